@@ -7,6 +7,7 @@ import { createResolve } from "../kit/resolve.ts";
 import type { Secret } from "../kit/secret.ts";
 import { type Bearer, createBearerGate, type Verify } from "../mcp/http/bearer.ts";
 import { deriveCallerId } from "../mcp/caller.ts";
+import { findKeyHolders } from "../mcp/http/gate.ts";
 import type { AuthorizationServer } from "../oauth/server.ts";
 import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "./config.ts";
@@ -86,6 +87,18 @@ const createExportKeyOf = async (
   };
 };
 
+/** Creates the check of whether a person has a key; a role that cannot be read counts as one, so that a call says why. */
+const createKeyCheck =
+  (server: Promise<AuthorizationServer>, exportKeyOf: ExportKeyOf) =>
+  async (personId: string): Promise<boolean> => {
+    try {
+      const person = await (await server).findCredential(personId);
+      return person !== undefined && (await exportKeyOf(personId, person.tenantId)) !== undefined;
+    } catch {
+      return true;
+    }
+  };
+
 const createIdentityOf =
   (server: Promise<AuthorizationServer>, exportKeyOf: ExportKeyOf) =>
   async (personId: string): Promise<Identity> => {
@@ -144,18 +157,18 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
     gateAt(resource) {
       isMade(createServerAt(shared, address, resource));
       const issuers = [resource.href.replace(/\/mcp$/, "")];
-      return createBearerGate({ verify, resource, issuers, now: systemClock, log: shared.log });
+      const gate = createBearerGate({
+        verify,
+        resource,
+        issuers,
+        now: systemClock,
+        log: shared.log,
+      });
+      if (shared.config.http.exportKeysFile === undefined) return gate;
+      const load = createKeyCheck(server, exportKeyOf);
+      return findKeyHolders(gate, createBriefCache({ load, ms: SECOND, now: systemClock }));
     },
     identityOf: createIdentityOf(server, exportKeyOf),
-    async hasExportKey(personId) {
-      try {
-        const person = await (await server).findCredential(personId);
-        return person !== undefined && (await exportKeyOf(personId, person.tenantId)) !== undefined;
-      } catch {
-        // The first call says why the role cannot be read.
-        return true;
-      }
-    },
     signIn: {
       isPath: (path) =>
         path.startsWith("/oauth/") ||

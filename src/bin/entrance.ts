@@ -19,7 +19,5 @@ export type Entrance = {
   keyMaker?: (incoming: IncomingMessage) => CreateOwnKey;
   /** Returns the identity of a caller; undefined if callers act by profiles. */
   identityOf?: (name: string) => Promise<Identity>;
-  /** Returns whether a caller has a key for the export and ingest services; absent if their profile says it. */
-  hasExportKey?: (name: string) => Promise<boolean>;
   close?: () => Promise<void>;
 };

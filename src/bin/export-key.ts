@@ -34,22 +34,24 @@ const hasOwnKey = async (config: Config): Promise<boolean> => {
   return includesKey({ ...stored, names: [...stored.names, ...own.names] });
 };
 
-/**
- * Returns whether calls with a profile have a key for the export and ingest services. A profile that cannot be read
- * counts as having one: the first call says what is wrong.
- */
-export const hasExportKey = async (config: Config, profile: string): Promise<boolean> => {
-  try {
-    if (profile === config.profile) return await hasOwnKey(config);
-    const { toOtherProfile } = await import("./profile.ts");
-    return await hasOwnKey(toOtherProfile(config, profile));
-  } catch {
-    return true;
-  }
+/** Finds out whether calls with any profile have a key. */
+const hasKeyInProfile = async (config: Config): Promise<boolean> => {
+  const { listEntries } = await import("./profile.ts");
+  return (await listEntries(config)).some((entry) => includesKey(heldBy(entry)));
 };
 
-/** Returns the settings with the answer to whether their own profile has a key for the export and ingest services. */
-export const withExportKey = async (config: Config): Promise<Config> => {
-  const lacksExportKey = !(await hasExportKey(config, config.profile));
-  return { ...config, mcp: { ...config.mcp, lacksExportKey } };
+const hasAnyKey = async (config: Config, door: "stdio" | "http"): Promise<boolean> => {
+  if (door === "stdio") return hasOwnKey(config);
+  // People who sign in have keys of the gateway only, unless a file gives them their tenant's.
+  if (config.http.auth === "builtin") return config.http.exportKeysFile !== undefined;
+  return (await hasOwnKey(config)) || hasKeyInProfile(config);
+};
+
+/**
+ * Returns the settings with the answer to whether any caller can have a key for the export and ingest services. A
+ * profile that cannot be read counts as having one: the first call says what is wrong.
+ */
+export const withExportKey = async (config: Config, door: "stdio" | "http"): Promise<Config> => {
+  const hasKey = await hasAnyKey(config, door).catch(() => true);
+  return { ...config, mcp: { ...config.mcp, lacksExportKey: !hasKey } };
 };

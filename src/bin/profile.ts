@@ -132,20 +132,17 @@ export const withProfile = async (config: Config): Promise<Config> => {
 };
 
 /**
- * Returns the settings for another profile. Credentials, tenant and addresses in the environment belong to the
- * configured profile alone.
+ * Returns the settings with another profile's values. Credentials, tenant and addresses in the environment belong to
+ * the configured profile alone.
  */
-export const toOtherProfile = (config: Config, name: string): Config => ({
-  ...config,
-  profile: name,
-  remote: undefined,
-  tenantId: undefined,
-  credentials: {},
-});
-
-/** Returns the settings with another profile's values. */
 export const withOtherProfile = async (config: Config, name: string): Promise<Config> => {
   if (name === config.profile) return withProfile(config);
   if (!(await isProfile(config, name))) throw createUnknownProfile(name);
-  return withProfile(toOtherProfile(config, name));
+  return withProfile({
+    ...config,
+    profile: name,
+    remote: undefined,
+    tenantId: undefined,
+    credentials: {},
+  });
 };

@@ -37,7 +37,7 @@ export type Settings = {
   readOnly: boolean;
   /** Whether few tools are listed, which find and call the others. */
   discovery?: boolean;
-  /** Whether there is no key for the export and ingest services. Over HTTP it depends on the caller. */
+  /** Whether no caller of the server can have a key for the export and ingest services. */
   lacksExportKey?: boolean;
   /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
   confirm: "token" | "refuse";

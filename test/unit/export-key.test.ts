@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Credentials } from "../../src/broker/credentials.ts";
 import { type Config, readConfig } from "../../src/bin/config.ts";
-import { hasExportKey, withExportKey } from "../../src/bin/export-key.ts";
+import { withExportKey } from "../../src/bin/export-key.ts";
 import { openStoredProfiles } from "../../src/bin/profile.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { verifies } from "../support/verifies.ts";
@@ -27,8 +27,8 @@ const configOf = (env: Record<string, string>): Config =>
     dataFolder: folder,
   });
 
-const lacksKey = async (env: Record<string, string>) =>
-  (await withExportKey(configOf(env))).mcp.lacksExportKey;
+const lacksKey = async (env: Record<string, string>, door: "stdio" | "http" = "stdio") =>
+  (await withExportKey(configOf(env), door)).mcp.lacksExportKey;
 
 const store = (name: string, credentials: Credentials, baseUrl: string | undefined = URL) =>
   openStoredProfiles(configOf({})).write({ name, baseUrl, tenantId: "acme", credentials });
@@ -47,6 +47,7 @@ describe("a key for the export and ingest services", () => {
     ["beside credentials of the embedded platform", { ...API_KEY, ...EXPORT_KEY }, false],
   ])("is found in settings: %s", async (_title, env, expected) => {
     expect(await lacksKey(env)).toBe(expected);
+    expect(await lacksKey(env, "http")).toBe(expected);
   });
 
   verifies("IN-60");
@@ -72,12 +73,20 @@ describe("a key for the export and ingest services", () => {
   });
 
   verifies("IN-60");
-  it("is found in each profile, without what the settings say of another one", async () => {
-    const config = configOf({ ...REMOTE, ...EXPORT_KEY });
+  it("counts over HTTP if any profile has it", async () => {
+    const settings = { ...REMOTE, ...API_KEY };
     await store("ann", { apiKey });
+    expect(await lacksKey(settings, "http")).toBe(true);
     await store("bob", { apiKey, extApiKey });
-    const found = ["default", "ann", "bob"].map((name) => hasExportKey(config, name));
-    expect(await Promise.all(found)).toEqual([true, false, true]);
+    expect(await lacksKey(settings, "http")).toBe(false);
+    expect(await lacksKey(settings)).toBe(true);
+  });
+
+  it("is held by people who sign in only where a file gives it to them", async () => {
+    const builtin = { ...REMOTE, ...EXPORT_KEY, RECEIVABLES_HTTP_AUTH: "builtin" };
+    expect(await lacksKey(builtin, "http")).toBe(true);
+    expect(await lacksKey({ ...builtin, RECEIVABLES_EXT_API_KEYS_FILE: "k" }, "http")).toBe(false);
+    expect(await lacksKey(builtin)).toBe(false);
   });
 
   it("is assumed where a profile cannot be read, so that a call says why", async () => {

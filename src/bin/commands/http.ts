@@ -1,13 +1,10 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
-import { createBriefCache } from "../../mcp/http/brief-cache.ts";
 import { withClientAddress } from "../../kit/client-address.ts";
-import { SECOND, systemClock } from "../../kit/clock.ts";
 import { createLog } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
-import { findKeyHolders, type Gate } from "../../mcp/http/gate.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
@@ -18,7 +15,7 @@ import { openEmbedded } from "../embedded.ts";
 import { waitForAbort } from "../abort.ts";
 import type { Entrance } from "../entrance.ts";
 import { openEntrance } from "../http-gate.ts";
-import { hasExportKey } from "../export-key.ts";
+import { withExportKey } from "../export-key.ts";
 import type { Io } from "../io.ts";
 import { openMetrics } from "../metrics.ts";
 import { observe } from "../observe.ts";
@@ -105,18 +102,6 @@ const createListener = (
   };
 };
 
-/** Creates the gate of the MCP endpoint; without sign-in there is only the demo tenant, which has every key. */
-const createGate = (
-  mcpUrl: URL,
-  { config, entrance }: { config: Config; entrance: Entrance },
-): Gate => {
-  const gate = entrance.gateAt(mcpUrl);
-  if (entrance.auth === "none") return gate;
-  const ofProfile = (name: string) => hasExportKey(config, name);
-  const load = entrance.hasExportKey ?? ofProfile;
-  return findKeyHolders(gate, createBriefCache({ load, ms: SECOND, now: systemClock }));
-};
-
 /** Creates the MCP server at its public address. */
 const createMcp = async (
   mcpUrl: URL,
@@ -130,7 +115,7 @@ const createMcp = async (
 ): Promise<Mcp> => {
   const { config, log } = shared;
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
-  const gate = createGate(mcpUrl, { config, entrance });
+  const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
   const open = createNeedsFactory(shared, entrance, secrets.pages);
   const front = {
@@ -152,7 +137,7 @@ const createMcp = async (
 
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
 export const serveHttp = async (io: Io, address: Address): Promise<void> => {
-  const { config } = io;
+  const config = await withExportKey(io.config, "http");
   const figures = async () => shared.opened()?.platform.figures();
   const metrics = await openMetrics(config, createLog(config.level), figures);
   const { log } = metrics;

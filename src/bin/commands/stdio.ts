@@ -36,7 +36,7 @@ const TERMINAL_HINT =
 /** Serves MCP over stdio until the host closes stdin or a signal arrives. */
 export const serveStdio = async (io: Io): Promise<void> => {
   const { version } = io;
-  const config = await withExportKey(io.config);
+  const config = await withExportKey(io.config, "stdio");
   const log = createLog(config.level);
   const { open, close } = createLazyNeeds(config, log);
   if (io.ask !== undefined) io.tell(TERMINAL_HINT);
