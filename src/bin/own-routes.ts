@@ -27,15 +27,19 @@ export const ownRouteOf = (request: IncomingMessage): string => {
 /** Creates the routes of an MCP server without an embedded platform: `/health`, `/ready`, and 404 for the rest. */
 export const createOwnRoutes = ({
   remote,
+  checkStore,
   log,
 }: {
   remote: Remote | undefined;
+  /** Checks the database that nodes share; absent where they share none. */
+  checkStore?: (() => Promise<void>) | undefined;
   log: Log;
 }): RequestListener => {
   const ready = createReadiness({
     clock: systemClock,
     log,
     parts: {
+      ...(checkStore === undefined ? {} : { store: checkStore }),
       async platform() {
         if (remote === undefined) throw new NotReady("the embedded platform has not started");
         await Promise.all([...new Set([remote.gateway, remote.export])].map(checkRemote));

@@ -131,6 +131,15 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx without affinity (needs nginx)",
     await client.close();
   });
 
+  verifies("OP-30");
+  it("a server is ready as long as the platforms and the shared database are", async () => {
+    const answer = await fetch(new URL("/ready", cluster.mcpUrl));
+    expect(await answer.json()).toEqual({
+      status: "ok",
+      parts: { platform: { ok: true }, store: { ok: true } },
+    });
+  });
+
   it("no node has an unexpected error, and the proxy loses no connection", async () => {
     const nodes = [...cluster.platforms, ...cluster.servers, ...cluster.signIns];
     const lines = nodes.flatMap((node) => node.stderr().split("\n"));

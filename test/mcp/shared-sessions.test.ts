@@ -9,6 +9,7 @@ import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createPostgresChanges } from "../../src/kit/postgres/changes.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
+import type { OauthStore } from "../../src/oauth/store/port.ts";
 import { createStorage } from "../../src/oauth/store/storage.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
@@ -29,6 +30,7 @@ const [, postgres] = dialects as [Dialect, Dialect];
 
 let database: Database;
 let changes: Changes[];
+let stores: OauthStore[];
 let nodes: HttpServer[];
 let ends: (() => Promise<unknown>)[];
 /** The request that each node gets next; by default they take turns. */
@@ -64,6 +66,7 @@ const openNode = async (): Promise<HttpServer> => {
     shared: { sessions, changes: own },
   });
   changes.push(own);
+  stores.push(store);
   ends.push(async () => {
     await node.close();
     await own.close();
@@ -85,7 +88,7 @@ const fetchInTurn = (url: string | URL | Request, init?: RequestInit): Promise<R
 
 beforeEach(async () => {
   database = await postgres.create();
-  [turn, changes, ends, runs, waiting] = [0, [], [], [], []];
+  [turn, changes, stores, ends, runs, waiting] = [0, [], [], [], [], []];
   nodes = [await openNode(), await openNode()];
 });
 afterEach(async () => {
@@ -187,6 +190,16 @@ describe("a session of 2025 at two nodes without affinity", () => {
     );
     expect(after).toEqual([404, 404]);
     expect(await stream.text()).not.toContain("error");
+  });
+
+  it("is told to try again where the database cannot be read", async () => {
+    const { client } = await connect();
+    await stores[1]?.close();
+    const response = await send(1, idOf(client), LIST);
+    expect([response.status, response.headers.get("retry-after")]).toEqual([503, "1"]);
+    expect(await statusAt(0, idOf(client))).toBe(200);
+    nodes = nodes.slice(0, 1);
+    await client.close();
   });
 
   it("cancels a call at the node that runs it", async () => {

@@ -59,12 +59,17 @@ const listAcceptedNames = (
 
 /** Passes requests to the embedded platform once it has been opened. */
 const createPlatformHandler = (
-  { opened, log }: Shared,
+  { opened, config, oauthStorage, log }: Shared,
   remote: Remote | undefined,
   report: ReportRequest,
 ): RequestListener => {
   let listener: RequestListener | undefined;
-  const own = observe(report, ownRouteOf, createOwnRoutes({ remote, log }));
+  const checkStore = async (): Promise<void> => {
+    await (await oauthStorage()).find("Ready", "ready");
+  };
+  const shares = config.databaseUrl !== undefined;
+  const routes = createOwnRoutes({ remote, log, ...(shares ? { checkStore } : {}) });
+  const own = observe(report, ownRouteOf, routes);
   return (request, response) => {
     const platform = opened()?.platform;
     if (platform === undefined) return own(request, response);

@@ -72,6 +72,13 @@ const tooManySessions = (): Response =>
     { "Retry-After": String(RETRY_SECONDS) },
   );
 
+const unavailable = (): Response =>
+  createErrorResponse(
+    503,
+    { code: -32_000, message: "Sessions cannot be read now; try again in a second." },
+    { "Retry-After": "1" },
+  );
+
 const notFound = (): Response =>
   createErrorResponse(404, { code: -32_001, message: "Session not found" });
 
@@ -303,8 +310,12 @@ export const createSessions = (
       return response;
     },
     async handle(id, request, authInfo, parsedBody) {
-      const session = await find(id, authInfo);
+      const session = await find(id, authInfo).catch((error: unknown) => {
+        log.warn("mcp.sessions", toErrorFields(error));
+        return unavailable();
+      });
       if (session === undefined) return notFound();
+      if (session instanceof Response) return session;
       const options = { authInfo, ...(parsedBody === undefined ? {} : { parsedBody }) };
       return sharing === undefined
         ? forward(session, now, request, options)
