@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
 import { SECOND } from "../kit/clock.ts";
 import type { InsightContext } from "./insight.ts";
@@ -54,6 +55,8 @@ export const readPages = async <Row>(
       pending = isFull || isLate ? undefined : next?.();
       // A failure is reported where the page is awaited.
       pending?.catch(() => {});
+      // oxlint-disable-next-line no-await-in-loop -- a turn for others after the page was parsed
+      await setImmediate();
       // oxlint-disable-next-line no-await-in-loop -- in the order of the pages
       await take(rows);
       if (next === undefined) break;
