@@ -2,8 +2,8 @@ import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { build, type Metafile, type Plugin } from "esbuild";
-import { bundleView } from "../../src/views/bundle-view.ts";
-import { VIEWS } from "../../src/views/views.ts";
+import { bundleApp, bundleView } from "../../src/views/bundle-view.ts";
+import { SITE_ENTRY, VIEWS } from "../../src/views/views.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -34,8 +34,10 @@ const viewFiles: Plugin = {
     onLoad({ filter: /[/\\]src[/\\]views[/\\]read-view\.ts$/ }, () => ({
       contents: `import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-export const readView = (name) =>
-  readFile(join(import.meta.dirname, "views", name + ".html"), "utf8");`,
+const read = (name) => readFile(join(import.meta.dirname, "views", name), "utf8");
+export const readView = (name) => read(name + ".html");
+export const readSite = async () =>
+  ({ script: await read("site.js"), style: await read("site.css") });`,
       loader: "js",
     }));
   },
@@ -47,6 +49,9 @@ const writeViews = async (folder: string): Promise<void> => {
     // oxlint-disable-next-line no-await-in-loop -- one small bundle after the other
     await writeFile(join(folder, `${view.name}.html`), await bundleView(view));
   }
+  const { script, style } = await bundleApp(SITE_ENTRY);
+  await writeFile(join(folder, "site.js"), script);
+  await writeFile(join(folder, "site.css"), style);
 };
 
 const OURS = /[/\\](src|tools|prompts)[/\\](?!.*node_modules).*\.ts$/;

@@ -1,3 +1,4 @@
+import type { ConnectHint } from "../mcp/http/site-page.ts";
 import type { Config } from "./config.ts";
 import type { Entrance } from "./entrance.ts";
 import type { Io } from "./io.ts";
@@ -64,6 +65,37 @@ const formatDesktop = (mcpUrl: string, { auth }: Way, { program, config }: Own):
 type Way = Pick<Entrance, "auth" | "tokens">;
 type Own = Pick<Io, "program" | "config">;
 
+const toBearer = ({ tokens }: Way): string | undefined =>
+  tokens === undefined ? undefined : "Bearer TOKEN";
+
+const formatClaudeCode = (mcpUrl: string, bearer: string | undefined): string =>
+  `claude mcp add --transport http receivables ${mcpUrl}${
+    bearer === undefined ? "" : ` --header "Authorization: ${bearer}"`
+  }`;
+
+const formatWeb = (mcpUrl: string, bearer: string | undefined): object => ({
+  url: mcpUrl,
+  ...(bearer === undefined ? {} : { headers: { Authorization: bearer } }),
+});
+
+/** Returns how hosts connect over HTTP, without paths of this machine: anyone who reaches the server may read it. */
+export const listConnectHints = (mcpUrl: string, entrance: Way): ConnectHint[] => {
+  const bearer = toBearer(entrance);
+  const web = formatWeb(mcpUrl, bearer);
+  return [
+    { host: "Claude Code", text: formatClaudeCode(mcpUrl, bearer) },
+    {
+      host: "VS Code, .vscode/mcp.json",
+      text: formatJson({ servers: { receivables: { type: "http", ...web } } }),
+    },
+    {
+      host: "Cursor, .cursor/mcp.json",
+      text: formatJson({ mcpServers: { receivables: web } }),
+    },
+    { host: "Claude, ChatGPT", text: formatConnector(mcpUrl) },
+  ];
+};
+
 /** Returns instructions for a person's terminal on how to connect hosts to a running server. */
 export const formatConnectHints = ({
   mcpUrl,
@@ -74,14 +106,12 @@ export const formatConnectHints = ({
   entrance: Way;
   io: Own;
 }): string => {
-  const bearer = entrance.tokens === undefined ? undefined : "Bearer TOKEN";
-  const flag = bearer === undefined ? "" : ` --header "Authorization: ${bearer}"`;
-  const headers = bearer === undefined ? {} : { headers: { Authorization: bearer } };
-  const web = { servers: { receivables: { type: "http", url: mcpUrl, ...headers } } };
+  const bearer = toBearer(entrance);
+  const web = { servers: { receivables: { type: "http", ...formatWeb(mcpUrl, bearer) } } };
   return `
   ${formatHeading(mcpUrl, entrance)}
 
-  Claude Code       claude mcp add --transport http receivables ${mcpUrl}${flag}
+  Claude Code       ${formatClaudeCode(mcpUrl, bearer)}
 
   VS Code           .vscode/mcp.json
                     ${formatJson(web)}

@@ -8,6 +8,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { createAdapter } from "./adapter.ts";
 import { checkClient } from "./clients.ts";
+import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
 import { deriveSigningKeys } from "./keys.ts";
@@ -147,6 +148,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
   const cookie = { signed: false } as const;
   return {
     adapter: createAdapter(context, LIFETIMES.grant),
+    clients: [createPageClient(withoutSlash(issuer))],
     jwks: { keys: deriveSigningKeys(masterKey) },
     enabledJWA: { idTokenSigningAlgValues: ["EdDSA"] },
     responseTypes: ["code"],

@@ -53,6 +53,9 @@ export const VIEWS: readonly View[] = [
   },
 ];
 
+/** The entry point in `app/` of the page on which the HTTP server shows the views. */
+export const SITE_ENTRY = "site.tsx";
+
 const byTool = new Map(VIEWS.flatMap((view) => view.shows.map((tool) => [tool, view] as const)));
 
 /** Returns the `_meta` by which hosts find the view of a tool; hosts of 2025 read the second key. */

@@ -71,13 +71,18 @@ export type ViewServer = {
 };
 
 /** Starts a real server with the demo data, and a browser. */
-export const startViewServer = async (env: Record<string, string> = {}): Promise<ViewServer> => {
+export const startViewServer = async (
+  settings: Record<string, string> = {},
+  prepare: (env: Record<string, string>) => Promise<void> = async () => {},
+): Promise<ViewServer> => {
   const folder = await mkdtemp(join(tmpdir(), "views-"));
-  const server = startCli(["http", "--port", "0"], {
+  const env = {
     RECEIVABLES_DATA: folder,
     RECEIVABLES_GATEWAY_RATE_MINUTE: "0",
-    ...env,
-  });
+    ...settings,
+  };
+  await prepare(env);
+  const server = startCli(["http", "--port", "0"], env);
   const { baseUrl } = await whenReady(server);
   const browser = await launch({ executablePath: String(chromium), args: CHROMIUM_FLAGS });
   return {

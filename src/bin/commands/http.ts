@@ -24,15 +24,19 @@ import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { openSharedState } from "../shared-state.ts";
+import { createSiteListener } from "../site.ts";
 import { type Address, createMcpListener, createPlatformListener, serve } from "../serve.ts";
 
 const MCP_PATH = "/mcp";
 const SECRETS_ROUTE = `${SECRETS_PATH}{token}`;
 const DESCRIPTION_ROUTE = "/.well-known/oauth-protected-resource";
+const SITE_ROUTE = "(site)";
 const SIGN_IN_ROUTE = "(sign-in)";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
+
+const isSite = (path: string): boolean => path === "/" || path.startsWith("/app/");
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
 
@@ -45,7 +49,7 @@ const WILDCARDS = ["0.0.0.0", "::"];
 const listAcceptedNames = (
   { http: { hosts, origins }, publicUrl }: Config,
   { host }: Address,
-): Pick<HttpOptions, "hosts" | "origins"> => {
+): Pick<HttpOptions, "origins"> & { hosts: readonly string[] } => {
   const listening = isIPv6(host) ? `[${host}]` : host;
   const own = [
     ...(WILDCARDS.includes(host) ? [] : [listening]),
@@ -79,15 +83,16 @@ const createPlatformHandler = (
 };
 
 /** The parts of the server beside the platform. */
-type Mcp = { server: HttpServer; secrets: SecretPlace };
+type Mcp = { server: HttpServer; secrets: SecretPlace; site: RequestListener };
 
 const createListener = (
-  { server, secrets }: Mcp,
+  { server, secrets, site }: Mcp,
   shared: Shared,
   { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
   const report = createReport(shared.log);
   const onMcp = observe(report, MCP_PATH, createMcpListener(server));
+  const onSite = observe(report, SITE_ROUTE, site);
   const onSecret = observe(report, SECRETS_ROUTE, secrets.listener);
   const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, signIn.listener);
   const describe = async (request: Request) =>
@@ -101,6 +106,7 @@ const createListener = (
     if (isMcp(request)) return ofClient(onMcp);
     if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
     if (isSecret(request)) return ofClient(onSecret);
+    if (isSite(parsePath(request))) return onSite(request, response);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);
@@ -134,10 +140,16 @@ const createMcp = async (
       return `${lacksExportKey} ${credentials}`;
     },
   };
-  return {
-    server: createHttpServer(front, { ...listAcceptedNames(config, address), gate, shared: state }),
-    secrets,
-  };
+  const names = listAcceptedNames(config, address);
+  const site = createSiteListener({
+    config,
+    entrance,
+    version: io.version,
+    mcpUrl: mcpUrl.href,
+    hosts: names.hosts,
+    hasDocs: shared.opened() !== undefined,
+  });
+  return { server: createHttpServer(front, { ...names, gate, shared: state }), secrets, site };
 };
 
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */

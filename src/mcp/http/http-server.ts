@@ -69,7 +69,9 @@ const CLOSE_TIMEOUT_MS = 8 * SECOND;
 
 const LISTEN = "subscriptions/listen";
 
-const toHostName = (name: string): string => name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
+/** Returns the name in a host or origin, as the SDK compares it. */
+export const toHostName = (name: string): string =>
+  name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
 
 /** Counts the requests in a body, except for listen requests, which have a limit of their own. */
 const countRequests = (body: unknown): number =>

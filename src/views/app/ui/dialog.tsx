@@ -11,6 +11,15 @@ type DialogProps = {
   onClose: () => void;
 };
 
+const MARGIN = 16;
+
+/** Hosts make frames as tall as their pages, so that the middle of the frame may be out of sight. */
+const placeNear = (dialog: HTMLElement, opener: Element): void => {
+  const lowest = window.innerHeight - dialog.offsetHeight - MARGIN;
+  const top = Math.max(MARGIN, Math.min(opener.getBoundingClientRect().top, lowest));
+  dialog.style.marginTop = `${top}px`;
+};
+
 /**
  * A modal dialog; Escape and the first button close it. It has no form, because hosts may forbid forms in their
  * sandbox.
@@ -28,6 +37,7 @@ export const Dialog = ({
   useEffect(() => {
     const opener = document.activeElement;
     element.current?.showModal();
+    if (element.current && opener) placeNear(element.current, opener);
     return () => {
       if (opener instanceof HTMLElement) opener.focus();
     };

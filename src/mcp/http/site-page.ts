@@ -1,0 +1,79 @@
+import { type Html, html } from "../../pages/html.ts";
+
+/** How the page gets a token: not at all, by the built-in sign-in, or from the person. */
+export type SiteAuth = "none" | "builtin" | "static" | "issuer";
+
+/** How one host connects to the server. */
+export type ConnectHint = { host: string; text: string };
+
+export type SitePage = {
+  auth: SiteAuth;
+  mcpUrl: string;
+  version: string;
+  /** Whether the REST platform and its documentation are served here too. */
+  hasDocs: boolean;
+  hints: readonly ConnectHint[];
+  /** Values for the script, which are not executed. */
+  config: object;
+};
+
+const ACCESS: Record<SiteAuth, string> = {
+  none: "It serves the demo tenant on this computer; no sign-in is needed.",
+  builtin: "People sign in with their accounts on the platform.",
+  static: "Callers need a token from the operator.",
+  issuer: "Callers need a token of the operator's authorization server.",
+};
+
+const renderDocs = (hasDocs: boolean): Html | undefined =>
+  hasDocs
+    ? html`<p>
+        The REST platform runs here too: <a href="docs">its operations</a> and
+        <a href="ready">its state</a>.
+      </p>`
+    : html`<p><a href="ready">State of the server</a></p>`;
+
+// A script element with another type is data; `<` is escaped so that no value can end it.
+const renderConfig = (config: object): Html => ({
+  html: `<script type="application/json" id="config">${JSON.stringify(config).replaceAll("<", "\\u003c")}</script>`,
+});
+
+/** Renders the page of the server: what runs here, the views, and how to connect hosts. */
+export const renderSite = ({ auth, mcpUrl, version, hasDocs, hints, config }: SitePage): string =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>Receivables</title>
+        <link rel="icon" href="data:," />
+        <link rel="stylesheet" href="app/site.css" />
+        ${renderConfig(config)}
+        <script src="app/site.js" defer></script>
+      </head>
+      <body>
+        <header class="site">
+          <h1>Receivables</h1>
+          <p class="meta">
+            MCP server ${version} for accounts receivable, at <code>${mcpUrl}</code>
+          </p>
+        </header>
+        <main>
+          <details class="connect" ${auth === "none" ? undefined : html`open`}>
+            <summary>Connect an assistant</summary>
+            <p>${ACCESS[auth]}</p>
+            <dl>
+              ${hints.map(
+                ({ host, text }) =>
+                  html`<dt>${host}</dt>
+                    <dd><code>${text}</code></dd>`,
+              )}
+            </dl>
+            <p>Then ask: “Which open disputes are oldest, and who should work on them?”</p>
+          </details>
+          <div id="app"></div>
+          ${renderDocs(hasDocs)}
+        </main>
+      </body>
+    </html> `.html;

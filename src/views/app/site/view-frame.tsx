@@ -1,0 +1,64 @@
+import type { CallToolResult, Client } from "@modelcontextprotocol/client";
+import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
+import { useEffect, useRef } from "preact/hooks";
+import type { SiteConfig } from "./connect.ts";
+
+type View = SiteConfig["views"][number];
+
+/** The calls with which the page opens views; the account sheet begins with its search. */
+const FIRST_ARGUMENTS: Record<string, Record<string, unknown>> = {
+  disputes_triage: {},
+  payments_summarize: { source: "cashapp", groupBy: ["paymentDate:month"], limit: 200 },
+};
+
+const darkness = matchMedia("(prefers-color-scheme: dark)");
+const themeNow = () => (darkness.matches ? "dark" : "light");
+
+const readFirst = async (client: Client, { tool }: View): Promise<CallToolResult> => {
+  const args = FIRST_ARGUMENTS[tool];
+  if (args === undefined) return { content: [] };
+  try {
+    return await client.callTool({ name: tool, arguments: args });
+  } catch (error) {
+    const text = error instanceof Error ? error.message : String(error);
+    return { isError: true, content: [{ type: "text", text }] };
+  }
+};
+
+const fill = async (bridge: AppBridge, client: Client, view: View): Promise<void> => {
+  await bridge.sendToolInput({ arguments: FIRST_ARGUMENTS[view.tool] ?? {} });
+  await bridge.sendToolResult(await readFirst(client, view));
+};
+
+const load = async (frame: HTMLIFrameElement, bridge: AppBridge, view: View): Promise<void> => {
+  if (frame.contentWindow === null) return;
+  await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
+  frame.src = `app/${view.name}.html`;
+};
+
+/** Shows a view in a sandboxed frame and passes its calls to the server. */
+export const ViewFrame = ({ client, view }: { client: Client; view: View }) => {
+  const element = useRef<HTMLIFrameElement>(null);
+  useEffect(() => {
+    const frame = element.current;
+    if (!frame) return undefined;
+    const bridge = new AppBridge(
+      client,
+      { name: "web-page", version: "1" },
+      { serverTools: {} },
+      { hostContext: { theme: themeNow(), locale: navigator.language } },
+    );
+    bridge.addEventListener("sizechange", ({ height }) => {
+      if (height !== undefined) frame.style.height = `${height}px`;
+    });
+    bridge.addEventListener("initialized", () => void fill(bridge, client, view));
+    const follow = (): void => bridge.setHostContext({ theme: themeNow() });
+    darkness.addEventListener("change", follow);
+    void load(frame, bridge, view);
+    return () => {
+      darkness.removeEventListener("change", follow);
+      void bridge.close();
+    };
+  }, [client, view]);
+  return <iframe ref={element} sandbox="allow-scripts" title={view.title} />;
+};

@@ -1,0 +1,177 @@
+import { request } from "node:http";
+import type { Frame, Page } from "puppeteer-core";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { chromium } from "../support/chromium.ts";
+import { runCli } from "../support/cli.ts";
+import { findViolations, startViewServer, type ViewServer } from "../support/views.ts";
+
+const PASSWORD = "correct horse battery staple";
+const EMAIL = "ann@acme.example";
+
+const createPerson = async (env: Record<string, string>): Promise<void> => {
+  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
+  const names = ["--first-name", "Ann", "--last-name", "Lee", "--role", "Administrator"];
+  const line = ["admin", "user", "create", "--tenant", "acme", "--email", EMAIL, ...names];
+  const { status, stderr } = await runCli(line, env, PASSWORD);
+  if (status !== 0) throw new Error(stderr);
+};
+
+const click = async (place: Page | Frame, name: string): Promise<void> => {
+  await (await place.waitForSelector(`::-p-aria([name="${name}"][role="button"])`))?.click();
+};
+
+/** Returns the view that the page shows, once it shows something. */
+const viewOf = async (page: Page, title: string): Promise<Frame> => {
+  const element = await page.waitForSelector(`iframe[title="${title}"]`);
+  const frame = await element?.contentFrame();
+  if (!frame) throw new Error("The page shows no view.");
+  await frame.waitForSelector("h1");
+  return frame;
+};
+
+const openPage = async ({ browser, baseUrl }: ViewServer) => {
+  const page = await (await browser.createBrowserContext()).newPage();
+  const complaints: string[] = [];
+  page.on("console", (message) => {
+    if (["error", "warn"].includes(message.type())) complaints.push(message.text());
+  });
+  page.on("pageerror", (error) => complaints.push(String(error)));
+  await page.goto(`${baseUrl}/`);
+  return { page, complaints };
+};
+
+const text = (frame: Frame): Promise<string> =>
+  frame.$eval("#view", (element) => (element as unknown as { innerText: string }).innerText);
+
+/** Sends a request with a Host header, which `fetch` does not. */
+const statusFor = (url: string, host: string): Promise<number | undefined> =>
+  new Promise((resolve, reject) => {
+    const sent = request(url, { headers: { host } }, (response) => {
+      response.resume();
+      resolve(response.statusCode);
+    });
+    sent.on("error", reject).end();
+  });
+
+describe.skipIf(chromium === undefined)(
+  "the page of a server with demo data (skipped where there is no chromium)",
+  () => {
+    let at: ViewServer;
+    beforeAll(async () => {
+      at = await startViewServer();
+    });
+    afterAll(() => at.close());
+
+    it("says what runs here, and shows each view", async () => {
+      const { page, complaints } = await openPage(at);
+      expect(await (await viewOf(page, "Dispute board")).$$(".work")).not.toEqual([]);
+      await click(page, "Payment explorer");
+      await (await viewOf(page, "Payment explorer")).waitForSelector(".chart .bar");
+      await click(page, "Account sheet");
+      const sheet = await viewOf(page, "Account sheet");
+      await sheet.type("input[type=search]", "C-1");
+      await page.keyboard.press("Enter");
+      await sheet.waitForSelector("::-p-text(Which account?)");
+      expect(complaints).toEqual([]);
+      expect(await findViolations(page.mainFrame())).toEqual([]);
+      await page.click("summary");
+      const shown = await page.$eval("main", (main) => String(main.textContent));
+      expect(shown).toContain(`claude mcp add --transport http receivables ${at.baseUrl}/mcp`);
+      const docs = await page.$eval("a", (link) => (link as unknown as { href: string }).href);
+      expect((await fetch(docs)).status).toBe(200);
+      await page.close();
+    });
+
+    it("asks the server's questions itself, and does nothing without a yes", async () => {
+      const { page } = await openPage(at);
+      const board = await viewOf(page, "Dispute board");
+      await (await board.waitForSelector(".work .link"))?.click();
+      const close = async (): Promise<void> => {
+        await click(board, "Close…");
+        await click(board, "Close");
+        await page.waitForSelector("dialog ::-p-text(Close dispute)");
+      };
+      await close();
+      await click(page, "Cancel");
+      await expect.poll(() => text(board)).toContain("did not confirm; nothing was changed");
+      await close();
+      await click(page, "Yes, do it");
+      await expect.poll(() => text(board)).toMatch(/D-\S+ is closed/);
+      await page.close();
+    });
+
+    it("is served with strict policies, to known hosts, by GET alone", async () => {
+      const page = await fetch(`${at.baseUrl}/`);
+      const policy = page.headers.get("content-security-policy") ?? "";
+      expect(policy).toContain("default-src 'none'; script-src 'self'");
+      expect(policy).toContain("frame-ancestors 'none'");
+      const view = await fetch(`${at.baseUrl}/app/dispute-board.html`);
+      const framed = view.headers.get("content-security-policy") ?? "";
+      expect(framed).toMatch(/^sandbox allow-scripts; default-src 'none'; script-src 'sha256-/);
+      expect(framed).not.toContain("unsafe");
+      expect((await fetch(`${at.baseUrl}/app/other.html`)).status).toBe(404);
+      expect((await fetch(`${at.baseUrl}/`, { method: "POST" })).status).toBe(405);
+      expect(await statusFor(`${at.baseUrl}/`, "evil.example")).toBe(403);
+    });
+  },
+);
+
+describe.skipIf(chromium === undefined)(
+  "the page of a server with sign-in (skipped where there is no chromium)",
+  () => {
+    let at: ViewServer;
+    beforeAll(async () => {
+      at = await startViewServer({ RECEIVABLES_HTTP_AUTH: "builtin" }, createPerson);
+    });
+    afterAll(() => at.close());
+
+    it("shows views after sign-in, with the person's rights, and keeps no token", async () => {
+      const { page, complaints } = await openPage(at);
+      await click(page, "Sign in");
+      await page.waitForSelector("#email");
+      await page.type("#email", EMAIL);
+      await page.type("#password", PASSWORD);
+      await Promise.all([page.waitForNavigation(), page.click('button[value="sign-in"]')]);
+      await page.waitForSelector('button[value="allow"]');
+      await Promise.all([page.waitForNavigation(), page.click('button[value="allow"]')]);
+      const board = await viewOf(page, "Dispute board");
+      expect(await text(board)).toContain("No dispute matches these filters.");
+      expect(page.url()).toBe(`${at.baseUrl}/`);
+      const stored = "JSON.stringify([{...localStorage}, {...sessionStorage}])";
+      expect(await page.evaluate(stored)).toBe("[{},{}]");
+      // Payments need an export key, which this person does not have.
+      const views = await page.$$eval("nav button", (all) => all.map((one) => one.textContent));
+      expect(views).toEqual(["Dispute board", "Account sheet"]);
+      expect(complaints).toEqual([]);
+      await page.reload();
+      await page.waitForSelector("::-p-text(Sign in)");
+      expect(await page.$("iframe")).toBeNull();
+      await page.close();
+    });
+  },
+);
+
+describe.skipIf(chromium === undefined)(
+  "the page of a server with static tokens (skipped where there is no chromium)",
+  () => {
+    let at: ViewServer;
+    beforeAll(async () => {
+      at = await startViewServer({ RECEIVABLES_HTTP_AUTH: "static" });
+    });
+    afterAll(() => at.close());
+
+    it("takes a token from the person, never shows one, and refuses a wrong one", async () => {
+      const token = /Token\s+(\S+)/.exec(at.server.texts.stderr)?.[1] ?? "";
+      expect(token.length).toBeGreaterThan(20);
+      const { page } = await openPage(at);
+      expect(await page.content()).not.toContain(token);
+      await page.type("#token", "wrong");
+      await click(page, "Open");
+      await page.waitForSelector("[role=alert]");
+      await page.type("#token", token);
+      await click(page, "Open");
+      expect(await (await viewOf(page, "Dispute board")).$$(".work")).not.toEqual([]);
+      await page.close();
+    });
+  },
+);
