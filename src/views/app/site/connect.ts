@@ -38,7 +38,7 @@ const toBase64Url = (bytes: Uint8Array): string =>
   btoa(String.fromCodePoint(...bytes))
     .replaceAll("+", "-")
     .replaceAll("/", "_")
-    .replace(/=+$/, "");
+    .replaceAll("=", "");
 
 const randomText = (): string => toBase64Url(crypto.getRandomValues(new Uint8Array(32)));
 
