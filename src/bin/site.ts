@@ -4,6 +4,7 @@ import { PAGE_CLIENT } from "../oauth/page-client.ts";
 import type { Config } from "./config.ts";
 import { listConnectHints } from "./connect.ts";
 import type { Entrance } from "./entrance.ts";
+import { readBrand } from "./operator.ts";
 import { createMcpListener } from "./serve.ts";
 
 type SiteOptions = {
@@ -28,6 +29,7 @@ export const createSiteListener = (options: SiteOptions): RequestListener => {
     return createSiteHandler({
       ...options,
       auth: entrance.auth,
+      brand: readBrand(config),
       hints: listConnectHints(mcpUrl, entrance),
       tools: activeTools(config.mcp),
       clientId: PAGE_CLIENT,

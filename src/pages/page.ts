@@ -22,7 +22,7 @@ export type Brand = {
   logo?: string | undefined;
 };
 
-const OWN_BRAND: Brand = { name: "Receivables" };
+export const OWN_BRAND: Brand = { name: "Receivables" };
 
 const styleHash = createHash("sha256").update(STYLE).digest("base64");
 

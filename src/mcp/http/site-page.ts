@@ -1,4 +1,5 @@
 import { type Html, html } from "../../pages/html.ts";
+import { type Brand, OWN_BRAND } from "../../pages/page.ts";
 
 /** How the page gets a token: not at all, by the built-in sign-in, or from the person. */
 export type SiteAuth = "none" | "builtin" | "static" | "issuer";
@@ -13,6 +14,8 @@ export type SitePage = {
   /** Whether the REST platform and its documentation are served here too. */
   hasDocs: boolean;
   hints: readonly ConnectHint[];
+  /** The operator's name and logo, if the settings give them. */
+  brand: Brand | undefined;
   /** Values for the script, which are not executed. */
   config: object;
 };
@@ -37,8 +40,19 @@ const renderConfig = (config: object): Html => ({
   html: `<script type="application/json" id="config">${JSON.stringify(config).replaceAll("<", "\\u003c")}</script>`,
 });
 
+const renderLogo = ({ logo }: Brand): Html | undefined =>
+  logo === undefined ? undefined : html`<img src="${logo}" alt="" height="28" /> `;
+
 /** Renders the page of the server: what runs here, the views, and how to connect hosts. */
-export const renderSite = ({ auth, mcpUrl, version, hasDocs, hints, config }: SitePage): string =>
+export const renderSite = ({
+  auth,
+  mcpUrl,
+  version,
+  hasDocs,
+  hints,
+  config,
+  brand = OWN_BRAND,
+}: SitePage): string =>
   html`<!doctype html>
     <html lang="en">
       <head>
@@ -46,7 +60,7 @@ export const renderSite = ({ auth, mcpUrl, version, hasDocs, hints, config }: Si
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <meta name="robots" content="noindex" />
-        <title>Receivables</title>
+        <title>${brand.name}</title>
         <link rel="icon" href="data:," />
         <link rel="stylesheet" href="app/site.css" />
         ${renderConfig(config)}
@@ -54,7 +68,7 @@ export const renderSite = ({ auth, mcpUrl, version, hasDocs, hints, config }: Si
       </head>
       <body>
         <header class="site">
-          <h1>Receivables</h1>
+          <h1>${renderLogo(brand)}${brand.name}</h1>
           <p class="meta">
             MCP server ${version} for accounts receivable, at <code>${mcpUrl}</code>
           </p>
