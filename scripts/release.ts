@@ -6,7 +6,7 @@ import { promisify } from "node:util";
 import about from "../package.json" with { type: "json" };
 import { createOpenApi } from "../src/contract/openapi.ts";
 import { packExtension } from "./build/archive.ts";
-import { type Bom, reduceBom } from "./build/sbom.ts";
+import { type Bom, type Lock, reduceBom } from "./build/sbom.ts";
 import { createServerJson } from "./build/server-json.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -44,7 +44,9 @@ await writeJson(
 );
 await writeJson("openapi.json", createOpenApi({ headerWord: "Platform", version }));
 const bom = await npm("sbom", "--sbom-format", "cyclonedx", "--package-lock-only");
-await writeJson("sbom.cdx.json", reduceBom(JSON.parse(bom) as Bom, metafile, { name, license }));
+const lock = JSON.parse(await readFile(join(ROOT, "package-lock.json"), "utf8")) as Lock;
+const materials = reduceBom(JSON.parse(bom) as Bom, metafile, { name, license, lock });
+await writeJson("sbom.cdx.json", materials);
 
 const files = (await readdir(out)).toSorted();
 const sums = await Promise.all(files.map(async (file) => `${await hash(file)}  ${file}\n`));

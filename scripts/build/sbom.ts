@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
 import type { Metafile } from "esbuild";
 
-type Component = {
-  "bom-ref": string;
-  name: string;
-  properties: { name: string; value: string }[];
-};
+type Component = { "bom-ref": string };
+/** The part of package-lock.json that names the version in each folder. */
+export type Lock = { packages: Record<string, { version?: string } | undefined> };
 export type Bom = {
   serialNumber: string;
   metadata: { timestamp?: string; component: { "bom-ref": string } & Record<string, unknown> };
@@ -15,17 +13,16 @@ export type Bom = {
 
 const PACKAGE = /node_modules\/(?:@[^/]+\/)?[^/]+(?=\/)/g;
 
-/** Returns the folders of the packages whose code is in the program, such as `node_modules/zod`. */
-const listBundled = ({ inputs }: Metafile): Set<string> =>
+/** Returns the packages whose code is in the program, such as `zod@4.6.7`. */
+const listBundled = ({ inputs }: Metafile, { packages }: Lock): Set<string> =>
   new Set(
     Object.keys(inputs).flatMap((path) => {
       const folders = path.match(PACKAGE) ?? [];
-      return folders.length === 0 ? [] : [folders.join("/")];
+      const name = folders.at(-1)?.slice("node_modules/".length);
+      const version = packages[folders.join("/")]?.version;
+      return name === undefined || version === undefined ? [] : [`${name}@${version}`];
     }),
   );
-
-const folderOf = ({ properties }: Component): string =>
-  properties.find(({ name }) => name === "cdx:npm:package:path")?.value ?? "";
 
 const toUuid = (text: string): string =>
   createHash("sha256")
@@ -41,11 +38,11 @@ const toUuid = (text: string): string =>
 export const reduceBom = (
   bom: Bom,
   metafile: Metafile,
-  { name, license }: { name: string; license: string },
+  { name, license, lock }: { name: string; license: string; lock: Lock },
 ): Bom => {
-  const bundled = listBundled(metafile);
+  const bundled = listBundled(metafile, lock);
   const components = bom.components
-    .filter((one) => bundled.has(folderOf(one)))
+    .filter((one) => bundled.has(one["bom-ref"]))
     .map((one) => ({ ...one, scope: "required" }));
   const refs = new Set(components.map((one) => one["bom-ref"]));
   const { timestamp: _timestamp, ...metadata } = bom.metadata;

@@ -97,6 +97,15 @@ describe.skipIf(chromium === undefined)(
       expect(await look("account")).toEqual([]);
     });
 
+    it("show the form of a new password, and the end of a link for one", async () => {
+      await page.goto(`${server.url}/account/password`);
+      expect(await look("password")).toEqual([]);
+      await page.goto(`${server.url}/account/reset/unknown`);
+      expect(await look("reset-ended")).toEqual([]);
+      await page.goto(`${server.url}/secrets/unknown`);
+      expect(await look("secret-ended")).toEqual([]);
+    });
+
     it("say what cannot continue, and show the document of the REST API", async () => {
       await page.goto(`${server.url}/oauth/authorize?client_id=unknown`);
       expect(await textOf()).toContain("This cannot continue");
