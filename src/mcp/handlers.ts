@@ -71,7 +71,10 @@ const createReader = (context: ToolContext): ReadResource => {
   const toolsets = knownToolsets.filter((name) => offered.includes(name));
   return createReadResource(context, {
     readDisputeFile: createDownload(context).read,
-    guide: buildGuide(toolsets, settings.readOnly, listChecker(settings)),
+    guide: buildGuide(toolsets, settings.readOnly, {
+      discovery: settings.discovery,
+      isListed: listChecker(settings),
+    }),
     tools: activeTools(settings),
   });
 };

@@ -3,7 +3,7 @@ import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-serve
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
 import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { insightTools } from "../../tools/insights.ts";
-import { buildInstructions } from "../../tools/guide.ts";
+import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 import { ARGS, createDeletion, listChanges, readConfirmation } from "./confirming.ts";
@@ -44,6 +44,11 @@ describe("the list in discovery mode", () => {
     expect(buildInstructions(knownToolsets, false, { discovery: true })).toMatch(
       /find_tools.*call_tool/,
     );
+  });
+
+  it("is explained by the guide", () => {
+    expect(buildGuide(knownToolsets, false, { discovery: true })).toMatch(/find_tools.*call_tool/);
+    expect(buildGuide(knownToolsets, false)).not.toContain("find_tools");
   });
 
   it("says that call_tool can do everything, except in read-only mode", () => {
