@@ -20,9 +20,15 @@ type RowsProps = {
 
 const isAmount = (name: string): boolean => /amount/i.test(name);
 
-type RowTableProps = { caption: string; rows: readonly Fields[]; columns: readonly string[] };
+type RowTableProps = {
+  caption: string;
+  rows: readonly Fields[];
+  columns: readonly string[];
+  /** The columns of narrow pages. */
+  main: readonly string[];
+};
 
-const RowTable = ({ caption, rows, columns }: RowTableProps) => (
+const RowTable = ({ caption, rows, columns, main }: RowTableProps) => (
   <Table
     caption={caption}
     rows={rows}
@@ -32,7 +38,7 @@ const RowTable = ({ caption, rows, columns }: RowTableProps) => (
       .map((name) => ({
         name: words(name),
         isNumber: isAmount(name),
-        isMinor: name === "paymentMethod" || name === "appliedAmount",
+        isMinor: !main.includes(name),
         cell: (row: Fields) => cell(name, row[name], row["currencyCode"]),
       }))}
   />
@@ -78,6 +84,7 @@ export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
           caption={`Payment rows of ${labelOf(group)}`}
           rows={rows}
           columns={source.columns}
+          main={["paymentDate", source.name, source.amount]}
         />
       )}
       {last === undefined && <Loading what="Reading rows" />}

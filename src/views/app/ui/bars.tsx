@@ -23,8 +23,8 @@ type BarsProps = {
 
 const HEIGHT = 230;
 const MARGIN = { top: 12, right: 4, bottom: 26, left: 68 };
-const CHARACTER_WIDTH = 7;
-const LABEL_GAP = 8;
+const CHARACTER_WIDTH = 6.3;
+const LABEL_GAP = 7;
 const TICKS = 4;
 
 const useWidth = () => {
@@ -159,7 +159,7 @@ export const Columns = ({ title, bars, formatTick, onPick }: BarsProps) => {
           height={bar.value === 0 ? 0 : Math.max(1, bottom - top)}
           rx={3}
         />
-        {index % every === 0 && (
+        {index % every === 0 && left + widest([bar]) / 2 <= width && (
           <text class="label" x={left} y={HEIGHT - 8} text-anchor="middle" aria-hidden="true">
             {bar.tick ?? bar.label}
           </text>
