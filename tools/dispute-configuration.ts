@@ -90,6 +90,13 @@ const assigneeUses: readonly UseRead[] = [
   },
 ];
 
+const describeResolutionUse: UseRead["text"] = (_args, { record }) =>
+  `Disputes were closed with the resolution ${formatName(record?.["code"])}. Deactivate it instead.`;
+
+/** The longest page of disputes: documented operations do not select by resolution. */
+const MOST_CLOSED = 1000;
+const CLOSED = 1;
+
 const resolutionUses: readonly UseRead[] = [
   {
     operation: disputes.summary,
@@ -97,8 +104,14 @@ const resolutionUses: readonly UseRead[] = [
       record && { resolution: record["code"], groupBy: ["resolution"], limit: MOST_SELECTED },
     isUse: ({ key }, { record }) =>
       (key as Arguments | undefined)?.["resolution"] === record?.["code"],
-    text: (_args, { record }) =>
-      `Disputes were closed with the resolution ${formatName(record?.["code"])}. Deactivate it instead.`,
+    text: describeResolutionUse,
+  },
+  {
+    operation: disputes.list,
+    args: (_args, { record }) =>
+      record && { Status: [CLOSED], Sort: "-CreateDate", Page: 1, PageSize: MOST_CLOSED },
+    isUse: (row, { record }) => row["resolutionId"] === record?.["resolutionId"],
+    text: describeResolutionUse,
   },
 ];
 

@@ -1,7 +1,9 @@
 import { expect, it } from "vitest";
 import { onEveryStore } from "../support/platform.ts";
-import { readProblem } from "./hosts.ts";
+import { Problem } from "../../src/contract/errors.ts";
+import { connectModern, createOptions, readProblem, YES } from "./hosts.ts";
 import { openOperationTenant } from "./operation-tenant.ts";
+import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("before a person is asked", (at) => {
@@ -104,4 +106,20 @@ onEveryStore("before a person is asked", (at) => {
     );
     await tenant().answer("disputes_update", { disputeId, status: "Open" });
   });
+});
+
+verifies("IN-54");
+it("finds the use of a resolution among closed disputes where nothing adds them up", async () => {
+  const broker = scriptBroker({
+    "resolutions.get": () => ({ resolutionId: "r-1", code: "SPENT" }),
+    "disputes.summary": () => {
+      throw new Problem("not_found", "There is no such route.");
+    },
+    "disputes.list": () => [{ resolutionId: "r-0" }, { resolutionId: "r-1" }],
+  });
+  const host = await connectModern(await createOptions(broker), YES);
+  const result = await host.call("resolutions_delete_by_code", { resolutionCode: "SPENT" });
+  await host.close();
+  expect(readProblem(result).code).toBe("in_use");
+  expect(broker.seen.map(({ id }) => id)).not.toContain("resolutions.delete_by_code");
 });
