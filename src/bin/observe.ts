@@ -1,7 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { randomId } from "../kit/ids.ts";
 import type { ReportRequest, RequestFacts } from "../kit/telemetry.ts";
-import { type Span, traced } from "../kit/tracing.ts";
+import { keepSpan, type Span, traced } from "../kit/tracing.ts";
 
 const REQUEST_ID = /^[A-Za-z0-9_-]{1,128}$/;
 
@@ -37,7 +37,7 @@ export const observe = (
     response.setHeader("X-Request-Id", requestId);
     const answer = (span: Span): Promise<void> =>
       new Promise((resolve) => {
-        response.once("close", () => {
+        const finish = keepSpan(() => {
           const status = response.headersSent ? response.statusCode : CLIENT_LEFT;
           const ms = performance.now() - began;
           const bytes = socket.bytesWritten - before;
@@ -55,6 +55,7 @@ export const observe = (
           span.set({ "http.response.status_code": status });
           resolve();
         });
+        response.once("close", finish);
         listener(request, response);
       });
     void traced(

@@ -1,3 +1,5 @@
+import { traceIds } from "./tracing.ts";
+
 /** Fields of a log line. Logs are JSON lines on stderr with a literal event name; stdout is never a log. */
 export type Fields = Record<string, unknown>;
 export type Log = {
@@ -29,9 +31,8 @@ export const createLog = (
     (name: Level) =>
     (event: string, fields: Fields = {}) => {
       if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return;
-      write(
-        `${JSON.stringify({ time: new Date(now()).toISOString(), level: name, event, ...fields })}\n`,
-      );
+      const time = new Date(now()).toISOString();
+      write(`${JSON.stringify({ time, level: name, event, ...fields, ...traceIds() })}\n`);
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 };

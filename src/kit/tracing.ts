@@ -1,3 +1,5 @@
+import { AsyncLocalStorage } from "node:async_hooks";
+
 export type Attributes = Record<string, string | number | boolean>;
 
 /** W3C trace context as it is sent: `traceparent` and `tracestate`. */
@@ -18,11 +20,16 @@ export type Span = {
   fail(reason: string): void;
 };
 
+/** The ids of a span in log lines. */
+export type TraceIds = { traceId: string; spanId: string };
+
 /** Creates spans, and carries the current one through asynchronous code. */
 export type Tracer = {
   run<T>(name: string, options: SpanOptions, act: (span: Span) => Promise<T>): Promise<T>;
   /** Returns the trace context of the current span as headers. */
   headers(): Record<string, string>;
+  /** Returns the ids of the current span; undefined outside of any. */
+  ids(): TraceIds | undefined;
 };
 
 const NO_SPAN: Span = { set() {}, fail() {} };
@@ -44,3 +51,11 @@ export const traced = <T>(
 
 /** Returns the headers that continue the current trace elsewhere. */
 export const traceHeaders = (): Record<string, string> => tracer?.headers() ?? {};
+
+/** Returns the ids of the current span for a log line; undefined without a tracer and outside of spans. */
+export const traceIds = (): TraceIds | undefined => tracer?.ids();
+
+/** Returns a function that runs in the current span, also where an event calls it. */
+export const keepSpan = <Args extends unknown[], R>(
+  act: (...args: Args) => R,
+): ((...args: Args) => R) => (tracer === undefined ? act : AsyncLocalStorage.bind(act));

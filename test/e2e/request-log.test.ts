@@ -39,6 +39,7 @@ it("a tool call over HTTP can be followed from the MCP request to the platform's
       status: 200,
       rpcMethod: "tools/call",
       tool: "disputes_list",
+      tenantId: "demo",
       principal: called[0]?.["caller"],
       bytes: expect.any(Number),
       ms: expect.any(Number),

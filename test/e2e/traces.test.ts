@@ -57,7 +57,7 @@ describe.each(dialects)("a trace with a platform on $name", (dialect) => {
     return apiKey;
   };
 
-  verifies("OP-32");
+  verifies("OP-32", "OP-33");
   it("leads from the host through both processes to SQL, without values", async () => {
     const apiKey = await createKey();
     const traces = { OTEL_EXPORTER_OTLP_ENDPOINT: collector.url };
@@ -85,6 +85,9 @@ describe.each(dialects)("a trace with a platform on $name", (dialect) => {
     await client.close();
     await server.end("SIGTERM");
     await platform.end("SIGTERM");
+    // Both log the request with the ids of its span.
+    const line = new RegExp(`"http.request".*"traceId":"${TRACE}","spanId":"[0-9a-f]{16}"`);
+    expect([server, platform].map(({ texts }) => line.test(texts.stderr))).toEqual([true, true]);
     await rm(folder, { recursive: true });
     const { spans } = collector;
     expect(pathTo(spans, "SELECT export_keys")).toEqual([

@@ -91,6 +91,10 @@ const createTracer = (provider: TracerProvider, version: string): Tracer => {
       });
       return headers;
     },
+    ids() {
+      const { traceId, spanId } = trace.getSpanContext(context.active()) ?? {};
+      return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
+    },
   };
 };
 

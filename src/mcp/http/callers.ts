@@ -14,6 +14,8 @@ const CALLER_LIMITS: CallerLimits = { max: 500, idleMs: 30 * MINUTE };
 export type Callers = {
   /** Gives `use` the handlers of the request's caller, and keeps them open until `use` settles. */
   find: FindHandlers;
+  /** The tenant of an open caller; undefined for one that is not open. */
+  tenantOf(callerId: string): string | undefined;
   count(): number;
   /** Closes idle callers; also runs every minute. */
   sweep(): void;
@@ -23,6 +25,8 @@ export type Callers = {
 
 type Ready = { context: ToolContext; handlers: Handlers };
 type Entry = {
+  /** Known once the caller is open. */
+  tenantId: string | undefined;
   ready: Promise<Ready>;
   /** The value of `stampOf` that the entry was opened with, and when it was last compared. */
   stamp: string;
@@ -69,12 +73,25 @@ const createCloser = (log: Log) => {
 
 const addEntry = ({ serverOptions, now, entries }: Cache, caller: Caller, stamp: string): Entry => {
   const ready = openCaller(serverOptions, caller);
-  const entry: Entry = { ready, stamp, checkedAt: now(), uses: 0, evicted: false };
+  const entry: Entry = {
+    tenantId: undefined,
+    ready,
+    stamp,
+    checkedAt: now(),
+    uses: 0,
+    evicted: false,
+  };
   entries.set(caller.id, entry);
-  ready.catch(() => {
-    // The next request tries again.
-    if (entries.peek(caller.id) === entry) entries.delete(caller.id);
-  });
+  const settle = async (): Promise<void> => {
+    try {
+      const { context } = await ready;
+      entry.tenantId = context.broker.tenantId;
+    } catch {
+      // The next request tries again.
+      if (entries.peek(caller.id) === entry) entries.delete(caller.id);
+    }
+  };
+  void settle();
   return entry;
 };
 
@@ -131,6 +148,7 @@ export const createCallers = (
         if (entry.evicted && entry.uses === 0) closer.close(entry);
       }
     },
+    tenantOf: (callerId) => entries.peek(callerId)?.tenantId,
     count: () => entries.size,
     sweep: () => entries.purgeStale(),
     async close() {

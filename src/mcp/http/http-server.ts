@@ -97,6 +97,8 @@ type TransportNeeds = {
   checks: ScopeChecks;
   /** Handles listen requests of hosts of 2026; without it the SDK does, from the bus. */
   listen?: ListenHandler;
+  /** The tenant of an open caller, for the log. */
+  tenantOf?: (callerId: string) => string | undefined;
   log: Log;
   sharing?: SessionDependencies["sharing"];
 };
@@ -146,10 +148,13 @@ const handleRequest = async (
   request: Request,
   facts: RequestFacts,
 ): Promise<Response> => {
-  const { options, checks, limiter, revocation } = context;
+  const { options, checks, limiter, revocation, tenantOf } = context;
   const authInfo = await options.gate.admit(request);
   if (authInfo instanceof Response) return authInfo;
-  facts.principal = authInfo.extra.caller.id;
+  const { id } = authInfo.extra.caller;
+  facts.principal = id;
+  // Read when the answer is complete, because the caller is opened while it is made.
+  Object.defineProperty(facts, "tenantId", { enumerable: true, get: () => tenantOf?.(id) });
   const refusal = checks.checkHeaders(request, authInfo);
   if (refusal !== undefined) return refusal;
   const body = await limiter.read(() => readBody(request, options.body));
@@ -160,7 +165,7 @@ const handleRequest = async (
   // A body without requests opens a stream at most, whose token is checked for as long as it is open.
   return requests === 0
     ? revocation.watch(request, authInfo, await act())
-    : limiter.run({ caller: authInfo.extra.caller.id, requests }, act);
+    : limiter.run({ caller: id, requests }, act);
 };
 
 const closeTransport = async (context: Context): Promise<void> => {
@@ -225,7 +230,9 @@ export const createHttpServer = (
   const build = createBuildServer(serverOptions, subscriptions);
   const listen = createListenHandler({ ...subscriptions, build, log });
   const checks = createScopeChecks(settings);
-  const transport = createTransport({ build, checks, listen, log, sharing }, options);
+  const { tenantOf } = callers;
+  const parts = { build, checks, listen, tenantOf, log, sharing };
+  const transport = createTransport(parts, options);
   return {
     ...transport,
     async close() {

@@ -4,6 +4,7 @@ import type { Operation } from "../../contract/operation.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import { keepSpan } from "../../kit/tracing.ts";
 import type { ReportRequest } from "../../kit/telemetry.ts";
 import type { Principal } from "../handlers.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
@@ -113,13 +114,12 @@ export const createContext = (
 });
 
 /** Creates the function that reports the request. Call it when the answer is complete, or was cut. */
-export const createDone =
-  (
-    { report }: Pick<RequestNeeds, "report">,
-    context: RequestContext,
-    { status, code }: { status: number; code?: string },
-  ): ((bytes: number) => void) =>
-  (bytes) =>
+export const createDone = (
+  { report }: Pick<RequestNeeds, "report">,
+  context: RequestContext,
+  { status, code }: { status: number; code?: string },
+): ((bytes: number) => void) =>
+  keepSpan((bytes) =>
     report({
       server: "platform",
       requestId: context.requestId,
@@ -132,7 +132,8 @@ export const createDone =
       principal: context.caller?.id,
       tool: context.tool,
       code,
-    });
+    }),
+  );
 
 /** Whether a request has an audit entry: all but reads of the gateway and the ingest API that no tool made. */
 export const isAudited = (
