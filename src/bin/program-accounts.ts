@@ -22,6 +22,12 @@ export const createTenantAccountCommands = (run: Run): Command[] => [
   createCommand("list", "List the tenants, one per line.").action(
     (_options: unknown, self: Command) => run(self, async (io) => (await load()).runTenantList(io)),
   ),
+  createCommand("export", "Write everything of a tenant to a new folder.")
+    .argument("<id>")
+    .argument("<folder>")
+    .action((tenantId: string, folder: string, _options: unknown, self: Command) =>
+      run(self, async (io) => (await load()).runTenantExport(io, { tenantId, folder })),
+    ),
   createCommand("delete", "Delete a tenant with its records, files, keys and audit log.")
     .argument("<id>")
     .option(...CONFIRM)

@@ -5,7 +5,7 @@ import { type ImportOptions, type Kind, KINDS } from "./import-options.ts";
 import { createCommand, type Run } from "./program-parts.ts";
 
 type Options = {
-  tenant: string;
+  tenant?: string;
   format?: Format;
   map?: string;
   createConfiguration?: true;
@@ -25,10 +25,13 @@ const findMisuse = (kind: Kind, { source, format, map }: Options): string | unde
 };
 
 export const createImportCommand = (run: Run): Command =>
-  createCommand("import", "Import a file; the rows it refuses are written to FILE.rejects.ndjson.")
-    .addArgument(new Argument("<kind>", "the kind of its rows").choices(KINDS))
-    .argument("<file>", "the file, or - for standard input")
-    .requiredOption("--tenant <id>", "the tenant")
+  createCommand(
+    "import",
+    "Import a file; the rows it refuses are written to FILE.rejects.ndjson. Or restore a tenant: import tenant <folder>.",
+  )
+    .addArgument(new Argument("<kind>", "the kind of its rows").choices([...KINDS, "tenant"]))
+    .argument("<file>", "the file, or - for standard input; the folder of an exported tenant")
+    .option("--tenant <id>", "the tenant; required, except for the kind tenant")
     .addOption(
       new Option(
         "--format <format>",
@@ -41,8 +44,16 @@ export const createImportCommand = (run: Run): Command =>
     )
     .option("--create-configuration", "create the categories and reasons that rows name")
     .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
-    .action((kind: Kind, file: string, options: Options, self: Command) => {
+    .action((kind: Kind | "tenant", file: string, options: Options, self: Command) => {
+      if (kind === "tenant") {
+        return run(self, async (io) =>
+          (await import("./commands/accounts.ts")).runTenantImport(io, file),
+        );
+      }
       const { tenant: tenantId, createConfiguration = false, format, map, source } = options;
+      if (tenantId === undefined) {
+        return self.error("error: required option '--tenant <id>' not specified", { exitCode: 2 });
+      }
       const fault = findMisuse(kind, options);
       if (fault !== undefined) self.error(`error: ${fault}`, { exitCode: 2 });
       const parsed: ImportOptions = {

@@ -11,6 +11,8 @@ export const COMMAND_ACTIONS = [
   "admin.tenant_changed",
   "admin.tenant_created",
   "admin.tenant_deleted",
+  "admin.tenant_exported",
+  "admin.tenant_imported",
   "admin.user_changed",
   "admin.user_created",
   "admin.user_deleted",

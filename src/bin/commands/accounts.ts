@@ -9,14 +9,18 @@ import {
   type RoleName,
   updateRole,
 } from "../../platform/admin/roles.ts";
+import { exportTenant } from "../../platform/admin/tenant-export.ts";
+import { importTenant } from "../../platform/admin/tenant-import.ts";
 import { deleteTenant } from "../../platform/admin/tenant-removal.ts";
 import { listTenants } from "../../platform/admin/tenants.ts";
 import { DEMO_OWNER } from "../../platform/demo/load.ts";
 import { createResetTokens } from "../../platform/reset-tokens.ts";
+import { createSeal } from "../../kit/seal.ts";
+import { SEALS } from "../../platform/store/sealed-columns.ts";
 import { fold } from "../../platform/store/fold.ts";
 import { createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
-import { openOwnFiles } from "../platform.ts";
+import { type Base, openOwnFiles } from "../platform.ts";
 import { printFromStore, readNewPassword, withStore } from "./admin.ts";
 
 const printAll = (io: Io, items: readonly object[]): void => {
@@ -41,6 +45,18 @@ export const runTenantDelete = async (
     deleteTenant({ ...base, files: await openOwnFiles(base, io.config) }, wish),
   );
 };
+
+const openMove = async (io: Io, base: Base) => ({
+  ...base,
+  files: await openOwnFiles(base, io.config),
+  secrets: createSeal(await createMasterKeyReader(io.config)(), SEALS.webhook),
+});
+
+export const runTenantExport = (io: Io, wish: { tenantId: string; folder: string }) =>
+  printFromStore(io, async (base) => exportTenant(await openMove(io, base), wish));
+
+export const runTenantImport = (io: Io, folder: string) =>
+  printFromStore(io, async (base) => importTenant(await openMove(io, base), folder));
 
 export const runRoleList = (io: Io, tenantId: string) =>
   withStore(io, async ({ store }) => printAll(io, await listTenantRoles(store.read, tenantId)));

@@ -13,6 +13,8 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
       "OP-10":
         "operators list and delete tenants, users, roles and keys; deleting asks for the name",
       "OP-11": "passwords are long and uncommon; a new one ends sessions; links and pages set one",
+      "OP-12":
+        "a tenant moves to another store record for record; a person's data is shown, removed",
       "OP-21":
         "files in a folder or on S3; a node with another file store than the database's does not start",
       "OP-20": "nodes share one database, one file store and the master key, nothing else",

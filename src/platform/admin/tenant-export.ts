@@ -1,0 +1,192 @@
+import { createHash } from "node:crypto";
+import { createWriteStream } from "node:fs";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { dirname, join, resolve } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Problem } from "../../contract/errors.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
+import type { Seal } from "../../kit/seal.ts";
+import type { FileStore } from "../files/port.ts";
+import type { Db, Snapshot } from "../store/port.ts";
+import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
+import type { Tables } from "../store/tables.ts";
+import { verifyAudit } from "./audit.ts";
+import {
+  createManifest,
+  filePath,
+  type Manifest,
+  manifestPath,
+  writeTable,
+} from "./tenant-folder.ts";
+import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
+
+export type ExportedTenant = {
+  tenantId: string;
+  folder: string;
+  rows: number;
+  files: number;
+  bytes: number;
+  /** Keys of files that the store should have, but does not. */
+  missingFiles: string[];
+  /** Whether the audit log verifies. */
+  auditOk: boolean;
+};
+
+/** `secrets` opens the secrets of webhooks, which an export contains as text. */
+export type MoveNeeds = AdminNeeds & { files: FileStore; secrets: Seal };
+
+const SELECTED = {
+  ...RECORD_TABLES,
+  ...ACCESS_TABLES,
+  audit_logs: ["seq"],
+  audit_heads: [],
+} as const;
+type Table = keyof typeof SELECTED & keyof Tables;
+
+const selectRows = (db: Db, table: Table, tenantId: string) =>
+  SELECTED[table].reduce(
+    (query, column) => query.orderBy(column as never),
+    db.selectFrom(table).selectAll().where("tenant_id", "=", tenantId),
+  );
+
+const selectUsers = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("users")
+    .innerJoin("memberships", "memberships.user_id", "users.id")
+    .selectAll("users")
+    .where("memberships.tenant_id", "=", tenantId)
+    .orderBy("users.id");
+
+const SEALED: readonly string[] = ["webhooks", "webhook_deliveries"] satisfies Table[];
+
+async function* openSecrets(rows: AsyncIterable<object>, secrets: Seal): AsyncGenerator<object> {
+  for await (const row of rows) {
+    const { secret } = row as { secret: string };
+    const text = secrets.open(secret);
+    if (typeof text !== "string") {
+      throw new Problem("conflict", "A webhook's secret does not open with this master key.");
+    }
+    yield { ...row, secret: text };
+  }
+}
+
+const writeTables = async (
+  { secrets }: MoveNeeds,
+  { db, stream }: Snapshot,
+  { tenantId, folder }: { tenantId: string; folder: string },
+): Promise<Manifest["tables"]> => {
+  const tables: Manifest["tables"] = {};
+  const write = async (table: string, rows: AsyncIterable<object>): Promise<void> => {
+    tables[table] = await writeTable(folder, table, rows);
+  };
+  await write("tenants", stream(db.selectFrom("tenants").selectAll().where("id", "=", tenantId)));
+  await write("users", stream(selectUsers(db, tenantId)));
+  for (const table of Object.keys(SELECTED) as Table[]) {
+    const rows: AsyncIterable<object> = stream(selectRows(db, table, tenantId));
+    // oxlint-disable-next-line no-await-in-loop -- one view
+    await write(table, SEALED.includes(table) ? openSecrets(rows, secrets) : rows);
+  }
+  return tables;
+};
+
+const copyFile = async (
+  files: FileStore,
+  folder: string,
+  { key, sha256 }: { key: string; sha256: string | null },
+): Promise<number | undefined> => {
+  const stored = await files.open(key);
+  if (stored === undefined) return undefined;
+  const path = filePath(folder, key);
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const hash = createHash("sha256");
+  const hashing = new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      hash.update(chunk);
+      done(null, chunk);
+    },
+  });
+  const file = createWriteStream(path, { flags: "wx", mode: 0o600, flush: true });
+  await pipeline(Readable.fromWeb(stored.bytes as never), hashing, file);
+  if (sha256 === null || hash.digest("hex") === sha256) return stored.size;
+  throw new Problem(
+    "conflict",
+    `The stored file ${key} is damaged: its hash is not the recorded one.`,
+  );
+};
+
+const FILE_TABLES = ["dispute_attachments", "document_attachments", "run_chunks"] as const;
+
+/** Yields the files that a tenant's records refer to. */
+export async function* listFiles({ db, stream }: Snapshot, tenantId: string) {
+  for (const table of FILE_TABLES) {
+    const query = db
+      .selectFrom(table)
+      .select(["file_key", "sha256", "file_size"])
+      .where("tenant_id", "=", tenantId)
+      .where("file_key", "is not", null);
+    for await (const { file_key: key, sha256, file_size: size } of stream(query)) {
+      if (key !== null) yield { key, sha256, size: size ?? 0 };
+    }
+  }
+}
+
+const copyFiles = async (
+  { files }: MoveNeeds,
+  view: Snapshot,
+  { tenantId, folder }: { tenantId: string; folder: string },
+): Promise<Manifest["files"]> => {
+  const copied: Manifest["files"] = { count: 0, bytes: 0, missing: [] };
+  for await (const file of listFiles(view, tenantId)) {
+    const size = await copyFile(files, folder, file);
+    if (size === undefined) copied.missing.push(file.key);
+    else {
+      copied.count += 1;
+      copied.bytes += size;
+    }
+  }
+  return copied;
+};
+
+const createFolder = async (path: string): Promise<string> => {
+  const folder = resolve(path);
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  if ((await readdir(folder)).length === 0) return folder;
+  throw new Problem("conflict", `${folder} is not empty. Name a new folder.`);
+};
+
+/** Writes everything of a tenant to a folder, as of one moment and in bounded memory. The manifest is written last. */
+export const exportTenant = async (
+  needs: MoveNeeds,
+  { tenantId, folder: path }: { tenantId: string; folder: string },
+): Promise<ExportedTenant> => {
+  const { store, clock, record } = needs;
+  await checkTenantExists(store.read, tenantId);
+  const folder = await createFolder(path);
+  const exportedAt = formatTimestamp(clock());
+  const view = await store.snapshot({ owner: tenantId });
+  try {
+    const tables = await writeTables(needs, view, { tenantId, folder });
+    await mkdir(join(folder, "files"), { mode: 0o700 });
+    const files = await copyFiles(needs, view, { tenantId, folder });
+    const { ok } = await verifyAudit(needs, tenantId);
+    const audit = { keyId: store.auditKey.id, ok };
+    const manifest = createManifest({ exportedAt, tenantId, audit, tables, files });
+    const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
+    await writeFile(manifestPath(folder), text, { flag: "wx", mode: 0o600, flush: true });
+    const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
+    const { count, bytes, missing: missingFiles } = files;
+    await store.transaction(async (tx) => {
+      const metadata = { rows, files: count };
+      await record?.(tx, {
+        tenantId,
+        action: "admin.tenant_exported",
+        resourceId: tenantId,
+        metadata,
+      });
+    });
+    return { tenantId, folder, rows, files: count, bytes, missingFiles, auditOk: ok };
+  } finally {
+    await view.close();
+  }
+};
