@@ -171,6 +171,7 @@ describe.each(cases)("%s", (_id, operation) => {
       [0, 1, 2].flatMap((was) => [
         { status: 200, body: { status }, was },
         { status: 201, body: { status }, was },
+        { status: 401, body: { status }, was },
       ]),
     );
     expect(new Set(outcomes.map(operation.audit))).toEqual(new Set(names));
