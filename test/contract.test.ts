@@ -8,7 +8,7 @@ import { verifies } from "./support/verifies.ts";
 
 /** Audit actions of operations that do not follow the naming rule; several if the outcome decides. */
 const AUDIT: Record<string, string | readonly string[]> = {
-  "auth.login": "auth.logged_in",
+  "auth.login": ["auth.logged_in", "auth.login_failed"],
   "auth.verify_session": "auth.verified",
   "auth.logout": "auth.logged_out",
   "api_keys.create": "api_key.created",
