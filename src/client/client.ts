@@ -1,5 +1,5 @@
 import { Problem } from "../contract/errors.ts";
-import { operations } from "../contract/index.ts";
+import { operations, PASSWORD_PAGE } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
@@ -210,7 +210,8 @@ const readExtensions = async (
       (name) => announcedBy[service]?.extensions.includes(name) ?? false,
     ),
   );
-  return new Set(names);
+  const pages = gateway?.extensions.includes(PASSWORD_PAGE.name) ? [PASSWORD_PAGE.name] : [];
+  return new Set([...names, ...pages]);
 };
 
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */

@@ -66,8 +66,8 @@ const renderPasswordChange = ({ url, isOwn }: PasswordPage, email: string): Html
         <form method="post" action="${url}">
           <input type="hidden" name="email" autocomplete="username" value="${email}" />
           ${renderCurrentPassword()} ${renderNewPasswordFields()}
-          <div class="actions"><button class="primary">Change password</button></div>
           <p>This also ends your sessions, and removes your API keys and connected programs.</p>
+          <div class="actions"><button class="primary">Change password</button></div>
         </form>
       </details>`
     : html`<p class="note"><a href="${url}">Change your password</a></p>`;

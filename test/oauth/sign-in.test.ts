@@ -10,6 +10,7 @@ import {
   startAuthorization,
   watchedClient,
 } from "../support/oauth.ts";
+import { verifies } from "../support/verifies.ts";
 import { openSignIn, useAuthorization, usePlatform } from "./setup.ts";
 
 const at = usePlatform();
@@ -95,6 +96,20 @@ describe("a failed sign-in", () => {
 });
 
 describe("the list of connected programs", () => {
+  verifies("OP-11");
+  it("has a form for a new password where the platform is embedded, else a link to its page", async () => {
+    const embedded = await startAuthorization(at(), { platform: "embedded" });
+    for (const [{ url }, expected] of [
+      [embedded, `<form method="post" action="${embedded.url}/account/password"`],
+      [oauth.running, '<a href="test/account/password">'],
+    ] as const) {
+      const browser = openBrowser();
+      const page = await signIn(browser, await browser.open(`${url}/oauth/account`), oauth.ann);
+      expect(page.text).toContain(expected);
+    }
+    await embedded.close();
+  });
+
   it("shows people their own programs, and disconnects one at a time", async () => {
     const ivy = await at().person("acme", { roles: ["Administrator"] });
     const one = await authorize(oauth.running, ivy, {

@@ -46,7 +46,7 @@ export type Running = {
 export type Options = Partial<
   Pick<
     AuthorizationServerNeeds,
-    "registration" | "ca" | "tenantId" | "masterKey" | "client" | "addressOf"
+    "registration" | "ca" | "platform" | "tenantId" | "masterKey" | "client" | "addressOf"
   >
 > & { port?: number; issuer?: string };
 
