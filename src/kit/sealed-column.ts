@@ -7,11 +7,6 @@ export type SealedColumn = { table: string; column: string; key: readonly string
 /** `unreadable`: values that neither the current key nor a former one opens; they stay as they are. */
 export type Renewal = { renewed: number; unreadable: number };
 
-export const addRenewals = (renewals: readonly Renewal[]): Renewal => ({
-  renewed: renewals.reduce((sum, { renewed }) => sum + renewed, 0),
-  unreadable: renewals.reduce((sum, { unreadable }) => sum + unreadable, 0),
-});
-
 /** Rows per transaction, so that requests get their turn between two of them. */
 const BATCH = 200;
 

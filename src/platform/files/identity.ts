@@ -13,13 +13,13 @@ import type { FileStore } from "./port.ts";
 
 type Needs = { store: Store; files: FileStore; newId: NewId };
 
-// No connection has this name, so the sweep does not see it.
-const KEY = "store/id";
+/** The key of the file store's id. No connection has this name, so the sweep does not see it. */
+export const STORE_ID_KEY = "store/id";
 const MAX_BYTES = 100;
 
 /** Reads the id of a file store; undefined if it has none yet. */
 export const readStoreId = async (files: FileStore): Promise<string | undefined> => {
-  const file = await files.open(KEY);
+  const file = await files.open(STORE_ID_KEY);
   return file && text(file.bytes);
 };
 
@@ -27,7 +27,7 @@ const writeStoreId = async (files: FileStore, id: string): Promise<void> => {
   async function* content(): AsyncGenerator<Uint8Array> {
     yield Buffer.from(id);
   }
-  await files.put(KEY, content(), MAX_BYTES);
+  await files.put(STORE_ID_KEY, content(), MAX_BYTES);
 };
 
 /** Describes in one sentence how the ids of database and file store differ; undefined if they do not. */

@@ -27,6 +27,11 @@ export const OPERATIONS_SECTIONS: readonly Section[] = [
       "OP-31": "/metrics where an address is set, without tenants and personal data in labels",
       "OP-32": "traces from host to SQL, exported where OTEL settings say so",
       "OP-33": "one log line per request, failed logins with the address, tool calls with caller",
+      "OP-40":
+        "admin backup and restore of the embedded store under load, a tested procedure for PostgreSQL",
+      "OP-42":
+        "deploy/ has container, compose, systemd units and proxies, checked as far as possible",
+      "OP-43": "docs/operations.md covers keeping and running; every documented command is checked",
       "OP-41": "the former master key reads what it sealed, secrets rotate seals it anew",
     },
   },

@@ -1,0 +1,136 @@
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { parse } from "yaml";
+import { knownSettings } from "../src/bin/config.ts";
+import { ROOT } from "./support/sources.ts";
+import { verifies } from "./support/verifies.ts";
+
+const read = (path: string): string => readFileSync(join(ROOT, "deploy", path), "utf8");
+
+type Service = {
+  image: string;
+  command?: string[];
+  environment?: Record<string, string>;
+  depends_on?: string[] | Record<string, unknown>;
+};
+const compose = parse(read("docker/compose.yaml"), { merge: true }) as {
+  services: Record<string, Service>;
+};
+const services = Object.entries(compose.services);
+const units = readdirSync(join(ROOT, "deploy/systemd"));
+
+const isOwn = (name: string): boolean => /^(RECEIVABLES_|DATABASE_URL$)/.test(name);
+
+/** Host names of the example that only its own network knows. */
+const withoutNames = (text: string): string =>
+  text.replaceAll(/\b(?:platform|mcp)-[12]\b/g, "127.0.0.1");
+
+const has = (program: string): boolean => spawnSync("which", [program]).status === 0;
+
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(tmpdir(), "deploy-"));
+});
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Runs a checker, and returns its output and exit status. */
+const check = (program: string, args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
+  return { status, output: stdout + stderr };
+};
+
+describe("files for containers", () => {
+  verifies("OP-42");
+  it("compose.yaml has two platforms, two MCP servers, database, files and proxy", () => {
+    const own = services.filter(([, { image }]) => image === "receivables-mcp");
+    const commands = own.map(([, { command = [] }]) => command[0]).toSorted();
+    expect(commands).toEqual(["http", "http", "platform", "platform"]);
+    const others = services.filter(([, { image }]) => image !== "receivables-mcp");
+    const images = others.map(([, { image }]) => image.split(":")[0]);
+    expect(new Set(images)).toEqual(new Set(["nginx", "postgres", "minio/minio"]));
+    const names = services.map(([name]) => name);
+    const needed = services.flatMap(([, { depends_on = [] }]) =>
+      Array.isArray(depends_on) ? depends_on : Object.keys(depends_on),
+    );
+    expect(needed.filter((name) => !names.includes(name))).toEqual([]);
+  });
+
+  verifies("OP-42");
+  it("images have a version, and settings exist", () => {
+    const images = [
+      ...services.map(([, { image }]) => image).filter((image) => image !== "receivables-mcp"),
+      ...[...read("docker/Dockerfile").matchAll(/^FROM (\S+)/gm)].map(([, image = ""]) => image),
+    ];
+    expect(images.filter((image) => !/:[\w.-]*\d+\.\d+|:RELEASE\.\d/.test(image))).toEqual([]);
+    const set = services.flatMap(([, { environment = {} }]) => Object.keys(environment));
+    const inImage = [...read("docker/Dockerfile").matchAll(/^ENV (\w+)=/gm)];
+    const inUnits = units.flatMap((unit) => [
+      ...read(`systemd/${unit}`).matchAll(/^Environment=(\w+)=/gm),
+    ]);
+    const names = [...set, ...[...inImage, ...inUnits].map(([, name = ""]) => name)];
+    expect(names.filter(isOwn).length).toBeGreaterThan(20);
+    expect(names.filter((name) => isOwn(name) && !knownSettings.includes(name))).toEqual([]);
+  });
+
+  verifies("OP-42");
+  it("the image is built from the lock file, and runs without root", () => {
+    const lines = read("docker/Dockerfile").split("\n");
+    expect(lines).toContain("COPY package.json package-lock.json ./");
+    expect(lines).toContain("RUN npm ci");
+    expect(lines.lastIndexOf("USER node")).toBeGreaterThan(
+      lines.findLastIndex((line) => line.startsWith("FROM")),
+    );
+    const node = /^FROM node:([\d.]+)-/m.exec(read("docker/Dockerfile"))?.[1];
+    const { devDependencies } = JSON.parse(readFileSync(join(ROOT, "package.json"), "utf8")) as {
+      devDependencies: Record<string, string>;
+    };
+    expect(node).toBe(devDependencies["node"]);
+  });
+});
+
+describe("files for machines", () => {
+  verifies("OP-42");
+  it.skipIf(!has("nginx"))("nginx accepts its example", () => {
+    writeFileSync(join(folder, "site.conf"), withoutNames(read("nginx/receivables.conf")));
+    const main = join(folder, "nginx.conf");
+    const paths = `pid ${folder}/pid; error_log stderr;`;
+    writeFileSync(main, `${paths} events {} http { include ${folder}/site.conf; }`);
+    const { status, output } = check("nginx", ["-t", "-p", folder, "-c", main]);
+    expect(status, output).toBe(0);
+    expect(output).not.toContain("[warn]");
+  });
+
+  verifies("OP-42");
+  it.skipIf(!has("caddy"))("Caddy accepts its example", () => {
+    const path = join(ROOT, "deploy/caddy/Caddyfile");
+    const { status, output } = check("caddy", [
+      "validate",
+      "--config",
+      path,
+      "--adapter",
+      "caddyfile",
+    ]);
+    expect(status, output).toBe(0);
+  });
+
+  verifies("OP-42");
+  it.skipIf(!has("systemd-analyze"))("systemd accepts the units", () => {
+    for (const unit of units) {
+      const text = read(`systemd/${unit}`).replaceAll("/usr/bin/receivables-mcp", process.execPath);
+      writeFileSync(join(folder, unit), text);
+    }
+    const paths = units.map((unit) => join(folder, unit));
+    const { status, output } = check("systemd-analyze", ["verify", "--man=no", ...paths]);
+    const own = output.split("\n").filter((line) => line.includes("receivables"));
+    expect(own, output).toEqual([]);
+    expect(status, output).toBe(0);
+  });
+
+  it("the checkers are installed where every change is tested", () => {
+    const script = execFileSync("cat", [join(ROOT, ".ci/run")], { encoding: "utf8" });
+    for (const name of ["nginx", "caddy", "systemd", "postgresql"]) expect(script).toContain(name);
+  });
+});
