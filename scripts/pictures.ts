@@ -4,6 +4,7 @@ import { drawIcon } from "./pictures/icon.ts";
 import { drawSession } from "./pictures/session.ts";
 import { drawSignIn } from "./pictures/sign-in.ts";
 import { openStudio } from "./pictures/studio.ts";
+import { drawTrace } from "./pictures/trace.ts";
 import { drawViews } from "./pictures/views.ts";
 
 const TOPICS = {
@@ -11,6 +12,7 @@ const TOPICS = {
   session: drawSession,
   "sign-in": drawSignIn,
   docs: drawDocs,
+  trace: drawTrace,
   views: drawViews,
 };
 

@@ -4,7 +4,15 @@ import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 
 /** A span as a collector gets it: ids in hexadecimal; the parent's is empty for the root of a trace. */
-export type ReceivedSpan = { traceId: string; id: string; parentId: string; name: string };
+export type ReceivedSpan = {
+  traceId: string;
+  id: string;
+  parentId: string;
+  name: string;
+  /** Nanoseconds since the epoch. */
+  startNs: bigint;
+  endNs: bigint;
+};
 
 type Field = { number: number; value: Uint8Array | bigint };
 
@@ -48,6 +56,8 @@ const toSpan = (bytes: Uint8Array): ReceivedSpan => ({
   id: first(bytes, 2).toString("hex"),
   parentId: first(bytes, 4).toString("hex"),
   name: first(bytes, 5).toString(),
+  startNs: first(bytes, 7).readBigUInt64LE(),
+  endNs: first(bytes, 8).readBigUInt64LE(),
 });
 
 /** Starts a collector that takes traces by OTLP over HTTP (`ExportTraceServiceRequest` as protobuf). */
