@@ -8,24 +8,28 @@ type SignInFields = {
   autofocus?: "email" | "password";
 };
 
+/** Renders the input for the e-mail address; `attributes` end its tag. */
+export const renderEmailField = (email: string, attributes?: Html): Html =>
+  html`<div class="field">
+    <label for="email">E-mail address</label>
+    <input
+      id="email"
+      name="email"
+      type="email"
+      autocomplete="username"
+      required
+      maxlength="254"
+      value="${email}"
+      ${attributes}
+    />
+  </div>`;
+
 /** Renders the inputs for e-mail address and password. */
 export const renderSignInFields = ({ email, refused = false, autofocus }: SignInFields): Html => {
   const invalid = refused ? html` aria-invalid="true"` : undefined;
   const focus = (field: SignInFields["autofocus"]): Html | undefined =>
     autofocus === field ? html` autofocus` : undefined;
-  return html`<div class="field">
-      <label for="email">E-mail address</label>
-      <input
-        id="email"
-        name="email"
-        type="email"
-        autocomplete="username"
-        required
-        maxlength="254"
-        value="${email}"
-        ${invalid}${focus("email")}
-      />
-    </div>
+  return html`${renderEmailField(email, html`${invalid}${focus("email")}`)}
     <div class="field">
       <label for="password">Password</label>
       <input

@@ -1,28 +1,13 @@
 import { execFile } from "node:child_process";
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPlatformListener, serve, type Served } from "../../src/bin/serve.ts";
+import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { published } from "../support/published.ts";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const browser = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-  .find(isProgram);
 
 let at: TestPlatform;
 let served: Served;
@@ -39,17 +24,14 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, maxRetries: 3 });
 });
 
-// Only loopback names resolve, so a request of the page to another host fails.
 const FLAGS = [
+  ...CHROMIUM_FLAGS,
   "--headless",
-  "--no-sandbox",
-  "--disable-gpu",
   "--disable-quic",
   "--no-first-run",
   "--disable-background-networking",
   "--disable-component-update",
   "--disable-sync",
-  "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
   "--enable-logging=stderr",
   "--virtual-time-budget=15000",
   "--dump-dom",
@@ -57,7 +39,7 @@ const FLAGS = [
 
 const shown = async (url: string): Promise<{ page: string; said: string[] }> => {
   const { stdout, stderr } = await promisify(execFile)(
-    String(browser),
+    String(chromium),
     [...FLAGS, `--user-data-dir=${folder}`, url],
     { maxBuffer: 64 * 1024 * 1024, timeout: 50_000 },
   );
@@ -76,7 +58,7 @@ const described = Object.entries(published.paths).flatMap(([path, methods]) =>
   (Object.values(methods) as Described[]).map((operation) => ({ path, ...operation })),
 );
 
-it.skipIf(browser === undefined)(
+it.skipIf(chromium === undefined)(
   "shows every operation under its noun in a browser, without errors (skipped where there is no chromium)",
   async () => {
     const { page, said } = await shown(`${served.url}/docs`);
@@ -92,7 +74,7 @@ it.skipIf(browser === undefined)(
   },
 );
 
-it.skipIf(browser === undefined)(
+it.skipIf(chromium === undefined)(
   "detects a browser's errors (skipped where there is no chromium)",
   async () => {
     const { said } = await shown("data:text/html,<script>console.error('a complaint')</script>");

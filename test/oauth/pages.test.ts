@@ -1,5 +1,5 @@
-import { accessSync, constants, mkdirSync } from "node:fs";
-import { delimiter, join } from "node:path";
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import {
@@ -11,23 +11,8 @@ import {
   startAuthorization,
 } from "../support/oauth.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
+import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
 import { type Person, startPlatform, type TestPlatform } from "../support/platform.ts";
-
-const NAMES = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
-
-const program = (process.env["PATH"] ?? "")
-  .split(delimiter)
-  .flatMap((folder) => NAMES.map((name) => join(folder, name)))
-  .find(isProgram);
 
 /** The folder for screenshots, if set. */
 const PICTURES = process.env["PICTURES"];
@@ -35,7 +20,7 @@ const PICTURES = process.env["PICTURES"];
 const WIDTHS = { phone: 390, desktop: 1280 };
 const HOSTILE = `<img src=x onerror=alert(1)>\u202e"'&amp;<script>alert(1)</script>`;
 
-describe.skipIf(program === undefined)(
+describe.skipIf(chromium === undefined)(
   "the pages in a browser that runs no script (skipped where there is no chromium)",
   () => {
     let at: TestPlatform;
@@ -50,12 +35,8 @@ describe.skipIf(program === undefined)(
       host = await startReceiver();
       host.answering((answer) => answer.end("back at the host"));
       browser = await launch({
-        executablePath: String(program),
-        args: [
-          "--no-sandbox",
-          "--disable-gpu",
-          "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",
-        ],
+        executablePath: String(chromium),
+        args: CHROMIUM_FLAGS,
       });
     });
     afterAll(async () => {

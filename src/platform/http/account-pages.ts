@@ -8,7 +8,7 @@ import {
   renderCurrentPassword,
   renderNewPasswordFields,
 } from "../../pages/password-fields.ts";
-import { renderAlert } from "../../pages/sign-in-fields.ts";
+import { renderAlert, renderEmailField } from "../../pages/sign-in-fields.ts";
 import { RESET_PATH, type ResetHolder } from "../reset-tokens.ts";
 import type { Passwords } from "../services/passwords.ts";
 import { collectText } from "./input.ts";
@@ -111,19 +111,7 @@ const changeForm = (email: string, form: Form = {}): Response =>
       lead: html`Type the password that you have now, and a new one.`,
       button: "Change password",
     },
-    html`<div class="field">
-        <label for="email">E-mail address</label>
-        <input
-          id="email"
-          name="email"
-          type="email"
-          autocomplete="username"
-          required
-          maxlength="254"
-          value="${email}"
-        />
-      </div>
-      ${renderCurrentPassword()}`,
+    html`${renderEmailField(email)}${renderCurrentPassword()}`,
   );
 
 const resetForm = ({ email }: ResetHolder, form: Form = {}): Response =>
