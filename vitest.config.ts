@@ -11,12 +11,12 @@ const MAIN_JOB = "test/e2e/import-triage.test.ts";
 const SLOW = [
   "test/fault/**/*.test.ts",
   "test/{linear,linear-scanners}.test.ts",
-  "test/mcp/{every-tool,inspector-tools,insight-bounds}.test.ts",
+  "test/mcp/{every-tool,inspector-tools}.test.ts",
   "test/oauth/pages.test.ts",
   "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
-  "test/platform/{audit-pages,dispute-removal,payments-model,pdf-streaming,score-fairness}.test.ts",
+  "test/platform/{audit-pages,dispute-removal,pdf-streaming,score-fairness}.test.ts",
   "test/platform/{attachment-corpus,ingest-junk,login-limits}.test.ts",
-  "test/unit/{client-misbehaviour,scan-clamd,scan-name-and-size}.test.ts",
+  "test/unit/{scan-clamd,scan-name-and-size}.test.ts",
 ];
 
 /** Files that replace modules, which the other files of the same worker would see too. */
@@ -45,7 +45,7 @@ export default defineConfig({
       exclude: ["src/views/app/**"],
       reporter: ["text-summary"],
       // Code in worker threads and other processes is not counted.
-      thresholds: { lines: 85 },
+      thresholds: { lines: 83 },
     },
     projects: [
       {
