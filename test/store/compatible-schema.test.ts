@@ -1,38 +1,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Dialect, Kysely, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { recordVersion } from "../../src/platform/store/program-versions.ts";
 import { listMigrationNames, listMigrations } from "../../src/platform/store/migrate.ts";
-import type { Types } from "../../src/platform/store/migrations/addition.ts";
-import { CopyingClient, createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
 import { createSealing } from "../../src/platform/store/signing.ts";
-import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { signingIn } from "../support/signing.ts";
 import { dialects } from "../support/stores.ts";
+import { openUnmigratedPostgres, openUnmigratedSqlite } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** The last step of version 0.1.0. */
 const RELEASED = "0009-oauth";
-
-type Opened = { dialect: Dialect; types: Types };
-
-const openSqlite = (folder: string): Opened => ({
-  dialect: createDatabaseDialect(new DatabaseSync(join(folder, "steps.db")), {
-    exclusive: true,
-    retryMs: 0,
-  }),
-  types: { text: "text", integer: "integer", double: "real" },
-});
-
-const openPostgres = (url: string): Opened => ({
-  dialect: createPostgresDialect(new pg.Pool({ Client: CopyingClient, connectionString: url })),
-  types: { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
-});
 
 type Column = { type: string; isRequired: boolean };
 type Schema = Map<string, Column>;
@@ -73,7 +54,8 @@ describe.each(dialects)("the schema ($name)", (one) => {
     const folder = mkdtempSync(join(tmpdir(), "receivables-steps-"));
     const database = await one.create();
     const { DATABASE_URL: url = "" } = database.environment;
-    const { dialect, types } = one.name === "sqlite" ? openSqlite(folder) : openPostgres(url);
+    const { dialect, types } =
+      one.name === "sqlite" ? openUnmigratedSqlite(folder) : openUnmigratedPostgres(url);
     const db = new Kysely<never>({ dialect });
     try {
       const migrations = listMigrations(types, createSealing(signingIn(folder)));

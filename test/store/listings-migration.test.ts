@@ -1,38 +1,19 @@
 import { mkdtempSync, rmSync } from "node:fs";
-import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type Dialect, Kysely, sql } from "kysely";
+import { Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import pg from "pg";
 import { expect, it } from "vitest";
 import { listMigrations } from "../../src/platform/store/migrate.ts";
-import type { Types } from "../../src/platform/store/migrations/addition.ts";
 import type { Db } from "../../src/platform/store/port.ts";
-import { CopyingClient, createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
 import { findText } from "../../src/platform/store/search.ts";
 import { createSealing } from "../../src/platform/store/signing.ts";
-import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { signingIn } from "../support/signing.ts";
 import { dialects } from "../support/stores.ts";
+import { openUnmigratedPostgres, openUnmigratedSqlite } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 const BEFORE = "0013-account-children";
-
-type Opened = { dialect: Dialect; types: Types };
-
-const openSqlite = (folder: string): Opened => ({
-  dialect: createDatabaseDialect(new DatabaseSync(join(folder, "old.db")), {
-    exclusive: true,
-    retryMs: 0,
-  }),
-  types: { text: "text", integer: "integer", double: "real" },
-});
-
-const openPostgres = (url: string): Opened => ({
-  dialect: createPostgresDialect(new pg.Pool({ Client: CopyingClient, connectionString: url })),
-  types: { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
-});
 
 const AUDIT = sql`'test', 0, 'test', 0, 1`;
 const AUDIT_COLUMNS = sql`created_by, created_at, updated_by, updated_at, version`;
@@ -62,7 +43,8 @@ it.each(dialects)("fills the columns and searches of records that exist ($name)"
   const folder = mkdtempSync(join(tmpdir(), "receivables-listings-"));
   const database = await one.create();
   const { DATABASE_URL: url = "" } = database.environment;
-  const { dialect, types } = one.name === "sqlite" ? openSqlite(folder) : openPostgres(url);
+  const { dialect, types } =
+    one.name === "sqlite" ? openUnmigratedSqlite(folder) : openUnmigratedPostgres(url);
   const db = new Kysely({ dialect }) as unknown as Db;
   try {
     const migrations = listMigrations(types, createSealing(signingIn(folder)));
