@@ -10,7 +10,7 @@ import { verifies } from "../support/verifies.ts";
 
 const run = promisify(execFile);
 /** A user without rights, as the image's own. */
-const NOBODY = 65_534;
+const UNPRIVILEGED_UID = 65_534;
 const IS_ROOT = process.getuid?.() === 0;
 
 type Step = { word: string; text: string };
@@ -103,14 +103,14 @@ describe("the image", () => {
         .replaceAll("8080", port)
         .replaceAll("0.0.0.0", "127.0.0.1");
     const data = join(final.root, "data");
-    if (IS_ROOT) execFileSync("chown", [String(NOBODY), data]);
+    if (IS_ROOT) execFileSync("chown", [String(UNPRIVILEGED_UID), data]);
     chmodSync(folder, 0o755);
     const [entry, args] = [textOf(final, "ENTRYPOINT"), textOf(final, "CMD")].map(
       (text) => JSON.parse(inRoot(text)) as string[],
     );
     const set = final.steps.filter(({ word }) => word === "ENV").map(({ text }) => text.split("="));
     const env = { ...Object.fromEntries(set), RECEIVABLES_DATA: data, PATH: process.env["PATH"] };
-    const user = IS_ROOT ? { uid: NOBODY, gid: NOBODY } : {};
+    const user = IS_ROOT ? { uid: UNPRIVILEGED_UID, gid: UNPRIVILEGED_UID } : {};
     const [, ...program] = entry ?? [];
     // Node itself comes from the base image.
     const child = spawn(process.execPath, [...program, ...(args ?? [])], {

@@ -93,7 +93,7 @@ const HIDDEN = {
 
 describe("people of the built-in sign-in with an export key of their tenant", () => {
   verifies("IN-60");
-  it("are offered its tools if their role is named, whatever their host speaks", async () => {
+  it("are offered its tools in both protocol eras if their role is named", async () => {
     for (const mode of ["auto", "legacy"] as const) {
       // oxlint-disable-next-line no-await-in-loop -- one kind of host after the other
       const [ann, bob] = await Promise.all([connect("ann", mode), connect("bob", mode)]);

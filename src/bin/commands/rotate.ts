@@ -53,7 +53,7 @@ const renewFolder = async ({ config }: Io, key: MasterKey): Promise<Renewals> =>
   };
 };
 
-/** Seals anew what former master keys sealed: in the stores and in the data folder. */
+/** Encrypts and signs with the current master key all data of former keys, in the stores and in the data folder. */
 export const rotateSecrets = async (io: Io): Promise<void> => {
   const { previousSecretKey } = io.config;
   if (previousSecretKey === undefined) {

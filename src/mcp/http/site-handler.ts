@@ -25,7 +25,7 @@ const COMMON = {
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-/** Returns the hash of what stands in the only element with a name. */
+/** Returns the hash of the content of the only element with a name. */
 const hashOf = (html: string, element: string): string => {
   const start = html.indexOf(`<${element}>`) + element.length + 2;
   const content = html.slice(start, html.lastIndexOf(`</${element}>`));
