@@ -9,6 +9,13 @@ import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { serveOverHttp } from "./transports.ts";
 
 const PAGES = 4;
+const schedule = (index: number) => ({
+  id: `s-${index}`,
+  scheduleName: null,
+  source: "cashapp",
+  intervalMs: 300_000,
+  nextRunAt: "2026-11-20T13:00:00.000Z",
+});
 const listOf = (pages: number): ScriptedReply => servePages(createMany(pages * 1000, dispute));
 
 describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) => {
@@ -29,22 +36,40 @@ describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) =
   const call = { name: "disputes_summary", arguments: {} };
 
   verifies("IN-05");
-  it("reports its progress to a host that asks for it", async () => {
-    const { client, close } = await connect({ "disputes.list": listOf(PAGES) });
+  it.each([
+    [
+      "disputes_summary",
+      { "disputes.list": listOf(PAGES) },
+      ["1 Read 1,000 disputes.", "2 Read 2,000 disputes.", "3 Read 3,000 disputes."],
+    ],
+    [
+      "disputes_triage",
+      {
+        "disputes.list": servePages([dispute(1), dispute(2)]),
+        "documents.get": () => ({ status: "open" }),
+        "assignees.list": () => [],
+        "dispute_notes.list": () => [],
+        "dispute_attachments.list": () => [],
+      },
+      ["1 Read notes and files of 1 of 2 disputes.", "2 Read notes and files of 2 of 2 disputes."],
+    ],
+    [
+      "export_health",
+      {
+        "schedules.list": () => ({ data: [schedule(1), schedule(2)] }),
+        "webhooks.list": () => ({ data: [] }),
+        "export_runs.status": () => ({ data: [] }),
+      },
+      ["1 Examined 1 of 2 schedules.", "2 Examined 2 of 2 schedules."],
+    ],
+  ])("reports its progress to a host that asks for it: %s", async (name, plays, expected) => {
+    const { client, close } = await connect(plays);
     const said: string[] = [];
-    const onprogress = ({
-      progress,
-      message = "",
-    }: {
-      progress: number;
-      message?: string | undefined;
-    }) => said.push(`${progress} ${message}`);
-    await client.callTool(call, { onprogress });
-    expect(said).toEqual([
-      "1 Read 1,000 disputes.",
-      "2 Read 2,000 disputes.",
-      "3 Read 3,000 disputes.",
-    ]);
+    const onprogress = (sent: { progress: number; message?: string | undefined }) =>
+      said.push(`${sent.progress} ${sent.message}`);
+    const result = await client.callTool({ name, arguments: {} }, { onprogress });
+    expect(result.isError).not.toBe(true);
+    expect(said).toEqual(expected);
     await close();
   });
 
@@ -102,10 +127,7 @@ describe("an insight that takes longer than it may", () => {
 
   verifies("IN-05");
   it("names the parts that it has not read", async () => {
-    const schedule = { id: "s-1", scheduleName: null, source: "cashapp", intervalMs: 300_000 };
-    const replies = {
-      "schedules.list": () => ({ data: [{ ...schedule, nextRunAt: "2026-11-20T13:00:00.000Z" }] }),
-    };
+    const replies = { "schedules.list": () => ({ data: [schedule(1)] }) };
     const { broker, host } = await slow(replies, "schedules.list");
     const answer = answerIn(await host.call("export_health"));
     expect(answer).toMatchObject({ truncated: true, items: [{ finding: "unknown" }] });
