@@ -28,22 +28,26 @@ const refuse = (): never => {
 
 /** Puts one document through the service's own function, with the transaction that a request has and nothing around it. */
 export const bareReplace = ({ store, ledgers }: Bench, number: number): Promise<unknown> => {
-  const call = {
+  const call: Call<Contract["documents"]["replace"]> = {
     tenantId: ledgers[0]?.tenantId ?? "",
     now: Date.now(),
+    ip: "",
     origin: "api",
     caller: { id: "bench", email: "", via: "export-key", credentialId: "bench", may: new Set() },
+    ifMatch: null,
+    ifNoneMatch: null,
+    db: store.read,
     change: (act) => store.transaction(act),
-    made() {},
-    version() {},
-    ignores() {},
-    invalid: refuse,
+    baseUrl: refuse,
+    snapshot: refuse,
     fail: refuse,
-  } as Partial<Call<Contract["documents"]["replace"]>>;
+    refuse,
+    invalid: refuse,
+  };
   const input = {
     params: { document_number: `bare-${number}` },
     query: {},
     body: documentOf(number),
   };
-  return replace(input, call as Call<Contract["documents"]["replace"]>);
+  return replace(input, call);
 };

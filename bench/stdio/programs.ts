@@ -1,7 +1,6 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { build } from "esbuild";
 import { bundle } from "../../scripts/build/bundle.ts";
 import { type Command, greet, resultIn, startHost } from "./host.ts";
@@ -76,11 +75,4 @@ export const listOf = async (command: Command): Promise<unknown> => {
   const { tools } = resultIn(await host.request("tools/list"));
   await host.end();
   return tools;
-};
-
-/** A comparison is none where the two do not say the same. */
-export const checkSameList = async (ours: Command, base: Command): Promise<void> => {
-  if (!isDeepStrictEqual(await listOf(ours), await listOf(base))) {
-    throw new Error("the two programs list different tools");
-  }
 };
