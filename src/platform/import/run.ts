@@ -11,7 +11,7 @@ import type { ImportMap } from "./map.ts";
 import { createMapping, type Mapped } from "./mapping.ts";
 import { createNdjsonReader } from "./ndjson.ts";
 import { isRow, type Item, type Reader } from "./rows.ts";
-import type { Accepted, Target } from "./target.ts";
+import type { Accepted, Outcome, Target } from "./target.ts";
 
 const BANK_READERS: Record<BankFormat, ReadBankFile> = {
   bai2: readBai2,
@@ -27,6 +27,8 @@ export type Counts = {
   skipped: number;
   rejected: number;
 };
+
+const NOTHING: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 
 /** A row that was not imported, with the reason. */
 export type Reject = { line: number; field: string; code: string; message: string; row: unknown };
@@ -47,8 +49,8 @@ export type ImportNeeds<Values> = {
   /** Receives remarks that are no reason to refuse the file. */
   warn: Warn;
   ended: AbortSignal;
-  /** Writes the audit entry of the run, in a transaction after its last batch. */
-  record: (tx: Db, run: Counts & { status: "completed" | "stopped" }) => Promise<void>;
+  /** Writes an audit entry with the counts so far; a run that was killed ends with `running`. */
+  record: (tx: Db, run: Counts & { status: "running" | "completed" | "stopped" }) => Promise<void>;
 };
 
 type ParsedRow<Values> =
@@ -83,24 +85,13 @@ const toReject = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
   };
 };
 
-/** Writes a batch and returns its rejects in line order. */
-const writeBatch = async <Values>(
-  { store, tenantId, target }: ImportNeeds<Values>,
+/** Counts the rows of a batch; outcomes are those of its accepted rows. */
+const addBatch = <Values>(
+  before: Counts,
   batch: readonly ParsedRow<Values>[],
-  counts: Counts,
-): Promise<Reject[]> => {
-  const accepted = batch.filter((one) => one.as === "accepted");
-  const outcomes =
-    accepted.length === 0
-      ? []
-      : await store.transaction(
-          (tx) =>
-            target.write(
-              tx,
-              accepted.map(({ row }) => row),
-            ),
-          tenantId,
-        );
+  outcomes: readonly Outcome[],
+): { counts: Counts; rejects: Reject[] } => {
+  const counts = { ...before };
   const rejects: Reject[] = [];
   let next = 0;
   for (const one of batch) {
@@ -113,7 +104,24 @@ const writeBatch = async <Values>(
       rejects.push(toReject(one.item, one.as === "refused" ? one.faults : (outcome ?? [])));
     }
   }
-  return rejects;
+  return { counts, rejects };
+};
+
+/** Writes a batch, with an audit entry in its transaction if it changes something or ends the run. */
+const writeBatch = <Values>(
+  { store, tenantId, target, record }: ImportNeeds<Values>,
+  batch: readonly ParsedRow<Values>[],
+  before: Counts,
+  isLast: boolean,
+): Promise<{ counts: Counts; rejects: Reject[] }> => {
+  const rows = batch.flatMap((one) => (one.as === "accepted" ? [one.row] : []));
+  return store.transaction(async (tx) => {
+    const done = addBatch(before, batch, rows.length === 0 ? [] : await target.write(tx, rows));
+    if (isLast || done.counts.written > before.written) {
+      await record(tx, { ...done.counts, status: isLast ? "completed" : "running" });
+    }
+    return done;
+  }, tenantId);
 };
 
 /** An open file; `columns` is valid after the first items were read. */
@@ -151,36 +159,42 @@ const openFile = (needs: Pick<ImportNeeds<unknown>, "format" | "bytes" | "warn">
   };
 };
 
-/** Yields the items of a file in batches. */
+/** Yields the items of a file in batches, at least one. */
 async function* groupIntoBatches(
   reading: Reading,
   batchRows: number,
-): AsyncGenerator<Item[], void, undefined> {
+): AsyncGenerator<{ items: Item[]; isLast: boolean }, void, undefined> {
   let waiting: Item[] = [];
   for await (const items of reading.items()) {
     for (const item of items) waiting.push(item);
-    while (waiting.length >= batchRows) {
-      yield waiting.slice(0, batchRows);
+    // The last rows wait for the end of the file, so that the last batch is known as such.
+    while (waiting.length > batchRows) {
+      yield { items: waiting.slice(0, batchRows), isLast: false };
       waiting = waiting.slice(batchRows);
     }
   }
-  if (waiting.length > 0) yield waiting;
+  yield { items: waiting, isLast: true };
 }
 
-const importBatches = async <Values>(needs: ImportNeeds<Values>, counts: Counts): Promise<void> => {
-  const { target, map, reject, progress, ended } = needs;
+const importBatches = async <Values>(
+  needs: ImportNeeds<Values>,
+  progress: (counts: Counts) => void,
+): Promise<void> => {
+  const { target, map, reject, ended } = needs;
   const reading = openFile(needs);
   const { fields, batchRows } = target;
+  let counts = NOTHING;
   let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
   // The next batch is read and parsed while the store writes the previous one.
   let writing: Promise<void> | undefined;
-  const settle = async (batch: readonly ParsedRow<Values>[]): Promise<void> => {
-    const rejects = await writeBatch(needs, batch, counts);
-    if (rejects.length > 0) await reject(rejects);
+  const settle = async (batch: readonly ParsedRow<Values>[], isLast: boolean): Promise<void> => {
+    const done = await writeBatch(needs, batch, counts, isLast);
+    ({ counts } = done);
     progress(counts);
+    if (done.rejects.length > 0) await reject(done.rejects);
   };
   try {
-    for await (const items of groupIntoBatches(reading, batchRows)) {
+    for await (const { items, isLast } of groupIntoBatches(reading, batchRows)) {
       if (mapping === undefined) {
         const columns = reading.columns();
         const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
@@ -190,34 +204,35 @@ const importBatches = async <Values>(needs: ImportNeeds<Values>, counts: Counts)
       const mapRow = mapping;
       const parsed = items.map((item) => parseItem(target, mapRow, item));
       await writing;
-      if (ended.aborted && counts.read > 0) break;
-      writing = settle(parsed);
+      if (ended.aborted && counts.read > 0) {
+        throw new Error(
+          `The import was stopped after ${counts.read} rows, which stay. Run it again to go on.`,
+        );
+      }
+      writing = settle(parsed, isLast);
       // A failure is thrown where the next batch, or the end, awaits this promise.
       writing.catch(() => {});
     }
   } finally {
     await writing;
   }
-  if (ended.aborted) {
-    throw new Error(
-      `The import was stopped after ${counts.read} rows, which stay. Run it again to go on.`,
-    );
-  }
 };
 
 /** Imports a file in bounded memory; each batch is written in one transaction. */
 export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
-  const { store, tenantId, record } = needs;
-  const counts: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
-  let status: "completed" | "stopped" = "stopped";
+  const { store, tenantId, record, progress } = needs;
+  let counts = NOTHING;
   try {
-    await importBatches(needs, counts);
-    status = "completed";
+    await importBatches(needs, (sofar) => {
+      counts = sofar;
+      progress(sofar);
+    });
     return counts;
-  } finally {
+  } catch (error) {
     // A file that is refused as a whole changes nothing and has no entry.
-    if (status === "completed" || counts.read > 0) {
-      await store.transaction((tx) => record(tx, { ...counts, status }), tenantId);
+    if (counts.read > 0) {
+      await store.transaction((tx) => record(tx, { ...counts, status: "stopped" }), tenantId);
     }
+    throw error;
   }
 };
