@@ -4,11 +4,10 @@ import { type Source, SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { createDice } from "../support/dice.ts";
 import { kept, type Row } from "../support/payment-model.ts";
 import { type ModelItem, summable, summarized } from "../support/payment-summary-model.ts";
-import { load, paymentRow } from "../support/payment-rows.ts";
+import { load, paymentRow, SUMMARY } from "../support/payment-rows.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
-const SUMMARY = "/api/v1/remittance-export/payments/summary";
 const COUNT = 120;
 const TENANT = "sums";
 

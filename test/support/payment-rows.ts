@@ -4,6 +4,7 @@ import { importPayments } from "./importing.ts";
 import type { TestPlatform } from "./platform.ts";
 
 export const QUERY = "/api/v1/remittance-export/payments/query";
+export const SUMMARY = "/api/v1/remittance-export/payments/summary";
 export const SCHEMA = "/api/v1/remittance-export/schema";
 
 export const NAMES: Record<Source, string> = {

@@ -30,7 +30,10 @@ export const cashapp: readonly Field[] = withCommonFields([
   string("*currencyCode", "ISO 4217 currency of all amounts in the row"),
   money("*paymentAmount", "total of the payment; repeated on each of its rows"),
   money("*appliedAmount", "amount applied to the document"),
-  money("*unappliedAmount", "amount not applied to any document"),
+  money(
+    "*unappliedAmount",
+    "amount of the payment not applied to any document; repeated on each of its rows",
+  ),
   money("invoiceAmount", "total of the document"),
   money("invoiceBalance", "open balance of the document"),
   money("discountTaken", "cash discount taken"),

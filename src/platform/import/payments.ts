@@ -34,15 +34,22 @@ type IdentifiedRow = { id: string; hash: string; values: Values };
 
 const BATCH_ROWS = 1000;
 
-type Batch = { needs: Needs; now: string; known: Map<string, KnownPayment>; fresh: Set<string> };
+type Batch = {
+  needs: Needs;
+  now: string;
+  known: Map<string, KnownPayment>;
+  fresh: Set<string>;
+  /** Payments with a row that changed: each of their rows says what of the payment no document took. */
+  changed: Set<unknown>;
+};
 
 const writeRow = (
-  { needs, now, known, fresh }: Batch,
+  { needs, now, known, fresh, changed }: Batch,
   sent: IdentifiedRow,
 ): NewPayment | undefined => {
   const { tenantId } = needs;
   const before = known.get(sent.id);
-  if (before?.sent_hash === sent.hash) return undefined;
+  if (before?.sent_hash === sent.hash && !changed.has(sent.values["paymentId"])) return undefined;
   if (before === undefined) fresh.add(sent.id);
   const created_at = before?.created_at ?? now;
   known.set(sent.id, { id: sent.id, seq: before?.seq ?? 0, sent_hash: sent.hash, created_at });
@@ -59,7 +66,15 @@ const writeRows = async (
   const ids = rows.map(({ values }) => values.id);
   const found = await findKnown(tx, tenantId, source, ids);
   const known = new Map(found.map((row) => [row.id, row]));
-  const batch: Batch = { needs, now: formatTimestamp(needs.clock()), known, fresh: new Set() };
+  const unequal = rows.filter(({ values: { id, hash } }) => known.get(id)?.sent_hash !== hash);
+  const changed = needs.matching ? unequal.map(({ values }) => values.values["paymentId"]) : [];
+  const batch: Batch = {
+    needs,
+    now: formatTimestamp(needs.clock()),
+    known,
+    fresh: new Set(),
+    changed: new Set(changed),
+  };
   const waiting = new Map<string, NewPayment>();
   const outcomes = rows.map(({ values: sent }): Outcome => {
     const made = writeRow(batch, sent);

@@ -2,7 +2,12 @@ import type { Fault } from "../../contract/errors.ts";
 import type { Line } from "./lines.ts";
 
 /** A row of a file: text cells from CSV, JSON values from NDJSON. */
-export type Row = { line: number; cells: Record<string, unknown> };
+export type Row = {
+  line: number;
+  cells: Record<string, unknown>;
+  /** Whether it belongs to the same payment as the row before, so that both are written in one batch. */
+  continues?: boolean;
+};
 
 /** A line that could not be read as a row. */
 export type Unreadable = { line: number; fault: Fault; text: string };

@@ -159,7 +159,10 @@ const openFile = (needs: Pick<ImportNeeds<unknown>, "format" | "bytes" | "warn">
   };
 };
 
-/** Yields the items of a file in batches, at least one. */
+const isContinued = (item: Item | undefined): boolean =>
+  item !== undefined && isRow(item) && item.continues === true;
+
+/** Yields the items of a file in batches, at least one; larger ones where a payment has more rows. */
 async function* groupIntoBatches(
   reading: Reading,
   batchRows: number,
@@ -169,8 +172,11 @@ async function* groupIntoBatches(
     for (const item of items) waiting.push(item);
     // The last rows wait for the end of the file, so that the last batch is known as such.
     while (waiting.length > batchRows) {
-      yield { items: waiting.slice(0, batchRows), isLast: false };
-      waiting = waiting.slice(batchRows);
+      let end = batchRows;
+      while (isContinued(waiting[end])) end += 1;
+      if (end === waiting.length) break;
+      yield { items: waiting.slice(0, end), isLast: false };
+      waiting = waiting.slice(end);
     }
   }
   yield { items: waiting, isLast: true };

@@ -7,7 +7,8 @@ import {
   omitEmpty,
   takeLast4,
   createMalformed,
-  derivePaymentId,
+  createPaymentIds,
+  type PaymentIds,
   type ReadBankFile,
   UNAPPLIED,
   type Warn,
@@ -49,6 +50,7 @@ const toDecimal = (digits: string, currency: string): unknown => {
 /** Reads the records of a file and checks their order. */
 class Bai2Reader {
   readonly #warn: Warn;
+  readonly #ids: PaymentIds;
   #isOpen = false;
   #ended = false;
   #group: Group | undefined;
@@ -57,8 +59,9 @@ class Bai2Reader {
   /** Whether the last record can be continued by an 88 record. */
   #continues = false;
 
-  constructor(warn: Warn) {
+  constructor(warn: Warn, ids: PaymentIds) {
     this.#warn = warn;
+    this.#ids = ids;
   }
 
   line({ number, text }: Line): Row[] {
@@ -141,12 +144,15 @@ class Bai2Reader {
     this.#waiting = undefined;
     const [group, account] = [this.#group, this.#account];
     if (waiting === undefined || group === undefined || account === undefined) return [];
-    const row = toRow(waiting, group, account);
+    const row = toRow(waiting, { group, account, ids: this.#ids });
     return row === undefined ? [] : [row];
   }
 }
 
-const toRow = ({ line, content }: Transaction, group: Group, account: Account): Row | undefined => {
+const toRow = (
+  { line, content }: Transaction,
+  { group, account, ids }: { group: Group; account: Account; ids: PaymentIds },
+): Row | undefined => {
   const fields = content.split(",");
   const [, type = "", digits = "", kind = "", next = ""] = fields.map((field) => field.trim());
   const skipped = countFundsFields(kind, next);
@@ -164,13 +170,12 @@ const toRow = ({ line, content }: Transaction, group: Group, account: Account): 
   return {
     line,
     cells: omitEmpty({
-      paymentId: derivePaymentId("bai2", ...facts),
+      paymentId: ids.derive(...facts),
       paymentDate: day,
       paymentMethod: METHODS[type] ?? "other",
       paymentReference: customer || bank,
       currencyCode: account.currency,
       paymentAmount: amount,
-      unappliedAmount: amount,
       ...UNAPPLIED,
       remittanceSource: "bai2",
       bankAccountLast4: takeLast4(account.number),
@@ -180,17 +185,22 @@ const toRow = ({ line, content }: Transaction, group: Group, account: Account): 
 
 /** Reads the credits of a BAI2 file, one row each. */
 export const readBai2: ReadBankFile = async function* readBai2(bytes, warn) {
-  const reader = new Bai2Reader(warn);
+  const ids = createPaymentIds("bai2");
+  const reader = new Bai2Reader(warn, ids);
   let last = 0;
-  for await (const lines of readLines(bytes)) {
-    const items: Item[] = [];
-    for (const line of lines) {
-      if (line.fault?.code === "too_long")
-        throw createMalformed(`line ${line.number}`, line.fault.message);
-      items.push(...reader.line(line));
-      last = line.number;
+  try {
+    for await (const lines of readLines(bytes)) {
+      const items: Item[] = [];
+      for (const line of lines) {
+        if (line.fault?.code === "too_long")
+          throw createMalformed(`line ${line.number}`, line.fault.message);
+        items.push(...reader.line(line));
+        last = line.number;
+      }
+      yield items;
     }
-    yield items;
+    yield reader.end(last);
+  } finally {
+    ids.close();
   }
-  yield reader.end(last);
 };

@@ -5,7 +5,8 @@ import {
   omitEmpty,
   takeLast4,
   createMalformed,
-  derivePaymentId,
+  createPaymentIds,
+  type PaymentIds,
   type ReadBankFile,
   UNAPPLIED,
 } from "./file.ts";
@@ -87,9 +88,12 @@ const readReferredDocuments = (transaction: Element): Referred[] =>
     return numbers.filter((number) => number !== "").map((number) => ({ number, remitted }));
   });
 
-type Parts = { entry: Element; transaction: Element; money: Money };
+type Parts = { entry: Element; transaction: Element; money: Money; ids: PaymentIds };
 
-const collectIdentity = ({ entry, transaction, money }: Parts, account: string): string[] => [
+const collectIdentity = (
+  { entry, transaction, money }: Omit<Parts, "ids">,
+  account: string,
+): string[] => [
   account,
   readDay(entry),
   String(money.amount),
@@ -105,11 +109,11 @@ const collectIdentity = ({ entry, transaction, money }: Parts, account: string):
 ];
 
 const buildSharedCells = (parts: Parts): Record<string, unknown> => {
-  const { entry, transaction, money } = parts;
+  const { entry, transaction, money, ids } = parts;
   const account = readAccount(entry.parent);
   const isReversal = readText(entry, "RvslInd") === "true";
   return {
-    paymentId: derivePaymentId("camt", ...collectIdentity(parts, account)),
+    paymentId: ids.derive(...collectIdentity(parts, account)),
     paymentDate: readDay(entry),
     paymentMethod: readMethod(transaction, entry),
     paymentReference: readReference(transaction, entry),
@@ -141,17 +145,11 @@ const toRows = (parts: Parts): Item[] => {
   }
   const shared = buildSharedCells(parts);
   const referred = readReferredDocuments(transaction);
-  if (referred.length === 0) {
-    return [{ line, cells: omitEmpty({ ...shared, unappliedAmount: money.amount }) }];
-  }
+  if (referred.length === 0) return [{ line, cells: omitEmpty(shared) }];
   return referred.map(({ number, remitted }, place) => ({
     line,
-    // Without an amount per document, the first row carries the whole amount.
-    cells: omitEmpty({
-      ...shared,
-      invoiceNumber: number,
-      unappliedAmount: remitted ?? (place === 0 ? money.amount : 0),
-    }),
+    cells: omitEmpty({ ...shared, invoiceNumber: number, appliedAmount: remitted }),
+    continues: place > 0,
   }));
 };
 
@@ -163,11 +161,16 @@ const AMOUNTLESS: Fault = {
 
 /** Reads a message and releases each entry after its end, so that memory stays bounded. */
 class CamtReader {
+  readonly #ids: PaymentIds;
   #items: Item[] = [];
   /** Number of transactions of the open entry, and those without an amount of their own. */
   #transactions = 0;
   #amountless: Element[] = [];
   #isMessage = false;
+
+  constructor(ids: PaymentIds) {
+    this.#ids = ids;
+  }
 
   readonly closed = (element: Element): void => {
     if (element.parent?.parent === undefined && element.name !== "Document") this.#message(element);
@@ -199,7 +202,7 @@ class CamtReader {
     const sign = readText(transaction, "CdtDbtInd") || readText(entry, "CdtDbtInd");
     if (sign === "CRDT" && isBooked(entry)) {
       if (money === undefined) this.#amountless.push(transaction);
-      else this.#items.push(...toRows({ entry, transaction, money }));
+      else this.#items.push(...toRows({ entry, transaction, money, ids: this.#ids }));
     }
     detach(transaction);
   }
@@ -211,7 +214,7 @@ class CamtReader {
       if (this.#transactions > 1) this.#refuseAmountless();
       else {
         const money = readMoney(entry, "Amt") ?? { amount: undefined, currency: "" };
-        this.#items.push(...toRows({ entry, transaction: alone, money }));
+        this.#items.push(...toRows({ entry, transaction: alone, money, ids: this.#ids }));
       }
     }
     this.#transactions = 0;
@@ -226,23 +229,30 @@ class CamtReader {
   }
 }
 
+const decodeChunk = (decoder: Decoder, chunk: Uint8Array): string => {
+  try {
+    return decoder.decode(chunk, { stream: true });
+  } catch {
+    throw createMalformed("the text", `is not in the encoding ${decoder.encoding}`);
+  }
+};
+
 /** Reads the credits of a camt message, one row per document that they refer to. */
 export const readCamt: ReadBankFile = async function* readCamt(bytes) {
-  const reader = new CamtReader();
+  const ids = createPaymentIds("camt");
+  const reader = new CamtReader(ids);
   const xml = createXmlReader(reader.closed);
   let decoder: Decoder | undefined;
-  for await (const chunk of bytes) {
-    decoder ??= createDecoder(chunk);
-    let text: string;
-    try {
-      text = decoder.decode(chunk, { stream: true });
-    } catch {
-      throw createMalformed("the text", `is not in the encoding ${decoder.encoding}`);
+  try {
+    for await (const chunk of bytes) {
+      decoder ??= createDecoder(chunk);
+      xml.write(decodeChunk(decoder, chunk));
+      yield reader.taken();
     }
-    xml.write(text);
+    xml.end();
+    reader.end();
     yield reader.taken();
+  } finally {
+    ids.close();
   }
-  xml.end();
-  reader.end();
-  yield reader.taken();
 };

@@ -191,11 +191,12 @@ const toRows = (payment: Payment, sender: string): Row[] => {
     remittanceId: reference,
   };
   if (payment.remittances.length === 0) {
-    return [{ line: payment.number, cells: omitEmpty({ ...shared, unappliedAmount: amount }) }];
+    return [{ line: payment.number, cells: omitEmpty(shared) }];
   }
-  return payment.remittances.map(({ number, cells }) => ({
+  return payment.remittances.map(({ number, cells }, place) => ({
     line: number,
     cells: omitEmpty({ ...shared, ...cells }),
+    continues: place > 0,
   }));
 };
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Problem } from "../../../contract/errors.ts";
 import { parseJson } from "../../../kit/json.ts";
+import { createOccurrences } from "../payments/occurrences.ts";
 import type { Item } from "../rows.ts";
 
 /** Receives a remark that is no reason to refuse a file; `place` is the line or segment. */
@@ -19,6 +20,20 @@ export const createMalformed = (place: string, message: string): Problem =>
 /** Derives a payment id from facts of the payment, so that repeated imports find the same payment. */
 export const derivePaymentId = (format: string, ...facts: readonly string[]): string =>
   `${format}-${createHash("sha256").update(JSON.stringify(facts)).digest("hex").slice(0, 24)}`;
+
+/** Derives payment ids of one file, in which equal facts again are another payment. */
+export const createPaymentIds = (format: string) => {
+  const met = createOccurrences();
+  return {
+    derive(...facts: readonly string[]): string {
+      const id = derivePaymentId(format, ...facts);
+      const count = met.count(id);
+      return count === 1 ? id : `${id}-${count}`;
+    },
+    close: met.close,
+  };
+};
+export type PaymentIds = ReturnType<typeof createPaymentIds>;
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
@@ -51,7 +66,6 @@ export const takeLast4 = (account: string): string | undefined => {
 /** Fields of a payment that is not matched to a document. */
 export const UNAPPLIED = {
   applicationStatus: "unapplied",
-  appliedAmount: 0,
   shortPay: false,
 } as const;
 

@@ -48,21 +48,59 @@ const firstNumber = (...values: unknown[]): number | undefined =>
 
 const smaller = (a: Big, b: Big): Big => (a.lt(b) ? a : b);
 
-/** Computes applied amount, short payment and status. Amounts given by an EDI 820 remittance are kept. */
-const settle = (values: Values, balance: number | undefined): Values => {
-  const keeps = values["remittanceSource"] === "edi820";
-  const paid = firstNumber(keeps ? values["appliedAmount"] : values["unappliedAmount"]) ?? 0;
-  const open = balance ?? paid;
-  const applied = open > 0 ? smaller(new Big(paid), new Big(open)) : new Big(0);
-  const missing = new Big(open).minus(paid);
+/** What a payment gives to its documents. */
+type Funds = {
+  /** Left for documents whose share the payer did not name; in the order of the rows. */
+  free: Big;
+  applied: Big;
+};
+
+const keepsAmounts = (values: Values): boolean => values["remittanceSource"] === "edi820";
+
+const readAmount = ({ paymentAmount }: Values): Big => new Big(firstNumber(paymentAmount) ?? 0);
+
+/** The amount that the payer named for the row's document. */
+const readShare = (values: Values): Big | undefined => {
+  const share = firstNumber(values["appliedAmount"]);
+  return share === undefined ? undefined : new Big(share);
+};
+
+const atLeastZero = (amount: Big): Big => (amount.lt(0) ? new Big(0) : amount);
+
+/** Returns each row with the funds of its payment, before any row is settled. */
+const withFunds = (rows: readonly NewPayment[]): { row: NewPayment; funds: Funds }[] => {
+  const byPayment = new Map<unknown, Funds>();
+  const all = rows.map((row) => {
+    const { values } = row;
+    const { paymentId } = values;
+    const funds = byPayment.get(paymentId) ?? { free: readAmount(values), applied: new Big(0) };
+    funds.free = funds.free.minus(readShare(values) ?? 0);
+    byPayment.set(paymentId, funds);
+    return { row, funds };
+  });
+  for (const funds of byPayment.values()) funds.free = atLeastZero(funds.free);
+  return all;
+};
+
+/** Takes the applied amount of a row from the funds. Amounts given by an EDI 820 remittance are kept. */
+const takeApplied = (values: Values, open: Big, funds: Funds): Big => {
+  const share = readShare(values);
+  const kept = keepsAmounts(values) ? share : undefined;
+  const applied = kept ?? smaller(share ?? funds.free, atLeastZero(open));
+  if (share === undefined) funds.free = funds.free.minus(applied);
+  funds.applied = funds.applied.plus(applied);
+  return applied;
+};
+
+/** Computes applied amount, short payment and status of a row with a document. */
+const settle = (values: Values, balance: number | undefined, funds: Funds): Values => {
+  const paid = readShare(values) ?? funds.free;
+  const open = balance === undefined ? paid : new Big(balance);
+  const applied = takeApplied(values, open, funds);
+  const missing = open.minus(paid);
   const shortPay = missing.gt(0);
   return {
-    ...(keeps
-      ? {}
-      : {
-          appliedAmount: applied.toNumber(),
-          unappliedAmount: new Big(paid).minus(applied).toNumber(),
-        }),
+    appliedAmount: applied.toNumber(),
     shortPay,
     ...(shortPay ? { deductionAmount: values["deductionAmount"] ?? missing.toNumber() } : {}),
     applicationStatus:
@@ -70,7 +108,9 @@ const settle = (values: Values, balance: number | undefined): Values => {
   };
 };
 
-const applyMatch = (values: Values, row: DocumentRow, accountName: string | undefined): Values => {
+type Match = { row: DocumentRow; accountName: string | undefined; funds: Funds };
+
+const applyMatch = (values: Values, { row, accountName, funds }: Match): Values => {
   const document = parseDocument(row);
   const balance = firstNumber(
     document.denomination,
@@ -91,13 +131,16 @@ const applyMatch = (values: Values, row: DocumentRow, accountName: string | unde
     poNumber: document.po_number,
     invoiceAmount: values["invoiceAmount"] ?? total ?? balance,
     invoiceBalance: balance,
-    ...settle(values, balance),
+    ...settle(values, balance, funds),
     matchMethod: "auto",
     matchConfidence: 1,
   };
 };
 
-/** Adds to each row the document that it pays, if exactly one fits. */
+/**
+ * Adds to each row the document that it pays, if exactly one fits, and to all rows of a payment what no document took.
+ * The rows of a payment must be complete and in order.
+ */
 export const matchDocuments = async (
   tx: Db,
   tenantId: string,
@@ -105,13 +148,21 @@ export const matchDocuments = async (
 ): Promise<NewPayment[]> => {
   const names = rows.flatMap(({ values }) => listDocumentNames(values));
   const named = await findByName(tx, tenantId, names);
-  const pairs = rows.map((row) => ({ row, document: findDocument(row.values, named) }));
-  const numbers = pairs.flatMap(({ document }) => document?.account_number ?? []);
+  const documents = rows.map(({ values }) => findDocument(values, named));
+  const numbers = documents.flatMap((document) => document?.account_number ?? []);
   const accounts = await findAccounts(tx, tenantId, [...new Set(numbers)]);
   const accountNames = new Map(accounts.map(({ account_number, name }) => [account_number, name]));
-  return pairs.map(({ row, document }) => {
-    if (document === undefined) return row;
-    const accountName = accountNames.get(document.account_number);
-    return { ...row, values: applyMatch(row.values, document, accountName) };
+  const settled = withFunds(rows).map(({ row, funds }, place) => {
+    const document = documents[place];
+    const accountName = accountNames.get(document?.account_number ?? "");
+    const values =
+      document === undefined
+        ? { ...row.values, appliedAmount: takeApplied(row.values, new Big(0), funds).toNumber() }
+        : applyMatch(row.values, { row: document, accountName, funds });
+    return { row, values, funds };
+  });
+  return settled.map(({ row, values, funds }) => {
+    const left = atLeastZero(readAmount(values).minus(funds.applied));
+    return { ...row, values: { ...values, unappliedAmount: left.toNumber() } };
   });
 };
