@@ -1,13 +1,21 @@
 import { beforeAll, expect, it } from "vitest";
 import { prompts } from "../../prompts/index.ts";
+import { listChecker, toolList } from "../../src/mcp/tools/tool-list.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { onEveryStore } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { verifies } from "../support/verifies.ts";
 import { createRecords } from "./each-tool.ts";
+import { ALL, connectModern, createOptions } from "./hosts.ts";
 import { type Asking, askAt } from "./insight-host.ts";
 
 const MAX_TOKENS = 2500;
+const UNLISTED = /call_tool \(describe_tool gives their arguments\): (.*)\.$/m;
+
+/** The tools that discovery mode does not list. */
+const NAMED = toolList(ALL)
+  .map(({ name }) => name)
+  .filter((name) => !listChecker({ ...ALL, discovery: true })(name));
 
 const argumentsFor = ({ dispute, application }: Records): Record<string, string> => ({
   disputeId: dispute.disputeId,
@@ -47,6 +55,38 @@ onEveryStore("prompts", (at) => {
       expect(o200kTokens(texts.join("\n"))).toBeLessThanOrEqual(MAX_TOKENS);
     },
   );
+
+  verifies("IN-80", "IN-62");
+  it.each(prompts.map((prompt) => [prompt.name, prompt] as const))(
+    "%s names the tools that only call_tool reaches, in discovery mode alone",
+    async (name, prompt) => {
+      const args = Object.fromEntries(
+        prompt.arguments.map((one) => [one.name, given[one.name] ?? ""]),
+      );
+      expect((await getPrompt(asking(), name, args)).join("\n")).not.toMatch(UNLISTED);
+      const { at: tenant, broker } = asking();
+      const now = () => tenant.clock();
+      const discovering = { now, settings: { discovery: true } };
+      const host = await connectModern(await createOptions(broker, discovering));
+      const texts = await getPrompt({ ...asking(), host }, name, args);
+      await host.close();
+      const named = UNLISTED.exec(texts[0] ?? "")?.[1]?.split(", ") ?? [];
+      const hidden = NAMED.filter((tool) => new RegExp(`\\b${tool}\\b`).test(prompt.text(args)));
+      expect(named.toSorted()).toEqual(hidden.toSorted());
+      expect(o200kTokens(texts.join("\n"))).toBeLessThanOrEqual(MAX_TOKENS);
+    },
+  );
+
+  it("says which tools of a prompt a read-only server does not have", async () => {
+    const { at: tenant, broker } = asking();
+    const reading = { now: () => tenant.clock(), settings: { readOnly: true } };
+    const host = await connectModern(await createOptions(broker, reading));
+    const [text] = await getPrompt({ ...asking(), host }, "triage-disputes", {});
+    await host.close();
+    expect(text).toMatch(
+      /Not available on this server.*: disputes_update, disputes_apply, dispute_notes_create\./,
+    );
+  });
 
   verifies("IN-80");
   it("work-dispute includes document and payments, and says if there is no such dispute", async () => {
