@@ -7,6 +7,7 @@ import { AuditChainChanged, purgeEntries } from "./store/audit-chain.ts";
 import { purgeCounters } from "./store/counters.ts";
 import { purgeKnownAddresses } from "./store/known-addresses.ts";
 import { forgetChunks, listExpired } from "./store/export-runs.ts";
+import { getDialect } from "./store/dialect.ts";
 import type { Db, Store } from "./store/port.ts";
 import { purgeAttempts } from "./store/webhook-deliveries.ts";
 
@@ -115,6 +116,10 @@ export const purgeEndedCounters = async ({
   await repeatUntilNone(() => purgeCounters(store.counting, clock()));
 };
 
+/** Creates the parts of tables for the months to come. Several processes may call it at once. */
+const prepareMonths = ({ store, clock }: Needs): Promise<void> =>
+  store.transaction((tx) => getDialect(tx).partitions.prepareMonths(tx, clock()), "partitions");
+
 /** Removes all data past its retention period. */
 export const purge = async (needs: Needs): Promise<Purged> => {
   const { store, clock, retention, lifetimes } = needs;
@@ -132,5 +137,7 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   await removeAll(store, (tx) => purgeKnownAddresses(tx, clock()));
   const ended = clock() - lifetimes.sessionLongest - SESSION_REMEMBERED_MS;
   const sessions = await removeAll(store, (tx) => purgeSessions(tx, ended));
+  // Last: it fails while long reads hold the tables, and is repeated at the next purge.
+  await prepareMonths(needs);
   return { auditEntries, exportRuns, webhookAttempts, sessions };
 };

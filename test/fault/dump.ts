@@ -1,3 +1,4 @@
+import { listTables } from "../support/tables.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
 
 // Tables of uses and counts, which a refused request may change.
@@ -9,7 +10,7 @@ const LATE = new Set(["used_at"]);
 
 /** The tables of records: a refused request must leave them as they are. */
 export const recordTables = async (db: Db): Promise<string[]> => {
-  const tables = await db.introspection.getTables();
+  const tables = await listTables(db);
   return tables.map(({ name }) => name).filter((name) => !BESIDE.has(name) && !SEARCH.test(name));
 };
 

@@ -16,6 +16,7 @@ import type { Store } from "../../src/platform/store/port.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { DISPUTES, onEveryStore } from "../support/platform.ts";
+import { listTables } from "../support/tables.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TABLES = [
@@ -47,7 +48,7 @@ onEveryStore("the deletion of a tenant", (at) => {
 
   verifies("OP-10");
   it("knows every table that has rows of tenants", async () => {
-    const tables = await at().store.read.introspection.getTables();
+    const tables = await listTables(at().store.read);
     const owned = tables
       .filter(({ columns }) => columns.some(({ name }) => name === "tenant_id"))
       .map(({ name }) => name)

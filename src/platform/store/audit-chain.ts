@@ -246,6 +246,7 @@ export const purgeEntries = async (
     .deleteFrom("audit_logs")
     .where("tenant_id", "=", tenantId)
     .where("seq", "<=", end.seq)
+    .where("at", "<", before)
     .execute();
   const purged = { purged_seq: end.seq, purged_hash: end.hash };
   // Last, because it takes the tenant's head row. Entries may have been appended since; another process may have

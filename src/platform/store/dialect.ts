@@ -70,13 +70,21 @@ export type DecimalSums = {
   parse(text: string): string;
 };
 
+/** Tables that a database may divide: payments by tenant, the audit log by month and within it by tenant. */
+export type Partitions = {
+  /** Divides tables that exist, with their rows. */
+  divide(db: Db, now: number): Promise<void>;
+  /** Creates the parts of this month and the next ones, and removes empty ones of the past. Call it in a transaction. */
+  prepareMonths(tx: Db, now: number): Promise<void>;
+};
+
 /** SQL and statements that differ between the databases beyond what Kysely compiles; each dialect's folder has its own. */
 export type DialectOperations = {
   /** The column equals one of the values, sent as one parameter, so that lists of every length share a statement. */
   isAmong(column: string, values: readonly (string | number)[]): RawBuilder<boolean>;
   /** Like `isAmong`, for many values of an indexed key. */
   isAmongKeys(column: string, values: readonly string[] | readonly number[]): RawBuilder<boolean>;
-  /** The row is one of the first rows, in no order, that fulfil a condition. */
+  /** The row is one of the first rows, in no order, that fulfil a condition; of a divided table, of each of its parts. */
   isAmongFirst(table: string, where: RawBuilder<unknown>, most: number): RawBuilder<boolean>;
   /** Selects texts as the rows of a column `value`. */
   unnest(texts: readonly string[]): RawBuilder<unknown>;
@@ -88,6 +96,7 @@ export type DialectOperations = {
   copyRows:
     | ((tx: Db, target: RowTarget, rows: readonly Record<string, Value>[]) => Promise<void>)
     | undefined;
+  partitions: Partitions;
   payments: PaymentQueries;
   search: SearchIndex;
   sums: DecimalSums;

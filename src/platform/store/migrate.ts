@@ -20,6 +20,7 @@ import { fileStore } from "./migrations/0015-file-store.ts";
 import { tenantPhase } from "./migrations/0016-tenant-phase.ts";
 import { auditKeys } from "./migrations/0017-audit-keys.ts";
 import { versions } from "./migrations/0018-versions.ts";
+import { partitions } from "./migrations/0019-partitions.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -42,6 +43,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0016-tenant-phase": tenantPhase(types),
   "0017-audit-keys": auditKeys(types),
   "0018-versions": versions(types),
+  "0019-partitions": partitions(sealing),
 });
 
 // The steps' types and keys matter only when they run.

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow } from "./tables.ts";
 
@@ -6,8 +7,17 @@ export const insertDelivery = async (tx: Db, row: WebhookDeliveryRow): Promise<v
   await tx.insertInto("webhook_deliveries").values(row).execute();
 };
 
-export const findDelivery = (db: Db, id: string): Promise<WebhookDeliveryRow | undefined> =>
-  db.selectFrom("webhook_deliveries").selectAll().where("id", "=", id).executeTakeFirst();
+export const findDelivery = (
+  db: Db,
+  tenantId: string,
+  id: string,
+): Promise<WebhookDeliveryRow | undefined> =>
+  db
+    .selectFrom("webhook_deliveries")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .executeTakeFirst();
 
 /** Records the outcome of an attempt; the delivery waits for the next attempt or is removed. */
 export const recordAttempt = async (
@@ -17,12 +27,17 @@ export const recordAttempt = async (
 ): Promise<void> => {
   await tx.insertInto("webhook_attempts").values(attempt).execute();
   if (ended) {
-    await tx.deleteFrom("webhook_deliveries").where("id", "=", attempt.delivery_id).execute();
+    await tx
+      .deleteFrom("webhook_deliveries")
+      .where("tenant_id", "=", attempt.tenant_id)
+      .where("id", "=", attempt.delivery_id)
+      .execute();
     return;
   }
   await tx
     .updateTable("webhook_deliveries")
     .set({ attempts: attempt.attempt })
+    .where("tenant_id", "=", attempt.tenant_id)
     .where("id", "=", attempt.delivery_id)
     .execute();
 };
@@ -48,12 +63,8 @@ const MOST_AT_ONCE = 1000;
 export const purgeAttempts = async (tx: Db, before: number): Promise<number> => {
   const { numDeletedRows } = await tx
     .deleteFrom("webhook_attempts")
-    .where("id", "in", (from) =>
-      from
-        .selectFrom("webhook_attempts")
-        .select("id")
-        .where("created_at", "<", before)
-        .limit(MOST_AT_ONCE),
+    .where(
+      getDialect(tx).isAmongFirst("webhook_attempts", sql`created_at < ${before}`, MOST_AT_ONCE),
     )
     .executeTakeFirst();
   return Number(numDeletedRows);

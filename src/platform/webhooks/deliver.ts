@@ -96,8 +96,8 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
     log.info(`webhook.${status}`, told);
   };
 
-  const find = async ({ id }: Job): Promise<WebhookDeliveryRow> => {
-    const delivery = await findDelivery(store.read, id);
+  const find = async ({ tenantId, id }: Job): Promise<WebhookDeliveryRow> => {
+    const delivery = await findDelivery(store.read, tenantId, id);
     if (delivery === undefined) throw new Error(`the job ${id} has no delivery`);
     return delivery;
   };

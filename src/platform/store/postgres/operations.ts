@@ -2,6 +2,7 @@ import { CompiledQuery, sql } from "kysely";
 import type { DialectOperations, RowTarget, Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import { decimalSums } from "./decimal-sums.ts";
+import { partitions } from "./partitions.ts";
 import { paymentQueries } from "./payments.ts";
 import { searchIndex } from "./search.ts";
 
@@ -51,12 +52,14 @@ export const postgresOperations: DialectOperations = {
     const type = typeof values[0] === "number" ? sql`bigint[]` : sql`text[]`;
     return sql`${sql.ref(column)} in (select unnest(cast(${values} as ${type})))`;
   },
+  // Rows of different parts of a table may have the same ctid, hence the condition on the outer rows.
   isAmongFirst: (table, where, most) =>
-    sql`ctid = any(array(select ctid from ${sql.table(table)} where ${where} limit ${most}))`,
+    sql`(${where} and ctid = any(array(select ctid from ${sql.table(table)} where ${where} limit ${most})))`,
   unnest: (texts) => sql`select unnest(cast(${texts} as text[])) as value`,
   aggregateJson: (column) => sql`coalesce(json_agg(${sql.ref(column)}), '[]'::json)::text`,
   readJsonMember: (column, member) => sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`,
   copyRows,
+  partitions,
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,

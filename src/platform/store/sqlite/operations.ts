@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import type { DialectOperations } from "../dialect.ts";
 import { decimalSums } from "./decimal-sums.ts";
+import { partitions } from "./partitions.ts";
 import { paymentQueries } from "./payments.ts";
 import { searchIndex } from "./search.ts";
 
@@ -17,6 +18,7 @@ export const sqliteOperations: DialectOperations = {
   readJsonMember: (column, member) =>
     sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${member}`)})`,
   copyRows: undefined,
+  partitions,
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,

@@ -1,0 +1,7 @@
+import type { Partitions } from "../dialect.ts";
+
+/** SQLite has no partitions. */
+export const partitions: Partitions = {
+  async divide() {},
+  async prepareMonths() {},
+};
