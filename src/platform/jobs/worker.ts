@@ -5,6 +5,7 @@ import {
   type Claim,
   claimJob,
   findDueJobs,
+  findDueKinds,
   postponeJob,
   recordTurns,
   releaseJob,
@@ -97,7 +98,12 @@ class JobWorker implements Worker {
   }
 
   async #claimAll(): Promise<number> {
-    const counts = await Promise.all(this.#kinds.map((kind) => this.#claimDue(kind)));
+    const { store, clock } = this.#needs;
+    const names = this.#kinds.map(({ kind }) => kind);
+    // One query while nothing is due, however many kinds there are: every node asks each second.
+    const due = await findDueKinds(store.read, names, clock());
+    const kinds = this.#kinds.filter(({ kind }) => due.has(kind));
+    const counts = await Promise.all(kinds.map((kind) => this.#claimDue(kind)));
     return counts.reduce((sum, count) => sum + count, 0);
   }
 

@@ -44,6 +44,20 @@ export const countJobs = async (db: Db, now: number): Promise<JobCount[]> => {
   return rows;
 };
 
+/** Returns those of the kinds that have a due job, by one query. */
+export const findDueKinds = async (
+  db: Db,
+  kinds: readonly string[],
+  now: number,
+): Promise<Set<string>> => {
+  const each = kinds.map(
+    (kind) => sql`select cast(${kind} as text) as kind where exists (
+      select 1 from jobs where kind = ${kind} and due_at <= ${now} and leased_until <= ${now})`,
+  );
+  const { rows } = await sql<{ kind: string }>`${sql.join(each, sql` union all `)}`.execute(db);
+  return new Set(rows.map(({ kind }) => kind));
+};
+
 /** Returns the number of running jobs per lane. */
 const countRunning = async (db: Db, { kind, now }: Due): Promise<Map<string, number>> => {
   const rows = await db
