@@ -40,7 +40,7 @@ async function* bytesOf(batches: readonly object[][]): AsyncGenerator<RowBytes> 
 const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString();
 
 describe("chunks", () => {
-  it("regroup rows into equal lengths, and return any range of them", async () => {
+  it("regroup rows into chunks of a least length, and return any range of them", async () => {
     const batches = fc.array(fc.array(row, { minLength: 1, maxLength: 9 }), { maxLength: 9 });
     const size = fc.integer({ min: 1, max: 12 });
     await fc.assert(
@@ -57,7 +57,9 @@ describe("chunks", () => {
         }
         const chunks = await Promise.all(begun);
         const counts = chunks.map(({ rowCount }) => rowCount);
-        expect(counts.slice(0, -1).every((count) => count === length)).toBe(true);
+        expect(counts.slice(0, -1).every((count) => count >= length && count < length + 9)).toBe(
+          true,
+        );
         expect(counts.reduce((sum, count) => sum + count, 0)).toBe(all.length);
         const parsed = chunks.map(({ bytes }) => JSON.parse(`[${textOf(bytes)}]`) as object[]);
         expect(parsed.map((rows) => rows.length)).toEqual(counts);

@@ -3,7 +3,7 @@ import { promisify } from "node:util";
 import { constants, zstdCompress, zstdDecompress } from "node:zlib";
 import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
 
-/** Number of rows in each chunk of a snapshot except the last. */
+/** Least number of rows in each chunk of a snapshot except the last. */
 export const CHUNK_ROWS = 10_000;
 
 const BETWEEN = Buffer.from(ROW_SEPARATOR);
@@ -30,12 +30,18 @@ export type RowParts = { parts: readonly Uint8Array[]; rowCount: number };
 const sumLengths = (parts: readonly Uint8Array[]): number =>
   parts.reduce((sum, { length }) => sum + length, BETWEEN.length * (parts.length - 1));
 
+/** Frees memory that is not read again: left to the garbage collector, it would collect after every 10 MB. */
+const free = ({ buffer, byteLength }: Uint8Array): void => {
+  if (buffer instanceof ArrayBuffer && buffer.byteLength === byteLength) buffer.transfer(0);
+};
+
 const fill = (room: Buffer, parts: readonly Uint8Array[]): void => {
   let at = 0;
   for (const part of parts) {
     if (at > 0) at += BETWEEN.copy(room, at);
     room.set(part, at);
     at += part.length;
+    free(part);
   }
 };
 
@@ -89,28 +95,20 @@ export const sliceRows = (rows: Buffer, from: number, to: number): Buffer => {
   return rows.subarray(start, end);
 };
 
-/** Regroups parts of rows into chunks of equal length. */
+/** Regroups rows into chunks of at least `size` rows, except the last. */
 export async function* regroupRows(
   rows: AsyncIterable<RowBytes>,
   size = CHUNK_ROWS,
 ): AsyncGenerator<RowParts> {
   let parts: Uint8Array[] = [];
-  let count = 0;
-  for await (const { bytes, rowCount } of rows) {
-    let rest = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-    let left = rowCount;
-    while (count + left >= size) {
-      const taken = size - count;
-      const next = taken === left ? rest.length + BETWEEN.length : findStart(rest, taken);
-      yield { parts: [...parts, rest.subarray(0, next - BETWEEN.length)], rowCount: size };
-      rest = rest.subarray(next);
-      left -= taken;
-      parts = [];
-      count = 0;
-    }
-    if (left === 0) continue;
-    parts.push(rest);
-    count += left;
+  let rowCount = 0;
+  for await (const some of rows) {
+    parts.push(some.bytes);
+    rowCount += some.rowCount;
+    if (rowCount < size) continue;
+    yield { parts, rowCount };
+    parts = [];
+    rowCount = 0;
   }
-  if (count > 0) yield { parts, rowCount: count };
+  if (rowCount > 0) yield { parts, rowCount };
 }

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
+import { mapConcurrent } from "../../kit/map-concurrent.ts";
 import { CATALOGUE, type Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
 import { listColumns, TABLES, toStoredValues } from "./payments/columns.ts";
@@ -78,8 +79,7 @@ export async function* streamPayments(
 ): AsyncGenerator<RowBytes, void, undefined> {
   const { createRowReader, findStretches } = getDialect(db).payments;
   const read = createRowReader(db, { ...scan, fields });
-  for await (const where of findStretches(db, scan)) {
-    const rows = await read(where);
+  for await (const rows of mapConcurrent(findStretches(db, scan), 2, read)) {
     if (rows.rowCount > 0) yield rows;
     await setImmediate();
   }
