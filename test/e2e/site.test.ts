@@ -1,4 +1,7 @@
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { request } from "node:http";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import type { Frame, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
@@ -18,6 +21,16 @@ const createPerson = async (env: Record<string, string>): Promise<void> => {
 
 const click = async (place: Page | Frame, name: string): Promise<void> => {
   await (await place.waitForSelector(`::-p-aria([name="${name}"][role="button"])`))?.click();
+};
+
+const signIn = async (page: Page): Promise<void> => {
+  await click(page, "Sign in");
+  await page.waitForSelector("#email");
+  await page.type("#email", EMAIL);
+  await page.type("#password", PASSWORD);
+  await Promise.all([page.waitForNavigation(), page.click('button[value="sign-in"]')]);
+  await page.waitForSelector('button[value="allow"]');
+  await Promise.all([page.waitForNavigation(), page.click('button[value="allow"]')]);
 };
 
 /** Returns the view that the page shows, once it shows something. */
@@ -100,6 +113,26 @@ describe.skipIf(chromium === undefined)(
       await page.close();
     });
 
+    it("saves a file of a dispute", async () => {
+      const { page, complaints } = await openPage(at);
+      const folder = await mkdtemp(join(tmpdir(), "site-"));
+      const session = await page.createCDPSession();
+      await session.send("Browser.setDownloadBehavior", {
+        behavior: "allow",
+        downloadPath: folder,
+        browserContextId: page.browserContext().id ?? "",
+      });
+      const board = await viewOf(page, "Dispute board");
+      const link = await board.waitForSelector(".work .link::-p-text(D-5209808-02)");
+      await link?.click();
+      await (await board.waitForSelector('button[aria-label^="Download "]'))?.click();
+      await expect.poll(async () => (await readdir(folder)).join()).toBe("claim-5209808.xlsx");
+      expect((await readFile(join(folder, "claim-5209808.xlsx"))).byteLength).toBeGreaterThan(0);
+      expect(complaints).toEqual([]);
+      await page.close();
+      await rm(folder, { recursive: true });
+    });
+
     it("is served with strict policies, to known hosts, by GET alone", async () => {
       const page = await fetch(`${at.baseUrl}/`);
       const policy = page.headers.get("content-security-policy") ?? "";
@@ -120,20 +153,18 @@ describe.skipIf(chromium === undefined)(
   "the page of a server with sign-in (skipped where there is no chromium)",
   () => {
     let at: ViewServer;
+    let environment: Record<string, string>;
     beforeAll(async () => {
-      at = await startViewServer({ RECEIVABLES_HTTP_AUTH: "builtin" }, createPerson);
+      at = await startViewServer({ RECEIVABLES_HTTP_AUTH: "builtin" }, async (env) => {
+        environment = env;
+        await createPerson(env);
+      });
     });
     afterAll(() => at.close());
 
     it("shows views after sign-in, with the person's rights, and keeps no token", async () => {
       const { page, complaints } = await openPage(at);
-      await click(page, "Sign in");
-      await page.waitForSelector("#email");
-      await page.type("#email", EMAIL);
-      await page.type("#password", PASSWORD);
-      await Promise.all([page.waitForNavigation(), page.click('button[value="sign-in"]')]);
-      await page.waitForSelector('button[value="allow"]');
-      await Promise.all([page.waitForNavigation(), page.click('button[value="allow"]')]);
+      await signIn(page);
       const board = await viewOf(page, "Dispute board");
       expect(await text(board)).toContain("No dispute matches these filters.");
       expect(page.url()).toBe(`${at.baseUrl}/`);
@@ -144,6 +175,22 @@ describe.skipIf(chromium === undefined)(
       expect(views).toEqual(["Dispute board", "Account sheet"]);
       expect(complaints).toEqual([]);
       await page.reload();
+      await page.waitForSelector("::-p-text(Sign in)");
+      expect(await page.$("iframe")).toBeNull();
+      await page.close();
+    });
+
+    it("returns to the sign-in when the server ends it", async () => {
+      const { page } = await openPage(at);
+      await signIn(page);
+      const board = await viewOf(page, "Dispute board");
+      const line = ["admin", "user", "set-password", "--tenant", "acme", "--email", EMAIL];
+      const { status, stderr } = await runCli(line, environment, PASSWORD);
+      expect(stderr).not.toContain("error");
+      expect(status).toBe(0);
+      await board.type("input[type=search]", "a");
+      await page.keyboard.press("Enter");
+      await page.waitForSelector("[role=alert]::-p-text(Your sign-in has ended)");
       await page.waitForSelector("::-p-text(Sign in)");
       expect(await page.$("iframe")).toBeNull();
       await page.close();

@@ -40,6 +40,8 @@ export type Host = {
   callTool(name: string, args: Fields): Promise<ToolResult>;
   /** Tells the model of the conversation what the person did, if the host passes that on. */
   tellModel(text: string): void;
+  /** Offers the person a resource of the server as a file; undefined if the host cannot. */
+  download?: ((file: { uri: string; name: string }) => Promise<void>) | undefined;
 };
 
 type Pending = { resolve(value: unknown): void; reject(error: Error): void };
@@ -123,11 +125,18 @@ export const connectHost = async (name: string, events: HostEvents): Promise<Hos
 
 const createHost = (
   send: ReturnType<typeof createRequests>["send"],
-  { updateModelContext }: McpUiHostCapabilities,
+  { updateModelContext, downloadFile }: McpUiHostCapabilities,
 ): Host => ({
   callTool: (name, args) => send("tools/call", { name, arguments: args }),
   tellModel(text) {
     if (updateModelContext === undefined) return;
     send("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
   },
+  download:
+    downloadFile &&
+    (async (file) => {
+      const contents = [{ type: "resource_link", ...file }];
+      const { isError } = await send<{ isError?: boolean }>("ui/download-file", { contents });
+      if (isError === true) throw new Error("The host did not download the file.");
+    }),
 });

@@ -72,6 +72,11 @@ const Views = ({ client, tools }: Connected) => {
   );
 };
 
+const END =
+  config.auth === "builtin"
+    ? "Your sign-in has ended. Sign in again to go on."
+    : "The server does not accept this token (any more).";
+
 const Site = () => {
   const [connected, setConnected] = useState<Connected>();
   const [problem, setProblem] = useState<string>();
@@ -86,7 +91,11 @@ const Site = () => {
     return isYes;
   };
   const open = async (token: string | undefined): Promise<Connected> => {
-    const client = await connect(token, ask);
+    const onEnd = (): void => {
+      setConnected(undefined);
+      setProblem(END);
+    };
+    const client = await connect({ token, ask, onEnd });
     const { tools } = await client.listTools();
     return { client, tools: new Set(tools.map(({ name }) => name)) };
   };

@@ -106,6 +106,9 @@ export const Worklist = ({ items, total, isLoading, selected, select, open }: Wo
         </span>
       </h2>
       {items.length === 0 && <Empty>No dispute matches these filters.</Empty>}
+      {items.length > 0 && items.length < total && (
+        <p class="meta">These come first. Filter to see others.</p>
+      )}
       <ol class="worklist">
         {items.map((item) => {
           const code = plainText(item["disputeCode"]);

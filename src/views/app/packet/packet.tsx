@@ -1,11 +1,11 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { listOf, reasonOf, recordOf, textsOf } from "../answers.ts";
 import { cell, counted, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { Reply } from "../session.ts";
+import { type Reply, useSession } from "../session.ts";
 import { Facts } from "../ui/facts.tsx";
-import { Badge, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
+import { Alert, Badge, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { PacketActions } from "./actions.tsx";
@@ -157,18 +157,46 @@ const Timeline = ({ notes, total }: { notes: Fields[]; total: number }) =>
     </>
   );
 
-const Files = ({ files }: { files: Fields[] }) =>
-  files.length === 0 ? (
-    <Empty>No files.</Empty>
-  ) : (
-    <ul class="plain">
-      {files.map((file, place) => (
-        <li key={place}>
-          {plainText(file["fileName"])} <span class="meta">{plainText(file["status"])}</span>
-        </li>
-      ))}
-    </ul>
+const Files = ({ files }: { files: Fields[] }) => {
+  const { download } = useSession().host;
+  const [problem, setProblem] = useState<string>();
+  const save = async (uri: string, name: string): Promise<void> => {
+    setProblem(undefined);
+    try {
+      await download?.({ uri, name });
+    } catch (error) {
+      setProblem(error instanceof Error ? error.message : String(error));
+    }
+  };
+  if (files.length === 0) return <Empty>No files.</Empty>;
+  return (
+    <>
+      <ul class="plain">
+        {files.map(({ fileName, status, resource }, place) => {
+          const name = plainText(fileName);
+          return (
+            <li key={place}>
+              {download && typeof resource === "string" ? (
+                <button
+                  type="button"
+                  class="link"
+                  aria-label={`Download ${name}`}
+                  onClick={() => void save(resource, name)}
+                >
+                  {name}
+                </button>
+              ) : (
+                name
+              )}{" "}
+              <span class="meta">{plainText(status)}</span>
+            </li>
+          );
+        })}
+      </ul>
+      {problem && <Alert>{problem}</Alert>}
+    </>
   );
+};
 
 const TONES: Record<string, "good" | "plain" | "warn"> = { Open: "warn", Closed: "good" };
 

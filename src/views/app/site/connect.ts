@@ -14,8 +14,15 @@ export const config = JSON.parse(
 /** Asks the person a question of the server. */
 export type Ask = (question: string) => Promise<boolean>;
 
+export type Visit = {
+  token: string | undefined;
+  ask: Ask;
+  /** Called when the server no longer accepts the token. */
+  onEnd(): void;
+};
+
 /** Connects to the server of this page. */
-export const connect = async (token: string | undefined, ask: Ask): Promise<Client> => {
+export const connect = async ({ token, ask, onEnd }: Visit): Promise<Client> => {
   const client = new Client(
     { name: "web-page", version: "1" },
     { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode: "auto" } },
@@ -27,7 +34,15 @@ export const connect = async (token: string | undefined, ask: Ask): Promise<Clie
   );
   const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const url = new URL("mcp", document.baseURI);
-  await client.connect(new StreamableHTTPClientTransport(url, { requestInit: { headers } }));
+  const fetchOrEnd = async (address: string | URL, init?: RequestInit): Promise<Response> => {
+    // oxlint-disable-next-line no-restricted-globals -- a browser has no other way to its own server
+    const response = await fetch(address, init);
+    if (response.status === 401) onEnd();
+    return response;
+  };
+  await client.connect(
+    new StreamableHTTPClientTransport(url, { requestInit: { headers }, fetch: fetchOrEnd }),
+  );
   return client;
 };
 

@@ -30,6 +30,25 @@ const fill = async (bridge: AppBridge, client: Client, view: View): Promise<void
   await bridge.sendToolResult(await readFirst(client, view));
 };
 
+/** Reads a resource of the server and gives it to the person as a file. */
+const download = async (
+  client: Client,
+  { uri, name }: { uri: string; name: string },
+): Promise<void> => {
+  const { contents } = await client.readResource({ uri });
+  const [content] = contents;
+  if (content === undefined) throw new Error("The server has no such file.");
+  const bytes =
+    "blob" in content
+      ? Uint8Array.from(atob(content.blob), (c) => c.codePointAt(0) ?? 0)
+      : content.text;
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([bytes], { type: content.mimeType ?? "" }));
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(link.href);
+};
+
 const load = async (frame: HTMLIFrameElement, bridge: AppBridge, view: View): Promise<void> => {
   if (frame.contentWindow === null) return;
   await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
@@ -45,13 +64,20 @@ export const ViewFrame = ({ client, view }: { client: Client; view: View }) => {
     const bridge = new AppBridge(
       client,
       { name: "web-page", version: "1" },
-      { serverTools: {} },
+      { serverTools: {}, downloadFile: {} },
       { hostContext: { theme: themeNow(), locale: navigator.language } },
     );
     bridge.addEventListener("sizechange", ({ height }) => {
       if (height !== undefined) frame.style.height = `${height}px`;
     });
     bridge.addEventListener("initialized", () => void fill(bridge, client, view));
+    bridge.ondownloadfile = async ({ contents }) => {
+      for (const file of contents) {
+        // oxlint-disable-next-line no-await-in-loop -- browsers ask the person about each file
+        if (file.type === "resource_link") await download(client, file);
+      }
+      return {};
+    };
     const follow = (): void => bridge.setHostContext({ theme: themeNow() });
     darkness.addEventListener("change", follow);
     void load(frame, bridge, view);
