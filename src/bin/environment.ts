@@ -299,12 +299,12 @@ export const Environment = z.object({
   ),
   RECEIVABLES_OPERATOR_NAME: optional(
     Text.max(80).regex(/^\P{C}+$/u, "must be one line of at most 80 characters"),
-    "who runs the server, as the sign-in pages say it",
+    "who runs the server, as its pages for people say it",
     "the platform's host name, if it is a public one",
   ),
   RECEIVABLES_OPERATOR_LOGO: optional(
     Text,
-    "logo of the sign-in pages: a PNG, SVG or WebP file of at most 64 KiB",
+    "logo of the pages for people: a PNG, SVG or WebP file of at most 64 KiB",
     "the mark of the program",
   ),
   RECEIVABLES_OAUTH_REGISTRATION: Flag.default(false).meta(

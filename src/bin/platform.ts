@@ -18,6 +18,7 @@ import type { Store } from "../platform/store/port.ts";
 import { recordVersion } from "../platform/store/program-versions.ts";
 import type { Config } from "./config.ts";
 import { readExistingMasterKey, getDataPaths, createMasterKeyReader } from "./folder.ts";
+import { readBrand } from "./operator.ts";
 import { createTransferServer } from "./transfer-server.ts";
 
 /** Dependencies of the platform and of administrative commands. */
@@ -174,6 +175,7 @@ export const openPlatform = async (
       delaysMs: webhooks.delaysMs,
     },
     headerWord,
+    brand: readBrand(config),
     version: about.version,
   });
   const endCleaning = cleanHourly(platform, log);

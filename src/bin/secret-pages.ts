@@ -4,6 +4,7 @@ import { createSecretPageHandler } from "../mcp/http/secret-page-handler.ts";
 import { createSecretPages, type SecretPages } from "../mcp/tools/secret-pages.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
 import type { Entrance } from "./entrance.ts";
+import { readBrand } from "./operator.ts";
 import { createMcpListener } from "./serve.ts";
 
 export type SecretPlace = {
@@ -21,7 +22,14 @@ export const openSecretPages = async (
   const key = await openSealingKey(shared);
   const signsIn = keyMaker !== undefined;
   const pages = createSecretPages({ key, base, now: systemClock, signsIn });
-  const answer = createSecretPageHandler({ pages, vault, replayGuard, now: systemClock, log });
+  const answer = createSecretPageHandler({
+    pages,
+    vault,
+    replayGuard,
+    now: systemClock,
+    log,
+    brand: readBrand(shared.config),
+  });
   const listener: RequestListener = (incoming, response) => {
     const createOwnKey = keyMaker?.(incoming);
     return createMcpListener({ fetch: (request) => answer(request, createOwnKey) })(

@@ -93,3 +93,10 @@ export const renderPage = (
   },
   body: renderDocument(content, brand),
 });
+
+/** Creates the response of a page whose address is a secret, so that it must not leave in a Referer header. */
+export const createPageResponse = (page: Page, brand?: Brand): Response => {
+  const headers = { ...page.headers, "Referrer-Policy": "no-referrer" };
+  const { body, ...init } = renderPage({ ...page, headers }, brand);
+  return new Response(body, init);
+};

@@ -14,6 +14,7 @@ import { createServe, createCut } from "./http/request.ts";
 import type { RequestNeeds } from "./http/context.ts";
 import { limitFailures } from "./http/throttle.ts";
 import type { Services } from "./handlers.ts";
+import type { Brand } from "../pages/page.ts";
 import type { Passwords } from "./services/passwords.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
@@ -167,7 +168,7 @@ const mountTransfers = (app: Hono<Env>, needs: AppNeeds): void => {
 /** Mounts the pages on which people set their passwords. */
 const mountPages = (app: Hono<Env>, needs: AppNeeds): void => {
   const refuse = createRefuse(needs);
-  for (const { path, serve } of createAccountPages(needs.passwords)) {
+  for (const { path, serve } of createAccountPages(needs.passwords, needs.brand)) {
     app.on(["GET", "POST"], toPattern(path), async (context) => {
       const own = openRequest(needs, context, path);
       const { raw: request, requestId } = own;
@@ -193,6 +194,7 @@ export type AppNeeds = RequestNeeds & {
   version: string;
   transfers: Transfers;
   passwords: Passwords;
+  brand: Brand | undefined;
   /** Checks everything that requests need. */
   ready: () => Promise<Readiness>;
 };

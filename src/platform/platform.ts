@@ -4,6 +4,7 @@ import type { Log } from "../kit/log.ts";
 import type { HostNeeds } from "../kit/network.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
 import { createReport } from "../kit/telemetry.ts";
+import type { Brand } from "../pages/page.ts";
 import { createApp } from "./app.ts";
 import { createUses, type Lifetimes, type Uses } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
@@ -93,6 +94,8 @@ export type PlatformNeeds = {
     delaysMs: readonly number[];
   };
   headerWord: string;
+  /** The operator, as pages for people name it. */
+  brand?: Brand | undefined;
   /** Program version. */
   version: string;
 };
@@ -211,6 +214,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     passwords: createPasswords({ store, clock, newId, limiter, guard, tokens }),
     ready: createPlatformReadiness({ store, files, clock, log }),
     headerWord: needs.headerWord,
+    brand: needs.brand,
     version,
   });
   return {

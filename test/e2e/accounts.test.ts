@@ -47,7 +47,10 @@ beforeAll(async () => {
   await result("tenant create acme --name Acme");
   const names = "--first-name Ann --last-name Lee --role Administrator";
   await result(`user create --tenant acme --email ${EMAIL} ${names}`, `${FIRST}\n`);
-  server = startCli(["platform", "--port", "0"], env);
+  server = startCli(["platform", "--port", "0"], {
+    ...env,
+    RECEIVABLES_OPERATOR_NAME: "Demo Manufacturing",
+  });
   ready = await whenReady(server);
 });
 afterAll(async () => {
@@ -71,7 +74,9 @@ it("a new password ends sessions of a running server, and a link sets one on its
   const { link } = JSON.parse(told.stdout) as { link: string };
   expect(link.startsWith(`${ready.baseUrl}/account/reset/`)).toBe(true);
   const body = new URLSearchParams({ new: THIRD, again: THIRD });
-  expect((await fetch(link)).status).toBe(200);
+  const page = await fetch(link);
+  expect(page.status).toBe(200);
+  expect(await page.text()).toContain("<span>Demo Manufacturing</span>");
   expect((await fetch(link, { method: "POST", body })).status).toBe(200);
   expect((await fetch(link, { method: "POST", body })).status).toBe(410);
   expect(await profile(again.token)).toBe(401);

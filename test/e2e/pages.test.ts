@@ -97,6 +97,12 @@ describe.skipIf(chromium === undefined)(
       expect(await look("account")).toEqual([]);
     });
 
+    it("show what runs here, and where to sign in", async () => {
+      await page.goto(`${server.url}/`);
+      await page.waitForSelector("::-p-text(Sign in)");
+      expect(await look("site")).toEqual([]);
+    });
+
     it("show the form of a new password, and the end of a link for one", async () => {
       await page.goto(`${server.url}/account/password`);
       expect(await look("password")).toEqual([]);

@@ -1,3 +1,5 @@
+import { Ajv } from "ajv";
+import formats from "ajv-formats";
 import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
@@ -28,6 +30,58 @@ afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 const read = (name: string): Promise<string> => readFile(join(first, name), "utf8");
 const readJson = async (name: string): Promise<unknown> => JSON.parse(await read(name)) as unknown;
+
+const text = { type: "string" };
+const url = { type: "string", format: "uri" };
+const closed = { type: "object", additionalProperties: false };
+
+/**
+ * What the schema 2025-12-11 of the registry of MCP servers says of the fields that we write. It allows further ones;
+ * this one refuses them, so that a misspelt field is found.
+ */
+const SERVER_SCHEMA = {
+  ...closed,
+  required: ["$schema", "name", "description", "version"],
+  properties: {
+    $schema: {
+      const: "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json",
+    },
+    name: { ...text, pattern: "^[a-zA-Z0-9.-]+/[a-zA-Z0-9._-]+$", minLength: 3, maxLength: 200 },
+    title: { ...text, minLength: 1, maxLength: 100 },
+    description: { ...text, minLength: 1, maxLength: 100 },
+    version: { ...text, maxLength: 255 },
+    websiteUrl: url,
+    packages: {
+      type: "array",
+      items: {
+        ...closed,
+        required: ["registryType", "identifier", "transport"],
+        properties: {
+          registryType: { enum: ["npm", "mcpb"] },
+          identifier: text,
+          version: { ...text, minLength: 1, not: { const: "latest" } },
+          runtimeHint: text,
+          fileSha256: { ...text, pattern: "^[a-f0-9]{64}$" },
+          transport: { ...closed, required: ["type"], properties: { type: { const: "stdio" } } },
+          environmentVariables: {
+            type: "array",
+            items: {
+              ...closed,
+              required: ["name"],
+              properties: {
+                name: text,
+                description: text,
+                format: { enum: ["string", "number", "boolean", "filepath"] },
+                isRequired: { type: "boolean" },
+                isSecret: { type: "boolean" },
+              },
+            },
+          },
+        },
+      },
+    },
+  },
+};
 
 describe("a release", () => {
   it("has every artefact with its checksum, and is the same when it is made again", async () => {
@@ -72,8 +126,9 @@ describe("a release", () => {
         { registryType: "mcpb", fileSha256: sum, transport: { type: "stdio" } },
       ],
     });
-    const { description = "", name = "" } = server as { description?: string; name?: string };
-    expect(description.length).toBeLessThanOrEqual(100);
-    expect(name).toMatch(/^[a-zA-Z0-9.-]+\/[a-zA-Z0-9._-]+$/);
+    const validate = formats.default(new Ajv({ allErrors: true })).compile(SERVER_SCHEMA);
+    validate(server);
+    expect(validate.errors ?? []).toEqual([]);
+    expect(validate({ ...server, description: "x".repeat(101) })).toBe(false);
   });
 });

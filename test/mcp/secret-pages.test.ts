@@ -58,6 +58,7 @@ const startProcess = (createOwnKey?: CreateOwnKey) => {
     replayGuard: createReplayFolder(join(folder, "replay"), clock),
     now: clock,
     log: logged.log,
+    brand: { name: "Demo Manufacturing" },
   });
   // A proxy may remove the first part of the path.
   const send = async (url: string, method: string, body?: URLSearchParams) => {
@@ -89,7 +90,9 @@ describe("the page of a secret", () => {
       expect(looked.status).toBe(200);
       expect(looked.text).not.toContain("canary");
     }
-    expect((await one.look(url)).text).toContain("Show the API key");
+    const { text } = await one.look(url);
+    expect(text).toContain("Show the API key");
+    expect(text).toContain("<span>Demo Manufacturing</span>");
     const shown = await other.press(url);
     expect([shown.status, shown.text]).toEqual([200, expect.stringContaining(SECRET)]);
     const again = await one.press(url);

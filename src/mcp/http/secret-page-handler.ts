@@ -5,7 +5,7 @@ import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
-import { type Page, renderPage } from "../../pages/page.ts";
+import { type Brand, createPageResponse, type Page } from "../../pages/page.ts";
 import { readSignInFields, renderAlert, renderSignInFields } from "../../pages/sign-in-fields.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { ReplayGuard } from "../tools/replay-guard.ts";
@@ -32,6 +32,7 @@ export type SecretPageNeeds = {
   replayGuard: ReplayGuard;
   now: Clock;
   log: Log;
+  brand?: Brand | undefined;
 };
 
 export type AnswerSecretPage = (request: Request, createOwnKey?: CreateOwnKey) => Promise<Response>;
@@ -48,38 +49,27 @@ const NOUNS = {
   },
 } as const;
 
-const toResponse = (shown: Page): Response => {
-  // The address is the proof, so it must not leave in a Referer header.
-  const { status, headers, body } = renderPage({
-    ...shown,
-    headers: { ...shown.headers, "Referrer-Policy": "no-referrer" },
-  });
-  return new Response(body, { status, headers });
-};
+const gonePage = (): Page => ({
+  status: 410,
+  title: "This page has ended",
+  body: html`<h1>This page has ended</h1>
+    <p class="lead">It was used already, or its ten minutes are over.</p>
+    <p>
+      If you did not see the secret, ask your assistant to delete the API key or the webhook, and to
+      create another.
+    </p>`,
+});
 
-const gonePage = (): Response =>
-  toResponse({
-    status: 410,
-    title: "This page has ended",
-    body: html`<h1>This page has ended</h1>
-      <p class="lead">It was used already, or its ten minutes are over.</p>
-      <p>
-        If you did not see the secret, ask your assistant to delete the API key or the webhook, and
-        to create another.
-      </p>`,
-  });
-
-const tooManyPage = (seconds: number): Response =>
-  toResponse({
-    status: 429,
-    title: "Too many requests",
-    headers: { "Retry-After": String(seconds) },
-    body: html`<h1>Too many requests</h1>
-      <p class="lead">
-        Too many addresses of pages that do not exist were opened from your network. Try again in
-        ${seconds} seconds.
-      </p>`,
-  });
+const tooManyPage = (seconds: number): Page => ({
+  status: 429,
+  title: "Too many requests",
+  headers: { "Retry-After": String(seconds) },
+  body: html`<h1>Too many requests</h1>
+    <p class="lead">
+      Too many addresses of pages that do not exist were opened from your network. Try again in
+      ${seconds} seconds.
+    </p>`,
+});
 
 const factList = (rows: readonly (readonly [string, Html | string])[]): Html =>
   html`<dl class="facts">
@@ -92,9 +82,9 @@ const factList = (rows: readonly (readonly [string, Html | string])[]): Html =>
 
 const formatTime = (expiresAt: number): string => `${formatTimestamp(expiresAt).slice(11, 16)} UTC`;
 
-const offerPage = ({ kind, name, expiresAt }: SecretPage & StoredName): Response => {
+const offerPage = ({ kind, name, expiresAt }: SecretPage & StoredName): Page => {
   const { title, noun, right } = NOUNS[kind];
-  return toResponse({
+  return {
     title,
     body: html`<h1>${title}</h1>
       <p class="lead">
@@ -110,12 +100,12 @@ const offerPage = ({ kind, name, expiresAt }: SecretPage & StoredName): Response
       <p class="note">
         Anyone who has this ${noun} ${right}. Continue only if you have just asked for it.
       </p>`,
-  });
+  };
 };
 
-const ownKeyPage = ({ expiresAt }: SecretPage, email = "", refusal?: KeyRefusal): Response => {
+const ownKeyPage = ({ expiresAt }: SecretPage, email = "", refusal?: KeyRefusal): Page => {
   const { message, ...more } = refusal ?? {};
-  return toResponse({
+  return {
     ...more,
     title: "Create an API key",
     body: html`<h1>Create an API key</h1>
@@ -132,12 +122,12 @@ const ownKeyPage = ({ expiresAt }: SecretPage, email = "", refusal?: KeyRefusal)
         Anyone who has this API key acts with your rights. Continue only if you have just asked for
         it. Your password is used once, and not stored.
       </p>`,
-  });
+  };
 };
 
-const secretPage = ({ kind, name }: PageContent, value: string): Response => {
+const secretPage = ({ kind, name }: PageContent, value: string): Page => {
   const { title, noun } = NOUNS[kind === "own-key" ? "api-key" : kind];
-  return toResponse({
+  return {
     title,
     body: html`<h1>${title}</h1>
       <p class="lead">Copy it now: it cannot be shown again.</p>
@@ -149,14 +139,14 @@ const secretPage = ({ kind, name }: PageContent, value: string): Response => {
         Store it where it is needed, then close this page. Do not paste it into a conversation with
         an assistant.
       </p>`,
-  });
+  };
 };
 
 const showStored = async (
   { vault, replayGuard, log }: SecretPageNeeds,
   shown: SecretPage & StoredName,
   isSubmitted: boolean,
-): Promise<Response> => {
+): Promise<Page> => {
   const { id, name, kind, caller, expiresAt } = shown;
   const value = await vault.show(name);
   if (value === undefined) return gonePage();
@@ -177,7 +167,7 @@ const showOwnKey = async (
   shown: SecretPage,
   request: Request,
   createOwnKey: CreateOwnKey,
-): Promise<Response> => {
+): Promise<Page> => {
   const { id, kind, caller, expiresAt } = shown;
   const fields = await readFields(request);
   const { email, password } = readSignInFields(fields);
@@ -202,7 +192,7 @@ const showOwnKey = async (
  */
 export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPage => {
   const failures = createFailureLimiter(needs.now);
-  return async (request, createOwnKey) => {
+  const answer = async (request: Request, createOwnKey?: CreateOwnKey): Promise<Page> => {
     const { pathname } = new URL(request.url);
     const part = pathname.slice(pathname.indexOf(SECRETS_PATH) + SECRETS_PATH.length);
     const shown = needs.pages.open(part);
@@ -210,13 +200,13 @@ export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPag
       const { retryAfter } = failures.begin(getClientAddress());
       return retryAfter === undefined ? gonePage() : tooManyPage(retryAfter);
     }
-    const { method } = request;
-    if (!METHODS.includes(method)) {
-      return new Response(null, { status: 405, headers: { Allow: METHODS.join(", ") } });
-    }
-    const isSubmitted = method === "POST";
+    const isSubmitted = request.method === "POST";
     if (shown.kind !== "own-key") return showStored(needs, shown, isSubmitted);
     if (createOwnKey === undefined) return gonePage();
     return isSubmitted ? showOwnKey(needs, shown, request, createOwnKey) : ownKeyPage(shown);
   };
+  return async (request, createOwnKey) =>
+    METHODS.includes(request.method)
+      ? createPageResponse(await answer(request, createOwnKey), needs.brand)
+      : new Response(null, { status: 405, headers: { Allow: METHODS.join(", ") } });
 };

@@ -2,7 +2,7 @@ import { Problem } from "../../contract/errors.ts";
 import { PASSWORD_PAGE } from "../../contract/index.ts";
 import { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
-import { type Page, renderPage } from "../../pages/page.ts";
+import { type Brand, createPageResponse, type Page } from "../../pages/page.ts";
 import {
   readNewPassword,
   renderCurrentPassword,
@@ -22,20 +22,12 @@ export type PageRoute = { path: string; serve(asked: PageRequest): Promise<Respo
 const MAX_BYTES = 16 * 1024;
 const { path: CHANGE_PATH } = PASSWORD_PAGE;
 
-const show = (page: Page): Response => {
-  // The address of a reset is a secret, so it must not leave in a Referer header.
-  const headers = { ...page.headers, "Referrer-Policy": "no-referrer" };
-  const { body, ...init } = renderPage({ ...page, headers });
-  return new Response(body, init);
-};
-
-const foreignPage = (): Response =>
-  show({
-    status: 403,
-    title: "This cannot continue",
-    body: html`<h1>This cannot continue</h1>
-      <p class="lead">This form was not sent from a page of this server.</p>`,
-  });
+const foreignPage = (): Page => ({
+  status: 403,
+  title: "This cannot continue",
+  body: html`<h1>This cannot continue</h1>
+    <p class="lead">This form was not sent from a page of this server.</p>`,
+});
 
 /** Reads a form; undefined if no page of this server sent it. @throws {Problem} payload_too_large, invalid_json */
 const readForm = async (request: Request): Promise<URLSearchParams | undefined> => {
@@ -70,40 +62,38 @@ const readNext = (form: URLSearchParams): Secret => {
   throw new Problem("invalid_request", "The two new passwords differ. Type the same one twice.");
 };
 
-const donePage = (): Response =>
-  show({
-    title: "Password set",
-    body: html`<h1>Your password is set</h1>
-      <p class="lead">
-        Sign in with it from now on. Wherever you were signed in, and in programs that were
-        connected with your account, you have to sign in again. Your API keys were removed.
-      </p>
-      <p>You can close this page.</p>`,
-  });
+const donePage = (): Page => ({
+  title: "Password set",
+  body: html`<h1>Your password is set</h1>
+    <p class="lead">
+      Sign in with it from now on. Wherever you were signed in, and in programs that were connected
+      with your account, you have to sign in again. Your API keys were removed.
+    </p>
+    <p>You can close this page.</p>`,
+});
 
 type Form = { alert?: string } & Pick<Page, "status" | "headers">;
 
 const renderForm = (
   { title, lead, button, alert, ...page }: Form & { title: string; lead: Html; button: string },
   fields: Html,
-): Response =>
-  show({
-    ...page,
-    title,
-    body: html`<h1>${title}</h1>
-      <p class="lead">${lead}</p>
-      ${renderAlert(alert)}
-      <form method="post">
-        ${fields} ${renderNewPasswordFields()}
-        <div class="actions"><button class="primary">${button}</button></div>
-      </form>
-      <p class="note">
-        This ends all your sessions, connected programs and API keys, so that someone who knows the
-        former password loses access.
-      </p>`,
-  });
+): Page => ({
+  ...page,
+  title,
+  body: html`<h1>${title}</h1>
+    <p class="lead">${lead}</p>
+    ${renderAlert(alert)}
+    <form method="post">
+      ${fields} ${renderNewPasswordFields()}
+      <div class="actions"><button class="primary">${button}</button></div>
+    </form>
+    <p class="note">
+      This ends all your sessions, connected programs and API keys, so that someone who knows the
+      former password loses access.
+    </p>`,
+});
 
-const changeForm = (email: string, form: Form = {}): Response =>
+const changeForm = (email: string, form: Form = {}): Page =>
   renderForm(
     {
       ...form,
@@ -114,7 +104,7 @@ const changeForm = (email: string, form: Form = {}): Response =>
     html`${renderEmailField(email)}${renderCurrentPassword()}`,
   );
 
-const resetForm = ({ email }: ResetHolder, form: Form = {}): Response =>
+const resetForm = ({ email }: ResetHolder, form: Form = {}): Page =>
   renderForm(
     {
       ...form,
@@ -126,19 +116,18 @@ const resetForm = ({ email }: ResetHolder, form: Form = {}): Response =>
     html`<input type="hidden" name="email" autocomplete="username" value="${email}" />`,
   );
 
-const endedPage = (): Response =>
-  show({
-    status: 410,
-    title: "This link has ended",
-    body: html`<h1>This link has ended</h1>
-      <p class="lead">It was used already, a newer password exists, or its 30 minutes are over.</p>
-      <p>Ask the person who gave it to you for another one.</p>`,
-  });
+const endedPage = (): Page => ({
+  status: 410,
+  title: "This link has ended",
+  body: html`<h1>This link has ended</h1>
+    <p class="lead">It was used already, a newer password exists, or its 30 minutes are over.</p>
+    <p>Ask the person who gave it to you for another one.</p>`,
+});
 
 const serveChange = async (
   passwords: Passwords,
   { request, ip, now }: PageRequest,
-): Promise<Response> => {
+): Promise<Page> => {
   if (request.method !== "POST") return changeForm("");
   const form = await readForm(request);
   if (form === undefined) return foreignPage();
@@ -158,7 +147,7 @@ const RESET_ROUTE = `${RESET_PATH}{token}`;
 const serveReset = async (
   passwords: Passwords,
   { request, token, ip, now }: PageRequest,
-): Promise<Response> => {
+): Promise<Page> => {
   const holder = await passwords.findHolder(token, { ip, now });
   if (holder === undefined) return endedPage();
   if (request.method !== "POST") return resetForm(holder);
@@ -173,7 +162,13 @@ const serveReset = async (
 };
 
 /** Creates the pages on which people change their passwords, or set one with a link from an operator. */
-export const createAccountPages = (passwords: Passwords): PageRoute[] => [
-  { path: CHANGE_PATH, serve: (asked) => serveChange(passwords, asked) },
-  { path: RESET_ROUTE, serve: (asked) => serveReset(passwords, asked) },
+export const createAccountPages = (passwords: Passwords, brand?: Brand): PageRoute[] => [
+  {
+    path: CHANGE_PATH,
+    serve: async (asked) => createPageResponse(await serveChange(passwords, asked), brand),
+  },
+  {
+    path: RESET_ROUTE,
+    serve: async (asked) => createPageResponse(await serveReset(passwords, asked), brand),
+  },
 ];
