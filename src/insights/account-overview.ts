@@ -90,23 +90,25 @@ const answerCandidates = ({ hits, notes, isPartial }: AccountSearch, why: string
   items: hits.slice(0, CANDIDATES).map(({ accountNumber, name }) => ({ accountNumber, name })),
 });
 
-const answerOne = async (context: InsightContext, hit: AccountHit): Promise<Answer> => {
+const answerOne = async (
+  context: InsightContext,
+  hit: AccountHit,
+  notes: readonly string[],
+): Promise<Answer> => {
   const { item, stopped } = await overview(context, hit);
   return {
     rowCount: 1,
     truncated: stopped.length > 0,
-    notes: stopped,
+    notes: [...stopped, ...notes],
     itemsTotal: 1,
     items: [item],
   };
 };
 
-/** An exact number names one account, also where others have it in their name. */
-const chooseOne = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
-  const wanted = text.toLowerCase();
-  const exact = hits.find(({ accountNumber }) => accountNumber.toLowerCase() === wanted);
-  return exact ?? (hits.length === 1 ? hits[0] : undefined);
-};
+const hasNumber =
+  (text: string) =>
+  ({ accountNumber }: AccountHit): boolean =>
+    accountNumber.toLowerCase() === text.toLowerCase();
 
 /** @throws {Problem} `not_found` if no account has a similar name either */
 const answerSimilar = async (
@@ -124,8 +126,11 @@ const answer = async (context: InsightContext, text: string): Promise<Answer> =>
   const search = await findAccounts(context, text);
   const { hits } = search;
   if (hits.length === 0) return answerSimilar(context, text, search);
-  const one = chooseOne(hits, text);
-  if (one !== undefined) return answerOne(context, one);
+  // An exact number names one account, also where others have it in their name.
+  const exact = hits.find(hasNumber(text));
+  if (exact !== undefined) return answerOne(context, exact, []);
+  const [only, ...others] = hits;
+  if (only !== undefined && others.length === 0) return answerOne(context, only, search.notes);
   const count = search.isPartial ? `At least ${hits.length}` : hits.length;
   return answerCandidates(search, `${count} accounts match`);
 };

@@ -115,7 +115,9 @@ const resolveName = async (
   } catch (error) {
     if (!isForbidden(error)) throw error;
     const holds = (dispute: Dispute): boolean => isPart(ofDispute(dispute).name, word);
-    const missing = error.details.permission ?? error.message;
+    const { permission } = error.details;
+    const missing =
+      permission === undefined ? error.message : `the right "${permission}" is missing`;
     const note = `The ${filter} was compared with the names in the disputes only, because the configuration cannot be read (${missing}).`;
     return { condition: { filter, ids: undefined, holds }, notes: [note] };
   }

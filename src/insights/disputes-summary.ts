@@ -66,7 +66,8 @@ export const disputesSummary = defineInsight({
     const { disputes } = contract;
     if (!isAnnounced(context, disputes.summary)) return summarizePages(context, summary);
     // The operation finds nothing where a name is unknown; an insight refuses it.
-    await resolveNames(context, summary.filters);
-    return callSummary(context, disputes.summary, args);
+    const names = await resolveNames(context, summary.filters);
+    const result = await callSummary(context, disputes.summary, args);
+    return { ...result, notes: [...result.notes, ...names.notes] };
   },
 });

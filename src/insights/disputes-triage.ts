@@ -114,11 +114,18 @@ const selectItems = async (
   return chosen.map((place) => judged[place]).filter((one) => one !== undefined);
 };
 
-const countFlags = (judged: readonly Judged[]): Record<keyof Flags, number> => {
+type FlagCounts = Record<Exclude<keyof Flags, "documentClosed">, number> & {
+  /** Null if the status of no document is known. */
+  documentClosed: number | null;
+};
+
+const countFlags = (judged: readonly Judged[], { documentOf }: Evidence): FlagCounts => {
   const counts = { documentClosed: 0, duplicate: 0, unassigned: 0, stale: 0 };
   for (const { flags } of judged) {
     for (const flag of FLAGS) counts[flag] += Number(flags[flag]);
   }
+  const isKnown = ({ documentNumber }: Judged) => documentOf(documentNumber).status !== "unknown";
+  if (judged.length > 0 && !judged.some(isKnown)) return { ...counts, documentClosed: null };
   return counts;
 };
 
@@ -135,11 +142,19 @@ type Details = { lastNote?: Fields | "unknown" | undefined; attachments: number 
 
 const UNREAD: Details = { lastNote: "unknown", attachments: "unknown" };
 
-const readDetails = async (context: InsightContext, disputeId: string): Promise<Details> => {
+const NOT_READ = "it was not read.";
+
+/** Reads notes and files of a dispute, and adds why a part of them cannot be read. */
+const readDetails = async (
+  context: InsightContext,
+  disputeId: string,
+  reasons: Set<string>,
+): Promise<Details> => {
   const [notes, files] = await Promise.all([
     readPart(context, dispute_notes.list, { disputeId }),
     readPart(context, dispute_attachments.list, { disputeId }),
   ]);
+  for (const { refused } of [notes, files]) if (refused !== undefined) reasons.add(refused.reason);
   return {
     lastNote: notes.refused === undefined ? toLastNote(notes.value) : "unknown",
     attachments: files.refused === undefined ? files.value.length : "unknown",
@@ -180,7 +195,8 @@ const readItems = async (
 ): Promise<{ items: Fields[]; notes: string[] }> => {
   const affordable = Math.max(0, Math.floor(calls / CALLS_PER_ITEM));
   const all: Details[] = [];
-  const read = ({ disputeId }: Judged) => readDetails(context, disputeId);
+  const reasons = new Set<string>();
+  const read = ({ disputeId }: Judged) => readDetails(context, disputeId, reasons);
   for await (const one of mapConcurrent(chosen.slice(0, affordable), CONCURRENT_ITEMS, read)) {
     all.push(one);
     await context.progress(`Read notes and files of ${all.length} of ${chosen.length} disputes.`);
@@ -190,7 +206,7 @@ const readItems = async (
   const notes =
     unknown === 0
       ? []
-      : [`Of ${unknown} listed disputes a part is unknown, because it was not read.`];
+      : [`Of ${unknown} listed disputes a part is unknown: ${[...reasons].join(" ") || NOT_READ}`];
   return { items, notes };
 };
 
@@ -260,7 +276,7 @@ const triage = async (context: InsightContext, args: Triage): Promise<InsightRes
     truncated: matching.truncated,
     currencyTotals: await listCurrencyTotals(totals),
     itemsTotal: candidates.length,
-    flags: countFlags(judged),
+    flags: countFlags(judged, evidence),
     notes: [...matching.notes, ...missing, ...documents.notes(), ...notes],
     items,
   };
@@ -270,7 +286,7 @@ export const disputesTriage = defineInsight({
   name: "disputes_triage",
   title: "Triage disputes",
   input: TriageBody,
-  figures: z.object({ flags: z.record(z.enum(FLAGS), z.int()) }),
+  figures: z.object({ flags: z.record(z.enum(FLAGS), z.int().nullable()) }),
   item: TriageItem,
   needs: [disputes.list],
   run: triage,

@@ -18,6 +18,8 @@ export type DocumentReader = {
   /** Reads those that are not known yet, within the limit of all calls and, if given, of this reading. */
   read(numbers: Iterable<string>, most?: number): Promise<void>;
   stateOf(number: string): DocumentState;
+  /** Why no document can be read: the right or the credential is missing. */
+  refusal(): Problem | undefined;
   /** Sentences about documents that were not read. */
   notes(): string[];
 };
@@ -35,9 +37,12 @@ const { documents } = contract;
 
 const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
+const DENIED: readonly number[] = [401, 403];
+const BUSY: readonly number[] = [429, 503];
+
 /** Whether the right or the credential is missing, or the platform is busy, as it then is for every document. */
 const isRefusal = (error: unknown): error is Problem =>
-  error instanceof Problem && [401, 403, 429, 503].includes(error.status);
+  error instanceof Problem && [...DENIED, ...BUSY].includes(error.status);
 
 const toState = ({ status, updatedAt }: Document): DocumentState => ({
   status,
@@ -123,6 +128,7 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
       }
       for (const number of wanted) if (!states.has(number)) unread.add(number);
     },
+    refusal: () => (refusal !== undefined && DENIED.includes(refusal.status) ? refusal : undefined),
     stateOf: (number) => states.get(number) ?? UNKNOWN,
     notes: () => [
       ...(refusal === undefined

@@ -16,11 +16,11 @@ const AT_ONCE = 4;
 /** The platform retries a delivery for less than 9 minutes. */
 const RETRIES_MS = 10 * MINUTE;
 
-/** One schedule with what was read of it; `runs` is undefined if they cannot be read. */
+/** One schedule with what was read of it; `runs` and `stalled` are undefined if they cannot be read. */
 type Examined = {
   schedule: Schedule;
   runs: readonly ExportRun[] | undefined;
-  stalled: readonly WebhookDelivery[];
+  stalled: readonly WebhookDelivery[] | undefined;
 };
 
 type Finding = "failing" | "overdue" | "undelivered" | "unknown" | "waiting" | "healthy";
@@ -57,7 +57,7 @@ const findStalled = (now: number, attempts: readonly WebhookDelivery[]): Webhook
 const classify = (now: number, { schedule, runs, stalled }: Examined): Finding => {
   if (runs?.[0]?.status === "failed") return "failing";
   if (Date.parse(schedule.nextRunAt) + schedule.intervalMs < now) return "overdue";
-  if (stalled.length > 0) return "undelivered";
+  if (stalled !== undefined && stalled.length > 0) return "undelivered";
   if (runs === undefined) return "unknown";
   return runs.length === 0 ? "waiting" : "healthy";
 };
@@ -87,9 +87,10 @@ const toItem = (now: number, examined: Examined): Fields => {
     nextRunAt: schedule.nextRunAt,
     lastRun: toLastRun(runs?.[0]),
     failedRuns: runs === undefined ? null : runs.filter(({ status }) => status === "failed").length,
-    stalledDeliveries: stalled.map(({ webhookId, status, httpStatus, error, createdAt }) =>
-      withoutNulls({ webhookId, status, httpStatus, error, createdAt }),
-    ),
+    stalledDeliveries:
+      stalled?.map(({ webhookId, status, httpStatus, error, createdAt }) =>
+        withoutNulls({ webhookId, status, httpStatus, error, createdAt }),
+      ) ?? null,
   });
 };
 
@@ -102,26 +103,31 @@ const URGENCY: readonly unknown[] = [
   "healthy",
 ];
 
-const readDeliveries = async (context: InsightContext) => {
+const readDeliveries = async (context: InsightContext, notes: Set<string>) => {
   const list = await readPart(context, webhooks.list, {});
-  if (list.refused !== undefined)
-    return { stalled: [], webhooks: null, notes: [list.refused.reason] };
-  const notes: string[] = [];
+  if (list.refused !== undefined) {
+    notes.add(`Webhooks and their deliveries are unknown: ${list.refused.reason}`);
+    return { stalled: undefined, webhooks: null };
+  }
+  let isKnown = true;
   const readStalled = async ({ id }: Webhook): Promise<WebhookDelivery[]> => {
     const operation = webhooks.list_deliveries;
     const part = await readPart(context, operation, { id });
     if (part.refused === undefined) return findStalled(context.now(), part.value.data);
-    notes.push(`The deliveries of a webhook are unknown: ${part.refused.reason}`);
+    notes.add(`The deliveries of a webhook are unknown: ${part.refused.reason}`);
+    isKnown = false;
     return [];
   };
-  const stalled = await pMap(list.value.data, readStalled, { concurrency: AT_ONCE });
-  return { stalled: stalled.flat(), webhooks: list.value.data.length, notes };
+  const stalled = (await pMap(list.value.data, readStalled, { concurrency: AT_ONCE })).flat();
+  return { stalled: isKnown ? stalled : undefined, webhooks: list.value.data.length };
 };
 
-const readRuns = async (context: InsightContext, scheduleId: string) => {
+const readRuns = async (context: InsightContext, scheduleId: string, notes: Set<string>) => {
   const args = { scheduleId, limit: RUNS_READ };
   const part = await readPart(context, export_runs.status, args);
-  return part.refused === undefined ? part.value.data : undefined;
+  if (part.refused === undefined) return part.value.data;
+  notes.add(`The runs of a schedule are unknown: ${part.refused.reason}`);
+  return undefined;
 };
 
 const count = (items: readonly Fields[], finding: Finding): number =>
@@ -147,9 +153,9 @@ export const exportHealth = defineInsight({
     stalledDeliveries: z.array(z.object({})),
   }),
   figures: z.object({
-    failing: z.int(),
+    failing: z.int().nullable(),
     overdue: z.int(),
-    undelivered: z.int(),
+    undelivered: z.int().nullable(),
     webhooks: z.int().nullable(),
   }),
   needs: [schedules.list],
@@ -158,13 +164,15 @@ export const exportHealth = defineInsight({
     const asOf = formatTimestamp(now());
     const { output } = await call(schedules.list, {});
     const { data } = output as { data: Schedule[] };
-    const deliveries = await readDeliveries(context);
-    let examined = 0;
+    const notes = new Set<string>();
+    const deliveries = await readDeliveries(context, notes);
+    let [examined, unread] = [0, 0];
     const examine = async (schedule: Schedule): Promise<Fields> => {
-      const runs = await readRuns(context, schedule.id);
+      const runs = await readRuns(context, schedule.id, notes);
       examined += 1;
+      if (runs === undefined) unread += 1;
       await context.progress(`Examined ${examined} of ${data.length} schedules.`);
-      const stalled = deliveries.stalled.filter(({ scheduleId }) => scheduleId === schedule.id);
+      const stalled = deliveries.stalled?.filter(({ scheduleId }) => scheduleId === schedule.id);
       return toItem(now(), { schedule, runs, stalled });
     };
     const items = await pMap(data, examine, { concurrency: AT_ONCE });
@@ -177,11 +185,11 @@ export const exportHealth = defineInsight({
       rowCount: data.length,
       truncated: false,
       currencyTotals: [],
-      failing: count(items, "failing"),
+      failing: unread > 0 ? null : count(items, "failing"),
       overdue: count(items, "overdue"),
-      undelivered: count(items, "undelivered"),
+      undelivered: deliveries.stalled === undefined ? null : count(items, "undelivered"),
       webhooks: deliveries.webhooks,
-      notes: deliveries.notes,
+      notes: [...notes],
       itemsTotal: items.length,
       items: sorted.slice(0, limit),
     };

@@ -8,7 +8,7 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accounts.ts";
 import { findDispute } from "./find-dispute.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
-import { readPart } from "./read-part.ts";
+import { attemptPart, readPart } from "./read-part.ts";
 import { listSpellings } from "./spellings.ts";
 
 const { disputes, documents, payments } = contract;
@@ -123,7 +123,8 @@ const searchDisputes: Search = async (context, text) => {
   );
   const [refusal] = listed.flatMap(({ refused }) => refused ?? []);
   if (refusal !== undefined) return notSearched("Disputes", refusal.reason);
-  const named = await findDispute(context, text);
+  const one = await attemptPart(context, disputes.get, () => findDispute(context, text));
+  const named = one.refused === undefined ? one.value : undefined;
   const pages = listed.map((part) => ("value" in part ? part.value : []));
   const found = new Map(pages.flat().map((one) => [one.disputeId, toFoundDispute(one)]));
   if (named !== undefined && !found.has(named.disputeId)) {
@@ -132,7 +133,8 @@ const searchDisputes: Search = async (context, text) => {
   }
   return {
     found: [...found.values()],
-    notes: [],
+    notes:
+      one.refused === undefined ? [] : notSearched("Ids of disputes", one.refused.reason).notes,
     isPartial: pages.some(({ length }) => length === DISPUTES_READ),
   };
 };

@@ -80,6 +80,9 @@ export const readMatching = async (
       const held = standing.filter(holds);
       if (documentStatus !== undefined) {
         await documents.read(held.map(({ dispute }) => dispute.documentNumber));
+        // A condition that cannot be judged would find nothing, which reads like an answer.
+        const refusal = documents.refusal();
+        if (refusal !== undefined) throw refusal;
       }
       for (const one of held.filter(isInStatus)) {
         rowCount += 1;

@@ -118,20 +118,4 @@ describe("a refusal by the platform", () => {
     expect(problem.nextStep).toContain('"Credit Applications : READ"');
     await host.close();
   });
-
-  it("of a part is named in the notes, and the rest is answered", async () => {
-    const schedule = { id: "s-1", scheduleName: null, source: "cashapp", intervalMs: 300_000 };
-    const broker = scriptBroker({
-      "schedules.list": () => ({ data: [{ ...schedule, nextRunAt: "2026-11-20T12:00:00.000Z" }] }),
-      "export_runs.status": () => ({ data: [], pagination: {} }),
-      "webhooks.list": () => {
-        throw new Problem("forbidden_permission", "Not allowed.");
-      },
-    });
-    const host = await connectModern(await createOptions(broker));
-    const answer = answerIn(await host.call("export_health", {}));
-    expect(answer.notes).toEqual(['The right "export:read" is missing.']);
-    expect(answer.items).toMatchObject([{ scheduleId: "s-1", finding: "waiting" }]);
-    await host.close();
-  });
 });

@@ -19,6 +19,8 @@ export type TestContext = StartContext & { calls: string[]; messages: string[] }
 type Options = Partial<Pick<InsightContext, "extensions" | "limits" | "signal">> & {
   /** Changes the arguments of a call, or refuses it. */
   intercept?: (operation: Operation, args: Record<string, unknown>) => Record<string, unknown>;
+  /** The scopes of the key for the export service; all by default. */
+  scopes?: readonly string[];
 };
 
 /** Creates a context that calls the platform as a person, and its export service with a key. */
@@ -26,12 +28,12 @@ export const createTestContext = async (
   at: TestPlatform,
   tenantId: string,
   person: Pick<Person, "token">,
-  { intercept = (_operation, args) => args, ...options }: Options = {},
+  { intercept = (_operation, args) => args, scopes, ...options }: Options = {},
 ): Promise<TestContext> => {
   const { store, clock, platform } = at;
   const { apiKey } = await issueKey(
     { store, clock, newId: randomId },
-    { tenantId, name: "insights" },
+    { tenantId, name: "insights", ...(scopes === undefined ? {} : { scopes }) },
   );
   const client = createClient({
     transport: createInProcessTransport({

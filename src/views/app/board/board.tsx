@@ -30,7 +30,7 @@ const Flags = ({ flags, asOf, args, change }: FlagsProps) => {
         const names = Object.keys(filter ?? {});
         const isOn = names.length > 0 && names.every((name) => args[name] !== undefined);
         const off = Object.fromEntries(names.map((name) => [name, undefined]));
-        const figure = <strong>{numberOf(flags[flag])}</strong>;
+        const figure = <strong>{flags[flag] === null ? "?" : numberOf(flags[flag])}</strong>;
         return (
           <li key={flag}>
             {filter === undefined ? (

@@ -1,0 +1,194 @@
+import { beforeAll, expect, it } from "vitest";
+import { Problem } from "../../src/contract/errors.ts";
+import { platformOperations } from "../../src/contract/index.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import type { InsightResult } from "../../src/insights/insight.ts";
+import { insightTools } from "../../tools/insights.ts";
+import { createRecords } from "../mcp/each-tool.ts";
+import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
+import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
+import { load } from "../support/payment-rows.ts";
+import { onEveryStore } from "../support/platform.ts";
+import type { Records } from "../support/records.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TENANT = "rights";
+const EXTENSIONS = platformOperations.filter(({ extension }) => extension).map(({ id }) => id);
+
+type Args = Record<string, unknown>;
+
+/** Arguments with which each insight reads all that it can read. */
+const ARGS: Record<string, (records: Records) => Args> = {
+  ...INSIGHT_SAMPLES,
+  disputes_summary: () => ({ documentStatus: "open", reason: "canary" }),
+};
+
+/** Without an answer: the operation is all that the answer is made of. */
+const REFUSED = "refused";
+
+/** What changes in an answer, or in its items, if an operation is refused. Everything else stays. */
+const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>> = {
+  find_records: {
+    "accounts.get": [],
+    "accounts.list": [],
+    "disputes.list": ["rowCount", "itemsTotal", "items"],
+    "disputes.get": [],
+    "payments.query": [],
+    "documents.get": ["rowCount", "itemsTotal", "items"],
+    "documents.list": [],
+  },
+  account_overview: {
+    "accounts.get": ["account", "notes"],
+    "accounts.list": [],
+    "documents.list": ["openDocuments"],
+    "disputes.list": ["disputes"],
+    "payments.query": ["payments"],
+    "credit_applications.list": ["credit"],
+    "company_scores.get": ["credit"],
+  },
+  dispute_packet: {
+    "disputes.get": REFUSED,
+    "documents.get": ["document"],
+    "dispute_notes.list": ["notes", "notesTotal"],
+    "dispute_attachments.list": ["files"],
+    "payments.query": ["payments"],
+    "disputes.list": ["otherDisputes"],
+    "resolutions.list": ["resolutions"],
+  },
+  documents_summary: { "documents.summary": REFUSED },
+  credit_queue: { "credit_applications.list": REFUSED },
+  disputes_summary: {
+    "disputes.list": REFUSED,
+    "disputes.summary": REFUSED,
+    "documents.get": REFUSED,
+    "reasons.list": [],
+  },
+  disputes_triage: {
+    "disputes.list": REFUSED,
+    "assignees.list": [],
+    "documents.get": ["flags", "documentStatus"],
+    "dispute_notes.list": ["lastNote"],
+    "dispute_attachments.list": ["attachments"],
+  },
+  payments_match_disputes: { "disputes.list": REFUSED, "payments.query": REFUSED },
+  payments_summarize: { "payments.query": REFUSED, "payments.summary": REFUSED },
+  export_health: {
+    "schedules.list": REFUSED,
+    "webhooks.list": ["webhooks", "undelivered", "stalledDeliveries"],
+    "webhooks.list_deliveries": ["undelivered", "stalledDeliveries"],
+    "export_runs.status": ["failing", "finding", "nextStep", "lastRun", "failedRuns"],
+  },
+};
+
+const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
+
+const listChanged = (a: Args, b: Args): string[] =>
+  [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((name) => !isEqual(a[name], b[name]));
+
+/** The fields of an answer that changed; of items that are still the same ones, their fields. */
+const listChanges = (part: InsightResult, whole: InsightResult): string[] => {
+  const outside = listChanged(part, whole).filter((name) => name !== "notes");
+  if (!outside.includes("items") || part.items.length !== whole.items.length) return outside;
+  const inside = part.items.flatMap((item, place) => listChanged(item, whole.items[place] ?? {}));
+  return [...outside.filter((name) => name !== "items"), ...new Set(inside)];
+};
+
+onEveryStore("an insight without a right", (at) => {
+  let full: TestContext;
+  let weak: TestContext;
+  let records: Records;
+  beforeAll(async () => {
+    const admin = await at().tenant(TENANT);
+    records = await createRecords({ at: at(), tenantId: TENANT, admin }, "asked");
+    const { accountNumber, documentNumber } = records.dispute;
+    const payment = { id: "p", paymentId: "p", currencyCode: "USD", accountNumber, documentNumber };
+    const paid = { ...payment, paymentDate: "2026-03-01", paymentAmount: 7, appliedAmount: 7 };
+    await load(at(), TENANT, "cashapp", [paid]);
+    full = await createTestContext(at(), TENANT, admin);
+    const powerless = await at().person(TENANT, { grants: [] });
+    weak = await createTestContext(at(), TENANT, powerless, { scopes: ["export:manage"] });
+  });
+
+  /** Runs an insight whose calls of some operations come from a caller without rights. */
+  const runWithout = (
+    name: string,
+    extensions: ReadonlySet<string>,
+    isRefused: (operation: Operation) => boolean,
+  ): Promise<InsightResult> => {
+    const insight = insightTools.find((tool) => tool.name === name)?.insight;
+    if (insight === undefined) throw new Error(name);
+    const call: TestContext["call"] = (operation, args) =>
+      (isRefused(operation) ? weak : full).call(operation, args);
+    const args = ARGS[name]?.(records) ?? {};
+    return runInsight(insight, { ...full, extensions, call }, args);
+  };
+
+  const allOf = async (name: string, extensions: ReadonlySet<string>) => {
+    full.calls.length = 0;
+    const whole = await runWithout(name, extensions, () => false);
+    const ids = new Set(full.calls);
+    return { whole, used: platformOperations.filter(({ id }) => ids.has(id)) };
+  };
+
+  const ways = Object.keys(CHANGES).flatMap((name) => [
+    ...(name === "documents_summary" ? [] : [[name, "documented operations", []] as const]),
+    [name, "extensions", EXTENSIONS] as const,
+  ]);
+
+  it("has a row for every insight", () => {
+    expect(Object.keys(CHANGES).toSorted()).toEqual(
+      insightTools.map(({ name }) => name).toSorted(),
+    );
+  });
+
+  verifies("IN-41", "IN-33");
+  it.each(ways)(
+    "%s names it for each refused operation, and gives the rest (%s)",
+    async (name, _way, ids) => {
+      const extensions = new Set(ids);
+      const { whole, used } = await allOf(name, extensions);
+      for (const { id, access } of used) {
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const part = await runWithout(name, extensions, (one) => one.id === id).catch(
+          (error: unknown) => error,
+        );
+        const expected = CHANGES[name]?.[id];
+        if (part instanceof Problem) {
+          expect([id, expected, part.details.permission]).toEqual([id, REFUSED, access]);
+          continue;
+        }
+        const given = part as InsightResult;
+        expect([id, listChanges(given, whole).toSorted()]).toEqual([
+          id,
+          Array.isArray(expected) ? expected.toSorted() : expected,
+        ]);
+        if (id !== "accounts.list" || name === "find_records") {
+          expect(`${id}: ${JSON.stringify(given)}`).toContain(`\\"${access}\\"`);
+        }
+      }
+    },
+  );
+
+  it.each(ways)(
+    "%s answers or names it for each missing right as a whole (%s)",
+    async (name, _way, ids) => {
+      const extensions = new Set(ids);
+      const { whole, used } = await allOf(name, extensions);
+      for (const right of new Set(used.map(({ access }) => access))) {
+        const refused = used.filter(({ access }) => access === right).map(({ id }) => id);
+        // oxlint-disable-next-line no-await-in-loop -- one after the other
+        const part = await runWithout(name, extensions, ({ id }) => refused.includes(id)).catch(
+          (error: unknown) => error,
+        );
+        const changes = refused.map((id) => CHANGES[name]?.[id]);
+        if (part instanceof Problem) {
+          expect([changes.includes(REFUSED), part.details.permission]).toEqual([true, right]);
+          continue;
+        }
+        const given = part as InsightResult;
+        expect(changes.flat()).toEqual(expect.arrayContaining(listChanges(given, whole)));
+        expect(JSON.stringify(given)).toContain(`\\"${right}\\"`);
+      }
+    },
+  );
+});
