@@ -72,6 +72,9 @@ const EXPORT_KEY = "export_key";
 const KEY_HINT =
   "The platform's administrator issues such keys (admin key issue): set RECEIVABLES_EXT_API_KEY_FILE, or run login with it. Without one, tools for payments, exports, the audit log, accounts and documents are not listed.";
 
+const listLacking = (rights: readonly Right[]): Access[] =>
+  rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : []));
+
 /** Compares the rights of one service's credential with those that the enabled tools require. */
 const toRightsCheck = (check: string, rights: readonly Right[]): Check => {
   const failed = rights.find((right) => "problem" in right);
@@ -81,20 +84,21 @@ const toRightsCheck = (check: string, rights: readonly Right[]): Check => {
     const isKey = check === EXPORT_KEY && problem.code === "unauthenticated";
     return isKey ? { ...found, hint: KEY_HINT } : found;
   }
-  const lacking = rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : []));
-  if (lacking.length === 0)
-    return createPass(check, formatRights(rights.map(({ access }) => access)));
+  const lacking = listLacking(rights);
+  const held = rights.map(({ access }) => access).filter((access) => !lacking.includes(access));
+  if (lacking.length === 0) return createPass(check, formatRights(held));
   const hint = "Ask for these rights, or disable the tools with RECEIVABLES_TOOLSETS.";
-  return createFault(check, `lacks ${formatRights(lacking)}`, hint);
+  // Most people have some rights only; tools that need others say so.
+  return held.length === 0
+    ? createFault(check, `lacks ${formatRights(lacking)}`, hint)
+    : createPass(check, `${formatRights(held)}; not ${formatRights(lacking)}`, hint);
 };
 
 /** Lists the tools that the credential may not use, with the missing right of each. */
 export const listRefusedTools = (config: Config, rights: readonly Right[]) => {
-  const lacking = new Set(
-    rights.flatMap((right) => ("held" in right && !right.held ? [right.access] : [])),
-  );
+  const lacking = listLacking(rights);
   return activeOperationTools(config.mcp)
-    .filter(({ operation }) => lacking.has(operation.access))
+    .filter(({ operation }) => lacking.includes(operation.access))
     .map(({ name, operation }) => ({ tool: name, permission: operation.access }));
 };
 
