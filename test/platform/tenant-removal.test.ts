@@ -22,7 +22,7 @@ import { verifies } from "../support/verifies.ts";
 const TABLES = [
   ...Object.keys(ACCESS_TABLES),
   ...Object.keys(RECORD_TABLES),
-  ...OTHER_TABLES,
+  ...Object.keys(OTHER_TABLES),
 ] as (keyof Tables)[];
 
 onEveryStore("the deletion of a tenant", (at) => {

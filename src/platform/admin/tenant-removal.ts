@@ -151,7 +151,7 @@ export const deleteTenant = async (
   const tables = [
     ...Object.keys(ACCESS_TABLES),
     ...Object.keys(RECORD_TABLES),
-    ...OTHER_TABLES,
+    ...Object.keys(OTHER_TABLES),
   ] as (keyof Tables)[];
   let rows = members + (await removeAll(needs, tenantId, tables));
   let files = await removeFiles(needs, tenant);

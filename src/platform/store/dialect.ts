@@ -13,6 +13,9 @@ export type RowTarget = {
   onConflict?: RawBuilder<unknown>;
 };
 
+/** `order`: the columns of the index that finds the rows; without it, deleted ones would be read again and again. */
+export type FirstRows = { where: RawBuilder<unknown>; order: readonly string[]; most: number };
+
 export const ROW_SEPARATOR = ",\n";
 
 /** Rows as the bytes of JSON objects with {@link ROW_SEPARATOR} between them; a row itself contains no line feed. */
@@ -84,8 +87,8 @@ export type DialectOperations = {
   isAmong(column: string, values: readonly (string | number)[]): RawBuilder<boolean>;
   /** Like `isAmong`, for many values of an indexed key. */
   isAmongKeys(column: string, values: readonly string[] | readonly number[]): RawBuilder<boolean>;
-  /** The row is one of the first rows, in no order, that fulfil a condition; of a divided table, of each of its parts. */
-  isAmongFirst(table: string, where: RawBuilder<unknown>, most: number): RawBuilder<boolean>;
+  /** The row is one of the first rows that fulfil a condition; of a divided table, of each of its parts. */
+  isAmongFirst(table: string, first: FirstRows): RawBuilder<boolean>;
   /** Selects texts as the rows of a column `value`. */
   unnest(texts: readonly string[]): RawBuilder<unknown>;
   /** Aggregates a column of whole numbers to the text of a JSON array. */

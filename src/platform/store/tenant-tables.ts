@@ -52,7 +52,17 @@ export const ACCESS_TABLES = {
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
 /** The other tables with a column `tenant_id`: answers that are remembered for a day, and the audit log. */
-export const OTHER_TABLES = ["idempotency_keys", "audit_logs", "audit_heads"] as const;
+export const OTHER_TABLES = {
+  idempotency_keys: ["principal", "operation", "key"],
+  audit_logs: ["seq"],
+  audit_heads: ["tenant_id"],
+} as const satisfies Partial<Record<Table, readonly string[]>>;
+
+const ORDERS: Partial<Record<Table, readonly string[]>> = {
+  ...RECORD_TABLES,
+  ...ACCESS_TABLES,
+  ...OTHER_TABLES,
+};
 
 /** Deletes at most this number of a tenant's rows; returns how many. */
 export const removeTenantRows = async (
@@ -61,7 +71,8 @@ export const removeTenantRows = async (
   tenantId: string,
   most: number,
 ): Promise<number> => {
-  const isOneOf = getDialect(tx).isAmongFirst(table, sql`tenant_id = ${tenantId}`, most);
+  const where = sql`tenant_id = ${tenantId}`;
+  const isOneOf = getDialect(tx).isAmongFirst(table, { where, order: ORDERS[table] ?? [], most });
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ${isOneOf}`.execute(tx);
   return Number(numAffectedRows);

@@ -64,7 +64,11 @@ export const purgeAttempts = async (tx: Db, before: number): Promise<number> => 
   const { numDeletedRows } = await tx
     .deleteFrom("webhook_attempts")
     .where(
-      getDialect(tx).isAmongFirst("webhook_attempts", sql`created_at < ${before}`, MOST_AT_ONCE),
+      getDialect(tx).isAmongFirst("webhook_attempts", {
+        where: sql`created_at < ${before}`,
+        order: ["created_at"],
+        most: MOST_AT_ONCE,
+      }),
     )
     .executeTakeFirst();
   return Number(numDeletedRows);

@@ -20,13 +20,16 @@ const toCopyText = (value: Value | undefined): string => {
 
 type Rows = readonly Record<string, Value>[];
 
+const joinNames = (columns: readonly string[]) =>
+  sql.join(columns.map((column) => sql.ref(column)));
+
 const copyInto = async (tx: Db, { table, columns }: RowTarget, rows: Rows): Promise<void> => {
   let text = "";
   for (const row of rows) {
     text += columns.map((column) => toCopyText(row[column])).join("\t");
     text += "\n";
   }
-  const names = sql.join(columns.map((column) => sql.ref(column)));
+  const names = joinNames(columns);
   const statement = sql`copy ${sql.table(table)} (${names}) from stdin`.compile(tx);
   await tx.executeQuery(CompiledQuery.raw(statement.sql, [text]));
 };
@@ -39,7 +42,7 @@ const copyRows = async (tx: Db, target: RowTarget, rows: Rows): Promise<void> =>
   const [into, from] = [sql.table(table), sql.table(staged)];
   await sql`create temporary table ${from} (like ${into}) on commit drop`.execute(tx);
   await copyInto(tx, { table: staged, columns }, rows);
-  const names = sql.join(columns.map((column) => sql.ref(column)));
+  const names = joinNames(columns);
   await sql`insert into ${into} (${names}) select ${names} from ${from} ${onConflict}`.execute(tx);
   await sql`drop table ${from}`.execute(tx);
 };
@@ -53,8 +56,9 @@ export const postgresOperations: DialectOperations = {
     return sql`${sql.ref(column)} in (select unnest(cast(${values} as ${type})))`;
   },
   // Rows of different parts of a table may have the same ctid, hence the condition on the outer rows.
-  isAmongFirst: (table, where, most) =>
-    sql`(${where} and ctid = any(array(select ctid from ${sql.table(table)} where ${where} limit ${most})))`,
+  isAmongFirst: (table, { where, order, most }) =>
+    sql`(${where} and ctid = any(array(select ctid from ${sql.table(table)} where ${where}
+      order by ${joinNames(order)} limit ${most})))`,
   unnest: (texts) => sql`select unnest(cast(${texts} as text[])) as value`,
   aggregateJson: (column) => sql`coalesce(json_agg(${sql.ref(column)}), '[]'::json)::text`,
   readJsonMember: (column, member) => sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`,

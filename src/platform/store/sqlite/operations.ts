@@ -11,8 +11,9 @@ const isAmong: DialectOperations["isAmong"] = (column, values) =>
 export const sqliteOperations: DialectOperations = {
   isAmong,
   isAmongKeys: isAmong,
-  isAmongFirst: (table, where, most) =>
-    sql`rowid in (select rowid from ${sql.table(table)} where ${where} limit ${most})`,
+  isAmongFirst: (table, { where, order, most }) =>
+    sql`rowid in (select rowid from ${sql.table(table)} where ${where}
+      order by ${sql.join(order.map((column) => sql.ref(column)))} limit ${most})`,
   unnest: (texts) => sql`select value from json_each(${JSON.stringify(texts)})`,
   aggregateJson: (column) => sql`json_group_array(${sql.ref(column)})`,
   readJsonMember: (column, member) =>
