@@ -13,7 +13,35 @@ export const STATUSES = ["Open", "Closed", "Canceled"];
 /** The account of a numbered document. */
 export const toAccount = (document: number): number => (document % 9) + 1;
 
-/** Loads disputes with open, closed and canceled ones, several currencies, equal amounts and times at the ends of days. */
+const OFFSETS = [0, 0, 120, 330, -300, -720, 840];
+
+/** A moment as a clock of another time zone shows it, so that its day may differ from that in UTC. */
+const formatLocal = (at: number, minutes: number): string => {
+  if (minutes === 0) return new Date(at).toISOString();
+  const local = new Date(at + minutes * 60_000).toISOString().slice(0, -1);
+  const [hours, rest] = [Math.floor(Math.abs(minutes) / 60), Math.abs(minutes) % 60];
+  const two = (part: number): string => String(part).padStart(2, "0");
+  return `${local}${minutes < 0 ? "-" : "+"}${two(hours)}:${two(rest)}`;
+};
+
+/** Closes and opens disputes as people do: some are open again, some were closed again later, and some canceled. */
+const reopen = async (admin: Person, closed: readonly Dispute[]): Promise<void> => {
+  for (const [place, { disputeId }] of closed.entries()) {
+    const statuses = [[0], [0, 1], [0, 1, 0], [0, 2]][place % 4] ?? [];
+    for (const status of statuses) {
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      const { text, status: code } = await admin.call("PUT", `${DISPUTES}/${disputeId}`, {
+        body: { status },
+      });
+      if (code !== 200) throw new Error(text);
+    }
+  }
+};
+
+/**
+ * Loads disputes with open, closed, canceled and reopened ones, several currencies, equal amounts, and times at the ends
+ * of days in UTC that are written in other time zones.
+ */
 export const loadDisputes = async (
   at: TestPlatform,
   tenantId: string,
@@ -29,7 +57,7 @@ export const loadDisputes = async (
     const account = toAccount(document);
     return {
       accountNumber: `ACC-${account}`,
-      accountName: `Account ${account} Ltd`,
+      ...(dice.chance(0.9) ? { accountName: `Account ${account} Ltd` } : {}),
       documentNumber: `INV-${document}`,
       poNumber: `PO-${number}`,
       amount: dice.whole(1, 10) * 6.25,
@@ -37,9 +65,9 @@ export const loadDisputes = async (
       categoryCode: dice.pick(["PRICE", "QUALITY"]),
       reasonCode: dice.pick(["WRONG", "DAMAGED"]),
       ...(dice.chance(0.6) ? { assigneeEmail: dice.pick(["ana@x.example", "bo@x.example"]) } : {}),
-      createDate: new Date(created).toISOString(),
+      createDate: formatLocal(created, dice.pick(OFFSETS)),
       status,
-      ...(status === 0 ? {} : { closedDate: new Date(closed).toISOString() }),
+      ...(status === 0 ? {} : { closedDate: formatLocal(closed, dice.pick(OFFSETS)) }),
       ...(status === 1 && dice.chance(0.5) ? { resolutionCode: "CREDIT" } : {}),
     };
   });
@@ -47,11 +75,11 @@ export const loadDisputes = async (
   const { rejects } = await importDisputes(at, tenantId, ndjson(rows), how);
   if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));
   const { body } = await admin.call("GET", `${DISPUTES}?Sort=DisputeCode`);
-  const reopened = (body as Dispute[]).filter(({ status }) => status === 1).slice(0, 5);
-  for (const { disputeId } of reopened) {
-    // oxlint-disable-next-line no-await-in-loop -- one writer
-    await admin.call("PUT", `${DISPUTES}/${disputeId}`, { body: { status: 0 } });
-  }
+  const all = body as Dispute[];
+  const sent = new Map(rows.map(({ poNumber, createDate }) => [poNumber, Date.parse(createDate)]));
+  const moved = all.find((one) => Date.parse(one.createDate) !== sent.get(one.poNumber ?? ""));
+  if (moved !== undefined) throw new Error(`${moved.poNumber} was created on ${moved.createDate}`);
+  await reopen(admin, all.filter(({ status }) => status === 1).slice(0, 12));
 };
 
 /** The disputes as REST has them in a database of their own; amounts in hundredths, times in days and milliseconds. */

@@ -16,8 +16,13 @@ const PAYMENT_ID: Record<Source, string> = {
 const day = (dice: Dice): string =>
   new Date(Date.UTC(2022, 11, 25) + dice.whole(0, 800) * 86_400_000).toISOString().slice(0, 10);
 
-/** Payments of one to four rows each, in several currencies, with nulls and negative amounts. */
-export const randomPayments = (source: Source, payments: number, seed: number): Row[] => {
+const MOMENTS = ["T00:00:00.000Z", "T23:59:59.999Z", "T00:30:00.000+02:00", "T23:30:00.000-05:00"];
+
+/**
+ * Payments of one to four rows each, in several currencies, with nulls and negative amounts, times at the ends of days in
+ * several time zones. A share of `odd` rows does not agree with the others about their payment.
+ */
+export const randomPayments = (source: Source, payments: number, seed: number, odd = 0): Row[] => {
   const dice = createDice(seed);
   const rows: Row[] = [];
   const maybe = <T>(value: T): T | undefined => (dice.chance(0.1) ? undefined : value);
@@ -37,8 +42,11 @@ export const randomPayments = (source: Source, payments: number, seed: number): 
     };
     const method = dice.pick(["ach", "wire", "check"]);
     for (let line = 0; line < dice.whole(1, 4); line += 1) {
+      const other = { currencyCode: "USD", paymentAmount: money(), unappliedAmount: money() };
       rows.push({
         ...shared,
+        ...(dice.chance(odd) ? other : {}),
+        postedAt: maybe(`${day(dice)}${dice.pick(MOMENTS)}`),
         id: `${source}-${number}-${line}`,
         paymentMethod: method,
         accountNumber: maybe(`A-${dice.whole(1, 5)}`),
