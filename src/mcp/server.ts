@@ -1,8 +1,12 @@
 import {
   type AuthInfo,
+  type JSONRPCRequest,
   type ListToolsResult,
   type McpRequestContext,
   type McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
+  type Result,
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
@@ -152,6 +156,36 @@ const serveReads = (server: Server, { log, find }: HandlerContext): void => {
   );
 };
 
+type Handler = (request: JSONRPCRequest, context: ServerContext) => Promise<Result>;
+type Issue = { path: PropertyKey[]; message: string };
+
+/** Returns the faults that the SDK found in a request's parameters; they are the JSON text of its error. */
+const readIssues = (error: unknown): readonly Issue[] | undefined => {
+  if (!(error instanceof Error) || !error.message.startsWith("[")) return undefined;
+  try {
+    return JSON.parse(error.message) as Issue[];
+  } catch {
+    return undefined;
+  }
+};
+
+/** Refuses parameters that are not of their method's form with -32602; to the SDK they are an internal error. */
+class CheckedServer extends Server {
+  protected override _wrapHandler(method: string, handler: Handler): Handler {
+    const handle = super._wrapHandler(method, handler);
+    return async (request, context) => {
+      try {
+        return await handle(request, context);
+      } catch (error) {
+        const issues = readIssues(error);
+        if (issues === undefined) throw error;
+        const faults = issues.map(({ path, message }) => `${path.join(".")}: ${message}`);
+        throw new ProtocolError(ProtocolErrorCode.InvalidParams, `${method}: ${faults.join("; ")}`);
+      }
+    };
+  }
+}
+
 export const createBuildServer = (
   options: ServerOptions,
   { find, watches, shared }: ServerSubscriptions = createLocalSubscriptions(options),
@@ -168,7 +202,7 @@ export const createBuildServer = (
       "server/discover": hint,
     };
     // The low-level server: `McpServer` would build the lists from schemas for every request.
-    const server = new Server(info, { capabilities, instructions, cacheHints });
+    const server = new CheckedServer(info, { capabilities, instructions, cacheHints });
     serveLists(server, infoOf);
     serveTools(server, { log, find });
     serveReads(server, { log, find });

@@ -97,3 +97,35 @@ export const findModernCapabilities = (params: unknown): object | undefined => {
     ? capabilities
     : undefined;
 };
+
+const parseJson = (line: string): { value: unknown } | undefined => {
+  try {
+    return { value: JSON.parse(line) as unknown };
+  } catch {
+    return undefined;
+  }
+};
+
+const toRefusal = (id: MessageId | null, code: number, message: string): string =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
+
+/** Answers a line of more than `maxBytes`, whose id was not read. */
+export const refuseLength = (maxBytes: number): string =>
+  toRefusal(null, -32_600, `The line is longer than ${maxBytes} bytes and was dropped; send less.`);
+
+/** Returns the answer to a line that is no message: the SDK drops it, and its sender would wait. */
+export const refuseLine = (line: string): string | undefined => {
+  if (line.trim() === "") return undefined;
+  const parsed = parseJson(line);
+  if (parsed === undefined) return toRefusal(null, -32_700, "The line is not JSON.");
+  const { value } = parsed;
+  const { jsonrpc, id, method, params } = isFields(value) ? value : {};
+  const isResponse = isFields(value) && method === undefined;
+  // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
+  if (isResponse && ("result" in value || "error" in value)) return undefined;
+  const isMessage = jsonrpc === "2.0" && isText(method) && (id === undefined || isId(id));
+  if (isMessage && (params === undefined || isFields(params))) return undefined;
+  // Notifications have no answer either.
+  if (isMessage && id === undefined) return undefined;
+  return toRefusal(isId(id) ? id : null, -32_600, "The line is not a JSON-RPC 2.0 message.");
+};

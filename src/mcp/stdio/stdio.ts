@@ -1,7 +1,9 @@
-import { PassThrough, type Readable, type Writable } from "node:stream";
+import type { Readable, Writable } from "node:stream";
 import { toErrorFields } from "../../kit/log.ts";
 import type { ServerOptions } from "../server.ts";
 import { createHandshake } from "./handshake.ts";
+import { refuseLength, refuseLine } from "./handshake-messages.ts";
+import { createLineFilter } from "./line-filter.ts";
 
 export type StdioServer = {
   /** Resolves after the host has disconnected or `close` was called; requests in progress are aborted by then. */
@@ -14,6 +16,9 @@ type Streams = { input: Readable; output: Writable };
 const NEWLINE = "\n".charCodeAt(0);
 // Handshakes are small: a longer line belongs to another request.
 const MAX_BYTES = 65_536;
+
+// The SDK's transport ends the connection at more than 10 MiB.
+const MAX_LINE_BYTES = 10 * 1024 * 1024;
 
 const END_EVENTS = ["end", "close"];
 
@@ -60,7 +65,18 @@ export const startStdio = (
   let server: Promise<{ close(): Promise<void> }> | undefined;
 
   const serve = async (unread: Buffer): Promise<{ close(): Promise<void> }> => {
-    const rest = new PassThrough();
+    const rest = createLineFilter({
+      maxBytes: MAX_LINE_BYTES,
+      onTooLong() {
+        log.warn("mcp.line_too_long", { maxBytes: MAX_LINE_BYTES });
+        output.write(refuseLength(MAX_LINE_BYTES));
+      },
+      accept(line) {
+        const refusal = refuseLine(line);
+        if (refusal !== undefined) output.write(refusal);
+        return refusal === undefined;
+      },
+    });
     for (const line of handshake.initializationLines()) rest.write(`${line}\n`);
     rest.write(unread);
     // Before the import, so that no input is lost while the code is loaded.
