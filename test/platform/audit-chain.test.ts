@@ -5,7 +5,7 @@ import { appendEntries, purgeEntries } from "../../src/platform/store/audit-chai
 import { computeUnkeyedHash } from "../../src/platform/store/audit-key.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";
-import { onEveryStore, RETENTION } from "../support/platform.ts";
+import { DISPUTES, onEveryStore, RETENTION } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("the chain of the audit log", (at) => {
@@ -234,5 +234,21 @@ onEveryStore("the chain of the audit log", (at) => {
     };
     await Promise.all([purging(), purging(), purging()]);
     expect(await verifyAudit(at(), "twice")).toMatchObject({ ok: true, entries: 1 });
+  });
+
+  verifies("C-41", "C-58");
+  it("verifies after requests for schedules whose ids no database stores", async () => {
+    const admin = await at().tenant("odd-ids");
+    const caller = await at().exportCaller("odd-ids");
+    const runs = (id: string) => `/api/v1/remittance-export/export-runs/${id}/data`;
+    // Cut to 128 UTF-16 code units, the last one would be half a character.
+    const halved = encodeURIComponent(`${"x".repeat(127)}\u{1f600}`);
+    expect((await caller("GET", runs("a%00b"))).status).toBe(400);
+    expect((await caller("GET", runs(halved))).status).toBe(404);
+    const headers = { "X-Platform-Mcp-Tool": "documents_list" };
+    const listed = "/api/v1/ingest/documents?status=a%00b";
+    expect((await caller("GET", listed, { headers })).status).toBe(422);
+    expect((await admin.call("GET", `${DISPUTES}/a%00b`, { headers })).status).toBe(400);
+    expect(await verifyAudit(at(), "odd-ids")).toMatchObject({ ok: true, fault: null });
   });
 });

@@ -83,6 +83,10 @@ export const formatEndpoint = (operation: Operation): string =>
 const IDENTIFYING = /Id$|Number$|_number$|^id$|^reference$/;
 const KEPT = /Id$|Number$|_number$|^source$|^status$|^address$/;
 
+/** Returns a caller's text as every database stores it: PostgreSQL refuses U+0000 and replaces half characters. */
+const toStorable = (text: string): string =>
+  text.slice(0, LONGEST_ID).replaceAll("\0", "\ufffd").toWellFormed();
+
 type RecordFacts = Pick<EntryFacts, "resourceId" | "createdId" | "pathParams">;
 
 /** Returns the id of the record that a request created, or that its path names, else of the one above it. */
@@ -106,10 +110,10 @@ const buildMetadata = (
 ): Record<string, string | number> => {
   const metadata: Record<string, string | number> = {};
   for (const [name, value] of Object.entries(params)) {
-    if (KEPT.test(name) && name !== "tenantId") metadata[name] = String(value).slice(0, LONGEST_ID);
+    if (KEPT.test(name) && name !== "tenantId") metadata[name] = toStorable(String(value));
   }
   const resourceId = findResourceId(operation, facts);
-  if (resourceId !== undefined) metadata["resourceId"] = resourceId.slice(0, LONGEST_ID);
+  if (resourceId !== undefined) metadata["resourceId"] = toStorable(resourceId);
   if (facts.actor !== undefined) metadata["actor"] = facts.actor;
   if (facts.rowCount !== undefined) metadata["rowCount"] = facts.rowCount;
   if (facts.tool !== undefined) metadata["mcpTool"] = facts.tool;
