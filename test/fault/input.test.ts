@@ -10,7 +10,7 @@ import { SAMPLES } from "../support/samples.ts";
 import { type Dialect, dialects } from "../support/stores.ts";
 import { checkRefusal, checkSuccess } from "./answers.ts";
 import { dump, recordTables } from "./dump.ts";
-import { build, type Built, type Recipe, recipes } from "./recipes.ts";
+import { build, type Built, PLAIN, type Recipe, recipes, shapeOf } from "./recipes.ts";
 import { watchRecords } from "./watch.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -21,18 +21,6 @@ const triesFor = ({ body, query }: Operation): number => {
   return Object.keys(query.shape).length > 0 ? 60 : 18;
 };
 const TENANT = "careful";
-
-const PLAIN: Recipe = {
-  route: 0,
-  variant: 0,
-  method: undefined,
-  fields: [],
-  dropped: [],
-  spoil: (text) => text,
-  params: [],
-  query: [],
-  headers: {},
-};
 
 const shown = ({ method, path, body, headers }: Built): string =>
   `${method} ${path.slice(0, 300)} ${JSON.stringify(headers).slice(0, 300)}\n${(body ?? "").slice(0, 600)}`;
@@ -99,7 +87,7 @@ const requestOf = (trial: Trial, operation: Operation, recipe: Recipe): Built =>
   const sample = samples[recipe.variant % samples.length];
   if (sample === undefined) throw new Error(`${operation.id} has no sample`);
   const args = { tenantId: TENANT, ...sample(trial.records, trial.fresh()) };
-  return build(operation, route, args, recipe);
+  return build(shapeOf(operation), route, args, recipe);
 };
 
 const send = (trial: Trial, operation: Operation, built: Built) => {
@@ -178,7 +166,7 @@ const seedOf = ({ id }: Operation): number =>
 const tryAll = async (trial: Trial, operation: Operation): Promise<Told[]> => {
   const numRuns = triesFor(operation);
   const seed = seedOf(operation);
-  const list = [PLAIN, ...fc.sample(recipes(operation), { seed, numRuns })];
+  const list = [PLAIN, ...fc.sample(recipes(shapeOf(operation)), { seed, numRuns })];
   const told: Told[] = [];
   if (operation.effect !== "read") trial.records = await reseed(trial);
   // Resets the limits on failed logins of address and account.

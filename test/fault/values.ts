@@ -102,9 +102,9 @@ export const weird: Text = fc.oneof(
   { weight: 1, arbitrary: fc.json({ maxDepth: 4 }) },
 );
 
-type Schema = {
+export type Schema = {
   type?: string;
-  anyOf?: Schema[];
+  anyOf?: readonly Schema[];
   enum?: unknown[];
   const?: unknown;
   properties?: Record<string, Schema>;
