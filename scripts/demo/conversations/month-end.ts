@@ -4,8 +4,10 @@ import { Amount, CurrencyTotals, formatMoney, formatTotals } from "../wording.ts
 
 const DAY = 86_400_000;
 
-/** The first and the last day of the month before `now`, in UTC. */
-const lastMonth = (now: Date): { from: string; to: string; name: string } => {
+type Month = { from: string; to: string; name: string };
+
+/** Returns the first and the last day of the month before `now`, in UTC. */
+const lastMonth = (now: Date): Month => {
   const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
   const last = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1) - DAY);
   const [from, to] = [first, last].map((day) => day.toISOString().slice(0, 10)) as [string, string];
@@ -27,7 +29,7 @@ const DisputeSummary = z.object({
   ),
 });
 
-const openedByReason = (month: ReturnType<typeof lastMonth>): Question => ({
+const openedByReason = (month: Month): Question => ({
   question: `What was disputed in ${month.name}, and why?`,
   async answer(session) {
     const summary = await session.call(
@@ -50,7 +52,7 @@ const openedByReason = (month: ReturnType<typeof lastMonth>): Question => ({
   },
 });
 
-const closedByResolution = (month: ReturnType<typeof lastMonth>): Question => ({
+const closedByResolution = (month: Month): Question => ({
   question: "How were disputes closed that month, and how long did it take?",
   async answer(session) {
     const summary = await session.call(
@@ -59,17 +61,21 @@ const closedByResolution = (month: ReturnType<typeof lastMonth>): Question => ({
         status: "Closed",
         closedFrom: month.from,
         closedTo: month.to,
-        groupBy: ["resolution"],
+        groupBy: ["resolution", "valid"],
       },
       DisputeSummary,
     );
+    const valid = summary.items
+      .filter(({ key }) => key["valid"] === true)
+      .reduce((sum, { count }) => sum + count, 0);
     return [
-      `${summary.rowCount} were closed, after ${summary.avgDaysToClose ?? 0} days on average.`,
+      `${summary.rowCount} were closed, ${valid} of them as valid, after ${summary.avgDaysToClose ?? 0} days on average.`,
       {
-        head: ["Resolution", "Disputes", "Amount", "Days to close"],
-        numeric: [1, 2, 3],
+        head: ["Resolution", "Valid", "Disputes", "Amount", "Days to close"],
+        numeric: [2, 3, 4],
         rows: summary.items.map(({ key, count, amount, currencyCode, avgDaysToClose }) => [
           String(key["resolution"] ?? "none"),
+          key["valid"] === true ? "yes" : "no",
           count,
           formatMoney(amount, currencyCode),
           avgDaysToClose ?? "",
@@ -113,7 +119,6 @@ const aging: Question = {
 };
 
 const PaymentSummary = z.object({
-  currencyTotals: CurrencyTotals,
   items: z.array(
     z.object({
       key: z.record(z.string(), z.unknown()),
@@ -124,27 +129,51 @@ const PaymentSummary = z.object({
   ),
 });
 
-const cashByMethod = (month: ReturnType<typeof lastMonth>): Question => ({
-  question: "What did customers pay that month, by method?",
+const openAtTheEnd = (month: Month): Question => ({
+  question: `What was open at the end of ${month.name}, and since when?`,
+  async answer(session) {
+    const summary = await session.call(
+      "disputes_summary",
+      { status: "Open", asOf: month.to, groupBy: ["age"] },
+      DisputeSummary,
+    );
+    return [
+      `${summary.rowCount} disputes, over ${formatTotals(summary.currencyTotals)}:`,
+      {
+        head: ["Days open", "Disputes", "Amount"],
+        numeric: [1, 2],
+        rows: summary.items.map(({ key, count, amount, currencyCode }) => [
+          String(key["age"]),
+          count,
+          formatMoney(amount, currencyCode),
+        ]),
+      },
+    ];
+  },
+});
+
+const deductions = (month: Month): Question => ({
+  question: "What did customers hold back from that month's payments, and why?",
   async answer(session) {
     const summary = await session.call(
       "payments_summarize",
       {
         source: "cashapp",
-        filters: { paymentDate: { between: [month.from, month.to] } },
-        groupBy: ["paymentMethod"],
+        filters: { paymentDate: { between: [month.from, month.to] }, shortPay: { eq: true } },
+        groupBy: ["deductionReasonCode"],
+        measures: [{ op: "sum", field: "deductionAmount" }],
+        limit: 8,
       },
       PaymentSummary,
     );
     return [
-      `Together ${formatTotals(summary.currencyTotals)}.`,
       {
-        head: ["Method", "Payments", "Amount"],
+        head: ["Reason", "Payments", "Deducted"],
         numeric: [1, 2],
         rows: summary.items.map(({ key, payments, sum, currencyCode }) => [
-          String(key["paymentMethod"]),
+          String(key["deductionReasonCode"] ?? "none"),
           payments,
-          formatMoney(sum["paymentAmount"] ?? 0, currencyCode),
+          formatMoney(sum["deductionAmount"] ?? 0, currencyCode),
         ]),
       },
     ];
@@ -156,6 +185,12 @@ export const createMonthEnd = (now: Date): Conversation => {
   const month = lastMonth(now);
   return {
     title: "Month-end report",
-    questions: [openedByReason(month), closedByResolution(month), aging, cashByMethod(month)],
+    questions: [
+      openedByReason(month),
+      closedByResolution(month),
+      openAtTheEnd(month),
+      aging,
+      deductions(month),
+    ],
   };
 };

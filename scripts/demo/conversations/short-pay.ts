@@ -16,6 +16,7 @@ const ShortPays = z.object({
 
 const Matches = z.object({
   rowCount: z.int(),
+  matches: z.record(z.string(), z.int()),
   items: z.array(
     z.object({
       disputeCode: z.string(),
@@ -26,6 +27,17 @@ const Matches = z.object({
       paymentId: z.string().nullish(),
       paymentDate: z.string().nullish(),
       deductionReasonCode: z.string().nullish(),
+    }),
+  ),
+});
+
+const Uncovered = z.object({
+  rowCount: z.int(),
+  items: z.array(
+    z.object({
+      key: z.record(z.string(), z.string().nullable()),
+      currencyCode: z.string().nullable(),
+      sum: z.object({ deductionAmount: Amount }),
     }),
   ),
 });
@@ -100,13 +112,14 @@ const investigate = (): Question[] => {
     {
       question: "Which deductions explain its open disputes?",
       async answer(session) {
-        const { rowCount, items } = await session.call(
+        const { rowCount, matches, items } = await session.call(
           "payments_match_disputes",
           { accountNumber: findAccount(), limit: 10 },
           Matches,
         );
+        const counts = Object.entries(matches).filter(([, count]) => count > 0);
         return [
-          `${formatCount(rowCount, "open dispute")}:`,
+          `${formatCount(rowCount, "open dispute")}, by match: ${counts.map(([match, count]) => `${match} ${count}`).join(", ")}. The best ${items.length}:`,
           {
             head: ["Dispute", "Document", "Amount", "Match", "Payment", "Date", "Reason"],
             numeric: [2],
@@ -118,6 +131,40 @@ const investigate = (): Question[] => {
               item.paymentId ?? "",
               item.paymentDate ?? "",
               item.deductionReasonCode ?? "",
+            ]),
+          },
+        ];
+      },
+    },
+    {
+      question: "Did it also deduct anything that has no dispute?",
+      async answer(session) {
+        const { rowCount, items } = await session.call(
+          "payments_summarize",
+          {
+            source: "cashapp",
+            filters: {
+              accountNumber: { eq: findAccount() },
+              shortPay: { eq: true },
+              disputeId: { isNull: true },
+            },
+            groupBy: ["paymentDate", "documentNumber", "deductionReasonCode"],
+            measures: [{ op: "sum", field: "deductionAmount" }],
+            limit: 10,
+          },
+          Uncovered,
+        );
+        if (rowCount === 0) return ["No: every short payment names its dispute."];
+        return [
+          `Yes, in ${formatCount(rowCount, "payment row")}:`,
+          {
+            head: ["Date", "Document", "Reason", "Deducted"],
+            numeric: [3],
+            rows: items.map(({ key, sum, currencyCode }) => [
+              key["paymentDate"] ?? "",
+              key["documentNumber"] ?? "",
+              key["deductionReasonCode"] ?? "",
+              formatMoney(sum.deductionAmount, currencyCode),
             ]),
           },
         ];

@@ -6,7 +6,7 @@ import { Amount, CurrencyTotals, formatCount, formatMoney, formatTotals } from "
 const Triage = z.object({
   rowCount: z.int(),
   currencyTotals: CurrencyTotals,
-  flags: z.record(z.string(), z.int()),
+  flags: z.record(z.string(), z.int().nullable()),
   items: z.array(
     z.object({
       disputeCode: z.string(),

@@ -11,6 +11,9 @@ export type Payment = Row & { createdAt: string };
 
 export type Payments = Readonly<Record<Source, Payment[]>>;
 
+/** The currency of money that no account is known for. */
+const BASE_CURRENCY = "USD";
+
 const countDays = (from: unknown, to: unknown): number =>
   Math.round((Date.parse(String(to)) - Date.parse(String(from))) / DAY);
 
@@ -22,7 +25,7 @@ const deriveFields = (source: Source, row: Row, { documents, accounts }: Ledger)
   const { fields } = invoice ?? {};
   const common = {
     accountNumber: account?.account_number,
-    currencyCode: account?.currency,
+    currencyCode: account?.currency ?? BASE_CURRENCY,
     invoiceAmount: fields?.original_denomination,
   };
   if (source === "bpn") {
