@@ -1,9 +1,7 @@
 import { DatabaseSync } from "node:sqlite";
-import { addAccounts } from "../../src/platform/store/accounts.ts";
-import { toAccountColumns } from "../../src/platform/store/listed-columns.ts";
-import type { Store } from "../../src/platform/store/port.ts";
 import { type Benchmark, interleaved, median, wallMs } from "../measure.ts";
 import { type Bench, openLedgers } from "./ledger.ts";
+import { fillAccounts } from "./listed-rows.ts";
 import { fillPayments } from "./payment-rows.ts";
 
 /** 1,000,000 is what summaries and searches are meant for. */
@@ -11,7 +9,6 @@ const PAYMENT_ROWS = Number(process.env["BENCH_SUMMED_ROWS"] ?? 200_000);
 const ACCOUNTS = Number(process.env["BENCH_ACCOUNTS"] ?? 200_000);
 const MOST_RUNS = 7;
 const CALLS = 20;
-const AT_ONCE = 5000;
 
 const SUMMARY = "/api/v1/remittance-export/payments/summary";
 const LIST = "/api/v1/ingest/accounts";
@@ -69,31 +66,6 @@ const summary: Benchmark = {
   },
 };
 
-const fillAccounts = async (store: Store, tenantId: string): Promise<void> => {
-  const tracked = { created_by: "bench", created_at: 0, updated_by: "bench", updated_at: 0 };
-  for (let from = 0; from < ACCOUNTS; from += AT_ONCE) {
-    const size = Math.min(AT_ONCE, ACCOUNTS - from);
-    const rows = Array.from({ length: size }, (_, index) => {
-      const number = `account-${String(from + index).padStart(7, "0")}`;
-      const fields = { name: `Customer ${(from + index) * 7} Ltd`, currency: "USD" };
-      return {
-        tenant_id: tenantId,
-        account_number: number,
-        csr_id: from + index,
-        name: fields.name,
-        currency: fields.currency,
-        parent_account_number: null,
-        ...toAccountColumns(number, fields),
-        fields: JSON.stringify(fields),
-        ...tracked,
-        version: 1,
-      };
-    });
-    // oxlint-disable-next-line no-await-in-loop -- one writer
-    await store.transaction((tx) => addAccounts(tx, rows), tenantId);
-  }
-};
-
 const middle = async (act: (number: number) => Promise<unknown>): Promise<number> => {
   const times: number[] = [];
   for (let number = 0; number < CALLS; number += 1) {
@@ -110,7 +82,7 @@ const search: Benchmark = {
   aim: 3,
   async run(options) {
     const bench = await openLedgers([1]);
-    await fillAccounts(bench.store, bench.ledgers[0]?.tenantId ?? "");
+    await fillAccounts(bench.store, bench.ledgers[0]?.tenantId ?? "", ACCOUNTS);
     // Each part is in about ten names.
     const part = (number: number) => `omer ${((number * 7919) % (ACCOUNTS / 10)) * 7}`;
     try {

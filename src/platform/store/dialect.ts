@@ -53,11 +53,14 @@ export type SearchIndex = {
   create(db: Db, target: SearchTarget): Promise<void>;
   /** Makes the index forget rows that are removed. */
   addRemoval(db: Db, target: SearchTarget): Promise<void>;
-  /** The condition that a row contains all the triples; undefined if more than `most` rows would be read for it. */
+  /**
+   * The condition that a row contains all the triples of a text; undefined if so many contain it that reading the
+   * tenant's rows in their order finds them as soon.
+   */
   findTriples(
     db: Db,
     target: SearchTarget,
-    triples: { tenantId: string; triples: readonly string[]; most: number },
+    sought: { tenantId: string; triples: readonly string[]; holds: RawBuilder<boolean> },
   ): Promise<RawBuilder<boolean> | undefined>;
 };
 
@@ -99,6 +102,11 @@ export type DialectOperations = {
   copyRows:
     | ((tx: Db, target: RowTarget, rows: readonly Record<string, Value>[]) => Promise<void>)
     | undefined;
+  /**
+   * Tells the planner how many rows large tables and their indexes have, where the database does not count them. A
+   * migration that adds an index to one of them calls it.
+   */
+  describeLargeTables(db: Db): Promise<void>;
   partitions: Partitions;
   payments: PaymentQueries;
   search: SearchIndex;

@@ -21,6 +21,7 @@ import { tenantPhase } from "./migrations/0016-tenant-phase.ts";
 import { auditKeys } from "./migrations/0017-audit-keys.ts";
 import { versions } from "./migrations/0018-versions.ts";
 import { partitions } from "./migrations/0019-partitions.ts";
+import { plans } from "./migrations/0020-plans.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -44,6 +45,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0017-audit-keys": auditKeys(types),
   "0018-versions": versions(types),
   "0019-partitions": partitions(sealing),
+  "0020-plans": plans,
 });
 
 // The steps' types and keys matter only when they run.

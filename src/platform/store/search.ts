@@ -20,9 +20,6 @@ const listTriples = (text: string): string[] => {
   return [...new Set(starts.map((_, place) => points.slice(place, place + TRIPLE).join("")))];
 };
 
-// Above, all rows are read in the order of the list: among so many, a page is found soon.
-const MOST_FOUND = 2000;
-
 /** Creates the condition of rows that contain a text; a text of fewer than 3 characters must begin a value. */
 export const findText = async (
   db: Db,
@@ -33,8 +30,7 @@ export const findText = async (
   const part = withoutBreaks(text);
   const sought = [...part].length < TRIPLE ? START + part : part;
   const triples = listTriples(sought);
-  const index = getDialect(db).search;
   const holds = sql<boolean>`search_text like ${toLikePattern(sought)} escape '\\'`;
-  const found = await index.findTriples(db, target, { tenantId, triples, most: MOST_FOUND });
+  const found = await getDialect(db).search.findTriples(db, target, { tenantId, triples, holds });
   return found === undefined ? holds : sql<boolean>`${found} and ${holds}`;
 };

@@ -5,6 +5,7 @@ import { decimalSums } from "./decimal-sums.ts";
 import { partitions } from "./partitions.ts";
 import { paymentQueries } from "./payments.ts";
 import { searchIndex } from "./search.ts";
+import { describeLargeTables } from "./statistics.ts";
 
 const ESCAPED: Record<string, string> = { "\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r" };
 
@@ -63,6 +64,7 @@ export const postgresOperations: DialectOperations = {
   aggregateJson: (column) => sql`coalesce(json_agg(${sql.ref(column)}), '[]'::json)::text`,
   readJsonMember: (column, member) => sql`${sql.ref(column)}::json ->> ${sql.lit(member)}`,
   copyRows,
+  describeLargeTables,
   partitions,
   payments: paymentQueries,
   search: searchIndex,

@@ -4,6 +4,7 @@ import { decimalSums } from "./decimal-sums.ts";
 import { partitions } from "./partitions.ts";
 import { paymentQueries } from "./payments.ts";
 import { searchIndex } from "./search.ts";
+import { describeLargeTables } from "./statistics.ts";
 
 const isAmong: DialectOperations["isAmong"] = (column, values) =>
   sql`${sql.ref(column)} in (select value from json_each(${JSON.stringify(values)}))`;
@@ -19,6 +20,7 @@ export const sqliteOperations: DialectOperations = {
   readJsonMember: (column, member) =>
     sql`json_extract(${sql.ref(column)}, ${sql.lit(`$.${member}`)})`,
   copyRows: undefined,
+  describeLargeTables,
   partitions,
   payments: paymentQueries,
   search: searchIndex,

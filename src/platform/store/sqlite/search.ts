@@ -23,6 +23,8 @@ const selectNumbers = (target: SearchTarget, sought: readonly string[], most: nu
 const MOST_COMPARED = 12;
 const MOST_SOUGHT = 3;
 const SAMPLE = 200;
+// Above, all rows are read in the order of the list: among so many, a page is found soon.
+const MOST_FOUND = 2000;
 
 /**
  * Chooses the triples that are in the fewest rows. The more often a triple occurs, the lower is the number of the row
@@ -89,12 +91,12 @@ export const searchIndex: SearchIndex = {
     end`.execute(db);
   },
 
-  async findTriples(db, target, { tenantId, triples: sought, most }) {
+  async findTriples(db, target, { tenantId, triples: sought }) {
     const { numbers, key } = namesOf(target);
     const rarest = await findRarest(db, target, sought);
     const { rows } = await sql<{ number: number }>`
-      ${selectNumbers(target, rarest, most + 1)}`.execute(db);
-    if (rows.length > most) return undefined;
+      ${selectNumbers(target, rarest, MOST_FOUND + 1)}`.execute(db);
+    if (rows.length > MOST_FOUND) return undefined;
     const found = JSON.stringify(rows.map(({ number }) => number));
     // The plus keeps it from reading all numbers of the tenant.
     return sql<boolean>`${key} in (select ${key} from ${numbers}

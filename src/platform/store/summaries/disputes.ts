@@ -13,6 +13,7 @@ import {
   type Expression,
   findBucket,
   formatSpan,
+  groupKey,
   keyNames,
   list,
   named,
@@ -156,9 +157,9 @@ export const summarizeDisputes = async (
 ): Promise<DisputeGroupRow[]> => {
   const { db, summary } = context;
   const names = keyNames(summary.groupBy.length);
-  const keys = summary.groupBy.map((name, place) => named(toKey(context, name), `k${place}`));
+  const keys = summary.groupBy.map((name, place) => groupKey(toKey(context, name), `k${place}`));
   const { columns, amount } = listFigures(context);
-  const parts = [...keys, named(sql`d.currency_code`, "currency")];
+  const parts = [...keys, groupKey(sql`d.currency_code`, "currency")];
   const read = [...names, ...READ].map((name) => sql.ref(name));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DisputeGroupRow>`

@@ -13,6 +13,7 @@ import {
   type Direction,
   type Expression,
   formatSpan,
+  groupKey,
   keyNames,
   list,
   named,
@@ -157,17 +158,22 @@ export const summarizeDocuments = async (
 ): Promise<DocumentGroupRow[]> => {
   const { db, tenantId, summary } = context;
   const names = keyNames(summary.groupBy.length);
-  const keys = summary.groupBy.map((name, place) => named(toKey(context, name), `k${place}`));
+  const keys = summary.groupBy.map((name, place) => groupKey(toKey(context, name), `k${place}`));
   const { open, columns } = addUp(context);
   const currency = toCurrency(context);
-  const parts = [...keys, named(currency, "currency")];
+  const parts = [...keys, groupKey(currency, "currency")];
   const read = [...names, ...READ].map((name) => sql.ref(name));
+  // Few documents have few disputes; those of all others need no sums.
+  const among =
+    summary.filters.accountNumber === undefined
+      ? sql``
+      : sql`and document_number in (select d.document_number from documents as d where ${where})`;
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DocumentGroupRow>`
     select ${list(read)}, count(*) over () as groups from (
       select ${list([...parts, ...columns])} from documents as d
       left join (select document_number, currency_code, ${list(open)} from disputes
-        where tenant_id = ${tenantId} and status = 0 group by document_number, currency_code) as x
+        where tenant_id = ${tenantId} and status = 0 ${among} group by document_number, currency_code) as x
       on x.document_number = d.document_number and x.currency_code = ${currency}
       where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary), ...ties])}

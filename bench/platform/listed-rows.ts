@@ -1,0 +1,83 @@
+import { addAccounts } from "../../src/platform/store/accounts.ts";
+import { addDocuments } from "../../src/platform/store/documents.ts";
+import { toAccountColumns, toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
+import type { Store } from "../../src/platform/store/port.ts";
+
+const AT_ONCE = 5000;
+const PER_ACCOUNT = 10;
+const DAYS = 1000;
+const TRACKED = {
+  created_by: "bench",
+  created_at: 0,
+  updated_by: "bench",
+  updated_at: 0,
+  version: 1,
+};
+
+const pad = (number: number): string => String(number).padStart(7, "0");
+
+const day = (number: number): string =>
+  new Date(Date.UTC(2024, 0, 1 + (number % DAYS))).toISOString().slice(0, 10);
+
+const accountOf = (tenantId: string, number: number) => {
+  const accountNumber = `account-${pad(number)}`;
+  const fields = { name: `Customer ${number * 7} Ltd`, currency: "USD" };
+  return {
+    tenant_id: tenantId,
+    account_number: accountNumber,
+    csr_id: number,
+    ...fields,
+    parent_account_number: null,
+    ...toAccountColumns(accountNumber, fields),
+    fields: JSON.stringify(fields),
+    ...TRACKED,
+  };
+};
+
+/** One in ten is open, one in twenty is a credit note. */
+const documentOf = (tenantId: string, number: number) => {
+  const documentNumber = `document-${pad(number)}`;
+  const accountNumber = `account-${pad(Math.floor(number / PER_ACCOUNT))}`;
+  const isOpen = number % 10 === 0;
+  const fields = {
+    account_number: accountNumber,
+    document_type: number % 20 === 7 ? ("credit_note" as const) : ("invoice" as const),
+    invoice_date: day(number * 7919),
+    due_date: day(number * 7919 + 30),
+    currency: "USD",
+    denomination: isOpen ? (number % 90_000) / 100 : 0,
+    invoice_num: `bill ${number * 7} made`,
+  };
+  return {
+    tenant_id: tenantId,
+    document_number: documentNumber,
+    csr_id: number,
+    account_number: accountNumber,
+    invoice_num: fields.invoice_num,
+    currency: fields.currency,
+    status: isOpen ? ("open" as const) : ("closed" as const),
+    ...toDocumentColumns(documentNumber, fields),
+    fields: JSON.stringify(fields),
+    ...TRACKED,
+  };
+};
+
+const createFill =
+  <Row>(
+    create: (tenantId: string, number: number) => Row,
+    add: (tx: Parameters<typeof addAccounts>[0], rows: Row[]) => Promise<void>,
+  ) =>
+  async (store: Store, tenantId: string, count: number): Promise<void> => {
+    for (let from = 0; from < count; from += AT_ONCE) {
+      const size = Math.min(AT_ONCE, count - from);
+      const rows = Array.from({ length: size }, (_, index) => create(tenantId, from + index));
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await store.transaction((tx) => add(tx, rows), tenantId);
+    }
+  };
+
+/** Gives a tenant so many accounts named `Customer <multiple of 7> Ltd`. */
+export const fillAccounts = createFill(accountOf, addAccounts);
+
+/** Gives a tenant so many documents with invoice numbers `bill <multiple of 7> made`. */
+export const fillDocuments = createFill(documentOf, addDocuments);
