@@ -2,6 +2,7 @@ import { doorBenchmarks } from "./http/index.ts";
 import { clientBenchmarks } from "./client/index.ts";
 import type { Benchmark } from "./measure.ts";
 import { readingBenchmarks } from "./insights/index.ts";
+import { auditBenchmarks } from "./platform/audit.ts";
 import { demoBenchmarks } from "./platform/demo.ts";
 import { exportBenchmarks } from "./platform/exports.ts";
 import { fairnessBenchmarks } from "./platform/fairness.ts";
@@ -19,6 +20,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...clientBenchmarks,
   ...doorBenchmarks,
   ...httpBenchmarks,
+  ...auditBenchmarks,
   ...scaleBenchmarks,
   ...fairnessBenchmarks,
   ...importBenchmarks,

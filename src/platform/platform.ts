@@ -194,6 +194,8 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const limiter = createRateLimiter(store, limits);
   const guard = new LoginGuard({ store, masterKey, clock });
   const tokens = createResetTokens(masterKey, clock);
+  const audit = createAudit(store);
+  const { record } = audit;
   const parts = { uses, signedUrls, secrets, limiter, guard, quota };
   const services = createServices(needs, parts);
   const app = createApp(services, {
@@ -202,7 +204,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     newId,
     log,
     report: createReport(log),
-    audit: createAudit(store),
+    audit,
     auditReads: needs.auditReads,
     idempotency: createIdempotency(createSeal(masterKey, SEALS.answer)),
     limiter,
@@ -210,8 +212,18 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
     spoolRest: createSpools(),
-    transfers: createTransfers({ store, files, clock, newId, log, signedUrls, quota, wake }),
-    passwords: createPasswords({ store, clock, newId, limiter, guard, tokens }),
+    transfers: createTransfers({
+      store,
+      files,
+      clock,
+      newId,
+      log,
+      signedUrls,
+      quota,
+      wake,
+      recordRead: needs.auditReads === "all" ? record : undefined,
+    }),
+    passwords: createPasswords({ store, clock, newId, limiter, guard, tokens, record }),
     ready: createPlatformReadiness({ store, files, clock, log }),
     headerWord: needs.headerWord,
     brand: needs.brand,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { updateUser } from "../../src/platform/admin/users.ts";
+import { attach, disputeWithFiles, targetOf } from "../support/attachments.ts";
 import { AUDIT_LOGS, rowsOf } from "../support/audit.ts";
 import {
   type Caller,
@@ -171,6 +172,26 @@ describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
       ["dispute.listed", 200],
       ["dispute.read", 404],
       ["account.read", 404],
+    ]);
+  });
+
+  verifies("OP-01");
+  it("adds an entry for each download by a signed URL", async () => {
+    const admin = await at.person(TENANT, { roles: ["Administrator"] });
+    const { reason } = await configure(admin);
+    const { disputeId, path } = await disputeWithFiles(admin, reason.reasonId);
+    const file = { fileName: "note.txt", bytes: "a note" };
+    const { attachmentId, body } = await attach(at, admin, path, file);
+    const url = targetOf(String(body["downloadUrl"]));
+    const entries = await entriesOf(at, async () => {
+      expect((await at.call("GET", url)).text).toBe("a note");
+      await at.call("GET", url, { headers: { Range: "bytes=0-1" } });
+      expect((await at.call("GET", url.replace(/sig=.{4}/, "sig=AAAA"))).status).toBe(403);
+    });
+    const metadata = { disputeId, attachmentId, resourceId: attachmentId };
+    expect(entries).toEqual([
+      ["dispute_attachment.downloaded", 200, metadata],
+      ["dispute_attachment.downloaded", 206, metadata],
     ]);
   });
 });

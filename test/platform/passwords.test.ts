@@ -127,7 +127,7 @@ onEveryStore("passwords that people and operators set", (at) => {
     expect((await at().call("GET", path)).status).toBe(410);
   });
 
-  verifies("OP-11");
+  verifies("OP-01", "OP-03", "OP-11");
   it("are changed with the current one, within the limits of logins", async () => {
     const { person, works } = await signedIn("change");
     const { email, password } = person;
@@ -141,8 +141,17 @@ onEveryStore("passwords that people and operators set", (at) => {
     expect((await post(path, { email, password, ...next })).status).toBe(200);
     expect(await works()).toEqual([401, 401]);
     expect([await login(email, password), await login(email, NEXT)]).toEqual([401, 200]);
-    const actions = (await rowsOf(at().store.read, "change")).map(({ action }) => action);
-    expect(actions).toContain("auth.password_changed");
+    const entries = (await rowsOf(at().store.read, "change"))
+      .filter(({ endpoint }) => endpoint === path)
+      .map(({ action, metadata }) => [action, JSON.parse(metadata)]);
+    const actor = person.userId;
+    expect(entries).toEqual([
+      ["auth.login_failed", { address: expect.any(String), actor }],
+      ["auth.password_changed", { actor, resourceId: actor }],
+    ]);
+    const unknown = { email: "unknown@change.example", password, ...next };
+    expect((await post(path, unknown)).status).toBe(401);
+    expect(await rowsOf(at().store.read, "")).toEqual([]);
     for (let guess = 0; guess < 10; guess += 1) await post(path, { email, password: "x", ...next });
     const stopped = await post(path, { email, password: NEXT, ...next });
     expect([stopped.status, stopped.headers.get("retry-after")]).toEqual([429, expect.any(String)]);

@@ -78,6 +78,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
         signedUrls,
         quota: createStorageQuota(store, LIMIT),
         wake: () => {},
+        recordRead: undefined,
       });
     const processes = Array.from({ length: 8 }, startProcess);
     const ids: string[] = [];

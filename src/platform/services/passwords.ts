@@ -7,6 +7,7 @@ import { checkNewPassword, hashPassword } from "../passwords.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { ResetHolder, ResetTokens } from "../reset-tokens.ts";
 import { appendEntries } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
 import { findHomeTenant, listActiveTenants, replacePassword } from "../store/users.ts";
 import { verifyPassword } from "./auth.ts";
@@ -18,6 +19,8 @@ type Needs = {
   limiter: RateLimiter;
   guard: LoginGuard;
   tokens: ResetTokens;
+  /** Writes an audit entry that belongs to no change. */
+  record(entry: NewEntry): Promise<void>;
 };
 
 export type Passwords = ReturnType<typeof createPasswords>;
@@ -37,10 +40,30 @@ const set = async (
     if ((await replacePassword(tx, user, hash)) === undefined) return false;
     const tenantId = findHomeTenant(user, await listActiveTenants(tx, user.id));
     if (tenantId === null) return true;
-    const metadata = { userId: user.id, actor: user.id, resourceId: user.id };
+    const metadata = { actor: user.id, resourceId: user.id };
     const said = { method: "POST", endpoint, action, statusCode: 200, metadata };
     await appendEntries(tx, store.auditKey, [{ tenantId, id: newId(), at: clock(), ...said }]);
     return true;
+  });
+};
+
+/** Writes the entry of a wrong password; without a tenant, the log keeps nothing of it. */
+const recordFailure = async (
+  { newId, record }: Needs,
+  error: unknown,
+  { now, endpoint }: { now: number; endpoint: string },
+): Promise<void> => {
+  if (!(error instanceof Problem) || error.code !== "invalid_credentials") return;
+  const { tenantId = "", actor, metadata } = error.details.audit ?? {};
+  await record({
+    tenantId,
+    id: newId(),
+    at: now,
+    method: "POST",
+    endpoint,
+    action: "auth.login_failed",
+    statusCode: error.status,
+    metadata: { ...metadata, ...(actor === undefined ? {} : { actor }) },
   });
 };
 
@@ -49,13 +72,18 @@ export const createPasswords = (needs: Needs) => ({
   /** @throws {Problem} invalid_credentials, invalid_request, rate_limited, unavailable */
   async change(
     { email, password, next }: { email: string; password: Secret; next: Secret },
-    { ip, now, endpoint }: { ip: string; now: number; endpoint: string },
+    asked: { ip: string; now: number; endpoint: string },
   ): Promise<void> {
     const db = needs.store.read;
     const sent = { email, password: password.reveal() };
-    const { user } = await verifyPassword(needs, sent, { db, ip, now });
-    const action = "auth.password_changed";
-    if (await set(needs, user, next, { endpoint, action })) return;
+    const { user } = await verifyPassword(needs, sent, { db, ...asked }).catch(
+      async (error: unknown) => {
+        await recordFailure(needs, error, asked);
+        throw error;
+      },
+    );
+    const { endpoint } = asked;
+    if (await set(needs, user, next, { endpoint, action: "auth.password_changed" })) return;
     throw new Problem("conflict", "The password has just been changed elsewhere.");
   },
 

@@ -8,6 +8,7 @@ import {
 } from "./audit-key.ts";
 import { type ChainEnd, advanceEnd } from "./audit-links.ts";
 import { toSearchColumns, type NewEntry } from "./audit-entries.ts";
+import { getDialect } from "./dialect.ts";
 import { type Db, StoreUnavailable } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { AuditLogRow } from "./tables.ts";
@@ -48,17 +49,18 @@ const COLUMNS = [
   "hash",
 ] as const satisfies (keyof AuditLogRow)[];
 
+type Value = string | number | null;
+
+const toRows = (values: readonly Value[], size: number): AuditLogRow[] =>
+  Array.from({ length: size }, (_, row) =>
+    Object.fromEntries(
+      COLUMNS.map((column, index) => [column, values[row * COLUMNS.length + index]]),
+    ),
+  ) as AuditLogRow[];
+
 const createInsert = (size: number) =>
-  prepareQuery((db: Db, ...values: (string | number | null)[]) =>
-    db
-      .insertInto("audit_logs")
-      .values(
-        Array.from({ length: size }, (_, row) =>
-          Object.fromEntries(
-            COLUMNS.map((column, index) => [column, values[row * COLUMNS.length + index]]),
-          ),
-        ) as AuditLogRow[],
-      ),
+  prepareQuery((db: Db, ...values: Value[]) =>
+    db.insertInto("audit_logs").values(toRows(values, size)),
   );
 
 // Few statement shapes, each compiled once; larger batches are split into them.
@@ -104,8 +106,17 @@ const advanceHead = prepareQuery((db: Db, tenantId: string, more: number) =>
     .returning(["seq", "hash", "purged_seq", "purged_hash", "mac", "key_id"]),
 );
 
-const setHead = prepareQuery((db: Db, hash: string, mac: string, tenantId: string) =>
-  db.updateTable("audit_heads").set({ hash, mac }).where("tenant_id", "=", tenantId),
+const updateHead = (db: Pick<Db, "updateTable">, hash: string, mac: string, tenantId: string) =>
+  db.updateTable("audit_heads").set({ hash, mac }).where("tenant_id", "=", tenantId);
+
+const setHead = prepareQuery(updateHead);
+
+const setHeadAndInsert = prepareQuery(
+  (db: Db, hash: string, mac: string, tenantId: string, ...values: Value[]) =>
+    db
+      .with("head", (parts) => updateHead(parts, hash, mac, tenantId))
+      .insertInto("audit_logs")
+      .values(toRows(values, 1)),
 );
 
 const requireSigner = (key: StoreAuditKey, keyId: string): AuditKey => {
@@ -133,9 +144,14 @@ const appendChain = async (
     ({ hash } = row);
     return row;
   });
-  await insertRows(tx, rows);
   // A head that was changed is not signed again: signing it would hide the change from verification.
   const mac = isSigned ? key.head(tenantId, { ...advanced, hash }) : "";
+  const [only] = rows;
+  if (rows.length === 1 && only !== undefined && getDialect(tx).changesTwoTables) {
+    await setHeadAndInsert(tx, hash, mac, tenantId, ...COLUMNS.map((column) => only[column]));
+    return;
+  }
+  await insertRows(tx, rows);
   await setHead(tx, hash, mac, tenantId);
 };
 

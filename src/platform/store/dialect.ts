@@ -108,6 +108,8 @@ export type DialectOperations = {
    */
   describeLargeTables(db: Db): Promise<void>;
   partitions: Partitions;
+  /** Whether one statement can change two tables, which saves a round trip. */
+  changesTwoTables: boolean;
   payments: PaymentQueries;
   search: SearchIndex;
   sums: DecimalSums;

@@ -10,6 +10,7 @@ import type { StorageQuota } from "../../files/quota.ts";
 import type { Claim, Grant, SignedUrls } from "../../files/signed-urls.ts";
 import type { FileAnswer } from "../../handlers.ts";
 import { appendEntries } from "../../store/audit-chain.ts";
+import type { NewEntry } from "../../store/audit-entries.ts";
 import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
 import type { Store } from "../../store/port.ts";
 import type { DisputeAttachmentRow } from "../../store/tables.ts";
@@ -26,6 +27,8 @@ export type TransferNeeds = {
   quota: StorageQuota;
   /** Called when a file waits for its scan. */
   wake(): void;
+  /** Writes the audit entry of a download; undefined where reads have none. */
+  recordRead: ((entry: NewEntry) => Promise<void>) | undefined;
 };
 
 type Row = DisputeAttachmentRow;
@@ -105,6 +108,24 @@ const storeFile = async (
   return cutOff();
 };
 
+const UPLOADED = {
+  method: "PUT",
+  endpoint: "/uploads/{uploadId}",
+  action: "dispute_attachment.uploaded",
+  statusCode: 204,
+};
+const DOWNLOADED = {
+  method: "GET",
+  endpoint: "/downloads/{attachmentId}",
+  action: "dispute_attachment.downloaded",
+};
+
+const describeTransfer = <Kind>(row: Row, kind: Kind) => ({
+  ...kind,
+  tenantId: row.tenant_id,
+  metadata: { disputeId: row.dispute_id, attachmentId: row.id, resourceId: row.id },
+});
+
 /** Records the file and plans its scan. An upload that began before its URL expired may end after that. */
 const recordFile = (
   { store, clock, newId, quota }: TransferNeeds,
@@ -128,19 +149,10 @@ const recordFile = (
     });
     await quota.check(tx, row.tenant_id);
     await planAttachment(tx, row, now);
-    const ids = { disputeId: row.dispute_id, attachmentId: row.id, resourceId: row.id };
-    const uploaded = {
-      tenantId: row.tenant_id,
-      id: newId(),
-      at: now,
-      method: "PUT",
-      endpoint: "/uploads/{uploadId}",
-      action: "dispute_attachment.uploaded",
-      statusCode: 204,
-      // The signed URL is that of the person who created the attachment.
-      metadata: { ...ids, actor: row.created_by },
-    };
-    await appendEntries(tx, store.auditKey, [uploaded]);
+    // The signed URL is that of the person who created the attachment.
+    const uploaded = { ...describeTransfer(row, UPLOADED), id: newId(), at: now };
+    const metadata = { ...uploaded.metadata, actor: row.created_by };
+    await appendEntries(tx, store.auditKey, [{ ...uploaded, metadata }]);
   }, row.tenant_id);
 
 /** Stores and records the file. The quota counts its announced size from the start. */
@@ -193,6 +205,18 @@ export const createTransfers = (needs: TransferNeeds): Transfers => {
           throw createRefusal("GET");
         throw new Error(`the file of attachment ${id} is lost`);
       }
+      const entry = {
+        id: needs.newId(),
+        at: needs.clock(),
+        statusCode: span === undefined ? 200 : 206,
+      };
+      // It names no actor: the URL tells only that a person who could read the dispute passed it on.
+      await needs
+        .recordRead?.({ ...describeTransfer(row, DOWNLOADED), ...entry })
+        .catch(async (error: unknown) => {
+          await file.bytes.cancel();
+          throw error;
+        });
       const extension = findExtension(row.file_name);
       const mimeType = extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
       return { fileName: row.file_name, mimeType, fileSize, span, etag, bytes: file.bytes };

@@ -66,6 +66,7 @@ export const postgresOperations: DialectOperations = {
   copyRows,
   describeLargeTables,
   partitions,
+  changesTwoTables: true,
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,

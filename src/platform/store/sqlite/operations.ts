@@ -22,6 +22,7 @@ export const sqliteOperations: DialectOperations = {
   copyRows: undefined,
   describeLargeTables,
   partitions,
+  changesTwoTables: false,
   payments: paymentQueries,
   search: searchIndex,
   sums: decimalSums,
