@@ -74,7 +74,7 @@ export const cpuMs = async (act: () => unknown): Promise<number> => {
   return (user + system) / 1000;
 };
 
-const verdictOf = (ratio: number, aim: number | null): Line["verdict"] => {
+export const verdictOf = (ratio: number, aim: number | null): Line["verdict"] => {
   if (aim === null) return "reported";
   return ratio <= aim ? "ok" : "missed";
 };

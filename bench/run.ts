@@ -2,12 +2,16 @@ import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { benchmarks } from "./index.ts";
 import { type Benchmark, type Line, lineOf } from "./measure.ts";
+import { writeReport } from "./report/report.ts";
 
-const USAGE = `npm run bench -- [NAME…] [--runs N] [--json]
+const USAGE = `npm run bench -- [NAME…] [--runs N] [--json] [--only]
+       npm run bench -- --report [--runs N]
 
 Runs the benchmarks whose names begin with one of the words given, or all of them.
   --runs N   repetitions of each side that count (default 21)
   --json     one JSON object on standard output instead of a table
+  --only     the benchmarks of exactly these names
+  --report   run all of them, compare with other servers, and write docs/benchmarks.md (default 5 repetitions)
 `;
 
 const figure = (value: number): string => value.toPrecision(3);
@@ -34,27 +38,32 @@ const table = (lines: readonly Line[]): string => {
   return made.toString();
 };
 
-const chosen = (words: readonly string[]): Benchmark[] =>
+const chosen = (words: readonly string[], only: boolean): Benchmark[] =>
   benchmarks.filter(
-    ({ name }) => words.length === 0 || words.some((word) => name.startsWith(word)),
+    ({ name }) =>
+      words.length === 0 || words.some((word) => (only ? name === word : name.startsWith(word))),
   );
 
 const { values, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     json: { type: "boolean", default: false },
-    runs: { type: "string", default: "21" },
+    only: { type: "boolean", default: false },
+    report: { type: "boolean", default: false },
+    runs: { type: "string" },
     help: { type: "boolean", short: "h", default: false },
   },
 });
 
-const runs = Number(values.runs);
-const wanted = chosen(positionals);
+const runs = Number(values.runs ?? (values.report ? 5 : 21));
+const wanted = chosen(positionals, values.only);
 
 if (values.help || !(Number.isInteger(runs) && runs > 0) || wanted.length === 0) {
   const names = benchmarks.map(({ name }) => name).join(", ");
   process.stderr.write(`${USAGE}\nBenchmarks: ${names}\n`);
   process.exitCode = values.help ? 0 : 2;
+} else if (values.report) {
+  await writeReport(wanted, runs);
 } else {
   const lines: Line[] = [];
   for (const benchmark of wanted) {

@@ -39,7 +39,8 @@ type Table = { name: string; rows: Row[] };
 const tablesOf = (path: string): Table[] => {
   const database = new DatabaseSync(path);
   const names = database
-    .prepare("select name from sqlite_schema where type = 'table' and name not like 'sqlite%'")
+    // Without the tables of the search index, which its triggers fill.
+    .prepare("select name from pragma_table_list where type = 'table' and name not like 'sqlite%'")
     .all() as { name: string }[];
   const tables = names
     .filter(({ name }) => name !== "tenants" && !name.startsWith("kysely"))

@@ -128,7 +128,7 @@ export const httpBenchmarks: readonly Benchmark[] = [
     name: "read",
     about: "a dispute over HTTP / a bare handler with the same SQLite read",
     unit: "ms",
-    aim: 3,
+    aim: 2.5,
     run: (options) =>
       withServer(async ({ url, bareUrl, ledger }) => {
         const [pool, bare] = [

@@ -13,6 +13,8 @@ export type Host = {
   request(method: string, params?: Record<string, unknown>): Promise<string>;
   /** CPU time of the process so far, in all its threads. */
   cpuMs(): number;
+  /** Memory that the process occupies. */
+  memoryMib(): number;
   end(): Promise<void>;
 };
 
@@ -28,6 +30,8 @@ const INITIALIZE = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo
 
 const NANOSECONDS = 1e6;
 const NEWLINE = 10;
+const KIB_PER_MIB = 1024;
+const MOST_END_MS = 5000;
 
 // The scheduler's own account is exact; the usual one counts in hundredths of a second.
 const cpuMs = (pid: number): number =>
@@ -35,9 +39,18 @@ const cpuMs = (pid: number): number =>
     .map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8"))
     .reduce((sum, line) => sum + Number(line.split(" ")[0]) / NANOSECONDS, 0);
 
+/** Memory that a process occupies. */
+export const memoryMib = (pid: number): number => {
+  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
+  return Number(kib) / KIB_PER_MIB;
+};
+
+/** An answer has a result or an error; what a server says unasked has a method, at its beginning. */
+const ANSWER = /^(?!.{0,20}"method":).*\n/m;
+
 type Child = ChildProcessByStdio<Writable, Readable, null>;
 
-/** One line of the child's output at a time. */
+/** One answer of the child at a time. */
 const lineReader = (child: Child): (() => Promise<string>) => {
   let chunks: Buffer[] = [];
   let take: (line: string) => void = () => {};
@@ -45,8 +58,9 @@ const lineReader = (child: Child): (() => Promise<string>) => {
   child.stdout.on("data", (chunk: Buffer) => {
     chunks.push(chunk);
     if (chunk.at(-1) !== NEWLINE) return;
-    take(Buffer.concat(chunks).toString("utf8"));
+    const [answer] = ANSWER.exec(Buffer.concat(chunks).toString("utf8")) ?? [];
     chunks = [];
+    if (answer !== undefined) take(answer);
   });
   child.once("close", (status) => fail(new Error(`the server ended with ${status}`)));
   return () =>
@@ -75,10 +89,13 @@ export const startHost = ({ args, env }: Command, era: Era = "2025"): Host => {
       return text;
     },
     cpuMs: () => cpuMs(child.pid ?? 0),
+    memoryMib: () => memoryMib(child.pid ?? 0),
     async end() {
       const closed = once(child, "close");
       child.stdin.end();
+      const kill = setTimeout(() => child.kill("SIGKILL"), MOST_END_MS);
       await closed;
+      clearTimeout(kill);
     },
   };
 };

@@ -12,6 +12,8 @@ export type Programs = {
   folder: string;
   /** The server; further settings by name. */
   ours(settings?: Record<string, string>): Command;
+  /** The same from its sources. */
+  sources(): Command;
   /** A program of `peers`, with a file that holds what it answers. */
   peer(name: "loop" | "tool", answer: unknown): Promise<Command>;
 };
@@ -39,17 +41,19 @@ const make = async (folder: string): Promise<Programs> => {
   // As in the package: without it Node reads each file to find out what it is.
   await writeFile(join(folder, "package.json"), JSON.stringify({ type: "module" }));
   await buildPeers(folder);
+  const program = (path: string, settings: Record<string, string> = {}): Command => ({
+    args: [path],
+    env: {
+      ...bare(folder),
+      RECEIVABLES_DATA: join(folder, "data"),
+      RECEIVABLES_LOG: "silent",
+      ...settings,
+    },
+  });
   return {
     folder,
-    ours: (settings = {}) => ({
-      args: [join(folder, "dist", "cli.js")],
-      env: {
-        ...bare(folder),
-        RECEIVABLES_DATA: join(folder, "data"),
-        RECEIVABLES_LOG: "silent",
-        ...settings,
-      },
-    }),
+    ours: (settings) => program(join(folder, "dist", "cli.js"), settings),
+    sources: () => program(join(ROOT, "src/bin/cli.ts")),
     async peer(name, answer) {
       const file = join(folder, `${name}.json`);
       await writeFile(file, JSON.stringify(answer));

@@ -78,4 +78,18 @@ export const startBenchmarks: readonly Benchmark[] = [
     aim: null,
     run: compare("cpuMs", first),
   },
+  {
+    name: "start-package",
+    about: "spawn to first tools/list of the package / of the sources",
+    unit: "ms CPU",
+    aim: 1.2,
+    run: (options) =>
+      withPrograms(async (programs) => {
+        const cost = (command: Command) => async () => (await start(command, "2025")).cpuMs;
+        return interleaved(
+          { ours: cost(programs.ours()), base: cost(programs.sources()) },
+          options,
+        );
+      }),
+  },
 ];

@@ -2,6 +2,8 @@ import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { benchmarks } from "../../bench/index.ts";
+import { updateDocument } from "../../bench/report/document.ts";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { prompts } from "../../prompts/index.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
@@ -83,6 +85,7 @@ export const derived = (): Derived[] => {
   const about = JSON.parse(read("package.json")) as About;
   const made: Record<string, (text: string) => string> = {
     ...documents,
+    "docs/benchmarks.md": (text) => updateDocument(text, benchmarks),
     "manifest.json": (text) => manifest(text, about),
     "test/derived/tools.json": () => JSON.stringify(listedTools()),
     "test/derived/tokens.json": tokenCosts,

@@ -20,9 +20,9 @@ export const replaceSection = (text: string, name: string, content: string): str
   return text.replace(whole, () => `${begin}\n\n${content}\n\n${end}`);
 };
 
-/** The cells of the table in a section that is written by hand. */
-export const checkedRows = (text: string, name: string): string[][] =>
-  (found(text, "checked", name)[2] ?? "")
+/** The cells of the table in a section. */
+const rowsOf = (text: string, kind: "derived" | "checked", name: string): string[][] =>
+  (found(text, kind, name)[2] ?? "")
     .split("\n")
     .filter((line) => line.startsWith("|"))
     .slice(2)
@@ -32,3 +32,11 @@ export const checkedRows = (text: string, name: string): string[][] =>
         .slice(1, -1)
         .map((cell) => cell.trim()),
     );
+
+/** The cells of the table in a section that is written by hand. */
+export const checkedRows = (text: string, name: string): string[][] =>
+  rowsOf(text, "checked", name);
+
+/** The cells of the table in a derived section. */
+export const derivedRows = (text: string, name: string): string[][] =>
+  rowsOf(text, "derived", name);

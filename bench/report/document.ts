@@ -1,0 +1,147 @@
+import { derivedRows, replaceSection, table } from "../../scripts/derive/sections.ts";
+import { type Benchmark, verdictOf } from "../measure.ts";
+import { type Group, paintBars } from "./chart.ts";
+import type { Outcome } from "./lines.ts";
+import { type Measured, MEASURES, type MeasureName } from "./peers.ts";
+
+export type Report = {
+  /** What was measured on, by name. */
+  machine: Record<string, string>;
+  outcomes: readonly Outcome[];
+  /** This program first; or the reason why nothing was compared. */
+  peers: readonly Measured[] | string;
+};
+
+const figure = (value: number): string => {
+  const rounded = Number(value.toPrecision(3));
+  return rounded >= 1000 ? rounded.toLocaleString("en") : String(rounded);
+};
+
+/** A benchmark's name, description, both figures, ratio, aim, and what came of it. */
+type Row = string[];
+
+const NOT_YET = "not measured yet";
+
+const toRow = ({ benchmark: { name, about, unit, aim }, line, failure }: Outcome): Row => {
+  const figures =
+    line === undefined
+      ? ["", "", ""]
+      : [`${figure(line.ours)} ${unit}`, `${figure(line.base)} ${unit}`, line.ratio.toFixed(2)];
+  const result = failure ?? verdictOf(Number(figures[2]), aim);
+  return [`\`${name}\``, about, ...figures, aim === null ? "none" : `≤ ${aim}`, result];
+};
+
+const listMissed = (rows: readonly Row[]): string => {
+  const missed = rows.filter(([, , , , , , result]) => result !== "ok" && result !== "reported");
+  if (missed.length === 0) return "Every figure with an aim met it.";
+  const lines = missed.map(([name, , , , ratio, aim, result]) =>
+    ratio === "" ? `- ${name}: ${result}` : `- ${name}: ${ratio}, the aim is ${aim}`,
+  );
+  return `These figures missed their aim in this run, or there is no figure:\n\n${lines.join("\n")}`;
+};
+
+const fillSections = (text: string, rows: readonly Row[]): string => {
+  const head = ["benchmark", "what", "ours", "limit", "ratio", "aim", "result"];
+  const listed = replaceSection(text, "missed-aims", listMissed(rows));
+  return replaceSection(listed, "benchmarks", table(head, rows));
+};
+
+/** Returns the document with every benchmark and its aim of today; figures stay as they were measured. */
+export const updateDocument = (text: string, benchmarks: readonly Benchmark[]): string => {
+  const known = new Map(derivedRows(text, "benchmarks").map((row) => [row[0], row]));
+  const rows = benchmarks.map((benchmark): Row => {
+    const row = toRow({ benchmark, failure: NOT_YET });
+    const [, , ours = "", base = "", ratio = "", , result = NOT_YET] =
+      known.get(row[0] ?? "") ?? [];
+    const judged = ratio === "" ? result : verdictOf(Number(ratio), benchmark.aim);
+    return [...row.slice(0, 2), ours, base, ratio, row[5] ?? "", judged];
+  });
+  return fillSections(text, rows);
+};
+
+/** Bars of ratio by aim: what ends left of the line met its aim. */
+export const paintRatios = (outcomes: readonly Outcome[]): string => {
+  const bars = outcomes.flatMap(({ benchmark: { name, aim }, line }) =>
+    line === undefined || aim === null
+      ? []
+      : [
+          {
+            label: name,
+            value: Math.min(line.ratio / aim, 2),
+            text: `${line.ratio.toFixed(2)} of ${aim}`,
+            isOurs: line.ratio <= aim,
+          },
+        ],
+  );
+  const title = "Ratio as a share of its aim: the line is the aim, gray bars missed it";
+  return paintBars(title, [{ title, bars, mark: 1 }]);
+};
+
+const measures = Object.keys(MEASURES) as MeasureName[];
+
+export const paintPeers = (peers: readonly Measured[]): string => {
+  const groups = measures.map((measure): Group => {
+    const { about, unit } = MEASURES[measure];
+    const bars = peers.map(({ name, figures }, index) => ({
+      label: name,
+      value: figures[measure],
+      text: `${figure(figures[measure])} ${unit}`.trim(),
+      isOurs: index === 0,
+    }));
+    return { title: about, bars };
+  });
+  return paintBars("This server and others: the less, the better", groups);
+};
+
+const comparePeers = ([ours, ...others]: readonly Measured[]): string => {
+  if (ours === undefined) return "";
+  const rows = measures.map((measure) => {
+    const { about, unit, why } = MEASURES[measure];
+    const own = ours.figures[measure];
+    const ahead = others.filter(({ figures }) => figures[measure] < own);
+    const remark = ahead.length === 0 ? "ahead of each" : `behind ${ahead.length}: ${why}`;
+    const cells = [ours, ...others].map(({ figures }) => figure(figures[measure]));
+    return [unit === "" ? about : `${about}, ${unit}`, ...cells, remark];
+  });
+  const names = [ours, ...others].map(({ name, version }) => `\`${name}\` ${version}`);
+  const tools = [ours, ...others].map((one) => String(one.tools));
+  return table(["", ...names, ""], [["tools", ...tools, ""], ...rows]);
+};
+
+const describePeers = (peers: Report["peers"]): string =>
+  typeof peers === "string"
+    ? `Nothing was compared in this run: ${peers}.`
+    : `![The servers side by side](pictures/benchmarks-servers.svg)\n\n${comparePeers(peers)}`;
+
+const describe = (machine: Report["machine"], peers: Report["peers"]): string => `# Benchmarks
+
+Written by \`npm run bench -- --report\` from one run on one machine:
+
+${table(["", ""], Object.entries(machine))}
+
+Times depend on the machine; ratios hardly do. Each benchmark therefore measures this program and a limit in turn, and reports the ratio of the medians. The limit is the least work that gives the same result, such as the bare SQL or a hand-written loop, the same work in a small tenant or without other load, or a fixed figure. [CONTRIBUTING.md](../CONTRIBUTING.md#commands) has the commands.
+
+## Missed aims
+
+<!-- derived: missed-aims -->
+<!-- /derived -->
+
+## Ratios
+
+![Each ratio as a share of its aim](pictures/benchmarks.svg)
+
+"What" names what is measured and, after the slash or after "against", its limit. "The same" refers to the row above.
+
+<!-- derived: benchmarks -->
+<!-- /derived -->
+
+## Beside other servers
+
+Public MCP servers that start without a network, each installed from npm into a folder of its own and started in turn with this one, with dummy credentials and without a network. The less, the better.
+
+${describePeers(peers)}
+`;
+
+/** Returns the document as Markdown. */
+export const writeDocument = ({ machine, outcomes, peers }: Report): string =>
+  fillSections(describe(machine, peers), outcomes.map(toRow));

@@ -1,0 +1,67 @@
+import { execFileSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { cpus, loadavg, tmpdir, totalmem, type } from "node:os";
+import { join } from "node:path";
+import about from "../../package.json" with { type: "json" };
+import type { Benchmark } from "../measure.ts";
+import { paintPeers, paintRatios, writeDocument } from "./document.ts";
+import { measureAlone, type Outcome } from "./lines.ts";
+import { comparePeers, type Measured } from "./peers.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const DOCS = join(ROOT, "docs");
+const GIB = 2 ** 30;
+const MINUTE_MS = 60_000;
+
+const tell = (text: string): void => {
+  process.stderr.write(`${text} …\n`);
+};
+
+const compareOrSay = async (): Promise<Measured[] | string> => {
+  const folder = await mkdtemp(join(tmpdir(), "receivables-bench-"));
+  try {
+    return await comparePeers(folder);
+  } catch (error) {
+    tell(String(error));
+    return "the other servers could not be installed or started";
+  } finally {
+    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+  }
+};
+
+const describeMachine = (load: number): Record<string, string> => ({
+  processor: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
+  memory: `${Math.round(totalmem() / GIB)} GiB`,
+  "operating system": type(),
+  "Node.js": process.version,
+  [about.name]: about.version,
+  date: new Date().toISOString().slice(0, 10),
+  "processes that waited for a processor before the run": load.toFixed(1),
+});
+
+/** Runs the benchmarks and the comparison, and writes the document with its pictures. */
+export const writeReport = async (
+  benchmarks: readonly Benchmark[],
+  runs: number,
+): Promise<void> => {
+  const began = performance.now();
+  const machine = describeMachine(loadavg()[0] ?? 0);
+  tell("other servers");
+  const peers = await compareOrSay();
+  const outcomes: Outcome[] = [];
+  for (const benchmark of benchmarks) {
+    tell(benchmark.name);
+    // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
+    outcomes.push(await measureAlone(benchmark, runs));
+  }
+  machine["repetitions"] = `${runs}, fewer where one takes long`;
+  machine["duration"] = `${((performance.now() - began) / MINUTE_MS).toFixed(1)} minutes`;
+  const pictures = join(DOCS, "pictures");
+  await writeFile(join(pictures, "benchmarks.svg"), paintRatios(outcomes));
+  if (typeof peers !== "string") {
+    await writeFile(join(pictures, "benchmarks-servers.svg"), paintPeers(peers));
+  }
+  await writeFile(join(DOCS, "benchmarks.md"), writeDocument({ machine, outcomes, peers }));
+  // It formats the document.
+  execFileSync(process.execPath, [join(ROOT, "scripts/derive.ts")], { stdio: "inherit" });
+};

@@ -1,0 +1,70 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { benchmarks } from "../bench/index.ts";
+import type { Benchmark } from "../bench/measure.ts";
+import { updateDocument, writeDocument } from "../bench/report/document.ts";
+import { derivedRows } from "../scripts/derive/sections.ts";
+import { ROOT } from "./support/sources.ts";
+
+const text = readFileSync(join(ROOT, "docs/benchmarks.md"), "utf8");
+
+const benchmark: Benchmark = {
+  name: "fast",
+  about: "this / that",
+  unit: "ms",
+  aim: 2,
+  run: async () => ({ ours: [], base: [] }),
+};
+
+const line = { ...benchmark, ours: 3, base: 2, ratio: 1.5, verdict: "ok" as const, runs: 5 };
+const written = writeDocument({
+  machine: {},
+  outcomes: [{ benchmark, line }],
+  peers: "there is no registry",
+});
+
+describe("the document of the benchmarks", () => {
+  it("names every benchmark with its aim, and the figures that missed theirs", () => {
+    const rows = derivedRows(text, "benchmarks");
+    expect(rows.map(([name, , , , , aim]) => [name, aim])).toEqual(
+      benchmarks.map(({ name, aim }) => [`\`${name}\``, aim === null ? "none" : `≤ ${aim}`]),
+    );
+    const missed = rows.filter(([, , , , , , result]) => /missed|not measured/.test(result ?? ""));
+    const listed = text.slice(0, text.indexOf("<!-- derived: benchmarks -->"));
+    for (const [name] of missed) expect(listed).toContain(`- ${name}`);
+  });
+
+  it("contains no path and no host name of the machine", () => {
+    expect(text).not.toMatch(/\/(?:home|tmp|work|root|Users|var)\//);
+    expect(text).not.toMatch(/https?:/);
+  });
+
+  it("says what was not measured or compared, and why", () => {
+    const failure = "not measured: failed";
+    const broken = writeDocument({
+      machine: {},
+      outcomes: [{ benchmark, failure }],
+      peers: "there is no registry",
+    });
+    expect(broken).toContain(`- \`fast\`: ${failure}`);
+    expect(broken).toContain("Nothing was compared in this run: there is no registry.");
+  });
+
+  it("judges measured figures by the aims of today, and lists new benchmarks without figures", () => {
+    expect(written).toContain("Every figure with an aim met it.");
+    const stricter = { ...benchmark, aim: 1.2 };
+    const updated = updateDocument(written, [stricter, { ...benchmark, name: "new" }]);
+    expect(updated).toContain("- `fast`: 1.50, the aim is ≤ 1.2");
+    expect(updated).toContain("- `new`: not measured yet");
+    expect(derivedRows(updated, "benchmarks")[0]).toEqual([
+      "`fast`",
+      "this / that",
+      "3 ms",
+      "2 ms",
+      "1.50",
+      "≤ 1.2",
+      "missed",
+    ]);
+  });
+});
