@@ -31,6 +31,7 @@ import { scopeOfTool } from "./tools/scope.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 import { listChecker } from "./tools/tool-list.ts";
 import { knownToolsets } from "./tools/toolsets.ts";
+import { describeUnlisted } from "./tools/unlisted-tools.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
 export type Handlers = {
@@ -150,7 +151,11 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     },
     readResource: createReader(toolContext),
     readRuns: createReadState(toolContext),
-    getPrompt: createGetPrompt({ ...toolContext, offered }),
+    getPrompt: createGetPrompt({
+      ...toolContext,
+      offered,
+      describeUnlisted: (text) => describeUnlisted(text, settings),
+    }),
     promptSources: createPromptSources(toolContext, tools, callTool),
     complete: createComplete(toolContext, activePrompts(offered)),
   };

@@ -9,15 +9,10 @@ import { MISSING } from "../../broker/credentials.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { findNearest } from "../../kit/nearest.ts";
-import { knownToolsets } from "../tools/toolsets.ts";
-import { listChecker, toolList } from "../tools/tool-list.ts";
 import { activePrompts, type Offer } from "./prompt-list.ts";
-import type { CallerContext, Settings } from "../caller.ts";
+import type { CallerContext } from "../caller.ts";
 
 const MAX_ARGUMENT = 200;
-
-/** Lists every tool. */
-const COMPLETE = { toolsets: knownToolsets, readOnly: false };
 
 type ReadAttachment = (uri: string) => Promise<ReadResourceResult>;
 
@@ -69,28 +64,6 @@ const unknownPrompt = (name: string, active: readonly Prompt[]): ProtocolError =
   return refuse(`Unknown prompt ${JSON.stringify(sanitizeLine(name, 80))}${hint}`);
 };
 
-const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
-
-/** Describes how to call the tools of a prompt that this server does not list, if there are any. */
-const describeUnlisted = (text: string, settings: Settings): string => {
-  const isListed = listChecker(settings);
-  const isCallable = listChecker({ ...settings, discovery: false });
-  const known = new Set(toolList(COMPLETE).map(({ name }) => name));
-  const named = [...new Set(text.match(TOOL_NAME))].filter((name) => known.has(name));
-  const unlisted = named.filter((name) => !isListed(name));
-  const reachable = unlisted.filter(isCallable);
-  const missing = unlisted.filter((name) => !isCallable(name));
-  const ways = [
-    reachable.length === 0
-      ? ""
-      : `Not listed as tools, so call them with call_tool (describe_tool gives their arguments): ${reachable.join(", ")}.`,
-    missing.length === 0
-      ? ""
-      : `Not available on this server, so say what you would do with them: ${missing.join(", ")}.`,
-  ];
-  return ways.map((way) => (way === "" ? "" : `\n\n${way}`)).join("");
-};
-
 /**
  * Creates the handler of `prompts/get`. Its messages are the prompt's text with the current time, for questions such as
  * "what is overdue", and the attached resources.
@@ -99,7 +72,12 @@ export const createGetPrompt = ({
   settings,
   offered,
   now,
-}: Pick<CallerContext, "settings" | "now"> & { offered: Offer }): GetPrompt => {
+  describeUnlisted,
+}: Pick<CallerContext, "settings" | "now"> & {
+  offered: Offer;
+  /** Describes how to call the tools named in a text that the server does not list, if there are any. */
+  describeUnlisted: (text: string) => string;
+}): GetPrompt => {
   const active = activePrompts(offered);
   const enabled = activePrompts(settings);
   const refuseName = (name: string): ProtocolError =>
@@ -114,7 +92,7 @@ export const createGetPrompt = ({
     const asked = prompt.insight?.(args);
     const answers = asked === undefined ? [] : [await ask(asked.name, asked.args)];
     const body = prompt.text(args);
-    const instructions = `${body}${describeUnlisted(body, settings)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
+    const instructions = `${body}${describeUnlisted(body)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
     const text = userMessage({ type: "text", text: instructions });
     return {
       description: prompt.description,
