@@ -3,6 +3,7 @@ import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
+import { listSpellings } from "../../insights/spellings.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 
 const MAX_SEARCHED = 100;
@@ -35,9 +36,14 @@ export const findDisputeId = async (
 ): Promise<string> => {
   const documentNumber = parseDisputeCode(name);
   if (documentNumber === undefined) return name;
-  const found = await findDisputes(broker, { DocumentNumber: documentNumber }, options);
   const code = name.toLowerCase();
-  return found.find(({ disputeCode }) => disputeCode.toLowerCase() === code)?.disputeId ?? name;
+  for (const spelling of listSpellings(documentNumber)) {
+    // oxlint-disable-next-line no-await-in-loop -- most are found as they were sent
+    const found = await findDisputes(broker, { DocumentNumber: spelling }, options);
+    const dispute = found.find(({ disputeCode }) => disputeCode.toLowerCase() === code);
+    if (dispute !== undefined) return dispute.disputeId;
+  }
+  return name;
 };
 
 const accountNameOf = (dispute: Found): string =>
