@@ -196,7 +196,7 @@ onEveryStore("permission and tenant matrix", (at) => {
   });
 
   describe.each(permitted)("%s", (_id, operation) => {
-    verifies("CONV-08", "AUTH-06");
+    verifies("CONV-08", "AUTH-06", "C-42");
     it("refuses a caller with every right except its own", async () => {
       const others = PERMISSIONS.filter((permission) => permission !== operation.access);
       const { call } = await whoMay([...others]);
@@ -220,6 +220,7 @@ onEveryStore("permission and tenant matrix", (at) => {
   });
 
   describe.each(scoped)("%s", (_id, operation) => {
+    verifies("C-42");
     it("is refused to a key that has every scope but its own", async () => {
       const others = SCOPES.filter((scope: Scope) => scope !== operation.access);
       const reply = await send(await at().exportCaller(OWN, others), operation, anythingIn(OWN));

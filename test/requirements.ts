@@ -2,6 +2,9 @@ import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
+import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
+
+export { NOT_TESTED };
 
 /** One demand of the interface documents, under the id by which a test cites it. */
 export type Requirement = { id: string; section: string; what: string };
@@ -11,6 +14,7 @@ export const requirements: readonly Requirement[] = [
   ...BEHAVIOUR_SECTIONS,
   ...OPERATIONS_SECTIONS,
   ...INSIGHT_SECTIONS,
+  ...SECURITY_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { verifies } from "../support/verifies.ts";
 import about from "../../package.json" with { type: "json" };
 import type { createServerJson } from "../../scripts/build/server-json.ts";
 
@@ -99,6 +100,7 @@ describe("a release", () => {
     expect(await readFile(join(second, "SHA256SUMS"), "utf8")).toBe(sums);
   });
 
+  verifies("C-59");
   it("lists the packages whose code it contains, and no others", async () => {
     const bom = (await readJson("sbom.cdx.json")) as {
       bomFormat: string;

@@ -110,7 +110,7 @@ describe.skipIf(POSTGRES_TOOLS === undefined)("the manual's backup of PostgreSQL
     return { data, files, env, url: env.DATABASE_URL };
   };
 
-  verifies("OP-40");
+  verifies("OP-40", "C-20");
   it("is complete under load, and restores equal", { timeout: 300_000 }, async () => {
     const place = await placeOf("live");
     const store = await openPostgres(place.url, signingIn(place.data));

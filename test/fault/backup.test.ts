@@ -99,7 +99,7 @@ const restoreTo = async (name: string, backup: string): Promise<string> => {
 };
 
 describe("a backup of the embedded store", () => {
-  verifies("OP-40");
+  verifies("OP-40", "C-20");
   it("is complete under load, and restores equal", { timeout: 300_000 }, async () => {
     const tenant = await fill();
     const load = await startPdfLoad(await start(data), { ...tenant, clients: 3 }, false);

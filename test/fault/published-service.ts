@@ -34,6 +34,8 @@ const UNLIMITED = {
 /** Platform and MCP server as one process, and connections to it. */
 export type PublishedService = {
   running: Running;
+  /** The records of the process, opened by the test. */
+  store: Store;
   url: string;
   mcpUrl: string;
   /** The settings of the process, for another one over the same records. */
@@ -151,6 +153,7 @@ export const startPublishedService = async (dialect: Dialect): Promise<Published
   const ask = asker(pool);
   return {
     running,
+    store,
     url: baseUrl,
     mcpUrl,
     env,

@@ -40,7 +40,7 @@ const kept = async ({ files }: TestPlatform): Promise<string[]> =>
     .map((entry) => join(entry.parentPath, entry.name));
 
 describe.each(dialects)("processes that die during exports ($name)", (dialect) => {
-  verifies("C-05", "SC-16", "D-SCH-3");
+  verifies("C-04", "C-05", "SC-16", "D-SCH-3");
   it(
     "lose no slot, run none twice, and show no partial rows",
     { timeout: 10 * MINUTE },
@@ -117,4 +117,31 @@ describe.each(dialects)("processes that die during exports ($name)", (dialect) =
       await at.close();
     },
   );
+
+  verifies("C-14", "C-15");
+  it("run each slot once, two at a time and while the clock jumps", async () => {
+    const database = await dialect.createMigrated();
+    const at = await startPlatform({ name: dialect.name, createMigrated: async () => database });
+    const call = await exportingTenant(at, TENANT, 3);
+    const start = at.clock();
+    const due = { firstRunAt: formatTimestamp(start), intervalMs: HOUR };
+    expect((await call("POST", SCHEDULES, { body: { ...everyPayment, ...due } })).status).toBe(201);
+    const both = async (now: number): Promise<number[]> => {
+      const work = () => finished(startChild(CHILD, [String(now), "0"], database.environment));
+      await Promise.all([work(), work()]);
+      const runs = await runsOf(at);
+      expect(runs.every(({ status }) => status === "completed")).toBe(true);
+      return runs.map(({ slot_at }) => (slot_at - start) / HOUR);
+    };
+    expect(await both(start)).toEqual([0]);
+    expect(await both(start + HOUR)).toEqual([0, 1]);
+    expect(await both(start)).toEqual([0, 1]);
+    expect(await both(start + HOUR)).toEqual([0, 1]);
+    // Of the slots that a jump of a day skips, one runs.
+    expect(await both(start + 25 * HOUR)).toHaveLength(3);
+    const after = await both(start + 26 * HOUR);
+    expect(new Set(after).size).toBe(after.length);
+    expect(after.at(-1)).toBe(26);
+    await at.close();
+  });
 });

@@ -88,7 +88,7 @@ const isWhole = (attempts: readonly Attempt[]): boolean => {
 };
 
 describe.each(dialects)("deliveries of a process that dies ($name)", (dialect) => {
-  verifies("C-05", "C-16", "C-28");
+  verifies("C-04", "C-05", "C-16", "C-28");
   it("lose none, record each attempt once, and send few twice", async () => {
     const database = await dialect.create();
     opened.push(() => database.remove());

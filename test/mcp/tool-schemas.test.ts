@@ -62,6 +62,41 @@ describe("tools in the form that hosts convert", () => {
   });
 });
 
+/** Every value of this name below a value. */
+const valuesNamed = (name: string, value: unknown): unknown[] => {
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([key, one]) =>
+    key === name ? [one] : valuesNamed(name, one),
+  );
+};
+
+describe("tools as a way out", () => {
+  verifies("C-85");
+  it("have schemas that refer to nothing outside themselves", () => {
+    const outside = all.flatMap((tool) => valuesNamed("$ref", tool)).map(String);
+    expect(outside.filter((ref) => !ref.startsWith("#"))).toEqual([]);
+    const properties = [{ a: { $ref: "https://schemas.example/a" } }];
+    expect(valuesNamed("$ref", properties)).toEqual(["https://schemas.example/a"]);
+  });
+
+  verifies("C-72");
+  it("send data to an address of the caller's choice by webhooks alone, which ask first", () => {
+    const takesAddress = (tool: ListedTool): boolean =>
+      Object.entries(tool.inputSchema.properties ?? {}).some(([name, schema]) => {
+        const { format, description = "" } = schema as { format?: string; description?: string };
+        return (
+          /url|uri|href|host|callback/i.test(name) ||
+          format === "uri" ||
+          /https?:/.test(description)
+        );
+      });
+    expect(all.filter(takesAddress).map(({ name }) => name)).toEqual(["webhooks_create"]);
+    expect(listed("webhooks_create").annotations).toMatchObject({ readOnlyHint: false });
+    const tool = tools.find(({ name }) => name === "webhooks_create");
+    expect(tool?.confirm?.question).toBeTypeOf("function");
+  });
+});
+
 describe("output schemas", () => {
   const SECRET = ["accessToken", "apiKey", "secret"];
 

@@ -112,7 +112,7 @@ onEveryStore("the export API's first refusals", (at) => {
 onEveryStore(
   "rate limits",
   (at) => {
-    verifies("D-RATE");
+    verifies("D-RATE", "C-43");
     it("counts a credential's requests in a window that its first one opens", async () => {
       const admin = await at().tenant("rate");
       const other = await at().person("rate", { roles: ["Viewer"] });
@@ -134,6 +134,8 @@ onEveryStore(
         { action: "dispute.listed", status_code: 429 },
       ]);
       expect(refused.headers.get("retry-after")).toBe("40");
+      const created = await admin.call("POST", DISPUTES, { body: {} });
+      expect(created.status).toBe(429);
       expect((await other.call("GET", DISPUTES)).status).toBe(200);
       at().clock.advance(40 * SECOND);
       expect((await admin.call("GET", DISPUTES)).status).toBe(200);

@@ -145,7 +145,7 @@ onEveryStore("payments.summary against a model", (at) => {
       if (shared > 0) expect(notes[0]).toContain(String(shared));
     });
 
-    verifies("IN-02", "IN-06", "IN-12", "IN-73");
+    verifies("IN-02", "IN-06", "IN-12", "IN-73", "C-18");
     it("gives the groups and figures that rows add up to", async () => {
       const rows = all.get(source) ?? [];
       const property = fc.asyncProperty(

@@ -43,7 +43,7 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     expect(attemptsOf()).toEqual([1, 2]);
   });
 
-  verifies("WH-13", "D-WH-5");
+  verifies("WH-13", "D-WH-5", "C-44");
   it("count an address that became private as a failed attempt", async () => {
     const hook = await on.tenant.hook(url());
     await on.at.store.transaction((tx) =>

@@ -129,7 +129,7 @@ onEveryStore("webhooks", (at) => {
     expect(refused.body.error.message).toMatch(/^callbackUrl /);
   });
 
-  verifies("WH-03", "C-22", "C-23");
+  verifies("WH-03", "C-22", "C-23", "C-44");
   it.each([
     "https://127.0.0.1/",
     "https://10.1.2.3:8443/",

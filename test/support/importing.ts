@@ -117,7 +117,7 @@ export const importCredit = (
 
 /** Imports payment rows. */
 export const importPayments = async (
-  at: TestPlatform,
+  at: Pick<TestPlatform, "store"> & { clock: Clock },
   { tenantId, source }: { tenantId: string; source: Source },
   text: string | Buffer,
   how: How = {},
