@@ -1,0 +1,16 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { text } from "node:stream/consumers";
+
+/** Runs the simulation of a copy of the program in a process of its own, because it replaces functions of Node. */
+export const runSimulation = async (
+  folder: string,
+  options: readonly string[],
+): Promise<{ output: string; code: number | null }> => {
+  const child = spawn(process.execPath, ["test/simulation/run.ts", ...options], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
+  return { output, code: code as number | null };
+};

@@ -1,0 +1,46 @@
+import { DAY, SECOND } from "../../src/kit/clock.ts";
+import type { PlatformNeeds } from "../../src/platform/platform.ts";
+
+export const MASTER_KEY = Buffer.alloc(32, 7);
+
+export const LIFETIMES = {
+  sessionIdle: 900 * SECOND,
+  sessionNominal: 3600 * SECOND,
+  sessionLongest: 43_200 * SECOND,
+  keyInactivity: 365 * DAY,
+};
+
+/** Longer than any run of the simulation: nothing that it checks is removed meanwhile. */
+export const RETENTION = { auditLogs: 4000 * DAY, exportRuns: 4000 * DAY };
+
+export const TRANSFERS = {
+  urlLives: { upload: 900 * SECOND, download: 3600 * SECOND },
+  publicUrl: undefined,
+  ownUrl: async () => "http://platform.test",
+};
+
+export const DELAYS_MS = [30 * SECOND, 60 * SECOND, 120 * SECOND, 300 * SECOND];
+
+export type Limits = PlatformNeeds["limits"];
+
+export const NO_LIMITS: Limits = {
+  gatewayPerMinute: 0,
+  loginPerMinute: 0,
+  visitorPerMinute: 0,
+  exportPerMinute: 0,
+  exportPerHour: 0,
+};
+
+/** Limits that a run reaches. */
+export const LOW_LIMITS: Limits = {
+  ...NO_LIMITS,
+  gatewayPerMinute: 7,
+  exportPerMinute: 8,
+  exportPerHour: 40,
+};
+
+/** Two tenants. The name of each is part of every text that it writes, and of no other. */
+export const TENANTS = ["amber", "birch"] as const;
+export type TenantId = (typeof TENANTS)[number];
+
+export const BEGINNING = Date.parse("2026-02-27T21:30:00.000Z");

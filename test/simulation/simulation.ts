@@ -1,0 +1,232 @@
+import { addPayments } from "../support/exports.ts";
+import { type Choice, CHOICES, type Choosing, readRows } from "./choose.ts";
+import { nameOf, send, type Sending, type Sent } from "./client.ts";
+import { checkRows, createExportCheck } from "./exports.ts";
+import { type Inspector, openInspector } from "./inspector.ts";
+import type { TrackedSchedule } from "./kinds/exports.ts";
+import { createLimitCheck } from "./limits.ts";
+import { type Node, startNode } from "./node.ts";
+import {
+  type Block,
+  createPopulation,
+  firstPayment,
+  FOREIGN,
+  type Population,
+} from "./population.ts";
+import { type Done, explain, type Tracked } from "./records.ts";
+import type { Life, Task } from "./scheduler.ts";
+import { type TenantId, TENANTS } from "./settings.ts";
+import type { World } from "./world.ts";
+
+/** A platform does not do what the documents say. */
+export class Violation extends Error {}
+
+type Kind = keyof typeof CHOICES;
+const KINDS = Object.keys(CHOICES) as Kind[];
+
+export const NODES = ["a", "b"] as const;
+
+export type Fixed = Record<TenantId, { disputeId: string }>;
+
+/** Two nodes, their tenants and what must be true of them. */
+export class Simulation {
+  readonly world: World;
+  readonly inspector: Inspector;
+  readonly populations: Population[] = TENANTS.map(createPopulation);
+  readonly sent: Sent[] = [];
+  readonly exports: ReturnType<typeof createExportCheck>;
+  readonly #nodes = new Map<string, Node>();
+  readonly #weights: (readonly [Kind, number])[];
+  readonly #checkLimits: (sent: readonly Sent[]) => void;
+  readonly fixed: Fixed;
+  #starts = 0;
+  #payments = 0;
+  /** The number of processes that ended without a shutdown. */
+  crashes = 0;
+
+  constructor(world: World, fixed: Fixed) {
+    this.world = world;
+    this.fixed = fixed;
+    this.inspector = openInspector(world.folder);
+    this.exports = createExportCheck(this.inspector);
+    this.#checkLimits = createLimitCheck(world.limits);
+    // Each run leaves out some kinds, so that others meet more often.
+    this.#weights = KINDS.map((kind) => [kind, world.dice.pick([0, 1, 1, 2, 5])] as const);
+    this.#weights.push(["list", 1], ["schedule", 1], ["webhook", 1]);
+  }
+
+  get nodes(): Node[] {
+    return [...this.#nodes.values()];
+  }
+
+  get now(): number {
+    return this.world.scheduler.now;
+  }
+
+  async startNodes(): Promise<void> {
+    for (const name of NODES) {
+      if (this.#nodes.has(name)) continue;
+      this.#starts += 1;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other, so that ids are the same each time
+      this.#nodes.set(name, await startNode(this.world, `${name}${this.#starts}`));
+    }
+  }
+
+  /** A node that runs, by chance. */
+  pickNode(): Node {
+    return this.world.dice.pick(this.nodes);
+  }
+
+  /** Runs what was begun, then forgets nodes that have ended. */
+  async run(tasks: readonly Task[]): Promise<void> {
+    await this.world.scheduler.run(tasks);
+    for (const [name, node] of this.#nodes) {
+      node.life.endsAt = 0;
+      if (!node.life.hasEnded) continue;
+      this.#nodes.delete(name);
+    }
+  }
+
+  /** Runs something of a node as a task. */
+  start(node: Node, act: () => Promise<unknown>): Task {
+    const task: Task = { life: node.life, isOver: false };
+    const run = async (): Promise<void> => {
+      try {
+        await act();
+      } catch (error) {
+        if (!node.life.hasEnded) this.world.tell(`  ${node.life.name} failed: ${String(error)}`);
+      }
+      task.isOver = true;
+    };
+    void node.run(run);
+    return task;
+  }
+
+  send(node: Node, tenantId: TenantId, asked: Choice["asked"]): Sending {
+    const sending = send(this.world, node, { tenantId, number: this.sent.length, asked });
+    this.sent.push(sending.sent);
+    return sending;
+  }
+
+  choose(population: Population, node: Node): Choice | undefined {
+    const { tenantId } = population;
+    const choosing: Choosing = {
+      world: this.world,
+      population,
+      other: this.populations.find((one) => one !== population) ?? population,
+      now: node.clock(),
+      disputeId: this.fixed[tenantId].disputeId,
+      onFault: (fault) => this.violate(fault),
+      checkRows: this.#createRowCheck(population),
+      checkPayments: this.#createPaymentCheck(population),
+    };
+    return CHOICES[this.world.dice.weigh(this.#weights)](choosing);
+  }
+
+  #createRowCheck(population: Population): Choosing["checkRows"] {
+    return (outcome) => {
+      if (outcome.kind !== "answered" || outcome.status !== 200) return;
+      this.exports.checkAnswer(population, outcome.body, this.now);
+    };
+  }
+
+  chooseRows(population: Population, { id = "" }: TrackedSchedule): Choice {
+    return readRows(id, this.#createRowCheck(population));
+  }
+
+  #createPaymentCheck({ blocks }: Population): Choosing["checkPayments"] {
+    const from = this.now;
+    return (outcome) => {
+      if (outcome.kind !== "answered" || outcome.status !== 200) return;
+      const ids = (outcome.body.data as { id: string }[]).map(({ id }) => id);
+      checkRows(ids, blocks, { from, to: this.now });
+    };
+  }
+
+  /** Adds payments in one transaction, as an import does. */
+  addPayments(node: Node, { tenantId, blocks }: Population): Task {
+    const count = this.world.dice.pick([1, 3, 40, 700]);
+    const from = firstPayment(tenantId) + this.#payments;
+    this.#payments += count;
+    const block: Block = { from, count, askedAt: this.now, doneAt: undefined };
+    blocks.push(block);
+    this.world.tell(`  ${node.life.name} adds ${count} payments of ${tenantId} from ${from}`);
+    return this.start(node, async () => {
+      await addPayments({ store: node.store, now: node.clock() }, tenantId, { from, count });
+      if (!node.life.hasEnded) block.doneAt = this.now;
+    });
+  }
+
+  violate(what: string): never {
+    throw new Violation(what);
+  }
+
+  /** Turns an error of a check into a violation. */
+  check(act: () => void): void {
+    try {
+      act();
+    } catch (error) {
+      if (error instanceof Violation) throw error;
+      throw new Violation(error instanceof Error ? error.message : String(error), { cause: error });
+    }
+  }
+
+  /** Finds out from the audit log, which is written with each change, whether a lost request was carried out. */
+  resolveLost(sent: Sent): void {
+    if (sent.outcome.kind !== "lost" || sent.as === "visitor") return;
+    const entries = this.inspector.findAudits(nameOf(sent.number));
+    sent.outcome = { kind: "lost", applied: entries.some((entry) => entry.status_code < 300) };
+  }
+
+  /** Compares the answers to the requests of one step with each other, and with what was known before. */
+  judge(judged: readonly { choice: Choice; sent: Sent }[]): void {
+    const groups = new Map<Tracked<unknown>, Done<unknown>[]>();
+    for (const { choice, sent } of judged) {
+      this.resolveLost(sent);
+      const { outcome, text } = sent;
+      this.check(() => choice.check?.(outcome));
+      this.#checkForeign(sent);
+      if (outcome.kind === "answered" && outcome.status === 500) this.violate(`500: ${text}`);
+      if (outcome.kind === "answered" && outcome.status < 300) choice.asked.learn?.(outcome.body);
+      if (choice.record === undefined) continue;
+      const done = groups.get(choice.record) ?? [];
+      done.push({ asked: choice.asked, outcome, text });
+      groups.set(choice.record, done);
+    }
+    for (const [record, done] of groups) {
+      const states = explain(record.states, done);
+      if (states.length === 0) {
+        const before = JSON.stringify(record.states);
+        const answers = done.map(({ asked, outcome }) => describe(asked, outcome)).join("; ");
+        this.violate(`${record.name}: nothing explains ${answers} after ${before}`);
+      }
+      record.states = states;
+      delete record.isBusy;
+    }
+    this.check(() => this.#checkLimits(judged.map(({ sent }) => sent)));
+  }
+
+  #checkForeign({ tenantId, path, text, number }: Sent): void {
+    // An error, or the audit log, repeats the name that the tenant itself has sent.
+    if (FOREIGN[tenantId].test(path) || path.endsWith("/audit-logs")) return;
+    const [found] = FOREIGN[tenantId].exec(text) ?? [];
+    if (found === undefined) return;
+    this.violate(`the answer to request ${number} of ${tenantId} has ${found}`);
+  }
+
+  end(life: Life, after: number): void {
+    this.crashes += 1;
+    life.endsAt = after;
+  }
+
+  async close(): Promise<void> {
+    for (const node of this.nodes) this.world.scheduler.end(node.life, "the end");
+    this.inspector.close();
+  }
+}
+
+const describe = ({ method, path, body }: Choice["asked"], outcome: Sent["outcome"]): string => {
+  const sent = body === undefined ? "" : ` ${JSON.stringify(body)}`;
+  if (outcome.kind === "lost") return `${method} ${path}${sent} lost (${outcome.applied})`;
+  return `${method} ${path}${sent} ${outcome.status} ${JSON.stringify(outcome.body)}`;
+};

@@ -1,0 +1,155 @@
+import { DAY, HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
+import type { Choice } from "./choose.ts";
+import type { Sent } from "./client.ts";
+import type { Node } from "./node.ts";
+import type { Task } from "./scheduler.ts";
+import type { Simulation } from "./simulation.ts";
+
+const MOST_AT_ONCE = 5;
+const MOST_CALLS_BEFORE_END = 60;
+
+/** Sends several requests at the same time to both nodes, with jobs beside them, and judges the answers. */
+export const stepRequests = async (simulation: Simulation): Promise<void> => {
+  const { world, populations } = simulation;
+  const { dice } = world;
+  const from = simulation.now;
+  const judged: { choice: Choice; sent: Sent }[] = [];
+  const tasks: Task[] = [];
+  if (dice.chance(0.15)) {
+    simulation.end(simulation.pickNode().life, dice.whole(1, MOST_CALLS_BEFORE_END));
+  }
+  if (dice.chance(0.25)) {
+    tasks.push(simulation.addPayments(simulation.pickNode(), dice.pick(populations)));
+  }
+  for (let left = dice.whole(1, MOST_AT_ONCE); left > 0; left -= 1) {
+    const node = simulation.pickNode();
+    const population = dice.pick(populations);
+    const choice = simulation.choose(population, node);
+    if (choice === undefined) continue;
+    const { sent, task } = simulation.send(node, population.tenantId, choice.asked);
+    judged.push({ choice, sent });
+    tasks.push(task);
+  }
+  for (const node of simulation.nodes) {
+    if (dice.chance(0.4)) tasks.push(simulation.start(node, () => node.platform.worker.runDue()));
+  }
+  await simulation.run(tasks);
+  simulation.check(() => simulation.exports.observe(from, simulation.now));
+  simulation.judge(judged);
+  for (const { webhooks } of populations) {
+    for (const webhook of webhooks) {
+      if (webhook.id !== undefined) webhook.madeBy = Math.min(webhook.madeBy, simulation.now);
+    }
+  }
+};
+
+/** Runs due jobs on a node, or on both at once, one of which may end, while the rows of the runs are read. */
+export const stepCrashingJobs = async (simulation: Simulation): Promise<void> => {
+  const { world, populations } = simulation;
+  const { dice } = world;
+  const node = simulation.pickNode();
+  if (dice.chance(0.5)) simulation.end(node.life, dice.whole(1, MOST_CALLS_BEFORE_END));
+  const reads = populations.flatMap((population) =>
+    population.schedules
+      .filter(({ id }) => id !== undefined && dice.chance(0.5))
+      .map((schedule) => {
+        const choice = simulation.chooseRows(population, schedule);
+        const sending = simulation.send(simulation.pickNode(), population.tenantId, choice.asked);
+        return { choice, ...sending };
+      }),
+  );
+  await stepJobs(
+    simulation,
+    dice.chance(0.6) ? simulation.nodes : [node],
+    reads.map(({ task }) => task),
+  );
+  simulation.judge(reads);
+};
+
+/** Runs the due jobs of nodes; checks that each due slot has its run then. */
+export const stepJobs = async (
+  simulation: Simulation,
+  nodes: readonly Node[],
+  beside: readonly Task[] = [],
+): Promise<void> => {
+  const { inspector } = simulation;
+  const from = simulation.now;
+  const earliest = Math.min(...nodes.map((node) => node.clock()));
+  const isUnfinished = new Set(
+    inspector
+      .runs()
+      .filter(({ status }) => status === "pending" || status === "running")
+      .map(({ schedule_id }) => schedule_id),
+  );
+  const due = inspector.dueSchedules(earliest).filter(({ id }) => !isUnfinished.has(id));
+  const leased = new Set(
+    inspector
+      .all<{ id: string }>("select id from jobs where leased_until > ?", earliest)
+      .map(({ id }) => id),
+  );
+  const tasks = nodes.map((node) => simulation.start(node, () => node.platform.worker.runDue()));
+  await simulation.run([...tasks, ...beside]);
+  simulation.check(() => simulation.exports.observe(from, simulation.now));
+  if (!tasks.every(({ isOver }) => isOver)) return;
+  const slots = new Set(inspector.runs().map((run) => `${run.schedule_id} ${run.slot_at}`));
+  const stillDue = new Set(inspector.dueSchedules(earliest).map(({ id }) => id));
+  for (const { id, next_run_at: slot } of due) {
+    if (leased.has(id)) continue;
+    if (slots.has(`${id} ${slot}`) && !stillDue.has(id)) continue;
+    simulation.violate(`the slot ${slot} of schedule ${id} has no run, or no slot follows it`);
+  }
+};
+
+const LEAPS = [SECOND, 30 * SECOND, 61 * SECOND, 5 * MINUTE, 16 * MINUTE, HOUR, 25 * HOUR];
+
+/** Lets time pass, sets the clocks forward or back, or moves close to the turn of a day, which is one of a month too. */
+export const stepTime = async ({ world }: Simulation): Promise<void> => {
+  const { dice, scheduler } = world;
+  if (dice.chance(0.1)) {
+    const jump = dice.pick([-2 * HOUR, -5 * MINUTE, -3 * SECOND, 3 * SECOND, HOUR]);
+    world.clockOffset += jump;
+    world.tell(`clocks are set by ${jump} ms`);
+    return;
+  }
+  const now = world.timeOf("a");
+  const leap = dice.chance(0.1) ? DAY - (now % DAY) - SECOND : dice.pick(LEAPS);
+  world.tell(`${leap} ms pass`);
+  await scheduler.pass(leap);
+};
+
+/** What operators and the rest of the world do. */
+export const stepOutside = async (simulation: Simulation): Promise<void> => {
+  const { world } = simulation;
+  const { dice } = world;
+  const node = simulation.pickNode();
+  const act = dice.weigh<() => Task[]>([
+    [
+      () => {
+        world.tell(world.outside.change());
+        return [];
+      },
+      4,
+    ],
+    [
+      () => {
+        world.disk.isFull = !world.disk.isFull && dice.chance(0.5);
+        world.tell(`the disk is ${world.disk.isFull ? "full" : "not full"}`);
+        return [];
+      },
+      2,
+    ],
+    [() => [simulation.start(node, () => node.platform.sweep())], 1],
+    [() => [simulation.start(node, () => node.platform.purge())], 1],
+    [() => [simulation.start(node, () => node.platform.purgeCounters())], 1],
+    [
+      () => [
+        simulation.start(node, () => node.platform.worker.runDue()),
+        simulation.start(node, () => node.close()),
+      ],
+      1,
+    ],
+  ]);
+  const from = simulation.now;
+  await simulation.run(act());
+  simulation.check(() => simulation.exports.observe(from, simulation.now));
+};
