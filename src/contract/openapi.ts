@@ -105,29 +105,26 @@ const buildRoute = (
   };
 };
 
-const buildPaths = (schemas: Schemas, refusals: ErrorResponses): OpenApi["paths"] => {
-  const paths: OpenApi["paths"] = {};
-  for (const operation of platformOperations) {
-    for (const route of [operation, ...operation.aliases]) {
-      const path = (paths[route.path] ??= {});
-      path[route.method.toLowerCase()] = buildRoute(operation, route, schemas, refusals);
-    }
-  }
-  return {
-    ...paths,
-    ...(transferRoutes as OpenApi["paths"]),
-    ...(serviceRoutes as OpenApi["paths"]),
-  };
-};
-
 const SCHEMAS_PATH = "#/components/schemas/";
 
-/** Creates the OpenAPI 3.1 document of the platform. */
-export const createOpenApi = (about: { headerWord: string; version: string }): OpenApi => {
-  const schemas = createSchemas();
+type About = { headerWord: string; version: string };
+
+/** Creates the OpenAPI 3.1 document of the platform in steps of a few milliseconds, between which a server can answer. */
+export function* createOpenApiInSteps(about: About): Generator<undefined, OpenApi> {
+  const schemas = yield* createSchemas();
   const components: Record<string, JsonSchema> = { ...schemas.components, ...errorSchemas };
   const find = (reference: string) => components[reference.slice(SCHEMAS_PATH.length)];
+  const describe = <T extends object>(part: T, component = "") =>
+    withDescriptions(part, component, find) as T;
   const refusals = createErrorResponses(platformOperations);
+  const paths: OpenApi["paths"] = {};
+  for (const operation of platformOperations) {
+    yield;
+    for (const route of [operation, ...operation.aliases]) {
+      const path = (paths[route.path] ??= {});
+      path[route.method.toLowerCase()] = describe(buildRoute(operation, route, schemas, refusals));
+    }
+  }
   return {
     openapi: "3.1.1",
     info: {
@@ -138,13 +135,10 @@ export const createOpenApi = (about: { headerWord: string; version: string }): O
     },
     servers: [{ url: "/" }],
     tags: [...tags, SERVICE_TAG].map((name) => ({ name })),
-    paths: withDescriptions(buildPaths(schemas, refusals), "", find) as OpenApi["paths"],
+    paths: { ...paths, ...describe({ ...transferRoutes, ...serviceRoutes } as OpenApi["paths"]) },
     components: {
       schemas: Object.fromEntries(
-        Object.entries(components).map(([name, schema]) => [
-          name,
-          withDescriptions(schema, name, find) as JsonSchema,
-        ]),
+        Object.entries(components).map(([name, schema]) => [name, describe(schema, name)]),
       ),
       responses: refusals.components,
       parameters: requestHeaders,
@@ -152,4 +146,13 @@ export const createOpenApi = (about: { headerWord: string; version: string }): O
       securitySchemes: buildSecuritySchemes(about.headerWord),
     },
   };
+}
+
+/** Creates the OpenAPI 3.1 document of the platform at once. */
+export const createOpenApi = (about: About): OpenApi => {
+  const steps = createOpenApiInSteps(about);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+  }
 };

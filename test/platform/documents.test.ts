@@ -13,6 +13,18 @@ afterAll(() => at.close());
 const get = (path: string, headers: Record<string, string> = {}) =>
   at.call("GET", path, { headers });
 
+verifies("OP-50");
+it("answers other requests while it makes the API document", async () => {
+  const answered: string[] = [];
+  await Promise.all(
+    ["/openapi.json", "/health"].map(async (path) => {
+      await get(path);
+      answered.push(path);
+    }),
+  );
+  expect(answered).toEqual(["/health", "/openapi.json"]);
+});
+
 verifies("C-46");
 it("serves the API document without a credential, and lets caches store it", async () => {
   const { status, headers, body } = await get("/openapi.json");

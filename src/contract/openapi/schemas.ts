@@ -49,7 +49,7 @@ const createOverride =
 
 type Converted = { properties: Record<string, JsonSchema>; $defs: Record<string, JsonSchema> };
 
-/** Converts all parts in one call, so that shared schemas become one component. */
+/** Converts parts in one call; schemas with a name become components. */
 const convertToJsonSchema = (
   parts: Record<string, z.ZodType>,
   io: "input" | "output",
@@ -65,9 +65,12 @@ const convertToJsonSchema = (
   return JSON.parse(text.replaceAll('"#/$defs/', '"#/components/schemas/')) as Converted;
 };
 
-const collectParts = (which: readonly Part[]): Record<string, z.ZodType> =>
+const collectParts = (
+  operations: readonly Operation[],
+  which: readonly Part[],
+): Record<string, z.ZodType> =>
   Object.fromEntries(
-    platformOperations.flatMap((operation) =>
+    operations.flatMap((operation) =>
       which.flatMap((part) => {
         const schema = operation[part];
         // A file's output describes response headers, not a JSON body.
@@ -77,26 +80,36 @@ const collectParts = (which: readonly Part[]): Record<string, z.ZodType> =>
     ),
   );
 
-const mergeComponents = (
-  sent: Record<string, JsonSchema>,
-  answered: Record<string, JsonSchema>,
-): Record<string, JsonSchema> => {
-  for (const [name, schema] of Object.entries(sent)) {
-    if (isDeepStrictEqual(schema, answered[name] ?? schema)) continue;
-    throw new Error(`${name} has different schemas in requests and responses`);
+const addComponents = (
+  known: Record<string, JsonSchema>,
+  more: Record<string, JsonSchema>,
+): void => {
+  for (const [name, schema] of Object.entries(more)) {
+    if (!isDeepStrictEqual(schema, (known[name] ??= schema))) {
+      throw new Error(`${name} has different schemas in two places`);
+    }
   }
-  const all = Object.entries({ ...sent, ...answered });
-  return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)));
 };
 
-/** Creates the JSON Schemas of all requests and responses. */
-export const createSchemas = (): Schemas => {
+const AT_ONCE = 10;
+
+/** Creates the JSON Schemas of all requests and responses; each step takes a few milliseconds. */
+export function* createSchemas(): Generator<undefined, Schemas> {
   const names = collectSchemaNames();
-  const sent = convertToJsonSchema(collectParts(REQUEST), "input", names);
-  const answered = convertToJsonSchema(collectParts(["output"]), "output", names);
-  const properties = { ...sent.properties, ...answered.properties };
+  const properties: Record<string, JsonSchema> = {};
+  const components: Record<string, JsonSchema> = {};
+  for (let from = 0; from < platformOperations.length; from += AT_ONCE) {
+    const operations = platformOperations.slice(from, from + AT_ONCE);
+    for (const [io, which] of [["input", REQUEST] as const, ["output", ["output"]] as const]) {
+      yield;
+      const converted = convertToJsonSchema(collectParts(operations, which), io, names);
+      Object.assign(properties, converted.properties);
+      addComponents(components, converted.$defs);
+    }
+  }
+  const sorted = Object.entries(components).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return {
     of: (operation, part) => properties[toKey(operation, part)] ?? {},
-    components: mergeComponents(sent.$defs, answered.$defs),
+    components: Object.fromEntries(sorted),
   };
-};
+}

@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { createOpenApi } from "../../contract/openapi.ts";
+import { createOpenApiInSteps } from "../../contract/openapi.ts";
 import { buildCacheHeaders, computeEtag, matchesIfNoneMatch } from "./etag.ts";
 
 type About = { headerWord: string; version: string };
@@ -101,11 +102,22 @@ const readFromPackage = (find: () => string, type: string) =>
     }
   });
 
+/** The document takes 100 ms to make, in which the server would answer no other request. */
+const writeSpec = async (about: About): Promise<string> => {
+  const steps = createOpenApiInSteps(about);
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return JSON.stringify(value);
+    // oxlint-disable-next-line no-await-in-loop -- one step after the other
+    await setImmediate();
+  }
+};
+
 /** Returns the OpenAPI document and a page that shows it, without resources from other hosts. */
 export const createDocuments = (about: About): OwnDocument[] => {
   const spec = createCachedFile(async () => ({
     type: "application/json",
-    body: JSON.stringify(createOpenApi(about)),
+    body: await writeSpec(about),
   }));
   const page = createCachedFile(async () => ({
     type: "text/html",
