@@ -1,10 +1,17 @@
-import { dayNumber, formatSpan, listAgeKeys, UNITS } from "../contract/insights/calendar.ts";
+import {
+  dayNumber,
+  findAgeBucket,
+  formatSpan,
+  listAgeKeys,
+  UNITS,
+} from "../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
-import type {
-  DisputeFigure,
-  DisputeGrouping,
-  DisputeSummary,
-  DisputeSummaryItem,
+import {
+  type DisputeFigure,
+  type DisputeGrouping,
+  type DisputeSummary,
+  type DisputeSummaryItem,
+  isInDays,
 } from "../contract/insights/dispute-summary.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { formatTimestamp } from "../kit/clock.ts";
@@ -36,16 +43,23 @@ const FIELDS: Partial<Record<DisputeGrouping, Read>> = {
   valid: ({ dispute }) => dispute.isValid,
 };
 
-const createAgeRead = (lastDays: readonly number[]): Read => {
+const countDaysToClose = ({ createdAt, closedAt }: Standing): number | null =>
+  closedAt === null ? null : dayNumber(closedAt) - dayNumber(createdAt);
+
+const createDaysRead = (
+  lastDays: readonly number[],
+  count: (standing: Standing) => number | null,
+): Read => {
   const keys = listAgeKeys(lastDays);
-  return ({ ageDays }) => {
-    const place = lastDays.findIndex((last) => ageDays <= last);
-    return keys[place === -1 ? lastDays.length : place] ?? null;
+  return (standing) => {
+    const days = count(standing);
+    return days === null ? null : (keys[findAgeBucket(lastDays, days)] ?? null);
   };
 };
 
 const createRead = (grouping: DisputeGrouping, lastDays: readonly number[]): Read => {
-  if (grouping === "age") return createAgeRead(lastDays);
+  if (grouping === "age") return createDaysRead(lastDays, ({ ageDays }) => ageDays);
+  if (grouping === "daysToClose") return createDaysRead(lastDays, countDaysToClose);
   const [date, word] = grouping.split(":");
   const unit = UNITS.find((one) => one === word);
   if (unit === undefined) return FIELDS[grouping] ?? (() => null);
@@ -90,7 +104,7 @@ const addToCounts = (counts: Counts, standing: Standing): void => {
   }
   if (status === "Closed" && closedAt !== null) {
     counts.closed += 1;
-    counts.closedDays += dayNumber(closedAt) - dayNumber(createdAt);
+    counts.closedDays += countDaysToClose(standing) ?? 0;
   }
   counts.oldest = chooseOlder(counts.oldest, { createdAt, disputeCode: dispute.disputeCode });
 };
@@ -137,16 +151,18 @@ export const addEmptyBuckets = ({ index, groupBy, ageBuckets, counts }: DisputeG
 
 type Ordering = Pick<DisputeSummary, "orderBy" | "order">;
 
-const isInOrder = (grouping: string): boolean => grouping === "age" || grouping.includes(":");
+const isInOrder = (grouping: string): boolean => isInDays(grouping) || grouping.includes(":");
 
-/** Compares by the text of a key, but ages by their days and statuses by their numbers. */
+/** Compares by the text of a key, but ranges of days by their days and statuses by their numbers. */
 const byGrouping = (groups: DisputeGroups, place: number, descending: boolean): Compare => {
   const { index, groupBy, ageBuckets } = groups;
   const level = place + 1;
   const grouping = groupBy[place];
-  if (grouping !== "age" && grouping !== "status") return byLevel(index, level, descending);
-  const keys: readonly string[] = grouping === "age" ? listAgeKeys(ageBuckets) : DISPUTE_STATUSES;
-  return byNumber((group) => keys.indexOf(String(index.valueAt(level, group))), descending);
+  if (!isInDays(grouping) && grouping !== "status") return byLevel(index, level, descending);
+  const keys: readonly string[] = isInDays(grouping) ? listAgeKeys(ageBuckets) : DISPUTE_STATUSES;
+  const placeOf = (group: number): number => keys.indexOf(String(index.valueAt(level, group)));
+  const isEmpty = (group: number): boolean => index.valueAt(level, group) === null;
+  return byFigure({ compare: (a, b) => placeOf(a) - placeOf(b), isEmpty }, descending);
 };
 
 const averageOf = (

@@ -23,6 +23,7 @@ const GROUPINGS = [
   "resolution",
   "valid",
   "age",
+  "daysToClose",
   ...["created", "closed"].flatMap((date) =>
     ["day", "week", "month", "quarter", "year"].map((unit) => `${date}:${unit}`),
   ),
@@ -152,6 +153,23 @@ onEveryStore("disputes_summary", (at) => {
     ]);
     expect(items.map(({ count }) => count).slice(0, 2)).toEqual([0, 0]);
     expect(items[0]).toMatchObject({ amount: 0, oldest: null, avgAgeDays: null });
+  });
+
+  it("says how long disputes took to close, in ranges, quickest first", async () => {
+    const args = { groupBy: ["daysToClose"], ageBuckets: [5, 10, 20], currencyCode: "EUR" };
+    const { items } = await summarize(args);
+    expect(items.map(({ key }) => Object.values(key as object)[0])).toEqual([
+      "0-5",
+      "6-10",
+      "11-20",
+      "21+",
+      null,
+    ]);
+    const closed = await summarize({ ...args, status: "Closed", order: "desc" });
+    const keys = closed.items.map(({ key }) => Object.values(key as object)[0]);
+    expect(keys).toEqual(["21+", "11-20", "6-10", "0-5"]);
+    const extended = { ...context, extensions: new Set(["disputes.summary"]) };
+    expect((await runInsight(disputesSummary, extended, args)).items).toEqual(items);
   });
 
   it("orders dates ascending, other groups by amount, and as asked", async () => {

@@ -122,10 +122,13 @@ const SPANS: Record<string, string> = {
   year: "strftime('%Y', X)",
 };
 
-const AGE = `case when age <= 30 then '0-30' when age <= 60 then '31-60' when age <= 90 then '61-90' else '91+' end`;
+const inDays = (name: string): string =>
+  `case when ${name} is null then null when ${name} <= 30 then '0-30' when ${name} <= 60 then '31-60'
+    when ${name} <= 90 then '61-90' else '91+' end`;
 
 const expressionOf = (grouping: string): string => {
-  if (grouping === "age") return AGE;
+  if (grouping === "age") return inDays("age");
+  if (grouping === "daysToClose") return inDays("days");
   const [name = "", unit] = grouping.split(":");
   return unit === undefined ? name : (SPANS[unit] ?? "X").replaceAll("X", `${name}At`);
 };

@@ -15,7 +15,10 @@ import { ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 const DATES = ["created", "closed"] as const;
 
-/** The groupings of disputes; `closed` is the date of closing, and `age` counts days since the creation. */
+/**
+ * The groupings of disputes: `closed` is the date of closing; `age` counts days since the creation, and `daysToClose` from
+ * the creation to the closing, both in the ranges of `ageBuckets`.
+ */
 export const DISPUTE_GROUPINGS = [
   "status",
   "account",
@@ -27,9 +30,14 @@ export const DISPUTE_GROUPINGS = [
   "resolution",
   "valid",
   "age",
+  "daysToClose",
   ...DATES.flatMap((date) => UNITS.map((unit) => `${date}:${unit}` as const)),
 ] as const;
 export type DisputeGrouping = (typeof DISPUTE_GROUPINGS)[number];
+
+/** Whether a grouping has ranges of days as its keys. */
+export const isInDays = (grouping: string | undefined): boolean =>
+  grouping === "age" || grouping === "daysToClose";
 
 export const DISPUTE_FIGURES = ["count", "amount", "avgAgeDays", "avgDaysToClose"] as const;
 export type DisputeFigure = (typeof DISPUTE_FIGURES)[number];

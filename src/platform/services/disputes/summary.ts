@@ -7,6 +7,7 @@ import {
   type DisputeSummary,
   type DisputeSummaryItem,
   type DisputeSummaryResult,
+  isInDays,
   parseDisputeSummary,
 } from "../../../contract/insights/dispute-summary.ts";
 import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
@@ -32,7 +33,9 @@ const toKeyValue = (
   value: Value,
 ): GroupKey[string] => {
   if (grouping === "status") return DISPUTE_STATUSES[Number(value)] ?? null;
-  if (grouping === "age") return listAgeKeys(ageBuckets)[Number(value)] ?? null;
+  if (isInDays(grouping)) {
+    return value === null ? null : (listAgeKeys(ageBuckets)[Number(value)] ?? null);
+  }
   return grouping === "valid" ? value === 1 : value;
 };
 

@@ -1,8 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
 import { dayNumber, type Unit } from "../../../contract/insights/calendar.ts";
-import type {
-  DisputeGrouping,
-  DisputeSummary,
+import {
+  type DisputeGrouping,
+  type DisputeSummary,
+  isInDays,
 } from "../../../contract/insights/dispute-summary.ts";
 import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
@@ -71,12 +72,18 @@ type Context = { db: Db; asked: Asked; summary: DisputeSummary };
 const toAge = ({ asOf }: Asked): Expression =>
   sql`(${sql.lit(dayNumber(asOf))} - ${dayNumberOf(sql`d.created_at`)})`;
 
+const DAYS_TO_CLOSE = sql`(${dayNumberOf(sql`d.closed_at`)} - ${dayNumberOf(sql`d.created_at`)})`;
+
 const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expression => {
   const known = NAMES[grouping];
   if (known !== undefined) return known;
   const { status, closedAt } = toState(asked);
   if (grouping === "status") return status;
   if (grouping === "age") return findBucket(toAge(asked), summary.ageBuckets);
+  if (grouping === "daysToClose") {
+    const bucket = findBucket(DAYS_TO_CLOSE, summary.ageBuckets);
+    return sql`case when (${closedAt}) is not null then ${bucket} end`;
+  }
   const [date, unit] = grouping.split(":");
   const moment = date === "created" ? sql`d.created_at` : sql`(${closedAt})`;
   return formatSpan(db, getDialect(db).formatDay(dayNumberOf(moment)), unit as Unit);
@@ -91,7 +98,6 @@ const listFigures = ({ db, asked }: Context): { columns: Expression[]; amount: E
   const totals = sums.split(sql`d.amount_order`).map((part) => sql`sum(${part})`);
   const isOpen = sql`${status} = ${sql.lit(OPEN)}`;
   const isClosed = sql`${status} = ${sql.lit(CLOSED)} and ${closedAt} is not null`;
-  const closing = sql`${dayNumberOf(sql`d.closed_at`)} - ${dayNumberOf(sql`d.created_at`)}`;
   const days = (when: Expression, value: Expression) =>
     whole(sql`coalesce(sum(case when ${when} then ${value} end), 0)`);
   const oldest = sql`min(cast(d.created_at + ${sql.lit(MOMENT_OFFSET)} as bigint) || d.code)`;
@@ -103,7 +109,7 @@ const listFigures = ({ db, asked }: Context): { columns: Expression[]; amount: E
       named(days(isOpen, sql`1`), "open_count"),
       named(days(isOpen, toAge(asked)), "open_days"),
       named(days(isClosed, sql`1`), "closed_count"),
-      named(days(isClosed, closing), "closing_days"),
+      named(days(isClosed, DAYS_TO_CLOSE), "closing_days"),
       named(oldest, "oldest"),
     ],
   };
@@ -121,7 +127,7 @@ const FIGURES: Partial<Record<string, Expression>> = {
 };
 
 const isAscending = (grouping: DisputeGrouping): boolean =>
-  grouping === "age" || grouping.includes(":");
+  isInDays(grouping) || grouping.includes(":");
 
 const chooseOrder = ({ groupBy, orderBy, order }: DisputeSummary): Expression[] => {
   const term = (value: Expression, usual: Direction) => orderTerm(value, order ?? usual);
