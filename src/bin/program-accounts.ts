@@ -28,7 +28,10 @@ export const createTenantAccountCommands = (run: Run): Command[] => [
     .action((tenantId: string, folder: string, _options: unknown, self: Command) =>
       run(self, async (io) => (await load()).runTenantExport(io, { tenantId, folder })),
     ),
-  createCommand("delete", "Delete a tenant with its records, files, keys and audit log.")
+  createCommand(
+    "delete",
+    "Delete a tenant with its records, files, keys, stored secrets and audit log.",
+  )
     .argument("<id>")
     .option(...CONFIRM)
     .action((tenantId: string, { confirm }: Confirm, self: Command) => {

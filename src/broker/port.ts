@@ -7,6 +7,7 @@ export type StoredSecret = {
   kind: "api-key" | "webhook-secret";
   /** The id of the API key or webhook. */
   keyId: string;
+  tenantId: string;
   createdAt: string;
 };
 

@@ -86,12 +86,7 @@ const joinEntries = (first: VaultEntries, second: VaultEntries): VaultEntries =>
   list: async () => [...(await first.list()), ...(await second.list())],
 });
 
-const describeEntry = ({ name, kind, keyId, createdAt }: Entry): StoredSecret => ({
-  name,
-  kind,
-  keyId,
-  createdAt,
-});
+const describeEntry = ({ value: _value, ...entry }: Entry): StoredSecret => entry;
 
 /** Seals again the secrets in files that former master keys sealed. */
 export const renewVault = async (needs: VaultNeeds & { folder: string }): Promise<Renewal> =>

@@ -22,6 +22,7 @@ import { createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { type Base, openOwnFiles } from "../platform.ts";
 import { printFromStore, readNewPassword, withStore } from "./admin.ts";
+import { withVault } from "./secrets.ts";
 
 const printAll = (io: Io, items: readonly object[]): void => {
   for (const item of items) io.print(item);
@@ -41,8 +42,14 @@ export const runTenantDelete = async (
   { tenantId, confirm }: { tenantId: string; confirm?: string },
 ) => {
   const wish = { tenantId, ...(await readConfirm(io, confirm, tenantId)) };
+  const removeSecrets = () =>
+    withVault(io.config, async (vault) => {
+      const own = (await vault.list()).filter((secret) => secret.tenantId === tenantId);
+      await Promise.all(own.map(({ name }) => vault.remove(name)));
+      return own.length;
+    });
   return printFromStore(io, async (base) =>
-    deleteTenant({ ...base, files: await openOwnFiles(base, io.config) }, wish),
+    deleteTenant({ ...base, files: await openOwnFiles(base, io.config), removeSecrets }, wish),
   );
 };
 

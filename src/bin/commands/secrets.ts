@@ -6,7 +6,10 @@ import { silentLog } from "../../kit/log.ts";
 import { createShared } from "../compose.ts";
 import type { Io } from "../io.ts";
 
-const withVault = async <T>(config: Config, act: (vault: Vault) => Promise<T>): Promise<T> => {
+export const withVault = async <T>(
+  config: Config,
+  act: (vault: Vault) => Promise<T>,
+): Promise<T> => {
   const { vault, close } = createShared(config, silentLog);
   return act(vault).finally(close);
 };

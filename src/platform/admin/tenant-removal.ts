@@ -23,11 +23,17 @@ export type RemovedTenant = {
   files: number;
   /** People who belonged to no other tenant. */
   people: number;
+  /** Secrets that tools stored for its people. */
+  secrets: number;
   /** The signed end of the deleted audit log; null if it was changed, or the deletion had begun before. */
   auditHead: SignedHead | null;
 };
 
-type Needs = AdminNeeds & { files: FileStore };
+type Needs = AdminNeeds & {
+  files: FileStore;
+  /** Removes the secrets that tools stored for the tenant's people and returns how many. */
+  removeSecrets?: () => Promise<number>;
+};
 
 /** Rows per transaction: other writers of an embedded store wait for one of them at a time. */
 const ROWS_AT_ONCE = 200;
@@ -157,7 +163,8 @@ export const deleteTenant = async (
   let files = await removeFiles(needs, tenant);
   // Requests that were under way may have added more since.
   rows += await removeAll(needs, tenantId, tables);
+  const secrets = (await needs.removeSecrets?.()) ?? 0;
   await end(needs, tenant);
   files += await removeFiles(needs, tenant);
-  return { tenantId, deleted: true, rows, files, people, auditHead };
+  return { tenantId, deleted: true, rows, files, people, secrets, auditHead };
 };
