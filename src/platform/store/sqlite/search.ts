@@ -14,12 +14,6 @@ const namesOf = ({ table, key }: SearchTarget) => ({
 
 const quote = (triple: string): string => `"${triple.replaceAll('"', '""')}"`;
 
-const selectNumbers = (target: SearchTarget, sought: readonly string[], most: number) => {
-  const { triples, triplesColumn } = namesOf(target);
-  return sql`select rowid as number from ${triples}
-    where ${triplesColumn} match ${sought.map(quote).join(" AND ")} limit ${most}`;
-};
-
 const MOST_COMPARED = 12;
 const MOST_SOUGHT = 3;
 const SAMPLE = 200;
@@ -27,26 +21,26 @@ const SAMPLE = 200;
 const MOST_FOUND = 2000;
 
 /**
- * Chooses the triples that are in the fewest rows. The more often a triple occurs, the lower is the number of the row
- * with its n-th occurrence; without positions, a common one costs a read of all its rows.
+ * Finds the rows with the triples that are in the fewest rows. The more often a triple occurs, the lower is the number of
+ * the row with its n-th occurrence; without positions, a common one costs a read of all its rows.
  */
-const findRarest = async (
+const findNumbers = async (
   db: Db,
   target: SearchTarget,
   sought: readonly string[],
-): Promise<readonly string[]> => {
-  if (sought.length <= 1) return sought;
-  const compared = sought.slice(-MOST_COMPARED);
-  const samples = compared.map(
-    (triple, place) => sql`select ${sql.lit(place)} as place, count(*) as count,
-      max(number) as reach from (${selectNumbers(target, [triple], SAMPLE)})`,
-  );
-  const { rows } = await sql<{ place: number; count: number; reach: number | null }>`
-    ${sql.join(samples, sql` union all `)}`.execute(db);
-  return rows
-    .toSorted((a, b) => a.count - b.count || (b.reach ?? 0) - (a.reach ?? 0))
-    .slice(0, MOST_SOUGHT)
-    .flatMap(({ place }) => compared[place] ?? []);
+): Promise<number[]> => {
+  const { triples, triplesColumn } = namesOf(target);
+  const compared = JSON.stringify(sought.slice(-MOST_COMPARED).map(quote));
+  const { rows } = await sql<{ number: number }>`
+    with samples as materialized (
+      select value, (select json_array(count(*), max(rowid)) from (select rowid from ${triples}
+        where ${triplesColumn} match sought.value limit ${SAMPLE})) as sample
+      from json_each(${compared}) as sought)
+    select rowid as number from ${triples} where ${triplesColumn} match (
+      select group_concat(value, ' AND ') from (
+        select value from samples order by sample ->> 0, sample ->> 1 desc limit ${MOST_SOUGHT}))
+    limit ${MOST_FOUND + 1}`.execute(db);
+  return rows.map(({ number }) => number);
 };
 
 export const searchIndex: SearchIndex = {
@@ -91,15 +85,12 @@ export const searchIndex: SearchIndex = {
     end`.execute(db);
   },
 
-  async findTriples(db, target, { tenantId, triples: sought }) {
+  async findTriples(db, target, { tenantId, triples }) {
     const { numbers, key } = namesOf(target);
-    const rarest = await findRarest(db, target, sought);
-    const { rows } = await sql<{ number: number }>`
-      ${selectNumbers(target, rarest, MOST_FOUND + 1)}`.execute(db);
-    if (rows.length > MOST_FOUND) return undefined;
-    const found = JSON.stringify(rows.map(({ number }) => number));
+    const found = await findNumbers(db, target, triples);
+    if (found.length > MOST_FOUND) return undefined;
     // The plus keeps it from reading all numbers of the tenant.
     return sql<boolean>`${key} in (select ${key} from ${numbers}
-      where number in (select value from json_each(${found})) and +tenant_id = ${tenantId})`;
+      where number in (select value from json_each(${JSON.stringify(found)})) and +tenant_id = ${tenantId})`;
   },
 };
