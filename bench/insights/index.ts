@@ -1,80 +1,18 @@
-import { createClient } from "../../src/client/client.ts";
-import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
-import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
+import type { InsightContext } from "../../src/insights/insight.ts";
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
 import { readDisputes } from "../../src/insights/read-disputes.ts";
 import { readPayments } from "../../src/insights/read-payments.ts";
-import { systemClock } from "../../src/kit/clock.ts";
-import { createLog } from "../../src/kit/log.ts";
 import { type Benchmark, cpuMs, interleaved } from "../measure.ts";
-import { type Bench, type Ledger, openLedgers } from "../platform/ledger.ts";
-import { fillPayments } from "../platform/payment-rows.ts";
+import { DISPUTES, PAYMENT_ROWS, withContext } from "./context.ts";
+import { pauses } from "./pause.ts";
 
-/** 1,000,000 rows and 100,000 disputes are what they are meant for. */
-const PAYMENT_ROWS = Number(process.env["BENCH_INSIGHT_ROWS"] ?? 200_000);
-const DISPUTES = Number(process.env["BENCH_INSIGHT_DISPUTES"] ?? 20_000);
 const MOST_RUNS = 3;
 const MOST_MIB = 300;
 const MIB = 1024 * 1024;
 
 const PAYMENTS = { source: "cashapp", groupBy: ["payerName"] } as const;
 const FIELDS = ["paymentId", "currencyCode", "paymentAmount", "payerName"];
-
-let shared: Promise<Bench> | undefined;
-
-/** One tenant with payments and disputes for all of these. */
-const openShared = (): Promise<Bench> => {
-  shared ??= (async () => {
-    const bench = await openLedgers([DISPUTES]);
-    const [ledger] = bench.ledgers;
-    if (ledger !== undefined) await fillPayments(bench.store, ledger.tenantId, PAYMENT_ROWS);
-    process.once("beforeExit", () => bench.close());
-    return bench;
-  })();
-  return shared;
-};
-
-/** A context that reads pages, as on a platform without extensions, and calls `seen` after each. */
-const createContext = (
-  { platform }: Bench,
-  { tenantId, apiKey, ingestKey }: Ledger,
-  seen: () => void,
-): InsightContext => {
-  const client = createClient({
-    transport: createInProcessTransport({
-      fetch: async (request) => platform.fetch(request),
-      requestMs: 60_000,
-    }),
-    headerWord: "Platform",
-    log: createLog("error"),
-  });
-  const { signal } = new AbortController();
-  return {
-    extensions: new Set(),
-    limits: INSIGHT_LIMITS,
-    now: systemClock,
-    signal,
-    call(operation, args) {
-      const credential: Record<string, string> =
-        operation.service === "gateway"
-          ? { "x-platform-api-key": apiKey }
-          : { "x-api-key": ingestKey };
-      const isTenant = "tenantId" in operation.params.shape;
-      const all = isTenant ? { ...args, tenantId } : args;
-      return client.call(operation, all, credential, { tool: "bench", signal });
-    },
-    progress: async () => seen(),
-    endsAt: Infinity,
-  };
-};
-
-const withContext = async (seen: () => void = () => {}): Promise<InsightContext> => {
-  const bench = await openShared();
-  const [ledger] = bench.ledgers;
-  if (ledger === undefined) throw new Error("no ledger");
-  return createContext(bench, ledger, seen);
-};
 
 const summarizePayments = async (context: InsightContext): Promise<void> => {
   const args = paymentsSummarize.input.parse(PAYMENTS);
@@ -135,7 +73,7 @@ const memory: Benchmark = {
     const seen = (): void => {
       most = Math.max(most, process.memoryUsage().heapUsed / MIB);
     };
-    const context = await withContext(seen);
+    const context = await withContext({ seen });
     const peakOf = async (act: (context: InsightContext) => Promise<void>): Promise<number> => {
       most = 0;
       await act(context);
@@ -154,4 +92,4 @@ const memory: Benchmark = {
   },
 };
 
-export const readingBenchmarks: readonly Benchmark[] = [payments, disputes, memory];
+export const readingBenchmarks: readonly Benchmark[] = [payments, disputes, memory, ...pauses];

@@ -1,19 +1,71 @@
 import { DatabaseSync } from "node:sqlite";
-import { type Benchmark, interleaved, median, wallMs } from "../measure.ts";
+import pg from "pg";
+import { openPostgres } from "../../src/platform/store/postgres/open.ts";
+import { startPostgres } from "../../test/support/postgres.ts";
+import { type Benchmark, cpuMs, interleaved, type Options, wallMs } from "../measure.ts";
 import { type Bench, openLedgers } from "./ledger.ts";
-import { fillAccounts } from "./listed-rows.ts";
+import { fillAccounts, fillDocuments } from "./listed-rows.ts";
 import { fillPayments } from "./payment-rows.ts";
+import { SIGNING } from "./signing.ts";
 
 /** 1,000,000 is what summaries and searches are meant for. */
 const PAYMENT_ROWS = Number(process.env["BENCH_SUMMED_ROWS"] ?? 200_000);
+/** Accounts, and as many documents. */
 const ACCOUNTS = Number(process.env["BENCH_ACCOUNTS"] ?? 200_000);
 const MOST_RUNS = 7;
 const CALLS = 20;
 
 const SUMMARY = "/api/v1/remittance-export/payments/summary";
-const LIST = "/api/v1/ingest/accounts";
 
-const few = ({ runs }: { runs: number }) => ({ runs: Math.min(runs, MOST_RUNS) });
+const few = ({ runs }: Options) => ({ runs: Math.min(runs, MOST_RUNS), warmUp: 1 });
+
+/** A platform with one tenant, and the same database without it. */
+type Served = Bench & {
+  tenantId: string;
+  query(text: string): Promise<unknown>;
+  /** Does what PostgreSQL does by itself within a minute after many changes. */
+  settle(): Promise<unknown>;
+};
+
+const openSqliteBench = async (): Promise<Served> => {
+  const bench = await openLedgers([1]);
+  const tenantId = bench.ledgers[0]?.tenantId ?? "";
+  return {
+    ...bench,
+    tenantId,
+    async query(text) {
+      const bare = new DatabaseSync(bench.path, { readOnly: true });
+      bare.prepare(text).all({ $1: tenantId });
+      bare.close();
+    },
+    async settle() {},
+  };
+};
+
+const openPostgresBench = async (): Promise<Served> => {
+  const server = await startPostgres();
+  const bench = await openLedgers([1], () => openPostgres(server.url, SIGNING));
+  const tenantId = bench.ledgers[0]?.tenantId ?? "";
+  const client = new pg.Client(server.url);
+  await client.connect();
+  return {
+    ...bench,
+    tenantId,
+    query: (text) => client.query(text, [tenantId]),
+    settle: () => client.query("vacuum analyze"),
+    async close() {
+      await client.end();
+      await bench.close();
+      await server.stop();
+    },
+  };
+};
+
+/** SQLite works in the process, so that other load on the machine does not change its cost. */
+const STORES = {
+  sqlite: { open: openSqliteBench, cost: cpuMs, unit: "ms CPU" },
+  postgres: { open: openPostgresBench, cost: wallMs, unit: "ms" },
+};
 
 const ask = async (
   { platform, ledgers: [ledger] }: Bench,
@@ -30,74 +82,85 @@ const ask = async (
 
 const PAYMENTS = `select payment_id, currency_code as currency, substr(payment_date, 1, 7) as month,
   count(*) as n, max(payment_amount_order) as amount
-  from cashapp_payments where tenant_id = ?`;
+  from cashapp_payments where tenant_id = $1`;
 const FIGURES = "count(*), sum(n), sum(amount)";
 
 /** The groups, and the totals in which each payment counts once. */
 const BARE = [
-  `select month, currency, ${FIGURES} from (${PAYMENTS} group by 1, 2, 3) group by 1, 2`,
-  `select currency, ${FIGURES} from (${PAYMENTS} group by 1, 2) group by 1`,
+  `select month, currency, ${FIGURES} from (${PAYMENTS} group by 1, 2, 3) as p group by 1, 2`,
+  `select currency, ${FIGURES} from (${PAYMENTS} group by 1, 2, 3) as p group by 1`,
 ];
 
-const summary: Benchmark = {
-  name: "insights-payments-sum",
-  about: `payments.summary by month of ${PAYMENT_ROWS} rows / its SQL without exact sums`,
-  unit: "ms",
+const summaries = Object.entries(STORES).map(([store, { open, cost, unit }]): Benchmark => ({
+  name: `insights-payments-sum-${store}`,
+  about: `payments.summary by month of ${PAYMENT_ROWS} rows on ${store} / its SQL without exact sums`,
+  unit,
   aim: 1.5,
   async run(options) {
-    const bench = await openLedgers([1]);
-    const tenantId = bench.ledgers[0]?.tenantId ?? "";
-    await fillPayments(bench.store, tenantId, PAYMENT_ROWS);
-    const bare = new DatabaseSync(bench.path, { readOnly: true });
-    const statements = BARE.map((text) => bare.prepare(text));
+    const bench = await open();
+    await fillPayments(bench.store, bench.tenantId, PAYMENT_ROWS);
+    await bench.settle();
     const body = { source: "cashapp", groupBy: ["paymentDate:month"] };
     try {
       return await interleaved(
         {
-          ours: () => wallMs(() => ask(bench, SUMMARY, body)),
-          base: () => wallMs(() => statements.map((statement) => statement.all(tenantId))),
+          ours: () => cost(() => ask(bench, SUMMARY, body)),
+          base: () =>
+            cost(async () => {
+              for (const text of BARE) {
+                // oxlint-disable-next-line no-await-in-loop -- on one connection
+                await bench.query(text);
+              }
+            }),
         },
         few(options),
       );
     } finally {
-      bare.close();
       await bench.close();
     }
   },
-};
+}));
 
-const middle = async (act: (number: number) => Promise<unknown>): Promise<number> => {
-  const times: number[] = [];
+const search = async (act: (number: number) => Promise<unknown>): Promise<void> => {
   for (let number = 0; number < CALLS; number += 1) {
     // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
-    times.push(await wallMs(() => act(number)));
+    await act(number);
   }
-  return median(times);
 };
 
-const search: Benchmark = {
-  name: "insights-account-search",
-  about: `a search for part of a name among ${ACCOUNTS} accounts / a page of them by number`,
-  unit: "ms",
-  aim: 3,
-  async run(options) {
-    const bench = await openLedgers([1]);
-    await fillAccounts(bench.store, bench.ledgers[0]?.tenantId ?? "", ACCOUNTS);
-    // Each part is in about ten names.
-    const part = (number: number) => `omer ${((number * 7919) % (ACCOUNTS / 10)) * 7}`;
-    try {
-      return await interleaved(
-        {
-          ours: () => middle((number) => ask(bench, `${LIST}?limit=10&search=${part(number)}`)),
-          base: () => middle(() => ask(bench, `${LIST}?limit=10`)),
-        },
-        few(options),
-      );
-    } finally {
-      await bench.close();
-    }
-  },
+/** The searched lists, each with the beginning of a part that is in about ten records. */
+const SEARCHED = {
+  accounts: { fill: fillAccounts, part: "omer" },
+  documents: { fill: fillDocuments, part: "ill" },
 };
+
+const searches = Object.entries(STORES).flatMap(([store, { open, cost, unit }]) =>
+  Object.entries(SEARCHED).map(([noun, { fill, part }]): Benchmark => ({
+    name: `insights-search-${noun}-${store}`,
+    about: `${CALLS} searches for a part among ${ACCOUNTS} ${noun} on ${store} / pages of them by number`,
+    unit,
+    aim: 3,
+    async run(options) {
+      const bench = await open();
+      await fill(bench.store, bench.tenantId, ACCOUNTS);
+      await bench.settle();
+      const list = `/api/v1/ingest/${noun}?limit=10`;
+      const sought = (number: number) => `${part} ${((number * 7919) % (ACCOUNTS / 10)) * 7}`;
+      try {
+        return await interleaved(
+          {
+            ours: () =>
+              cost(() => search((number) => ask(bench, `${list}&search=${sought(number)}`))),
+            base: () => cost(() => search(() => ask(bench, list))),
+          },
+          few(options),
+        );
+      } finally {
+        await bench.close();
+      }
+    },
+  })),
+);
 
 /** Answers computed by the platform in SQL. */
-export const insightBenchmarks: readonly Benchmark[] = [summary, search];
+export const insightBenchmarks: readonly Benchmark[] = [...summaries, ...searches];

@@ -1,0 +1,74 @@
+import { createClient } from "../../src/client/client.ts";
+import { createInProcessTransport } from "../../src/client/in-process.ts";
+import { extensions } from "../../src/contract/index.ts";
+import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createLog } from "../../src/kit/log.ts";
+import { type Bench, type Ledger, openLedgers } from "../platform/ledger.ts";
+import { fillPayments } from "../platform/payment-rows.ts";
+
+/** 1,000,000 rows and 100,000 disputes are what insights are meant for. */
+export const PAYMENT_ROWS = Number(process.env["BENCH_INSIGHT_ROWS"] ?? 200_000);
+export const DISPUTES = Number(process.env["BENCH_INSIGHT_DISPUTES"] ?? 100_000);
+
+type Options = {
+  /** Called after each page. */
+  seen?: () => void;
+  /** The platform announces its extensions. */
+  isExtended?: boolean;
+};
+
+let shared: Promise<Bench> | undefined;
+
+/** One tenant with payments and disputes for all of these. */
+const openShared = (): Promise<Bench> => {
+  shared ??= (async () => {
+    const bench = await openLedgers([DISPUTES]);
+    const [ledger] = bench.ledgers;
+    if (ledger !== undefined) await fillPayments(bench.store, ledger.tenantId, PAYMENT_ROWS);
+    process.once("beforeExit", () => bench.close());
+    return bench;
+  })();
+  return shared;
+};
+
+const createContext = (
+  { platform }: Bench,
+  { tenantId, apiKey, ingestKey }: Ledger,
+  { seen = () => {}, isExtended = false }: Options,
+): InsightContext => {
+  const client = createClient({
+    transport: createInProcessTransport({
+      fetch: async (request) => platform.fetch(request),
+      requestMs: 60_000,
+    }),
+    headerWord: "Platform",
+    log: createLog("error"),
+  });
+  const { signal } = new AbortController();
+  return {
+    extensions: new Set(isExtended ? extensions : []),
+    limits: INSIGHT_LIMITS,
+    now: systemClock,
+    signal,
+    call(operation, args) {
+      const credential: Record<string, string> =
+        operation.service === "gateway"
+          ? { "x-platform-api-key": apiKey }
+          : { "x-api-key": ingestKey };
+      const isTenant = "tenantId" in operation.params.shape;
+      const all = isTenant ? { ...args, tenantId } : args;
+      return client.call(operation, all, credential, { tool: "bench", signal });
+    },
+    progress: async () => seen(),
+    endsAt: Infinity,
+  };
+};
+
+/** Creates a context over one tenant with payments and disputes, which reads pages unless it is extended. */
+export const withContext = async (options: Options = {}): Promise<InsightContext> => {
+  const bench = await openShared();
+  const [ledger] = bench.ledgers;
+  if (ledger === undefined) throw new Error("no ledger");
+  return createContext(bench, ledger, options);
+};
