@@ -9,6 +9,7 @@ import { fairnessBenchmarks } from "./platform/fairness.ts";
 import { httpBenchmarks } from "./platform/http.ts";
 import { importBenchmarks } from "./platform/import.ts";
 import { insightBenchmarks } from "./platform/insights.ts";
+import { nodeBenchmarks } from "./platform/nodes.ts";
 import { paymentBenchmarks } from "./platform/payments.ts";
 import { scaleBenchmarks } from "./platform/scale.ts";
 import { webhookBenchmarks } from "./platform/webhooks.ts";
@@ -22,6 +23,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...httpBenchmarks,
   ...auditBenchmarks,
   ...scaleBenchmarks,
+  ...nodeBenchmarks,
   ...fairnessBenchmarks,
   ...importBenchmarks,
   ...exportBenchmarks,

@@ -1,0 +1,131 @@
+import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Pool } from "undici";
+import { openPostgres } from "../../src/platform/store/postgres/open.ts";
+import { startCli, whenReady } from "../../test/support/cli.ts";
+import { startPostgres } from "../../test/support/postgres.ts";
+import { type Benchmark, interleaved } from "../measure.ts";
+import { deriveMasterKey } from "../../src/kit/master-key.ts";
+import { type Ledger, openLedgers } from "./ledger.ts";
+import { SIGNING } from "./signing.ts";
+
+const SECRET = "the master key of both nodes, and of the ledger";
+const DISPUTES = 1000;
+const REQUESTS = 600;
+const AT_ONCE = 4;
+const WARM_UP = 4;
+/** Milliseconds per tick of /proc, which is the same on every Linux. */
+const TICK_MS = 10;
+
+type Node = { pool: Pool; cpuMs(): number; end(): Promise<unknown> };
+
+/** Reads the processor time of another process, in milliseconds. */
+const readCpuMs = (pid: number): number => {
+  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
+  // The name of the program, in parentheses, may contain spaces.
+  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
+  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
+};
+
+const startNode = async (env: Record<string, string>): Promise<Node> => {
+  const running = startCli(["platform", "--port", "0"], env);
+  const { baseUrl } = await whenReady(running);
+  const pool = new Pool(new URL(baseUrl).origin, { connections: AT_ONCE });
+  const end = async (): Promise<void> => {
+    await pool.close();
+    await running.end("SIGTERM");
+  };
+  return { pool, cpuMs: () => readCpuMs(running.pid), end };
+};
+
+let changed = 0;
+
+const send = async ({ pool }: Node, { tenantId, apiKey }: Ledger, number: number) => {
+  const path = `/dispute/v1/tenants/${tenantId}/disputes`;
+  // Of thirty neighbours, the second is open.
+  const open = `${path}/dispute-${(number % Math.floor(DISPUTES / 30)) * 30 + 1}`;
+  changed += 1;
+  const asks = [
+    { method: "GET", path: `${path}/dispute-${(number * 7919) % DISPUTES}` },
+    { method: "GET", path: `${path}?PageSize=20` },
+    { method: "GET", path: `${path}?AccountNumber=account-${number % 100}` },
+    { method: "PUT", path: open, body: JSON.stringify({ poNumber: `PO ${changed}` }) },
+  ] as const;
+  const ask = asks[number % asks.length] ?? asks[0];
+  const headers = { "X-Platform-Api-Key": apiKey, "Content-Type": "application/json" };
+  const { statusCode, body } = await pool.request({ ...ask, headers });
+  const text = await body.text();
+  if (statusCode !== 200) throw new Error(text);
+};
+
+const load = async (node: Node, ledger: Ledger): Promise<void> => {
+  let next = 0;
+  const work = async (): Promise<void> => {
+    while (next < REQUESTS) {
+      next += 1;
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await send(node, ledger, next);
+    }
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+};
+
+/** Gives each of the nodes the same load at once; returns their processor time per request. */
+const measure = async (nodes: readonly Node[], ledger: Ledger): Promise<number> => {
+  const total = () => nodes.reduce((sum, node) => sum + node.cpuMs(), 0);
+  const before = total();
+  await Promise.all(nodes.map((node) => load(node, ledger)));
+  return (total() - before) / (REQUESTS * nodes.length);
+};
+
+const withNodes = async <T>(act: (nodes: Node[], ledger: Ledger) => Promise<T>): Promise<T> => {
+  const server = await startPostgres();
+  const folder = mkdtempSync(join(tmpdir(), "receivables-nodes-"));
+  const signing = { ...SIGNING, masterKey: () => deriveMasterKey(SECRET) };
+  const bench = await openLedgers([DISPUTES], () => openPostgres(server.url, signing));
+  const [ledger] = bench.ledgers;
+  await bench.close();
+  if (ledger === undefined) throw new Error("no ledger");
+  const env = {
+    DATABASE_URL: server.url,
+    RECEIVABLES_SECRET_KEY: SECRET,
+    RECEIVABLES_FILES_URL: join(folder, "files"),
+    RECEIVABLES_GATEWAY_RATE_MINUTE: "0",
+    RECEIVABLES_LOG: "warn",
+  };
+  const nodes: Node[] = [];
+  try {
+    for (const name of ["one", "two"]) {
+      // oxlint-disable-next-line no-await-in-loop -- the first one creates the folder of files
+      nodes.push(await startNode({ ...env, RECEIVABLES_DATA: join(folder, name) }));
+    }
+    return await act(nodes, ledger);
+  } finally {
+    await Promise.all(nodes.map((node) => node.end()));
+    await server.stop();
+    rmSync(folder, { recursive: true, force: true });
+  }
+};
+
+/** Measures whether a second node makes requests dearer. */
+export const nodeBenchmarks: readonly Benchmark[] = [
+  {
+    name: "nodes",
+    about: "processor time of a request: two platforms under load on one PostgreSQL / one",
+    unit: "ms",
+    aim: 1.1,
+    run: (options) =>
+      withNodes((nodes, ledger) => {
+        let turn = 0;
+        return interleaved(
+          {
+            ours: () => measure(nodes, ledger),
+            base: () => measure(nodes.slice((turn += 1) % 2).slice(0, 1), ledger),
+          },
+          // Both nodes need about 3,000 requests until their code is compiled.
+          { ...options, warmUp: WARM_UP },
+        );
+      }),
+  },
+];
