@@ -63,7 +63,8 @@ describe("plans of the queries on large tables", () => {
     client = new pg.Client(url);
     await client.connect();
     at.clock.set(new Date(START).toISOString());
-    for (let month = 0; month < MONTHS; month += 1) {
+    // From the last month on, because a call removes empty months that have ended.
+    for (let month = MONTHS - 1; month >= 0; month -= 1) {
       await at.store.transaction((tx) =>
         getDialect(tx).partitions.prepareMonths(tx, Date.UTC(2028, month)),
       );
@@ -124,6 +125,7 @@ describe("plans of the queries on large tables", () => {
   };
 
   it("that read a whole part, or the parts of other tenants, are found", async () => {
+    expect(new Set(parts.values()).size).toBeGreaterThan(MONTHS - 1);
     const { read } = at.store;
     const whole = await readPlans(() => sql`select max(hash) from audit_logs`.execute(read));
     expect(whole.problems.join()).toContain("Seq Scan of audit_logs_");
