@@ -4,7 +4,9 @@ import type { Broker } from "../../src/broker/port.ts";
 import { accountOverview } from "../../src/insights/account-overview.ts";
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
 import { disputesTriage } from "../../src/insights/disputes-triage.ts";
-import type { Insight } from "../../src/insights/insight.ts";
+import { documentsSummary } from "../../src/insights/documents-summary.ts";
+import type { Insight, InsightResult } from "../../src/insights/insight.ts";
+import { paymentsMatchDisputes } from "../../src/insights/payments-match-disputes.ts";
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
 import { insightAnswer } from "../../src/mcp/results/insight-answer.ts";
 import { createTenantBroker } from "../mcp/each-tool.ts";
@@ -12,6 +14,7 @@ import { connectModern, createOptions, type Host } from "../mcp/hosts.ts";
 import { answerIn } from "../mcp/insight-host.ts";
 import { FORTY } from "../support/forty-questions.ts";
 import { FOURTEEN } from "../support/fourteen-questions.ts";
+import { BEYOND, FURTHER } from "../support/further-questions.ts";
 import { importDisputes, importRecords } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
 import { invoices, ledgerCsv, ledgerMap, recordMaps } from "../support/ledger.ts";
@@ -26,12 +29,15 @@ const TENANT = "questions";
 const SEEN = "2025-09-30";
 const PAID_BY = "2025-10-15";
 const MOST_TOKENS = 2000;
+const MOST_CALLS = 3;
 
 const TOOLS: Record<Tool, Insight> = {
   payments_summarize: paymentsSummarize,
   disputes_summary: disputesSummary,
   disputes_triage: disputesTriage,
   account_overview: accountOverview,
+  documents_summary: documentsSummary,
+  payments_match_disputes: paymentsMatchDisputes,
 };
 
 const ledger = invoices(29, 900);
@@ -128,7 +134,23 @@ describe("everyday questions over a ledger and payments", () => {
     expect(answered.truncated).toBe(false);
   });
 
-  it("asks forty further questions", () => {
-    expect([FOURTEEN.length, FORTY.length]).toEqual([14, 40]);
+  verifies("IN-90");
+  it.each(FURTHER.map((one) => [one.who, one.question, one] as const))(
+    "answers the question of the %s: %s",
+    async (_who, _question, { calls, read, sql }) => {
+      const results: InsightResult[] = [];
+      // oxlint-disable-next-line no-await-in-loop -- one call after the other, as a host makes them
+      for (const [tool, args] of calls) results.push(answerIn(await host.call(tool, args)));
+      expect(rounded(read(results))).toEqual(rounded(expectedBy(sql)));
+      expect(results.map(({ truncated }) => truncated)).not.toContain(true);
+      expect(results.length).toBeLessThanOrEqual(MOST_CALLS);
+    },
+  );
+
+  it("needs more than three calls for five of seventy-one questions, each for a reason", () => {
+    const numbers = [FOURTEEN, FORTY, FURTHER, BEYOND].map(({ length }) => length);
+    expect(numbers).toEqual([14, 40, 12, 5]);
+    expect(FURTHER.filter(({ calls }) => calls.length > 1).length).toBe(1);
+    for (const { why } of BEYOND) expect(why).toMatch(/^[A-Z].{30,}\.$/);
   });
 });

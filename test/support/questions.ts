@@ -8,7 +8,9 @@ export type Tool =
   | "payments_summarize"
   | "disputes_summary"
   | "disputes_triage"
-  | "account_overview";
+  | "account_overview"
+  | "documents_summary"
+  | "payments_match_disputes";
 
 /** A question, the call that answers it, the figures in its result, and the SQL that gives the same rows. */
 export type Question = readonly [
