@@ -91,7 +91,7 @@ const resetOwner = async (tx: Db, needs: AdminNeeds, passwordHash: string): Prom
 /** Loads the demo tenant, and returns whether this call did; another process may have been faster. */
 const load = async (needs: DemoNeeds, byCommand: boolean): Promise<boolean> => {
   const password = randomToken();
-  const passwordHash = await hashPassword(password);
+  const passwordHash = hashPassword(password);
   const loaded = await loadDemo({
     ...needs,
     passwordHash,
@@ -105,7 +105,7 @@ const load = async (needs: DemoNeeds, byCommand: boolean): Promise<boolean> => {
   await needs.store.transaction(async (tx) => {
     // The tenant exists. Its credentials are there too, unless their file was removed.
     if ((await readCredentials(needs)) !== undefined) return;
-    const userId = await resetOwner(tx, needs, passwordHash);
+    const userId = await resetOwner(tx, needs, await passwordHash);
     await sealCredentials(needs, { tx, owner: { tenantId, userId }, password });
   }, tenantId);
   return false;

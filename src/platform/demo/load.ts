@@ -36,8 +36,8 @@ export type DemoNeeds = {
   files: FileStore;
   clock: Clock;
   newId: NewId;
-  /** Null if the owner has no login, only the keys that `credentials` creates. */
-  passwordHash?: string;
+  /** Computed meanwhile; absent if the owner has no login, only the keys that `credentials` creates. */
+  passwordHash?: Promise<string>;
   /** Creates the owner's keys in the same transaction. */
   credentials?: (tx: Db, owner: DemoOwner) => Promise<void>;
 };
@@ -186,13 +186,14 @@ export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
   await announceFiles(needs, { tenantId, connectionId });
   const ofDocuments = await storeFiles(files, demo.data, "document_attachments", connectionId);
   const ofDisputes = await storeFiles(files, demo.data, "dispute_attachments", connectionId);
+  const passwordHash = (await needs.passwordHash) ?? null;
   return store.transaction(async (tx) => {
     // Another process may have been faster.
     if ((await findTenant(tx, tenantId)) !== undefined) return false;
     await insertTenant(tx, { store, clock, newId: () => connectionId }, DEMO_TENANT);
     await claimFiles(tx, connectionId);
     const owner = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
-    const userId = await insertUser(tx, { clock, newId }, owner, needs.passwordHash ?? null);
+    const userId = await insertUser(tx, { clock, newId }, owner, passwordHash);
     await insertLogins(tx, clock, demo.data.records<Login>("users"));
     await insertRows(tx, demo);
     await insertAll(tx, "document_attachments", ofDocuments);

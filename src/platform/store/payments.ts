@@ -3,7 +3,7 @@ import { sql } from "kysely";
 import { mapConcurrent } from "../../kit/map-concurrent.ts";
 import { CATALOGUE, type Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
-import { listColumns, TABLES, toStoredValues } from "./payments/columns.ts";
+import { listColumns, setStoredValues, TABLES } from "./payments/columns.ts";
 import { findSeqs, hasSeq, sliceSeqs } from "./payments/scan.ts";
 import {
   getDialect,
@@ -132,10 +132,9 @@ export type NewPayment = {
 const toRow = (source: Source, { tenantId, seq, sentHash, values }: NewPayment): PaymentRow => {
   const row: Record<string, Value> = {};
   for (const column of listColumns(source)) {
-    for (const [name, value] of toStoredValues(column, values[column.field.name]))
-      row[name] = value;
+    setStoredValues(row, column, values[column.field.name]);
   }
-  return { ...row, tenant_id: tenantId, seq, sent_hash: sentHash } as PaymentRow;
+  return Object.assign(row, { tenant_id: tenantId, seq, sent_hash: sentHash }) as PaymentRow;
 };
 
 const KEY = ["tenant_id", "seq"];

@@ -67,33 +67,26 @@ export const findColumn = (field: Field): Column => known.get(field) ?? toColumn
 export const openMember = ({ field }: Column, place: number): string =>
   `${place === 0 ? "{" : ","}${JSON.stringify(field.name)}:`;
 
-/** Returns the values of a field's columns. */
-export const toStoredValues = (
+/** Sets the values of a field's columns in a row. */
+export const setStoredValues = (
+  row: Record<string, Value>,
   { name, storage, compared }: Column,
   value: unknown,
-): [string, Value][] => {
+): void => {
   if (value === undefined || value === null) {
-    return compared === name
-      ? [[name, null]]
-      : [
-          [name, null],
-          [compared, null],
-        ];
-  }
-  if (storage === "flag") return [[name, value === true ? 1 : 0]];
-  if (storage === "decimal") {
+    row[name] = null;
+    row[compared] = null;
+  } else if (storage === "flag") {
+    row[name] = value === true ? 1 : 0;
+  } else if (storage === "decimal") {
     const number = Number(value);
-    return [
-      [name, formatAmount(number)],
-      [compared, number],
-    ];
+    row[name] = formatAmount(number);
+    row[compared] = number;
+  } else if (storage === "integer") {
+    row[name] = Number(value);
+  } else {
+    const text = String(value);
+    row[name] = text;
+    if (storage === "folded") row[compared] = fold(text);
   }
-  if (storage === "integer") return [[name, Number(value)]];
-  const text = String(value);
-  return storage === "folded"
-    ? [
-        [name, text],
-        [compared, fold(text)],
-      ]
-    : [[name, text]];
 };
