@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { createBroker } from "../broker/broker.ts";
 import { type Credentials, derivePrincipal } from "../broker/credentials.ts";
 import type { Broker, Vault } from "../broker/port.ts";
-import { createVault } from "../broker/vault.ts";
+import { createVault, VAULT_PURPOSE } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
 import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
@@ -121,13 +121,17 @@ export const createShared = (
     opened = await open().catch(throwUnavailable(config, log));
     return opened;
   });
+  const masterKey = createMasterKeyReader(config);
   let oauthStore: OauthStore | undefined;
   const oauthStorage = createLazy(async () => {
     const { openOauthStore } = await import("../oauth/store/open.ts");
     const { createStorage } = await import("../oauth/store/storage.ts");
+    const { checkRecordsKey } = await import("../oauth/records.ts");
+    const { SESSIONS_PURPOSE } = await import("./shared-sessions.ts");
     const { oauth: path, database: platformPath } = getDataPaths(config.dataFolder);
     const databaseUrl = config.databaseUrl?.reveal();
     oauthStore = await openOauthStore({ databaseUrl, path, platformPath });
+    await checkRecordsKey(oauthStore, masterKey, [VAULT_PURPOSE, SESSIONS_PURPOSE]);
     return createStorage(oauthStore, systemClock);
   });
   const connect = (remote: Remote | undefined): Client => {
@@ -137,7 +141,6 @@ export const createShared = (
         : createRemoteTransport(remote, config);
     return createClient({ transport, headerWord: config.headerWord, log });
   };
-  const masterKey = createMasterKeyReader(config);
   return {
     config,
     log,

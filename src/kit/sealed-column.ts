@@ -31,6 +31,18 @@ const selectAfter = async (
   return rows;
 };
 
+/** Whether a key opens one of the first values, or there are none. `openSeal` is called only where there are some. */
+export const fitsColumn = async (
+  db: QueryExecutorProvider,
+  place: SealedColumn,
+  openSeal: () => Promise<Pick<Seal, "open">>,
+): Promise<boolean> => {
+  const rows = await selectAfter(db, place, undefined);
+  if (rows.length === 0) return true;
+  const { open } = await openSeal();
+  return rows.some((row) => open(row[place.column] ?? "") !== undefined);
+};
+
 /** Replaces a value unless it has changed since it was read. */
 const replace = async (
   tx: QueryExecutorProvider,

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createSeal, joinSeals, type MasterKey } from "../kit/seal.ts";
-import { type Renewal, renewColumn } from "../kit/sealed-column.ts";
+import { fitsColumn, type Renewal, renewColumn } from "../kit/sealed-column.ts";
 import type { OauthStore, Storage, StoredRecord } from "./store/port.ts";
 
 /** One record before encryption. */
@@ -20,17 +20,33 @@ export const hashId = (id: string): string => createHash("sha256").update(id).di
 
 const PURPOSE = "oauth-record";
 
+const PAYLOADS = { table: "sign_in_records", column: "payload", key: ["kind", "id"] };
+
+const joinPurposes = (masterKey: MasterKey, purposes: readonly string[]) =>
+  joinSeals([PURPOSE, ...purposes].map((purpose) => createSeal(masterKey, purpose)));
+
+/** @throws {Error} where there are records, and the master key opens none of them, for any of these purposes */
+export const checkRecordsKey = async (
+  { read }: OauthStore,
+  masterKey: () => Promise<MasterKey>,
+  purposes: readonly string[],
+): Promise<void> => {
+  const openSeal = async () => joinPurposes(await masterKey(), purposes);
+  if (await fitsColumn(read, PAYLOADS, openSeal)) return;
+  throw new Error(
+    "The sessions, sign-ins and secrets in this database are sealed with another master key. Set" +
+      " RECEIVABLES_SECRET_KEY, or the file secret.key of the data folder, to the master key of the other nodes; while" +
+      " a rotation is not finished, set RECEIVABLES_SECRET_KEY_PREVIOUS to the former one.",
+  );
+};
+
 /** Seals again the records that former master keys sealed, for any of these purposes, also while servers run. */
 export const renewRecords = (
   store: OauthStore,
   masterKey: MasterKey,
   purposes: readonly string[] = [],
 ): Promise<Renewal> =>
-  renewColumn(
-    (act) => store.transaction(act),
-    { table: "sign_in_records", column: "payload", key: ["kind", "id"] },
-    joinSeals([PURPOSE, ...purposes].map((purpose) => createSeal(masterKey, purpose))),
-  );
+  renewColumn((act) => store.transaction(act), PAYLOADS, joinPurposes(masterKey, purposes));
 
 /** Creates the authorization server's access to its records, which hashes ids and encrypts values. */
 export const createRecords = (storage: Storage, masterKey: MasterKey) => {

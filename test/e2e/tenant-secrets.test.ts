@@ -9,9 +9,9 @@ import { signingIn } from "../support/signing.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
-verifies("OP-10");
+verifies("OP-10", "OP-41");
 it.each(dialects)(
-  "a deleted tenant leaves no stored secret, others keep theirs ($name)",
+  "a deleted tenant leaves no stored secret, and a foreign key opens no other ($name)",
   async (dialect) => {
     const database = await dialect.createMigrated();
     const { RECEIVABLES_DATA: folder = "", DATABASE_URL: url } = database.environment;
@@ -44,6 +44,14 @@ it.each(dialects)(
       expect(removed).toMatchObject({ deleted: true, secrets: vaults.length });
       const left = vaults.map((_, index) => ({ keyId: `kept-${index}`, tenantId: "kept" }));
       expect(await run("secrets list")).toMatchObject(left);
+      if (url === undefined) return;
+      const foreign = { ...database.environment, RECEIVABLES_SECRET_KEY: "f".repeat(64) };
+      const refused = await runCli(["http", "--port", "0"], {
+        ...foreign,
+        RECEIVABLES_BASE_URL: "http://127.0.0.1:1",
+      });
+      expect([refused.status, refused.stdout]).toEqual([1, ""]);
+      expect(refused.stderr).toContain("sealed with another master key");
     } finally {
       await oauth.close();
       await database.remove();
