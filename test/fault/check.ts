@@ -83,9 +83,9 @@ const madeBy = ({ change }: Deed, { disputes, notes }: Rows): Record<string, unk
   return change.kind === "update" ? change.shown : {};
 };
 
-/** Entries of answered deeds, which all name a tool. The 503 of a failed one says nothing about its change. */
+/** Entries of answered deeds, which all name a tool of their own. The 503 of a failed one says nothing about its change. */
 const heeded = ({ entries }: Rows): AuditLogRow[] =>
-  entries.filter((entry) => entry.status_code !== 503 && toolOf(entry) !== "");
+  entries.filter((entry) => entry.status_code !== 503 && toolOf(entry).startsWith("deed."));
 
 /** The response to this change is unknown, so the id that it set is learned from a later response only. */
 const forget = (world: World, { change }: Deed): void => {

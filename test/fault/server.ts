@@ -18,6 +18,7 @@ export type Answer = {
 /** The platform as a process of its own, and connections to it that are kept alive. */
 export type Server = {
   pid: number;
+  url: string;
   /** Rejects when the connection ends before the whole answer is there. */
   send(asked: Asked): Promise<Answer>;
   /** Ends the process as the power would. */
@@ -53,8 +54,9 @@ const sender =
 export const startServer = async (
   environment: Record<string, string>,
   connections: number,
+  command: "platform" | "http" = "platform",
 ): Promise<Server> => {
-  const running = startCli(["platform", "--port", "0"], {
+  const running = startCli([command, "--port", "0"], {
     ...UNLIMITED,
     RECEIVABLES_LOG: "warn",
     ...environment,
@@ -63,10 +65,12 @@ export const startServer = async (
     await running.end("SIGTERM");
     throw error;
   });
-  const pool = new Pool(ready.baseUrl, { connections, pipelining: 1 });
+  const url = command === "http" ? new URL(ready.mcpUrl ?? "").origin : ready.baseUrl;
+  const pool = new Pool(url, { connections, pipelining: 1 });
   let isOver = false;
   return {
     pid: running.pid,
+    url,
     send: sender(pool),
     stderr: () => running.texts.stderr,
     async kill() {

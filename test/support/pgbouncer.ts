@@ -14,9 +14,13 @@ export const HAS_PGBOUNCER = pgbouncer !== undefined;
 export type Pooler = { url: string; end(): Promise<void> };
 
 /** Starts Debian's PgBouncer in transaction mode in front of a database. */
-export const startPgBouncer = async (folder: string, databaseUrl: string): Promise<Pooler> => {
+export const startPgBouncer = async (
+  folder: string,
+  databaseUrl: string,
+  listenPort?: number,
+): Promise<Pooler> => {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
-  const own = await freePort();
+  const own = listenPort ?? (await freePort());
   await mkdir(folder, { recursive: true });
   const path = join(folder, "pgbouncer.ini");
   await writeFile(

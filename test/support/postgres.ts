@@ -32,7 +32,7 @@ const loadPackage = async () => {
   return EmbeddedPostgres;
 };
 
-export type Server = { url: string; stop(): Promise<void> };
+export type Server = { url: string; restart(): Promise<void>; stop(): Promise<void> };
 
 /** Starts a real PostgreSQL server. `stop` removes its folder, too. */
 export const startPostgres = async (settings: readonly string[] = []): Promise<Server> => {
@@ -47,7 +47,8 @@ export const startPostgres = async (settings: readonly string[] = []): Promise<S
     user: "postgres",
     password: "postgres",
     port,
-    persistent: false,
+    // Kept for a restart; `stop` removes the folder.
+    persistent: true,
     createPostgresUser: process.getuid?.() === 0,
     initdbFlags: ["--encoding=UTF8", "--locale=C"],
     postgresFlags: ["listen_addresses=127.0.0.1", ...settings].flatMap((setting) => [
@@ -65,6 +66,10 @@ export const startPostgres = async (settings: readonly string[] = []): Promise<S
   }
   return {
     url: `postgres://postgres:postgres@127.0.0.1:${port}/postgres`,
+    async restart() {
+      await server.stop();
+      await server.start();
+    },
     async stop() {
       await server.stop();
       rmSync(folder, { recursive: true, force: true });
