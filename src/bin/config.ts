@@ -61,7 +61,7 @@ export type Config = {
     exportPerMinute: number;
     exportPerHour: number;
   };
-  /** Which reads have an audit entry. */
+  /** The reads that have an audit entry. */
   auditReads: "mcp" | "all";
   /** Retention times in milliseconds. */
   retention: { auditLogs: number; exportRuns: number };

@@ -15,7 +15,7 @@ import type { getDataPaths } from "../folder.ts";
 import { copyDatabase } from "./database.ts";
 import { copyFlushed, type Entry, measureFile, writeManifest } from "./manifest.ts";
 
-/** How often the database is copied again because files that it refers to were deleted meanwhile. */
+/** Number of times that the database is copied again because files that it refers to were deleted meanwhile. */
 const MAX_COPIES = 20;
 
 export type BackupNeeds = {

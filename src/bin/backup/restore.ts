@@ -23,7 +23,7 @@ export type RestoreNeeds = {
 
 const FILES = "files/";
 
-/** What no backup has, so that operators know what to set up again. */
+/** Parts that no backup has, so that operators know what to set up again. */
 export const NOT_IN_BACKUP = [
   "the master key",
   "settings and files that they name, such as tokens of the MCP endpoint",

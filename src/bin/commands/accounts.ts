@@ -98,7 +98,7 @@ export const runSetPassword = async (io: Io, user: UserName) => {
   return printFromStore(io, (base) => setPassword(base, user, () => readNewPassword(io)));
 };
 
-/** Where people reach the server that `npm start` runs. */
+/** The address at which people reach the server that `npm start` runs. */
 const DEFAULT_URL = "http://127.0.0.1:8765";
 
 export const runResetLink = async (io: Io, user: UserName) => {

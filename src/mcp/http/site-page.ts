@@ -4,7 +4,7 @@ import { type Brand, OWN_BRAND } from "../../pages/page.ts";
 /** How the page gets a token: not at all, by the built-in sign-in, or from the person. */
 export type SiteAuth = "none" | "builtin" | "static" | "issuer";
 
-/** How one host connects to the server. */
+/** The way in which one host connects to the server. */
 export type ConnectHint = { host: string; text: string };
 
 export type SitePage = {

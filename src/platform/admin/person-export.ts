@@ -46,7 +46,7 @@ const exportCredentials = async (db: Db, userId: string) => {
   };
 };
 
-/** What the person wrote: notes of disputes and accounts. */
+/** Texts that the person wrote: notes of disputes and accounts. */
 const exportNotes = async ({ db, stream }: Snapshot, tenantId: string, userId: string) => {
   const ofDisputes = db
     .selectFrom("dispute_notes")

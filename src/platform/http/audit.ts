@@ -130,7 +130,7 @@ export type EntryFacts = {
   resourceId?: string | undefined;
   createdId?: string | undefined;
   pathParams: Record<string, string>;
-  /** What the metadata may name, by the names of parameters. */
+  /** Values that the metadata may name, by the names of parameters. */
   params: Record<string, unknown>;
   outcome: Outcome;
   rowCount: number | undefined;

@@ -24,7 +24,7 @@ export type RequestNeeds = {
   /** Called once for each answered request. */
   report: ReportRequest;
   audit: Audit;
-  /** Which reads of the gateway and the ingest API have an audit entry: those of MCP tools, or all. */
+  /** Reads of the gateway and the ingest API that have an audit entry: those of MCP tools, or all. */
   auditReads: "mcp" | "all";
   authenticate: Authenticate;
   idempotency: Idempotency;
