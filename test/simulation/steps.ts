@@ -48,6 +48,8 @@ export const stepCrashingJobs = async (simulation: Simulation): Promise<void> =>
   const { world, populations } = simulation;
   const { dice } = world;
   const node = simulation.pickNode();
+  // Most slots follow each other after five minutes.
+  if (dice.chance(0.6)) await world.scheduler.pass(6 * MINUTE);
   if (dice.chance(0.5)) simulation.end(node.life, dice.whole(1, MOST_CALLS_BEFORE_END));
   const reads = populations.flatMap((population) =>
     population.schedules
