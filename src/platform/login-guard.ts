@@ -72,15 +72,19 @@ export class LoginGuard {
   async attempt(login: LoginAttempt, check: () => Promise<boolean>): Promise<boolean> {
     const budgets = this.#listBudgets(login);
     await this.#checkBudgets(budgets, login.now);
+    let ends: number[] = [];
     const isRight = await this.#queue
       .run(toNetwork(login.ip), async () => {
-        await this.#takeBudgets(budgets, login.now);
+        ends = await this.#takeBudgets(budgets, login.now);
         return this.#measure(check);
       })
       .catch((error: unknown) => this.#refuseFull(error));
     const [here, everywhere] = budgets;
     if (isRight && here !== undefined) await forget(this.#counting, here.key);
-    if (isRight && everywhere !== undefined) await giveBack(this.#counting, everywhere.key);
+    const end = ends[1];
+    if (isRight && everywhere !== undefined && end !== undefined) {
+      await giveBack(this.#counting, everywhere.key, end);
+    }
     return isRight;
   }
 
@@ -106,12 +110,16 @@ export class LoginGuard {
     }
   }
 
-  async #takeBudgets(budgets: Budget[], now: number): Promise<void> {
+  /** Counts the attempt, and returns when the window of each budget ends. */
+  async #takeBudgets(budgets: Budget[], now: number): Promise<number[]> {
+    const ends: number[] = [];
     for (const { key, max } of budgets) {
       // oxlint-disable-next-line no-await-in-loop -- two at most
       const row = await count(this.#counting, key, now, WINDOW_MS);
       if (row.count > max) throw createTooMany(row.window_ends_at, now);
+      ends.push(row.window_ends_at);
     }
+    return ends;
   }
 
   #refuseFull(error: unknown): never {

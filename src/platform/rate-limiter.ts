@@ -56,7 +56,7 @@ export const createRateLimiter = (store: Store, limits: RateLimits) => {
       states.push({ ...window, used: row.count, endsAt: row.window_ends_at });
       if (row.count <= window.quota) continue;
       for (const state of states) {
-        await giveBack(store.counting, `${subject}:${state.name}`);
+        await giveBack(store.counting, `${subject}:${state.name}`, state.endsAt);
         state.used -= 1;
       }
       return { states, refusedUntil: row.window_ends_at };

@@ -4,6 +4,7 @@ import { platformContract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
+import { count, findCounter, giveBack } from "../../src/platform/store/counters.ts";
 import { finished, startChild } from "../support/child.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
@@ -288,6 +289,21 @@ onEveryStore(
   },
   LIMITS,
 );
+
+describe.each(dialects)("a count that is undone ($name)", (dialect) => {
+  it("leaves the next window as it is", async () => {
+    const database = await dialect.createMigrated();
+    const store = await database.open();
+    const first = await count(store.counting, "key", 0, MINUTE);
+    await count(store.counting, "key", MINUTE, MINUTE);
+    await giveBack(store.counting, "key", first.window_ends_at);
+    expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 1 });
+    await giveBack(store.counting, "key", 2 * MINUTE);
+    expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 0 });
+    await store.close();
+    await database.remove();
+  });
+});
 
 describe.each(dialects)("rate limits of several processes ($name)", (dialect) => {
   verifies("EX-03", "D-RATE");

@@ -39,12 +39,13 @@ export const count = async (
   return row;
 };
 
-/** Undoes one increment. */
-export const giveBack = async (tx: Db, key: string): Promise<void> => {
+/** Undoes one increment of the window that ends then; a later window of the key keeps its count. */
+export const giveBack = async (tx: Db, key: string, windowEndsAt: number): Promise<void> => {
   await tx
     .updateTable("counters")
     .set({ count: sql`counters.count - 1` })
     .where("key", "=", key)
+    .where("window_ends_at", "=", windowEndsAt)
     .where("count", ">", 0)
     .execute();
 };
