@@ -23,6 +23,8 @@ describe("a fair limiter", () => {
     await enter("other-1", "other");
     expect(turns).toEqual(["busy-1", "busy-2", "other-1"]);
     expect(limiter.held).toBe(3);
+    for (const one of busy) (await one)();
+    expect(limiter.held).toBe(1);
   });
 
   verifies("C-91");
