@@ -81,11 +81,17 @@ describe.each(dialects)("a rotation of the master key ($name)", ({ create }) => 
     const actions = (await rowsOf(third.store.read, "acme")).map(({ action }) => action);
     expect(actions.filter((action) => action === "admin.key_changed")).toHaveLength(2);
     const { store } = third;
-    for (let left = 8; left > 0; left -= 1) {
+    let left = 8;
+    while (left > 0) {
       expect(await verifyAudit(third, "acme")).toMatchObject({ ok: true, entries: left });
       const [oldest] = await rowsOf(store.read, "acme");
       const before = (oldest?.at ?? 0) + 1;
-      await store.transaction((tx) => purgeEntries(tx, store.auditKey, "acme", before));
+      const removed = await store.transaction((tx) =>
+        purgeEntries(tx, store.auditKey, "acme", before),
+      );
+      // Entries of one millisecond go together.
+      expect(removed).toBeGreaterThan(0);
+      left -= removed;
     }
   });
 
