@@ -86,7 +86,14 @@ const joinEntries = (first: VaultEntries, second: VaultEntries): VaultEntries =>
   list: async () => [...(await first.list()), ...(await second.list())],
 });
 
-const describeEntry = ({ value: _value, ...entry }: Entry): StoredSecret => entry;
+// Named one by one, so that nothing else of an entry is ever listed beside its secret.
+const describeEntry = ({ name, kind, keyId, tenantId, createdAt }: Entry): StoredSecret => ({
+  name,
+  kind,
+  keyId,
+  tenantId,
+  createdAt,
+});
 
 /** Seals again the secrets in files that former master keys sealed. */
 export const renewVault = async (needs: VaultNeeds & { folder: string }): Promise<Renewal> =>
