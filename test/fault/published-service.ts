@@ -8,10 +8,10 @@ import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { type Running, startCli, whenReady } from "../support/cli.ts";
+import { type Running, startCli, UNLIMITED, whenReady } from "../support/cli.ts";
 import { PROBED } from "../support/memory.ts";
 import { connectionOf } from "../support/pdf.ts";
-import type { Caller, Person, Reply, Sent } from "../support/platform.ts";
+import { type Caller, parseJson, type Person, type Reply, type Sent } from "../support/platform.ts";
 import { type Records, seed } from "../support/records.ts";
 import type { Database, Dialect } from "../support/stores.ts";
 
@@ -22,14 +22,6 @@ const DEADLINE_MS = 20_000;
 const EMAIL = "ann@careful.example";
 const PASSWORD = "correct horse battery staple";
 const API_KEY = `/authentication/v1/tenants/${TENANT}/users/profile/api-key`;
-
-const UNLIMITED = {
-  RECEIVABLES_GATEWAY_RATE_MINUTE: "0",
-  RECEIVABLES_LOGIN_RATE_MINUTE: "0",
-  RECEIVABLES_RATE_MINUTE: "0",
-  RECEIVABLES_RATE_HOUR: "0",
-  RECEIVABLES_TOOLS_RATE_MINUTE: "0",
-};
 
 /** Platform and MCP server as one process, and connections to it. */
 export type PublishedService = {
@@ -46,14 +38,6 @@ export type PublishedService = {
   /** Adds new records of every kind. */
   reseed(): Promise<Records>;
   close(): Promise<void>;
-};
-
-const parse = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };
 
 const asker =
@@ -75,7 +59,7 @@ const asker =
       status: reply.statusCode,
       headers: new Headers(found),
       text: answer,
-      body: parse(answer),
+      body: parseJson(answer),
     };
   };
 

@@ -6,6 +6,15 @@ const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 
 type Env = Record<string, string>;
 
+/** Switches the limits off that tests reach and people do not. */
+export const UNLIMITED = {
+  RECEIVABLES_GATEWAY_RATE_MINUTE: "0",
+  RECEIVABLES_LOGIN_RATE_MINUTE: "0",
+  RECEIVABLES_RATE_MINUTE: "0",
+  RECEIVABLES_RATE_HOUR: "0",
+  RECEIVABLES_TOOLS_RATE_MINUTE: "0",
+};
+
 /** Passes only the given settings, not those of the person who runs the tests. */
 const bare = (env: Env): Env => ({
   PATH: process.env["PATH"] ?? "",

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { runCli, type Running, startCli, whenReady } from "./cli.ts";
+import { runCli, type Running, startCli, UNLIMITED, whenReady } from "./cli.ts";
 import { type Proxy, startNginx } from "./nginx.ts";
 import { freePort } from "./postgres.ts";
 import { type Database, type Dialect, dialects } from "./stores.ts";
@@ -59,15 +59,6 @@ export type ClusterOptions = {
   signIn?: boolean;
 };
 
-const UNLIMITED = {
-  RECEIVABLES_GATEWAY_RATE_MINUTE: "0",
-  RECEIVABLES_LOGIN_RATE_MINUTE: "0",
-  RECEIVABLES_RATE_MINUTE: "0",
-  RECEIVABLES_RATE_HOUR: "0",
-  RECEIVABLES_TOOLS_RATE_MINUTE: "0",
-  RECEIVABLES_LOG: "warn",
-};
-
 const [, postgres] = dialects as [Dialect, Dialect];
 
 /** Starts two platforms and two MCP servers that share a database, a folder of files and the master key alone. */
@@ -78,6 +69,7 @@ export const startCluster = async (options: ClusterOptions = {}): Promise<Cluste
   const databaseUrl = (await options.reach?.(folder, own)) ?? own;
   const shared: Env = {
     ...UNLIMITED,
+    RECEIVABLES_LOG: "warn",
     DATABASE_URL: databaseUrl,
     RECEIVABLES_FILES_URL: join(folder, "files"),
     RECEIVABLES_SECRET_KEY_FILE: join(data, "secret.key"),

@@ -106,7 +106,8 @@ export type TestPlatform = {
   close(): Promise<void>;
 };
 
-const parse = (text: string): unknown => {
+/** Returns the value of a JSON text, or undefined for other texts. */
+export const parseJson = (text: string): unknown => {
   try {
     return JSON.parse(text);
   } catch {
@@ -134,7 +135,7 @@ const callerOf =
       status: response.status,
       headers: response.headers,
       text: answer,
-      body: parse(answer),
+      body: parseJson(answer),
     };
   };
 
