@@ -29,6 +29,17 @@ const DisputeSummary = z.object({
   ),
 });
 
+/** Returns a table of the groups with their number of disputes and amount. */
+const tabulate = ({ items }: z.infer<typeof DisputeSummary>, head: string, name: string) => ({
+  head: [head, "Disputes", "Amount"],
+  numeric: [1, 2],
+  rows: items.map(({ key, count, amount, currencyCode }) => [
+    String(key[name]),
+    count,
+    formatMoney(amount, currencyCode),
+  ]),
+});
+
 const openedByReason = (month: Month): Question => ({
   question: `What was disputed in ${month.name}, and why?`,
   async answer(session) {
@@ -39,15 +50,7 @@ const openedByReason = (month: Month): Question => ({
     );
     return [
       `${summary.rowCount} disputes were opened, over ${formatTotals(summary.currencyTotals)}. The largest groups:`,
-      {
-        head: ["Reason", "Disputes", "Amount"],
-        numeric: [1, 2],
-        rows: summary.items.map(({ key, count, amount, currencyCode }) => [
-          String(key["reason"]),
-          count,
-          formatMoney(amount, currencyCode),
-        ]),
-      },
+      tabulate(summary, "Reason", "reason"),
     ];
   },
 });
@@ -139,15 +142,7 @@ const openAtTheEnd = (month: Month): Question => ({
     );
     return [
       `${summary.rowCount} disputes, over ${formatTotals(summary.currencyTotals)}:`,
-      {
-        head: ["Days open", "Disputes", "Amount"],
-        numeric: [1, 2],
-        rows: summary.items.map(({ key, count, amount, currencyCode }) => [
-          String(key["age"]),
-          count,
-          formatMoney(amount, currencyCode),
-        ]),
-      },
+      tabulate(summary, "Days open", "age"),
     ];
   },
 });
