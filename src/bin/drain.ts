@@ -1,5 +1,6 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
+import type { Duplex } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { readyAnswer } from "../kit/readiness.ts";
@@ -26,6 +27,8 @@ const refuseReady = (response: ServerResponse): void => {
 
 export type Draining = {
   listener: RequestListener;
+  /** Whether a part of a response has gone through this connection, and the rest has not. */
+  isAnswering(socket: Duplex): boolean;
   /**
    * Takes a server out of use without losing a request: first `/ready` answers 503, then the server accepts no further
    * connection, then each open connection ends with its next response. A proxy that sends a request through a connection
@@ -55,6 +58,8 @@ export const createDraining = (inner: RequestListener): Draining => {
 
   return {
     listener,
+    isAnswering: (socket) =>
+      [...running].some((response) => response.socket === socket && response.headersSent),
     async drain(server) {
       state = "noticed";
       if (performance.now() - askedAt < ASKED_WITHIN_MS) await delay(NOTICE_MS);

@@ -4,6 +4,7 @@ import { getRequestListener, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { createLog, toErrorFields } from "../kit/log.ts";
 import { createDraining } from "./drain.ts";
+import { refuseMalformed } from "./malformed.ts";
 import { factsOf } from "./observe.ts";
 import type { HttpServer } from "../mcp/http/http-server.ts";
 import type { Platform } from "../platform/platform.ts";
@@ -58,6 +59,9 @@ export const serve = async (
       connectionsCheckingInterval: lookEveryMs,
     },
     draining.listener,
+  );
+  server.on("clientError", (error, socket) =>
+    refuseMalformed(error, socket, draining.isAnswering(socket)),
   );
   const closed = new Promise((resolve) => {
     server.once("close", resolve);

@@ -201,6 +201,25 @@ onEveryStore("bytes from the network", (at) => {
   });
 
   verifies("C-57");
+  it("lets a client read why a request is refused that it is still sending", async () => {
+    const long = POST(["Content-Length: 4000000"], "x".repeat(4_000_000));
+    for (const text of [
+      long.replace("logout", `logout?${"x".repeat(20_000)}`),
+      `no HTTP ${long}`,
+    ]) {
+      const socket = connect(port(), "127.0.0.1");
+      let heard = "";
+      let reset: unknown = null;
+      socket.on("data", (chunk) => (heard += String(chunk)));
+      socket.on("error", (error) => (reset = error));
+      socket.end(text);
+      await once(socket, "close");
+      expect(reset).toBeNull();
+      expect(statusesIn(heard)).toHaveLength(1);
+    }
+  });
+
+  verifies("C-57");
   it("answers the request of a client that has ended its side, and survives a half request", async () => {
     const halved = connect(port(), "127.0.0.1");
     let heard = "";
