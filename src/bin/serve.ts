@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
-import { isIPv6, type AddressInfo } from "node:net";
+import { isIPv6, type AddressInfo, type Socket } from "node:net";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { createLog, toErrorFields } from "../kit/log.ts";
@@ -63,6 +63,11 @@ export const serve = async (
   server.on("clientError", (error, socket) =>
     refuseMalformed(error, socket, draining.isAnswering(socket)),
   );
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
   const closed = new Promise((resolve) => {
     server.once("close", resolve);
   });
@@ -85,6 +90,8 @@ export const serve = async (
       // Without this, a connection would stay open for a next request.
       const gone = setInterval(() => {
         server.closeIdleConnections();
+        // Browsers and HTTP clients open connections in advance. Node.js waits for the first request of each.
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       }, GONE_EVERY_MS);
       server.close();
       await closed;
