@@ -1,6 +1,14 @@
 import { createHmac, createSecretKey } from "node:crypto";
-import { constants } from "node:fs";
-import { mkdir, open, readdir, rename, stat, unlink } from "node:fs/promises";
+import {
+  appendFileSync,
+  closeSync,
+  constants,
+  fstatSync,
+  mkdirSync,
+  openSync,
+  renameSync,
+} from "node:fs";
+import { readdir, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
@@ -61,7 +69,7 @@ export const callLogFiles = async (path: string): Promise<string[]> => {
 const putAway = async (path: string, now: number): Promise<void> => {
   const ending = extname(path);
   const mark = `${formatTimestamp(now).replaceAll(":", "")}-${randomToken().slice(0, 6)}`;
-  await rename(path, `${path.slice(0, path.length - ending.length)}-${mark}${ending}`);
+  renameSync(path, `${path.slice(0, path.length - ending.length)}-${mark}${ending}`);
   const files = await callLogFiles(path);
   const old = files.filter((file) => file !== path).slice(0, -(FILES_KEPT - 1));
   await Promise.all(old.map((file) => unlink(file).catch(() => {})));
@@ -74,43 +82,22 @@ const APPENDING =
   constants.O_NOFOLLOW |
   constants.O_NONBLOCK;
 
-/** Appends to a plain file with one name: a symbolic or hard link would put the lines into another file. */
-const appendLines = async (path: string, lines: string): Promise<void> => {
-  const file = await open(path, APPENDING, 0o600);
+/**
+ * Appends to a plain file with one name: a symbolic or hard link would put the line into another file. Returns false,
+ * and writes nothing, if the file has `most` bytes. It uses no threads: waiting for one takes longer than all these
+ * calls together.
+ */
+const appendLine = (path: string, line: string, most: number): boolean => {
+  const file = openSync(path, APPENDING, 0o600);
   try {
-    const about = await file.stat();
+    const about = fstatSync(file);
     if (!about.isFile() || about.nlink > 1) throw new Error(`${path} is a link or no plain file`);
-    await file.appendFile(lines);
+    if (about.size >= most) return false;
+    appendFileSync(file, line);
+    return true;
   } finally {
-    await file.close();
+    closeSync(file);
   }
-};
-
-const sizeOf = async (path: string): Promise<number> =>
-  stat(path).then(
-    ({ size }) => size,
-    () => 0,
-  );
-
-/** Writes at once what has come while the last write was under way; each promise settles with the write it was in. */
-const gathered = (write: (lines: string) => Promise<void>): ((line: string) => Promise<void>) => {
-  let waiting = "";
-  let last: Promise<void> = Promise.resolve();
-  let next: Promise<void> | undefined;
-  const begin = async (): Promise<void> => {
-    await last.catch(() => {});
-    const lines = waiting;
-    [waiting, next] = ["", undefined];
-    await write(lines);
-  };
-  return (line) => {
-    waiting += line;
-    if (next === undefined) {
-      next = begin();
-      last = next;
-    }
-    return next;
-  };
 };
 
 /** A log of one JSON line per call that several processes may write at once. */
@@ -123,18 +110,17 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
       .digest("base64url")
       .slice(0, HASH_CHARACTERS);
 
-  const append = async (lines: string): Promise<void> => {
-    if ((await sizeOf(path)) >= MOST_BYTES) await putAway(path, now()).catch(() => {});
-    await appendLines(path, lines);
+  const append = async (line: string): Promise<void> => {
+    if (appendLine(path, line, MOST_BYTES)) return;
+    await putAway(path, now()).catch(() => {});
+    appendLine(path, line, Infinity);
   };
 
-  const write = (lines: string): Promise<void> =>
-    append(lines).catch(async () => {
-      await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-      await append(lines);
+  const write = (line: string): Promise<void> =>
+    append(line).catch(() => {
+      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+      return append(line);
     });
-
-  const writeTogether = gathered(write);
 
   return {
     async record({ args, ...call }) {
@@ -150,7 +136,7 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
         tool,
         ...said,
       };
-      await writeTogether(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
+      await write(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
         log.warn("call_log.failed", toErrorFields(error)),
       );
     },

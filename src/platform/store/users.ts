@@ -1,24 +1,29 @@
 import { BUILT_IN_ROLES, isPermission, type Permission } from "../../contract/permissions.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
+import { prepareQuery } from "./prepared.ts";
 import type { UserRow } from "./tables.ts";
 
-export const findUser = (db: Db, id: string) =>
-  db.selectFrom("users").selectAll().where("id", "=", id).executeTakeFirst();
+const usersById = prepareQuery((db: Db, id: string) =>
+  db.selectFrom("users").selectAll().where("id", "=", id),
+);
+
+export const findUser = async (db: Db, id: string): Promise<UserRow | undefined> =>
+  (await usersById(db, id))[0];
 
 export const findUserByEmail = (db: Db, email: string) =>
   db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
 
 /** Lists the tenants that a user can access, by id. */
-export const listActiveTenants = (db: Db, userId: string) =>
+export const listActiveTenants = prepareQuery((db: Db, userId: string) =>
   db
     .selectFrom("memberships")
     .innerJoin("tenants", "tenants.id", "memberships.tenant_id")
     .selectAll("tenants")
     .where("memberships.user_id", "=", userId)
     .where("memberships.status", "=", "Active")
-    .orderBy("tenants.id")
-    .execute();
+    .orderBy("tenants.id"),
+);
 
 /** Returns a user's default tenant if it is accessible, else the first accessible one. */
 export const findHomeTenant = (
@@ -32,13 +37,8 @@ const builtIn = new Map(BUILT_IN_ROLES.map((role) => [role.roleId, role]));
 const parseGrants = (text: string): Permission[] =>
   (JSON.parse(text) as string[]).filter(isPermission);
 
-/** Finds the permissions of an active member; undefined for any other user. */
-export const findPermissions = async (
-  db: Db,
-  tenantId: string,
-  userId: string,
-): Promise<ReadonlySet<Permission> | undefined> => {
-  const rows = await db
+const rolesOfMember = prepareQuery((db: Db, tenantId: string, userId: string) =>
+  db
     .selectFrom("memberships")
     .leftJoin("membership_roles", (join) =>
       join
@@ -53,8 +53,16 @@ export const findPermissions = async (
     .select(["membership_roles.role_id", "roles.grants"])
     .where("memberships.tenant_id", "=", tenantId)
     .where("memberships.user_id", "=", userId)
-    .where("memberships.status", "=", "Active")
-    .execute();
+    .where("memberships.status", "=", "Active"),
+);
+
+/** Finds the permissions of an active member; undefined for any other user. */
+export const findPermissions = async (
+  db: Db,
+  tenantId: string,
+  userId: string,
+): Promise<ReadonlySet<Permission> | undefined> => {
+  const rows = await rolesOfMember(db, tenantId, userId);
   if (rows.length === 0) return undefined;
   return new Set(
     rows.flatMap(({ role_id, grants }) =>
