@@ -16,6 +16,7 @@ import type { Settings } from "../../src/mcp/caller.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { replayFolder } from "./replay-folder.ts";
 import { type ScriptedReply, scriptBroker } from "./script.ts";
+import { sharedValidators } from "../support/shared-validators.ts";
 
 export type Reply = ElicitResult | Error;
 /** The person's answer to a question; without it the host cannot ask. */
@@ -146,7 +147,11 @@ const newHost = async (
   browser: Browser | undefined,
 ): Promise<Host> => {
   const capabilities = capabilitiesOf(person, browser);
-  const client = new Client(info, { capabilities, versionNegotiation: { mode } });
+  const client = new Client(info, {
+    capabilities,
+    jsonSchemaValidator: sharedValidators,
+    versionNegotiation: { mode },
+  });
   if ("elicitation" in capabilities) {
     client.setRequestHandler("elicitation/create", ({ params }) => answer(params, person, browser));
   }

@@ -18,6 +18,7 @@ import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { OPEN, type Result } from "./hosts.ts";
+import { sharedValidators } from "../support/shared-validators.ts";
 
 /** A server behind one transport, and its address. */
 export type ServedTransport = {
@@ -136,7 +137,11 @@ const createModernDriver =
   (mode: "legacy" | "auto"): Connect =>
   async (server, asks) => {
     const capabilities = asks ? { elicitation: { form: {} } } : {};
-    const client = new Client(INFO, { capabilities, versionNegotiation: { mode } });
+    const client = new Client(INFO, {
+      capabilities,
+      jsonSchemaValidator: sharedValidators,
+      versionNegotiation: { mode },
+    });
     if (asks) client.setRequestHandler("elicitation/create", () => YES);
     await client.connect(server.transport());
     return createDriver(client);

@@ -29,11 +29,12 @@ export const logged = async (at: TestPlatform, tenantId: string, count: number):
   await at.store.transaction((tx) => appendEntries(tx, at.store.auditKey, entries));
 };
 
-/** A tenant's whole log in the order of its writing. */
-export const rowsOf = (db: Db, tenantId: string) =>
+/** A tenant's log after a sequence number, in the order of its writing. */
+export const rowsOf = (db: Db, tenantId: string, after = 0) =>
   db
     .selectFrom("audit_logs")
     .selectAll()
     .where("tenant_id", "=", tenantId)
+    .where("seq", ">", after)
     .orderBy("seq")
     .execute();
