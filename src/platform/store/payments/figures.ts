@@ -9,8 +9,8 @@ import { findColumn } from "./columns.ts";
 type Columns = {
   /** Over the rows of one payment in one group. */
   ofPayment: readonly Expression[];
-  /** Over one payment's groups, for totals without groups. */
-  combined: readonly Expression[];
+  /** The same columns over one payment's groups, for totals without groups. */
+  combined: readonly [name: string, value: Expression][];
   /** Over the payments of a group: `f…` is the value, `c…` the number of values, `o…` what orders the groups. */
   ofGroup: readonly Expression[];
   /** Over the rows of a group. */
@@ -39,7 +39,7 @@ const findExtreme = (op: "min" | "max", column: Expression, place: number): Colu
   return {
     ...NONE,
     ofPayment: [named(aggregate(column), name)],
-    combined: [named(again, name)],
+    combined: [[name, again]],
     ofGroup: [named(again, `f${place}`)],
   };
 };
@@ -50,7 +50,7 @@ const countValues = (column: Expression, place: number): Columns => {
   return {
     ...NONE,
     ofPayment: [named(sql`count(${column})`, name)],
-    combined: [named(total, name)],
+    combined: [[name, total]],
     ofGroup: [named(total, `f${place}`)],
   };
 };
@@ -79,7 +79,7 @@ const addPayments = (db: Db, op: "sum" | "avg", column: Expression, place: numbe
   return {
     ...NONE,
     ofPayment: [named(sql`max(${column})`, name)],
-    combined: [named(sql`max(${amount})`, name)],
+    combined: [[name, sql`max(${amount})`]],
     ofGroup: ofTotals(db, { op, totals, counted: sql`count(${amount})` }, place),
   };
 };
@@ -98,8 +98,8 @@ const addRows = (db: Db, op: "sum" | "avg", column: Expression, place: number): 
       named(sql`count(${column})`, count),
     ],
     combined: [
-      ...parts.map(({ name }) => named(sql`sum(${sql.ref(name)})`, name)),
-      named(counted, count),
+      ...parts.map(({ name }): [string, Expression] => [name, sql`sum(${sql.ref(name)})`]),
+      [count, counted],
     ],
     ofGroup: ofTotals(db, { op, totals, counted }, place),
   };

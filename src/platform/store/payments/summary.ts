@@ -145,15 +145,21 @@ const rankGroups = (parts: Parts, order: [string, Direction][]): Expression => {
     row_number() over (order by ${list(terms)}) as place from (${selectGroups(parts)}) as g`;
 };
 
+/** Whether a payment belongs to several groups. Few do, so they alone are added up again. */
+const IS_SHARED = sql`coalesce(pid in (select pid from several), false)`;
+
 /** Selects the total of each currency, in which a payment of several groups counts once. */
 const selectTotals = ({ figures }: Parts): Expression => {
-  const combined = figures.flatMap((figure) => figure.combined);
-  const counted = named(sql`sum(n)`, "n");
-  const columns = sql`pid, alone, ${sql.ref(CURRENCY)}`;
+  const currency = sql.ref(CURRENCY);
+  const parts = figures.flatMap(({ combined }) => combined);
+  const values = parts.map(([name]) => sql.ref(name));
+  const combined = parts.map(([name, value]) => named(value, name));
   const measured = figures.flatMap(({ ofGroup }) => ofGroup);
-  return sql`select ${sql.ref(CURRENCY)}, ${list([...COUNTS, ...measured])} from (
-    select ${columns}, ${list([counted, ...combined])} from payments group by ${columns}) as whole
-    group by ${sql.ref(CURRENCY)}`;
+  return sql`select ${currency}, ${list([...COUNTS, ...measured])} from (
+    select ${list([currency, sql.ref("n"), ...values])} from payments where not ${IS_SHARED}
+    union all
+    select ${list([currency, sql`sum(n)`, ...combined])} from payments
+    where ${IS_SHARED} group by pid, ${currency}) as whole group by ${currency}`;
 };
 
 const listFigureColumns = ({ op, field }: Measure, place: number): string[] => {
@@ -161,8 +167,7 @@ const listFigureColumns = ({ op, field }: Measure, place: number): string[] => {
   return op === "sum" || op === "avg" ? [`f${place}`, `c${place}`] : [`f${place}`];
 };
 
-const SHARED = sql`(select count(*) from (
-  select 1 from payments group by pid, alone having count(*) > 1) as several)`;
+const SHARED = sql`select pid from payments where pid is not null group by pid having count(*) > 1`;
 
 const OWN = [CURRENCY, "payments", "row_count"];
 
@@ -188,12 +193,12 @@ export const summarizePayments = async (
   const ofGroups = [...values, "groups", "place", ...names].map((name) => sql.ref(name));
   const ofTotals = values.map((name) => (ofRows.includes(name) ? nothing(name) : sql.ref(name)));
   const { rows } = await sql<SummaryRow>`
-    with payments as materialized (${selectPayments(parts)})
+    with payments as materialized (${selectPayments(parts)}), several as materialized (${SHARED})
     select 0 as is_total, ${list(ofGroups)}, 0 as shared
     from (${rankGroups(parts, order)}) as ranked where place <= ${limit}
     union all
     select 1 as is_total, ${list([...ofTotals, sql`0 as groups, 0 as place`, ...names.map(nothing)])},
-      ${SHARED} as shared
+      (select count(*) from several) as shared
     from (${selectTotals(parts)}) as totals`.execute(db);
   return rows.toSorted((a, b) => a.is_total - b.is_total || a.place - b.place);
 };
