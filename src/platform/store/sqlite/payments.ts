@@ -1,33 +1,26 @@
 import { type RawBuilder, sql } from "kysely";
 import { type PaymentQueries, ROW_SEPARATOR } from "../dialect.ts";
-import { type Column, findColumn, openMember, TABLES } from "../payments/columns.ts";
+import { type Column, findColumn, TABLES } from "../payments/columns.ts";
 import { matches } from "../payments/filter.ts";
 import { findCandidates, hasSeq, isBetween, sliceSeqs } from "../payments/scan.ts";
 
 // A query holds the event loop or a reader thread until it ends, so each reads few rows.
 const ROWS_PER_READ = 500;
+// An export does not send its rows one by one: fewer and longer messages to the reader thread take less time.
+const ROWS_PER_STRETCH = 2000;
 const SEQS_PER_SCAN = 5000;
 
-const orNull = (text: RawBuilder<unknown>): RawBuilder<string> => sql`coalesce(${text}, 'null')`;
-
-const toJson = ({ name, storage }: Column): RawBuilder<string> => {
+const toJson = ({ name, storage }: Column): RawBuilder<unknown> => {
   const column = sql.ref(name);
   if (storage === "flag") {
-    return sql`case ${column} when 1 then 'true' when 0 then 'false' else 'null' end`;
+    return sql`json(case ${column} when 1 then 'true' when 0 then 'false' end)`;
   }
-  return storage === "decimal" || storage === "integer"
-    ? orNull(column)
-    : sql`json_quote(${column})`;
+  return storage === "decimal" || storage === "integer" ? sql`json(${column})` : column;
 };
 
 /** A row as JSON text built by SQLite, which takes a third of the time that JSON.stringify of rows takes. */
-const rowToJson = (columns: readonly Column[]): RawBuilder<string> => {
-  const parts = columns.flatMap((column, place) => [
-    sql.lit(openMember(column, place)),
-    toJson(column),
-  ]);
-  return sql`concat(${sql.join([...parts, sql.lit("}")])})`;
-};
+const rowToJson = (columns: readonly Column[]): RawBuilder<string> =>
+  sql`json_object(${sql.join(columns.flatMap((column) => [sql.lit(column.field.name), toJson(column)]))})`;
 
 export const paymentQueries: PaymentQueries = {
   rowsPerRead: ROWS_PER_READ,
@@ -51,13 +44,13 @@ export const paymentQueries: PaymentQueries = {
     const few = await findCandidates(db, scan);
     const filter = matches(db, scan.filter);
     if (few !== undefined) {
-      for (const some of sliceSeqs(few, ROWS_PER_READ)) {
+      for (const some of sliceSeqs(few, ROWS_PER_STRETCH)) {
         yield sql<boolean>`${hasSeq(db, some)} and ${filter}`;
       }
       return;
     }
-    for (let { after } = scan; after < scan.upTo; after += ROWS_PER_READ) {
-      const upTo = Math.min(scan.upTo, after + ROWS_PER_READ);
+    for (let { after } = scan; after < scan.upTo; after += ROWS_PER_STRETCH) {
+      const upTo = Math.min(scan.upTo, after + ROWS_PER_STRETCH);
       yield sql<boolean>`${isBetween(after, upTo)} and ${filter}`;
     }
   },
