@@ -89,12 +89,12 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Whole processes, some with a time limit: after the rest, one file at a time.
+        // Whole processes: after the rest, because each test takes the processor of several.
         test: {
           name: "e2e",
           include: ["test/e2e/**/*.test.ts"],
           exclude: [MAIN_JOB],
-          maxWorkers: 1,
+          maxWorkers: 2,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,
           sequence: { groupOrder: 2 },

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { freePort } from "../support/debian-postgres.ts";
+import { freePort } from "../support/free-port.ts";
 import { ROOT } from "../support/sources.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -179,21 +179,27 @@ describe("over both transports, an address", () => {
       /doctor|Wait a minute/,
     ],
   ];
-  it.each(URLS)("%s is reported in every call", async (_what, open, says, step) => {
-    const [url, close] = await open();
-    for (const start of [startStdioProcess, startHttpProcess]) {
-      const host = await start(settings(url, SECONDS.patient));
-      for (const [, result] of await all(host)) {
-        const problem = readProblem(result);
-        expect(problem).toMatchObject({
-          code: "unavailable",
-          message: expect.stringMatching(says),
-        });
-        expect(problem.nextStep).toMatch(step);
-      }
-      await host.close();
-      expect(host.texts.stdout + host.texts.stderr).not.toContain(FAKE_KEY);
-    }
-    await close();
-  });
+  // Each test's own `expect`: the common one does not know which of several at a time is meant.
+  it.concurrent.for(URLS)(
+    "%s is reported in every call",
+    async ([_what, open, says, step], context) => {
+      const { expect } = context;
+      const [url, close] = await open();
+      const report = async (start: typeof startStdioProcess): Promise<void> => {
+        const host = await start(settings(url, SECONDS.patient));
+        for (const [, result] of await all(host)) {
+          const problem = readProblem(result);
+          expect(problem).toMatchObject({
+            code: "unavailable",
+            message: expect.stringMatching(says),
+          });
+          expect(problem.nextStep).toMatch(step);
+        }
+        await host.close();
+        expect(host.texts.stdout + host.texts.stderr).not.toContain(FAKE_KEY);
+      };
+      await Promise.all([startStdioProcess, startHttpProcess].map(report));
+      await close();
+    },
+  );
 });

@@ -122,7 +122,8 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     expect(statuses).toEqual([0, 0, 0, 0]);
     expect((await categories()).filter((code) => code.startsWith("LOAD-"))).toHaveLength(made);
     await host.close();
-  });
+    // As long as 5,000 requests take on a machine that is busy with other work.
+  }, 600_000);
 
   verifies("OP-23");
   it("answer /ready with 503 and other requests with 200 before they end", async () => {

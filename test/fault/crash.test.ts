@@ -20,8 +20,8 @@ import {
 import { verifies } from "../support/verifies.ts";
 
 const SEED = Number(process.env["FAULT_SEED"] ?? 20_260_302);
-const KILLS = 20;
-const WRITES = 5000;
+const KILLS = 10;
+const WRITES = 2500;
 const CLIENTS = 24;
 const TENANTS = ["north", "south", "west"];
 const PASSWORD = "correct horse battery staple";

@@ -12,8 +12,9 @@ import type { FileStore } from "../../src/platform/files/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
 
-// Works the exports that are due at the moment argv[2], and kills itself at its argv[3]-th step; 0: never.
-const [now = 0, last = 0] = process.argv.slice(2).map(Number);
+// Works the exports that are due at each moment in turn, and kills itself at the step of this number; 0: never.
+const turns = process.argv.slice(2).map((turn) => turn.split(":").map(Number));
+let [now = 0, last = 0] = turns[0] ?? [];
 const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
 const { store: real } = await openBase({
   dataFolder,
@@ -61,11 +62,17 @@ const clock = () => now;
 const log = createLog("error");
 const needs = { store, files, clock, newId: randomId, log };
 const quota = createStorageQuota(store, Infinity);
-const worker = createWorker({ store, clock, log }, [
+const kinds = [
   scheduleJobs(needs),
   runJobs({ ...needs, limits: RUN_LIMITS, quota, finished: createFinished(needs) }),
-]);
-await worker.runDue();
-await worker.close();
+];
+for ([now = 0, last = 0] of turns) {
+  steps = 0;
+  const worker = createWorker({ store, clock, log }, kinds);
+  // oxlint-disable no-await-in-loop -- one turn after the other
+  await worker.runDue();
+  await worker.close();
+  // oxlint-enable no-await-in-loop
+}
 await real.close();
 process.stdout.write(String(steps));

@@ -12,11 +12,12 @@ import { insertWebhook } from "../../src/platform/store/webhooks.ts";
 import { finished, startChild } from "../support/child.ts";
 import { everyPayment, exportingTenant, paymentIds, SCHEDULES } from "../support/exports.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
-import { dialects } from "../support/stores.ts";
+import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "crashing";
 const ROWS = 12_000;
+const HALF_HOUR = HOUR / 2;
 const CHILD = new URL("runs-child.ts", import.meta.url);
 
 const runsOf = ({ store }: TestPlatform): Promise<ExportRunRow[]> =>
@@ -38,6 +39,16 @@ const kept = async ({ files }: TestPlatform): Promise<string[]> =>
   (await readdir(files, { recursive: true, withFileTypes: true }))
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name));
+
+/** A moment, and the step at which the process dies then; 0: none. */
+type Turn = readonly [now: number, step: number];
+
+const startTurns = ({ environment }: Database, turns: readonly Turn[], zone = "UTC") =>
+  startChild(
+    CHILD,
+    turns.map((turn) => turn.join(":")),
+    { ...environment, TZ: zone },
+  );
 
 describe.each(dialects)("processes that die during exports ($name)", (dialect) => {
   verifies("C-04", "C-05", "SC-16", "D-SCH-3");
@@ -63,42 +74,46 @@ describe.each(dialects)("processes that die during exports ($name)", (dialect) =
           updated_at: start,
         }),
       );
-      const work = (now: number, step: number) =>
-        startChild(CHILD, [String(now), String(step)], database.environment);
-      const die = async (now: number, step: number): Promise<void> => {
-        const [code, signal] = (await once(work(now, step), "close")) as [number, string];
+      const work = (...turns: Turn[]) => startTurns(database, turns);
+      const die = async (...turns: Turn[]): Promise<void> => {
+        const [code, signal] = (await once(work(...turns), "close")) as [number, string];
         expect([code, signal]).toEqual([null, "SIGKILL"]);
       };
-      const live = async (now: number) => Number(await finished(work(now, 0)));
 
-      const steps = await live(start);
+      const steps = Number(await finished(work([start, 0])));
       expect(steps).toBeGreaterThan(10);
       let slot = 0;
+      // Each process first finishes the run in whose midst the former one died, then dies in the next.
+      let rescue: Turn[] = [];
+      const checkRescued = async (): Promise<void> => {
+        const runs = (await runsOf(at)).filter(({ slot_at }) => slot_at < start + slot * HOUR);
+        expect(runs.map(({ slot_at }) => (slot_at - start) / HOUR)).toEqual(
+          Array.from({ length: slot }, (_, index) => index),
+        );
+        expect(runs.every(({ status }) => status === "completed")).toBe(true);
+      };
       // Each store has its own way to die; the steps between are the same.
       const stride = dialect.name === "sqlite" ? 1 : 2;
       for (let step = 1; step <= steps; step += stride) {
         slot += 1;
         const now = start + slot * HOUR;
-        await die(now, step);
+        await die(...rescue, [now, step]);
+        await checkRescued();
         // Until it has ended, a run shows nothing of what it wrote.
         const early = (await runsOf(at)).at(-1);
         if (early !== undefined && early.status !== "completed") {
           expect(await findChunks(at.store.read, early, { from: 0, to: ROWS })).toEqual([]);
         }
-        await live(now + MINUTE + 1);
-        const runs = await runsOf(at);
-        expect(runs.map(({ slot_at }) => (slot_at - start) / HOUR)).toEqual(
-          Array.from({ length: slot + 1 }, (_, index) => index),
-        );
-        expect(runs.every(({ status }) => status === "completed")).toBe(true);
+        rescue = [[now + MINUTE + 1, 0]];
       }
       // Twice is too often: the third process gives the run up.
       slot += 1;
       const now = start + slot * HOUR;
       const midst = Math.ceil(steps / 2);
-      await die(now, midst);
-      await die(now + MINUTE + 1, midst - 6);
-      await live(now + 2 * MINUTE + 2);
+      await die(...rescue, [now, midst]);
+      await checkRescued();
+      await die([now + MINUTE + 1, midst - 6]);
+      await finished(work([now + 2 * MINUTE + 2, 0]));
       const runs = await runsOf(at);
       const [given, ...whole] = runs.toReversed();
       expect(given).toMatchObject({ status: "failed", error_stage: "internal", row_count: 0 });
@@ -127,7 +142,7 @@ describe.each(dialects)("processes that die during exports ($name)", (dialect) =
     const due = { firstRunAt: formatTimestamp(start), intervalMs: HOUR };
     expect((await call("POST", SCHEDULES, { body: { ...everyPayment, ...due } })).status).toBe(201);
     const both = async (now: number): Promise<number[]> => {
-      const work = () => finished(startChild(CHILD, [String(now), "0"], database.environment));
+      const work = () => finished(startTurns(database, [[now, 0]]));
       await Promise.all([work(), work()]);
       const runs = await runsOf(at);
       expect(runs.every(({ status }) => status === "completed")).toBe(true);
@@ -144,4 +159,27 @@ describe.each(dialects)("processes that die during exports ($name)", (dialect) =
     expect(after.at(-1)).toBe(26);
     await at.close();
   });
+
+  verifies("C-15");
+  it.each(["2026-03-29T00:00:00Z", "2026-10-25T00:00:00Z"])(
+    "run each slot once where clocks are put forward or back after %s",
+    async (change) => {
+      const database = await dialect.createMigrated();
+      const at = await startPlatform({ name: dialect.name, createMigrated: async () => database });
+      const call = await exportingTenant(at, TENANT, 3);
+      const start = Date.parse(change) - HOUR;
+      const due = { firstRunAt: formatTimestamp(start), intervalMs: HALF_HOUR };
+      const made = await call("POST", SCHEDULES, { body: { ...everyPayment, ...due } });
+      expect(made.status, made.text).toBe(201);
+      const slots = Array.from({ length: 8 }, (_, index) => start + index * HALF_HOUR);
+      // A moment after each slot, and once more.
+      const turns = slots.flatMap((slot): Turn[] => [
+        [slot + 1, 0],
+        [slot + 2, 0],
+      ]);
+      await finished(startTurns(database, turns, "Europe/Berlin"));
+      expect((await runsOf(at)).map(({ slot_at }) => slot_at)).toEqual(slots);
+      await at.close();
+    },
+  );
 });

@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import { freePort } from "./free-port.ts";
 
 const isProgram = (path: string): boolean => {
   try {
@@ -23,15 +24,6 @@ export const clamdProgram = [...(process.env["PATH"] ?? "").split(delimiter), "/
 export const MARKER = "RECEIVABLES-TEST-MARKER";
 
 export type RunningClamd = { port: number; socketPath: string; stop(): Promise<void> };
-
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-};
 
 const answers = (path: string): Promise<boolean> =>
   new Promise((resolve) => {

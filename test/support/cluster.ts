@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { runCli, type Running, startCli, UNLIMITED, whenReady } from "./cli.ts";
 import { type Proxy, startNginx } from "./nginx.ts";
-import { freePort } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
 import { type Database, type Dialect, dialects } from "./stores.ts";
 
 export const TENANT = "acme";

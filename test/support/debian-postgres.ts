@@ -1,9 +1,8 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { promisify } from "node:util";
+import { freePort } from "./free-port.ts";
 
 const VERSIONS = "/usr/lib/postgresql";
 
@@ -17,17 +16,6 @@ const newest = (): string | undefined =>
 
 /** The folder of a server and its tools of one version; undefined where Debian's package is not installed. */
 export const POSTGRES_TOOLS = newest();
-
-/** Returns a port that was free a moment ago. */
-export const freePort = async (): Promise<number> => {
-  const server = createServer();
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const address = server.address();
-  await promisify(server.close.bind(server))();
-  return typeof address === "object" && address !== null ? address.port : 0;
-};
 
 /** Starts a server of Debian's package, whose tools have its version. The server refuses to run as root. */
 export const startDebianPostgres = async (bin: string) => {

@@ -4,7 +4,7 @@ import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
 import { waitForPort } from "./nginx.ts";
-import { freePort } from "./postgres.ts";
+import { freePort } from "./free-port.ts";
 
 const PATHS = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
 const pgbouncer = PATHS.find((path) => existsSync(path));

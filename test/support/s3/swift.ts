@@ -8,10 +8,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { S3Client } from "@aws-sdk/client-s3";
+import { freePort } from "../free-port.ts";
 
 /** Debian's Python, whose package python3-swift has all servers. */
 const PYTHON = "/usr/bin/python3";
@@ -38,10 +39,7 @@ export type Swift = {
 };
 
 const freePorts = async (): Promise<Ports> => {
-  const servers = SERVERS.map(() => createServer().listen(0, "127.0.0.1"));
-  await Promise.all(servers.map((server) => once(server, "listening")));
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => once(server.close(), "close")));
+  const ports = await Promise.all(SERVERS.map(freePort));
   return Object.fromEntries(SERVERS.map((name, index) => [name, ports[index]])) as Ports;
 };
 
