@@ -1,4 +1,5 @@
 import { askAccount, askAccountNote } from "./kinds/accounts.ts";
+import { askCategory } from "./kinds/configuration.ts";
 import { askDispute, createDispute } from "./kinds/disputes.ts";
 import { askDocument } from "./kinds/documents.ts";
 import {
@@ -10,6 +11,7 @@ import {
   removeWebhook,
 } from "./kinds/exports.ts";
 import { announceFile, readFile, removeFile, sendFile, sendPdf } from "./kinds/files.ts";
+import { askLogin, checkLogin } from "./kinds/logins.ts";
 import { askNote, createNote } from "./kinds/notes.ts";
 import { addTo, type Population } from "./population.ts";
 import type { Asked, Body, Outcome, Tracked } from "./records.ts";
@@ -133,6 +135,16 @@ const chooseIngest: Choose = ({ world: { dice }, population }) => {
   ])();
 };
 
+const chooseConfiguration: Choose = ({ world: { dice }, population }) => {
+  const category = dice.pick(population.categories);
+  return on(category, askCategory(dice, category.name, population.tenantId));
+};
+
+const chooseLogin: Choose = ({ world: { dice }, population: { tenantId } }) => {
+  const as = dice.chance(0.8) ? "guess" : "visitor";
+  return { asked: askLogin(tenantId, as), check: checkLogin(as) };
+};
+
 const MOST_SCHEDULES = 4;
 const MOST_WEBHOOKS = 6;
 
@@ -251,4 +263,6 @@ export const CHOICES = {
   payments: choosePayments,
   foreign: chooseForeign,
   list: chooseList,
+  configuration: chooseConfiguration,
+  login: chooseLogin,
 } satisfies Record<string, Choose>;

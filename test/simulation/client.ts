@@ -23,9 +23,12 @@ export type Sending = { sent: Sent; task: Task };
 /** The name under which the audit log knows a request: it is sent as the name of an MCP tool. */
 export const nameOf = (number: number): string => `sim.${number}`;
 
+/** Whether a request has no credential, so that it belongs to no tenant. */
+export const isAnonymous = (as: Sent["as"]): boolean => as === "visitor" || as === "guess";
+
 const credential = (world: World, tenantId: TenantId, as: Sent["as"]): Record<string, string> => {
   const { gatewayKey, exportKey } = world.accounts[tenantId];
-  if (as === "visitor") return {};
+  if (isAnonymous(as)) return {};
   return as === "gateway" ? { "X-Platform-Api-Key": gatewayKey } : { "X-API-Key": exportKey };
 };
 

@@ -4,9 +4,11 @@ import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { filesUnder } from "../support/pdf.ts";
 import type { Choice } from "./choose.ts";
-import { nameOf, type Sent } from "./client.ts";
+import { isAnonymous, nameOf, type Sent } from "./client.ts";
 import { checkReceived, checkRows } from "./exports.ts";
+import { checkImports } from "./imports.ts";
 import { readAccount } from "./kinds/accounts.ts";
+import { categoriesOf } from "./kinds/configuration.ts";
 import { readDispute } from "./kinds/disputes.ts";
 import { readDocument } from "./kinds/documents.ts";
 import { EXPORTS, QUERY, removeSchedule } from "./kinds/exports.ts";
@@ -170,6 +172,12 @@ const checkLists = async (
     population.notes,
     ({ content }) => content !== null,
   );
+  const categories: Body[] = await get(simulation, population, {
+    path: categoriesOf(tenantId),
+    as: "gateway",
+  });
+  const ownCodes = categories.map((one) => one.code as string).filter((code) => code !== "PRICE");
+  checkList(simulation, ownCodes, population.categories, ({ description }) => description !== null);
   const webhooks = await get(simulation, population, { path: `${EXPORTS}/webhooks`, as: "export" });
   const webhookNames = webhooks.data.map((one: Body) => new URL(one.callbackUrl).pathname.slice(1));
   checkList(simulation, webhookNames, population.webhooks, isLive);
@@ -235,7 +243,7 @@ const checkAudit = async (simulation: Simulation): Promise<void> => {
   const { inspector, populations } = simulation;
   const byTool = Map.groupBy(inspector.audits(), ({ tool }) => tool);
   for (const { number, as, tenantId, outcome, path } of simulation.sent) {
-    if (as === "visitor") continue;
+    if (isAnonymous(as)) continue;
     const entries = byTool.get(nameOf(number)) ?? [];
     const statuses = entries.map((entry) => entry.status_code).join(", ");
     const about = `request ${number} of ${tenantId} to ${path}`;
@@ -312,6 +320,12 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
     await checkFiles(simulation, population, disputeId);
     // oxlint-enable no-await-in-loop
   }
+  simulation.check(() =>
+    checkImports(
+      simulation.inspector,
+      populations.flatMap(({ imports }) => imports),
+    ),
+  );
   await checkAudit(simulation);
   await checkFolder(simulation);
 };

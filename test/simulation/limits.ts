@@ -7,17 +7,25 @@ type Window = { quota: number; ms: number };
 /** A window as the interface describes it: the first request opens it, and it counts those that are admitted. */
 type Count = { endsAt: number; admitted: number };
 
+/** Failed logins that one account admits from one address. */
+const GUESSES = { quota: 10, ms: 15 * MINUTE };
+
 const windowsOf = (limits: Limits, as: Sent["as"]): Window[] =>
   (as === "gateway"
     ? [{ quota: limits.gatewayPerMinute, ms: MINUTE }]
-    : [
-        { quota: limits.exportPerMinute, ms: MINUTE },
-        { quota: limits.exportPerHour, ms: HOUR },
-      ]
+    : as === "guess"
+      ? [GUESSES]
+      : [
+          { quota: limits.exportPerMinute, ms: MINUTE },
+          { quota: limits.exportPerHour, ms: HOUR },
+        ]
   ).filter(({ quota }) => quota > 0);
 
-const isAdmitted = ({ outcome }: Sent): boolean =>
-  outcome.kind === "answered" && outcome.status !== 401 && outcome.status !== 429;
+/** A guess is answered 401 when it was checked. */
+const isAdmitted = ({ outcome, as }: Sent): boolean =>
+  outcome.kind === "answered" &&
+  outcome.status !== 429 &&
+  (as === "guess" || outcome.status !== 401);
 
 /**
  * Checks that no window admits more requests than its limit. Requests of one step have no order, so a step during which
@@ -59,5 +67,9 @@ export const createLimitCheck = (limits: Limits) => {
         check(`${subject} within ${window.ms} ms`, window, group);
       }
     }
+    // All guesses come from one address.
+    const guesses = sent.filter(({ as }) => as === "guess");
+    const atOnce = { quota: limits.loginPerMinute, ms: MINUTE };
+    if (guesses.length > 0 && atOnce.quota > 0) check("logins of an address", atOnce, guesses);
   };
 };

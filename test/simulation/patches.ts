@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 
 /** The folder of the program. */
@@ -6,7 +6,16 @@ export const TOP = fileURLToPath(new URL("../..", import.meta.url));
 
 const FOLDER = fileURLToPath(new URL("mistakes", import.meta.url));
 
-/** Mistakes that the simulation must find, as patches of `src`. */
-export const patches: { name: string; path: string }[] = readdirSync(FOLDER)
+/** The first line of a patch; a change of the simulation may make it stale, and then all seeds are tried. */
+const FOUND_BY = /^Found by seed (\d{1,3})\.$/m;
+
+export type Mistake = { name: string; path: string; seed: string };
+
+/** Mistakes that the simulation must find, as patches of `src`, with a seed that has found it. */
+export const patches: Mistake[] = readdirSync(FOLDER)
   .toSorted()
-  .map((file) => ({ name: file.replace(/\.patch$/, ""), path: `${FOLDER}/${file}` }));
+  .map((file) => {
+    const path = `${FOLDER}/${file}`;
+    const [, seed = "1"] = FOUND_BY.exec(readFileSync(path, "utf8")) ?? [];
+    return { name: file.replace(/\.patch$/, ""), path, seed };
+  });

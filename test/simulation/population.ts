@@ -1,4 +1,6 @@
+import type { ImportedFile } from "./imports.ts";
 import { noAccount, noNote } from "./kinds/accounts.ts";
+import { noCategory } from "./kinds/configuration.ts";
 import { noDispute, type TrackedDispute } from "./kinds/disputes.ts";
 import { noDocument } from "./kinds/documents.ts";
 import { nothing, type TrackedSchedule, type TrackedWebhook } from "./kinds/exports.ts";
@@ -22,6 +24,7 @@ export type Population = {
   documents: Tracked<typeof noDocument>[];
   accounts: Tracked<typeof noAccount>[];
   references: Tracked<typeof noNote>[];
+  categories: Tracked<typeof noCategory>[];
   disputes: TrackedDispute[];
   notes: TrackedNote[];
   files: TrackedFile[];
@@ -29,6 +32,7 @@ export type Population = {
   schedules: TrackedSchedule[];
   webhooks: TrackedWebhook[];
   blocks: Block[];
+  imports: ImportedFile[];
 };
 
 const several = <S>(tenantId: TenantId, what: string, count: number, state: S): Tracked<S>[] =>
@@ -43,6 +47,7 @@ export const createPopulation = (tenantId: TenantId): Population => ({
   documents: several(tenantId, "document", 2, noDocument),
   accounts: several(tenantId, "account", 1, noAccount),
   references: several(tenantId, "reference", 3, noNote),
+  categories: several(tenantId, "category", 2, noCategory),
   disputes: [],
   notes: [],
   files: [],
@@ -50,6 +55,7 @@ export const createPopulation = (tenantId: TenantId): Population => ({
   schedules: [],
   webhooks: [],
   blocks: [],
+  imports: [],
 });
 
 /** Creates a record that does not exist yet, under a name of its own. */

@@ -4,7 +4,7 @@ import type { TenantId } from "./settings.ts";
 export type Asked<S> = {
   method: string;
   path: string;
-  as: "gateway" | "ingest" | "export" | "visitor";
+  as: "gateway" | "ingest" | "export" | "visitor" | "guess";
   body?: unknown;
   raw?: Uint8Array<ArrayBuffer>;
   headers?: Record<string, string>;

@@ -35,6 +35,7 @@ export const NO_LIMITS: Limits = {
 export const LOW_LIMITS: Limits = {
   ...NO_LIMITS,
   gatewayPerMinute: 7,
+  loginPerMinute: 4,
   exportPerMinute: 8,
   exportPerHour: 40,
 };

@@ -1,6 +1,7 @@
 import { addPayments } from "../support/exports.ts";
 import { type Choice, CHOICES, type Choosing, readRows } from "./choose.ts";
-import { nameOf, send, type Sending, type Sent } from "./client.ts";
+import { isAnonymous, nameOf, send, type Sending, type Sent } from "./client.ts";
+import { chooseImport, importFile } from "./imports.ts";
 import { checkRows, createExportCheck } from "./exports.ts";
 import { type Inspector, openInspector } from "./inspector.ts";
 import type { TrackedSchedule } from "./kinds/exports.ts";
@@ -41,6 +42,7 @@ export class Simulation {
   readonly fixed: Fixed;
   #starts = 0;
   #payments = 0;
+  #imports = 0;
   /** The number of processes that ended without a shutdown. */
   crashes = 0;
 
@@ -157,6 +159,17 @@ export class Simulation {
     });
   }
 
+  /** Imports a file, which was imported before or not. */
+  importFile(node: Node, { tenantId, imports }: Population): Task {
+    const file = chooseImport(this.world.dice, imports, tenantId);
+    this.#imports += 1;
+    const number = this.#imports;
+    const { newId } = this.world;
+    this.world.tell(`  ${node.life.name} imports ${file.keys.length} rows of ${file.mark}`);
+    file.isBusy = true;
+    return this.start(node, () => importFile(node, file, { number, newId }));
+  }
+
   violate(what: string): never {
     throw new Violation(what);
   }
@@ -173,7 +186,7 @@ export class Simulation {
 
   /** Finds out from the audit log, which is written with each change, whether a lost request was carried out. */
   resolveLost(sent: Sent): void {
-    if (sent.outcome.kind !== "lost" || sent.as === "visitor") return;
+    if (sent.outcome.kind !== "lost" || isAnonymous(sent.as)) return;
     const entries = this.inspector.findAudits(nameOf(sent.number));
     sent.outcome = { kind: "lost", applied: entries.some((entry) => entry.status_code < 300) };
   }

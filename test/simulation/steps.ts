@@ -21,6 +21,9 @@ export const stepRequests = async (simulation: Simulation): Promise<void> => {
   if (dice.chance(0.25)) {
     tasks.push(simulation.addPayments(simulation.pickNode(), dice.pick(populations)));
   }
+  if (dice.chance(0.15)) {
+    tasks.push(simulation.importFile(simulation.pickNode(), dice.pick(populations)));
+  }
   for (let left = dice.whole(1, MOST_AT_ONCE); left > 0; left -= 1) {
     const node = simulation.pickNode();
     const population = dice.pick(populations);
@@ -36,7 +39,8 @@ export const stepRequests = async (simulation: Simulation): Promise<void> => {
   await simulation.run(tasks);
   simulation.check(() => simulation.exports.observe(from, simulation.now));
   simulation.judge(judged);
-  for (const { webhooks } of populations) {
+  for (const { webhooks, imports } of populations) {
+    for (const file of imports) file.isBusy = false;
     for (const webhook of webhooks) {
       if (webhook.id !== undefined) webhook.madeBy = Math.min(webhook.madeBy, simulation.now);
     }

@@ -5,7 +5,9 @@ import { insertApiKey, issueKey } from "../../src/platform/admin/keys.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
+import { hashPassword } from "../../src/platform/passwords.ts";
 import type { Store } from "../../src/platform/store/port.ts";
+import { emailOf, PASSWORD } from "./kinds/logins.ts";
 import { createRandomBytes, createRandomId } from "./randomness.ts";
 import { type Machine, runOn } from "./machine.ts";
 import { BEGINNING, MASTER_KEY, type TenantId, TENANTS } from "./settings.ts";
@@ -35,10 +37,11 @@ const configure = async (
     currencyModel: "extended",
     currency: "EUR",
   });
-  const email = `pat@${tenantId}.example`;
+  const email = emailOf(tenantId);
   const person = { tenantId, email, firstName: "Pat", lastName: tenantId };
   const { apiKey: gatewayKey } = await store.transaction(async (tx) => {
-    const userId = await insertUser(tx, needs, { ...person, roles: ["Administrator"] }, null);
+    const hash = await hashPassword(PASSWORD);
+    const userId = await insertUser(tx, needs, { ...person, roles: ["Administrator"] }, hash);
     return insertApiKey(tx, needs, { tenantId, userId });
   });
   const { apiKey: exportKey } = await issueKey(needs, { tenantId, name: "all" });
