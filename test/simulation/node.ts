@@ -65,11 +65,16 @@ const gateStore = (world: World, life: Life, store: Store, opened: Set<DatabaseS
     snapshot: openView,
     async transaction(act, queue) {
       await scheduler.turn(life, "begins");
-      const result = await store.transaction(async (tx) => {
+      const attempt = store.transaction(async (tx) => {
         const made = await act(tx.withPlugin(within));
         await scheduler.turn(life, "commits");
         return made;
       }, queue);
+      const result = await attempt.catch(async (error: unknown) => {
+        // Its database was closed between its end and the commit.
+        if (life.hasEnded) await new Promise(() => {});
+        throw error;
+      });
       await scheduler.turn(life, "committed");
       return result;
     },

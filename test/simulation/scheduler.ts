@@ -117,6 +117,9 @@ export class Scheduler {
     do {
       // oxlint-disable-next-line no-await-in-loop -- input and output is under way
       await turnEventLoop();
+      // A commit runs at the end of the turn in which its transactions ended.
+      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
+      await turnEventLoop();
     } while (this.#working > 0);
   }
 

@@ -119,11 +119,99 @@ const setHeadAndInsert = prepareQuery(
       .values(toRows(values, 1)),
 );
 
+type Head = AuditHead & { mac: string; key_id: string };
+
+const replaceHead = prepareQuery(
+  (
+    db: Db,
+    tenantId: string,
+    seq: number,
+    hash: string,
+    mac: string,
+    wasSeq: number,
+    wasHash: string,
+    wasMac: string,
+    purgedSeq: number,
+    purgedHash: string,
+    keyId: string,
+  ) =>
+    db
+      .updateTable("audit_heads")
+      .set({ seq, hash, mac })
+      .where("tenant_id", "=", tenantId)
+      .where("seq", "=", wasSeq)
+      .where("hash", "=", wasHash)
+      .where("mac", "=", wasMac)
+      .where("purged_seq", "=", purgedSeq)
+      .where("purged_hash", "=", purgedHash)
+      .where("key_id", "=", keyId)
+      .returning("seq"),
+);
+
+const MOST_KEPT_HEADS = 1000;
+
+/** Heads that this process has signed, by tenant. The next entry most often follows one of them. */
+const keptHeads = new WeakMap<StoreAuditKey, Map<string, Head>>();
+
+const keepHead = (key: StoreAuditKey, tenantId: string, head: Head): void => {
+  const kept = keptHeads.get(key) ?? new Map<string, Head>();
+  keptHeads.set(key, kept);
+  if (kept.size >= MOST_KEPT_HEADS) kept.clear();
+  kept.set(tenantId, head);
+};
+
 const requireSigner = (key: StoreAuditKey, keyId: string): AuditKey => {
   const signer = findSigner(key, keyId);
   if (signer !== undefined) return signer;
   const reason = "the audit log has a master key that this process does not have: restart it";
   throw new StoreUnavailable(new Error(reason));
+};
+
+const linkRows = (
+  key: AuditKey,
+  entries: readonly NewEntry[],
+  { seq, hash }: Pick<AuditHead, "seq" | "hash">,
+): AuditLogRow[] => {
+  let last = hash;
+  return entries.map((entry, index) => {
+    const row = toRow(key, entry, seq + 1 + index, last);
+    last = row.hash;
+    return row;
+  });
+};
+
+/** Appends to the chain of a head that this process has signed. Returns false where the stored one is another. */
+const continueChain = async (
+  tx: Db,
+  storeKey: StoreAuditKey,
+  tenantId: string,
+  entries: readonly NewEntry[],
+): Promise<boolean> => {
+  const head = keptHeads.get(storeKey)?.get(tenantId);
+  const key = head === undefined ? undefined : findSigner(storeKey, head.key_id);
+  if (head === undefined || key === undefined) return false;
+  const { purged_seq, purged_hash, key_id } = head;
+  const rows = linkRows(key, entries, head);
+  const hash = rows.at(-1)?.hash ?? head.hash;
+  const next = { ...head, seq: head.seq + rows.length, hash };
+  const mac = key.head(tenantId, next);
+  const replaced = await replaceHead(
+    tx,
+    tenantId,
+    next.seq,
+    hash,
+    mac,
+    head.seq,
+    head.hash,
+    head.mac,
+    purged_seq,
+    purged_hash,
+    key_id,
+  );
+  if (replaced.length === 0) return false;
+  await insertRows(tx, rows);
+  keepHead(storeKey, tenantId, { ...next, mac });
+  return true;
 };
 
 /** Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction. */
@@ -133,26 +221,25 @@ const appendChain = async (
   tenantId: string,
   entries: NewEntry[],
 ): Promise<void> => {
+  const { changesTwoTables } = getDialect(tx);
+  if (!changesTwoTables && (await continueChain(tx, storeKey, tenantId, entries))) return;
   const [advanced] = await advanceHead(tx, tenantId, entries.length);
   if (advanced === undefined) throw new Error("the chain of audit entries has no head");
   const key = requireSigner(storeKey, advanced.key_id);
   const before = advanced.seq - entries.length;
-  let { hash } = advanced;
   const isSigned = advanced.mac === key.head(tenantId, { ...advanced, seq: before });
-  const rows = entries.map((entry, index) => {
-    const row = toRow(key, entry, before + 1 + index, hash);
-    ({ hash } = row);
-    return row;
-  });
+  const rows = linkRows(key, entries, { seq: before, hash: advanced.hash });
+  const hash = rows.at(-1)?.hash ?? advanced.hash;
   // A head that was changed is not signed again: signing it would hide the change from verification.
   const mac = isSigned ? key.head(tenantId, { ...advanced, hash }) : "";
   const [only] = rows;
-  if (rows.length === 1 && only !== undefined && getDialect(tx).changesTwoTables) {
+  if (rows.length === 1 && only !== undefined && changesTwoTables) {
     await setHeadAndInsert(tx, hash, mac, tenantId, ...COLUMNS.map((column) => only[column]));
     return;
   }
   await insertRows(tx, rows);
   await setHead(tx, hash, mac, tenantId);
+  if (isSigned && !changesTwoTables) keepHead(storeKey, tenantId, { ...advanced, hash, mac });
 };
 
 /** Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other. */

@@ -7,6 +7,7 @@ import {
   createDialect,
   createDriver,
   TransactionalAdapter,
+  WritingAdapter,
 } from "../../../kit/sqlite/dialect.ts";
 import { migrate, type ReadReleased } from "../migrate.ts";
 import type { Db, OauthStore, RecordRow, Tables } from "../port.ts";
@@ -22,7 +23,8 @@ const openDatabase = (path: string, synchronous: "full" | "normal"): DatabaseSyn
 
 const createDb = (database: DatabaseSync, exclusive: boolean): Db => {
   const driver = () => createDriver(database, { exclusive, retryMs: BUSY_MS });
-  return new Kysely<Tables>({ dialect: createDialect(driver, new TransactionalAdapter()) });
+  const adapter = exclusive ? new WritingAdapter() : new TransactionalAdapter();
+  return new Kysely<Tables>({ dialect: createDialect(driver, adapter) });
 };
 
 const hasTable = (database: DatabaseSync, name: string): boolean =>

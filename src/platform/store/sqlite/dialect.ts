@@ -5,21 +5,27 @@ import {
   createDriver,
   TransactionalAdapter,
   type Use,
+  WritingAdapter,
 } from "../../../kit/sqlite/dialect.ts";
 import type { StoreAdapter } from "../dialect.ts";
 import { sqliteOperations } from "./operations.ts";
 
-class Adapter extends TransactionalAdapter implements StoreAdapter {
+class ReadingAdapter extends TransactionalAdapter implements StoreAdapter {
   readonly operations = sqliteOperations;
 }
 
-// All connections share the adapter, and with it the prepared queries.
-const ADAPTER = new Adapter();
+class Adapter extends WritingAdapter implements StoreAdapter {
+  readonly operations = sqliteOperations;
+}
 
-/** Creates the store's SQLite dialect over a driver. */
+// Connections share them, and with them the prepared queries.
+const READING = new ReadingAdapter();
+const WRITING = new Adapter();
+
+/** Creates the store's SQLite dialect for reading, over a driver. */
 export const createSqliteDialect = (driver: () => Driver): Dialect =>
-  createDialect(driver, ADAPTER);
+  createDialect(driver, READING);
 
 /** Creates the store's SQLite dialect over an open database. */
 export const createDatabaseDialect = (database: DatabaseSync, use: Use): Dialect =>
-  createSqliteDialect(() => createDriver(database, use));
+  createDialect(() => createDriver(database, use), use.exclusive ? WRITING : READING);

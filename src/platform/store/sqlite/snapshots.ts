@@ -17,7 +17,8 @@ import {
 } from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
-import { BUSY_MS, checkParameters } from "../../../kit/sqlite/dialect.ts";
+import { checkParameters } from "../../../kit/sqlite/connection.ts";
+import { BUSY_MS } from "../../../kit/sqlite/dialect.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createSqliteDialect } from "./dialect.ts";
 import type { ReaderRequest, Statement } from "./reader/messages.ts";
