@@ -16,6 +16,16 @@ export const numberOf = (value: unknown): number => {
   return Number.isFinite(number) ? number : 0;
 };
 
+/** Returns the currencies of rows, the one with the highest count in a field first. */
+export const currenciesOf = (rows: readonly Fields[], field: string): string[] => {
+  const counts = new Map<string, number>();
+  for (const row of rows) {
+    const code = plainText(row["currencyCode"]);
+    counts.set(code, (counts.get(code) ?? 0) + numberOf(row[field]));
+  }
+  return [...counts].toSorted(([, a], [, b]) => b - a).map(([code]) => code);
+};
+
 /** Returns why the platform does not give a part; undefined if it does. */
 export const reasonOf = (part: unknown): string | undefined => {
   const { available, reason } = recordOf(part);

@@ -8,13 +8,11 @@ import { useEffect, useState } from "preact/hooks";
 import { config as configureZod } from "zod/v4/core";
 import { config, connect, redeemCode, signIn } from "./site/connect.ts";
 import { ViewFrame } from "./site/view-frame.tsx";
-import { Dialog } from "./ui/dialog.tsx";
 import { Alert, Loading } from "./ui/status.tsx";
+import { useQuestion } from "./ui/use-question.tsx";
 
 // The page's policy forbids the code that zod would generate.
 configureZod({ jitless: true });
-
-type Question = { text: string; answer: (isYes: boolean) => void };
 
 const Access = ({ open }: { open: (token: string) => void }) => {
   const [token, setToken] = useState("");
@@ -81,15 +79,8 @@ const Site = () => {
   const [connected, setConnected] = useState<Connected>();
   const [problem, setProblem] = useState<string>();
   const [isBusy, setBusy] = useState(true);
-  const [question, setQuestion] = useState<Question>();
+  const { ask, dialog } = useQuestion("The server asks");
 
-  const ask = async (text: string): Promise<boolean> => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    setQuestion({ text, answer: resolve });
-    const isYes = await promise;
-    setQuestion(undefined);
-    return isYes;
-  };
   const open = async (token: string | undefined): Promise<Connected> => {
     const onEnd = (): void => {
       setConnected(undefined);
@@ -123,16 +114,7 @@ const Site = () => {
       {isBusy && <Loading what="Connecting" />}
       {!isBusy && !connected && <Access open={(token) => void attempt(() => open(token))} />}
       {connected && <Views {...connected} />}
-      {question && (
-        <Dialog
-          title="The server asks"
-          confirm="Yes, do it"
-          onConfirm={() => question.answer(true)}
-          onClose={() => question.answer(false)}
-        >
-          <p class="question">{question.text}</p>
-        </Dialog>
-      )}
+      {dialog}
     </>
   );
 };

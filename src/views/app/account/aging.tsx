@@ -3,7 +3,7 @@ import { numberOf, totalsOf } from "../answers.ts";
 import { counted, money } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { type Bar, Columns } from "../ui/bars.tsx";
-import { Currencies } from "../ui/fields.tsx";
+import { useCurrency } from "../ui/fields.tsx";
 
 const labelOf = (bucket: string): string =>
   bucket === "current" ? "Not due" : `${bucket.replace("-", "–")} days`;
@@ -17,9 +17,8 @@ export const AccountAging = ({ daysPastDue }: { daysPastDue: Fields }) => {
   const codes = [
     ...new Set(buckets.flatMap(({ totals }) => totals.map((one) => one.currencyCode))),
   ];
-  const [chosen, setChosen] = useState<string>();
+  const { currency, tabs } = useCurrency(codes);
   const [picked, setPicked] = useState<Bar>();
-  const currency = chosen !== undefined && codes.includes(chosen) ? chosen : (codes[0] ?? "");
   if (codes.length === 0) return null;
   const bars = buckets.map(({ key, totals }): Bar => {
     const total = totals.find(({ currencyCode }) => currencyCode === currency);
@@ -40,7 +39,7 @@ export const AccountAging = ({ daysPastDue }: { daysPastDue: Fields }) => {
         <h2>
           Open documents by days past due <span class="meta">in {currency}</span>
         </h2>
-        <Currencies codes={codes} value={currency} onChange={setChosen} />
+        {tabs}
       </div>
       <Columns
         title={`Open documents by days past due in ${currency}`}

@@ -4,7 +4,7 @@ import { count, counted, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { DisputeTable } from "../packet/packet.tsx";
 import { Amounts, Facts } from "../ui/facts.tsx";
-import { Empty } from "../ui/status.tsx";
+import { Card, Empty } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { AccountAging } from "./aging.tsx";
 
@@ -80,15 +80,6 @@ const creditFacts = (credit: Fields) => {
     ...figures.map(([name, value]) => [words(name), scoreOf(name, value)] as const),
   ] as const;
 };
-
-type CardProps = { title: string; part: unknown; children: ComponentChildren };
-
-const Card = ({ title, part, children }: CardProps) => (
-  <section class="card">
-    <h2>{title}</h2>
-    {reasonOf(part) === undefined ? children : <Empty>Not available: {reasonOf(part)}</Empty>}
-  </section>
-);
 
 const Oldest = ({ rows }: { rows: readonly Fields[] }) =>
   rows.length === 0 ? (

@@ -44,12 +44,11 @@ export const AccountSheet = () => {
   const [account, setAccount] = useState(asked);
   const [dispute, setDispute] = useState<string>();
   const args = account === "" ? undefined : { account };
-  const { reply, isLoading, reload } = useCall(
+  const { answer, problem, isLoading, reload } = useCall(
     "account_overview",
     args,
     asked === "" ? undefined : opening.reply,
   );
-  const answer = reply?.kind === "answer" ? reply.answer : undefined;
   const items = listOf(answer?.["items"]);
   const isOne = items.length === 1 && "account" in (items[0] ?? {});
   const look = (text: string): void => {
@@ -85,7 +84,7 @@ export const AccountSheet = () => {
       </header>
       {account === "" && <Empty>Type an account number or a part of its name.</Empty>}
       {isLoading && <Loading what="Reading the account" />}
-      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
+      {problem && <Failure problem={problem} retry={reload} />}
       {answer && numberOf(answer["rowCount"]) === 0 && <Empty>No account matches.</Empty>}
       {isOne && items[0] && (
         <AccountBody item={items[0]} open={hasTool("dispute_packet") ? setDispute : undefined} />

@@ -1,9 +1,8 @@
-import { useState } from "preact/hooks";
-import { listOf, numberOf, recordOf } from "../answers.ts";
+import { currenciesOf, listOf, numberOf, recordOf } from "../answers.ts";
 import { counted, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { type Bar, Columns } from "../ui/bars.tsx";
-import { Currencies } from "../ui/fields.tsx";
+import { useCurrency } from "../ui/fields.tsx";
 import { Empty, Failure } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { agingArgs, changed, createdWithin } from "./filters.ts";
@@ -12,16 +11,9 @@ type AgingProps = { args: Fields; asOf: string; change: (change: Fields) => void
 
 /** Open amounts by age, one currency at a time; a column filters the worklist by its age. */
 export const Aging = ({ args, asOf, change }: AgingProps) => {
-  const { reply, reload } = useCall("disputes_summary", agingArgs(args));
-  const items = listOf(reply?.kind === "answer" ? reply.answer["items"] : []);
-  const counts = new Map<string, number>();
-  for (const { currencyCode, count } of items) {
-    const code = plainText(currencyCode);
-    counts.set(code, (counts.get(code) ?? 0) + numberOf(count));
-  }
-  const codes = [...counts.keys()].toSorted((a, b) => (counts.get(b) ?? 0) - (counts.get(a) ?? 0));
-  const [chosen, setChosen] = useState<string>();
-  const currency = chosen !== undefined && codes.includes(chosen) ? chosen : (codes[0] ?? "");
+  const { answer, problem, reload } = useCall("disputes_summary", agingArgs(args));
+  const items = listOf(answer?.["items"]);
+  const { currency, tabs } = useCurrency(currenciesOf(items, "count"));
   const spanOf = (bucket: string): Fields => changed({}, createdWithin(bucket, asOf));
   const isSelected = (bucket: string): boolean => {
     const { createdFrom, createdTo } = spanOf(bucket);
@@ -49,10 +41,10 @@ export const Aging = ({ args, asOf, change }: AgingProps) => {
     <section class="card">
       <div class="bar-head">
         <h2>Aging {currency && <span class="meta">days since opening, in {currency}</span>}</h2>
-        <Currencies codes={codes} value={currency} onChange={setChosen} />
+        {tabs}
       </div>
-      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
-      {reply?.kind === "answer" && bars.length === 0 && <Empty>No amounts.</Empty>}
+      {problem && <Failure problem={problem} retry={reload} />}
+      {answer && bars.length === 0 && <Empty>No amounts.</Empty>}
       {bars.length > 0 && (
         <Columns
           title={`Disputed amounts by age in ${currency}`}

@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listOf, numberOf, recordOf, textsOf, totalsOf } from "../answers.ts";
-import { counted, money, moment } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { hasTool, useSession } from "../session.ts";
-import { Failure, Loading, Notes } from "../ui/status.tsx";
+import { Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { Aging } from "./aging.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
@@ -49,23 +48,6 @@ const Flags = ({ flags, asOf, args, change }: FlagsProps) => {
   );
 };
 
-const Head = ({ answer }: { answer: Fields }) => (
-  <header class="head">
-    <div>
-      <h1>Dispute board</h1>
-      <p class="meta">As of {moment(answer["asOf"])}</p>
-    </div>
-    <ul class="totals" aria-label="Totals">
-      {totalsOf(answer["currencyTotals"]).map((total) => (
-        <li key={total.currencyCode}>
-          <span class="amount">{money(total.amount, total.currencyCode)}</span>
-          <span class="meta">{counted(total.count, "dispute")}</span>
-        </li>
-      ))}
-    </ul>
-  </header>
-);
-
 type BoardProps = { open: (disputeId: string) => void; isShown: boolean };
 
 /** The arguments of the worklist and its answer. */
@@ -98,17 +80,16 @@ const useWorklist = (isShown: boolean) => {
 
 /** The ranked worklist with its filters, figures and actions on several disputes. */
 export const Board = ({ open, isShown }: BoardProps) => {
-  const { reply, isLoading, reload, args, set } = useWorklist(isShown);
+  const { reply, answer, problem, isLoading, reload, args, set } = useWorklist(isShown);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const change = (next: Fields): void => set(changed(args, next));
 
-  const answer = reply?.kind === "answer" ? reply.answer : undefined;
   const items = listOf(answer?.["items"]);
   const asOf = String(answer?.["asOf"] ?? "");
   return (
     <main aria-busy={isLoading}>
       {reply === undefined && <Loading what="Reading the disputes" />}
-      {answer && <Head answer={answer} />}
+      {answer && <ReportHead title="Dispute board" noun="dispute" answer={answer} />}
       {answer && hasTool("disputes_summary") && <Aging args={args} asOf={asOf} change={change} />}
       {answer && (
         <Flags flags={recordOf(answer["flags"])} asOf={asOf} args={args} change={change} />
@@ -119,7 +100,7 @@ export const Board = ({ open, isShown }: BoardProps) => {
         change={change}
         reset={() => set({})}
       />
-      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
+      {problem && <Failure problem={problem} retry={reload} />}
       <BulkActions
         selected={selected}
         done={() => {

@@ -22,10 +22,8 @@ const describeResults = ({ results, applied }: Fields): string => {
 export const BulkActions = ({ selected, done }: BulkProps) => {
   const { run, isBusy, report } = useAction();
   const [act, setAct] = useState<"assign" | "close">();
-  const { reply } = useCall("resolutions_list", act === "close" ? {} : undefined);
-  const resolutions = listOf(reply?.kind === "answer" ? reply.answer["items"] : []).filter(
-    ({ active }) => active !== false,
-  );
+  const { answer } = useCall("resolutions_list", act === "close" ? {} : undefined);
+  const resolutions = listOf(answer?.["items"]).filter(({ active }) => active !== false);
   const apply = async (change: Fields): Promise<void> => {
     setAct(undefined);
     const changes = [...selected].map((disputeId) => ({ disputeId, change }));

@@ -17,9 +17,10 @@ const unique = (values: readonly string[]): string[] =>
 /** Returns the values that occur among open disputes. */
 const useValues = (grouping: "reason" | "assignee"): string[] => {
   const args = { status: ["Open"], groupBy: [grouping], limit: 100 };
-  const { reply } = useCall("disputes_summary", hasTool("disputes_summary") ? args : undefined);
-  const items = listOf(reply?.kind === "answer" ? reply.answer["items"] : []);
-  return unique(items.map((item) => plainText(recordOf(item["key"])[grouping])));
+  const { answer } = useCall("disputes_summary", hasTool("disputes_summary") ? args : undefined);
+  return unique(
+    listOf(answer?.["items"]).map((item) => plainText(recordOf(item["key"])[grouping])),
+  );
 };
 
 const toOptions = (all: string, values: readonly string[]) => [

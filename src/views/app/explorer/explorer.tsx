@@ -1,9 +1,9 @@
 import { useEffect, useState } from "preact/hooks";
-import { listOf, numberOf, recordOf, textsOf, totalsOf } from "../answers.ts";
-import { counted, money, moment } from "../format.ts";
+import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
+import { counted } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { hasTool, useSession } from "../session.ts";
-import { Failure, Loading, Notes } from "../ui/status.tsx";
+import { Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { Controls } from "./controls.tsx";
 import { GroupChart } from "./group-chart.tsx";
@@ -22,25 +22,6 @@ const toGroup = (item: Fields): Group => ({
   item,
 });
 
-const Head = ({ answer }: { answer: Fields }) => (
-  <header class="head">
-    <div>
-      <h1>Payment explorer</h1>
-      <p class="meta">
-        As of {moment(answer["asOf"])} · {counted(numberOf(answer["rowCount"]), "row")}
-      </p>
-    </div>
-    <ul class="totals" aria-label="Totals">
-      {totalsOf(answer["currencyTotals"]).map(({ currencyCode, amount, count }) => (
-        <li key={currencyCode}>
-          <span class="amount">{money(amount, currencyCode)}</span>
-          <span class="meta">{counted(count, "payment")}</span>
-        </li>
-      ))}
-    </ul>
-  </header>
-);
-
 const isSame = (one: Group | undefined, other: Group): boolean =>
   one !== undefined &&
   one.currencyCode === other.currencyCode &&
@@ -52,7 +33,7 @@ export const Explorer = () => {
   const [args, setArgs] = useState<Fields>(opening.args);
   const [isFull, setFull] = useState(false);
   const [picked, setPicked] = useState<Group>();
-  const { reply, isLoading, reload } = useCall(
+  const { reply, answer, problem, isLoading, reload } = useCall(
     "payments_summarize",
     isFull ? { ...args, limit: LIMIT } : args,
     opening.reply,
@@ -68,16 +49,20 @@ export const Explorer = () => {
     setArgs((before) => ({ ...before, ...next }));
   };
   const pick = (group: Group): void => setPicked(isSame(picked, group) ? undefined : group);
-  const answer = reply?.kind === "answer" ? reply.answer : undefined;
   const groups = listOf(answer?.["items"]).map(toGroup);
   const source = sourceOf(args["source"]);
   return (
     <main aria-busy={isLoading}>
       {reply === undefined && <Loading what="Reading the payments" />}
-      {answer && <Head answer={answer} />}
+      {answer && (
+        <ReportHead title="Payment explorer" noun="payment" answer={answer}>
+          {" "}
+          · {counted(numberOf(answer["rowCount"]), "row")}
+        </ReportHead>
+      )}
       <Controls args={args} change={change} />
       {isLoading && reply && <Loading what="Adding up" />}
-      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
+      {problem && <Failure problem={problem} retry={reload} />}
       {answer && (
         <GroupChart
           groups={groups}
@@ -95,14 +80,7 @@ export const Explorer = () => {
           close={() => setPicked(undefined)}
         />
       )}
-      {answer && (
-        <GroupTable
-          groups={groups}
-          total={numberOf(answer["itemsTotal"])}
-          source={source}
-          pick={pick}
-        />
-      )}
+      {answer && <GroupTable groups={groups} total={numberOf(answer["itemsTotal"])} pick={pick} />}
       <Notes notes={textsOf(answer?.["notes"])} />
     </main>
   );

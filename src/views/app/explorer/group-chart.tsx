@@ -1,8 +1,7 @@
-import { useState } from "preact/hooks";
-import { numberOf, recordOf } from "../answers.ts";
+import { currenciesOf, numberOf, recordOf } from "../answers.ts";
 import { counted, money, plainText, span } from "../format.ts";
 import { type Bar, Columns, Rows } from "../ui/bars.tsx";
-import { Currencies } from "../ui/fields.tsx";
+import { useCurrency } from "../ui/fields.tsx";
 import { Empty } from "../ui/status.tsx";
 import type { Group } from "./explorer.tsx";
 import type { Source } from "./sources.ts";
@@ -25,16 +24,6 @@ const isSpans = ([group]: readonly Group[]): boolean =>
   Object.keys(group?.key ?? {}).length === 1 &&
   Object.keys(group?.key ?? {})[0]?.includes(":") === true;
 
-/** The currencies of the groups, the one with most payments first. */
-const currenciesOf = (groups: readonly Group[]): string[] => {
-  const payments = new Map<string, number>();
-  for (const { currencyCode, item } of groups) {
-    const code = plainText(currencyCode);
-    payments.set(code, (payments.get(code) ?? 0) + numberOf(item["payments"]));
-  }
-  return [...payments].toSorted(([, a], [, b]) => b - a).map(([code]) => code);
-};
-
 const MOST_ROWS = 20;
 
 type ChartProps = {
@@ -46,9 +35,12 @@ type ChartProps = {
 
 /** Amounts of one currency: columns for spans of time, else rows. */
 export const GroupChart = ({ groups, source, isPicked, pick }: ChartProps) => {
-  const codes = currenciesOf(groups);
-  const [chosen, setChosen] = useState<string>();
-  const currency = chosen !== undefined && codes.includes(chosen) ? chosen : (codes[0] ?? "");
+  const { currency, tabs } = useCurrency(
+    currenciesOf(
+      groups.map(({ item }) => item),
+      "payments",
+    ),
+  );
   const shown = groups.filter(({ currencyCode }) => plainText(currencyCode) === currency);
   const bars = shown.map((group, place): Bar => {
     const amount = amountOf(group, source);
@@ -73,7 +65,7 @@ export const GroupChart = ({ groups, source, isPicked, pick }: ChartProps) => {
           Payments{" "}
           {currency && <span class="meta">in {currency}; choose a bar to see its rows</span>}
         </h2>
-        <Currencies codes={codes} value={currency} onChange={setChosen} />
+        {tabs}
       </div>
       {bars.length === 0 && <Empty>No payment matches these filters.</Empty>}
       {bars.length > 0 && isSpans(shown) && (

@@ -3,7 +3,6 @@ import { count, money, plainText, words } from "../format.ts";
 import { type Column, Table } from "../ui/table.tsx";
 import type { Group } from "./explorer.tsx";
 import { labelOf } from "./group-chart.tsx";
-import type { Source } from "./sources.ts";
 
 const OPS: Record<string, string> = { sum: "", avg: "average ", min: "least ", max: "most " };
 
@@ -26,7 +25,6 @@ const figureColumns = (groups: readonly Group[]): Column<Group>[] =>
 type TableProps = {
   groups: readonly Group[];
   total: number;
-  source: Source;
   pick: (group: Group) => void;
 };
 

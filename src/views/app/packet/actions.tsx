@@ -16,8 +16,8 @@ const personName = (person: Fields): string =>
 
 /** Asks for an active assignee; gives the e-mail address. */
 export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: string }) => {
-  const { reply } = useCall("assignees_list", {});
-  const people = listOf(reply?.kind === "answer" ? reply.answer["items"] : [])
+  const { reply, answer, problem } = useCall("assignees_list", {});
+  const people = listOf(answer?.["items"])
     .filter(({ active }) => active !== false)
     .map(({ person }) => recordOf(person))
     .filter(({ email }) => typeof email === "string");
@@ -34,7 +34,7 @@ export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: str
       onConfirm={() => onChoose(chosen)}
       onClose={onClose}
     >
-      {reply?.kind === "problem" && <p class="alert">{reply.problem.message}</p>}
+      {problem && <p class="alert">{problem.message}</p>}
       <Choice
         label="Assignee"
         value={chosen}

@@ -1,35 +1,15 @@
-import type { ComponentChildren } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import { listOf, reasonOf, recordOf, textsOf } from "../answers.ts";
+import { listOf, recordOf, textsOf } from "../answers.ts";
 import { cell, counted, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { type Reply, useSession } from "../session.ts";
 import { Facts } from "../ui/facts.tsx";
-import { Alert, Badge, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
+import { Alert, Badge, Card, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { PacketActions } from "./actions.tsx";
 
 type Open = (disputeId: string) => void;
-
-/** A part of the packet, or why the platform does not give it. */
-const Section = ({
-  title,
-  part,
-  children,
-}: {
-  title: string;
-  part: unknown;
-  children: ComponentChildren;
-}) => {
-  const reason = reasonOf(part);
-  return (
-    <section class="card">
-      <h2>{title}</h2>
-      {reason === undefined ? children : <Empty>Not available: {reason}</Empty>}
-    </section>
-  );
-};
 
 const disputeFacts = (dispute: Fields) =>
   [
@@ -246,25 +226,25 @@ const Body = ({ packet, open }: { packet: Fields; open: Open | undefined }) => {
         </section>
       )}
       <div class="columns">
-        <Section title="Dispute" part={packet["dispute"]}>
+        <Card title="Dispute" part={packet["dispute"]}>
           <Facts facts={disputeFacts(recordOf(packet["dispute"]))} />
-        </Section>
-        <Section title="Document" part={packet["document"]}>
+        </Card>
+        <Card title="Document" part={packet["document"]}>
           <Facts facts={documentFacts(recordOf(packet["document"]))} />
-        </Section>
+        </Card>
       </div>
-      <Section title="Payments on the document" part={packet["payments"]}>
+      <Card title="Payments on the document" part={packet["payments"]}>
         <Payments rows={listOf(packet["payments"])} />
-      </Section>
+      </Card>
       <div class="columns">
-        <Section title="Notes" part={packet["notes"]}>
+        <Card title="Notes" part={packet["notes"]}>
           <Timeline notes={listOf(packet["notes"])} total={Number(packet["notesTotal"] ?? 0)} />
-        </Section>
-        <Section title="Files" part={packet["files"]}>
+        </Card>
+        <Card title="Files" part={packet["files"]}>
           <Files files={listOf(packet["files"])} />
-        </Section>
+        </Card>
       </div>
-      <Section title="Other open disputes of the account" part={packet["otherDisputes"]}>
+      <Card title="Other open disputes of the account" part={packet["otherDisputes"]}>
         {listOf(others["largest"]).length === 0 ? (
           <Empty>None.</Empty>
         ) : (
@@ -280,7 +260,7 @@ const Body = ({ packet, open }: { packet: Fields; open: Open | undefined }) => {
             />
           </>
         )}
-      </Section>
+      </Card>
     </>
   );
 };
@@ -295,8 +275,11 @@ type PacketProps = {
 
 /** Everything about one dispute, and what can be done about it. */
 export const Packet = ({ disputeId, first, back, open }: PacketProps) => {
-  const { reply, isLoading, reload } = useCall("dispute_packet", { disputeId }, first);
-  const answer = reply?.kind === "answer" ? reply.answer : undefined;
+  const { reply, answer, problem, isLoading, reload } = useCall(
+    "dispute_packet",
+    { disputeId },
+    first,
+  );
   const [packet] = listOf(answer?.["items"]);
   return (
     <main aria-busy={isLoading}>
@@ -306,7 +289,7 @@ export const Packet = ({ disputeId, first, back, open }: PacketProps) => {
         </button>
       )}
       {reply === undefined && <Loading what="Reading the dispute" />}
-      {reply?.kind === "problem" && <Failure problem={reply.problem} retry={reload} />}
+      {problem && <Failure problem={problem} retry={reload} />}
       {packet && (
         <>
           <Head dispute={recordOf(packet["dispute"])} />

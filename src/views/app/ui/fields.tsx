@@ -1,4 +1,4 @@
-import { useId } from "preact/hooks";
+import { useId, useState } from "preact/hooks";
 
 type ChoiceProps = {
   label: string;
@@ -56,8 +56,15 @@ export const Entry = ({ label, value, type = "search", placeholder, onChange }: 
   );
 };
 
+/** Returns the currency of a chart, the first one until a person chooses another, and the tabs to choose by. */
+export const useCurrency = (codes: readonly string[]) => {
+  const [chosen, setChosen] = useState<string>();
+  const currency = chosen !== undefined && codes.includes(chosen) ? chosen : (codes[0] ?? "");
+  return { currency, tabs: <Currencies codes={codes} value={currency} onChange={setChosen} /> };
+};
+
 /** Tabs of currencies: amounts of different ones are never added up or compared in one chart. */
-export const Currencies = ({
+const Currencies = ({
   codes,
   value,
   onChange,

@@ -1,4 +1,7 @@
 import type { ComponentChildren } from "preact";
+import { reasonOf, totalsOf } from "../answers.ts";
+import { counted, money, moment } from "../format.ts";
+import type { Fields } from "../host.ts";
 import type { Problem } from "../session.ts";
 
 export const Loading = ({ what = "Loading" }: { what?: string }) => (
@@ -30,6 +33,25 @@ export const Empty = ({ children }: { children: ComponentChildren }) => (
   <p class="empty">{children}</p>
 );
 
+/** A titled part of a record, or why the platform does not give it. */
+export const Card = ({
+  title,
+  part,
+  children,
+}: {
+  title: string;
+  part: unknown;
+  children: ComponentChildren;
+}) => {
+  const reason = reasonOf(part);
+  return (
+    <section class="card">
+      <h2>{title}</h2>
+      {reason === undefined ? children : <Empty>Not available: {reason}</Empty>}
+    </section>
+  );
+};
+
 /** What limits the figures, in the server's words. */
 export const Notes = ({ notes }: { notes: readonly string[] }) =>
   notes.length === 0 ? null : (
@@ -39,6 +61,29 @@ export const Notes = ({ notes }: { notes: readonly string[] }) =>
       ))}
     </ul>
   );
+
+type HeadProps = { title: string; noun: string; answer: Fields; children?: ComponentChildren };
+
+/** The title of a report, its time, and the totals with their counts of a noun by currency. */
+export const ReportHead = ({ title, noun, answer, children }: HeadProps) => (
+  <header class="head">
+    <div>
+      <h1>{title}</h1>
+      <p class="meta">
+        As of {moment(answer["asOf"])}
+        {children}
+      </p>
+    </div>
+    <ul class="totals" aria-label="Totals">
+      {totalsOf(answer["currencyTotals"]).map(({ currencyCode, amount, count }) => (
+        <li key={currencyCode}>
+          <span class="amount">{money(amount, currencyCode)}</span>
+          <span class="meta">{counted(count, noun)}</span>
+        </li>
+      ))}
+    </ul>
+  </header>
+);
 
 type Tone = "plain" | "good" | "bad" | "warn";
 

@@ -2,11 +2,10 @@ import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { Fields } from "../host.ts";
 import { callTool, type Problem, type Reply, useSession } from "../session.ts";
-import { Dialog } from "./dialog.tsx";
 import { Alert, Loading } from "./status.tsx";
+import { useQuestion } from "./use-question.tsx";
 
 type Outcome = { busy?: true; done?: string; problem?: Problem };
-type Asked = { summary: string; answer: (isYes: boolean) => void };
 
 type Run = (action: {
   tool: string;
@@ -27,15 +26,7 @@ const DECLINED: Reply = {
 export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild } => {
   const { host } = useSession();
   const [outcome, setOutcome] = useState<Outcome>({});
-  const [asked, setAsked] = useState<Asked>();
-
-  const ask = async (summary: string): Promise<boolean> => {
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    setAsked({ summary, answer: resolve });
-    const isYes = await promise;
-    setAsked(undefined);
-    return isYes;
-  };
+  const { ask, dialog } = useQuestion("Please confirm");
 
   const callConfirmed = async (tool: string, args: Fields): Promise<Reply> => {
     const reply = await callTool(host, tool, args);
@@ -63,19 +54,10 @@ export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild
     <>
       <div class="report" role="status">
         {outcome.done && <p class="done">{outcome.done}</p>}
-        {outcome.busy && !asked && <Loading what="Working; the host may ask you to confirm" />}
+        {outcome.busy && !dialog && <Loading what="Working; the host may ask you to confirm" />}
       </div>
       {outcome.problem && <Alert>{outcome.problem.message}</Alert>}
-      {asked && (
-        <Dialog
-          title="Please confirm"
-          confirm="Yes, do it"
-          onConfirm={() => asked.answer(true)}
-          onClose={() => asked.answer(false)}
-        >
-          <p class="question">{asked.summary}</p>
-        </Dialog>
-      )}
+      {dialog}
     </>
   );
   return { run, isBusy: outcome.busy === true, report };

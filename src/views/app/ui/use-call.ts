@@ -1,8 +1,14 @@
 import { useCallback, useEffect, useRef, useState } from "preact/hooks";
 import type { Fields } from "../host.ts";
-import { callTool, type Reply, useSession } from "../session.ts";
+import { callTool, type Problem, type Reply, useSession } from "../session.ts";
 
-export type Called = { reply: Reply | undefined; isLoading: boolean; reload: () => void };
+export type Called = {
+  reply: Reply | undefined;
+  answer: Fields | undefined;
+  problem: Problem | undefined;
+  isLoading: boolean;
+  reload: () => void;
+};
 
 /**
  * Calls a tool whenever its arguments change, and keeps the former answer until the next one is here. `first` is an
@@ -33,5 +39,11 @@ export const useCall = (tool: string, args: Fields | undefined, first?: Reply): 
     else void load();
   }, [load]);
 
-  return { ...state, reload: () => void load() };
+  const { reply } = state;
+  return {
+    ...state,
+    answer: reply?.kind === "answer" ? reply.answer : undefined,
+    problem: reply?.kind === "problem" ? reply.problem : undefined,
+    reload: () => void load(),
+  };
 };
