@@ -10,6 +10,14 @@ export type Bytes = {
   pieces(from?: number, to?: number): AsyncGenerator<Buffer>;
 };
 
+/** Returns the encoding of a UTF-16 byte order mark. */
+export const findWideEncoding = (head: Buffer): "utf-16le" | "utf-16be" | undefined => {
+  if (head.byteLength < 2) return undefined;
+  const mark = head.readUInt16BE(0);
+  if (mark === 0xfffe) return "utf-16le";
+  return mark === 0xfeff ? "utf-16be" : undefined;
+};
+
 const FIRST_PIECE_BYTES = 4 * 1024;
 const PIECE_BYTES = 64 * 1024;
 

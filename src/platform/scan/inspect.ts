@@ -10,7 +10,13 @@ import { checkGif, checkJpeg, checkPng } from "./formats/pictures.ts";
 import { checkRtf } from "./formats/rtf.ts";
 import { checkText } from "./formats/texts.ts";
 import { checkZip } from "./formats/zip.ts";
-import { type Format, mismatch, type ScanContext, createBudget } from "./scan-context.ts";
+import {
+  createBudget,
+  createTypeRefusal,
+  type Format,
+  mismatch,
+  type ScanContext,
+} from "./scan-context.ts";
 import {
   type Detector,
   detectMalware,
@@ -50,14 +56,10 @@ const KINDS: Record<Extension, Kind> = {
 
 const HEAD_BYTES = 4096;
 
-/** Returns the content type that a file's magic number indicates. */
-const detectType = async (bytes: Bytes): Promise<string | undefined> =>
-  (await fileTypeFromBuffer(await bytes.read(0, HEAD_BYTES)))?.mime;
-
 const checkMagic = async (bytes: Bytes, allowed: readonly string[]): Promise<void> => {
-  const shown = await detectType(bytes);
-  if (shown === undefined || !allowed.includes(shown)) {
-    throw mismatch("The file's contents do not match the extension of its name.");
+  const type = await fileTypeFromBuffer(await bytes.read(0, HEAD_BYTES));
+  if (type === undefined || !allowed.includes(type.mime)) {
+    throw createTypeRefusal();
   }
 };
 

@@ -46,6 +46,9 @@ export type Format = (bytes: Bytes, nest: ScanContext) => Promise<void>;
 
 export const mismatch = (message: string): Refusal => new Refusal("TYPE_MISMATCH", message);
 
+export const createTypeRefusal = (): Refusal =>
+  mismatch("The file's contents do not match the extension of its name.");
+
 const isSystemError = (error: unknown): boolean => error instanceof Error && "syscall" in error;
 
 /** Runs a parser and turns its errors into a refusal with this message; system errors pass through. */

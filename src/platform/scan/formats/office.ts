@@ -1,7 +1,7 @@
 import { SaxesParser } from "saxes";
 import { forEachEntry, type ArchiveEntry } from "../archive.ts";
-import type { Bytes } from "../bytes.ts";
-import { type Format, mismatch, parseOrRefuse } from "../scan-context.ts";
+import { type Bytes, findWideEncoding } from "../bytes.ts";
+import { createTypeRefusal, type Format, mismatch, parseOrRefuse } from "../scan-context.ts";
 import { Refusal } from "../port.ts";
 import { type Detector, detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
 import {
@@ -15,8 +15,6 @@ import {
 
 const CONTENT_TYPES = "[Content_Types].xml";
 const MAX_FIELD_CODES = 1024 * 1024;
-
-const WIDE: Readonly<Record<number, string>> = { 0xfffe: "utf-16le", 0xfeff: "utf-16be" };
 
 const createMalformedRefusal = () =>
   mismatch("The Office file has an unusual structure. Save it again, or as PDF.");
@@ -47,8 +45,7 @@ const readXml = async (
   parser.on("cdata", (content) => text(open.at(-1) ?? "", content));
   parser.on("closetag", () => open.pop());
   for await (const piece of pieces) {
-    const mark = piece.byteLength > 1 ? piece.readUInt16BE(0) : 0;
-    decoder ??= new TextDecoder(WIDE[mark] ?? "utf-8", { fatal: true });
+    decoder ??= new TextDecoder(findWideEncoding(piece) ?? "utf-8", { fatal: true });
     parser.write(decoder.decode(piece, { stream: true }));
   }
   parser.write(decoder?.decode() ?? "").close();
@@ -103,8 +100,7 @@ const inspectPart = async ({ name, isFolder, pieces }: ArchiveEntry): Promise<vo
 
 /** Refuses parts without a declared type, and a file in which not exactly one part has the main type. */
 const checkParts = (parts: readonly string[], types: Types | undefined, main: string): void => {
-  if (types === undefined)
-    throw mismatch("The file's contents do not match the extension of its name.");
+  if (types === undefined) throw createTypeRefusal();
   const { byExtension, byPart } = types;
   const all = parts.map((part) => {
     const extension = part.slice(part.lastIndexOf(".") + 1).toLowerCase();
@@ -118,7 +114,7 @@ const checkParts = (parts: readonly string[], types: Types | undefined, main: st
   });
   const mains = all.filter((type) => type.endsWith(".main+xml"));
   if (mains.length !== 1 || mains[0] !== main) {
-    throw mismatch("The file's contents do not match the extension of its name.");
+    throw createTypeRefusal();
   }
 };
 
@@ -138,7 +134,7 @@ const checkBeginning = async (bytes: Bytes): Promise<void> => {
     );
   };
   if (head.equals(COMPOUND)) await runDetectors(bytes.pieces(), [lookForEncrypted]);
-  throw mismatch("The file's contents do not match the extension of its name.");
+  throw createTypeRefusal();
 };
 
 /** Creates the check of an Office file (Open Packaging Conventions): a ZIP whose index declares each part's type. */

@@ -1,4 +1,4 @@
-import type { Bytes } from "../bytes.ts";
+import { type Bytes, findWideEncoding } from "../bytes.ts";
 import { type Format, mismatch } from "../scan-context.ts";
 import { detectMalware } from "../signatures.ts";
 
@@ -12,17 +12,9 @@ const OTHERS =
 const PDF = /%PDF-\d\.\d/;
 const HEAD_BYTES = 1024;
 
-/** Returns the encoding of a UTF-16 byte order mark. */
-const wideEncoding = (head: Buffer): "utf-16le" | "utf-16be" | undefined => {
-  if (head.byteLength < 2) return undefined;
-  const mark = head.readUInt16BE(0);
-  if (mark === 0xfffe) return "utf-16le";
-  return mark === 0xfeff ? "utf-16be" : undefined;
-};
-
 /** Accepts UTF-8, UTF-16 with a byte order mark and 8-bit code pages; refuses binary data. */
 const checkPlain = async (bytes: Bytes, head: Buffer): Promise<void> => {
-  const wide = wideEncoding(head);
+  const wide = findWideEncoding(head);
   const decoder = new TextDecoder(wide ?? "latin1", { fatal: true });
   const decoded = (piece?: Buffer): string => {
     try {

@@ -49,7 +49,6 @@ export const findRefusal = (name: string): Refusal | undefined => {
 };
 
 const NAME = /\/((?:[A-Za-z0-9]|#[0-9a-fA-F]{2})+)/g;
-// Shorter names occur by chance in compressed data.
 const MIN_LENGTH_IN_DATA = 6;
 
 /** Calls `use` with each name in a text and its position. */
@@ -72,15 +71,11 @@ export const countFileKeys = (text: string, end = Infinity): number => {
 };
 
 /** Refuses text that contains a refused name anywhere, also in strings and comments. */
-export const checkText = (text: string): void =>
+export const checkText = (text: string, minLength = 1): void =>
   forEachName(text, (name) => {
-    const refusal = findRefusal(name);
+    const refusal = name.length < minLength ? undefined : findRefusal(name);
     if (refusal !== undefined) throw refusal;
   });
 
-/** Like `checkText`, for bytes that may be compressed data. */
-export const checkData = (text: string): void =>
-  forEachName(text, (name) => {
-    const refusal = name.length < MIN_LENGTH_IN_DATA ? undefined : findRefusal(name);
-    if (refusal !== undefined) throw refusal;
-  });
+/** Refuses bytes that contain a refused name, unless it is so short that compressed data has it by chance. */
+export const checkData = (text: string): void => checkText(text, MIN_LENGTH_IN_DATA);

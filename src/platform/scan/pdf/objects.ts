@@ -91,20 +91,23 @@ class ObjectReader {
     }
   }
 
-  /** Accepts object streams with the Flate filter alone, which all common writers use. */
+  /** Unpacks a stream without a filter or with Flate alone, as all common writers make them; else undefined. */
+  #unpack(dictionary: Dictionary, data: Buffer): Buffer | undefined {
+    const [filter, ...others] = listFilters(dictionary);
+    if (others.length > 0 || (dictionary.get("/DecodeParms") ?? null) !== null) return undefined;
+    if (filter === undefined) return data;
+    return filter === "/FlateDecode" ? this.#inflate(data, constants.Z_FINISH) : undefined;
+  }
+
   #readObjectStream(dictionary: Dictionary, data: Buffer): void {
-    const filters = listFilters(dictionary);
-    const isPlain = filters.length === 0;
-    if (!isPlain && (filters.length > 1 || filters[0] !== "/FlateDecode"))
-      throw createUnreadableRefusal();
-    if ((dictionary.get("/DecodeParms") ?? null) !== null) throw createUnreadableRefusal();
-    const content = isPlain ? data : this.#inflate(data, constants.Z_FINISH);
+    const content = this.#unpack(dictionary, data);
+    if (content === undefined) throw createUnreadableRefusal();
     // An offset in the stream's index may point into a string, so strings are checked too.
     forEachPiece(content, checkText);
     const first = dictionary.get("/First");
     const count = dictionary.get("/N");
     if (typeof first !== "number" || typeof count !== "number") throw createUnreadableRefusal();
-    if (isPlain) this.#plainFileKeys += countFileKeys(content.toString("latin1"));
+    if (content === data) this.#plainFileKeys += countFileKeys(content.toString("latin1"));
     this.#readPacked(content, first, count);
   }
 
@@ -129,14 +132,9 @@ class ObjectReader {
   }
 
   #readInvoice(dictionary: Dictionary, data: Buffer): void {
-    const filters = listFilters(dictionary);
-    const isPlain = filters.length === 0;
-    const isFlateOnly = filters.length === 1 && filters[0] === "/FlateDecode";
-    if ((!isPlain && !isFlateOnly) || (dictionary.get("/DecodeParms") ?? null) !== null) {
-      throw createAttachedRefusal();
-    }
-    if (data.byteLength > MAX_XML_BYTES) throw createAttachedRefusal();
-    checkXmlInvoice(isPlain ? data : this.#inflate(data, constants.Z_FINISH));
+    const content = data.byteLength > MAX_XML_BYTES ? undefined : this.#unpack(dictionary, data);
+    if (content === undefined) throw createAttachedRefusal();
+    checkXmlInvoice(content);
   }
 
   /** Refuses attached files that were not checked, and places where a reader could find others. */
