@@ -1,5 +1,4 @@
-import { mkdir, readdir, readFile, unlink } from "node:fs/promises";
-import { join } from "node:path";
+import { mkdir } from "node:fs/promises";
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
 import { replacePrivateFile } from "../kit/replace-file.ts";
@@ -8,7 +7,14 @@ import { Secret } from "../kit/secret.ts";
 import type { Credentials } from "./credentials.ts";
 import { type Keychain, KeychainError } from "./keychain.ts";
 import type { Renewal } from "../kit/sealed-column.ts";
-import { listSealedFiles, renewFiles } from "../kit/sealed-files.ts";
+import {
+  listSealedFiles,
+  listSealedNames,
+  readSealedFile,
+  removeSealedFile,
+  renewFiles,
+  sealedPath,
+} from "../kit/sealed-files.ts";
 import { createLocker, type Locker, PROFILE_SECRETS } from "./locker.ts";
 
 /** A named platform, without credentials. */
@@ -41,8 +47,6 @@ export type ProfileEntry = ProfileInfo & {
   has: readonly SecretName[];
   keptIn: SecretLocation["in"];
 };
-
-const SUFFIX = ".sealed";
 
 const Sealed = z.object({
   name: z.string(),
@@ -100,14 +104,6 @@ export type Profiles = {
   stamp(name: string): Promise<string>;
 };
 
-// A missing folder, or a file in its place, contains no profile.
-const ignoreMissing = (error: unknown): undefined => {
-  if (error instanceof Error && "code" in error && /^(ENOENT|ENOTDIR)$/.test(String(error.code))) {
-    return undefined;
-  }
-  throw error;
-};
-
 const invalid = (message: string): Problem => new Problem("invalid_request", message);
 
 const reportKeychain =
@@ -125,19 +121,17 @@ type Context = {
   locker: Locker;
 };
 
-const pathOf = ({ folder }: Context, name: string): string => join(folder, name + SUFFIX);
-
 const openSeal = async ({ masterKey }: Context): Promise<Seal> =>
   createSeal(await masterKey(), "profile");
 
 const findSealed = async (context: Context, name: string): Promise<Sealed | undefined> => {
-  const path = pathOf(context, name);
-  const text = await readFile(path, "utf8").catch(ignoreMissing);
+  const { folder } = context;
+  const text = await readSealedFile(folder, name);
   if (text === undefined) return undefined;
   const { data } = Sealed.safeParse((await openSeal(context)).open(text));
   // A file that was renamed or copied from another profile is refused.
   if (data?.name === name) return data;
-  throw invalid(`${path} does not open with this master key: log in again.`);
+  throw invalid(`${sealedPath(folder, name)} does not open with this master key: log in again.`);
 };
 
 const unlockProfile = async ({ locker }: Context, sealed: Sealed): Promise<Profile | undefined> => {
@@ -165,7 +159,7 @@ const writeProfile = async (
   const { locker, folder } = context;
   const former = await findSealed(context, about.name).catch(() => undefined);
   const { why, ...locked } = await locker.lock(about.name, revealSecrets(credentials));
-  const path = pathOf(context, about.name);
+  const path = sealedPath(folder, about.name);
   try {
     const { seal } = await openSeal(context);
     const has = listSecrets(credentials);
@@ -182,17 +176,14 @@ const writeProfile = async (
 
 const removeProfile = async (context: Context, name: string): Promise<boolean> => {
   const former = await findSealed(context, name).catch(() => undefined);
-  const removed = await unlink(pathOf(context, name)).then(() => true, ignoreMissing);
+  const isRemoved = await removeSealedFile(context.folder, name);
   await context.locker.forget(former?.account);
-  return removed === true;
+  return isRemoved;
 };
 
 const listProfiles = async (context: Context): Promise<ProfileEntry[]> => {
-  const files = (await readdir(context.folder).catch(ignoreMissing)) ?? [];
-  const names = files.filter((file) => file.endsWith(SUFFIX)).toSorted();
-  const all = await Promise.all(
-    names.map((file) => findSealed(context, file.slice(0, -SUFFIX.length))),
-  );
+  const names = await listSealedNames(context.folder);
+  const all = await Promise.all(names.map((name) => findSealed(context, name)));
   return all.flatMap((sealed) => (sealed === undefined ? [] : [describeSealed(sealed)]));
 };
 
@@ -233,8 +224,7 @@ export const createSealedProfiles = ({
     write: (profile) => writeProfile(context, profile),
     remove: (name) => removeProfile(context, name),
     list: () => listProfiles(context),
-    stamp: async (name) =>
-      (await readFile(pathOf(context, name), "utf8").catch(ignoreMissing)) ?? "",
+    stamp: async (name) => (await readSealedFile(folder, name)) ?? "",
   };
 };
 

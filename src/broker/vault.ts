@@ -1,15 +1,19 @@
 import { createHash } from "node:crypto";
-import { readdir, readFile, unlink } from "node:fs/promises";
-import { join } from "node:path";
 import { z } from "zod";
 import { type Clock, formatTimestamp, systemClock } from "../kit/clock.ts";
 import { createFileOnce } from "../kit/once.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
 import type { Renewal } from "../kit/sealed-column.ts";
-import { listSealedFiles, renewFiles } from "../kit/sealed-files.ts";
+import {
+  listSealedFiles,
+  listSealedNames,
+  readSealedFile,
+  removeSealedFile,
+  renewFiles,
+  sealedPath,
+} from "../kit/sealed-files.ts";
 import type { StoredSecret, Vault } from "./port.ts";
 
-const SUFFIX = ".sealed";
 // Names are command-line input and become file names.
 const NAME = /^[a-z0-9][a-z0-9._-]{0,127}$/;
 
@@ -38,9 +42,6 @@ export type VaultNeeds = {
   clock?: Clock;
 };
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
-
 /** Names a secret after its record; an id that cannot be a file name is replaced by its hash. */
 const nameFor = (kind: string, keyId: string): string => {
   const id = keyId.toLowerCase();
@@ -54,31 +55,15 @@ export const VAULT_PURPOSE = "vault";
 const openSeal = async ({ masterKey }: VaultNeeds): Promise<Seal> =>
   createSeal(await masterKey(), VAULT_PURPOSE);
 
-/** Returns undefined for a missing file. @throws {Error} for any other reason */
-const unlessMissing = <T>(act: Promise<T>): Promise<T | undefined> =>
-  act.catch((error: unknown) => {
-    if (isMissing(error)) return undefined;
-    throw error;
-  });
+/** Stores entries as files, one per secret, so that several processes can share a folder without a lock. */
+const createFileEntries = (folder: string): VaultEntries => ({
+  create: (name, sealed) => createFileOnce(sealedPath(folder, name), sealed),
+  read: (name) => readSealedFile(folder, name),
+  remove: (name) => removeSealedFile(folder, name),
+  list: () => listSealedNames(folder),
+});
 
-/** Keeps entries as files, one per secret, so that several processes can share a folder without a lock. */
-const createFileEntries = (folder: string): VaultEntries => {
-  const pathOf = (name: string): string => join(folder, name + SUFFIX);
-  return {
-    create: (name, sealed) => createFileOnce(pathOf(name), sealed),
-    read: (name) => unlessMissing(readFile(pathOf(name), "utf8")),
-    remove: async (name) =>
-      (await unlessMissing(unlink(pathOf(name)).then(() => true))) !== undefined,
-    async list() {
-      const files = (await unlessMissing(readdir(folder))) ?? [];
-      return files
-        .filter((file) => file.endsWith(SUFFIX))
-        .map((file) => file.slice(0, -SUFFIX.length));
-    },
-  };
-};
-
-/** Keeps new entries in `first`; `second` has older ones. */
+/** Stores new entries in `first`; `second` has older ones. */
 const joinEntries = (first: VaultEntries, second: VaultEntries): VaultEntries => ({
   create: first.create,
   read: async (name) => (await first.read(name)) ?? second.read(name),

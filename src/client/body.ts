@@ -1,4 +1,5 @@
 import { isUtf8 } from "node:buffer";
+import { readAtMost } from "../kit/read-at-most.ts";
 import { TransportFault } from "./fault.ts";
 import type { WireReply, WireRequest } from "./port.ts";
 
@@ -7,20 +8,8 @@ type Chunks = AsyncIterable<Uint8Array>;
 /** Longest error body that is read; a longer one is a proxy's page, not the platform's problem document. */
 const MAX_REFUSAL_BYTES = 4 * 1024 * 1024;
 
-/** Reads a stream; returns undefined and ends the stream when it has more than `maxBytes`. */
-const readBytes = async (chunks: Chunks, maxBytes: number): Promise<Buffer | undefined> => {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of chunks) {
-    size += chunk.byteLength;
-    if (size > maxBytes) return undefined;
-    parts.push(chunk);
-  }
-  return Buffer.concat(parts);
-};
-
 const readWhole = async (chunks: Chunks, maxBytes: number): Promise<Buffer> => {
-  const bytes = await readBytes(chunks, maxBytes);
+  const bytes = await readAtMost(chunks, maxBytes);
   if (bytes === undefined) throw new TransportFault("too_large");
   return bytes;
 };
@@ -41,7 +30,7 @@ const decodeText = (bytes: Buffer): string => {
 
 // An unreadable error body must not hide the error status.
 const readRefusal = async (chunks: Chunks): Promise<string> =>
-  (await readBytes(chunks, MAX_REFUSAL_BYTES))?.toString("utf8") ?? "(too long)";
+  (await readAtMost(chunks, MAX_REFUSAL_BYTES))?.toString("utf8") ?? "(too long)";
 
 export const isSuccess = (status: number): boolean => status >= 200 && status <= 299;
 

@@ -1,5 +1,6 @@
 import type { Service } from "../contract/operation.ts";
 import { type Clock, MINUTE } from "../kit/clock.ts";
+import { isRecord } from "../kit/json.ts";
 import type { Transport, WireReply } from "./port.ts";
 
 /** The part of `GET /health` that says what a platform can do beyond the documents. */
@@ -22,8 +23,8 @@ const parseBody = (body: string): unknown => {
 
 const toHealth = ({ status, body }: WireReply): Health => {
   const health = status === 200 ? parseBody(body) : undefined;
-  if (typeof health !== "object" || health === null) return NOTHING;
-  const { idempotency, extensions } = health as { idempotency?: unknown; extensions?: unknown };
+  if (!isRecord(health)) return NOTHING;
+  const { idempotency, extensions } = health;
   return {
     idempotency: idempotency === true,
     extensions: Array.isArray(extensions) ? extensions.filter((id) => typeof id === "string") : [],

@@ -92,6 +92,13 @@ export const findExceededLimit = (
   return undefined;
 };
 
+/** Whether a value is an object with fields: no array, and no number that a double would change. */
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" &&
+  value !== null &&
+  !Array.isArray(value) &&
+  !(value instanceof InexactNumber);
+
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Whether arrays and objects are nested deeper than so many levels. */

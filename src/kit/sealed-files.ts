@@ -1,4 +1,4 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { replacePrivateFile } from "./replace-file.ts";
 import type { Seal } from "./seal.ts";
@@ -6,22 +6,39 @@ import type { Renewal } from "./sealed-column.ts";
 
 const SUFFIX = ".sealed";
 
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && /^(ENOENT|ENOTDIR)$/.test(String(error.code));
-
-/** Lists the paths of a folder's sealed files; none where the folder is missing. */
-export const listSealedFiles = async (folder: string): Promise<string[]> => {
-  try {
-    const names = await readdir(folder);
-    return names
-      .filter((name) => name.endsWith(SUFFIX))
-      .toSorted()
-      .map((name) => join(folder, name));
-  } catch (error) {
-    if (isMissing(error)) return [];
-    throw error;
+// A missing folder, or a file in its place, contains no sealed file.
+const ignoreMissing = (error: unknown): undefined => {
+  if (error instanceof Error && "code" in error && /^(ENOENT|ENOTDIR)$/.test(String(error.code))) {
+    return undefined;
   }
+  throw error;
 };
+
+export const sealedPath = (folder: string, name: string): string => join(folder, name + SUFFIX);
+
+/** Lists the names of a folder's sealed files in order; none where the folder is missing. */
+export const listSealedNames = async (folder: string): Promise<string[]> => {
+  const files = (await readdir(folder).catch(ignoreMissing)) ?? [];
+  return files
+    .filter((file) => file.endsWith(SUFFIX))
+    .map((file) => file.slice(0, -SUFFIX.length))
+    .toSorted();
+};
+
+/** Lists the paths of these files. */
+export const listSealedFiles = async (folder: string): Promise<string[]> =>
+  (await listSealedNames(folder)).map((name) => sealedPath(folder, name));
+
+const readIfExists = (path: string): Promise<string | undefined> =>
+  readFile(path, "utf8").catch(ignoreMissing);
+
+/** Returns the sealed text; undefined for a missing file. */
+export const readSealedFile = (folder: string, name: string): Promise<string | undefined> =>
+  readIfExists(sealedPath(folder, name));
+
+/** Returns false for a missing file. */
+export const removeSealedFile = async (folder: string, name: string): Promise<boolean> =>
+  (await unlink(sealedPath(folder, name)).then(() => true, ignoreMissing)) === true;
 
 /** Seals again the files that a former key sealed; a missing file is skipped. */
 export const renewFiles = async (
@@ -31,10 +48,7 @@ export const renewFiles = async (
   const result: Renewal = { renewed: 0, unreadable: 0 };
   for (const path of paths) {
     // oxlint-disable-next-line no-await-in-loop -- few files
-    const text = await readFile(path, "utf8").catch((error: unknown) => {
-      if (isMissing(error)) return undefined;
-      throw error;
-    });
+    const text = await readIfExists(path);
     if (text === undefined) continue;
     const renewed = renew(text);
     if (renewed !== undefined) {

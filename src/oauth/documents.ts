@@ -4,6 +4,7 @@ import { request } from "node:https";
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { resolvePublic, type HostNeeds, createPinnedLookup } from "../kit/network.ts";
+import { readAtMost } from "../kit/read-at-most.ts";
 
 const REQUEST_TIMEOUT_MS = 5 * SECOND;
 const MAX_BYTES = 32 * 1024;
@@ -30,17 +31,6 @@ const checkUrl = (url: URL): void => {
       `a client's document must have port 443, or one from ${FIRST_UNPRIVILEGED_PORT}`,
     );
   }
-};
-
-const readBody = async (response: IncomingMessage): Promise<Buffer<ArrayBuffer>> => {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of response as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) throw new Error(`a client's document has more than ${MAX_BYTES} bytes`);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks);
 };
 
 const toHeaders = ({ headers }: IncomingMessage): Headers => {
@@ -82,7 +72,10 @@ export const createFetchDocument =
     try {
       outgoing.end();
       const [response] = (await once(outgoing, "response")) as [IncomingMessage];
-      const body = await readBody(response);
+      const body = await readAtMost(response, MAX_BYTES);
+      if (body === undefined) {
+        throw new Error(`a client's document has more than ${MAX_BYTES} bytes`);
+      }
       return new Response(body, {
         status: response.statusCode ?? 502,
         headers: toHeaders(response),

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { type Clock, MINUTE } from "../kit/clock.ts";
+import { readAtMost } from "../kit/read-at-most.ts";
 import type { Seal } from "../kit/seal.ts";
 import { type Brand, type Page, renderPage } from "../pages/page.ts";
 
@@ -35,14 +36,8 @@ export const redirect = ({ response }: Exchange, to: string): void => {
 export const readForm = async ({ incoming }: Exchange): Promise<URLSearchParams | undefined> => {
   const type = incoming.headers["content-type"] ?? "";
   if (!/^application\/x-www-form-urlencoded\s*(;|$)/i.test(type)) return undefined;
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    bytes += chunk.length;
-    if (bytes > MAX_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return new URLSearchParams(Buffer.concat(chunks).toString("utf8"));
+  const body = await readAtMost(incoming, MAX_BYTES);
+  return body && new URLSearchParams(body.toString("utf8"));
 };
 
 /** Creates tokens against cross-site request forgery. Each is valid for 15 minutes and for one purpose. */

@@ -153,13 +153,16 @@ describe("CSV", () => {
 
 describe("NDJSON", () => {
   it("reads an object per line and refuses other values", async () => {
-    const items = await ndjson('\uFEFF{"a": 1}\r\n\n[1]\n{"a": \nnull\n{"a": {"b": null}}');
+    const items = await ndjson(
+      '\uFEFF{"a": 1}\r\n\n[1]\n{"a": \nnull\n{"a": {"b": null}}\n12345678901234567890',
+    );
     expect(brief(items)).toEqual([
       [1, 1],
       [3, "type"],
       [4, "invalid_json"],
       [5, "type"],
       [6, { b: null }],
+      [7, "type"],
     ]);
   });
 

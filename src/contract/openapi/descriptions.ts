@@ -1,3 +1,4 @@
+import { isRecord } from "../../kit/json.ts";
 import type { JsonSchema } from "./schemas.ts";
 
 /**
@@ -359,13 +360,10 @@ export const describeName = (name: string, component = ""): string | undefined =
 
 type Find = (reference: string) => JsonSchema | undefined;
 
-const isObject = (value: unknown): value is JsonSchema =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Returns a value with a description for each property that has none, neither itself nor in the schema it refers to. */
 export const withDescriptions = (value: unknown, component: string, find: Find): unknown => {
   if (Array.isArray(value)) return value.map((part) => withDescriptions(part, component, find));
-  if (!isObject(value)) return value;
+  if (!isRecord(value)) return value;
   const describe = ([name, property]: [string, JsonSchema]) => {
     const whole = withDescriptions(property, component, find) as JsonSchema;
     const known = whole.description ?? find(whole.$ref ?? "")?.description;
@@ -377,7 +375,7 @@ export const withDescriptions = (value: unknown, component: string, find: Find):
   };
   const rest = Object.entries(value).map(([key, part]) => [
     key,
-    key === "properties" && isObject(part)
+    key === "properties" && isRecord(part)
       ? Object.fromEntries(Object.entries(part as Record<string, JsonSchema>).map(describe))
       : withDescriptions(part, component, find),
   ]);

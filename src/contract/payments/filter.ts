@@ -1,3 +1,4 @@
+import { isRecord } from "../../kit/json.ts";
 import type { Fault } from "../errors.ts";
 import { findField, type Source } from "./catalogue.ts";
 import type { Field } from "./field.ts";
@@ -30,11 +31,6 @@ const TEXT_OPERATORS: ReadonlySet<Operator> = new Set<Operator>([
   "endsWith",
 ]);
 
-type JsonObject = Record<string, unknown>;
-
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 // Each fault costs a search for similar names, so the number is bounded.
 export const MAX_FAULTS = 100;
 
@@ -58,7 +54,7 @@ class FilterParser {
 
   /** Parses one object; its conditions are combined with AND. */
   object(sent: unknown, at: string, depth: number): Filter[] {
-    if (!isObject(sent)) {
+    if (!isRecord(sent)) {
       this.#refuse(
         at,
         "type",
@@ -104,7 +100,7 @@ class FilterParser {
       this.#refuse(at, "unknown", describeUnknownFilterKey(this.source, name));
       return [];
     }
-    if (!isObject(sent)) {
+    if (!isRecord(sent)) {
       this.#refuse(at, "type", describeBareValue(field, sent));
       return [];
     }

@@ -1,19 +1,17 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
+import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
 import { EXPORT_SCHEMA } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { MARGIN_TOKENS } from "./part.ts";
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const findSource = (schema: Fields, source: string): Fields => {
   const sources: unknown[] = Array.isArray(schema["sources"]) ? schema["sources"] : [];
   const found = sources
-    .filter(isFields)
+    .filter(isRecord)
     .find(({ source: name }) => typeof name === "string" && sanitizeText(name) === source);
   if (found === undefined) throw new ResourceNotFoundError(`${EXPORT_SCHEMA}/${source}`);
   return found;

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { type Clock, SECOND } from "../../kit/clock.ts";
+import { isRecord } from "../../kit/json.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Reply } from "../../client/port.ts";
 import { createBasket, type Fields, truncateToBudget } from "./budget.ts";
@@ -53,9 +54,6 @@ const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGES = 50;
 const MAX_READING_MS = 20 * SECOND;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const malformed = () =>
   new Problem("unavailable", "The platform's answer does not have the documented form.");
 
@@ -63,7 +61,7 @@ const endless = () =>
   new Problem("unavailable", "The platform's list does not go on: a page comes again.");
 
 const recordsOf = (value: unknown): Fields[] => {
-  if (!Array.isArray(value) || !value.every(isFields)) throw malformed();
+  if (!Array.isArray(value) || !value.every(isRecord)) throw malformed();
   return value;
 };
 
@@ -108,9 +106,9 @@ type Keep = (beside: Fields) => void;
 
 /** Splits an answer of the export API into its records, its pagination and its other fields. */
 const parseExported = (output: unknown, keep: Keep) => {
-  if (!isFields(output)) throw malformed();
+  if (!isRecord(output)) throw malformed();
   const { data, pagination = {}, ...beside } = output;
-  if (!isFields(pagination)) throw malformed();
+  if (!isRecord(pagination)) throw malformed();
   keep(beside);
   return { items: recordsOf(data), pagination, beside };
 };
@@ -174,7 +172,7 @@ const under =
   (name: string, ask: Ask): Ask =>
   async (args) => {
     const reply = await ask(args);
-    return { ...reply, output: isFields(reply.output) ? reply.output[name] : undefined };
+    return { ...reply, output: isRecord(reply.output) ? reply.output[name] : undefined };
   };
 
 /** Takes the applications from the answer and passes on their count per status. */
@@ -182,7 +180,7 @@ const applicationsOf =
   (ask: Ask, keep: Keep): Ask =>
   async (args) => {
     const reply = await ask(args);
-    if (!isFields(reply.output)) throw malformed();
+    if (!isRecord(reply.output)) throw malformed();
     const { applications, applicationStatusSummary } = reply.output;
     keep({ applicationStatusSummary });
     return { ...reply, output: applications };

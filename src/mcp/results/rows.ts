@@ -1,4 +1,5 @@
 import type { Operation } from "../../contract/operation.ts";
+import { isRecord } from "../../kit/json.ts";
 import type { Fields } from "./budget.ts";
 
 type Args = Record<string, unknown>;
@@ -13,13 +14,10 @@ export const hasRowFields = ({ list }: Operation): boolean => list?.defaultField
 export const selectsFields = ({ body, query }: Operation): boolean =>
   "fields" in { ...query.shape, ...body?.shape };
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** Returns a value without the nulls in its objects. */
 const withoutNulls = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(withoutNulls);
-  if (!isFields(value)) return value;
+  if (!isRecord(value)) return value;
   return Object.fromEntries(
     Object.entries(value).flatMap(([name, child]) =>
       child === null ? [] : [[name, withoutNulls(child)]],

@@ -1,3 +1,5 @@
+import { isRecord } from "../../kit/json.ts";
+
 /**
  * Strict checks of the messages that the handshake answers. A message with any other part may be invalid or belong to
  * another protocol version, so it is left to the SDK.
@@ -16,9 +18,6 @@ const MODERN_VERSION = "2026-07-28";
 
 type Fields = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 export const isText = (value: unknown): value is string => typeof value === "string";
 
 export const isId = (value: unknown): value is MessageId =>
@@ -26,7 +25,7 @@ export const isId = (value: unknown): value is MessageId =>
 
 /** Returns an object that has no fields but these; undefined for any other value. */
 const withFieldsOnly = (value: unknown, names: readonly string[]): Fields | undefined =>
-  isFields(value) && Object.keys(value).every((name) => names.includes(name)) ? value : undefined;
+  isRecord(value) && Object.keys(value).every((name) => names.includes(name)) ? value : undefined;
 
 export const parseMessage = (line: string): Fields | undefined => {
   try {
@@ -38,20 +37,20 @@ export const parseMessage = (line: string): Fields | undefined => {
 };
 
 const isImplementation = (value: unknown): boolean =>
-  isFields(value) &&
+  isRecord(value) &&
   Object.values(value).every(isText) &&
   isText(value["name"]) &&
   isText(value["version"]);
 
 const isFlags = (value: unknown): boolean =>
-  typeof value === "boolean" || (isFields(value) && Object.values(value).every(isFlags));
+  typeof value === "boolean" || (isRecord(value) && Object.values(value).every(isFlags));
 
 const isCapabilities = (value: unknown): boolean =>
-  isFields(value) &&
+  isRecord(value) &&
   Object.entries(value).every(([name, part]) => {
-    if (!isFields(part)) return false;
+    if (!isRecord(part)) return false;
     const isOpen = name === "extensions" || name === "experimental";
-    return Object.values(part).every(isOpen ? isFields : isFlags);
+    return Object.values(part).every(isOpen ? isRecord : isFlags);
   });
 
 export const isInitializeParams = (
@@ -81,7 +80,7 @@ const findMeta = (params: unknown, names: readonly string[]): Fields | undefined
 /** Whether the params of a request of 2025 contain no arguments. */
 export const isEmptyLegacyParams = (params: unknown): boolean =>
   params === undefined ||
-  (isFields(params) && Object.keys(params).length === 0) ||
+  (isRecord(params) && Object.keys(params).length === 0) ||
   findMeta(params, []) !== undefined;
 
 const VERSION = "io.modelcontextprotocol/protocolVersion";
@@ -93,7 +92,7 @@ export const findModernCapabilities = (params: unknown): object | undefined => {
   const meta = findMeta(params, [VERSION, INFO, CAPABILITIES]);
   const capabilities = meta?.[CAPABILITIES];
   const isKnown = meta?.[VERSION] === MODERN_VERSION && isImplementation(meta[INFO]);
-  return isKnown && isFields(capabilities) && isCapabilities(capabilities)
+  return isKnown && isRecord(capabilities) && isCapabilities(capabilities)
     ? capabilities
     : undefined;
 };
@@ -119,12 +118,12 @@ export const refuseLine = (line: string): string | undefined => {
   const parsed = parseJson(line);
   if (parsed === undefined) return toRefusal(null, -32_700, "The line is not JSON.");
   const { value } = parsed;
-  const { jsonrpc, id, method, params } = isFields(value) ? value : {};
-  const isResponse = isFields(value) && method === undefined;
+  const { jsonrpc, id, method, params } = isRecord(value) ? value : {};
+  const isResponse = isRecord(value) && method === undefined;
   // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
   if (isResponse && ("result" in value || "error" in value)) return undefined;
   const isMessage = jsonrpc === "2.0" && isText(method) && (id === undefined || isId(id));
-  if (isMessage && (params === undefined || isFields(params))) return undefined;
+  if (isMessage && (params === undefined || isRecord(params))) return undefined;
   // Notifications have no answer either.
   if (isMessage && id === undefined) return undefined;
   return toRefusal(isId(id) ? id : null, -32_600, "The line is not a JSON-RPC 2.0 message.");

@@ -6,6 +6,7 @@ import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isUtf8Type } from "../../kit/charset.ts";
 import { findExceededLimit, parseJson } from "../../kit/json.ts";
+import { readAtMost } from "../../kit/read-at-most.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BODY_BYTES: Record<Service, number> = { gateway: MIB, export: MIB, ingest: 5 * MIB };
@@ -90,14 +91,7 @@ export const collectText = async (
   stream: AsyncIterable<Uint8Array>,
   most: number,
 ): Promise<string> => {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    size += chunk.byteLength;
-    if (size > most) createTooLarge(most);
-    chunks.push(chunk);
-  }
-  const bytes = Buffer.concat(chunks);
+  const bytes = (await readAtMost(stream, most)) ?? createTooLarge(most);
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) throw new Problem("invalid_json", "The body is not UTF-8 text.");
   return bytes.toString("utf8");

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
-import { parseJson } from "../../kit/json.ts";
+import { isRecord, parseJson } from "../../kit/json.ts";
 import { parseDayPattern, parseIsoDay } from "./dates.ts";
 import type { Fields } from "./fields.ts";
 
@@ -71,7 +71,7 @@ const createCheck = (found: Fault[]): Check => {
 };
 
 const hasKey = (value: unknown, key: string): boolean =>
-  typeof value === "object" && value !== null && Object.hasOwn(value, key);
+  isRecord(value) && Object.hasOwn(value, key);
 
 const parseEntry = (check: Check, name: string, value: unknown): Entry | undefined => {
   if (typeof value === "string") return check(FromColumn, { column: value }, name);
@@ -109,10 +109,9 @@ const parseObject = (text: string): Record<string, unknown> => {
   } catch {
     throw new Problem("invalid_json", "The map is not valid JSON.");
   }
-  if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-    return value as Record<string, unknown>;
-  }
-  return refuse([{ field: "", code: "type", message: "must be an object" }]);
+  return isRecord(value)
+    ? value
+    : refuse([{ field: "", code: "type", message: "must be an object" }]);
 };
 
 /**

@@ -1,4 +1,4 @@
-import { findExceededLimit, parseJson } from "../../kit/json.ts";
+import { findExceededLimit, isRecord, parseJson } from "../../kit/json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
@@ -28,10 +28,7 @@ const parseLine = (line: Line): Item => {
   } catch {
     return toUnreadable(line, INVALID);
   }
-  if (typeof value !== "object" || value === null || Array.isArray(value)) {
-    return toUnreadable(line, NO_OBJECT);
-  }
-  return { line: line.number, cells: value as Record<string, unknown> };
+  return isRecord(value) ? { line: line.number, cells: value } : toUnreadable(line, NO_OBJECT);
 };
 
 /** Creates a reader of one JSON object per line; blank lines are skipped. */

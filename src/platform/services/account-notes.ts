@@ -1,10 +1,11 @@
 import type { Contract } from "../../contract/index.ts";
 import { type AccountNote, AccountNoteFields } from "../../contract/operations/account-notes.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
+import { isRecord } from "../../kit/json.ts";
 import type { Handlers } from "../handlers.ts";
 import { findAccountNote, insertAccountNote } from "../store/account-notes.ts";
 import type { AccountNoteRow } from "../store/tables.ts";
-import { checkValue, toDateText, isObject, mergeBody } from "./ingest/body.ts";
+import { checkValue, toDateText, mergeBody } from "./ingest/body.ts";
 import { type IngestCall, readAccount, listIgnored } from "./ingest/call.ts";
 import { shorten } from "./records.ts";
 
@@ -19,7 +20,7 @@ const toNote = (row: AccountNoteRow): AccountNote => ({
 });
 
 const toRow = (call: IngestCall, accountNumber: string, sent: unknown) => {
-  const result = isObject(sent) ? mergeBody("create", sent) : sent;
+  const result = isRecord(sent) ? mergeBody("create", sent) : sent;
   const { value, faults = [] } = checkValue(AccountNoteFields, result);
   if (value === undefined) return call.invalid(faults);
   const effective = value.effective_date ?? formatTimestamp(call.now);

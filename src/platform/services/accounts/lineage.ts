@@ -1,6 +1,6 @@
 import { IngestNumber } from "../../../contract/ingest-fields.ts";
 import type { Fault } from "../../../contract/errors.ts";
-import { isObject } from "../ingest/body.ts";
+import { isRecord } from "../../../kit/json.ts";
 
 /** Maximum number of ancestors of an account. */
 export const MAX_PARENT_DEPTH = 32;
@@ -53,7 +53,7 @@ export const parentChainFaults = async (
   accountNumber: string,
   lineage: Lineage,
 ): Promise<Fault[]> => {
-  const parent = IngestNumber.safeParse(isObject(sent) ? sent["parent_account_number"] : undefined);
+  const parent = IngestNumber.safeParse(isRecord(sent) ? sent["parent_account_number"] : undefined);
   let ancestor: string | null | undefined = parent.data;
   let above = 0;
   for (; ancestor != null && above <= MAX_PARENT_DEPTH; above += 1) {

@@ -1,14 +1,8 @@
 import { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { Fault } from "../../../contract/errors.ts";
+import { isRecord } from "../../../kit/json.ts";
 import type { TenantRow } from "../../store/tables.ts";
-import {
-  checkValue,
-  type Checked,
-  type Fields,
-  isObject,
-  mergeBody,
-  type Write,
-} from "../ingest/body.ts";
+import { checkValue, type Checked, type Fields, mergeBody, type Write } from "../ingest/body.ts";
 import { checkCode } from "../ingest/iso-codes.ts";
 import { createNarrowing } from "../ingest/narrow.ts";
 
@@ -36,7 +30,7 @@ const checkCurrency = (result: Fields, known: KnownAccount): Fault[] => {
 
 const checkCountry = (result: Fields, field: string): Fault[] => {
   const address = result[field];
-  return isObject(address) ? checkCode("country", `${field}.country`, address["country"]) : [];
+  return isRecord(address) ? checkCode("country", `${field}.country`, address["country"]) : [];
 };
 
 const checkParent = (result: Fields, { accountNumber }: KnownAccount): Fault[] => {
@@ -62,9 +56,9 @@ export const checkAccount = (
   known: KnownAccount,
   found: readonly Fault[] = [],
 ): Checked<AccountFields> => {
-  const result = isObject(sent) ? mergeBody(known.write, sent, known.before) : sent;
+  const result = isRecord(sent) ? mergeBody(known.write, sent, known.before) : sent;
   const locked = known.before?.currency;
-  if (known.write === "replace" && locked !== undefined && isObject(result)) {
+  if (known.write === "replace" && locked !== undefined && isRecord(result)) {
     result["currency"] ??= locked;
   }
   return checkValue(accountFields(result), result, (fields) => [

@@ -8,12 +8,12 @@ import {
   type StoredDocument,
 } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
+import { isRecord } from "../../../kit/json.ts";
 import {
   checkValue,
   type Checked,
   toDateText,
   type Fields,
-  isObject,
   mergeBody,
   type Write,
 } from "../ingest/body.ts";
@@ -63,7 +63,7 @@ export const checkDocument = (
   known: KnownDocument,
   found: readonly Fault[] = [],
 ): Checked<StoredDocument> => {
-  const result = isObject(sent) ? mergeBody(known.write, sent, known.before) : sent;
+  const result = isRecord(sent) ? mergeBody(known.write, sent, known.before) : sent;
   const { value, faults = [] } = checkValue(documentFields(result), result, (fields) => [
     ...checkCode("currency", "currency", fields["currency"]),
     ...checkCode("currency", "original_currency", fields["original_currency"]),
@@ -81,7 +81,7 @@ export const checkAccount = async (
   find: (number: string) => Promise<unknown>,
 ): Promise<Fault[]> => {
   const field = "account_number";
-  const named = IngestNumber.safeParse(isObject(sent) ? sent[field] : undefined);
+  const named = IngestNumber.safeParse(isRecord(sent) ? sent[field] : undefined);
   if (!named.success || (await find(named.data)) !== undefined) return [];
   return [{ field, code: "unknown_reference", message: "names no account" }];
 };
@@ -89,7 +89,7 @@ export const checkAccount = async (
 /** Returns the amounts in a validated body. */
 export const pickAmounts = (sent: unknown): Amounts => {
   const number = (name: keyof Amounts): Amounts => {
-    const value = isObject(sent) ? sent[name] : undefined;
+    const value = isRecord(sent) ? sent[name] : undefined;
     return typeof value === "number" ? { [name]: value } : {};
   };
   return { ...number("denomination"), ...number("denomination_in_base_currency") };
@@ -116,7 +116,7 @@ const checkFuture = (result: Fields, now: number): Fault[] => {
 
 /** Validates a requested closure. */
 export const checkClosure = (sent: unknown, now: number): Checked<AskedClosure> => {
-  const result = isObject(sent) ? mergeBody("create", sent) : sent;
+  const result = isRecord(sent) ? mergeBody("create", sent) : sent;
   const { value, faults = [] } = checkValue(ClosureFields, result, (fields) =>
     checkFuture(fields, now),
   );

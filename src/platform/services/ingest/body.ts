@@ -2,7 +2,7 @@ import type { z } from "zod";
 import type { Fault } from "../../../contract/errors.ts";
 import { toFaults } from "../../../contract/faults.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
-import { InexactNumber } from "../../../kit/json.ts";
+import { isRecord } from "../../../kit/json.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -12,14 +12,8 @@ export type Write = "create" | "replace" | "update";
 /** A validated body: its value or its faults. */
 export type Checked<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
 
-export const isObject = (value: unknown): value is Fields =>
-  typeof value === "object" &&
-  value !== null &&
-  !Array.isArray(value) &&
-  !(value instanceof InexactNumber);
-
 const omitNulls = (value: unknown): unknown =>
-  isObject(value)
+  isRecord(value)
     ? Object.fromEntries(Object.entries(value).filter(([, item]) => item !== null))
     : value;
 
@@ -35,8 +29,8 @@ const OPEN = new Set(["custom_fields", "data_providers", "invoicing_detail"]);
 
 /** Merges custom fields by name; null removes one. */
 const mergeCustom = (before: unknown, sent: unknown): unknown => {
-  if (!isObject(sent)) return sent;
-  const kept = isObject(before) ? before : {};
+  if (!isRecord(sent)) return sent;
+  const kept = isRecord(before) ? before : {};
   const merged = new Map(Object.entries(kept));
   for (const [name, value] of Object.entries(sent)) {
     if (value === null) merged.delete(name);
@@ -79,7 +73,7 @@ export const checkValue = <S extends z.ZodType>(
 ): Checked<z.output<S>> => {
   const parsed = schema.safeParse(value, { reportInput: true });
   const wrong = parsed.success ? [] : toFaults(parsed.error);
-  const beyond = isObject(value) ? rules(value) : [];
+  const beyond = isRecord(value) ? rules(value) : [];
   if (parsed.success && beyond.length === 0) return { value: parsed.data };
   return { faults: keepFirstFaults([...wrong, ...beyond]) };
 };

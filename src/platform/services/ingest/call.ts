@@ -1,4 +1,5 @@
 import type { ProblemDetails, SharedErrorCode } from "../../../contract/errors.ts";
+import { isRecord } from "../../../kit/json.ts";
 import type { Call } from "../../handlers.ts";
 import { listIgnoredFields } from "../../ignored-fields.ts";
 import { findAccount } from "../../store/accounts.ts";
@@ -6,7 +7,7 @@ import { findDocument } from "../../store/documents.ts";
 import type { Db } from "../../store/port.ts";
 import type { AccountRow, DocumentRow } from "../../store/tables.ts";
 import { shorten } from "../records.ts";
-import { toComparable, isObject } from "./body.ts";
+import { toComparable } from "./body.ts";
 
 /** The parts of a call that the rules of the ingest API use. */
 export type IngestCall = Pick<Call, "tenantId" | "now" | "origin" | "invalid"> & {
@@ -44,4 +45,4 @@ export const toVersion = ({ csr_id, version }: { csr_id: number; version: number
 
 /** Returns the paths of the body's fields that have no meaning here. */
 export const listIgnored = (sent: unknown, known: object): string[] =>
-  isObject(sent) ? listIgnoredFields(toComparable(sent), known) : [];
+  isRecord(sent) ? listIgnoredFields(toComparable(sent), known) : [];

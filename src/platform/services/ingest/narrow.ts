@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { isObject } from "./body.ts";
+import { isRecord } from "../../../kit/json.ts";
 
 // Bounds the cache: further combinations of fields use the whole schema.
 const MOST_KEPT = 64;
@@ -15,7 +15,7 @@ export const createNarrowing = <S extends z.ZodObject>(schema: S): ((value: unkn
   );
   const known = new Map<string, S>();
   return (value) => {
-    if (!isObject(value)) return schema;
+    if (!isRecord(value)) return schema;
     const sent = Object.keys(value).filter((name) => all.has(name));
     const key = sent.join("\0");
     const found = known.get(key);
