@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
+import { setFlagsFromString } from "node:v8";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
 import { createLog } from "../../kit/log.ts";
@@ -152,6 +153,17 @@ const createMcp = async (
   return { server: createHttpServer(front, { ...names, gate, shared: state }), secrets, site };
 };
 
+/** Runs `act` without more room for new objects: what loading the demo tenant fills, V8 would keep, about 32 MB. */
+const withoutMoreRoom = async <T>(act: () => Promise<T>): Promise<T> => {
+  setFlagsFromString("--semi-space-growth-factor=1");
+  try {
+    return await act();
+  } finally {
+    // V8's default.
+    setFlagsFromString("--semi-space-growth-factor=2");
+  }
+};
+
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
 export const serveHttp = async (io: Io, address: Address): Promise<void> => {
   const config = await withExportKey(io.config, "http");
@@ -159,7 +171,9 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
   const metrics = await openMetrics(config, createLog(config.level), figures);
   const { log } = metrics;
   const { promise: ownUrl, resolve: servedAt } = Promise.withResolvers<string>();
-  const shared = createShared(config, log, () => openEmbedded(config, log, () => ownUrl));
+  const shared = createShared(config, log, () =>
+    withoutMoreRoom(() => openEmbedded(config, log, () => ownUrl)),
+  );
   let state: HttpOptions["shared"];
   try {
     const entrance = await openEntrance(shared, address);
