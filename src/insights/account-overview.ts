@@ -9,6 +9,7 @@ import { readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
 import { cutText, toDay, withoutNulls } from "./brief.ts";
+import { fold } from "./dispute-names.ts";
 import {
   type AccountHit,
   type AccountSearch,
@@ -105,10 +106,12 @@ const answerOne = async (
   };
 };
 
-const hasNumber =
-  (text: string) =>
-  ({ accountNumber }: AccountHit): boolean =>
-    accountNumber.toLowerCase() === text.toLowerCase();
+/** Returns the account with a number; in another letter case, if it is the only one. */
+const findNumbered = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
+  const same = hits.filter(({ accountNumber }) => fold(accountNumber) === fold(text));
+  const exact = same.find(({ accountNumber }) => accountNumber === text);
+  return exact ?? (same.length === 1 ? same[0] : undefined);
+};
 
 /** @throws {Problem} `not_found` if no account has a similar name either */
 const answerSimilar = async (
@@ -127,7 +130,7 @@ const answer = async (context: InsightContext, text: string): Promise<Answer> =>
   const { hits } = search;
   if (hits.length === 0) return answerSimilar(context, text, search);
   // An exact number names one account, also where others have it in their name.
-  const exact = hits.find(hasNumber(text));
+  const exact = findNumbered(hits, text);
   if (exact !== undefined) return answerOne(context, exact, []);
   const [only, ...others] = hits;
   if (only !== undefined && others.length === 0) return answerOne(context, only, search.notes);

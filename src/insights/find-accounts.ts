@@ -2,7 +2,7 @@ import { contract } from "../contract/index.ts";
 import { findNearest } from "../kit/nearest.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
-import { listSpellings } from "./spellings.ts";
+import { readInAnyCase } from "./spellings.ts";
 
 const { accounts, disputes, payments } = contract;
 
@@ -96,12 +96,24 @@ const uniqueHits = (hits: readonly AccountHit[]): AccountHit[] => {
 
 const canList = ({ extensions }: InsightContext): boolean => extensions.has(accounts.list.id);
 
+/** Searches a number as it was sent, and in other letter cases if it is not found. */
+const inAnyCase =
+  (search: Search): Search =>
+  async (context, text) => {
+    const notes: string[] = [];
+    const hits = await readInAnyCase(context, "account", text, async (number) => {
+      const result = await search(context, number);
+      notes.push(...result.notes);
+      return result.hits;
+    });
+    return { ...found([...hits]), notes };
+  };
+
 /** Finds accounts by their number, or by a part of their name as far as the platform allows. */
 export const findAccounts: Search = async (context, text) => {
-  const spellings = canList(context) ? [text] : listSpellings(text);
   const results = await Promise.all([
-    ...spellings.map((number) => byNumber(context, number)),
-    ...spellings.map((number) => byDisputes(context, number)),
+    inAnyCase(byNumber)(context, text),
+    inAnyCase(byDisputes)(context, text),
     ...(canList(context) ? [bySearch(context, text)] : []),
     byPayments(context, text),
   ]);

@@ -2,8 +2,9 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { parseDisputeCode } from "./dispute-code.ts";
+import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
-import { listSpellings } from "./spellings.ts";
+import { readInAnyCase } from "./spellings.ts";
 
 const { disputes } = contract;
 
@@ -23,14 +24,11 @@ const findByCode = async (
   code: string,
   documentNumber: string,
 ): Promise<Dispute | undefined> => {
-  const wanted = code.toLowerCase();
-  for (const spelling of listSpellings(documentNumber)) {
-    // oxlint-disable-next-line no-await-in-loop -- most are found as they were sent
-    const all = await readOfDocument(context, spelling);
-    const found = all.find(({ disputeCode }) => disputeCode.toLowerCase() === wanted);
-    if (found !== undefined) return found;
-  }
-  return undefined;
+  const [found] = await readInAnyCase(context, "document", documentNumber, async (number) => {
+    const all = await readOfDocument(context, number);
+    return all.filter(({ disputeCode }) => fold(disputeCode) === fold(code));
+  });
+  return found;
 };
 
 const isAbsence = (error: unknown): boolean => error instanceof Problem && error.status === 404;
@@ -63,9 +61,9 @@ const MOST_NAMED = 10;
 export const requireDispute = async (context: InsightContext, name: string): Promise<Dispute> => {
   const dispute = await findDispute(context, name);
   if (dispute !== undefined) return dispute;
-  const ofDocument = (
-    await Promise.all(listSpellings(name).map((number) => readOfDocument(context, number)))
-  ).flat();
+  const ofDocument = await readInAnyCase(context, "document", name, (number) =>
+    readOfDocument(context, number),
+  );
   const [only, ...others] = ofDocument;
   if (only !== undefined && others.length === 0) return only;
   const quoted = JSON.stringify(name.slice(0, MAX_QUOTED));

@@ -9,7 +9,7 @@ import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accou
 import { findDispute } from "./find-dispute.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
 import { attemptPart, readPart } from "./read-part.ts";
-import { listSpellings } from "./spellings.ts";
+import { findSpellings, type NumberKind } from "./spellings.ts";
 
 const { disputes, documents, payments } = contract;
 
@@ -83,6 +83,15 @@ const listDocuments: Search = async (context, text) => {
 const NO_DOCUMENT_LIST =
   "This platform does not list documents: they are found by their whole number only.";
 
+/** Reads the documents whose number is the text in another letter case. */
+const readRespelt = async (context: InsightContext, text: string): Promise<Found[]> => {
+  const numbers = await findSpellings(context, "document", text);
+  const parts = await Promise.all(
+    numbers.map((number) => readPart(context, documents.get, { document_number: number })),
+  );
+  return parts.flatMap((part) => (part.refused === undefined ? [toFoundDocument(part.value)] : []));
+};
+
 const searchDocuments: Search = async (context, text) => {
   const canSearch = context.extensions.has(documents.list.id);
   const part = await readPart(context, documents.get, { document_number: text });
@@ -90,7 +99,10 @@ const searchDocuments: Search = async (context, text) => {
     return notSearched("Documents", part.refused.reason);
   }
   const exact = part.refused === undefined ? [toFoundDocument(part.value)] : [];
-  if (!canSearch) return { found: exact, notes: [NO_DOCUMENT_LIST], isPartial: false };
+  if (!canSearch) {
+    const found = exact.length > 0 ? exact : await readRespelt(context, text);
+    return { found, notes: [NO_DOCUMENT_LIST], isPartial: false };
+  }
   const { found, ...rest } = await listDocuments(context, text);
   const unique = new Map([...exact, ...found].map((one) => [one.id, one]));
   return { ...rest, found: [...unique.values()] };
@@ -111,10 +123,11 @@ const NAME_FILTER = `${disputes.list.id}.${disputes.list.additions?.name}`;
 
 const searchDisputes: Search = async (context, text) => {
   const page = { Sort: "-CreateDate", Page: 1, PageSize: DISPUTES_READ };
-  const numbers = listSpellings(text).flatMap((number) => [
-    { DocumentNumber: number },
-    { AccountNumber: number },
-  ]);
+  const spell = async (kind: NumberKind) => [text, ...(await findSpellings(context, kind, text))];
+  const numbers = [
+    ...(await spell("document")).map((number) => ({ DocumentNumber: number })),
+    ...(await spell("account")).map((number) => ({ AccountNumber: number })),
+  ];
   const names = context.extensions.has(NAME_FILTER) ? [{ AccountName: text }] : [];
   const listed = await Promise.all(
     [...numbers, ...names].map((filter) =>

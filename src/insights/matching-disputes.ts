@@ -6,6 +6,7 @@ import type { DocumentReader } from "./document-reader.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Reading } from "./read-pages.ts";
 import { readDisputes } from "./read-disputes.ts";
+import { canFindNumbers, respellArguments } from "./spellings.ts";
 import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
 
 export type Matching = {
@@ -26,8 +27,8 @@ type Consumer = {
 const EXACT = ["AccountNumber", "DocumentNumber"] as const;
 
 /**
- * Reads with the arguments, and again without numbers if nothing was found: the platform compares them exactly, and the
- * filters ignore letter case.
+ * Reads with the arguments, and with other spellings of their numbers: the platform compares numbers exactly, and the
+ * filters ignore letter case. Where it cannot search numbers and none is found, all disputes are read.
  */
 const readIgnoringCase = async (
   context: InsightContext,
@@ -35,7 +36,15 @@ const readIgnoringCase = async (
   take: (disputes: readonly Dispute[]) => Promise<void>,
 ): Promise<Reading> => {
   const reading = await readDisputes(context, args, take);
-  if (reading.rowCount > 0 || EXACT.every((name) => args[name] === undefined)) return reading;
+  if (EXACT.every((name) => args[name] === undefined)) return reading;
+  const total = { ...reading };
+  for (const respelt of await respellArguments(context, args)) {
+    // oxlint-disable-next-line no-await-in-loop -- a number rarely has two spellings
+    const { rowCount, stopped } = await readDisputes(context, respelt, take);
+    total.rowCount += rowCount;
+    total.stopped ??= stopped;
+  }
+  if (total.rowCount > 0 || canFindNumbers(context)) return total;
   const { AccountNumber: _account, DocumentNumber: _document, ...rest } = args;
   return readDisputes(context, rest, take);
 };

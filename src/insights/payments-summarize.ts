@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import type { z } from "zod";
 import { contract } from "../contract/index.ts";
 import {
@@ -18,11 +17,11 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { acceptParsed } from "./accept-parsed.ts";
 import { callSummary, isAnnounced } from "./extension.ts";
 import { createNumbering } from "./groups.ts";
-import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import { defineInsight, type InsightContext, type InsightResult } from "./insight.ts";
 import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
-import { capitalizeNumbers } from "./spellings.ts";
+import { respellArguments } from "./spellings.ts";
 import { createTopRows, readTopRows } from "./top-rows.ts";
 
 const ROW_ID = "id";
@@ -108,8 +107,8 @@ export const paymentsSummarize = defineInsight({
   needs: [contract.payments.query],
   async run(context, args) {
     const result = await summarize(context, args);
-    const filters = capitalizeNumbers(args.filters) as Fields | undefined;
-    if (result.rowCount > 0 || isDeepStrictEqual(filters, args.filters)) return result;
-    return summarize(context, { ...args, filters });
+    if (result.rowCount > 0 || args.filters === undefined) return result;
+    const [respelt] = await respellArguments(context, args);
+    return respelt === undefined ? result : summarize(context, { ...args, ...respelt });
   },
 });

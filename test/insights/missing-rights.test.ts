@@ -33,6 +33,7 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "accounts.list": [],
     "disputes.list": ["rowCount", "itemsTotal", "items"],
     "disputes.get": [],
+    "disputes.summary": [],
     "payments.query": [],
     "documents.get": ["rowCount", "itemsTotal", "items"],
     "documents.list": [],
@@ -162,7 +163,10 @@ onEveryStore("an insight without a right", (at) => {
           id,
           Array.isArray(expected) ? expected.toSorted() : expected,
         ]);
-        if (id !== "accounts.list" || name === "find_records") {
+        // In find_records the summary finds other spellings of numbers only, with the right that the list needs too.
+        const isNamed =
+          name === "find_records" ? id !== "disputes.summary" : id !== "accounts.list";
+        if (isNamed) {
           expect(`${id}: ${JSON.stringify(given)}`).toContain(`\\"${access}\\"`);
         }
       }

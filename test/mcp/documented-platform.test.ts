@@ -6,14 +6,21 @@ import { platformOperations } from "../../src/contract/index.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { insightTools } from "../../tools/insights.ts";
 import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
+import { load as loadPayment } from "../support/payment-rows.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { verifies } from "../support/verifies.ts";
 import { createRecords, createTenantBroker } from "./each-tool.ts";
-import { connectModern, createOptions, type Host, readProblem } from "./hosts.ts";
+import { connectModern, createOptions, type Host, readProblem, readText } from "./hosts.ts";
 import { answerIn } from "./insight-host.ts";
 
 const TENANT = "documented";
+
+const swapCase = (text: string): string =>
+  [...text]
+    .map((one) => (one === one.toUpperCase() ? one.toLowerCase() : one.toUpperCase()))
+    .join("");
+
 const NEEDS_EXTENSION = new Set(["documents_summary"]);
 
 const routes = platformOperations
@@ -93,6 +100,26 @@ describe("insights on a platform with the documented operations alone", () => {
   it.each(working)("%s answers, and calls no extension", async (name) => {
     const answer = answerIn(await host.call(name, INSIGHT_SAMPLES[name]?.(records)));
     expect(answer).toMatchObject({ truncated: false, items: expect.any(Array) });
+    expect(refused).toEqual([]);
+  });
+
+  verifies("IN-20");
+  it("finds numbers in another letter case where payments have them", async () => {
+    await loadPayment(at, TENANT, "cashapp", [
+      {
+        id: "spelt",
+        paymentId: "spelt",
+        documentNumber: records.dispute.documentNumber,
+        paymentAmount: 1,
+        currencyCode: "USD",
+      },
+    ]);
+    const text = swapCase(records.dispute.documentNumber);
+    const found = answerIn(await host.call("find_records", { text, types: ["document"] }));
+    expect(found).toMatchObject({ items: [{ id: records.dispute.documentNumber }] });
+    const filter = { DocumentNumber: swapCase("INV-none") };
+    const none = readText(await host.call("disputes_list", filter));
+    expect(none).toMatch(/^This platform compares numbers in their letter case/);
     expect(refused).toEqual([]);
   });
 

@@ -2,20 +2,27 @@ import { beforeAll, expect, it } from "vitest";
 import { ACCOUNT, DOCUMENT } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { load } from "../support/payment-rows.ts";
-import { readProblem, readText } from "./hosts.ts";
+import { verifies } from "../support/verifies.ts";
+import { readProblem } from "./hosts.ts";
 import { openOperationTenant } from "./operation-tenant.ts";
 
 onEveryStore("numbers of accounts and documents", (at) => {
   const tenant = openOperationTenant(at, "numbered");
 
   beforeAll(async () => {
-    const { answer } = tenant();
+    const { answer, records } = tenant();
     for (const account_number of ["Acc-7001", "ACC-7002", "acc-7002"]) {
       // oxlint-disable-next-line no-await-in-loop -- one writer
       await answer("accounts_create", { ...ACCOUNT, account_number });
     }
     const document = { ...DOCUMENT, account_number: "Acc-7001", document_number: "Inv-9001" };
     await answer("documents_create", { ...document, currency: "USD" });
+    await answer("disputes_create", {
+      accountNumber: "Acc-7001",
+      documentNumber: "Inv-9001",
+      amount: 10,
+      reasonId: records.used.reasonId,
+    });
   });
 
   it("match in any letter case", async () => {
@@ -30,15 +37,45 @@ onEveryStore("numbers of accounts and documents", (at) => {
     expect(files["attachments"]).toEqual([]);
   });
 
-  it("are asked for in capital letters by an empty list", async () => {
-    const { call } = tenant();
-    const shown = await call("disputes_list", { AccountNumber: "acc-7002" });
-    expect(readText(shown)).toMatch(/^Numbers are compared in their letter case: repeat the call/);
-    const capital = await call("disputes_list", { AccountNumber: "ACC-7002" });
-    expect(readText(capital)).not.toContain("letter case");
+  verifies("IN-20");
+  it("match in any letter case in lists and searches", async () => {
+    const { answer } = tenant();
+    const code = "D-Inv-9001-01";
+    const dispute = { disputeCode: code };
+    for (const filter of [
+      { DocumentNumber: "iNV-9001" },
+      { AccountNumber: "aCC-7001", DocumentNumber: "INV-9001" },
+    ]) {
+      // oxlint-disable-next-line no-await-in-loop -- one reader
+      expect(await answer("disputes_list", filter), JSON.stringify(filter)).toMatchObject({
+        items: [dispute],
+      });
+    }
+    const numbers = { accountNumber: "ACC-7001", documentNumbers: ["inv-9001"] };
+    expect(await answer("disputes_list_by_document_numbers", numbers)).toMatchObject({
+      items: [dispute],
+    });
+    expect(await answer("disputes_get", { disputeId: code.toLowerCase() })).toMatchObject(dispute);
+    expect(await answer("documents_list", { account_number: "ACC-7001" })).toMatchObject({
+      data: [{ documentNumber: "Inv-9001" }],
+    });
+    expect(await answer("dispute_packet", { disputeId: "INV-9001" })).toMatchObject({
+      rowCount: 1,
+    });
+    expect(await answer("disputes_triage", { documentNumber: "inv-9001" })).toMatchObject({
+      items: [dispute],
+    });
+    const found = await answer("find_records", {
+      text: "iNV-9001",
+      types: ["document", "dispute"],
+    });
+    expect(found["items"]).toMatchObject([
+      { type: "document", id: "Inv-9001" },
+      { type: "dispute", id: code },
+    ]);
   });
 
-  it("of payments are tried in capital letters as well", async () => {
+  it("of payments are tried as the payments have them", async () => {
     const { answer, at: platform, tenantId } = tenant();
     await load(platform, tenantId, "cashapp", [
       {
@@ -52,7 +89,12 @@ onEveryStore("numbers of accounts and documents", (at) => {
     const filters = { or: [{ accountNumber: { in: ["acc-7002"] } }, { payerName: { eq: "x" } }] };
     expect(await answer("payments_summarize", { source: "cashapp", filters })).toMatchObject({
       rowCount: 1,
-      filter: { or: [{ accountNumber: { in: ["ACC-7002"] } }, { payerName: { eq: "x" } }] },
+      filter: {
+        or: [{ accountNumber: { in: ["acc-7002", "ACC-7002"] } }, { payerName: { eq: "x" } }],
+      },
+    });
+    expect(await answer("payments_query", { source: "cashapp", filters })).toMatchObject({
+      data: [{ paymentId: "P-1" }],
     });
     const unknown = { accountNumber: { eq: "none-1" } };
     expect(

@@ -24,9 +24,13 @@ const DISPUTE: Record<string, ScriptedReply> = {
   "dispute_notes.list": servePages([createNote(1, "called\u202e the customer")]),
   "dispute_attachments.list": () => [createDisputeFile(1, { fileName: "cl\u200baim.txt" })],
   "disputes.list": ({ DocumentNumber, Page, PageSize }) => {
-    const rows = DocumentNumber === undefined ? [row, dispute(8)] : [row];
+    const all = DocumentNumber === undefined ? [row, dispute(8)] : [row];
+    const rows = all.filter(({ documentNumber = "" }) =>
+      documentNumber.startsWith(String(DocumentNumber ?? "")),
+    );
     return servePages(rows)({ Page, PageSize }, { tool: "" });
   },
+  "payments.query": () => ({ data: [], pagination: { cursor: null, hasMore: false, rowCount: 0 } }),
 };
 
 const openHost = async (

@@ -49,6 +49,7 @@ onEveryStore("further filters of the list of disputes", (at) => {
     ["AccountName=100%25", [1, 3]],
     ["AccountName=100_", []],
     ["DisputeCode=D-INV-1-01", [1]],
+    ["DisputeCode=d-inv-1-01", [1]],
     ["CurrencyCode=JPY", [1, 3]],
     ["AmountMin=20&AmountMax=30", [1, 2]],
     ["AmountMin=29.99", [2, 3]],

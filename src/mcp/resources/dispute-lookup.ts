@@ -3,7 +3,8 @@ import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
-import { listSpellings } from "../../insights/spellings.ts";
+import { readInAnyCase } from "../../insights/spellings.ts";
+import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 
 const MAX_SEARCHED = 100;
@@ -37,13 +38,12 @@ export const findDisputeId = async (
   const documentNumber = parseDisputeCode(name);
   if (documentNumber === undefined) return name;
   const code = name.toLowerCase();
-  for (const spelling of listSpellings(documentNumber)) {
-    // oxlint-disable-next-line no-await-in-loop -- most are found as they were sent
-    const found = await findDisputes(broker, { DocumentNumber: spelling }, options);
-    const dispute = found.find(({ disputeCode }) => disputeCode.toLowerCase() === code);
-    if (dispute !== undefined) return dispute.disputeId;
-  }
-  return name;
+  const context = await createNumberContext(broker, options);
+  const [dispute] = await readInAnyCase(context, "document", documentNumber, async (number) => {
+    const found = await findDisputes(broker, { DocumentNumber: number }, options);
+    return found.filter(({ disputeCode }) => disputeCode.toLowerCase() === code);
+  });
+  return dispute?.disputeId ?? name;
 };
 
 const accountNameOf = (dispute: Found): string =>

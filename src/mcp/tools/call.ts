@@ -1,11 +1,10 @@
-import { isDeepStrictEqual } from "node:util";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { MISSING } from "../../broker/credentials.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
-import { capitalizeNumbers } from "../../insights/spellings.ts";
+import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
 import { downloadFile, uploadFile } from "../../../tools/dispute-files.ts";
 import { applyChanges } from "../../../tools/disputes-apply.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
@@ -22,7 +21,7 @@ import { createInsightCall } from "./insight-call.ts";
 import { createHandOver, describeStored } from "./hand-over.ts";
 import { storedSecretIn } from "./stored-secret.ts";
 import { asksAbout, isCreating, isPaged, needsExportKey } from "./kinds.ts";
-import { readByNumber } from "./known-numbers.ts";
+import { listInAnyCase, readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { findRemarks } from "./remarks.ts";
@@ -64,22 +63,34 @@ const toClientPurpose = (
   { args, ifMatch }: Given,
 ): Purpose => ({ ...toPurpose(context, tool, { args, ifMatch }), client });
 
-const describeCase = (args: Record<string, unknown>): string[] =>
-  isDeepStrictEqual(capitalizeNumbers(args), args)
-    ? []
-    : ["Numbers are compared in their letter case: repeat the call with capital letters."];
+const NOT_IN_ANY_CASE =
+  "This platform compares numbers in their letter case; capital and small letters were tried too.";
+
+/** Says that a number may exist in a letter case that was not tried. */
+const describeCase = async (
+  { broker, signal }: Working,
+  args: Given["args"],
+): Promise<string[]> => {
+  if (!hasNumbers(args)) return [];
+  return canFindNumbers({ extensions: await broker.extensions(signal) }) ? [] : [NOT_IN_ANY_CASE];
+};
 
 const callList = async (
   { context, cursors }: Parts,
-  { tool, signal, broker }: Working,
+  call: Working,
   { args, cursor, fields }: Given,
 ): Promise<CallToolResult> => {
+  const { tool, signal, broker } = call;
   const purpose = toPurpose(context, tool, fields === undefined ? args : { ...args, fields });
   const from = cursor === undefined ? null : cursors.open(cursor, purpose);
   const rows = chooseRows(tool.operation, args, fields);
   const options = { tool: tool.name, signal };
   const ask = (page: Record<string, unknown>) =>
-    readByNumber({ broker, options }, page, (args) => broker.call(tool.operation, args, options));
+    listInAnyCase({ broker, options }, page, (spelt) =>
+      readByNumber({ broker, options }, spelt, (args) =>
+        broker.call(tool.operation, args, options),
+      ),
+    );
   const budget = listBudget(context.settings.answerTokens);
   const bounds = { from, budget, now: context.now, shape: rows.shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
@@ -88,7 +99,8 @@ const callList = async (
   if (isEmpty) checkKnown(tool, args);
   const next = position === null ? null : cursors.seal(position, purpose);
   const answer = listAnswer(tool.operation, read, next, args);
-  return present(isEmpty ? { ...answer, notes: [...answer.notes, ...describeCase(args)] } : answer);
+  if (!isEmpty) return present(answer);
+  return present({ ...answer, notes: [...answer.notes, ...(await describeCase(call, args))] });
 };
 
 /** Carries out the operation; a secret in its answer is stored and handed to the person. */

@@ -1,46 +1,42 @@
 import type { Broker } from "../../broker/port.ts";
-import type { CallOptions } from "../../client/port.ts";
+import type { CallOptions, Reply } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { findSpellings, type NumberKind, respellArguments } from "../../insights/spellings.ts";
+import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
 type Args = Record<string, unknown>;
 type Context = { broker: Broker; options: CallOptions };
 
-/** The argument with a number, the list that searches such numbers, and the number's field in its rows. */
-type Numbered = { argument: string; list: Operation; field: string };
+/** The argument with a number, the list that searches such numbers, and whose number it is. */
+type Numbered = { argument: string; list: Operation; kind: NumberKind };
 
 const { accounts, documents } = contract;
 
 const NUMBERED: Readonly<Record<string, Numbered>> = {
-  account_not_found: { argument: "account_number", list: accounts.list, field: "accountNumber" },
-  document_not_found: {
-    argument: "document_number",
-    list: documents.list,
-    field: "documentNumber",
-  },
+  account_not_found: { argument: "account_number", list: accounts.list, kind: "account" },
+  document_not_found: { argument: "document_number", list: documents.list, kind: "document" },
 };
 
 const MAX_SIMILAR = 5;
 
-/** Returns the numbers that contain a text; undefined if the platform does not list these records. */
+/** Returns the numbers that contain a text; none if the platform does not list these records. */
 const searchNumbers = async (
   { broker, options }: Context,
-  { list, field }: Numbered,
+  { list, kind }: Numbered,
   search: string,
-): Promise<string[] | undefined> => {
+): Promise<string[]> => {
   try {
     const { output } = await broker.call(list, { search, limit: MAX_SIMILAR }, options);
     const { data } = output as { data: Args[] };
-    return data.map((row) => String(row[field]));
+    return data.map((row) => String(row[`${kind}Number`]));
   } catch (error) {
     if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
-    return undefined;
+    return [];
   }
 };
-
-const isSame = (one: string, other: string): boolean => one.toLowerCase() === other.toLowerCase();
 
 /**
  * Reads a record by its account or document number. If the platform knows the number only in another letter case, that
@@ -61,18 +57,49 @@ export const readByNumber = async <T>(
     if (!(error instanceof Problem) || numbered === undefined || typeof sent !== "string") {
       throw error;
     }
-    const similar = await searchNumbers(context, numbered, sent);
-    const [spelling, ...others] = similar?.filter((number) => isSame(number, sent)) ?? [
-      sent.toUpperCase(),
-    ];
-    if (spelling !== undefined && others.length === 0 && spelling !== sent) {
-      const sameRecord = { ...args, [numbered.argument]: spelling };
-      return read(sameRecord).catch(() => {
-        throw error;
-      });
-    }
-    if (similar === undefined || similar.length === 0) throw error;
-    const listed = similar.map((number) => sanitizeLine(number, 80)).join(", ");
+    const numbers = await createNumberContext(context.broker, context.options);
+    const spellings = await findSpellings(numbers, numbered.kind, sent);
+    const attempts = await Promise.allSettled(
+      spellings.map((spelling) => read({ ...args, [numbered.argument]: spelling })),
+    );
+    const [found, ...others] = attempts.filter(({ status }) => status === "fulfilled");
+    if (found?.status === "fulfilled" && others.length === 0) return found.value;
+    const similar = new Set(
+      others.length > 0 ? spellings : await searchNumbers(context, numbered, sent),
+    );
+    if (similar.size === 0) throw error;
+    const listed = [...similar].map((number) => sanitizeLine(number, 80)).join(", ");
     throw new Problem(error.code, `${error.message} Similar: ${listed}.`, error.details, error);
   }
+};
+
+const isEmpty = ({ output }: Reply): boolean => {
+  const rows: unknown =
+    typeof output === "object" && output !== null && "data" in output ? output.data : output;
+  return Array.isArray(rows) && rows.length === 0;
+};
+
+/**
+ * Reads a page of a list. If it has no rows, it is read with other spellings of the numbers in the arguments, which a
+ * cursor may belong to.
+ *
+ * @throws {Problem}
+ */
+export const listInAnyCase = async (
+  { broker, options }: Context,
+  args: Args,
+  ask: (args: Args) => Promise<Reply>,
+): Promise<Reply> => {
+  const [first] = await Promise.allSettled([ask(args)]);
+  const isOfOther = first.status === "rejected" && typeof args["cursor"] === "string";
+  if (first.status === "rejected" && !isOfOther) throw first.reason;
+  if (first.status === "fulfilled" && !isEmpty(first.value)) return first.value;
+  const numbers = await createNumberContext(broker, options);
+  for (const respelt of await respellArguments(numbers, args)) {
+    // oxlint-disable-next-line no-await-in-loop -- most numbers have one other spelling
+    const other = await ask(respelt);
+    if (!isEmpty(other)) return other;
+  }
+  if (first.status === "rejected") throw first.reason;
+  return first.value;
 };

@@ -5,6 +5,8 @@ import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Broker } from "../../broker/port.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
+import { readInAnyCase } from "../../insights/spellings.ts";
+import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
 type Args = Record<string, unknown>;
@@ -92,25 +94,25 @@ const readRows = async (
 
 const MAX_ON_DOCUMENT = 1000;
 
-/** Returns the disputes with a code. Platforms match document numbers exactly, so several spellings are tried. */
+/** Returns the disputes of a document with a code, in any letter case. */
 const findByCode = async (
   context: Context,
   code: string,
-  [DocumentNumber, ...others]: string[],
-): Promise<Row[]> => {
-  const args = { DocumentNumber, Page: 1, PageSize: MAX_ON_DOCUMENT };
-  const rows = await readRows(context, contract.disputes.list, args);
-  const found = rows.filter(({ disputeCode }) => isSame(disputeCode, code));
-  return found.length === 0 && others.length > 0 ? findByCode(context, code, others) : found;
+  documentNumber: string,
+): Promise<readonly Row[]> => {
+  const numbers = await createNumberContext(context.broker, context.options);
+  return readInAnyCase(numbers, "document", documentNumber, async (DocumentNumber) => {
+    const args = { DocumentNumber, Page: 1, PageSize: MAX_ON_DOCUMENT };
+    const rows = await readRows(context, contract.disputes.list, args);
+    return rows.filter(({ disputeCode }) => isSame(disputeCode, code));
+  });
 };
 
 /** Returns the id of the dispute with a code; the value itself if no dispute has this code. */
 const toDisputeId = async (context: Context, field: string, value: string): Promise<string> => {
   const documentNumber = parseDisputeCode(value);
   if (documentNumber === undefined) return value;
-  const found = await findByCode(context, value, [
-    ...new Set([documentNumber, documentNumber.toUpperCase()]),
-  ]);
+  const found = await findByCode(context, value, documentNumber);
   if (found.length > 1) {
     const candidates = found.map(
       ({ disputeId, accountNumber }) => `${String(disputeId)} of account ${String(accountNumber)}`,

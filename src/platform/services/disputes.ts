@@ -24,6 +24,7 @@ import {
 } from "../store/disputes.ts";
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
+import { findSpellings } from "../store/summaries/spellings.ts";
 import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { findCurrency } from "./disputes/document.ts";
@@ -180,6 +181,14 @@ const startOf = (day: string | undefined): number | undefined =>
 const endOf = (day: string | undefined): number | undefined =>
   day === undefined ? undefined : endOfDay(day);
 
+/** Returns a code as the dispute has it, which may be in another letter case. */
+const spellCode = async ({ db, tenantId }: Call, code: string | undefined) => {
+  if (code === undefined) return undefined;
+  const target = { table: "disputes", column: "code", tenantId } as const;
+  const spellings = await findSpellings(db, target, [code]);
+  return spellings.includes(code) ? code : (spellings[0] ?? code);
+};
+
 const list: Service["list"] = async ({ query }, call) => {
   const filter: DisputeFilter = {
     reasonName: query.ReasonName,
@@ -191,7 +200,7 @@ const list: Service["list"] = async ({ query }, call) => {
     documentNumbers: query.DocumentNumber === undefined ? undefined : [query.DocumentNumber],
     accountNumber: query.AccountNumber,
     accountName: query.AccountName,
-    code: query.DisputeCode,
+    code: await spellCode(call, query.DisputeCode),
     currencyCode: query.CurrencyCode,
     amountMin: query.AmountMin,
     amountMax: query.AmountMax,
