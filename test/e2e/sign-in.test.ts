@@ -4,7 +4,8 @@ import { join } from "node:path";
 import { type Client, UnauthorizedError } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
-import { codeFrom, connectNew, connectOld } from "../support/oauth-host.ts";
+import { codeFrom } from "../support/oauth.ts";
+import { connectNew, connectOld } from "../support/oauth-host.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 

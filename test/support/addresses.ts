@@ -3,7 +3,7 @@ import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
 import { createPlatformListener, serve } from "../../src/bin/serve.ts";
 import type { Platform } from "../../src/platform/platform.ts";
-import { TRUSTED_PROXY } from "./platform.ts";
+import { parseJson, TRUSTED_PROXY } from "./platform.ts";
 
 export type Answered = {
   status: number;
@@ -21,14 +21,6 @@ export type Asked = {
   from?: string;
 };
 
-const parse = (body: string): unknown => {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-};
-
 /** Sends one request over a connection of its own from a loopback address. */
 export const askFrom = async (url: string, asked: Asked): Promise<Answered> => {
   const { method = "GET", body, headers = {}, from = "127.0.0.1" } = asked;
@@ -42,7 +34,7 @@ export const askFrom = async (url: string, asked: Asked): Promise<Answered> => {
   const [answer] = (await once(sent, "response")) as [IncomingMessage];
   const content = await text(answer);
   const { statusCode: status = 0, headers: received } = answer;
-  return { status, headers: received, text: content, body: parse(content) };
+  return { status, headers: received, text: content, body: parseJson(content) };
 };
 
 /** The headers by which a trusted proxy names the client. */

@@ -1,24 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { accessSync, constants, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { freePort } from "./free-port.ts";
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
+import { findProgram } from "./programs.ts";
 
 /** The malware scanner's program, where the machine has it. */
-export const clamdProgram = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]
-  .map((folder) => join(folder, "clamd"))
-  .find(isProgram);
+export const clamdProgram = findProgram("clamd");
 
 /** The text that the tests' signature matches. */
 export const MARKER = "RECEIVABLES-TEST-MARKER";

@@ -3,7 +3,7 @@ import type { Driver } from "../mcp/transports.ts";
 import type { Result } from "../mcp/hosts.ts";
 import { type Cluster, EMAIL, PASSWORD, TENANT, TOKEN } from "./cluster.ts";
 import { connectionOf } from "./pdf.ts";
-import type { Caller, Person } from "./platform.ts";
+import { type Caller, createCaller, type Person } from "./platform.ts";
 import { type Records, seed } from "./records.ts";
 
 const YES = { action: "accept" as const, content: { confirm: true } };
@@ -40,28 +40,10 @@ export const connectHost = async ({ mcpUrl }: Cluster, mode: Era): Promise<Clust
 };
 
 /** Calls the platforms behind the proxy. */
-export const callerOf =
-  ({ platformUrl }: Pick<Cluster, "platformUrl">, credential: Record<string, string>): Caller =>
-  async (method, path, { body, raw, headers } = {}) => {
-    const text = raw ?? (body === undefined ? undefined : JSON.stringify(body));
-    const response = await fetch(platformUrl + path.replace("{t}", TENANT), {
-      method,
-      headers: {
-        ...(text === undefined ? {} : { "Content-Type": "application/json" }),
-        ...credential,
-        ...headers,
-      },
-      ...(text === undefined ? {} : { body: text }),
-    });
-    const answer = await response.text();
-    const isJson = response.headers.get("content-type")?.includes("json") === true;
-    return {
-      status: response.status,
-      headers: response.headers,
-      text: answer,
-      body: isJson ? JSON.parse(answer) : undefined,
-    };
-  };
+export const callerOf = (
+  { platformUrl }: Pick<Cluster, "platformUrl">,
+  credential: Record<string, string>,
+): Caller => createCaller(fetch, platformUrl, TENANT, credential);
 
 /** Signs the tenant's administrator in at the platforms. */
 export const signIn = async (cluster: Cluster): Promise<Person> => {

@@ -1,12 +1,11 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { connect } from "node:net";
 import { join } from "node:path";
+import { findProgram } from "./programs.ts";
 
-const PATHS = ["/usr/sbin/nginx", "/usr/bin/nginx"];
-const nginx = PATHS.find((path) => existsSync(path));
+const nginx = findProgram("nginx");
 
 export const HAS_NGINX = nginx !== undefined;
 

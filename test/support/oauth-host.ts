@@ -8,10 +8,8 @@ import { UnauthorizedError as OldUnauthorizedError } from "@modelcontextprotocol
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { expect } from "vitest";
-import { type Browser, openBrowser } from "./browser.ts";
-import type { Login } from "./oauth.ts";
+import { codeFrom, REDIRECT, type Signing } from "./oauth.ts";
 
-const REDIRECT = "http://127.0.0.1:33418/callback";
 const INFO = { name: "test", version: "1" };
 
 export type HostTokens = { access_token: string; refresh_token: string; scope: string };
@@ -50,25 +48,6 @@ export const hostOf = () => {
   return { provider, asked: () => String(asked), tokens: () => tokens as HostTokens };
 };
 
-/** The person who signs in for a host. `scope`: the scopes they select; the preselected ones by default. */
-export type AtHost = Login & { browser?: Browser; scope?: string[] };
-
-/** Completes the sign-in in the person's browser and returns the code for the host. */
-export const codeFrom = async (
-  url: string,
-  { browser = openBrowser(), scope, ...login }: AtHost,
-): Promise<string> => {
-  const first = await browser.open(url);
-  const second = await browser.submit(first, { ...login, action: "sign-in" });
-  const last = await browser.submit(second, {
-    ...(scope === undefined ? {} : { scope }),
-    action: "allow",
-  });
-  const code = new URL(last.url).searchParams.get("code");
-  if (code === null) throw new Error(`no code: ${last.status} ${last.text}`);
-  return code;
-};
-
 type Options = {
   mode?: "legacy" | "auto";
   /** Prepares each client before it connects. */
@@ -79,7 +58,7 @@ type Options = {
 /** Connects a host on the 2.x SDK after a person has signed in. */
 export const connectNew = async (
   mcpUrl: string,
-  person: AtHost,
+  person: Signing,
   { mode = "auto", prepare = () => {}, capabilities = {} }: Options = {},
 ) => {
   const host = hostOf();
@@ -100,7 +79,7 @@ export const connectNew = async (
 };
 
 /** Connects a host on the 1.x SDK after a person has signed in. */
-export const connectOld = async (mcpUrl: string, person: AtHost) => {
+export const connectOld = async (mcpUrl: string, person: Signing) => {
   const host = hostOf();
   const authProvider = host.provider as unknown as NonNullable<
     NonNullable<ConstructorParameters<typeof OldTransport>[1]>["authProvider"]

@@ -161,25 +161,37 @@ export const askToken = async (
   return { status: answer.status, body: (await answer.json()) as Answer["body"] };
 };
 
-export type Coded = { code: string; verifier: string; client: Registered };
+/** The person who signs in for a client. `scope`: the scopes they select; the preselected ones by default. */
+export type Signing = Login & { browser?: Browser; scope?: string[]; tenant?: string };
 
-/** Completes a sign-in and returns the authorization code. */
-export const authorize = async (
-  running: Pick<Running, "url" | "resource">,
-  login: Login,
-  more: { client?: Registered; scope?: string; browser?: Browser; tenant?: string } = {},
-): Promise<Coded> => {
-  const client = more.client ?? (await register(running));
-  const { verifier, challenge } = makePkce();
-  const browser = more.browser ?? openBrowser();
-  const scope = more.scope === undefined ? {} : { scope: more.scope };
-  const first = await browser.open(authorizeUrl(running, client, challenge, scope));
-  const second = await signIn(browser, first, login);
-  const tenant = more.tenant === undefined ? {} : { tenant: more.tenant };
-  const last = await browser.submit(second, { ...tenant, action: "allow" });
+/** Completes the sign-in in the person's browser and returns the authorization code. */
+export const codeFrom = async (
+  url: string,
+  { browser = openBrowser(), scope, tenant, ...login }: Signing,
+): Promise<string> => {
+  const second = await signIn(browser, await browser.open(url), login);
+  const last = await browser.submit(second, {
+    ...(scope === undefined ? {} : { scope }),
+    ...(tenant === undefined ? {} : { tenant }),
+    action: "allow",
+  });
   const code = new URL(last.url).searchParams.get("code");
   if (code === null) throw new Error(`no code at ${last.url}: ${last.status} ${last.text}`);
-  return { code, verifier, client };
+  return code;
+};
+
+export type Coded = { code: string; verifier: string; client: Registered };
+
+/** Completes a sign-in for a client, a new one by default; `scope` is the client's request. */
+export const authorize = async (
+  running: Pick<Running, "url" | "resource">,
+  { email, password }: Login,
+  more: Omit<Signing, "scope" | keyof Login> & { client?: Registered; scope?: string } = {},
+): Promise<Coded> => {
+  const { client = await register(running), scope, ...signing } = more;
+  const { verifier, challenge } = makePkce();
+  const url = authorizeUrl(running, client, challenge, scope === undefined ? {} : { scope });
+  return { code: await codeFrom(url, { email, password, ...signing }), verifier, client };
 };
 
 export const redeem = (

@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { makePkce } from "./pkce.ts";
 import { runCli, startCli, whenReady } from "./cli.ts";
+import { authorizeUrl, register } from "./oauth.ts";
+import { makePkce } from "./pkce.ts";
 
 const PASSWORD = "correct horse battery staple";
 export const EMAIL = "maria.delgado@demo.example";
@@ -18,24 +19,8 @@ export type PageServer = {
 
 /** Registers a program, and returns the address at which it asks for access. */
 const registerAt = async (url: string, clientName: string): Promise<string> => {
-  const redirect = "http://127.0.0.1:33418/callback";
-  const answer = await fetch(`${url}/oauth/register`, {
-    method: "POST",
-    headers: { "content-type": "application/json" },
-    body: JSON.stringify({ client_name: clientName, redirect_uris: [redirect] }),
-  });
-  const { client_id: clientId } = (await answer.json()) as { client_id: string };
-  const asked = new URL(`${url}/oauth/authorize`);
-  asked.search = new URLSearchParams({
-    response_type: "code",
-    client_id: clientId,
-    redirect_uri: redirect,
-    code_challenge: makePkce().challenge,
-    code_challenge_method: "S256",
-    scope: "read write",
-    resource: `${url}/mcp`,
-  }).toString();
-  return asked.href;
+  const client = await register({ url }, { client_name: clientName });
+  return authorizeUrl({ url, resource: `${url}/mcp` }, client, makePkce().challenge);
 };
 
 /** Starts the server with the built-in sign-in, the demo tenant and one person. */

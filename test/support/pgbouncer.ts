@@ -1,13 +1,12 @@
 import { spawn } from "node:child_process";
-import { existsSync } from "node:fs";
 import { chmod, mkdir, writeFile } from "node:fs/promises";
 import { once } from "node:events";
 import { join } from "node:path";
 import { waitForPort } from "./nginx.ts";
+import { findProgram } from "./programs.ts";
 import { freePort } from "./free-port.ts";
 
-const PATHS = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
-const pgbouncer = PATHS.find((path) => existsSync(path));
+const pgbouncer = findProgram("pgbouncer");
 
 export const HAS_PGBOUNCER = pgbouncer !== undefined;
 

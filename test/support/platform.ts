@@ -115,12 +115,15 @@ export const parseJson = (text: string): unknown => {
   }
 };
 
-const callerOf =
-  (platform: Platform, tenantId: string, credential: Record<string, string>): Caller =>
+type Fetch = (request: Request) => Response | Promise<Response>;
+
+/** Creates a caller of the platform at an origin, for a tenant and with the headers of a credential. */
+export const createCaller =
+  (send: Fetch, origin: string, tenantId: string, credential: Record<string, string>): Caller =>
   async (method, path, sent = {}) => {
     const text = sent.raw ?? (sent.body === undefined ? undefined : JSON.stringify(sent.body));
-    const response = await platform.fetch(
-      new Request(`http://platform.test${path.replace("{t}", tenantId)}`, {
+    const response = await send(
+      new Request(origin + path.replace("{t}", tenantId), {
         method,
         headers: {
           ...(text === undefined ? {} : { "Content-Type": "application/json" }),
@@ -138,6 +141,9 @@ const callerOf =
       body: parseJson(answer),
     };
   };
+
+const callerOf = (platform: Platform, tenantId: string, credential: Record<string, string>) =>
+  createCaller(platform.fetch, "http://platform.test", tenantId, credential);
 
 /** Ids in the order of their making, so that two runs of the same requests can be compared. */
 const countedIds = (): NewId => {

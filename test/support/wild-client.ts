@@ -3,10 +3,11 @@ import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/port.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract } from "../../src/contract/index.ts";
-import { Problem } from "../../src/contract/errors.ts";
+import type { Problem } from "../../src/contract/errors.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import type { Wait } from "../../src/kit/wait.ts";
+import { problemOf } from "./remote-client.ts";
 import { json, wildServer, type WildServer } from "./wild-server.ts";
 
 /** A credential that must not appear in errors. */
@@ -64,11 +65,7 @@ export const useWildClient = (): WildClient => {
     args = noteArgs,
     through = wild.client,
   ) => {
-    const error: unknown = await through.call(operation, args, key, options).then(
-      () => undefined,
-      (thrown: unknown) => thrown,
-    );
-    if (!(error instanceof Problem)) throw new Error("no Problem", { cause: error });
+    const error = await problemOf(through.call(operation, args, key, options));
     expect(`${error.message} ${JSON.stringify(error.details)}`).not.toContain(CANARY);
     return error;
   };
