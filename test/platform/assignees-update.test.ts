@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { below, dispute, faultsOf, FORGED, make, tryRights } from "../support/configuration.ts";
+import { below, dispute, faultsOf, FORGED, make } from "../support/configuration.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
 import { configure, onEveryStore } from "../support/platform.ts";
 import { byEmail, EMPTY_ADDRESS, FULL_PERSON, setUpAssignees } from "../support/assignees.ts";
@@ -228,27 +228,4 @@ onEveryStore("assignees: update and delete", (at) => {
     expect((await foreign("GET", `/assignees?DepartmentId=${departmentId}`)).body).toEqual([]);
     expect((await on.call("GET", path)).body).toEqual(made);
   });
-
-  verifies("CONV-08");
-  it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "requires Dispute Configuration : %s",
-    async (action) => {
-      const { assigneeId, person: one } = await assignee();
-      const outcome = await tryRights(
-        at(),
-        action,
-        {
-          READ: ["GET", "/assignees"],
-          CREATE: ["POST", "/assignees"],
-          UPDATE: ["PUT", byEmail(one.email)],
-          DELETE: ["DELETE", `/assignees/${assigneeId}`],
-        },
-        {
-          departmentCode: "SALES",
-          ...(action === "CREATE" ? { person: person() } : {}),
-        },
-      );
-      expect(outcome).toEqual({ refused: "forbidden_permission", allowed: true });
-    },
-  );
 });

@@ -1,15 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
-import {
-  below,
-  dispute,
-  faultsOf,
-  FORGED,
-  make,
-  tryRights,
-  statusesOf,
-} from "../support/configuration.ts";
+import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
 import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -243,43 +235,6 @@ onEveryStore("categories", (at) => {
     const { body } = await call("PUT", `/categories/${made.categoryId}`, { body: forged });
     expect(body).toEqual({ ...made, updateDate: expect.any(String) });
   });
-
-  verifies("CONV-06", "D-CONF-11");
-  it("finds records of its own tenant only", async () => {
-    const made = await category("BY-ID");
-    const path = `/categories/${made.categoryId}`;
-    expect((await call("GET", path)).body).toEqual(made);
-    const foreign = below(await at().tenant("stranger"));
-    const answers = [
-      await foreign("GET", path),
-      await foreign("PUT", path, { body: { description: "stolen" } }),
-      await foreign("GET", "/categories/code/BY-ID"),
-      await foreign("DELETE", "/categories/by-code/BY-ID"),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
-    expect((await foreign("GET", "/categories")).body).toEqual([]);
-    expect((await call("GET", path)).body).toEqual(made);
-  });
-
-  verifies("CONV-08");
-  it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "requires Dispute Configuration : %s",
-    async (action) => {
-      const { categoryId } = await category(`GUARD-${action}`);
-      const outcome = await tryRights(
-        at(),
-        action,
-        {
-          READ: ["GET", "/categories"],
-          CREATE: ["POST", "/categories"],
-          UPDATE: ["PUT", `/categories/${categoryId}`],
-          DELETE: ["DELETE", `/categories/by-code/GUARD-${action}`],
-        },
-        { code: "GUARDED", description: "x" },
-      );
-      expect(outcome).toEqual({ refused: "forbidden_permission", allowed: true });
-    },
-  );
 
   describe("routes", () => {
     let made: Awaited<ReturnType<typeof configure>>;

@@ -1,6 +1,6 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { below, faultsOf, FORGED, make, tryRights, statusesOf } from "../support/configuration.ts";
+import { below, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
 import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -144,45 +144,5 @@ onEveryStore("departments", (at) => {
       body: { ...FORGED, departmentId: "forged" },
     });
     expect(body).toEqual({ ...made, updateDate: expect.any(String) });
-  });
-
-  verifies("CONV-06", "D-CONF-11");
-  it("finds records of its own tenant only", async () => {
-    const made = await department("BY-ID");
-    const path = `/departments/${made.departmentId}`;
-    expect((await call("GET", path)).body).toEqual(made);
-    const foreign = below(await at().tenant("stranger"));
-    const answers = [
-      await foreign("GET", path),
-      await foreign("PUT", path, { body: { description: "stolen" } }),
-      await foreign("DELETE", path),
-      await foreign("GET", "/departments/code/BY-ID"),
-      await foreign("DELETE", "/departments/by-code/BY-ID"),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    expect((await foreign("GET", "/departments")).body).toEqual([]);
-    expect((await call("GET", path)).body).toEqual(made);
-  });
-
-  describe("rights", () => {
-    verifies("CONV-08");
-    it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-      "requires Dispute Configuration : %s",
-      async (action) => {
-        const { departmentId } = await department(`GUARD-${action}`);
-        const outcome = await tryRights(
-          at(),
-          action,
-          {
-            READ: ["GET", "/departments"],
-            CREATE: ["POST", "/departments"],
-            UPDATE: ["PUT", `/departments/${departmentId}`],
-            DELETE: ["DELETE", `/departments/${departmentId}`],
-          },
-          { code: "GUARDED", description: "x" },
-        );
-        expect(outcome).toEqual({ refused: "forbidden_permission", allowed: true });
-      },
-    );
   });
 });

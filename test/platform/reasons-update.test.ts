@@ -1,13 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import {
-  below,
-  dispute,
-  faultsOf,
-  FORGED,
-  make,
-  outsiderAndInsider,
-} from "../support/configuration.ts";
+import { below, dispute, faultsOf, FORGED, make } from "../support/configuration.ts";
 import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -216,34 +209,6 @@ onEveryStore("reasons: update and delete", (at) => {
       expect(fitting.body).toMatchObject({ visibility: "Internal", active: false });
     });
   });
-
-  verifies("RE-10", "CONV-08");
-  it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "requires Dispute Configuration : %s",
-    async (action) => {
-      const { outsider, insider } = await outsiderAndInsider(at(), "acme", action);
-      const { reasonId } = await reason(`GUARD-${action}`);
-      const body = { code: "GUARDED", description: "x", categoryCode: "PRICE" };
-      const one = `/categories/by-code/PRICE/reasons/by-code/GUARD-${action}`;
-      const requests = {
-        READ: [
-          ["GET", "/reasons"],
-          ["GET", `/reasons/${reasonId}`],
-          ["GET", "/categories/by-code/PRICE/reasons"],
-          ["GET", `/reasons/by-category-code/PRICE/by-reason-code/GUARD-READ`],
-        ],
-        CREATE: [["POST", "/reasons"]],
-        UPDATE: [["PUT", `/reasons/${reasonId}`]],
-        DELETE: [["DELETE", one]],
-      }[action] as [string, string][];
-      for (const [method, path] of requests) {
-        const sent = method === "POST" || method === "PUT" ? { body } : {};
-        const refused = await outsider(method, path, sent);
-        expect([refused.status, refused.body.code]).toEqual([403, "forbidden_permission"]);
-        expect((await insider(method, path, sent)).status).toBeLessThan(300);
-      }
-    },
-  );
 
   verifies("CONV-06", "D-CONF-11");
   it("finds records of its own tenant only", async () => {

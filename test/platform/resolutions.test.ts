@@ -1,15 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
-import {
-  below,
-  dispute,
-  faultsOf,
-  FORGED,
-  make,
-  tryRights,
-  statusesOf,
-} from "../support/configuration.ts";
+import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
 import {
   type Caller,
   configure,
@@ -158,44 +150,6 @@ onEveryStore("resolutions", (at) => {
     expect((await put()).body.code).toBe("precondition_failed");
     expect((await call("DELETE", path, { headers })).status).toBe(412);
   });
-
-  verifies("CONV-06", "D-CONF-11");
-  it("finds records of its own tenant only", async () => {
-    const made = await resolution("BY-ID");
-    const path = `/resolutions/${made.resolutionId}`;
-    expect((await call("GET", path)).body).toEqual(made);
-    const foreign = below(await at().tenant("stranger"));
-    const answers = [
-      await foreign("GET", path),
-      await foreign("PUT", path, { body: { description: "stolen" } }),
-      await foreign("DELETE", path),
-      await foreign("GET", "/resolutions/by-code/BY-ID"),
-      await foreign("DELETE", "/resolutions/by-code/BY-ID"),
-    ];
-    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404, 404]);
-    expect((await foreign("GET", "/resolutions")).body).toEqual([]);
-    expect((await call("GET", path)).body).toEqual(made);
-  });
-
-  verifies("CONV-08");
-  it.each(["READ", "CREATE", "UPDATE", "DELETE"] as const)(
-    "requires Dispute Configuration : %s",
-    async (action) => {
-      const { resolutionId } = await resolution(`GUARD-${action}`);
-      const outcome = await tryRights(
-        at(),
-        action,
-        {
-          READ: ["GET", "/resolutions"],
-          CREATE: ["POST", "/resolutions"],
-          UPDATE: ["PUT", `/resolutions/${resolutionId}`],
-          DELETE: ["DELETE", `/resolutions/${resolutionId}`],
-        },
-        { code: "GUARDED", description: "x" },
-      );
-      expect(outcome).toEqual({ refused: "forbidden_permission", allowed: true });
-    },
-  );
 
   describe("applied when an invoice is closed", () => {
     const set = (code: string, value: boolean, tenantId = "acme") =>
