@@ -82,8 +82,8 @@ const BY_STATUS: Record<number, Code> = {
 const toCode = (status: number): Code =>
   BY_STATUS[status] ?? (status >= 400 && status < 500 ? "invalid_request" : "unavailable");
 
-// Between us and the platform stand proxies that answer in their own way. Of a page of theirs only these statuses
-// mean what they say; a 404, say, comes from a wrong address rather than a missing record.
+// Proxies answer with pages of their own. Only these statuses of such a page are believed: a 404, for example, means a
+// wrong address rather than a missing record.
 const PROXY_STATUSES = [401, 413, 429];
 
 type ParsedRefusal = { code: Code; message: string; requestId?: string; errors?: Fault[] };

@@ -189,7 +189,7 @@ describe("the result of a lookup", () => {
     const refusal = await problemOf(lookUp(args, operation));
     expect(refusal).toMatchObject({
       code: "unavailable",
-      message: expect.stringMatching(/nobody asked for/),
+      message: expect.stringMatching(/not requested/),
     });
     expect(methods()).toEqual(["GET", "POST"]);
   });

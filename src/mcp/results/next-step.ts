@@ -113,7 +113,7 @@ const passing: Step = (tool, details) => {
 };
 
 const REREAD: Step = (tool) =>
-  `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, then decide anew.`;
+  `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, then decide again.`;
 
 const CREDENTIAL =
   "The person must renew the credential in the server's configuration; `receivables-mcp doctor` says which.";
@@ -132,7 +132,7 @@ const STEPS: Record<RefusalCode, Step> = {
     "The person must configure a tenant that the credential may use; `receivables-mcp doctor` names them.",
   forbidden_permission: (tool, { permission }) =>
     `An administrator must grant "${permission ?? accessOf(tool) ?? ""}" to the user or key; other tools may work.`,
-  signed_url_refused: "Call again: a URL that was signed anew holds.",
+  signed_url_refused: "Call again to get a newly signed URL.",
   storage_quota_exceeded:
     "Tell the person: files must be deleted, or an administrator must raise the tenant's quota.",
   not_found: check,

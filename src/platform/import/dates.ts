@@ -14,7 +14,7 @@ const PARTS: Record<string, string> = {
 const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
 
 /** Formats a day as `YYYY-MM-DD`; undefined if the calendar does not have it. */
-const formatDay = (year: string, month: string, day: string): string | undefined => {
+export const formatDay = (year: string, month: string, day: string): string | undefined => {
   const at = new Date(Date.UTC(Number(year), Number(month) - 1, Number(day)));
   // February 30 would become March 2.
   const isDay = at.getUTCFullYear() === Number(year) && at.getUTCMonth() === Number(month) - 1;

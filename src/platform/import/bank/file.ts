@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { Problem } from "../../../contract/errors.ts";
 import { parseJson } from "../../../kit/json.ts";
+import { formatDay } from "../dates.ts";
 import { createOccurrences } from "../payments/occurrences.ts";
 import type { Item } from "../rows.ts";
 
@@ -37,7 +38,7 @@ export type PaymentIds = ReturnType<typeof createPaymentIds>;
 
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
-/** An exact amount, or a value that no row takes where it has too many digits; undefined where it is no number. */
+/** Parses an amount exactly; one with too many digits becomes a value that rows refuse. Undefined for other text. */
 export const parseAmount = (text: string): unknown => {
   if (!DECIMAL.test(text)) return undefined;
   const [whole = "", fraction = ""] = text.replace(/^[+-]/, "").split(".");
@@ -47,14 +48,12 @@ export const parseAmount = (text: string): unknown => {
 
 const PIVOT = 70;
 
-/** `YYMMDD` or `YYYYMMDD` as a day; undefined where the calendar has none such. */
+/** Parses `YYMMDD` or `YYYYMMDD` to `YYYY-MM-DD`; undefined if the calendar does not have the day. */
 export const parseCompactDay = (text: string): string | undefined => {
   const [, year, month, day] = /^(\d{4}|\d{2})(\d{2})(\d{2})$/.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
-  const full = year.length === 4 ? year : `${Number(year) < PIVOT ? "20" : "19"}${year}`;
-  const at = new Date(Date.UTC(Number(full), Number(month) - 1, Number(day)));
-  const isDay = at.getUTCMonth() === Number(month) - 1 && at.getUTCDate() === Number(day);
-  return isDay ? at.toISOString().slice(0, 10) : undefined;
+  const century = year.length === 4 ? "" : Number(year) < PIVOT ? "20" : "19";
+  return formatDay(century + year, month, day);
 };
 
 /** Returns the last four characters of an account number; the rest is never stored. */
