@@ -104,6 +104,29 @@ describe("the list", () => {
     );
   });
 
+  verifies("RE-10", "DU-09");
+  it("guards disputes and their configuration by the rights of each", () => {
+    const actions: Record<string, string> = {
+      GET: "READ",
+      POST: "CREATE",
+      PUT: "UPDATE",
+      DELETE: "DELETE",
+    };
+    const { reasons, categories, departments, assignees, resolutions, disputes } = contract;
+    const configuration: Operation[] = [
+      reasons,
+      categories,
+      departments,
+      assignees,
+      resolutions,
+    ].flatMap((noun) => Object.values(noun));
+    expect(configuration.map(({ access }) => access)).toEqual(
+      configuration.map(({ method }) => `Dispute Configuration : ${actions[method]}`),
+    );
+    expect(disputes.update.access).toBe("Dispute Management : UPDATE");
+    expect(disputes.delete.access).toBe("Dispute Management : DELETE");
+  });
+
   it("grants only existing permissions, and all of them to the highest role", () => {
     const granted = BUILT_IN_ROLES.flatMap(({ grants }) => grants);
     expect(granted.filter((grant) => !isPermission(grant))).toEqual([]);

@@ -190,7 +190,7 @@ onEveryStore("permission and tenant matrix", (at) => {
       ...samples[variant]?.(given, word),
     });
 
-    verifies("CONV-08", "OP-01", "OP-03", "AU-01", "RE-10", "D-CONF-11");
+    verifies("CONV-08", "OP-01", "OP-03", "AU-01", "D-CONF-11");
     it("succeeds with exactly what it asks for, answers as declared, and is logged once", async () => {
       const { call, owner } = await holder(operation);
       const own = await records(OWN, owner);
@@ -223,7 +223,7 @@ onEveryStore("permission and tenant matrix", (at) => {
   });
 
   describe.each(permitted)("%s", (_id, operation) => {
-    verifies("CONV-08", "RE-10", "AUTH-06", "C-42");
+    verifies("CONV-08", "AUTH-06", "C-42");
     it("refuses a caller with every right except its own", async () => {
       const others = PERMISSIONS.filter((permission) => permission !== operation.access);
       const { call } = await whoMay([...others]);
