@@ -72,10 +72,15 @@ export const openDemoData = (now: number): DemoData => {
     );
   }
   const resolveDates = createDates(now);
+  const ids = new Map<string, string>();
   const read = (name: string): string =>
     resolveDates(readFileSync(join(FOLDER, name), "utf8")).replace(
       REFERENCE,
-      (_all, name: string) => `"${deriveId(name)}"`,
+      (_all, named: string) => {
+        const id = ids.get(named) ?? deriveId(named);
+        ids.set(named, id);
+        return `"${id}"`;
+      },
     );
   return {
     records<T>(name: string) {

@@ -43,12 +43,16 @@ export const createDates = (now: number): ((text: string) => string) => {
     const moved = offset > 0 ? day : Math.floor(moveToFriday(day) / DAY) * DAY;
     return moved + more * DAY;
   };
+  const resolve = (style: string | undefined, offset: string, more = "0", time?: string): string =>
+    time === undefined
+      ? format(style, date(Number(offset), Number(more)), false)
+      : format(style, timestamp(Number(offset), time), true);
+  // Three of four placeholders of the data repeat another.
+  const known = new Map<string, string>();
   return (text) =>
-    text.replace(
-      PLACEHOLDER,
-      (_all, style: string | undefined, offset: string, more?: string, time?: string) =>
-        time === undefined
-          ? format(style, date(Number(offset), Number(more ?? 0)), false)
-          : format(style, timestamp(Number(offset), time), true),
-    );
+    text.replace(PLACEHOLDER, (all, style?: string, offset = "", more?: string, time?: string) => {
+      const resolved = known.get(all) ?? resolve(style, offset, more, time);
+      known.set(all, resolved);
+      return resolved;
+    });
 };
