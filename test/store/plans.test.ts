@@ -12,6 +12,7 @@ import { findAccountNumbers } from "../../src/platform/store/accounts.ts";
 import {
   countDisputes,
   type DisputeFilter,
+  findNamed,
   selectDisputes,
 } from "../../src/platform/store/disputes.ts";
 import { findDocumentPlaces } from "../../src/platform/store/listed-documents.ts";
@@ -163,7 +164,12 @@ const LISTS: Case[] = [
   ],
   ["disputes in a currency", disputes({ currencyCode: "EUR" }), "currency_code", FEW],
   ["unassigned disputes", disputes({ unassigned: true }), "assignee_id", ROWS],
-  ["disputes of a customer's name", disputes({ accountName: "customer 70" }), "", ROWS],
+  [
+    "disputes of a customer's name",
+    async (db) => disputes({ accountName: await findNamed(db, TENANT, "customer 700 ") })(db),
+    "",
+    ROWS,
+  ],
 ];
 
 const SUMMARIES: Case[] = [

@@ -5,7 +5,7 @@ import type { AccountRow } from "./tables.ts";
 import { findText } from "./search.ts";
 import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
 
-const ACCOUNT_SEARCH = { table: "accounts", key: "account_number" } as const;
+export const ACCOUNT_SEARCH = { table: "accounts", key: "account_number" } as const;
 
 const accountByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db

@@ -7,7 +7,7 @@ import {
 import { DAY } from "../../../kit/clock.ts";
 import { toLikePattern } from "../audit-logs.ts";
 import { getDialect } from "../dialect.ts";
-import { ACCOUNT_NAME } from "../disputes.ts";
+import { findNamed, hasAccountName } from "../disputes.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
 import { findSpellings } from "./spellings.ts";
@@ -116,10 +116,6 @@ const valueConditions = (db: Db, filters: DisputeFilters, asked: Asked): Conditi
     return sql`${toState(asked).status} in (${sql.join(numbers)})`;
   }),
   ...given(filters.currencyCode, (codes) => getDialect(db).isAmong("d.currency_code", codes)),
-  ...given(
-    filters.accountName,
-    (text) => sql`${ACCOUNT_NAME} like ${toLikePattern(text)} escape '\\'`,
-  ),
   ...given(filters.unassigned, (unassigned) =>
     unassigned ? sql`d.assignee_id is null` : sql`d.assignee_id is not null`,
   ),
@@ -160,6 +156,7 @@ export const matchDisputes = async (
   const conditions = [
     sql<boolean>`d.tenant_id = ${tenantId}`,
     ...(await numberConditions(db, filters, tenantId)),
+    ...given(await findNamed(db, tenantId, filters.accountName), hasAccountName),
     ...(await resolutionConditions(db, tenantId, filters.resolution)),
     ...recordConditions(filters, tenantId),
     ...timeConditions(filters, asked),
