@@ -1,15 +1,18 @@
 import { readFileSync } from "node:fs";
 import { Readable } from "node:stream";
+import Big from "big.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { MINUTE, systemClock } from "../../src/kit/clock.ts";
 import { importPayments } from "../support/importing.ts";
 import { measureMemory } from "../support/memory.ts";
-import { ndjson, paymentRow, QUERY } from "../support/payment-rows.ts";
+import { ndjson, paymentRow, QUERY, SUMMARY } from "../support/payment-rows.ts";
 import { type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 import { type PublishedService, startPublishedService, TENANT } from "./published-service.ts";
 
 const ROWS = 100_000;
+type Summary = { rowCount: number; items: { sum: Record<string, string | number> }[] };
+
 const MEBIBYTE = 1024 * 1024;
 /** Less than the page of 47 MiB: what streams need, and garbage that is not collected yet. */
 const MARGIN = 32 * MEBIBYTE;
@@ -25,7 +28,12 @@ describe.runIf(process.platform === "linux")("a page of 100,000 payments", () =>
   let service: PublishedService;
   beforeAll(async () => {
     service = await startPublishedService(dialects[0] as Dialect);
-    const text = ndjson(Array.from({ length: ROWS }, (_, number) => paymentRow("iandp", number)));
+    const row = (number: number) => ({
+      ...paymentRow("iandp", number),
+      amountPaid: number % 2 === 0 ? 0.1 : 0.2,
+      currencyCode: "USD",
+    });
+    const text = ndjson(Array.from({ length: ROWS }, (_, number) => row(number)));
     const at = { store: service.store, clock: systemClock };
     const { rejects } = await importPayments(at, { tenantId: TENANT, source: "iandp" }, text, {
       format: "ndjson",
@@ -33,6 +41,25 @@ describe.runIf(process.platform === "linux")("a page of 100,000 payments", () =>
     if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));
   }, 5 * MINUTE);
   afterAll(() => service.close());
+
+  verifies("C-18");
+  it("adds up 0.1 and 0.2 without an error of binary fractions", async () => {
+    const { url, credentials } = service;
+    const reply = await fetch(`${url}${SUMMARY}`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json", "X-API-Key": credentials["X-API-Key"] ?? "" },
+      body: JSON.stringify({
+        source: "iandp",
+        groupBy: [],
+        measures: [{ op: "sum", field: "amountPaid" }],
+      }),
+    });
+    const body = (await reply.json()) as Summary;
+    expect(body.rowCount).toBe(ROWS);
+    expect(body.items.map(({ sum }) => Big(sum["amountPaid"] ?? 0).toFixed())).toEqual([
+      String((ROWS * 3) / 20),
+    ]);
+  });
 
   verifies("C-19");
   it("is streamed in a bounded amount of memory", { timeout: 5 * MINUTE }, async () => {

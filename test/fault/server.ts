@@ -32,9 +32,9 @@ export type Server = {
 const UNLIMITED = { RECEIVABLES_GATEWAY_RATE_MINUTE: "0", RECEIVABLES_LOGIN_RATE_MINUTE: "0" };
 
 const sender =
-  (pool: Pool): Server["send"] =>
+  (poolOf: () => Pool): Server["send"] =>
   async ({ method, path, headers = {}, body }) => {
-    const answer = await pool.request({
+    const answer = await poolOf().request({
       method,
       path,
       headers: {
@@ -66,12 +66,13 @@ export const startServer = async (
     throw error;
   });
   const url = command === "http" ? new URL(ready.mcpUrl ?? "").origin : ready.baseUrl;
-  const pool = new Pool(url, { connections, pipelining: 1 });
+  const connect = (): Pool => new Pool(url, { connections, pipelining: 1 });
+  let pool = connect();
   let isOver = false;
   return {
     pid: running.pid,
     url,
-    send: sender(pool),
+    send: sender(() => pool),
     stderr: () => running.texts.stderr,
     async kill() {
       if (isOver) return;
@@ -80,7 +81,11 @@ export const startServer = async (
       if (!pool.destroyed) await pool.destroy();
       if (status !== null) throw new Error(`it ended by itself: ${running.texts.stderr}`);
     },
-    cut: () => pool.destroy(),
+    async cut() {
+      const former = pool;
+      pool = connect();
+      await former.destroy();
+    },
     async stop() {
       isOver = true;
       await pool.destroy();

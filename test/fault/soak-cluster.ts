@@ -1,4 +1,5 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
+import { execFileSync } from "node:child_process";
+import { chmod, mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomId } from "../../src/kit/ids.ts";
@@ -9,13 +10,14 @@ import { createUser } from "../../src/platform/admin/users.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { HAS_PGBOUNCER, startPgBouncer } from "../support/pgbouncer.ts";
-import { startPostgres } from "../support/postgres.ts";
+import { administer, startPostgres } from "../support/postgres.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { type FakeS3, S3_ENVIRONMENT, startFakeS3 } from "../support/s3/server.ts";
 import { BUCKET } from "../support/s3/objects.ts";
 import { REGION } from "../support/s3/signature.ts";
 import { signingIn } from "../support/signing.ts";
 import { type Server, startServer } from "./server.ts";
+import { mountSmallDisk, type SmallDisk } from "./small-disk.ts";
 
 export const SOAK_TENANT = "soaked";
 export const MCP_TOKEN = `token-of-a-host-${"x".repeat(40)}`;
@@ -34,6 +36,10 @@ export type SoakCluster = {
   kill(node: number): Promise<void>;
   restartDatabase(): Promise<void>;
   restartPooler(): Promise<void>;
+  /** Has the database's tables; undefined where this process may not mount. */
+  disk: SmallDisk | undefined;
+  /** Sets the wall clock of a node forward or back by milliseconds, from the machine's. */
+  setClock(node: number, ms: number): Promise<void>;
   close(): Promise<void>;
 };
 
@@ -62,19 +68,43 @@ const startPooler = async (folder: string, databaseUrl: string) => {
   };
 };
 
-export const startSoakCluster = async (): Promise<SoakCluster> => {
+const TABLES = { database: "soak", tablespace: "small" };
+
+/** Creates the database on a disk of its own, so that this disk can be full. */
+const createOn = async (disk: SmallDisk | undefined, url: string): Promise<string> => {
+  const { database, tablespace } = TABLES;
+  if (disk === undefined) {
+    await administer(url, `create database ${database}`);
+  } else {
+    const location = join(disk.folder, "tables");
+    await mkdir(location, { mode: 0o700 });
+    // The server runs as its own user when the tests run as root, as whom alone they may mount.
+    execFileSync("chown", ["postgres", location]);
+    await administer(url, `create tablespace ${tablespace} location '${location}'`);
+    await administer(url, `create database ${database} tablespace ${tablespace}`);
+  }
+  return new URL(database, url).href;
+};
+
+const SHIFTED_CLOCK = new URL("shifted-clock.ts", import.meta.url).href;
+
+/** Starts the cluster for a soak of so many minutes. */
+export const startSoakCluster = async (minutes: number): Promise<SoakCluster> => {
   const folder = await mkdtemp(join(tmpdir(), "soak-"));
   const [postgres, s3, receiver] = await Promise.all([
     startPostgres(["max_connections=100"]),
     startFakeS3(),
     startReceiver(),
   ]);
-  const pooler = await startPooler(join(folder, "pgbouncer"), postgres.url);
+  const disk = mountSmallDisk(join(folder, "disk"), 96 + 32 * minutes);
+  await chmod(folder, 0o755);
+  const databaseUrl = await createOn(disk, postgres.url);
+  const pooler = await startPooler(join(folder, "pgbouncer"), databaseUrl);
   const keys = join(folder, "keys");
   await mkdir(keys);
   const tokens = join(folder, "tokens");
   await writeFile(tokens, `${MCP_TOKEN} default read,write,admin\n`, { mode: 0o600 });
-  const openStore = () => openPostgres(postgres.url, signingIn(keys));
+  const openStore = () => openPostgres(databaseUrl, signingIn(keys));
   const store = await openStore();
   const apiKey = await found(store);
   await store.close();
@@ -89,8 +119,14 @@ export const startSoakCluster = async (): Promise<SoakCluster> => {
     RECEIVABLES_WEBHOOK_ALLOW: "127.0.0.0/8",
     RECEIVABLES_WEBHOOK_DELAYS_SECONDS: "0,0,0,0",
   };
+  const clockOf = (node: number): string => join(folder, `clock-${node}`);
   const startNode = (node: number): Promise<Server> => {
-    const env = { ...shared, RECEIVABLES_DATA: join(folder, `node-${node}`) };
+    const env = {
+      ...shared,
+      RECEIVABLES_DATA: join(folder, `node-${node}`),
+      NODE_OPTIONS: `--import ${SHIFTED_CLOCK}`,
+      SHIFTED_CLOCK_FILE: clockOf(node),
+    };
     if (node < 2) return startServer(env, CONNECTIONS);
     const person = { RECEIVABLES_EMAIL: LOGIN.email, RECEIVABLES_PASSWORD: LOGIN.password };
     const own = { ...person, RECEIVABLES_TENANT_ID: SOAK_TENANT, RECEIVABLES_EXT_API_KEY: apiKey };
@@ -113,10 +149,13 @@ export const startSoakCluster = async (): Promise<SoakCluster> => {
     },
     restartDatabase: () => postgres.restart(),
     restartPooler: () => pooler.restart(),
+    disk,
+    setClock: (node, ms) => writeFile(clockOf(node), String(ms)),
     async close() {
       await Promise.all([...platforms, cluster.mcp].map((node) => node.stop()));
       await pooler.end();
       await postgres.stop();
+      disk?.remove();
       await s3.stop();
       await receiver.close();
       await rm(folder, { recursive: true, force: true });

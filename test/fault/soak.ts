@@ -10,12 +10,15 @@ import { DOCUMENT, documentAt } from "../support/ingest.ts";
 import { connectionOf, pdf, uploadPath } from "../support/pdf.ts";
 import { checkWorld } from "./check.ts";
 import type { Answer, Asked, Server } from "./server.ts";
+import { addSchedule, checkRuns, type SoakSchedule } from "./soak-exports.ts";
 import { LOGIN, MCP_TOKEN, SOAK_TENANT, type SoakCluster } from "./soak-cluster.ts";
 import { acknowledge, type Deed, emptyWorld, keepOwn, nextDeed, type World } from "./world.ts";
 
 const CLIENTS = 8;
 /** How long a round works before its fault, and after it. */
-const WORK_MS = 2 * SECOND;
+const WORK_MS = 1200;
+/** Less than leases and sessions last; the simulation sets clocks by hours. */
+const CLOCK_JUMPS_MS = [-20 * SECOND, 20 * SECOND];
 
 export type Soak = {
   dice: Dice;
@@ -25,6 +28,7 @@ export type Soak = {
   asked: number;
   /** Ids of PDF files whose uploads were acknowledged. */
   uploads: string[];
+  schedules: SoakSchedule[];
   connectionId: string;
   counts: Record<string, number>;
   lastToolError?: string;
@@ -71,6 +75,7 @@ export const beginSoak = async (
     unanswered: [],
     asked: 0,
     uploads: [],
+    schedules: [],
     connectionId,
     counts: {},
     log,
@@ -110,7 +115,7 @@ const write = async (soak: Soak, own: string[], isOver: () => boolean): Promise<
     if (answer === undefined || answer.status === 503) {
       // It was done or not: the check finds out. Until then the client leaves the record alone.
       soak.unanswered.push(deed);
-      count(soak, "uncertain");
+      count(soak, answer === undefined ? "uncertain" : "unavailable");
       if ("id" in deed.change) own.splice(own.indexOf(deed.change.id), 1);
       await pause(100);
       continue;
@@ -183,6 +188,31 @@ const FAULTS: Record<string, Fault> = {
   "kill -9 of the MCP node": ({ cluster }) => cluster.kill(2),
   "restart of PostgreSQL": ({ cluster }) => cluster.restartDatabase(),
   "restart of PgBouncer": ({ cluster }) => cluster.restartPooler(),
+  "cut connections": async (soak) => {
+    const before = soak.counts["uncertain"];
+    // The nodes go on with what was asked, and answer nobody.
+    while (soak.counts["uncertain"] === before) {
+      await Promise.all(nodesOf(soak).map((node) => node.cut()));
+      await pause(50);
+    }
+  },
+  "a full disk of PostgreSQL": async ({ cluster: { disk }, counts }) => {
+    if (disk === undefined) return;
+    const before = counts["unavailable"] ?? 0;
+    disk.fill();
+    try {
+      const refused = () => counts["unavailable"] ?? 0;
+      await expect.poll(refused, { timeout: MINUTE }).toBeGreaterThan(before);
+    } finally {
+      disk.free();
+    }
+  },
+  "a clock that jumps": async ({ cluster, dice }) => {
+    const node = dice.whole(0, 2);
+    await cluster.setClock(node, dice.pick(CLOCK_JUMPS_MS));
+    await pause(WORK_MS);
+    await cluster.setClock(node, 0);
+  },
   "errors of S3": async ({ cluster: { s3 }, dice }) => {
     s3.fault = () => (dice.chance(0.5) ? { status: 503, code: "SlowDown" } : undefined);
     await pause(WORK_MS);
@@ -197,7 +227,9 @@ const FAULTS: Record<string, Fault> = {
 
 export const FAULT_NAMES = Object.keys(FAULTS);
 
-/** Adds deliveries, as runs that end do. */
+const exportsOf = ({ cluster: { apiKey }, schedules }: Soak) => ({ apiKey, schedules });
+
+/** Adds deliveries, as runs that end do, and a schedule whose run is due during the round. */
 const tell = async (soak: Soak): Promise<void> => {
   const store = await soak.cluster.openStore();
   for (let run = 0; run < 5; run += 1) {
@@ -207,6 +239,7 @@ const tell = async (soak: Soak): Promise<void> => {
       addRunEvent(tx, { newId: randomId }, { ...event, at: systemClock() }),
     );
   }
+  await addSchedule(store, (asked) => must(soak, asked), exportsOf(soak));
   await store.close();
 };
 
@@ -253,13 +286,15 @@ export const playRound = async (soak: Soak, name: string): Promise<void> => {
   soak.log(`${name}: ${JSON.stringify(soak.counts)} ${soak.lastToolError ?? ""}`);
 };
 
-/** After the last fault every delivery ends, and each acknowledged file is on S3. */
+/** After the last fault every delivery and every run ends, and each acknowledged file is on S3. */
 export const finishSoak = async (soak: Soak): Promise<void> => {
   const store = await soak.cluster.openStore();
   const waiting = () => store.read.selectFrom("webhook_deliveries").select("id").execute();
   await expect.poll(waiting, { timeout: 5 * MINUTE, interval: 500 }).toEqual([]);
   const ended = await store.read.selectFrom("webhook_attempts").select("delivery_id").execute();
   expect(ended.length).toBeGreaterThan(0);
+  const completed = await checkRuns(store, (asked) => must(soak, asked), exportsOf(soak));
+  soak.counts["completed runs"] = completed;
   await store.close();
   const { apiKey, s3 } = soak.cluster;
   expect(s3.refused).toEqual([]);

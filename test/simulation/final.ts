@@ -17,7 +17,7 @@ import { readNote } from "./kinds/notes.ts";
 import type { Population } from "./population.ts";
 import type { Asked, Body, Tracked } from "./records.ts";
 import type { Simulation } from "./simulation.ts";
-import { stepJobs } from "./steps.ts";
+import { stepGuesses, stepJobs } from "./steps.ts";
 
 const MOST_ROUNDS = 60;
 
@@ -320,6 +320,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
     await checkFiles(simulation, population, disputeId);
     // oxlint-enable no-await-in-loop
   }
+  await stepGuesses(simulation);
   simulation.check(() =>
     checkImports(
       simulation.inspector,

@@ -1,6 +1,7 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
 import type { Choice } from "./choose.ts";
 import type { Sent } from "./client.ts";
+import { askLogin, checkLogin } from "./kinds/logins.ts";
 import type { Node } from "./node.ts";
 import type { Task } from "./scheduler.ts";
 import type { Simulation } from "./simulation.ts";
@@ -104,6 +105,20 @@ export const stepJobs = async (
     if (slots.has(`${id} ${slot}`) && !stillDue.has(id)) continue;
     simulation.violate(`the slot ${slot} of schedule ${id} has no run, or no slot follows it`);
   }
+};
+
+/** More than the account admits within a quarter of an hour. */
+const GUESSES_AT_ONCE = 12;
+
+/** Guesses at the password of one account, sent at the same time to both nodes. */
+export const stepGuesses = async (simulation: Simulation): Promise<void> => {
+  const { tenantId } = simulation.world.dice.pick(simulation.populations);
+  const choice: Choice = { asked: askLogin(tenantId, "guess"), check: checkLogin("guess") };
+  const sending = Array.from({ length: GUESSES_AT_ONCE }, () =>
+    simulation.send(simulation.pickNode(), tenantId, choice.asked),
+  );
+  await simulation.run(sending.map(({ task }) => task));
+  simulation.judge(sending.map(({ sent }) => ({ choice, sent })));
 };
 
 const LEAPS = [SECOND, 30 * SECOND, 61 * SECOND, 5 * MINUTE, 16 * MINUTE, HOUR, 25 * HOUR];

@@ -1,4 +1,4 @@
-import { randomBytes } from "node:crypto";
+import { randomBytes, scryptSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createMasterKeyReader } from "../../src/bin/folder.ts";
 import { deriveMasterKey, isRandomKey } from "../../src/kit/master-key.ts";
@@ -22,6 +22,13 @@ describe("the master key", () => {
     expect(createSeal(other, "vault").open(sealed)).toEqual({ value: 1 });
     const fast = createSeal(Buffer.from(PASSPHRASE), "vault");
     expect(fast.open(sealed)).toBeUndefined();
+  });
+
+  verifies("C-106");
+  it("is derived with the cost of scrypt that OWASP names", async () => {
+    const cost = { N: 131_072, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
+    const expected = scryptSync(PASSPHRASE, "receivables/master-key/1", 32, cost);
+    expect((await keyOf(PASSPHRASE)).equals(expected)).toBe(true);
   });
 
   verifies("C-106");
