@@ -145,6 +145,7 @@ describe("the forms of a sign-in", () => {
 });
 
 describe("behind a proxy with a certificate", () => {
+  verifies("C-106");
   it("uses the issuer's URL and path everywhere, and ignores the client's X-Forwarded headers", async () => {
     const issuer = "https://mcp.example/receivables";
     const one = await startAuthorization(at(), { issuer });

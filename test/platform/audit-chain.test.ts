@@ -60,6 +60,19 @@ onEveryStore("the chain of the audit log", (at) => {
         { entries: 8, sealedTo: 8, fault: "entries_missing" },
       ],
       [
+        "its last entry taken away and its head set to the one before",
+        async (tx, id) => {
+          await without(tx, id, 9).execute();
+          const { seq, hash } = (await rowsOf(tx, id)).at(-1) ?? { seq: 0, hash: "" };
+          await tx
+            .updateTable("audit_heads")
+            .set({ seq, hash })
+            .where("tenant_id", "=", id)
+            .execute();
+        },
+        { entries: 8, sealedTo: 8, fault: "head_changed" },
+      ],
+      [
         "an entry added at the end",
         async (tx, id) => {
           const last = (await rowsOf(tx, id)).at(-1);
