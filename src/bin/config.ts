@@ -85,7 +85,7 @@ export type Config = {
     /** Whether the built-in sign-in allows dynamic client registration (RFC 7591). */
     registration: boolean;
   };
-  /** Who runs the server, for pages that people see; the logo is a file. */
+  /** Names the operator on pages that people see; the logo is a file. */
   operator: { name: string | undefined; logo: string | undefined };
   /** Undefined: no tokens of an issuer are accepted. */
   issuer: IssuerSettings | undefined;

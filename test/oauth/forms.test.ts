@@ -8,6 +8,7 @@ import {
   signIn,
   startAuthorization,
 } from "../support/oauth.ts";
+import { verifies } from "../support/verifies.ts";
 import { openSignIn, useAuthorization, usePlatform } from "./setup.ts";
 
 const at = usePlatform();
