@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, expect, it } from "vitest";
 import { createPlatformListener, serve } from "../../src/bin/serve.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
@@ -7,7 +7,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { insightTools } from "../../tools/insights.ts";
 import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
 import { load as loadPayment } from "../support/payment-rows.ts";
-import { startPlatform, type TestPlatform } from "../support/platform.ts";
+import { onEveryStore, type TestPlatform } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { verifies } from "../support/verifies.ts";
 import { createRecords, createTenantBroker } from "./each-tool.ts";
@@ -53,7 +53,7 @@ const createDocumented = ({ platform }: TestPlatform) => {
   return { refused, fetch };
 };
 
-describe("insights on a platform with the documented operations alone", () => {
+onEveryStore("insights on a platform with the documented operations alone", (open) => {
   let at: TestPlatform;
   let broker: Broker;
   let host: Host;
@@ -62,7 +62,7 @@ describe("insights on a platform with the documented operations alone", () => {
   let closeServer: () => Promise<void>;
 
   beforeAll(async () => {
-    at = await startPlatform();
+    at = open();
     const tenant = { at, tenantId: TENANT, admin: await at.tenant(TENANT) };
     records = await createRecords(tenant, "documented");
     const documented = createDocumented(at);
@@ -83,7 +83,6 @@ describe("insights on a platform with the documented operations alone", () => {
     await host?.close();
     await broker?.close();
     await closeServer?.();
-    await at?.close();
   });
 
   it("announces and serves no extension", async () => {
