@@ -57,7 +57,7 @@ export const readExistingMasterKey = async (settings: KeySettings): Promise<Mast
   const text = settings.secretKey?.reveal() ?? (await readKey(path));
   if (text !== "") return toKey(text, settings, path);
   throw new Error(
-    "The master key is missing, and the audit logs of this store depend on it. Set RECEIVABLES_SECRET_KEY or" +
+    "The master key is missing, and what is stored depends on it. Set RECEIVABLES_SECRET_KEY or" +
       ` RECEIVABLES_SECRET_KEY_FILE, or restore ${path}.`,
   );
 };

@@ -19,6 +19,7 @@ import { recordVersion } from "../platform/store/program-versions.ts";
 import type { Config } from "./config.ts";
 import { readExistingMasterKey, getDataPaths, createMasterKeyReader } from "./folder.ts";
 import { readBrand } from "./operator.ts";
+import { checkSealedFolders } from "./sealed-folders.ts";
 import { createTransferServer } from "./transfer-server.ts";
 
 /** Dependencies of the platform and of administrative commands. */
@@ -140,6 +141,7 @@ export const openPlatform = async (
   log: Log,
   ownUrl?: () => Promise<string>,
 ): Promise<OpenPlatform> => {
+  await checkSealedFolders(config);
   const base = await openBase(config);
   const masterKey = await createMasterKeyReader(config)();
   const {

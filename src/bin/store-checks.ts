@@ -7,6 +7,7 @@ import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config } from "./config.ts";
 import { getDataPaths, readExistingMasterKey } from "./folder.ts";
 import { describeDifference, OTHER_STORE_HINT, readStoreId } from "../platform/files/identity.ts";
+import { findSealedFolders } from "./sealed-folders.ts";
 import { formatLocation } from "../platform/files/location.ts";
 import { openFiles } from "../platform/files/open.ts";
 
@@ -57,9 +58,28 @@ const describeStore = (name: string, state: StoreState | undefined): Check => {
   return createPass("store", `${name} gets ${missing.join(", ")} at the next start`);
 };
 
+const SEALED_HINT =
+  "Set RECEIVABLES_SECRET_KEY, or secret.key in the data folder, to the key that sealed them. If it is lost, move them away, and log in again.";
+const KEY_HINT =
+  "Set RECEIVABLES_SECRET_KEY, or secret.key in the data folder, to the key that the store's other nodes use.";
+
+/** Checks the master key against the secrets and profiles in the data folder; nothing where there are none. */
+export const checkSealedFiles = async (config: Config): Promise<Check[]> => {
+  try {
+    const { present, foreign } = await findSealedFolders(config);
+    if (present.length === 0) return [];
+    if (foreign.length === 0) {
+      return [createPass("sealed_files", `the master key opens files of ${present.join(", ")}`)];
+    }
+    const found = `the master key opens no file of ${foreign.join(", ")}`;
+    return [createFault("sealed_files", found, SEALED_HINT)];
+  } catch (error) {
+    return [createFault("sealed_files", toMessage(error), SEALED_HINT)];
+  }
+};
+
 const checkMasterKey = async (config: Config, keyIds: readonly string[]): Promise<Check> => {
-  const hint =
-    "Set RECEIVABLES_SECRET_KEY, or secret.key in the data folder, to the key that the store's other nodes use.";
+  const hint = KEY_HINT;
   try {
     const key = createAuditKey(await readExistingMasterKey(config));
     if (keyIds.length === 0) return createPass("master_key", "the store does not depend on it yet");

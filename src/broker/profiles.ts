@@ -115,6 +115,9 @@ const reportKeychain =
     );
   };
 
+/** The purpose for which profiles are sealed. */
+export const PROFILE_PURPOSE = "profile";
+
 type Context = {
   folder: string;
   masterKey: () => Promise<Buffer>;
@@ -122,7 +125,7 @@ type Context = {
 };
 
 const openSeal = async ({ masterKey }: Context): Promise<Seal> =>
-  createSeal(await masterKey(), "profile");
+  createSeal(await masterKey(), PROFILE_PURPOSE);
 
 const findSealed = async (context: Context, name: string): Promise<Sealed | undefined> => {
   const { folder } = context;
@@ -192,7 +195,7 @@ export const renewProfiles = async ({
   folder,
   masterKey,
 }: Pick<Context, "folder" | "masterKey">): Promise<Renewal> => {
-  const outer = createSeal(await masterKey(), "profile");
+  const outer = createSeal(await masterKey(), PROFILE_PURPOSE);
   const inner = createSeal(await masterKey(), PROFILE_SECRETS);
   const renew = (text: string): string | undefined => {
     const isFormer = outer.renew(text) !== undefined;

@@ -40,6 +40,19 @@ export const readSealedFile = (folder: string, name: string): Promise<string | u
 export const removeSealedFile = async (folder: string, name: string): Promise<boolean> =>
   (await unlink(sealedPath(folder, name)).then(() => true, ignoreMissing)) === true;
 
+/** Whether a key opens one of the files. */
+export const fitsFiles = async (
+  paths: readonly string[],
+  { open }: Pick<Seal, "open">,
+): Promise<boolean> => {
+  for (const path of paths) {
+    // oxlint-disable-next-line no-await-in-loop -- most often the first one fits
+    const text = await readIfExists(path);
+    if (text !== undefined && open(text) !== undefined) return true;
+  }
+  return false;
+};
+
 /** Seals again the files that a former key sealed; a missing file is skipped. */
 export const renewFiles = async (
   paths: readonly string[],

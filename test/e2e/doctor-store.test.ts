@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createVault } from "../../src/broker/vault.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
@@ -77,6 +78,23 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
     const tenants = await store.read.selectFrom("tenants").select("id").execute();
     await store.close();
     expect(tenants).toEqual([{ id: "acme" }]);
+  });
+
+  verifies("OP-06", "OP-41");
+  it("names sealed files that the master key does not open, and a server with that key does not start", async () => {
+    await migrated();
+    const secrets = join(folder(), "secrets");
+    const vault = createVault({ folder: secrets, masterKey: async () => Buffer.alloc(32, 7) });
+    await vault.put({ kind: "api-key", keyId: "k", tenantId: "acme", value: "hidden" });
+    const { status, of, faults } = await doctor();
+    expect([status, faults]).toEqual([1, ["sealed_files"]]);
+    expect(of("sealed_files")?.found).toContain(secrets);
+    for (const command of ["platform", "http"]) {
+      const refused = await runCli([command, "--port", "0"], database.environment);
+      expect(refused.status).toBe(1);
+      expect(refused.stderr).toContain(secrets);
+      expect(refused.stderr).toContain("RECEIVABLES_SECRET_KEY");
+    }
   });
 
   verifies("OP-06");

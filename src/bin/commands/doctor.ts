@@ -6,7 +6,7 @@ import { checkExportKeys } from "../export-key-checks.ts";
 import type { Io } from "../io.ts";
 import { checkHttp } from "../http-checks.ts";
 import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
-import { checkFolder, checkPublicUrl, checkStore } from "../store-checks.ts";
+import { checkFolder, checkPublicUrl, checkSealedFiles, checkStore } from "../store-checks.ts";
 import { describeUnknownSetting } from "../unknown-settings.ts";
 import { openStoredProfiles, withProfile, readProfilesFile } from "../profile.ts";
 
@@ -63,6 +63,7 @@ const runChecks = async (given: Config) => {
     ...checkPublicUrl(config),
     ...(profile.ok ? await checkAddresses(config) : []),
   ];
+  checks.push(...(await checkSealedFiles(given)));
   const isRemote = config.remote !== undefined;
   if (!isRemote && profile.ok) checks.push(...(await checkStore(config)));
   const reachable = checks.every(({ check, ok }) => ok || MAY_FAIL.includes(check));

@@ -23,6 +23,7 @@ import { observe } from "../observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
+import { checkSealedFolders } from "../sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { openSharedState } from "../shared-state.ts";
 import { createSiteListener } from "../site.ts";
@@ -176,6 +177,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
   );
   let state: HttpOptions["shared"];
   try {
+    await checkSealedFolders(config);
     const entrance = await openEntrance(shared, address);
     const { remote } = await withProfile(config);
     state = await openSharedState(shared);
