@@ -7,8 +7,8 @@ import {
   SqliteIntrospector,
   SqliteQueryCompiler,
 } from "kysely";
-import { Connection } from "./connection.ts";
-import { WritingDriver } from "./writer.ts";
+import { Connection } from "./driver/connection.ts";
+import { WritingDriver } from "./driver/writer.ts";
 
 /** The wait for another process's write, in milliseconds. It is long because SQLite's lock is not fair. */
 export const BUSY_MS = 15_000;

@@ -17,7 +17,7 @@ import {
 } from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
-import { checkParameters } from "../../../kit/sqlite/connection.ts";
+import { checkParameters } from "../../../kit/sqlite/driver/connection.ts";
 import { BUSY_MS } from "../../../kit/sqlite/dialect.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createSqliteDialect } from "./dialect.ts";

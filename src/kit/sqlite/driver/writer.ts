@@ -2,7 +2,7 @@ import { setTimeout } from "node:timers/promises";
 import type { DatabaseSync } from "node:sqlite";
 import type { CompiledQuery, DatabaseConnection, Driver, QueryResult } from "kysely";
 import { Connection } from "./connection.ts";
-import { isSqliteBusy } from "./outage.ts";
+import { isSqliteBusy } from "../outage.ts";
 
 const RETRY_MS = 5;
 
