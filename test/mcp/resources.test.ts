@@ -25,7 +25,7 @@ const DISPUTE: Record<string, ScriptedReply> = {
   "dispute_attachments.list": () => [createDisputeFile(1, { fileName: "cl\u200baim.txt" })],
   "disputes.list": ({ DocumentNumber, Page, PageSize }) => {
     const all = DocumentNumber === undefined ? [row, dispute(8)] : [row];
-    const rows = all.filter(({ documentNumber = "" }) =>
+    const rows = all.filter(({ documentNumber }) =>
       documentNumber.startsWith(String(DocumentNumber ?? "")),
     );
     return servePages(rows)({ Page, PageSize }, { tool: "" });
