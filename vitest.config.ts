@@ -15,7 +15,7 @@ const SLOW = [
   "test/oauth/pages.test.ts",
   "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
   "test/platform/{audit-pages,dispute-removal,pdf-streaming,score-fairness}.test.ts",
-  "test/platform/{attachment-corpus,file-store-faults,ingest-junk,login-limits,simulation,tenant-move}.test.ts",
+  "test/platform/{attachment-corpus,file-store-faults,ingest-junk,login-limits,simulation}.test.ts",
   "test/simulation/{mistakes,seeds}.test.ts",
   "test/unit/{scan-clamd,scan-name-and-size}.test.ts",
 ];

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { askFrom } from "../support/addresses.ts";
 import { createDice } from "../support/dice.ts";
 import { type Cluster, type Node, startCluster, TOKEN } from "../support/cluster.ts";
-import { callerOf, connectHost, signIn } from "../support/cluster-walk.ts";
+import { callerOf, connectHost, signIn, YES } from "../support/cluster-walk.ts";
 import { HAS_NGINX } from "../support/nginx.ts";
 import { CONFIGURATION, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -141,6 +141,62 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     expect(await at("/health")).toBe("refused");
     await node?.start();
   });
+
+  verifies("OP-22", "OP-23");
+  it.each([
+    ["2026", "auto", "SIGTERM"],
+    ["2026", "auto", "SIGKILL"],
+    ["2025", "legacy", "SIGTERM"],
+    ["2025", "legacy", "SIGKILL"],
+  ] as const)(
+    "act once on a question of %s whose node ends before the answer (%s, %s)",
+    async (_era, mode, how) => {
+      const [asking, other] = cluster.servers as [Node, Node];
+      let asked = 0;
+      const host = await connectHost(cluster, mode, async () => {
+        asked += 1;
+        if (asked === 1) {
+          await other.start();
+          await asking.end(how);
+        }
+        return YES;
+      });
+      const made = await admin.call("POST", `${CONFIGURATION}/departments`, {
+        body: { code: `ASKED-${mode}-${how}`, description: "To be deleted" },
+      });
+      const { departmentId } = made.body as { departmentId: string };
+      const path = `${CONFIGURATION}/departments/${departmentId}`;
+      const remove = () =>
+        host.client
+          .callTool(
+            { name: "departments_delete", arguments: { departmentId } },
+            { timeout: 15_000 },
+          )
+          .then(({ isError }) => isError !== true)
+          .catch(() => false);
+      // From here on the node that asks is the only one.
+      await other.end("SIGTERM");
+      const isDone = await remove();
+      expect(asked).toBe(1);
+      await asking.start();
+      const { status } = await admin.call("GET", path);
+      if (isDone) expect(status).toBe(404);
+      // A host that got no answer asks its person again.
+      else if (status === 200) expect(await remove()).toBe(true);
+      expect((await admin.call("GET", path)).status).toBe(404);
+      const logs = callerOf(cluster, { "X-API-Key": cluster.extApiKey });
+      const log = `/api/v1/remittance-export/audit-logs?resourceId=${departmentId}&limit=100`;
+      const entries = (await logs("GET", log)).body.data as {
+        method: string;
+        statusCode: number;
+      }[];
+      const deleted = entries.filter(
+        ({ method, statusCode }) => method === "DELETE" && statusCode < 300,
+      );
+      expect(deleted).toHaveLength(1);
+      await host.close();
+    },
+  );
 
   it("lose nothing that was acknowledged when one is killed", async () => {
     const dice = createDice(42);

@@ -246,7 +246,7 @@ const tell = async (soak: Soak): Promise<void> => {
 /** Compares the store with every acknowledged answer; settles the uncertain ones. */
 const check = async (soak: Soak): Promise<void> => {
   const store = await soak.cluster.openStore();
-  // What an ended process had begun may still be at work in the database.
+  // Statements of an ended process may still run in the database.
   await pause(SECOND);
   const done = await checkWorld(store, soak.world, soak.unanswered);
   soak.counts["settled"] = (soak.counts["settled"] ?? 0) + done;

@@ -6,20 +6,24 @@ import { connectionOf } from "./pdf.ts";
 import { type Caller, createCaller, type Person } from "./platform.ts";
 import { type Records, seed } from "./records.ts";
 
-const YES = { action: "accept" as const, content: { confirm: true } };
+export const YES = { action: "accept" as const, content: { confirm: true } };
 
 export type Era = "auto" | "legacy";
 
 export type ClusterHost = Driver & { client: Client; updates: string[] };
 
-/** Connects a host to the MCP servers behind the proxy; its person agrees to everything. */
-export const connectHost = async ({ mcpUrl }: Cluster, mode: Era): Promise<ClusterHost> => {
+/** Connects a host to the MCP servers behind the proxy; its person agrees to everything by default. */
+export const connectHost = async (
+  { mcpUrl }: Cluster,
+  mode: Era,
+  person: () => typeof YES | Promise<typeof YES> = () => YES,
+): Promise<ClusterHost> => {
   const client = new Client(
     { name: "driver", version: "1.0.0" },
     { capabilities: { elicitation: { form: {} } }, versionNegotiation: { mode } },
   );
   const updates: string[] = [];
-  client.setRequestHandler("elicitation/create", () => YES);
+  client.setRequestHandler("elicitation/create", person);
   client.setNotificationHandler("notifications/resources/updated", ({ params }) => {
     updates.push(params.uri);
   });

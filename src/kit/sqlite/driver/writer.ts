@@ -104,7 +104,7 @@ export class WritingDriver implements Driver {
     await group?.committed;
   }
 
-  // What a transaction has read may be of others in its group, so its failure waits for their commit too.
+  // A transaction may have read changes of its group, so its failure waits for their commit too.
   async rollbackTransaction(turn: Turn): Promise<void> {
     const { group } = turn;
     if (group === undefined) return;
