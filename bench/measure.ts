@@ -16,6 +16,10 @@ export type Benchmark = {
   unit: string;
   /** Ours may be at most this many times the base; null: reported, not judged. */
   aim: number | null;
+  /** Why the aim may be missed, where that is known. */
+  why?: string;
+  /** Benchmarks with the same word use the records that the first of them creates, so they run in one process. */
+  shares?: string;
   run(options: Options): Promise<Samples>;
 };
 

@@ -56,6 +56,7 @@ const ofInsights = [false, true].flatMap((isExtended) =>
     about: `longest turn of the event loop over ${DISPUTES} disputes and ${PAYMENT_ROWS} payments / ${MOST_MS} ms`,
     unit: "ms CPU",
     aim: 1,
+    shares: "disputes and payments",
     run: ({ runs }) =>
       interleaved(
         { ours: measureInsight(isExtended, insight, args), base: () => MOST_MS },

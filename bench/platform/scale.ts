@@ -133,6 +133,7 @@ const benchmarksOf = (store: Store["dialect"]): Benchmark[] =>
     about: `disputes ${name} in tenants with ${SIZES.join(", ")} disputes: the dearest / the cheapest`,
     unit: "ms",
     aim: 1.2,
+    shares: `disputes on ${store}`,
     run: async (options) => compareSizes(await openShared(store), ask, options),
   }));
 

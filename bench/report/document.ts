@@ -31,18 +31,25 @@ const toRow = ({ benchmark: { name, about, unit, aim }, line, failure }: Outcome
   return [`\`${name}\``, about, ...figures, aim === null ? "none" : `≤ ${aim}`, result];
 };
 
-const listMissed = (rows: readonly Row[]): string => {
+const listMissed = (rows: readonly Row[], benchmarks: readonly Benchmark[]): string => {
+  const reasons = new Map(benchmarks.map(({ name, why }) => [`\`${name}\``, why]));
   const missed = rows.filter(([, , , , , , result]) => result !== "ok" && result !== "reported");
   if (missed.length === 0) return "Every figure with an aim met it.";
-  const lines = missed.map(([name, , , , ratio, aim, result]) =>
-    ratio === "" ? `- ${name}: ${result}` : `- ${name}: ${ratio}, the aim is ${aim}`,
-  );
+  const lines = missed.map(([name = "", , , , ratio, aim, result]) => {
+    if (ratio === "") return `- ${name}: ${result}`;
+    const why = reasons.get(name);
+    return `- ${name}: ${ratio}, the aim is ${aim}${why === undefined ? "" : `; ${why}`}`;
+  });
   return `These figures missed their aim in this run, or there is no figure:\n\n${lines.join("\n")}`;
 };
 
-const fillSections = (text: string, rows: readonly Row[]): string => {
+const fillSections = (
+  text: string,
+  rows: readonly Row[],
+  benchmarks: readonly Benchmark[],
+): string => {
   const head = ["benchmark", "what", "ours", "limit", "ratio", "aim", "result"];
-  const listed = replaceSection(text, "missed-aims", listMissed(rows));
+  const listed = replaceSection(text, "missed-aims", listMissed(rows, benchmarks));
   return replaceSection(listed, "benchmarks", table(head, rows));
 };
 
@@ -56,7 +63,7 @@ export const updateDocument = (text: string, benchmarks: readonly Benchmark[]): 
     const judged = ratio === "" ? result : verdictOf(Number(ratio), benchmark.aim);
     return [...row.slice(0, 2), ours, base, ratio, row[5] ?? "", judged];
   });
-  return fillSections(text, rows);
+  return fillSections(text, rows, benchmarks);
 };
 
 /** Bars of ratio by aim: what ends left of the line met its aim. */
@@ -144,4 +151,8 @@ ${describePeers(peers)}
 
 /** Returns the document as Markdown. */
 export const writeDocument = ({ machine, outcomes, peers }: Report): string =>
-  fillSections(describe(machine, peers), outcomes.map(toRow));
+  fillSections(
+    describe(machine, peers),
+    outcomes.map(toRow),
+    outcomes.map(({ benchmark }) => benchmark),
+  );

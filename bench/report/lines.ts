@@ -5,7 +5,7 @@ import type { Benchmark, Line } from "../measure.ts";
 
 const run = promisify(execFile);
 const PROGRAM = join(import.meta.dirname, "../run.ts");
-const MOST_SECONDS = 180;
+const MOST_SECONDS = 300;
 const MOST_BYTES = 2 ** 24;
 
 /** A benchmark's line, or the reason why it has none. */
@@ -19,17 +19,27 @@ const explain = (error: unknown): string => {
   return "not measured: failed";
 };
 
-/** Runs one benchmark in a process of its own, so that its failure and its memory are its own. */
-export const measureAlone = async (benchmark: Benchmark, runs: number): Promise<Outcome> => {
-  const args = [PROGRAM, benchmark.name, "--only", "--json", "--runs", String(runs)];
+/**
+ * Runs benchmarks that share records in a process of their own, so that their failure and their memory are their own.
+ */
+export const measureTogether = async (
+  benchmarks: readonly Benchmark[],
+  runs: number,
+): Promise<Outcome[]> => {
+  const names = benchmarks.map(({ name }) => name);
+  const args = [PROGRAM, ...names, "--only", "--json", "--runs", String(runs)];
   const limits = { timeout: MOST_SECONDS * 1000, maxBuffer: MOST_BYTES };
   try {
     const { stdout } = await run(process.execPath, args, limits);
-    const [line] = (JSON.parse(stdout) as { lines: Line[] }).lines;
-    return line === undefined
-      ? { benchmark, failure: "not measured: failed" }
-      : { benchmark, line };
+    const { lines } = JSON.parse(stdout) as { lines: Line[] };
+    return benchmarks.map((benchmark) => {
+      const line = lines.find(({ name }) => name === benchmark.name);
+      return line === undefined
+        ? { benchmark, failure: "not measured: failed" }
+        : { benchmark, line };
+    });
   } catch (error) {
-    return { benchmark, failure: explain(error) };
+    const failure = explain(error);
+    return benchmarks.map((benchmark) => ({ benchmark, failure }));
   }
 };

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import about from "../../package.json" with { type: "json" };
 import type { Benchmark } from "../measure.ts";
 import { paintPeers, paintRatios, writeDocument } from "./document.ts";
-import { measureAlone, type Outcome } from "./lines.ts";
+import { measureTogether, type Outcome } from "./lines.ts";
 import { comparePeers, type Measured } from "./peers.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -49,10 +49,10 @@ export const writeReport = async (
   tell("other servers");
   const peers = await compareOrSay();
   const outcomes: Outcome[] = [];
-  for (const benchmark of benchmarks) {
-    tell(benchmark.name);
+  for (const [name, group] of Map.groupBy(benchmarks, ({ name, shares }) => shares ?? name)) {
+    tell(name);
     // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
-    outcomes.push(await measureAlone(benchmark, runs));
+    outcomes.push(...(await measureTogether(group, runs)));
   }
   machine["repetitions"] = `${runs}, fewer where one takes long`;
   machine["duration"] = `${((performance.now() - began) / MINUTE_MS).toFixed(1)} minutes`;

@@ -111,6 +111,7 @@ export const warmBenchmarks: readonly Benchmark[] = [
     about: `disputes_get on the embedded platform, against a tool that does nothing, era of ${era}`,
     unit: "ms",
     aim: 5,
+    why: "the answer waits until the call's entry in the audit log is on disk, and the other tool writes nothing",
     run: compare(reading(era)),
   })),
 ];
