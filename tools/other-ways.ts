@@ -40,6 +40,31 @@ const CREATED: Ways = {
 const DOCUMENT_STATUS =
   "documents_close closes a document, and a denomination other than 0 reopens it";
 
+/** Filters of insights, by the names that a list of disputes would have for them. */
+const FILTERED: Ways = Object.fromEntries(
+  [
+    "accountName",
+    "currencyCode",
+    "amountMin",
+    "amountMax",
+    "createDateFrom",
+    "createDateTo",
+    "createdFrom",
+    "createdTo",
+    "closedDateFrom",
+    "closedDateTo",
+    "closedFrom",
+    "closedTo",
+    "olderThanDays",
+    "unassigned",
+  ].flatMap((name) => {
+    const way = "disputes_triage lists and disputes_summary adds up disputes by it";
+    return [name, `${name[0]?.toUpperCase()}${name.slice(1)}`].map((one) => [one, way]);
+  }),
+);
+
+const BY_CODE = "disputes_get takes a code as disputeId";
+
 /** Replacements for arguments that a tool does not have, because callers guess names. */
 const ARGUMENTS: Readonly<Record<string, Ways>> = {
   disputes_create: {
@@ -56,8 +81,10 @@ const ARGUMENTS: Readonly<Record<string, Ways>> = {
     accountNumber: "a dispute stays on its account; disputes_create opens another one",
   },
   disputes_list: {
+    ...FILTERED,
     limit: "PageSize limits the rows",
-    disputeCode: "disputes_get takes a code as disputeId",
+    disputeCode: BY_CODE,
+    DisputeCode: BY_CODE,
     disputeId: "disputes_get reads one dispute, disputes_list_by_ids several",
     disputeIds: "disputes_list_by_ids takes them",
     documentNumbers: "disputes_list_by_document_numbers takes them",

@@ -29,6 +29,11 @@ const MISTAKES: [title: string, sent: (records: Records) => Sent, said: RegExp][
     /status is not an argument; disputes_update sets the status of a dispute/,
   ],
   [
+    "a filter that insights have",
+    () => ["disputes_list", { AmountMin: 1000 }],
+    /AmountMin is not an argument; disputes_triage lists and disputes_summary adds up disputes by it/,
+  ],
+  [
     "an unknown argument",
     () => ["disputes_triage", { asignee: "x" }],
     /asignee is not an argument; did you mean assignee\?/,

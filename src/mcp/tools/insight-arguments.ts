@@ -35,7 +35,7 @@ const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): 
   );
 };
 
-const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:/;
+const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:|at most/;
 
 /** Adds an example of the right form to a fault that has none. */
 const withExample = ({ properties = {} }: JsonSchema, fault: Fault): Fault => {
