@@ -3,7 +3,12 @@ import type { CallOptions, Reply } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
-import { findSpellings, type NumberKind, respellArguments } from "../../insights/spellings.ts";
+import {
+  findSpellings,
+  hasNumbers,
+  type NumberKind,
+  respellArguments,
+} from "../../insights/spellings.ts";
 import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
@@ -91,9 +96,10 @@ export const listInAnyCase = async (
   ask: (args: Args) => Promise<Reply>,
 ): Promise<Reply> => {
   const [first] = await Promise.allSettled([ask(args)]);
-  const isOfOther = first.status === "rejected" && typeof args["cursor"] === "string";
+  const mayHaveOthers = hasNumbers(args) || args["filters"] !== undefined;
+  const isOfOther = mayHaveOthers && typeof args["cursor"] === "string";
   if (first.status === "rejected" && !isOfOther) throw first.reason;
-  if (first.status === "fulfilled" && !isEmpty(first.value)) return first.value;
+  if (first.status === "fulfilled" && !(mayHaveOthers && isEmpty(first.value))) return first.value;
   const numbers = await createNumberContext(broker, options);
   for (const respelt of await respellArguments(numbers, args)) {
     // oxlint-disable-next-line no-await-in-loop -- most numbers have one other spelling
