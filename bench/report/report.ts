@@ -4,7 +4,7 @@ import { cpus, loadavg, tmpdir, totalmem, type } from "node:os";
 import { join } from "node:path";
 import about from "../../package.json" with { type: "json" };
 import type { Benchmark } from "../measure.ts";
-import { paintPeers, paintRatios, writeDocument } from "./document.ts";
+import { paintPeers, paintRatios, type Report, writeDocument } from "./document.ts";
 import { measureTogether, type Outcome } from "./lines.ts";
 import { comparePeers, type Measured } from "./peers.ts";
 
@@ -39,6 +39,18 @@ const describeMachine = (load: number): Record<string, string> => ({
   "processes that waited for a processor before the run": load.toFixed(1),
 });
 
+const STOPPED = { failure: "not measured: the run was stopped" };
+
+const writePages = async (report: Report): Promise<void> => {
+  const pictures = join(DOCS, "pictures");
+  const { outcomes, peers } = report;
+  await writeFile(join(pictures, "benchmarks.svg"), paintRatios(outcomes));
+  if (typeof peers !== "string") {
+    await writeFile(join(pictures, "benchmarks-servers.svg"), paintPeers(peers));
+  }
+  await writeFile(join(DOCS, "benchmarks.md"), writeDocument(report));
+};
+
 /** Runs the benchmarks and the comparison, and writes the document with its pictures. */
 export const writeReport = async (
   benchmarks: readonly Benchmark[],
@@ -48,20 +60,19 @@ export const writeReport = async (
   const machine = describeMachine(loadavg()[0] ?? 0);
   tell("other servers");
   const peers = await compareOrSay();
-  const outcomes: Outcome[] = [];
+  machine["repetitions"] = `${runs}, fewer where one takes long`;
+  const outcomes = new Map(
+    benchmarks.map((benchmark): [string, Outcome] => [benchmark.name, { benchmark, ...STOPPED }]),
+  );
   for (const [name, group] of Map.groupBy(benchmarks, ({ name, shares }) => shares ?? name)) {
     tell(name);
     // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
-    outcomes.push(...(await measureTogether(group, runs)));
+    const measured = await measureTogether(group, runs);
+    for (const outcome of measured) outcomes.set(outcome.benchmark.name, outcome);
+    machine["duration"] = `${((performance.now() - began) / MINUTE_MS).toFixed(1)} minutes`;
+    // oxlint-disable-next-line no-await-in-loop -- a run that is stopped leaves what it has measured
+    await writePages({ machine, outcomes: [...outcomes.values()], peers });
   }
-  machine["repetitions"] = `${runs}, fewer where one takes long`;
-  machine["duration"] = `${((performance.now() - began) / MINUTE_MS).toFixed(1)} minutes`;
-  const pictures = join(DOCS, "pictures");
-  await writeFile(join(pictures, "benchmarks.svg"), paintRatios(outcomes));
-  if (typeof peers !== "string") {
-    await writeFile(join(pictures, "benchmarks-servers.svg"), paintPeers(peers));
-  }
-  await writeFile(join(DOCS, "benchmarks.md"), writeDocument({ machine, outcomes, peers }));
   // It formats the document.
   execFileSync(process.execPath, [join(ROOT, "scripts/derive.ts")], { stdio: "inherit" });
 };
