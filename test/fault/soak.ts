@@ -190,7 +190,7 @@ const FAULTS: Record<string, Fault> = {
   "restart of PgBouncer": ({ cluster }) => cluster.restartPooler(),
   "cut connections": async (soak) => {
     const before = soak.counts["uncertain"];
-    // The nodes go on with what was asked, and answer nobody.
+    // The nodes finish running requests, whose answers do not arrive.
     while (soak.counts["uncertain"] === before) {
       await Promise.all(nodesOf(soak).map((node) => node.cut()));
       await pause(50);

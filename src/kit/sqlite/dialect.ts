@@ -20,9 +20,12 @@ export type Use = {
   retryMs: number;
 };
 
-const createReadingDriver = (database: DatabaseSync): Driver => {
-  const connection: DatabaseConnection = new Connection(database);
-  const refuse = () => Promise.reject(new Error("readers share this connection"));
+/** Creates a driver over a connection that readers share. It has no transactions. */
+export const createReadingDriver = (
+  connection: DatabaseConnection,
+  close: () => void = () => {},
+): Driver => {
+  const refuse = () => Promise.reject(new Error("this connection can only read"));
   return {
     async init() {},
     acquireConnection: async () => connection,
@@ -30,9 +33,7 @@ const createReadingDriver = (database: DatabaseSync): Driver => {
     commitTransaction: refuse,
     rollbackTransaction: refuse,
     async releaseConnection() {},
-    async destroy() {
-      database.close();
-    },
+    destroy: async () => close(),
   };
 };
 
@@ -60,4 +61,6 @@ export const createDialect = (createDriver: () => Driver, adapter: SqliteAdapter
 
 /** Creates a driver over an open database. */
 export const createDriver = (database: DatabaseSync, { exclusive, retryMs }: Use): Driver =>
-  exclusive ? new WritingDriver(database, retryMs) : createReadingDriver(database);
+  exclusive
+    ? new WritingDriver(database, retryMs)
+    : createReadingDriver(new Connection(database), () => database.close());

@@ -1,11 +1,5 @@
 import { availableParallelism } from "node:os";
-import {
-  type CompiledQuery,
-  type DatabaseConnection,
-  type Driver,
-  Kysely,
-  type QueryResult,
-} from "kysely";
+import { type CompiledQuery, type DatabaseConnection, Kysely, type QueryResult } from "kysely";
 import { FairLimiter, VIEWS } from "../fair-limiter.ts";
 import { guardDialect } from "../guard.ts";
 import {
@@ -18,7 +12,7 @@ import {
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
 import { checkParameters } from "../../../kit/sqlite/driver/connection.ts";
-import { BUSY_MS } from "../../../kit/sqlite/dialect.ts";
+import { BUSY_MS, createReadingDriver } from "../../../kit/sqlite/dialect.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createSqliteDialect } from "./dialect.ts";
 import type { ReaderRequest, Statement } from "./reader/messages.ts";
@@ -77,21 +71,8 @@ class SessionConnection implements DatabaseConnection {
   }
 }
 
-const createDriver = (connection: DatabaseConnection): Driver => {
-  const refuse = () => Promise.reject(new Error("a view of the store can only be read"));
-  return {
-    async init() {},
-    acquireConnection: async () => connection,
-    beginTransaction: refuse,
-    commitTransaction: refuse,
-    rollbackTransaction: refuse,
-    async releaseConnection() {},
-    async destroy() {},
-  };
-};
-
 const createKysely = (ask: Ask): Db => {
-  const dialect = createSqliteDialect(() => createDriver(new SessionConnection(ask)));
+  const dialect = createSqliteDialect(() => createReadingDriver(new SessionConnection(ask)));
   return new Kysely<Tables>({ dialect: guardDialect(dialect, isSqliteOutage) });
 };
 
