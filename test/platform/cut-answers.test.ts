@@ -84,12 +84,11 @@ onEveryStore("an answer that fails in the middle of its body", (at) => {
   });
 
   verifies("C-99");
-  it("is reset, so that a client notices, and logged in one line", async () => {
+  it("has no last chunk, so that a client notices, and is logged in one line", async () => {
     const printed = [vi.spyOn(console, "error"), vi.spyOn(console, "info")];
     failAfter(1100);
     const connection = await requestList();
-    await expect(connection.ended()).rejects.toThrow("ECONNRESET");
-    const heard = connection.heard();
+    const heard = await connection.ended();
     expect(heard).toMatch(/^HTTP\/1\.1 200 /);
     expect(heard.length).toBeGreaterThan(64 * 1024);
     expect(heard).not.toMatch(/0\r\n\r\n$/);
@@ -104,11 +103,10 @@ onEveryStore("an answer that fails in the middle of its body", (at) => {
   });
 
   verifies("C-99");
-  it("is reset if its first row fails", async () => {
+  it("has no last chunk if its first row fails", async () => {
     failAfter(0);
     const connection = await requestList();
-    await expect(connection.ended()).rejects.toThrow("ECONNRESET");
-    const heard = connection.heard();
+    const heard = await connection.ended();
     expect(heard).not.toMatch(/0\r\n\r\n$/);
     expect(heard).not.toContain(SECRET);
     expect(at().logged.map((line) => JSON.parse(line).level)).toEqual(["error"]);

@@ -49,7 +49,7 @@ onEveryStore("a file that cannot be read to its end", (at) => {
   });
 
   verifies("C-99");
-  it("is cut by a reset connection, and logged in one line", async () => {
+  it("is cut short, and logged in one line", async () => {
     const handle = await open(fileURLToPath(import.meta.url));
     const prototype = Object.getPrototypeOf(handle) as typeof handle;
     await handle.close();
@@ -59,8 +59,7 @@ onEveryStore("a file that cannot be read to its end", (at) => {
     const printed = [vi.spyOn(console, "error"), vi.spyOn(console, "info")];
     at().logged.length = 0;
     const connection = await download();
-    await expect(connection.ended()).rejects.toThrow("ECONNRESET");
-    const heard = connection.heard();
+    const heard = await connection.ended();
     expect(heard).not.toContain("EIO");
     expect(heard.length).toBeLessThan(TEXT.length);
     for (const print of printed) expect(print).not.toHaveBeenCalled();

@@ -114,7 +114,8 @@ onEveryStore("a client that reads slowly from a socket", (at) => {
       await expect.poll(() => released, { timeout: 20_000 }).toBe(before + views);
       await vi.advanceTimersByTimeAsync(SILENT_MS);
       connection.socket.resume();
-      await expect(connection.ended()).rejects.toThrow("ECONNRESET");
+      const heard = await connection.ended();
+      expect(heard.length).toBeLessThan(what === "list" ? COPIES * LONG_NAME.length : FILE_BYTES);
       expect(at().logged.map((line) => JSON.parse(line))).toMatchObject([
         { level: "warn", event: "answer.cut" },
       ]);
@@ -128,10 +129,8 @@ onEveryStore("a client that reads slowly from a socket", (at) => {
     const connection = await begin(targetOf(downloadUrl));
     truncateSync(file, 1024);
     connection.socket.resume();
-    await connection.ended().catch(() => undefined);
-    expect(connection.heard()).toMatch(
-      new RegExp(`\\r\\ncontent-length: ${FILE_BYTES}\\r\\n`, "i"),
-    );
-    expect(connection.heard().length).toBeLessThan(FILE_BYTES);
+    const heard = await connection.ended();
+    expect(heard).toMatch(new RegExp(`\\r\\ncontent-length: ${FILE_BYTES}\\r\\n`, "i"));
+    expect(heard.length).toBeLessThan(FILE_BYTES);
   }, 60_000);
 });
