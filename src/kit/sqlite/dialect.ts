@@ -3,6 +3,8 @@ import {
   type DatabaseConnection,
   type Dialect,
   type Driver,
+  type LimitNode,
+  type OffsetNode,
   SqliteAdapter,
   SqliteIntrospector,
   SqliteQueryCompiler,
@@ -51,10 +53,26 @@ export class WritingAdapter extends TransactionalAdapter {
   }
 }
 
+/**
+ * SQLite plans a statement for the value of its limit and compiles it again at each run, which takes longer than to read
+ * a page. It does not look into an expression.
+ */
+class Compiler extends SqliteQueryCompiler {
+  protected override visitLimit({ limit }: LimitNode): void {
+    this.append("limit +");
+    this.visitNode(limit);
+  }
+
+  protected override visitOffset({ offset }: OffsetNode): void {
+    this.append("offset +");
+    this.visitNode(offset);
+  }
+}
+
 /** Creates a SQLite dialect over a driver and an adapter. */
 export const createDialect = (createDriver: () => Driver, adapter: SqliteAdapter): Dialect => ({
   createDriver,
-  createQueryCompiler: () => new SqliteQueryCompiler(),
+  createQueryCompiler: () => new Compiler(),
   createAdapter: () => adapter,
   createIntrospector: (db) => new SqliteIntrospector(db),
 });
