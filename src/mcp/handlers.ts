@@ -115,7 +115,7 @@ const createPromptSources = (
 };
 
 export const createHandlers = (toolContext: ToolContext): Handlers => {
-  const { settings } = toolContext;
+  const { settings, ending } = toolContext;
   const offered = { toolsets: offeredToolsets(settings) };
   const active = new Set(activeTools(settings));
   // A call of a tool that is not listed without a key says which key is missing.
@@ -139,8 +139,8 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
           tool,
           args: given,
           client: clientOf(server, context, caller),
-          host: hostOf(server, context),
-          opens: opensOf(server, context),
+          host: hostOf(server, context, ending),
+          opens: opensOf(server, context, ending),
           signal,
           progress: progressOf(context),
         });

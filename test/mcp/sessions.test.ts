@@ -2,7 +2,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { toAuthInfo } from "../../src/mcp/caller.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
@@ -39,20 +39,30 @@ const request = (body: unknown, headers: Record<string, string> = {}, method = "
     },
   });
 
-const front = () =>
-  createOptions(
+let removed = 0;
+const front = () => {
+  removed = 0;
+  const remove = () => {
+    removed += 1;
+    return null;
+  };
+  return createOptions(
     scriptBroker({
       "departments.get_by_id": () => ({ departmentId: "d" }),
-      "departments.delete": () => null,
+      "departments.delete": remove,
     }),
   );
+};
 
 describe("hosts of 2025 over HTTP", () => {
   let http: HttpServer;
   beforeEach(async () => {
     http = createHttpServer(await front(), OPEN);
   });
-  afterEach(() => http.close());
+  afterEach(async () => {
+    vi.useRealTimers();
+    await http.close();
+  });
 
   const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
     const asked = new Request(url, init);
@@ -91,6 +101,32 @@ describe("hosts of 2025 over HTTP", () => {
     const result = await client.callTool(gone);
     expect(result.isError).toBe(true);
     expect(questions).toHaveLength(1);
+    await client.close();
+  });
+
+  verifies("OP-23");
+  it("get a refusal for a call whose question has no answer when the server ends", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const client = new Client({ name: "test", version: "1" }, { capabilities });
+    const asked = Promise.withResolvers<void>();
+    const answered = Promise.withResolvers<typeof yes>();
+    client.setRequestHandler("elicitation/create", () => {
+      asked.resolve();
+      return answered.promise;
+    });
+    await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
+    const call = client.callTool(gone);
+    await asked.promise;
+    const closed = http.close();
+    await vi.advanceTimersByTimeAsync(5000);
+    const { isError, content } = await call;
+    answered.resolve(yes);
+    await closed;
+    expect(isError).toBe(true);
+    expect(content).toMatchObject([
+      { text: expect.stringMatching(/^unavailable: .*nothing was changed.*then call again\.$/) },
+    ]);
+    expect(removed).toBe(0);
     await client.close();
   });
 

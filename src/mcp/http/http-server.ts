@@ -66,6 +66,8 @@ export type HttpOptions = {
 
 // Shorter than the time after which the HTTP server resets connections.
 const CLOSE_TIMEOUT_MS = 8 * SECOND;
+/** The part of it in which a person may still answer a question of a call. */
+const ANSWER_TIMEOUT_MS = 5 * SECOND;
 
 const LISTEN = "subscriptions/listen";
 
@@ -101,6 +103,8 @@ type TransportNeeds = {
   tenantOf?: (callerId: string) => string | undefined;
   log: Log;
   sharing?: SessionDependencies["sharing"];
+  /** Ends the questions to which calls of hosts of 2025 wait for an answer. */
+  endQuestions?: () => void;
 };
 
 type Context = TransportNeeds & {
@@ -169,8 +173,11 @@ const handleRequest = async (
 };
 
 const closeTransport = async (context: Context): Promise<void> => {
-  const { limiter, revocation, sessions, listen, handler } = context;
-  await waitAtMost(CLOSE_TIMEOUT_MS, limiter.close());
+  const { limiter, revocation, sessions, listen, handler, endQuestions } = context;
+  const isIdle = limiter.close();
+  await waitAtMost(ANSWER_TIMEOUT_MS, isIdle);
+  endQuestions?.();
+  await waitAtMost(CLOSE_TIMEOUT_MS - ANSWER_TIMEOUT_MS, isIdle);
   revocation.close();
   await sessions.close();
   await listen?.close();
@@ -213,7 +220,12 @@ export const createHttpServer = (
   options: HttpOptions,
 ): HttpServer => {
   const { log, settings } = serverOptions;
-  const callers = createCallers({ serverOptions, now: systemClock });
+  const ending = new AbortController();
+  const open: ServerOptions["open"] = async (caller) => ({
+    ...(await serverOptions.open(caller)),
+    ending: ending.signal,
+  });
+  const callers = createCallers({ serverOptions: { ...serverOptions, open }, now: systemClock });
   const { sessions: shared, changes } = options.shared ?? {};
   const watches = createWatches({ now: systemClock, wait: systemWait, log, changes });
   const subscriptions = { find: callers.find, watches, shared };
@@ -231,7 +243,8 @@ export const createHttpServer = (
   const listen = createListenHandler({ ...subscriptions, build, log });
   const checks = createScopeChecks(settings);
   const { tenantOf } = callers;
-  const parts = { build, checks, listen, tenantOf, log, sharing };
+  const endQuestions = () => ending.abort();
+  const parts = { build, checks, listen, tenantOf, log, sharing, endQuestions };
   const transport = createTransport(parts, options);
   return {
     ...transport,

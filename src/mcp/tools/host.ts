@@ -4,6 +4,7 @@ import {
   type Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import { Problem } from "../../contract/errors.ts";
 import { MINUTE } from "../../kit/clock.ts";
 import { CONFIRM_FORM, type Host } from "./confirm.ts";
 import type { Progress } from "./tool-call.ts";
@@ -12,6 +13,7 @@ import { randomId } from "../../kit/ids.ts";
 import { type Caller, capabilitiesOf } from "../caller.ts";
 
 const ANSWER_WITHIN_MS = 10 * MINUTE;
+const RESTART_SECONDS = 5;
 
 const elicitationIn = (capabilities: unknown): object | undefined => {
   if (typeof capabilities !== "object" || capabilities === null) return undefined;
@@ -30,14 +32,15 @@ const canAskForms = (capabilities: unknown): boolean => {
 const canOpenPages = (capabilities: unknown): boolean =>
   "url" in (elicitationIn(capabilities) ?? {});
 
-/** Asks while the call waits. A host that fails to ask counts as a no. */
+/** Asks while the call waits, until `ending` aborts. A host that fails to ask counts as a no. */
 const elicit =
-  ({ mcpReq }: ServerContext) =>
+  ({ mcpReq }: ServerContext, ending: AbortSignal | undefined) =>
   async (params: ElicitRequestParams): Promise<unknown> => {
+    const signals = [mcpReq.signal, ...(ending === undefined ? [] : [ending])];
     try {
       return await mcpReq.send(
         { method: "elicitation/create", params },
-        { timeout: ANSWER_WITHIN_MS, signal: mcpReq.signal },
+        { timeout: ANSWER_WITHIN_MS, signal: AbortSignal.any(signals) },
       );
     } catch (error) {
       if (mcpReq.signal.aborted) throw error;
@@ -45,13 +48,22 @@ const elicit =
     }
   };
 
-const askNow = (context: ServerContext) => (question: string) =>
-  elicit(context)({ message: question, requestedSchema: CONFIRM_FORM });
+/** @throws {Problem} unavailable, if the server ends before the person has answered */
+const askNow =
+  (context: ServerContext, ending: AbortSignal | undefined) =>
+  async (question: string): Promise<unknown> => {
+    const params = { message: question, requestedSchema: CONFIRM_FORM };
+    const answer = await elicit(context, ending)(params);
+    if (answer !== undefined || ending?.aborted !== true) return answer;
+    const message = "The server restarts and cannot wait for the person; nothing was changed.";
+    throw new Problem("unavailable", message, { retryAfterSeconds: RESTART_SECONDS });
+  };
 
 const openNow =
-  (context: ServerContext) =>
+  (context: ServerContext, ending: AbortSignal | undefined) =>
   async ({ url, message }: UrlPage): Promise<boolean> => {
-    const answer = await elicit(context)({ mode: "url", url, message, elicitationId: randomId() });
+    const params = { mode: "url" as const, url, message, elicitationId: randomId() };
+    const answer = await elicit(context, ending)(params);
     return (answer as { action?: unknown } | undefined)?.action === "accept";
   };
 
@@ -74,20 +86,20 @@ export const clientOf = (server: Server, { mcpReq }: ServerContext, { grant }: C
 };
 
 /** Returns the way to open a page through the host of a request. */
-export const opensOf = (server: Server, context: ServerContext): Opens => {
+export const opensOf = (server: Server, context: ServerContext, ending?: AbortSignal): Opens => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
   if (!canOpenPages(capabilitiesOf(server, context))) return { opens: "never" };
   return envelope === undefined
-    ? { opens: "now", open: openNow(context) }
+    ? { opens: "now", open: openNow(context, ending) }
     : { opens: "by_round", responses: inputResponses, state: requestState() };
 };
 
 /** Returns the way to ask the person through the host of a request. */
-export const hostOf = (server: Server, context: ServerContext): Host => {
+export const hostOf = (server: Server, context: ServerContext, ending?: AbortSignal): Host => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
   if (!canAskForms(capabilitiesOf(server, context))) return { asks: "never" };
   return envelope === undefined
-    ? { asks: "now", ask: askNow(context) }
+    ? { asks: "now", ask: askNow(context, ending) }
     : { asks: "by_round", responses: inputResponses, state: requestState() };
 };
 

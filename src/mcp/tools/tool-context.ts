@@ -21,6 +21,8 @@ export type ToolContext = CallerContext & {
   /** Folders with files that a tool may upload; empty if the host runs on another machine. */
   uploadFolders: readonly string[];
   wait?: Wait;
+  /** Aborts when the server ends, so that no call waits for a person any more. */
+  ending?: AbortSignal;
   /** Pages that show a stored secret to its owner; absent if the owner uses this machine. */
   secretPages?: SecretPages;
 };
