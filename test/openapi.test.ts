@@ -314,7 +314,7 @@ describe("the served and the documented routes", () => {
 
   it("accept values up to the documented limits, and refuse values beyond them", async () => {
     const limits = { gatewayPerMinute: 1, loginPerMinute: 2, exportPerMinute: 1 };
-    const limited = await startPlatform(undefined, limits);
+    const limited = await startPlatform(undefined, { limits });
     try {
       const person = await limited.tenant(TENANT);
       const exported = await limited.exportCaller(TENANT);

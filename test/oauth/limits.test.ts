@@ -24,7 +24,7 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
   let at: TestPlatform;
   let running: Running;
   beforeAll(async () => {
-    at = await startPlatform(dialect, { loginPerMinute: 20 });
+    at = await startPlatform(dialect, { limits: { loginPerMinute: 20 } });
     running = await startAuthorization(at, {
       addressOf: (incoming) => incoming.socket.remoteAddress ?? "",
     });

@@ -154,8 +154,7 @@ onEveryStore("the scope of the audit log", (at) => {
 describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
   let at: TestPlatform;
   beforeAll(async () => {
-    const u = undefined;
-    at = await startPlatform(dialect, u, u, u, u, u, u, "all");
+    at = await startPlatform(dialect, { auditReads: "all" });
   });
   afterAll(() => at.close());
 

@@ -319,6 +319,5 @@ onEveryStore(
       });
     });
   },
-  {},
-  scriptedScanner,
+  { scanner: scriptedScanner },
 );

@@ -308,6 +308,5 @@ onEveryStore(
       expect(newest.fileName).toBe("one.txt");
     });
   },
-  {},
-  scriptedScanner,
+  { scanner: scriptedScanner },
 );

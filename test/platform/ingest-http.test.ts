@@ -223,5 +223,5 @@ onEveryStore(
       expect(later.map(({ status }) => status)).toEqual([404, 404, 429]);
     });
   },
-  { exportPerMinute: 3, exportPerHour: 5 },
+  { limits: { exportPerMinute: 3, exportPerHour: 5 } },
 );

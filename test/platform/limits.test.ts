@@ -287,7 +287,7 @@ onEveryStore(
       expect(taken.filter(({ status }) => status === "fulfilled")).toHaveLength(5);
     });
   },
-  LIMITS,
+  { limits: LIMITS },
 );
 
 describe.each(dialects)("a count that is undone ($name)", (dialect) => {

@@ -171,7 +171,7 @@ onEveryStore(
       expect(await counters()).toEqual([]);
     });
   },
-  LIMITS,
+  { limits: LIMITS },
 );
 
 onEveryStore(
@@ -218,5 +218,5 @@ onEveryStore(
       },
     );
   },
-  LIMITS,
+  { limits: LIMITS },
 );

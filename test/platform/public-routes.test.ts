@@ -74,5 +74,5 @@ onEveryStore(
       expect(others.toSorted()).toEqual([...signed, ...Object.keys(FREE)].toSorted());
     });
   },
-  LIMITS,
+  { limits: LIMITS },
 );

@@ -10,7 +10,7 @@ verifies("AUTH-08");
 it("ends an unused session after the configured time, 15 minutes by default", async () => {
   expect(readConfig({ env: {}, ...sources }).lifetimes.sessionIdle).toBe(900 * SECOND);
   const { lifetimes } = readConfig({ env: { RECEIVABLES_TOKEN_IDLE_SECONDS: "60" }, ...sources });
-  const at = await startPlatform(undefined, {}, lifetimes);
+  const at = await startPlatform(undefined, { lifetimes });
   try {
     const { token } = await at.tenant("brief");
     const path = DISPUTES.replace("{t}", "brief");

@@ -121,14 +121,7 @@ onEveryStore("the storage quota of a tenant", (at) => {
 
 verifies("C-98", "OP-51");
 it("answers an upload beyond the quota with 507 and stores nothing", async () => {
-  const platform = await startPlatform(
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    undefined,
-    LIMIT,
-  );
+  const platform = await startPlatform(undefined, { tenantFileBytes: LIMIT });
   try {
     const admin = await platform.tenant("full");
     const { reason } = await configure(admin);

@@ -15,7 +15,7 @@ describe.each(dialects)("webhooks of scheduled runs ($name)", (dialect) => {
   let call: Caller;
 
   beforeAll(async () => {
-    at = await startPlatform(dialect, {}, undefined, LOCAL_HOOKS);
+    at = await startPlatform(dialect, { webhooks: LOCAL_HOOKS });
   });
   afterAll(() => at.close());
   beforeEach(async () => {

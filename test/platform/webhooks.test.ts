@@ -265,7 +265,7 @@ describe("addresses of callbacks", () => {
       return addresses;
     };
     const hosts = { resolve, allowed: createNetworks(allow) };
-    const at = await startPlatform(undefined, {}, undefined, { ...WEBHOOKS, hosts });
+    const at = await startPlatform(undefined, { webhooks: { ...WEBHOOKS, hosts } });
     await createTenant({ ...at, newId: randomId }, { tenantId: "t", name: "T" });
     const { status, body } = await create(await at.exportCaller("t", MANAGER), { callbackUrl });
     await at.close();

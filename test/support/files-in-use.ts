@@ -33,7 +33,7 @@ export const describeFilesInUse = (name: string, open: () => Promise<OpenedFiles
     beforeEach(async () => {
       opened = await open();
       const { files } = opened;
-      at = await startPlatform(dialects[1], {}, undefined, undefined, undefined, undefined, files);
+      at = await startPlatform(dialects[1], { files });
     });
     afterEach(async () => {
       await at.close();

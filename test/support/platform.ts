@@ -11,11 +11,9 @@ import { createRole } from "../../src/platform/admin/roles.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
-import type { FileStore } from "../../src/platform/files/port.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
 import type { OauthStore } from "../../src/oauth/store/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import type { Scanner } from "../../src/platform/scan/port.ts";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { type FakeClock, fakeClock } from "./clock.ts";
 import { type Dialect, dialects } from "./stores.ts";
@@ -156,16 +154,18 @@ const countedIds = (): NewId => {
 
 const PASSWORD = "correct horse battery staple";
 
+/** What a test's platform has in place of its default. */
+type Different = Partial<
+  Pick<
+    PlatformNeeds,
+    "auditReads" | "files" | "lifetimes" | "scanner" | "tenantFileBytes" | "webhooks"
+  >
+> & { limits?: Partial<typeof NO_LIMITS> };
+
 /** A platform over a real store, with a clock that the test moves. */
 export const startPlatform = async (
   dialect: Pick<Dialect, "name" | "createMigrated"> = dialects[0] as Dialect,
-  limits: Partial<typeof NO_LIMITS> = {},
-  lifetimes = LIFETIMES,
-  webhooks: PlatformNeeds["webhooks"] = WEBHOOKS,
-  scanner: Scanner = createScanner(),
-  tenantFileBytes = Number.MAX_SAFE_INTEGER,
-  otherFiles?: FileStore,
-  auditReads: PlatformNeeds["auditReads"] = "mcp",
+  { limits, ...different }: Different = {},
 ): Promise<TestPlatform> => {
   const database = await dialect.createMigrated();
   const store = await database.open();
@@ -176,23 +176,24 @@ export const startPlatform = async (
   const lines: string[] = [];
   const platform = createPlatform({
     ...needs,
-    files: otherFiles ?? createDiskFiles(files),
+    files: createDiskFiles(files),
     log: createLog("info", (line) => {
       lines.push(line);
       if (!line.includes('"level":"info"')) logged.push(line);
     }),
     masterKey: MASTER_KEY,
     ...TRANSFERS,
-    scanner,
-    tenantFileBytes,
-    lifetimes,
+    scanner: createScanner(),
+    tenantFileBytes: Number.MAX_SAFE_INTEGER,
+    lifetimes: LIFETIMES,
     limits: { ...NO_LIMITS, ...limits },
-    auditReads,
+    auditReads: "mcp",
     retention: RETENTION,
     trustedProxies: ["10.0.0.0/8", TRUSTED_PROXY],
-    webhooks,
+    webhooks: WEBHOOKS,
     headerWord: "Platform",
     version: "1.2.3",
+    ...different,
   });
   const call = callerOf(platform, "", {});
   let people = 0;
@@ -308,14 +309,13 @@ export const configure = async (admin: Person) => {
 export const onEveryStore = (
   title: string,
   tests: (at: () => TestPlatform) => void,
-  limits: Partial<typeof NO_LIMITS> = {},
-  scanner?: Scanner,
+  different: Different = {},
 ): void => {
   for (const dialect of dialects) {
     describe(`${title} (${dialect.name})`, () => {
       let running: TestPlatform | undefined;
       beforeAll(async () => {
-        running = await startPlatform(dialect, limits, LIFETIMES, WEBHOOKS, scanner);
+        running = await startPlatform(dialect, different);
       });
       afterAll(() => running?.close());
       tests(() => {

@@ -23,7 +23,7 @@ export const setUpWebhooks = (dialect: Dialect) => {
   const on = {} as { at: TestPlatform; tenant: Hooked; receiver: Receiver };
 
   beforeAll(async () => {
-    on.at = await startPlatform(dialect, {}, undefined, LOCAL_HOOKS);
+    on.at = await startPlatform(dialect, { webhooks: LOCAL_HOOKS });
   });
 
   afterAll(() => on.at.close());

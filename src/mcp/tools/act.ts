@@ -2,6 +2,7 @@ import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { isRecord } from "../../kit/json.ts";
 import { fileRecord } from "../results/file-content.ts";
 import type { Fields } from "../results/budget.ts";
 import { storeSecret } from "./stored-secret.ts";
@@ -9,11 +10,8 @@ import { deletedKeys } from "./output-schema.ts";
 
 type Args = Record<string, unknown>;
 
-const isFields = (value: unknown): value is Fields =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 const record = ({ output }: Reply): Fields => {
-  if (isFields(output)) return output;
+  if (isRecord(output)) return output;
   throw new Problem("unavailable", "The platform's answer does not have the documented form.");
 };
 

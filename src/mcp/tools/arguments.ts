@@ -2,6 +2,7 @@ import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { parseStatusWord } from "../../contract/fields.ts";
+import { isRecord } from "../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -24,9 +25,6 @@ export type Given = {
 
 const MAX_NAME = 60;
 const printable = (name: string): string => name.replace(/[^\w.[\]-]/g, "?").slice(0, MAX_NAME);
-
-const isRecord = (value: unknown): value is Values =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const typeOf = (value: unknown): string => {
   if (value === null) return "null";

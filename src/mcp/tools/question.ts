@@ -12,15 +12,13 @@ import {
   type UseRead,
 } from "../../../tools/tool.ts";
 import { sanitizeBeginning, type Step } from "../results/budget.ts";
+import { isRecord } from "../../kit/json.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
 const MAX_QUESTION = 600;
 
 /** More than any question shows of a record, or searches in a list. */
 const MOST_READ: Step = [MAX_QUESTION, 10_000, 200];
-
-const isRecord = (value: unknown): value is Arguments =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** A question, or null where no person needs to be asked. */
 export type Asking = {
