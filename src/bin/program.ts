@@ -111,7 +111,7 @@ const createAuditCommand = (run: Run): Command =>
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
-Settings come from the environment (RECEIVABLES_…); the README lists them. Secrets are never arguments.`;
+Settings come from the environment (RECEIVABLES_…); docs/settings.md lists them. Secrets are never arguments.`;
 
 const listCommands = (command: Command): Command[] => [
   command,

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -95,6 +95,19 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
       expect(refused.stderr).toContain(secrets);
       expect(refused.stderr).toContain("RECEIVABLES_SECRET_KEY");
     }
+  });
+
+  verifies("OP-06");
+  it("names a file of the data folder that cannot be read, among the other checks", async () => {
+    await migrated();
+    // Rights do not stop root, a folder in place of a file does.
+    mkdirSync(join(folder(), "profiles", "default.sealed"), { recursive: true });
+    const { status, of, faults } = await doctor();
+    expect([status, faults]).toEqual([1, expect.arrayContaining(["profile"])]);
+    expect(of("profile")).toMatchObject({
+      found: expect.stringContaining("EISDIR"),
+      hint: expect.stringContaining("RECEIVABLES_DATA"),
+    });
   });
 
   verifies("OP-06");

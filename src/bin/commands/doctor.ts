@@ -22,6 +22,9 @@ const STORED_IN = {
   sealed_file: "its secrets are in a sealed file of the data folder",
 };
 
+const FOLDER_HINT =
+  "Choose another data folder with RECEIVABLES_DATA, or let this user write there.";
+
 /** Returns the settings merged with their profile, and the place of the profile. */
 const checkProfile = async (config: Config): Promise<{ config: Config; check: Check }> => {
   const { profile: name } = config;
@@ -34,15 +37,16 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
     const where = stored === undefined ? "it is in the profiles file" : STORED_IN[stored.keptIn];
     return { config: whole, check: createPass("profile", `${name}: ${where}`) };
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    const hint = "Log in again, or choose an existing profile with RECEIVABLES_PROFILE.";
+    if (!(error instanceof Error)) throw error;
+    const hint =
+      error instanceof Problem
+        ? "Log in again, or choose an existing profile with RECEIVABLES_PROFILE."
+        : FOLDER_HINT;
     return { config, check: createFault("profile", error.message, hint) };
   }
 };
 
 const MAY_FAIL = ["settings", "clock", "public_url"];
-
-const FOLDER_HINT = "Choose another with RECEIVABLES_DATA, or let this user write there.";
 
 /** Lines for people: each check, and a hint where there is one. */
 const formatChecks = (checks: readonly Check[]): string[] =>
@@ -56,14 +60,15 @@ const NOTHING: Awaited<ReturnType<typeof checkPlatform>> = { checks: [], rights:
 /** Runs all checks. They change nothing: neither the data folder nor the store nor the platform's records. */
 const runChecks = async (given: Config) => {
   const { config, check: profile } = await checkProfile(given);
+  const folder = await checkFolder("data_folder", config.dataFolder, FOLDER_HINT);
   const checks = [
     checkSettings(config),
-    await checkFolder("data_folder", config.dataFolder, FOLDER_HINT),
+    folder,
     profile,
     ...checkPublicUrl(config),
     ...(profile.ok ? await checkAddresses(config) : []),
   ];
-  checks.push(...(await checkSealedFiles(given)));
+  if (folder.ok) checks.push(...(await checkSealedFiles(given)));
   const isRemote = config.remote !== undefined;
   if (!isRemote && profile.ok) checks.push(...(await checkStore(config)));
   const reachable = checks.every(({ check, ok }) => ok || MAY_FAIL.includes(check));
