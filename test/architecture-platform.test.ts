@@ -56,6 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "credentials.ts": ["store"],
   "figures.ts": ["store"],
   "handlers.ts": ["files", "preconditions.ts", "store"],
+  "passwords.ts": ["password-judge.ts"],
   "login-guard.ts": ["store"],
   "rate-limiter.ts": ["store"],
   "reset-tokens.ts": ["credentials.ts", "store"],

@@ -1,7 +1,6 @@
 import { argon2, randomBytes, timingSafeEqual } from "node:crypto";
 import { promisify } from "node:util";
 import { Problem } from "../contract/errors.ts";
-import { createLazy } from "../kit/lazily.ts";
 
 const derive = promisify(argon2);
 
@@ -52,26 +51,8 @@ export const matchesPassword = async (
 export const SHORTEST_PASSWORD = 12;
 export const LONGEST_PASSWORD = 1024;
 
-/** A longer password is judged by its beginning, because the judgement takes time for each character. */
-const JUDGED_CHARACTERS = 64;
-/** Spellings such as `p4ssw0rd` that are tried for one word; with more of them, a check takes over 50 ms. */
-const SUBSTITUTIONS = 4;
 /** A lower score means less than a million guesses. */
 const LEAST_SCORE = 2;
-
-// Loaded on use: the list of common passwords takes time and memory.
-const createJudge = createLazy(async () => {
-  const [{ ZxcvbnFactory }, { dictionary, adjacencyGraphs }] = await Promise.all([
-    import("@zxcvbn-ts/core"),
-    import("@zxcvbn-ts/language-common"),
-  ]);
-  return new ZxcvbnFactory({
-    dictionary: { passwords: dictionary["passwords-common"] },
-    graphs: adjacencyGraphs,
-    l33tMaxSubstitutions: SUBSTITUTIONS,
-    maxLength: JUDGED_CHARACTERS,
-  });
-});
 
 /** Checks a password that a person chooses. @throws {Problem} invalid_request */
 export const checkNewPassword = async (password: string): Promise<void> => {
@@ -83,7 +64,8 @@ export const checkNewPassword = async (password: string): Promise<void> => {
       `A password has ${SHORTEST_PASSWORD} to ${LONGEST_PASSWORD} characters; this one has ${length}.`,
     );
   }
-  const judge = await createJudge();
+  // Loaded on use: the list of common passwords takes time and memory.
+  const { judge } = await import("./password-judge.ts");
   if (judge.check(password).score >= LEAST_SCORE) return;
   throw new Problem(
     "invalid_request",

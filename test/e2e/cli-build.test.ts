@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../scripts/build/bundle.ts";
 import { runCli, startCli, whenReady } from "../support/cli.ts";
 import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
+import { verifies } from "../support/verifies.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
 import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 
@@ -57,6 +58,14 @@ it("builds a program that runs without node_modules", async () => {
   expect(stdout).toContain("Usage: receivables-mcp");
 });
 
+it("imports no package at run time that loses its names in the bundle, as CommonJS ones do", () => {
+  const nameless = Object.values(metafile.outputs).filter(
+    ({ entryPoint = "", exports }) =>
+      entryPoint.includes("node_modules/") && !exports.some((name) => name !== "default"),
+  );
+  expect(nameless.map(({ entryPoint }) => entryPoint)).toEqual([]);
+});
+
 it("serves the demo tenant from the bundle", async () => {
   const client = await open({});
   const answer = await client.callTool({ name: "disputes_list", arguments: { PageSize: 1 } });
@@ -64,6 +73,7 @@ it("serves the demo tenant from the bundle", async () => {
   await client.close();
 });
 
+verifies("OP-11");
 it("signs people in from the bundle", async () => {
   const settings = {
     ...env({ RECEIVABLES_HTTP_AUTH: "builtin", RECEIVABLES_OAUTH_REGISTRATION: "true" }),
@@ -73,7 +83,14 @@ it("signs people in from the bundle", async () => {
   const about = ["--email", ann.email, "--first-name", "Ann", "--last-name", "Lee"];
   await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], settings);
   const user = ["admin", "user", "create", "--tenant", "acme", "--role", "Administrator", ...about];
-  await runCli(user, settings, ann.password);
+  const add = async (password: string) => {
+    const adding = startCli(user, settings, cli);
+    adding.stdin.write(password);
+    const { status } = await adding.end("stdin");
+    return { status, said: adding.texts.stderr };
+  };
+  expect(await add("password1234")).toEqual({ status: 1, said: expect.stringContaining("common") });
+  expect(await add(ann.password)).toMatchObject({ status: 0 });
   const running = startCli(["http", "--port", "0"], settings, cli);
   try {
     const { baseUrl: url, mcpUrl: resource = "" } = await whenReady(running);
