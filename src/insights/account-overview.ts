@@ -145,7 +145,10 @@ export const accountOverview = defineInsight({
   name: "account_overview",
   title: "Overview of an account",
   input: z.strictObject({
-    account: requiredText(200).meta({ description: "number, or part of the name" }),
+    account: requiredText(200).meta({
+      description: "number, or part of the name",
+      examples: ["Acme"],
+    }),
   }),
   item: z.object({
     accountNumber: z.string(),

@@ -86,7 +86,7 @@ const MOST_KNOWN = 20;
 
 const refuseUnknown = (filter: NamedFilter, word: string, known: readonly Named[]): never => {
   const names = known.flatMap(({ code, name }) => [code, name]);
-  const near = describeKnown(word, [...new Set(names)].slice(0, MOST_KNOWN));
+  const near = describeKnown(word, [...new Set(names)], MOST_KNOWN);
   const message = `names no ${filter} of the configuration: ${JSON.stringify(word.slice(0, 100))}${near}`;
   throw new Problem("invalid_parameter", `${filter} ${message}.`, {
     errors: [{ field: filter, code: "unknown_reference", message }],

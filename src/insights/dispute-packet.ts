@@ -99,7 +99,10 @@ export const disputePacket = defineInsight({
   name: "dispute_packet",
   title: "Everything about one dispute",
   input: z.strictObject({
-    disputeId: RecordNumber.meta({ description: "disputeCode or disputeId" }),
+    disputeId: RecordNumber.meta({
+      description: "disputeCode or disputeId",
+      examples: ["D-4711-01"],
+    }),
   }),
   item: z.object({
     missing: z.array(z.string()),

@@ -73,6 +73,8 @@ const toFoundDocument = (document: Document): Found => {
   };
 };
 
+const isListed = (context: InsightContext): boolean => context.extensions.has(documents.list.id);
+
 const listDocuments: Search = async (context, text) => {
   const part = await readPart(context, documents.list, { search: text, limit: DOCUMENTS_READ });
   if (part.refused !== undefined) return notSearched("Documents", part.refused.reason);
@@ -93,7 +95,7 @@ const readRespelt = async (context: InsightContext, text: string): Promise<Found
 };
 
 const searchDocuments: Search = async (context, text) => {
-  const canSearch = context.extensions.has(documents.list.id);
+  const canSearch = isListed(context);
   const part = await readPart(context, documents.get, { document_number: text });
   if (part.refused !== undefined && !part.refused.isAbsent) {
     return notSearched("Documents", part.refused.reason);
@@ -232,6 +234,10 @@ const byRank = (a: ReturnType<typeof rank>, b: ReturnType<typeof rank>): number 
 const SIMILAR = "Nothing has this text; these accounts have similar names.";
 const PARTIAL = "More records match than were read; a longer text finds fewer.";
 
+const SHORT =
+  "Fewer than 3 characters find accounts and documents by the beginning of a name or number only.";
+const SHORTEST_PART = 3;
+
 const toSimilar = (hit: AccountHit): Found => ({
   ...toFoundAccount(hit),
   texts: { similarName: hit.name },
@@ -242,7 +248,10 @@ export const findRecords = defineInsight({
   name: "find_records",
   title: "Find records",
   input: z.strictObject({
-    text: requiredText(200).meta({ description: "number, code or part of a name" }),
+    text: requiredText(200).meta({
+      description: "number, code or part of a name",
+      examples: ["Acme"],
+    }),
     types: oneOrMore(z.enum(TYPES)).optional().meta({ description: "default: all" }),
     limit: z.int().min(1).max(100).default(LIMIT).meta({ description: "default 10" }),
   }),
@@ -273,6 +282,7 @@ export const findRecords = defineInsight({
     const notes = [
       ...(similar.length > 0 ? [SIMILAR] : []),
       ...(truncated ? [PARTIAL] : []),
+      ...([...wanted].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
       ...results.flatMap((one) => one.notes),
     ];
     return {

@@ -91,6 +91,13 @@ describe("arguments of insights", () => {
     expect(await refusal("credit_queue", { limit: "many" })).toContain(
       "limit must be a number, for instance 10",
     );
+    expect(await refusal("account_overview", {})).toContain(
+      'account is required, for instance "Acme"',
+    );
+    const measures = ["sum(paymentAmount)"];
+    expect(await refusal("payments_summarize", { source: "cashapp", measures })).toContain(
+      'measures[0] must be an object, such as {"op": "sum", "field": "paymentAmount"}',
+    );
   });
 
   it("may be JSON strings and single values, as hosts send them", async () => {

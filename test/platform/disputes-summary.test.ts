@@ -218,7 +218,7 @@ onEveryStore("disputes.summary against a model", (at) => {
       [{ unassigned: true }, (row: DisputeRow) => row.assignee_id === null],
       [{ amountMin: 0.2, amountMax: 7 }, (row: DisputeRow) => ["0.2", "7"].includes(row.amount)],
       [{ documentStatus: "missing" }, () => true],
-      [{ documentStatus: "open" }, () => false],
+      [{ documentStatus: "Open" }, () => false],
       [{ status: 2 }, (row: DisputeRow) => row.status === 2],
     ])("keeps the disputes of %j", async (filter, keeps) => {
       const body = await ask(filter);

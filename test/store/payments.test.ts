@@ -52,6 +52,10 @@ onEveryStore("streams of payment rows", (at) => {
       { accountNumber: { eq: rows[4]?.["accountNumber"] } },
       { networkPaymentId: { in: ["P-7", "P-9", "P-10999", "nothing"] } },
       { updatedAt: { gte: "2000-01-01" }, payerName: { contains: "acme" } },
+      { payerName: { contains: "CME" } },
+      { payerName: { endsWith: "2" } },
+      // More values than are read from an index.
+      { networkPaymentId: { contains: "-77" } },
       { networkPaymentId: { startsWith: "p-1" }, paymentMethod: { ne: "check" } },
       { paymentDate: { between: ["2026-03-01", "2026-03-09"] } },
     ];

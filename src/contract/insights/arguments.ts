@@ -5,10 +5,12 @@ import { toFaults } from "../faults.ts";
 
 export type Parsed<T> = { value: T; faults?: undefined } | { value?: undefined; faults: Fault[] };
 
-/** Returns the words after a fault that name the most similar known value and all known ones. */
-export const describeKnown = (word: string, known: readonly string[]): string => {
+/** Returns the words after a fault that name the most similar known value and all known ones, or the first of them. */
+export const describeKnown = (word: string, known: readonly string[], most = Infinity): string => {
   const [near] = findNearest(word, known, 1);
-  return `${near === undefined ? "" : `; similar: ${near}`}; known: ${known.join(", ")}`;
+  const more = known.length > most ? ` and ${known.length - most} more` : "";
+  const listed = `; known: ${known.slice(0, most).join(", ")}${more}`;
+  return near === undefined ? listed : `; similar: ${near}${listed}`;
 };
 
 /** Validates the arguments of an insight; unknown ones are refused with the known ones and the most similar. */
@@ -42,6 +44,10 @@ export const DayCount = z.int("must be a number of days, such as 30").min(0).max
 export const Flag = z.boolean("must be true or false");
 
 const MAX_VALUES = 1000;
+
+/** One of the words in any letter case. */
+export const wordInAnyCase = <const T extends readonly string[]>(words: T) =>
+  z.preprocess((sent) => (typeof sent === "string" ? sent.toLowerCase() : sent), z.enum(words));
 
 /** A list, or one value instead of a list of one. */
 export const oneOrMore = <S extends z.ZodType>(value: S) =>

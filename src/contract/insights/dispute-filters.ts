@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Amount, RecordNumber, requiredText } from "../fields.ts";
-import { Day, DayCount, Flag, oneOrMore } from "./arguments.ts";
+import { Day, DayCount, Flag, oneOrMore, wordInAnyCase } from "./arguments.ts";
 
 /** Dispute statuses by their documented numbers. */
 export const DISPUTE_STATUSES = ["Open", "Closed", "Canceled"] as const;
@@ -55,7 +55,7 @@ export const disputeFilters = {
   updatedBefore: Day.optional(),
   olderThanDays: DayCount.optional(),
   /** `missing`: the platform has no such document. */
-  documentStatus: z.enum(DOCUMENT_STATES).optional(),
+  documentStatus: wordInAnyCase(DOCUMENT_STATES).optional(),
   asOf: Day.optional().meta({ description: "as they stood that day" }),
 };
 

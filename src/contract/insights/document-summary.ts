@@ -11,6 +11,7 @@ import {
   parseArguments,
   type Parsed,
   wordAmong,
+  wordInAnyCase,
 } from "./arguments.ts";
 import { UNITS } from "./calendar.ts";
 import { ExactNumber, GroupKey, insightResult } from "./result.ts";
@@ -36,8 +37,8 @@ const TYPES = ["invoice", "credit_note", "other"] as const;
 
 export const documentFilters = {
   accountNumber: oneOrMore(RecordNumber).optional(),
-  status: z.enum(STATUSES).default("open"),
-  type: z.enum(TYPES).optional(),
+  status: wordInAnyCase(STATUSES).default("open"),
+  type: wordInAnyCase(TYPES).optional(),
   dueFrom: Day.optional(),
   dueTo: Day.optional(),
   asOf: Day.optional().meta({ description: "the day to which days past due count; default today" }),

@@ -55,10 +55,18 @@ const MAX_TOP_ROWS = 20;
 
 const MEASURES_EXAMPLE = '[{"op": "sum", "field": "paymentAmount"}]';
 
-const MeasureBody = z.strictObject({
-  op: wordAmong(MEASURE_OPS).meta({ description: MEASURE_OPS.join(", ") }),
-  field: z.string().optional(),
-});
+const MeasureBody = z.strictObject(
+  {
+    op: wordAmong(MEASURE_OPS).meta({ description: MEASURE_OPS.join(", ") }),
+    field: z.string().optional(),
+  },
+  {
+    error: ({ code }) =>
+      code === "invalid_type"
+        ? `must be an object, such as ${MEASURES_EXAMPLE.slice(1, -1)}`
+        : undefined,
+  },
+);
 
 export const PaymentSummaryBody = z.strictObject({
   source: z.enum(SOURCES),

@@ -13,7 +13,7 @@ import {
 export const bpn: readonly Field[] = withCommonFields([
   string("*+networkPaymentId", "payment id in the network"),
   string("*+payerId", "payer id in the network"),
-  string("*payerName", "payer name"),
+  string("*+payerName", "payer name"),
   string("supplierId", "supplier id in the network"),
   string("supplierName", "supplier name"),
   string("*+accountNumber", "customer account number"),

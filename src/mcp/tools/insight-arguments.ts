@@ -15,10 +15,12 @@ const schemaOf = (tool: InsightTool): JsonSchema => {
   return schema;
 };
 
+const fieldOf = ({ input }: InsightTool["insight"], name: string): z.ZodType | undefined =>
+  (input.shape as Record<string, z.ZodType>)[name];
+
 /** The default of an argument, if it has one. */
-export const defaultOf = ({ input }: InsightTool["insight"], name: string): unknown => {
-  const field = (input.shape as Record<string, z.ZodType>)[name];
-  const parsed = field?.safeParse(undefined);
+export const defaultOf = (insight: InsightTool["insight"], name: string): unknown => {
+  const parsed = fieldOf(insight, name)?.safeParse(undefined);
   return parsed?.success === true ? parsed.data : undefined;
 };
 
@@ -38,13 +40,19 @@ const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): 
 const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:|at most/;
 
 /** Adds an example of the right form to a fault that has none. */
-const withExample = ({ properties = {} }: JsonSchema, fault: Fault): Fault => {
+const withExample = (
+  insight: InsightTool["insight"],
+  { properties = {} }: JsonSchema,
+  fault: Fault,
+): Fault => {
   const [name = ""] = fault.field.split(/[.[]/, 1);
   const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (schema === undefined || HAS_EXAMPLE.test(fault.message)) return fault;
+  const [example = exampleOf(schema)] = (fieldOf(insight, name)?.meta()?.["examples"] ??
+    []) as unknown[];
   return {
     ...fault,
-    message: `${fault.message}, for instance ${JSON.stringify(exampleOf(schema))}`,
+    message: `${fault.message}, for instance ${JSON.stringify(example)}`,
   };
 };
 
@@ -59,7 +67,7 @@ export const readInsightArguments = (tool: InsightTool, sent: Values): Values =>
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
   const parsed = tool.insight.input.safeParse(Object.fromEntries(known), { reportInput: true });
   const wrong = parsed.success ? [] : toFaults(parsed.error);
-  const all = [...unknown, ...wrong.map((fault) => withExample(schema, fault))];
+  const all = [...unknown, ...wrong.map((fault) => withExample(tool.insight, schema, fault))];
   if (all.length > 0 || !parsed.success) throw refuseArguments(tool, all);
   return parsed.data;
 };

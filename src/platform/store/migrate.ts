@@ -22,6 +22,7 @@ import { auditKeys } from "./migrations/0017-audit-keys.ts";
 import { versions } from "./migrations/0018-versions.ts";
 import { partitions } from "./migrations/0019-partitions.ts";
 import { plans } from "./migrations/0020-plans.ts";
+import { paymentNames } from "./migrations/0021-payment-names.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -46,6 +47,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0018-versions": versions(types),
   "0019-partitions": partitions(sealing),
   "0020-plans": plans,
+  "0021-payment-names": paymentNames,
 });
 
 // The steps' types and keys matter only when they run.

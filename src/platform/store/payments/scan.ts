@@ -4,6 +4,7 @@ import type { Filter } from "../../../contract/payments/filter.ts";
 import { getDialect, type PaymentScan } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import { TABLES } from "./columns.ts";
+import { findWholeValues } from "./distinct.ts";
 import { toCondition, matches } from "./filter.ts";
 
 // If an index finds more rows than this, the table is read in the order of `seq` instead.
@@ -42,6 +43,8 @@ const INDEXED_OPERATORS: readonly Is["operator"][] = [
   "gte",
   "lt",
   "lte",
+  "contains",
+  "endsWith",
 ];
 
 /** Returns the required conditions that an index can answer, those that usually match fewest rows first. */
@@ -58,10 +61,19 @@ const compareOperators = (a: Is, b: Is): number =>
 export const isBetween = (after: number, upTo: number): RawBuilder<boolean> =>
   sql<boolean>`seq > ${after} and seq <= ${upTo}`;
 
+/** Returns the condition in a form that its index answers; undefined if there is none. */
+const toIndexed = async (db: Db, scan: PaymentScan, condition: Is) =>
+  condition.operator === "contains" || condition.operator === "endsWith"
+    ? findWholeValues(db, scan, condition)
+    : toCondition(db, condition);
+
 /** Finds rows by the index of one condition; undefined if every index finds more than MOST_INDEXED. */
 export const findCandidates = async (db: Db, scan: PaymentScan): Promise<number[] | undefined> => {
   for (const one of findIndexed(scan.filter)) {
-    const where = sql<boolean>`${toCondition(db, one)} and ${isBetween(scan.after, scan.upTo)}`;
+    // oxlint-disable-next-line no-await-in-loop -- the next one is read only if this finds too many
+    const indexed = await toIndexed(db, scan, one);
+    if (indexed === undefined) continue;
+    const where = sql<boolean>`${indexed} and ${isBetween(scan.after, scan.upTo)}`;
     // Unordered: sorting by seq would read all rows that the index finds.
     const unordered = sql``;
     const seqs = await selectSeqs(db, scan, where, MOST_INDEXED + 1, unordered);
