@@ -8,8 +8,13 @@ import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { verifies } from "../support/verifies.ts";
 
-/** Recorded disk operations, and the error code of the next write. */
-const disk = vi.hoisted(() => ({ acts: [] as string[], fails: undefined as string | undefined }));
+/** Recorded disk operations, the error code of the next write, and what flushes of folders wait for. */
+const disk = vi.hoisted(() => ({
+  acts: [] as string[],
+  fails: undefined as string | undefined,
+  renamed: () => {},
+  mayFlush: Promise.resolve(),
+}));
 
 vi.mock("node:fs/promises", async (importOriginal) => {
   const real = await importOriginal<typeof Disk>();
@@ -23,6 +28,7 @@ vi.mock("node:fs/promises", async (importOriginal) => {
             throw Object.assign(new Error("the disk fails"), { code: disk.fails });
           }
           if (name !== "close") disk.acts.push(`${String(name)} ${what}`);
+          if (name === "sync" && what === "folder") await disk.mayFlush;
           return Reflect.apply(value, target, given) as unknown;
         };
       },
@@ -34,7 +40,8 @@ vi.mock("node:fs/promises", async (importOriginal) => {
     },
     async rename(from: string, to: string) {
       disk.acts.push("rename");
-      return real.rename(from, to);
+      await real.rename(from, to);
+      disk.renamed();
     },
   };
 });
@@ -50,6 +57,8 @@ describe("a disk", () => {
     folder = mkdtempSync(join(tmpdir(), "receivables-disk-"));
     disk.acts = [];
     disk.fails = undefined;
+    disk.renamed = () => {};
+    disk.mayFlush = Promise.resolve();
   });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -63,6 +72,24 @@ describe("a disk", () => {
       "sync draft",
     ]);
     expect(folders).toEqual(["sync folder", "sync folder"]);
+  });
+
+  verifies("C-05");
+  it("flushes a folder once for all files that were renamed during the flush before", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    disk.mayFlush = promise;
+    let left = 20;
+    disk.renamed = () => {
+      left -= 1;
+      if (left === 0) resolve();
+    };
+    const files = createDiskFiles(folder);
+    const keys = Array.from({ length: left }, (_, number) => `own/file-${number}`);
+    await Promise.all(keys.map((key) => files.put(key, pieces("one"), 100)));
+    const folders = disk.acts.filter((act) => act === "sync folder");
+    // Each of the two folders for the first file, and again for all others.
+    expect(folders).toHaveLength(4);
+    expect(disk.acts.slice(-3)).toEqual(Array(3).fill("sync folder"));
   });
 
   verifies("C-06");

@@ -4,7 +4,7 @@ import { Problem } from "../../contract/errors.ts";
 import type { FileStore } from "../files/port.ts";
 import { type AuditKey, findSigner } from "../store/audit-key.ts";
 import { advanceEnd, type ChainEnd } from "../store/audit-links.ts";
-import { createBulkInsert } from "../store/bulk-writes.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import type { Db, Snapshot, Store } from "../store/port.ts";
 import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
 import type { AuditHeadRow, AuditLogRow, Tables, TenantRow } from "../store/tables.ts";
@@ -43,8 +43,7 @@ const insertRows = async (
     if (names.length === columns.length && names.every((name) => columns.includes(name))) continue;
     throw new Problem("invalid_request", `A row of ${table} has other columns than this store.`);
   }
-  const kinds = Object.fromEntries(columns.map((name) => [name, "value"]));
-  await createBulkInsert(table, kinds as never)(tx, rows as never);
+  await insertAll(tx, table, rows);
 };
 
 /** One import: its folder, and the columns of this store's tables. */

@@ -7,9 +7,9 @@ import { announceFiles, claimFiles } from "../files/unclaimed.ts";
 import { appendEntries } from "../store/audit-chain.ts";
 import { insertDisputes } from "../store/disputes.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { DisputeRow, Tables } from "../store/tables.ts";
+import type { Tables } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
-import { createBulkInsert } from "../store/bulk-writes.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import { buildCreditApplications } from "./credit.ts";
 import { type DemoData, openDemoData, type Row } from "./data.ts";
 import { buildLedger } from "./ledger.ts";
@@ -43,7 +43,6 @@ export type DemoNeeds = {
 };
 
 const { tenantId } = DEMO_TENANT;
-const BATCH_ROWS = 100;
 
 /** Tables whose rows are in the data column by column, in the order of their references. */
 const TABLES = [
@@ -76,12 +75,6 @@ const buildRows = <T extends keyof Tables>(data: DemoData, table: T): Tables[T][
 
 const withJson = (record: object): object =>
   Object.fromEntries(Object.entries(record).map(([name, value]) => [name, toColumnValue(value)]));
-
-/** Rows of one table have the columns of the first one. TypeScript cannot prove that for any table. */
-const insertAll = async (tx: Db, table: keyof Tables, rows: readonly object[]): Promise<void> => {
-  const columns = Object.keys(rows[0] ?? {}).map((name) => [name, "value"]);
-  await createBulkInsert(table, Object.fromEntries(columns) as never)(tx, rows as never);
-};
 
 type Login = {
   id: string;
@@ -135,19 +128,12 @@ export const readDemo = (now: number) => {
 
 export type Demo = ReturnType<typeof readDemo>;
 
-const insertDisputesInBatches = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
-  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
-    await insertDisputes(tx, rows.slice(from, from + BATCH_ROWS));
-  }
-};
-
 /** Inserts the rows of the data; the tenant and its users must exist. */
 export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
   for (const table of TABLES) {
     const rows = demo.tables[table];
     // oxlint-disable no-await-in-loop -- one connection
-    if (table === "disputes") await insertDisputesInBatches(tx, demo.tables.disputes);
+    if (table === "disputes") await insertDisputes(tx, demo.tables.disputes);
     else await insertAll(tx, table, rows);
     // oxlint-enable no-await-in-loop
   }
@@ -184,8 +170,10 @@ export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
   const demo = readDemo(clock());
   const connectionId = newId();
   await announceFiles(needs, { tenantId, connectionId });
-  const ofDocuments = await storeFiles(files, demo.data, "document_attachments", connectionId);
-  const ofDisputes = await storeFiles(files, demo.data, "dispute_attachments", connectionId);
+  const [ofDocuments, ofDisputes] = await Promise.all([
+    storeFiles(files, demo.data, "document_attachments", connectionId),
+    storeFiles(files, demo.data, "dispute_attachments", connectionId),
+  ]);
   const passwordHash = (await needs.passwordHash) ?? null;
   return store.transaction(async (tx) => {
     // Another process may have been faster.

@@ -41,6 +41,29 @@ const flushFolder = async (path: string): Promise<void> => {
   }
 };
 
+/** Creates a function that flushes a folder. Calls before a flush has begun share it. */
+const createFlush = () => {
+  const last = new Map<string, { hasBegun: boolean; done: Promise<void> }>();
+  return (path: string): Promise<void> => {
+    const earlier = last.get(path);
+    if (earlier?.hasBegun === false) return earlier.done;
+    const begin = async (): Promise<void> => {
+      // What was renamed after that flush had begun may not be safe by it.
+      await earlier?.done.catch(() => {});
+      flush.hasBegun = true;
+      try {
+        await flushFolder(path);
+      } finally {
+        if (last.get(path) === flush) last.delete(path);
+      }
+    };
+    const flush = { hasBegun: false, done: Promise.resolve() };
+    last.set(path, flush);
+    flush.done = begin();
+    return flush.done;
+  };
+};
+
 const write = async (
   path: string,
   bytes: AsyncIterable<Uint8Array>,
@@ -80,22 +103,26 @@ async function* listFiles(
 // No key begins with a dot, so no key can name a draft.
 const DRAFTS = ".drafts";
 
-/** Files in a folder, one per key. A draft is written, flushed and renamed, so no key has an incomplete file. */
-export const createDiskFiles = (path: string): FileStore => {
-  const folder = resolve(path);
-  const drafts = join(folder, DRAFTS);
-
-  const pathOf = (key: string): string => join(folder, ...parseKey(key));
-
-  /** Renames a draft to its key, and flushes every folder that may be new. */
-  const keep = async (draft: string, place: string): Promise<void> => {
+/** Creates a function that renames a draft to its key, and flushes every folder that may be new. */
+const createKeep = (folder: string) => {
+  const flush = createFlush();
+  return async (draft: string, place: string): Promise<void> => {
     await mkdir(dirname(place), { recursive: true, mode: 0o700 });
     await rename(draft, place);
     for (let at = dirname(place); at.length >= folder.length; at = dirname(at)) {
       // oxlint-disable-next-line no-await-in-loop -- a name is safe before the folder that holds it
-      await flushFolder(at);
+      await flush(at);
     }
   };
+};
+
+/** Files in a folder, one per key. A draft is written, flushed and renamed, so no key has an incomplete file. */
+export const createDiskFiles = (path: string): FileStore => {
+  const folder = resolve(path);
+  const drafts = join(folder, DRAFTS);
+  const keep = createKeep(folder);
+
+  const pathOf = (key: string): string => join(folder, ...parseKey(key));
 
   return {
     async put(key, bytes, maxBytes) {

@@ -82,3 +82,25 @@ export const createBulkInsert = <T extends keyof Tables>(table: T, columns: Colu
 /** Creates a function that inserts or replaces many complete rows; no two of them may have the same key. */
 export const createBulkUpsert = <T extends keyof Tables>(table: T, columns: Columns<T>): Write<T> =>
   createWrite(table, columns, buildOnConflict(columns));
+
+const inserts = new Map<string, Write<never>>();
+
+/** Inserts rows that have the columns of the first one. TypeScript cannot prove that for any table. */
+export const insertAll = async (
+  tx: Db,
+  table: keyof Tables,
+  rows: readonly object[],
+): Promise<void> => {
+  const names = Object.keys(rows[0] ?? {});
+  const key = `${table} ${names.join()}`;
+  let insert = inserts.get(key);
+  if (insert === undefined) {
+    insert = createWrite(
+      table,
+      Object.fromEntries(names.map((name) => [name, "value"])) as never,
+      undefined,
+    );
+    inserts.set(key, insert);
+  }
+  await insert(tx, rows as never);
+};

@@ -3,6 +3,7 @@ import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
 import { ACCOUNT_SEARCH } from "./accounts.ts";
 import { toLikePattern } from "./audit-logs.ts";
+import { insertAll } from "./bulk-writes.ts";
 import { addToTotal, moveTotal } from "./dispute-totals.ts";
 import type { ListCost } from "./list-cost.ts";
 import type { Db } from "./port.ts";
@@ -337,7 +338,7 @@ export const takeDisputeCode = async (
 export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
   const [first] = rows;
   if (first === undefined) return;
-  await tx.insertInto("disputes").values(rows).execute();
+  await insertAll(tx, "disputes", rows);
   for (const [status, same] of Map.groupBy(rows, (row) => row.status)) {
     await addToTotal(tx, first.tenant_id, status, same.length);
   }
