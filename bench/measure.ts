@@ -89,3 +89,14 @@ export const lineOf = ({ name, unit, aim, about }: Benchmark, samples: Samples):
   const runs = samples.ours.length;
   return { name, ours, base, ratio, aim, verdict: verdictOf(ratio, aim), unit, runs, about };
 };
+
+const closings: (() => Promise<void>)[] = [];
+
+/** Closes what several benchmarks share after the last of them; a database server would keep the process alive. */
+export const closeAtEnd = (close: () => Promise<void>): void => {
+  closings.push(close);
+};
+
+export const closeShared = async (): Promise<void> => {
+  await Promise.all(closings.splice(0).map((close) => close()));
+};

@@ -1,7 +1,7 @@
 import { parseArgs } from "node:util";
 import Table from "cli-table3";
 import { benchmarks } from "./index.ts";
-import { type Benchmark, type Line, lineOf } from "./measure.ts";
+import { type Benchmark, closeShared, type Line, lineOf } from "./measure.ts";
 import { writeReport } from "./report/report.ts";
 
 const USAGE = `npm run bench -- [NAME…] [--runs N] [--json] [--only]
@@ -71,6 +71,7 @@ if (values.help || !(Number.isInteger(runs) && runs > 0) || wanted.length === 0)
     // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
     lines.push(lineOf(benchmark, await benchmark.run({ runs })));
   }
+  await closeShared();
   const shown = values.json ? JSON.stringify({ runs, lines }) : table(lines);
   process.stdout.write(`${shown}\n`);
 }

@@ -4,6 +4,7 @@ import { extensions } from "../../src/contract/index.ts";
 import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
+import { closeAtEnd } from "../measure.ts";
 import { type Bench, type Ledger, openLedgers } from "../platform/ledger.ts";
 import { fillPayments } from "../platform/payment-rows.ts";
 
@@ -26,7 +27,7 @@ const openShared = (): Promise<Bench> => {
     const bench = await openLedgers([DISPUTES]);
     const [ledger] = bench.ledgers;
     if (ledger !== undefined) await fillPayments(bench.store, ledger.tenantId, PAYMENT_ROWS);
-    process.once("beforeExit", () => bench.close());
+    closeAtEnd(() => bench.close());
     return bench;
   })();
   return shared;

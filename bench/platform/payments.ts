@@ -9,7 +9,7 @@ import {
   hashSelection,
 } from "../../src/contract/payments/query.ts";
 import { createSeal } from "../../src/kit/seal.ts";
-import { type Benchmark, interleaved, median, wallMs } from "../measure.ts";
+import { type Benchmark, closeAtEnd, interleaved, median, wallMs } from "../measure.ts";
 import { type Bench, type Ledger, MASTER_KEY, openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
 
@@ -114,7 +114,7 @@ const tenants = (): Promise<Bench> => {
     }
     return bench;
   });
-  process.once("beforeExit", () => opened.then((bench) => bench.close()));
+  closeAtEnd(() => opened.then((bench) => bench.close()));
   shared = opened;
   return opened;
 };

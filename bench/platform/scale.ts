@@ -2,7 +2,14 @@ import { sql } from "kysely";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
-import { type Benchmark, median, type Options, type Samples, wallMs } from "../measure.ts";
+import {
+  type Benchmark,
+  closeAtEnd,
+  median,
+  type Options,
+  type Samples,
+  wallMs,
+} from "../measure.ts";
 import { type Bench, type Ledger, openLedgers } from "./ledger.ts";
 import { SIGNING } from "./signing.ts";
 
@@ -11,7 +18,13 @@ const CALLS = 100;
 /** Rows of a page, which each of the ledgers has. */
 const ROWS = 5;
 
-type Ask = (number: number, ledger: Ledger) => [method: string, path: string, body?: unknown];
+type Ask = [method: string, path: string, body?: unknown];
+
+type Asked = {
+  ask(number: number, ledger: Ledger): Ask;
+  /** Takes back what the request changed, so that the ledger keeps its size. */
+  undo?(answer: { disputeId: string }): Ask;
+};
 
 // Spread over the ledger, so that no page of the file is always the same one.
 const spread = (number: number, { disputes }: Ledger): number => (number * 7919) % disputes;
@@ -20,71 +33,72 @@ const spread = (number: number, { disputes }: Ledger): number => (number * 7919)
 const openOne = (number: number, { disputes }: Ledger): number =>
   ((number * 7919) % Math.max(1, Math.floor(disputes / 30))) * 30 + 1;
 
-let changed = 0;
-let created = 0;
+const read = (ask: (number: number, ledger: Ledger) => string): Asked => ({
+  ask: (number, ledger) => ["GET", ask(number, ledger)],
+});
 
-const ASKS: Record<string, Ask> = {
-  get: (number, ledger) => ["GET", `/disputes/dispute-${spread(number, ledger)}`],
-  list: () => ["GET", `/disputes?PageSize=${ROWS}`],
-  "list-status": () => ["GET", `/disputes?Status=0&PageSize=${ROWS}`],
-  "list-amount": () => ["GET", `/disputes?Sort=-Amount&PageSize=${ROWS}`],
-  "list-account": (number, ledger) => [
-    "GET",
-    `/disputes?AccountNumber=account-${Math.floor(spread(number, ledger) / 10)}`,
-  ],
-  "list-document": (number, ledger) => [
-    "GET",
-    `/disputes?DocumentNumber=${spread(number, ledger)}`,
-  ],
-  "list-assignee": (number, ledger) => [
-    "GET",
-    `/disputes?AssigneeId=assignee-${number % Math.max(1, ledger.disputes / 100)}&PageSize=${ROWS}`,
-  ],
-  lookup: (number, ledger) => [
-    "POST",
-    "/disputes/by-dispute-ids",
-    {
-      disputeIds: Array.from(
-        { length: ROWS },
-        (_, index) => `dispute-${spread(number + index, ledger)}`,
-      ),
-    },
-  ],
-  update: (number, ledger) => [
-    "PUT",
-    `/disputes/dispute-${openOne(number, ledger)}`,
-    { poNumber: `PO ${(changed += 1)}` },
-  ],
-  create: () => {
-    created += 1;
-    return [
+const REQUESTS: Record<string, Asked> = {
+  get: read((number, ledger) => `/disputes/dispute-${spread(number, ledger)}`),
+  list: read(() => `/disputes?PageSize=${ROWS}`),
+  "list-status": read(() => `/disputes?Status=0&PageSize=${ROWS}`),
+  "list-amount": read(() => `/disputes?Sort=-Amount&PageSize=${ROWS}`),
+  "list-account": read(
+    (number, ledger) =>
+      `/disputes?AccountNumber=account-${Math.floor(spread(number, ledger) / 10)}`,
+  ),
+  "list-document": read((number, ledger) => `/disputes?DocumentNumber=${spread(number, ledger)}`),
+  "list-assignee": read(
+    (number, ledger) =>
+      `/disputes?AssigneeId=assignee-${number % Math.max(1, ledger.disputes / 100)}&PageSize=${ROWS}`,
+  ),
+  lookup: {
+    ask: (number, ledger) => [
       "POST",
-      "/disputes",
-      { amount: 5, accountNumber: "new", documentNumber: `new-${created}`, reasonId: "reason" },
-    ];
+      "/disputes/by-dispute-ids",
+      {
+        disputeIds: Array.from(
+          { length: ROWS },
+          (_, index) => `dispute-${spread(number + index, ledger)}`,
+        ),
+      },
+    ],
+  },
+  update: {
+    ask: (number, ledger) => [
+      "PUT",
+      `/disputes/dispute-${openOne(number, ledger)}`,
+      { poNumber: `PO ${number}` },
+    ],
+  },
+  create: {
+    ask: (number, ledger) => {
+      const documentNumber = `new-${spread(number, ledger)}`;
+      const accountNumber = `account-${Math.floor(spread(number, ledger) / 10)}`;
+      return [
+        "POST",
+        "/disputes",
+        { amount: 5, accountNumber, documentNumber, reasonId: "reason" },
+      ];
+    },
+    undo: ({ disputeId }) => ["DELETE", `/disputes/${disputeId}`],
   },
 };
 
-const call = async ({ platform }: Bench, ledger: Ledger, ask: ReturnType<Ask>): Promise<void> => {
-  const [method, path, body] = ask;
+const call = async (
+  { platform }: Bench,
+  { tenantId, apiKey }: Ledger,
+  [method, path, body]: Ask,
+): Promise<string> => {
   const response = await platform.fetch(
-    new Request(`http://bench/dispute/v1/tenants/${ledger.tenantId}${path}`, {
+    new Request(`http://bench/dispute/v1/tenants/${tenantId}${path}`, {
       method,
-      headers: { "X-Platform-Api-Key": ledger.apiKey, "Content-Type": "application/json" },
+      headers: { "X-Platform-Api-Key": apiKey, "Content-Type": "application/json" },
       ...(body === undefined ? {} : { body: JSON.stringify(body) }),
     }),
   );
-  await response.text();
+  const text = await response.text();
   if (response.status >= 400) throw new Error(`${path}: ${response.status}`);
-};
-
-const middleCall = async (bench: Bench, ledger: Ledger, ask: Ask): Promise<number> => {
-  const times: number[] = [];
-  for (let number = 0; number < CALLS; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
-    times.push(await wallMs(() => call(bench, ledger, ask(number, ledger))));
-  }
-  return median(times);
+  return text;
 };
 
 const openOnPostgres = async (): Promise<Bench> => {
@@ -106,35 +120,59 @@ const openShared = (name: Store["dialect"]): Promise<Bench> => {
   const known = shared.get(name);
   if (known !== undefined) return known;
   const opened = name === "sqlite" ? openLedgers(SIZES) : openOnPostgres();
-  process.once("beforeExit", () => opened.then((bench) => bench.close()));
+  closeAtEnd(() => opened.then((bench) => bench.close()));
   shared.set(name, opened);
   return opened;
 };
 
-const WARM_UP = 2;
+const WARM_UP = 4;
 
-/** Measures the ledgers in turn; returns the samples of the dearest and of the cheapest one. */
-const compareSizes = async (bench: Bench, ask: Ask, { runs }: Options): Promise<Samples> => {
+/** Asks the ledgers in turn. Returns the middle time of each one's calls. */
+const measureRound = async (
+  bench: Bench,
+  { ask, undo }: Asked,
+  first: number,
+): Promise<number[]> => {
+  const { ledgers } = bench;
+  const times = ledgers.map((): number[] => []);
+  for (let number = first; number < first + CALLS; number += 1) {
+    for (const index of ledgers.keys()) {
+      const place = (index + number) % ledgers.length;
+      const ledger = ledgers[place];
+      if (ledger === undefined) continue;
+      let answer = "";
+      // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
+      const ms = await wallMs(async () => {
+        answer = await call(bench, ledger, ask(number, ledger));
+      });
+      times[place]?.push(ms);
+      // oxlint-disable-next-line no-await-in-loop -- as above
+      if (undo !== undefined) await call(bench, ledger, undo(JSON.parse(answer)));
+    }
+  }
+  return times.map(median);
+};
+
+/** Returns the samples of the dearest and of the cheapest ledger. */
+const compareSizes = async (bench: Bench, request: Asked, { runs }: Options): Promise<Samples> => {
   const samples = bench.ledgers.map((): number[] => []);
   for (let run = -WARM_UP; run < runs; run += 1) {
-    for (const [place, ledger] of bench.ledgers.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
-      const cost = await middleCall(bench, ledger, ask);
-      if (run >= 0) samples[place]?.push(cost);
-    }
+    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
+    const round = await measureRound(bench, request, (run + WARM_UP) * CALLS);
+    if (run >= 0) for (const [place, ms] of round.entries()) samples[place]?.push(ms);
   }
   const ordered = samples.toSorted((a, b) => median(a) - median(b));
   return { ours: ordered.at(-1) ?? [], base: ordered[0] ?? [] };
 };
 
 const benchmarksOf = (store: Store["dialect"]): Benchmark[] =>
-  Object.entries(ASKS).map(([name, ask]) => ({
+  Object.entries(REQUESTS).map(([name, request]) => ({
     name: `scale-${store}-${name}`,
-    about: `disputes ${name} in tenants with ${SIZES.join(", ")} disputes: the dearest / the cheapest`,
+    about: `disputes ${name} in tenants with ${SIZES.join(", ")} disputes, asked in turn: the dearest / the cheapest`,
     unit: "ms",
     aim: 1.2,
     shares: `disputes on ${store}`,
-    run: async (options) => compareSizes(await openShared(store), ask, options),
+    run: async (options) => compareSizes(await openShared(store), request, options),
   }));
 
 export const scaleBenchmarks: readonly Benchmark[] = [
