@@ -20,6 +20,7 @@ import { findLastSeq } from "../../src/platform/store/payments.ts";
 import { selectRows, summarizePayments } from "../../src/platform/store/payments/summary.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { CopyingClient, createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
+import { planFewerOrders } from "../../src/platform/store/postgres/open.ts";
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { matchDisputes } from "../../src/platform/store/summaries/dispute-filters.ts";
 import { summarizeDisputes } from "../../src/platform/store/summaries/disputes.ts";
@@ -230,7 +231,13 @@ const openLogged = ({ environment }: Database, log: (event: LogEvent) => void): 
           exclusive: false,
           retryMs: 0,
         })
-      : createPostgresDialect(new pg.Pool({ Client: CopyingClient, connectionString: url }));
+      : createPostgresDialect(
+          new pg.Pool({
+            Client: CopyingClient,
+            connectionString: url,
+            onConnect: planFewerOrders,
+          }),
+        );
   return new Kysely<Tables>({ dialect, log });
 };
 
