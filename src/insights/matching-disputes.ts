@@ -6,6 +6,7 @@ import type { DocumentReader } from "./document-reader.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Reading } from "./read-pages.ts";
 import { readDisputes } from "./read-disputes.ts";
+import { readReopened } from "./reopened.ts";
 import { canFindNumbers, respellArguments } from "./spellings.ts";
 import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
 
@@ -67,6 +68,7 @@ export const readMatching = async (
 ): Promise<Matching> => {
   const moment = toMoment(filters.asOf, context.now());
   const names = await resolveNames(context, filters);
+  const reopened = await readReopened(context, moment);
   const holds = createFilter(filters, names);
   const { documentStatus } = filters;
   let [rowCount, unknown] = [0, 0];
@@ -83,7 +85,7 @@ export const readMatching = async (
     toListArguments(filters, names, see !== undefined),
     async (disputes) => {
       const standing = disputes
-        .map((dispute) => standAt(dispute, moment))
+        .map((dispute) => standAt(dispute, moment, reopened))
         .filter((one) => one !== undefined);
       for (const one of standing) see?.(one);
       const held = standing.filter(holds);
@@ -106,6 +108,7 @@ export const readMatching = async (
     notes: [
       ...(reading.stopped === undefined ? [] : [reading.stopped]),
       ...names.notes,
+      ...reopened.notes,
       ...describeUnknown(unknown),
     ],
   };

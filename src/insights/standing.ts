@@ -1,4 +1,5 @@
 import { dayNumber, endOfDay } from "../contract/insights/calendar.ts";
+import type { Reopened } from "../contract/insights/reopened.ts";
 import { DISPUTE_STATUSES, type DisputeStatusWord } from "../contract/insights/dispute-filters.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
@@ -29,14 +30,20 @@ export const toMoment = (asOf: string | undefined, now: number): Moment =>
     : { at: endOfDay(asOf), name: asOf, isPast: true };
 
 /** Returns a dispute as it stood; undefined if it did not exist yet. */
-export const standAt = (dispute: Dispute, { at, isPast }: Moment): Standing | undefined => {
+export const standAt = (
+  dispute: Dispute,
+  { at, isPast }: Moment,
+  { ended }: Reopened,
+): Standing | undefined => {
   const createdAt = Date.parse(dispute.createDate);
   if (isPast && createdAt > at) return undefined;
-  const closed = dispute.closedDate === null ? null : Date.parse(dispute.closedDate);
+  const before = ended.get(dispute.disputeId);
+  const present = dispute.closedDate === null ? null : Date.parse(dispute.closedDate);
+  const closed = before?.closedAt ?? present;
   const isOpenThen = isPast && closed !== null && closed > at;
   return {
     dispute,
-    status: isOpenThen ? "Open" : (DISPUTE_STATUSES[dispute.status] ?? "Open"),
+    status: isOpenThen ? "Open" : (DISPUTE_STATUSES[before?.status ?? dispute.status] ?? "Open"),
     createdAt,
     closedAt: isOpenThen ? null : closed,
     ageDays: dayNumber(at) - dayNumber(createdAt),

@@ -97,12 +97,20 @@ onEveryStore("disputes_summary", (at) => {
       description: "Credit issued",
       isValid: true,
     });
-    await loadDisputes(at(), TENANT, admin, { count: 1200, seed: 5 });
-    database = await readIntoDatabase(admin);
+    const closedBefore = await loadDisputes(at(), TENANT, admin, { count: 1200, seed: 5 });
+    database = await readIntoDatabase(admin, closedBefore);
   });
   afterAll(() => database.close());
 
   const summarize = (args: Record<string, unknown>) => runInsight(disputesSummary, context, args);
+
+  verifies("IN-01", "IN-21");
+  it("says that reopened disputes count as open where the audit log cannot be read", async () => {
+    const limited = await createTestContext(at(), TENANT, admin, { scopes: ["export:read"] });
+    const past = await runInsight(disputesSummary, limited, { asOf: "2025-12-31" });
+    expect(past.notes).toEqual([expect.stringMatching(/count as open.*"audit:read" is missing/)]);
+    expect((await runInsight(disputesSummary, limited, {})).notes).toEqual([]);
+  });
 
   verifies("IN-06", "IN-20", "IN-21", "IN-25", "IN-26", "IN-27");
   it.each(Array.from({ length: WHERE.length * 4 }, (_, seed) => seed))(

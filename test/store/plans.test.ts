@@ -82,7 +82,9 @@ const disputesSummary =
   (body: object): Act =>
   async (db) => {
     const summary = given(parseDisputeSummary(body));
-    const asked = { tenantId: TENANT, asOf: NOW, isPast: summary.filters.asOf !== undefined };
+    const isPast = summary.filters.asOf !== undefined;
+    const ended = new Map([["dispute-1", { status: 1, closedAt: NOW }]]);
+    const asked = { tenantId: TENANT, asOf: NOW, isPast, ended };
     const where = await matchDisputes(db, summary.filters, asked);
     await summarizeDisputes({ db, asked, summary }, where, PAGE);
   };

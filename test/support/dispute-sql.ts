@@ -39,7 +39,7 @@ const reopen = async (admin: Person, closed: readonly Dispute[]): Promise<void> 
 };
 
 /**
- * Loads disputes with open, closed, canceled and reopened ones, several currencies, equal amounts, and times at the ends
+ * Returns when the reopened ones had been closed before, by id. Loads disputes with open, closed, canceled and reopened ones, several currencies, equal amounts, and times at the ends
  * of days in UTC that are written in other time zones.
  */
 export const loadDisputes = async (
@@ -47,7 +47,7 @@ export const loadDisputes = async (
   tenantId: string,
   admin: Person,
   { count, seed }: { count: number; seed: number },
-): Promise<void> => {
+): Promise<ReadonlyMap<string, string | null>> => {
   const dice = createDice(seed);
   const rows = Array.from({ length: count }, (_, number) => {
     const created = FIRST_DAY + dice.whole(0, 170) * DAY + dice.pick([0, 1000, DAY - 1]);
@@ -79,18 +79,24 @@ export const loadDisputes = async (
   const sent = new Map(rows.map(({ poNumber, createDate }) => [poNumber, Date.parse(createDate)]));
   const moved = all.find((one) => Date.parse(one.createDate) !== sent.get(one.poNumber ?? ""));
   if (moved !== undefined) throw new Error(`${moved.poNumber} was created on ${moved.createDate}`);
-  await reopen(admin, all.filter(({ status }) => status === 1).slice(0, 12));
+  const reopened = all.filter(({ status }) => status === 1).slice(0, 12);
+  await reopen(admin, reopened);
+  return new Map(reopened.map(({ disputeId, closedDate }) => [disputeId, closedDate]));
 };
 
 /** The disputes as REST has them in a database of their own; amounts in hundredths, times in days and milliseconds. */
-export const readIntoDatabase = async (admin: Person): Promise<DatabaseSync> => {
+export const readIntoDatabase = async (
+  admin: Person,
+  closedBefore: ReadonlyMap<string, string | null> = new Map(),
+): Promise<DatabaseSync> => {
   const { body } = await admin.call("GET", DISPUTES);
   const database = new DatabaseSync(":memory:");
   database.exec(
     `create table d (code, account, accountName, document, currency, cents, reason, category, department,
-      assignee, resolution, valid, status, createdAt, closedAt, updatedAt)`,
+      assignee, resolution, valid, status, createdAt, closedAt, updatedAt,
+      closedBefore)`,
   );
-  const insert = database.prepare(`insert into d values (${Array(16).fill("?").join(", ")})`);
+  const insert = database.prepare(`insert into d values (${Array(17).fill("?").join(", ")})`);
   for (const one of body as Dispute[]) {
     insert.run(
       one.disputeCode,
@@ -109,6 +115,7 @@ export const readIntoDatabase = async (admin: Person): Promise<DatabaseSync> => 
       one.createDate,
       one.closedDate,
       one.updateDate,
+      closedBefore.get(one.disputeId) ?? null,
     );
   }
   return database;
@@ -145,8 +152,8 @@ export const groupDisputes = (
 ): Record<string, unknown>[] => {
   const end = `'${day}T23:59:59.999Z'`;
   const then = isPast
-    ? `select *, case when closedAt is not null and closedAt > ${end} then 'Open' else status end as s,
-        case when closedAt > ${end} then null else closedAt end as c from d where createdAt <= ${end}`
+    ? `select *, case when closedBefore <= ${end} then 'Closed' when closedAt is not null and closedAt > ${end} then 'Open' else status end as s,
+        case when closedBefore <= ${end} then closedBefore when closedAt > ${end} then null else closedAt end as c from d where createdAt <= ${end}`
     : "select *, status as s, closedAt as c from d";
   const keys = [...groupBy.map(expressionOf), "currency"];
   const named = keys.map((key, place) => `${key} as k${place}`).join(", ");

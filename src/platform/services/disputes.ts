@@ -144,6 +144,12 @@ const applyUpdate = async (
   return findOr404(tx, call, before.id);
 };
 
+/** Returns status and time of a dispute that has ended, for the audit entry of its reopening: the record loses them. */
+const describeEnd = ({ status, closed_at }: NamedDispute): Record<string, string> =>
+  closed_at === null
+    ? {}
+    : { formerStatus: String(status), formerClosedDate: formatTimestamp(closed_at) };
+
 const LOOKUP_STATUSES = { Open: [0], Closed: [1], Cancel: [2], All: undefined } as const;
 
 export type DisputeNeeds = { newId: NewId; files: FileStore; log: Log };
@@ -234,7 +240,7 @@ const create =
 const update: Service["update"] = async ({ params, body }, call) => {
   return call.change(async (tx) => {
     const before = await findOr404(tx, call, params.disputeId);
-    const audit = { before: before.status };
+    const audit = { before: before.status, metadata: describeEnd(before) };
     const row = await withAuditFacts(audit, () => applyUpdate(tx, call, body, before));
     return { body: omitAccountName(row), version: row, audit };
   });

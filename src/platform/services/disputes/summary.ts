@@ -16,6 +16,7 @@ import type { Handlers } from "../../handlers.ts";
 import { getDialect, type Value } from "../../store/dialect.ts";
 import type { Db } from "../../store/port.ts";
 import { type Asked, matchDisputes } from "../../store/summaries/dispute-filters.ts";
+import { readReopened } from "../../store/summaries/reopened.ts";
 import {
   type DisputeGroupRow,
   parseOldest,
@@ -70,10 +71,14 @@ const NO_FIGURES = { count: 0, amount: 0, ...toFigures([]) };
 
 const read = async (
   db: Db,
-  asked: Asked,
+  moment: Omit<Asked, "ended">,
   summary: DisputeSummary,
 ): Promise<DisputeSummaryResult> => {
   const { filters, groupBy, ageBuckets, limit } = summary;
+  const { ended, notes } = moment.isPast
+    ? await readReopened(db, moment.tenantId, moment.asOf)
+    : { ended: new Map<string, never>(), notes: [] };
+  const asked = { ...moment, ended };
   const where = await matchDisputes(db, filters, asked);
   const { parse } = getDialect(db).sums;
   const toAmount = ({ amount }: DisputeGroupRow) => toExactNumber(new Big(parse(amount)).toFixed());
@@ -102,7 +107,7 @@ const read = async (
       amount: toAmount(row),
     })),
     itemsTotal: inAges ? items.length : (rows[0]?.groups ?? 0),
-    notes: [],
+    notes,
     ...toFigures(totals),
     items: items.slice(0, limit),
   };

@@ -4,6 +4,7 @@ import {
   type DisputeFilters,
   DISPUTE_STATUSES,
 } from "../../../contract/insights/dispute-filters.ts";
+import type { Ended, Reopened } from "../../../contract/insights/reopened.ts";
 import { DAY } from "../../../kit/clock.ts";
 import { toLikePattern } from "../audit-logs.ts";
 import { getDialect } from "../dialect.ts";
@@ -15,14 +16,27 @@ import { findSpellings } from "./spellings.ts";
 type Condition = RawBuilder<boolean>;
 
 /** The moment to which disputes are counted: the end of a day, or now. */
-export type Asked = { tenantId: string; asOf: number; isPast: boolean };
+export type Asked = {
+  tenantId: string;
+  asOf: number;
+  isPast: boolean;
+  /** The disputes that had ended by then and have been reopened since. */
+  ended: Reopened["ended"];
+};
 
 /** The closing and the status of a dispute as it stood. */
-export const toState = ({ asOf, isPast }: Asked) => {
+export const toState = ({ asOf, isPast, ended }: Asked) => {
   if (!isPast) return { closedAt: sql`d.closed_at`, status: sql<number>`d.status` };
+  const casesOf = (read: (one: Ended) => number) =>
+    sql.join(
+      [...ended].map(([id, one]) => sql`when d.id = ${id} then ${sql.lit(read(one))}`),
+      sql` `,
+    );
   return {
-    closedAt: sql`case when d.closed_at <= ${asOf} then d.closed_at end`,
-    status: sql<number>`case when d.closed_at > ${asOf} then 0 else d.status end`,
+    closedAt: sql`case ${casesOf(({ closedAt }) => closedAt)}
+      when d.closed_at <= ${asOf} then d.closed_at end`,
+    status: sql<number>`case ${casesOf(({ status }) => status)}
+      when d.closed_at > ${asOf} then 0 else d.status end`,
   };
 };
 

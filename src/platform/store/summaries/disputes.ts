@@ -72,7 +72,8 @@ type Context = { db: Db; asked: Asked; summary: DisputeSummary };
 const toAge = ({ asOf }: Asked): Expression =>
   sql`(${sql.lit(dayNumber(asOf))} - ${dayNumberOf(sql`d.created_at`)})`;
 
-const DAYS_TO_CLOSE = sql`(${dayNumberOf(sql`d.closed_at`)} - ${dayNumberOf(sql`d.created_at`)})`;
+const toDaysToClose = (asked: Asked): Expression =>
+  sql`(${dayNumberOf(sql`(${toState(asked).closedAt})`)} - ${dayNumberOf(sql`d.created_at`)})`;
 
 const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expression => {
   const known = NAMES[grouping];
@@ -81,7 +82,7 @@ const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expr
   if (grouping === "status") return status;
   if (grouping === "age") return findBucket(toAge(asked), summary.ageBuckets);
   if (grouping === "daysToClose") {
-    const bucket = findBucket(DAYS_TO_CLOSE, summary.ageBuckets);
+    const bucket = findBucket(toDaysToClose(asked), summary.ageBuckets);
     return sql`case when (${closedAt}) is not null then ${bucket} end`;
   }
   const [date, unit] = grouping.split(":");
@@ -109,7 +110,7 @@ const listFigures = ({ db, asked }: Context): { columns: Expression[]; amount: E
       named(days(isOpen, sql`1`), "open_count"),
       named(days(isOpen, toAge(asked)), "open_days"),
       named(days(isClosed, sql`1`), "closed_count"),
-      named(days(isClosed, DAYS_TO_CLOSE), "closing_days"),
+      named(days(isClosed, toDaysToClose(asked)), "closing_days"),
       named(oldest, "oldest"),
     ],
   };
