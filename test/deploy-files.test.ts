@@ -59,6 +59,18 @@ describe("files for containers", () => {
   });
 
   verifies("OP-42");
+  it("compose.yaml lets MCP servers transfer files: signed URLs have the address that they know", () => {
+    const of = (command: string) =>
+      services.filter(([, service]) => service.command?.[0] === command);
+    const known = of("http").map(([, { environment }]) => environment?.["RECEIVABLES_BASE_URL"]);
+    const signed = of("platform").flatMap(
+      ([, { environment }]) => environment?.["RECEIVABLES_PUBLIC_URL"] ?? [],
+    );
+    expect(new Set(known).size).toBe(1);
+    expect(signed.filter((url) => !known.includes(url))).toEqual([]);
+  });
+
+  verifies("OP-42");
   it("images have a version, and settings exist", () => {
     const images = [
       ...services.map(([, { image }]) => image).filter((image) => image !== "receivables-mcp"),

@@ -3,7 +3,7 @@ import { StoreUnavailable } from "../platform/store/port.ts";
 
 const LISTENING: Record<string, string> = {
   EADDRINUSE:
-    "Another program uses the port, perhaps an instance of this one: end it, or choose another port with --port.",
+    "Another program uses the port, perhaps an instance of this one: end it, or choose another port with --port (with RECEIVABLES_METRICS_ADDRESS, if it is the port of metrics).",
   EADDRNOTAVAIL: "This machine has no such address: choose another with --host.",
   EACCES: "Ports below 1024 need special rights: choose another with --port.",
 };
@@ -13,6 +13,9 @@ const FOLDER =
 
 const STORE =
   "Check DATABASE_URL and RECEIVABLES_FILES_URL if they are set, else the data folder (--data or RECEIVABLES_DATA) and its permissions.";
+
+const DATABASE =
+  "Check DATABASE_URL: the database must exist, run, and let this user in with this password.";
 
 const FOLDER_FAULTS = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOSPC"];
 
@@ -30,5 +33,8 @@ export const findAdvice = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined;
   const code = readField(error, "code");
   if (readField(error, "syscall") === "listen") return LISTENING[code];
+  // Requests to a platform fail with problems, so what connects without one is the client of PostgreSQL.
+  const connects = ["connect", "getaddrinfo"].includes(readField(error, "syscall"));
+  if (connects || "severity" in error) return DATABASE;
   return FOLDER_FAULTS.includes(code) ? FOLDER : undefined;
 };

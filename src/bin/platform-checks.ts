@@ -15,8 +15,12 @@ const Person = z.object({
   tenants: z.array(z.object({ tenantId: z.string() })),
 });
 
-/** Checks the credential, and that its user belongs to the tenant. */
-const checkCredential = async (broker: Broker): Promise<Check[]> => {
+/** Checks the credential, and that its user belongs to the tenant. With the built-in sign-in none is needed. */
+const checkCredential = async (broker: Broker, { http, credentials }: Config): Promise<Check[]> => {
+  const { apiKey, email } = credentials;
+  if (http.auth === "builtin" && apiKey === undefined && email === undefined) {
+    return [createPass("credential", "none is needed: people sign in with their own accounts")];
+  }
   const tenants: string[] = [];
   const credential = await catchProblem("credential", async () => {
     const { output } = await broker.call(contract.users.profile, {}, { tool: "doctor" });
@@ -110,8 +114,8 @@ export const checkPlatform = async (
   const broker = createBrokerFor(shared, config);
   const hasExportKey = config.credentials.extApiKey !== undefined;
   try {
-    const who = await checkCredential(broker);
-    const known = who.every(({ ok }) => ok);
+    const who = await checkCredential(broker, config);
+    const known = who.length > 1 && who.every(({ ok }) => ok);
     const used = activeOperationTools(config.mcp).map(({ operation }) => operation);
     const wanted = listNeededAccess(used).filter((access) =>
       isExport(access) ? hasExportKey : known,

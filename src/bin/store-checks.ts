@@ -1,6 +1,9 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
+import { systemClock } from "../kit/clock.ts";
+import { randomId } from "../kit/ids.ts";
 import { createAuditKey, findSigner } from "../platform/store/audit-key.ts";
+import { readAuditKey } from "../platform/store/signing.ts";
 import { inspectStore, type StoreState } from "../platform/store/inspect.ts";
 import type { Db } from "../platform/store/port.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
@@ -120,6 +123,34 @@ const checkFiles = async (
   }
 };
 
+const DATABASE_HINT = "Check DATABASE_URL, and that the database runs and can be reached.";
+
+/**
+ * Refuses a master key that does not fit the database of MCP servers in front of a remote platform, where the database
+ * is the platform's, too.
+ *
+ * @throws {Error} also where the database cannot be used
+ */
+export const requireSharedKey = async (config: Config): Promise<void> => {
+  const masterKey = () => readExistingMasterKey(config);
+  await readStore(config, async (db) => {
+    const { keyIds } = await inspectStore(db);
+    if (keyIds.length > 0)
+      await readAuditKey(db, { masterKey, clock: systemClock, newId: randomId });
+  });
+};
+
+/** Checks the database that MCP servers in front of a remote platform share. */
+export const checkSharedDatabase = async (config: Config): Promise<Check[]> => {
+  if (config.databaseUrl === undefined) return [];
+  try {
+    await requireSharedKey(config);
+    return [createPass("shared_store", "DATABASE_URL can be used, with this master key")];
+  } catch (error) {
+    return [createFault("shared_store", toMessage(error), DATABASE_HINT)];
+  }
+};
+
 /** Checks store, master key and file store of the embedded platform, without a change to any of them. */
 export const checkStore = async (config: Config): Promise<Check[]> => {
   const { databaseUrl, dataFolder } = config;
@@ -130,9 +161,7 @@ export const checkStore = async (config: Config): Promise<Check[]> => {
     const key = await checkMasterKey(config, state?.keyIds ?? []);
     return [describeStore(name, state), key, await checkFiles(config, state)];
   } catch (error) {
-    const advice = isRemote
-      ? "Check DATABASE_URL, and that the database runs and can be reached."
-      : "Check the file and the rights to it.";
+    const advice = isRemote ? DATABASE_HINT : "Check the file and the rights to it.";
     return [createFault("store", toMessage(error), advice), await checkFiles(config, undefined)];
   }
 };

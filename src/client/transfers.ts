@@ -1,5 +1,5 @@
 import { Agent, type Dispatcher, errors } from "undici";
-import { type Code, Problem } from "../contract/errors.ts";
+import { type Code, Problem, type ProblemDetails } from "../contract/errors.ts";
 import { SECOND } from "../kit/clock.ts";
 import {
   BlockedAddress,
@@ -56,8 +56,8 @@ const CODES: Record<number, Code> = {
 type Request = Omit<Dispatcher.RequestOptions, "origin" | "path" | "signal">;
 type Bounds = { bytes: number; signal: AbortSignal | undefined };
 
-const transferFailed = (why: string, cause?: unknown): Problem =>
-  new Problem("unavailable", `The file cannot be transferred: ${why}.`, {}, cause);
+const transferFailed = (why: string, cause?: unknown, details: ProblemDetails = {}): Problem =>
+  new Problem("unavailable", `The file cannot be transferred: ${why}.`, details, cause);
 
 const toRefusal = (status: number): Problem => {
   const code = CODES[status];
@@ -111,7 +111,12 @@ const createAgent = async (
 ): Promise<Agent> => {
   const timeouts = { headersTimeout: requestMs, bodyTimeout: requestMs, allowH2: false };
   if (isOwn(url)) return new Agent({ ...timeouts, connect: { timeout: requestMs } });
-  if (url.protocol !== "https:") throw transferFailed("its URL is not https");
+  if (url.protocol !== "https:") {
+    const why =
+      "its URL is neither https nor at the platform's configured address, so RECEIVABLES_BASE_URL here and" +
+      " RECEIVABLES_PUBLIC_URL of the platform differ";
+    throw transferFailed(why, undefined, { misconfigured: true });
+  }
   const addresses = await resolvePublic(url.hostname, { resolve, allowed });
   const lookup = createPinnedLookup(addresses);
   return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });

@@ -97,6 +97,28 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
     }
   });
 
+  verifies("OP-06", "OP-41");
+  it.skipIf(dialect.name === "sqlite")(
+    "an MCP server with the platform's database needs its master key",
+    async () => {
+      await migrated();
+      const remote = {
+        RECEIVABLES_BASE_URL: "http://127.0.0.1:9",
+        RECEIVABLES_HTTP_AUTH: "builtin",
+      };
+      expect((await doctor(remote)).of("shared_store")).toMatchObject({ ok: true });
+      const other = { ...remote, RECEIVABLES_SECRET_KEY: "0123456789abcdef".repeat(4) };
+      expect((await doctor(other)).of("shared_store")).toMatchObject({
+        ok: false,
+        found: expect.stringContaining("another master key"),
+      });
+      const env = { ...database.environment, ...other };
+      const refused = await runCli(["http", "--port", "0"], env);
+      expect([refused.status, refused.stdout]).toEqual([1, ""]);
+      expect(refused.stderr).toContain("another master key");
+    },
+  );
+
   verifies("OP-06");
   it("names a file of the data folder that cannot be read, among the other checks", async () => {
     await migrated();

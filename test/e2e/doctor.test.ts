@@ -91,6 +91,15 @@ describe("doctor", () => {
     expect(stderr).toContain("Administrator@acme.example");
   });
 
+  verifies("OP-06");
+  it("needs no credential where people sign in with their own accounts", async () => {
+    const none = { RECEIVABLES_EMAIL: "", RECEIVABLES_PASSWORD: "", RECEIVABLES_EXT_API_KEY: "" };
+    const signIn = await doctor({ ...none, RECEIVABLES_HTTP_AUTH: "builtin" });
+    expect([signIn.status, signIn.faults]).toEqual([0, []]);
+    const stdio = await doctor(none);
+    expect([stdio.status, stdio.faults]).toEqual([1, ["credential"]]);
+  });
+
   it("changes nothing to find the rights", async () => {
     const ask = async (path: string) => {
       const login = await fetch(`${ready.baseUrl}/authentication/v1/login`, {

@@ -23,7 +23,9 @@ describe("hints about faults", () => {
       holder.listen(0, "127.0.0.1", resolve);
     });
     const { port } = holder.address() as { port: number };
-    expect(findAdvice(await listenFault({ port, host: "127.0.0.1" }))).toContain("--port");
+    const advice = findAdvice(await listenFault({ port, host: "127.0.0.1" }));
+    expect(advice).toContain("--port");
+    expect(advice).toContain("RECEIVABLES_METRICS_ADDRESS");
     expect(findAdvice(await listenFault({ port: 0, host: "192.0.2.1" }))).toContain("--host");
     await new Promise((resolve) => holder.close(resolve));
   });
@@ -32,6 +34,9 @@ describe("hints about faults", () => {
     expect(findAdvice(faultOf("EROFS"))).toContain("RECEIVABLES_DATA");
     expect(findAdvice(new StoreUnavailable(faultOf("EACCES")))).toContain("DATABASE_URL");
     expect(findAdvice(new Problem("unavailable", "It is away."))).toContain("doctor");
+    const refused = Object.assign(faultOf("ECONNREFUSED"), { syscall: "connect" });
+    const unknown = Object.assign(faultOf("3D000"), { severity: "FATAL" });
+    for (const fault of [refused, unknown]) expect(findAdvice(fault)).toContain("DATABASE_URL");
   });
 
   it("are absent if the message says enough", () => {

@@ -6,7 +6,13 @@ import { checkExportKeys } from "../export-key-checks.ts";
 import type { Io } from "../io.ts";
 import { checkHttp } from "../http-checks.ts";
 import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
-import { checkFolder, checkPublicUrl, checkSealedFiles, checkStore } from "../store-checks.ts";
+import {
+  checkFolder,
+  checkPublicUrl,
+  checkSealedFiles,
+  checkSharedDatabase,
+  checkStore,
+} from "../store-checks.ts";
 import { describeUnknownSetting } from "../unknown-settings.ts";
 import { openStoredProfiles, withProfile, readProfilesFile } from "../profile.ts";
 
@@ -70,7 +76,8 @@ const runChecks = async (given: Config) => {
   ];
   if (folder.ok) checks.push(...(await checkSealedFiles(given)));
   const isRemote = config.remote !== undefined;
-  if (!isRemote && profile.ok) checks.push(...(await checkStore(config)));
+  if (isRemote) checks.push(...(await checkSharedDatabase(config)));
+  else if (profile.ok) checks.push(...(await checkStore(config)));
   const reachable = checks.every(({ check, ok }) => ok || MAY_FAIL.includes(check));
   // An embedded platform would create its store and its demo tenant at the first request.
   const { checks: more, rights } = isRemote && reachable ? await checkPlatform(config) : NOTHING;

@@ -180,6 +180,10 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     await checkSealedFolders(config);
     const entrance = await openEntrance(shared, address);
     const { remote } = await withProfile(config);
+    if (remote !== undefined && config.databaseUrl !== undefined) {
+      const { requireSharedKey } = await import("../store-checks.ts");
+      await requireSharedKey(config);
+    }
     state = await openSharedState(shared);
     if (remote === undefined) await shared.embedded();
     const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
