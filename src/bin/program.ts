@@ -11,6 +11,7 @@ import {
 } from "./program-parts.ts";
 import { createAdminCommand } from "./program-admin.ts";
 import { createImportCommand } from "./program-import.ts";
+import { withoutMoreRoom } from "./room.ts";
 import type { Address } from "./serve.ts";
 
 const createServerCommands = (run: Run): Command[] => [
@@ -29,17 +30,19 @@ const createServerCommands = (run: Run): Command[] => [
     .option("--host <address>", "address to listen at", "127.0.0.1")
     .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8765)
     .action(({ host, port: number }: Address, self: Command) =>
-      run(self, async (io) =>
-        (await import("./commands/http.ts")).serveHttp(io, { host, port: number }),
-      ),
+      run(self, async (io) => {
+        const { serveHttp } = await withoutMoreRoom(() => import("./commands/http.ts"));
+        await serveHttp(io, { host, port: number });
+      }),
     ),
   createCommand("platform", "The REST platform only.")
     .option("--host <address>", "address to listen at", "127.0.0.1")
     .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8080)
     .action(({ host, port: number }: Address, self: Command) =>
-      run(self, async (io) =>
-        (await import("./commands/platform.ts")).servePlatform(io, { host, port: number }),
-      ),
+      run(self, async (io) => {
+        const { servePlatform } = await withoutMoreRoom(() => import("./commands/platform.ts"));
+        await servePlatform(io, { host, port: number });
+      }),
     ),
 ];
 

@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
-import { setFlagsFromString } from "node:v8";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
 import { createLog } from "../../kit/log.ts";
@@ -23,6 +22,7 @@ import { observe } from "../observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
+import { withoutMoreRoom } from "../room.ts";
 import { checkSealedFolders } from "../sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { openSharedState } from "../shared-state.ts";
@@ -152,17 +152,6 @@ const createMcp = async (
     hasDocs: shared.opened() !== undefined,
   });
   return { server: createHttpServer(front, { ...names, gate, shared: state }), secrets, site };
-};
-
-/** Runs `act` without more room for new objects: what loading the demo tenant fills, V8 would keep, about 32 MB. */
-const withoutMoreRoom = async <T>(act: () => Promise<T>): Promise<T> => {
-  setFlagsFromString("--semi-space-growth-factor=1");
-  try {
-    return await act();
-  } finally {
-    // V8's default.
-    setFlagsFromString("--semi-space-growth-factor=2");
-  }
 };
 
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
