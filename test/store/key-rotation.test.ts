@@ -101,7 +101,7 @@ describe.each(dialects)("a rotation of the master key ($name)", ({ create }) => 
     await expect(open(FOREIGN)).rejects.toThrow("another master key");
     await expect(open(SECOND, FOREIGN)).rejects.toThrow("another master key");
     await rotateStore(await open(SECOND, FIRST));
-    await expect(open(FIRST)).rejects.toThrow("another master key");
+    await expect(open(FIRST)).rejects.toThrow(/another master key.*RECEIVABLES_SECRET_KEY/);
     // A process from before the rotation must not sign with the former key.
     await expect(append(first, 4)).rejects.toThrow(StoreUnavailable);
     expect(await verifyAudit(await open(SECOND), "acme")).toMatchObject({ ok: true });

@@ -86,6 +86,11 @@ const toAuditKey = (secret: Buffer): AuditKey => {
   };
 };
 
+export const OTHER_MASTER_KEY =
+  "The audit logs of this store are signed with another master key. Set RECEIVABLES_SECRET_KEY, or the file" +
+  " secret.key of the data folder, to the master key that the store's other programs use; while a rotation is" +
+  " not finished, set RECEIVABLES_SECRET_KEY_PREVIOUS to the former one.";
+
 /** Derives the keys of the audit chain from the master key; `sealed` are those of `sealAuditKeys`. */
 export const createAuditKey = (
   masterKey: MasterKey,
@@ -96,7 +101,7 @@ export const createAuditKey = (
   const retired = sealed.map((text) => {
     const secret = sealOf(masterKey).open(text);
     if (typeof secret === "string") return toAuditKey(Buffer.from(secret, "base64url"));
-    throw new Error("A key of former audit entries is sealed with another master key.");
+    throw new Error(OTHER_MASTER_KEY);
   });
   return { ...current, former, retired };
 };

@@ -1,4 +1,10 @@
-import { createAuditKey, findSigner, type SigningNeeds, type StoreAuditKey } from "./audit-key.ts";
+import {
+  createAuditKey,
+  findSigner,
+  OTHER_MASTER_KEY,
+  type SigningNeeds,
+  type StoreAuditKey,
+} from "./audit-key.ts";
 import type { Sealing } from "./migrations/0010-audit-key.ts";
 import type { Db } from "./port.ts";
 
@@ -33,9 +39,5 @@ export const readAuditKey = async (db: Db, { masterKey }: SigningNeeds): Promise
     retired.map(({ sealed }) => sealed),
   );
   if (signed.every((id) => findSigner(key, id) !== undefined)) return key;
-  throw new Error(
-    "The audit logs of this store are signed with another master key. Set RECEIVABLES_SECRET_KEY, or the file" +
-      " secret.key of the data folder, to the master key that the store's other programs use; while a rotation is" +
-      " not finished, set RECEIVABLES_SECRET_KEY_PREVIOUS to the former one.",
-  );
+  throw new Error(OTHER_MASTER_KEY);
 };
