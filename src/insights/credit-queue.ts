@@ -70,6 +70,9 @@ const period = (now: Clock, from: string | undefined, to: string | undefined) =>
   return { startDate, endDate };
 };
 
+const describeDefault = (startDate: string): string =>
+  `Applications with a status from before ${startDate} are left out unless startDate is earlier.`;
+
 /** Credit applications that are not decided yet. */
 export const creditQueue = defineInsight({
   name: "credit_queue",
@@ -109,7 +112,7 @@ export const creditQueue = defineInsight({
       ),
       items: waiting.slice(0, limit).map((one) => toItem(one, now())),
       itemsTotal: waiting.length,
-      notes: [],
+      notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };
   },
 });

@@ -86,6 +86,9 @@ const readInactive = async (
   return { inactive: new Set(inactive), notes: [] };
 };
 
+const PRESENT =
+  "Documents, updates, notes and files are those of now; asOf regards disputes and their age.";
+
 type Judged = Candidate & Judgement;
 
 const byCode = (a: Judged, b: Judged): number => (a.disputeCode < b.disputeCode ? -1 : 1);
@@ -277,7 +280,13 @@ const triage = async (context: InsightContext, args: Triage): Promise<InsightRes
     currencyTotals: await listCurrencyTotals(totals),
     itemsTotal: candidates.length,
     flags: countFlags(judged, evidence),
-    notes: [...matching.notes, ...missing, ...documents.notes(), ...notes],
+    notes: [
+      ...matching.notes,
+      ...(filters.asOf === undefined ? [] : [PRESENT]),
+      ...missing,
+      ...documents.notes(),
+      ...notes,
+    ],
     items,
   };
 };

@@ -25,11 +25,29 @@ const createTimedContext = (start: StartContext) => {
 /** The conditions whose values an assistant can get wrong, and find_records knows. */
 const NAMED = ["accountNumber", "accountName", "documentNumber", "disputeCode", "payerName"];
 
+/** Ranges that nothing is within if they are sent the wrong way round. */
+const RANGES = [
+  ["createdFrom", "createdTo"],
+  ["closedFrom", "closedTo"],
+  ["dueFrom", "dueTo"],
+  ["amountMin", "amountMax"],
+] as const;
+
+const isReversed = (from: unknown, to: unknown): boolean =>
+  typeof from === "number" && typeof to === "number"
+    ? from > to
+    : typeof from === "string" && typeof to === "string" && from > to;
+
 const describeNothing = ({ rowCount, filter }: InsightResult): string[] => {
+  if (rowCount > 0) return [];
+  const reversed = RANGES.filter(([from, to]) => isReversed(filter[from], filter[to]));
   const named = NAMED.filter((name) => filter[name] !== undefined);
-  return rowCount > 0 || named.length === 0
-    ? []
-    : [`Nothing matches. find_records finds the right ${named.join(" and ")}.`];
+  return [
+    ...reversed.map(([from, to]) => `Nothing matches, because ${from} is greater than ${to}.`),
+    ...(named.length === 0
+      ? []
+      : [`Nothing matches. find_records finds the right ${named.join(" and ")}.`]),
+  ];
 };
 
 /**

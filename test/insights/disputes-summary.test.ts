@@ -2,6 +2,8 @@ import type { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { DisputeSummaryItem } from "../../src/contract/insights/dispute-summary.ts";
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
+import { disputesTriage } from "../../src/insights/disputes-triage.ts";
+import { paymentsMatchDisputes } from "../../src/insights/payments-match-disputes.ts";
 import { make } from "../support/configuration.ts";
 import { createDice } from "../support/dice.ts";
 import { groupDisputes, loadDisputes, readIntoDatabase } from "../support/dispute-sql.ts";
@@ -103,6 +105,30 @@ onEveryStore("disputes_summary", (at) => {
   afterAll(() => database.close());
 
   const summarize = (args: Record<string, unknown>) => runInsight(disputesSummary, context, args);
+
+  verifies("IN-21");
+  it.each([disputesTriage, paymentsMatchDisputes])(
+    "$name takes the same disputes as they stood at the end of a day",
+    async (insight) => {
+      const args = { asOf: "2025-12-31", status: "Open" };
+      const { asOf, rowCount, currencyTotals } = await summarize(args);
+      expect(await runInsight(insight, context, { ...args, limit: 1 })).toMatchObject({
+        asOf,
+        rowCount,
+        currencyTotals,
+      });
+      expect(rowCount).toBeLessThan((await summarize({ createdTo: args.asOf })).rowCount);
+    },
+  );
+
+  verifies("IN-01");
+  it.each([
+    [{ closedFrom: "2026-01-02", closedTo: "2026-01-01" }, "closedFrom is greater than closedTo"],
+    [{ amountMin: 10, amountMax: 9 }, "amountMin is greater than amountMax"],
+  ])("says of %j why nothing matches", async (args, why) => {
+    const { rowCount, notes } = await summarize(args);
+    expect([rowCount, notes]).toEqual([0, [`Nothing matches, because ${why}.`]]);
+  });
 
   verifies("IN-01", "IN-21");
   it("says that reopened disputes count as open where the audit log cannot be read", async () => {
@@ -210,6 +236,7 @@ onEveryStore("disputes_summary", (at) => {
     [{ orderBy: "total" }, /count, amount/],
     [{ reason: "damaged goods" }, /names no reason.*DAMAGED/],
     [{ assignee: "anna@x.example" }, /names no assignee.*similar: ana@x.example/],
+    [{ documentStatus: "gone" }, /open.*closed.*missing/],
   ])("refuses %j with what is known", async (args, said) => {
     await expect(summarize(args)).rejects.toThrow(said);
   });

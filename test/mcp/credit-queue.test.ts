@@ -59,7 +59,8 @@ onEveryStore("credit_queue", (at) => {
 
   verifies("IN-42");
   it("covers the last 365 days by default", async () => {
-    const { filter } = await asking().ask("credit_queue");
+    const { filter, notes } = await asking().ask("credit_queue");
+    expect(notes).toEqual([expect.stringContaining("from before")]);
     const [from, to] = [filter["startDate"], filter["endDate"]].map((day) =>
       Date.parse(String(day)),
     );

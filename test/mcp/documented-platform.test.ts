@@ -11,7 +11,14 @@ import { onEveryStore, type TestPlatform } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { verifies } from "../support/verifies.ts";
 import { createRecords, createTenantBroker } from "./each-tool.ts";
-import { connectModern, createOptions, type Host, readProblem, readText } from "./hosts.ts";
+import {
+  connectModern,
+  connectOldSdk,
+  createOptions,
+  type Host,
+  readProblem,
+  readText,
+} from "./hosts.ts";
 import { answerIn } from "./insight-host.ts";
 
 const TENANT = "documented";
@@ -57,6 +64,7 @@ onEveryStore("insights on a platform with the documented operations alone", (ope
   let at: TestPlatform;
   let broker: Broker;
   let host: Host;
+  let oldHost: Host;
   let records: Records;
   let refused: string[];
   let closeServer: () => Promise<void>;
@@ -77,10 +85,13 @@ onEveryStore("insights on a platform with the documented operations alone", (ope
       tenant,
       createRemoteTransport({ baseUrls, requestMs: MINUTE }),
     );
-    host = await connectModern(await createOptions(broker, { now: at.clock }));
+    const options = await createOptions(broker, { now: at.clock });
+    host = await connectModern(options);
+    oldHost = await connectOldSdk(options);
   });
   afterAll(async () => {
     await host?.close();
+    await oldHost?.close();
     await broker?.close();
     await closeServer?.();
   });
@@ -96,9 +107,14 @@ onEveryStore("insights on a platform with the documented operations alone", (ope
   const working = insightTools.map(({ name }) => name).filter((name) => !NEEDS_EXTENSION.has(name));
 
   verifies("IN-06");
-  it.each(working)("%s answers, and calls no extension", async (name) => {
-    const answer = answerIn(await host.call(name, INSIGHT_SAMPLES[name]?.(records)));
+  it.each(working)("%s answers hosts of both eras alike, and calls no extension", async (name) => {
+    const args = INSIGHT_SAMPLES[name]?.(records);
+    const answer = answerIn(await host.call(name, args));
     expect(answer).toMatchObject({ truncated: false, items: expect.any(Array) });
+    expect(answerIn(await oldHost.call(name, args))).toEqual({
+      ...answer,
+      asOf: expect.any(String),
+    });
     expect(refused).toEqual([]);
   });
 
