@@ -8,10 +8,15 @@ const formatJson = (value: unknown): string =>
     .replace(/\n\s*/g, " ")
     .replace(/\[ ("[^"]*") \]/g, "[$1]");
 
+const WITHOUT_DEMO = `The store has no demo tenant, and no credential is set, so every tool call fails. For people of other
+  tenants set RECEIVABLES_HTTP_AUTH=builtin; for the demo tenant run: receivables-mcp admin demo create`;
+
 /** Returns the heading: the URL, and how callers authenticate. */
-const formatHeading = (mcpUrl: string, { auth, tokens }: Way): string => {
-  if (auth === "none") return `The demo tenant is ready at ${mcpUrl}`;
+const formatHeading = (mcpUrl: string, { auth, tokens }: Way, hasDemo: boolean): string => {
   const ready = `The MCP server is ready at ${mcpUrl}`;
+  if (auth === "none") {
+    return hasDemo ? `The demo tenant is ready at ${mcpUrl}` : `${ready}\n\n  ${WITHOUT_DEMO}`;
+  }
   if (auth === "builtin") {
     return `${ready}\n\n  People sign in there with their accounts on the platform, in a browser that their host opens.`;
   }
@@ -101,15 +106,18 @@ export const formatConnectHints = ({
   mcpUrl,
   entrance,
   io,
+  hasDemo = true,
 }: {
   mcpUrl: string;
   entrance: Way;
   io: Own;
+  /** Whether the demo tenant exists, which callers without authentication use. */
+  hasDemo?: boolean;
 }): string => {
   const bearer = toBearer(entrance);
   const web = { servers: { receivables: { type: "http", ...formatWeb(mcpUrl, bearer) } } };
   return `
-  ${formatHeading(mcpUrl, entrance)}
+  ${formatHeading(mcpUrl, entrance, hasDemo)}
 
   Claude Code       ${formatClaudeCode(mcpUrl, bearer)}
 

@@ -29,6 +29,20 @@ describe("instructions to connect hosts", () => {
     expect(envIn(text)).toEqual({ RECEIVABLES_DATA: "/data" });
   });
 
+  it("say that the demo tenant is missing, and what to do", () => {
+    const config = readConfig({ env: {}, dataFolder: "/data", readFile: () => "" });
+    const io = { program, config };
+    const text = formatConnectHints({
+      mcpUrl: LOCAL,
+      entrance: { auth: "none" },
+      io,
+      hasDemo: false,
+    });
+    expect(text).not.toContain("The demo tenant is ready");
+    expect(text).toContain("admin demo create");
+    expect(text).toContain("RECEIVABLES_HTTP_AUTH=builtin");
+  });
+
   it("give a desktop host the server's platform, tenant and profile, and no secret", () => {
     const text = hints(TOKENS, {
       RECEIVABLES_BASE_URL: "https://platform.example.com",

@@ -174,7 +174,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
       await requireSharedKey(config);
     }
     state = await openSharedState(shared);
-    if (remote === undefined) await shared.embedded();
+    const embedded = remote === undefined ? await shared.embedded() : undefined;
     const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
     const served = await serve(async (...exchange) => (await listener)(...exchange), address);
     servedAt(served.url);
@@ -187,7 +187,8 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
       export: served.url,
     };
     io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
-    io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io }));
+    const hasDemo = embedded?.credentials !== undefined;
+    io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
     await waitForAbort(io.ended);
     await served.drain();
     const closed = served.close();
