@@ -3,8 +3,8 @@ import { contract } from "../contract/index.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { toDay } from "./brief.ts";
-import { isAnnounced } from "./extension.ts";
-import type { InsightContext } from "./insight.ts";
+import { callSummary, isAnnounced } from "./extension.ts";
+import type { Fields, InsightContext } from "./insight.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
 export type DocumentState = {
@@ -72,16 +72,50 @@ const readEach = async (
 
 type ListAnswer = { data: Document[]; pagination: { cursor: string | null } };
 
-/** Looks for documents in at most `pages` pages of all; those that a complete list does not have are missing. */
-const findInList = async (
-  { call }: InsightContext,
+/** Pages in which documents are sought before the platform is asked which disputes are on closed or missing ones. */
+const PAGES_FIRST = 5;
+const NUMBERS_PER_CALL = 50;
+/** A document may have disputes in several currencies, each a group of its own. */
+const GROUPS_PER_CALL = 200;
+const OTHER_THAN_OPEN = ["closed", "missing"] as const;
+
+const countAsked = (numbers: number): number =>
+  OTHER_THAN_OPEN.length * Math.ceil(numbers / NUMBERS_PER_CALL);
+
+/** Asks which disputes are on closed or missing documents: much less is read than all documents of a large ledger. */
+const askDisputes = async (
+  context: InsightContext,
   numbers: readonly string[],
   states: States,
-  pages: number,
+): Promise<void> => {
+  for (let from = 0; from < numbers.length; from += NUMBERS_PER_CALL) {
+    const some = numbers.slice(from, from + NUMBERS_PER_CALL);
+    for (const status of OTHER_THAN_OPEN) {
+      // oxlint-disable-next-line no-await-in-loop -- one call after the other, as for pages
+      const { items } = await callSummary(context, contract.disputes.summary, {
+        documentNumber: some,
+        documentStatus: status,
+        groupBy: ["document"],
+        limit: GROUPS_PER_CALL,
+      });
+      for (const { key } of items) states.set(String((key as Fields)["document"]), { status });
+    }
+    for (const number of some) if (!states.has(number)) states.set(number, { status: "open" });
+  }
+};
+
+/** Looks for documents in at most `most` calls; those that a complete list does not have are missing. */
+const findInList = async (
+  context: InsightContext,
+  numbers: readonly string[],
+  states: States,
+  most: number,
 ): Promise<number> => {
+  const { call } = context;
   const left = new Set(numbers);
+  const canAsk = isAnnounced(context, contract.disputes.summary);
   let cursor: string | null = null;
-  for (let page = 1; page <= pages; page += 1) {
+  for (let page = 1; page <= most; page += 1) {
     const args: Record<string, unknown> = {
       limit: PAGE_ROWS,
       ...(cursor === null ? {} : { cursor }),
@@ -95,9 +129,15 @@ const findInList = async (
     const isEnd = pagination.cursor === null || pagination.cursor === cursor;
     if (isEnd) for (const number of left) states.set(number, MISSING);
     if (isEnd || left.size === 0) return page;
+    const asked = countAsked(left.size);
+    if (canAsk && page >= PAGES_FIRST && page + asked <= most) {
+      // oxlint-disable-next-line no-await-in-loop -- the last step
+      await askDisputes(context, [...left], states);
+      return page + asked;
+    }
     ({ cursor } = pagination);
   }
-  return pages;
+  return most;
 };
 
 /** Creates a reader that makes at most `limit` calls: a document each, or pages of documents where they are listed. */

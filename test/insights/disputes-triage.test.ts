@@ -201,6 +201,23 @@ onEveryStore("disputes_triage", (at) => {
     expect(one.calls.filter((name) => name.startsWith("documents."))).toEqual(["documents.list"]);
   });
 
+  verifies("IN-06", "IN-33");
+  it("asks for the disputes on closed documents after five pages of a long list", async () => {
+    const long = await createTestContext(at(), TENANT, admin, {
+      extensions: new Set(["documents.list", "disputes.summary"]),
+      intercept: ({ id }, args) => (id === "documents.list" ? { ...args, limit: 5 } : args),
+    });
+    const toFacts = ({ items, flags }: Awaited<ReturnType<typeof triage>>) => [
+      flags,
+      items.map(({ disputeCode, score, documentStatus }) => [disputeCode, score, documentStatus]),
+    ];
+    const found = await runInsight(disputesTriage, long, { limit: 100 });
+    expect(toFacts(found)).toEqual(toFacts(await triage({ limit: 100 })));
+    const calls = long.calls.filter((name) => !name.startsWith("dispute_"));
+    expect(calls.filter((name) => name === "documents.list")).toHaveLength(5);
+    expect(calls.filter((name) => name === "disputes.summary")).toHaveLength(2);
+  });
+
   verifies("IN-33");
   it("makes at most 150 calls, and counts what it did not read", async () => {
     const fewer = await createTestContext(at(), TENANT, admin);
