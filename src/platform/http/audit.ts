@@ -89,18 +89,31 @@ const toStorable = (text: string): string =>
 
 type RecordFacts = Pick<EntryFacts, "resourceId" | "createdId" | "pathParams">;
 
+/** The parameter of a path that names a record, and whether the path ends with it. */
+type Named = { name: string | undefined; isLast: boolean };
+
+const named = new Map<string, Named>();
+
+const findNamed = (path: string): Named => {
+  const known = named.get(path);
+  if (known !== undefined) return known;
+  const name = parsePathParameters(path).findLast(
+    (parameter) => parameter !== "tenantId" && IDENTIFYING.test(parameter),
+  );
+  const found = { name, isLast: path.endsWith(`{${name}}`) };
+  named.set(path, found);
+  return found;
+};
+
 /** Returns the id of the record that a request created, or that its path names, else of the one above it. */
 const findResourceId = (
   { path }: Operation,
   { resourceId, createdId, pathParams }: RecordFacts,
 ): string | undefined => {
-  const ids = parsePathParameters(path).filter(
-    (name) => name !== "tenantId" && IDENTIFYING.test(name),
-  );
-  const last = ids.at(-1);
-  const named = last === undefined ? undefined : pathParams[last];
   if (resourceId !== undefined) return resourceId;
-  return path.endsWith(`{${last}}`) ? named : (createdId ?? named);
+  const { name, isLast } = findNamed(path);
+  const id = name === undefined ? undefined : pathParams[name];
+  return isLast ? id : (createdId ?? id);
 };
 
 /** Returns the metadata of an audit entry: ids, numbers of records, counts and the tool, but no text that people wrote. */

@@ -70,9 +70,10 @@ const insertRows = async (tx: Db, rows: readonly AuditLogRow[]): Promise<void> =
   let done = 0;
   for (const { size, insert } of INSERTS) {
     for (; rows.length - done >= size; done += size) {
-      const values = rows
-        .slice(done, done + size)
-        .flatMap((row) => COLUMNS.map((column) => row[column]));
+      const values: Value[] = [];
+      for (const row of rows.slice(done, done + size)) {
+        for (const column of COLUMNS) values.push(row[column]);
+      }
       await insert(tx, ...values);
     }
   }

@@ -33,7 +33,10 @@ export const toSearchColumns = ({
   "schedule_id" | "search"
 > => ({
   schedule_id: metadata["scheduleId"]?.toString() ?? null,
-  search: [endpoint, action ?? "", ...SEARCHED.map((key) => metadata[key] ?? "")]
-    .map((part) => removeSeparator(fold(String(part))))
-    .join(SEPARATOR),
+  // Folded at once: no letter joins with the separator.
+  search: fold(
+    [endpoint, action ?? "", ...SEARCHED.map((key) => metadata[key] ?? "")]
+      .map((part) => removeSeparator(String(part)))
+      .join(SEPARATOR),
+  ),
 });
