@@ -4,7 +4,7 @@ import {
   type DisputeFilters,
   DISPUTE_STATUSES,
 } from "../../../contract/insights/dispute-filters.ts";
-import type { Ended, Reopened } from "../../../contract/insights/reopened.ts";
+import type { Reopened } from "../../../contract/insights/reopened.ts";
 import { DAY } from "../../../kit/clock.ts";
 import { toLikePattern } from "../audit-logs.ts";
 import { getDialect } from "../dialect.ts";
@@ -24,19 +24,31 @@ export type Asked = {
   ended: Reopened["ended"];
 };
 
-/** The closing and the status of a dispute as it stood. */
+// A fixed number of digits, so that the text with the smallest number is the smallest text.
+export const MOMENT_OFFSET = 1e14;
+export const MOMENT_DIGITS = 15;
+
+/** Joins the former ends of reopened disputes as `e`, so that each is looked up by its id. */
+export const joinEnded = (db: Db, { ended }: Asked): RawBuilder<unknown> => {
+  if (ended.size === 0) return sql``;
+  const lines = [...ended].map(
+    ([id, { closedAt, status }]) => `${closedAt + MOMENT_OFFSET}${status}${id}`,
+  );
+  return sql`left join (
+    select substr(value, ${sql.lit(MOMENT_DIGITS + 2)}) as id,
+      cast(substr(value, ${sql.lit(MOMENT_DIGITS + 1)}, 1) as integer) as status,
+      cast(substr(value, 1, ${sql.lit(MOMENT_DIGITS)}) as bigint) - ${sql.lit(MOMENT_OFFSET)} as closed_at
+    from (${getDialect(db).unnest(lines)}) as listed) as e on e.id = d.id`;
+};
+
+/** The closing and the status of a dispute as it stood; `joinEnded` is in the same statement. */
 export const toState = ({ asOf, isPast, ended }: Asked) => {
   if (!isPast) return { closedAt: sql`d.closed_at`, status: sql<number>`d.status` };
-  const casesOf = (read: (one: Ended) => number) =>
-    sql.join(
-      [...ended].map(([id, one]) => sql`when d.id = ${id} then ${sql.lit(read(one))}`),
-      sql` `,
-    );
+  const formerly = (column: "closed_at" | "status") =>
+    ended.size === 0 ? sql`` : sql`when e.id is not null then ${sql.ref(`e.${column}`)}`;
   return {
-    closedAt: sql`case ${casesOf(({ closedAt }) => closedAt)}
-      when d.closed_at <= ${asOf} then d.closed_at end`,
-    status: sql<number>`case ${casesOf(({ status }) => status)}
-      when d.closed_at > ${asOf} then 0 else d.status end`,
+    closedAt: sql`case ${formerly("closed_at")} when d.closed_at <= ${asOf} then d.closed_at end`,
+    status: sql<number>`case ${formerly("status")} when d.closed_at > ${asOf} then 0 else d.status end`,
   };
 };
 

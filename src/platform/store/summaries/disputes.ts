@@ -7,7 +7,7 @@ import {
 } from "../../../contract/insights/dispute-summary.ts";
 import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
-import { type Asked, toState } from "./dispute-filters.ts";
+import { type Asked, joinEnded, MOMENT_DIGITS, MOMENT_OFFSET, toState } from "./dispute-filters.ts";
 import {
   dayNumberOf,
   type Direction,
@@ -37,10 +37,6 @@ export type DisputeGroupRow = Record<string, Value> & {
 
 const OPEN = 0;
 const CLOSED = 1;
-
-// A fixed number of digits, so that the text with the smallest number is the smallest text.
-const MOMENT_OFFSET = 1e14;
-const MOMENT_DIGITS = 15;
 
 /** Returns creation and code of the oldest dispute of a group. */
 export const parseOldest = (text: string): { createdAt: number; code: string } => ({
@@ -172,7 +168,7 @@ export const summarizeDisputes = async (
   const { rows } = await sql<DisputeGroupRow>`
     select ${list(read)}, count(*) over () as groups from (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
-      where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+      ${joinEnded(db, context.asked)} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary), ...ties])}
     ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db);
   return rows;
