@@ -49,6 +49,10 @@ const fill = (room: Buffer, parts: readonly Uint8Array[]): void => {
 export const createCompressor = () => {
   const spare: Buffer[] = [];
   return async (parts: readonly Uint8Array[]): Promise<Buffer> => {
+    const [only] = parts;
+    if (only !== undefined && parts.length === 1) {
+      return compressRows(only).finally(() => free(only));
+    }
     const length = sumLengths(parts);
     let room = spare.pop();
     if (room === undefined || room.length < length) room = Buffer.allocUnsafeSlow(length);
