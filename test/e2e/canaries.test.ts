@@ -256,6 +256,15 @@ describe("planted secrets", () => {
     expect(logs.filter(([, text]) => text.includes(ARGUMENT)).map(([where]) => where)).toEqual([]);
   });
 
+  verifies("OP-33");
+  it("are not the only ones left out of logs: so are e-mail addresses of people", () => {
+    const lines = outputs
+      .flatMap(([, text]) => text.split("\n"))
+      .filter((line) => line.includes('"level":'));
+    expect(lines.filter((line) => line.includes('"tool.called"')).length).toBeGreaterThan(0);
+    expect(lines.filter((line) => line.includes("ann@acme.example"))).toEqual([]);
+  });
+
   verifies("C-81");
   it("are not in the arguments of any process", () => {
     if (process.platform === "linux") expect(commandLines).toContain("cli.ts");

@@ -76,8 +76,15 @@ export const createRunCall = (needs: ToolContext): RunCall => {
     const started = now();
     const { working, lastRequestId } = watched(broker);
     const logCall = (event: string, outcome: string, requestId: string | null): void => {
-      const who = { caller, tenantId, principal, requestId };
-      log.info(event, { tool: name, outcome, ms: now() - started, ...who });
+      // Without the principal, which may be a person's e-mail address.
+      log.info(event, {
+        tool: name,
+        outcome,
+        ms: now() - started,
+        caller,
+        tenantId,
+        requestId,
+      });
     };
     const record = (outcome: string, requestId: string | null) =>
       callLog.record({
