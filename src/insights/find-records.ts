@@ -6,10 +6,12 @@ import type { Document } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accounts.ts";
+import { guessDocumentNumbers } from "./dispute-code.ts";
+import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
 import { attemptPart, readPart } from "./read-part.ts";
-import { findSpellings, type NumberKind } from "./spellings.ts";
+import { findSpellings, type NumberKind, readInAnyCase } from "./spellings.ts";
 
 const { disputes, documents, payments } = contract;
 
@@ -123,6 +125,19 @@ const toFoundDispute = (dispute: Dispute): Found => {
 /** The filters of disputes.list beyond the documents, as the platform announces them. */
 const NAME_FILTER = `${disputes.list.id}.${disputes.list.additions?.name}`;
 
+const readByCodePart = async (context: InsightContext, text: string): Promise<Dispute[]> => {
+  const read = async (number: string): Promise<Dispute[]> => {
+    const filter = { DocumentNumber: number, Page: 1, PageSize: DISPUTES_READ };
+    const part = await readPart(context, disputes.list, filter);
+    return part.refused === undefined
+      ? part.value.filter(({ disputeCode }) => isPart(disputeCode, text))
+      : [];
+  };
+  const numbers = guessDocumentNumbers(text);
+  const found = numbers.map((number) => readInAnyCase(context, "document", number, read));
+  return (await Promise.all(found)).flat();
+};
+
 const searchDisputes: Search = async (context, text) => {
   const page = { Sort: "-CreateDate", Page: 1, PageSize: DISPUTES_READ };
   const spell = async (kind: NumberKind) => [text, ...(await findSpellings(context, kind, text))];
@@ -141,7 +156,10 @@ const searchDisputes: Search = async (context, text) => {
   const one = await attemptPart(context, disputes.get, () => findDispute(context, text));
   const named = one.refused === undefined ? one.value : undefined;
   const pages = listed.map((part) => ("value" in part ? part.value : []));
-  const found = new Map(pages.flat().map((one) => [one.disputeId, toFoundDispute(one)]));
+  const byCode = await readByCodePart(context, text);
+  const found = new Map(
+    [...pages.flat(), ...byCode].map((one) => [one.disputeId, toFoundDispute(one)]),
+  );
   if (named !== undefined && !found.has(named.disputeId)) {
     const name = named.disputeId === text ? "disputeId" : "disputeCode";
     found.set(named.disputeId, { ...toFoundDispute(named), texts: { [name]: text } });
@@ -232,6 +250,8 @@ const byRank = (a: ReturnType<typeof rank>, b: ReturnType<typeof rank>): number 
   (a.record.id < b.record.id ? -1 : 1);
 
 const SIMILAR = "Nothing has this text; these accounts have similar names.";
+const NOTHING =
+  "Nothing has this text. payments_query finds payments by paymentId, assignees_list people, credit_applications_list applicants.";
 const PARTIAL = "More records match than were read; a longer text finds fewer.";
 
 const SHORT =
@@ -281,6 +301,7 @@ export const findRecords = defineInsight({
     const truncated = results.some(({ isPartial }) => isPartial);
     const notes = [
       ...(similar.length > 0 ? [SIMILAR] : []),
+      ...(ranked.length === 0 ? [NOTHING] : []),
       ...(truncated ? [PARTIAL] : []),
       ...([...wanted].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
       ...results.flatMap((one) => one.notes),

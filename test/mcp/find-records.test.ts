@@ -62,6 +62,26 @@ onEveryStore("find_records", (at) => {
   });
 
   verifies("IN-45");
+  it.each(["D-inv-1", "inv-1-01", "d-INV-1-0"])("finds a dispute by %s", async (text) => {
+    const hit = ["dispute", "D-INV-1-01", "disputeCode", "dispute_packet"];
+    expect(await found({ text, types: "dispute" })).toEqual([hit]);
+  });
+
+  verifies("IN-01", "IN-45");
+  it("says where else to look if nothing is found, and what few characters find", async () => {
+    const nothing = await asking().ask("find_records", { text: "INV-1-07" });
+    expect(nothing).toMatchObject({
+      rowCount: 0,
+      notes: [expect.stringMatching(/payments_query.*assignees_list/)],
+    });
+    const short = await asking().ask("find_records", { text: "ac", types: "account" });
+    expect(short).toMatchObject({
+      rowCount: 2,
+      notes: [expect.stringMatching(/^Fewer than 3 characters/)],
+    });
+  });
+
+  verifies("IN-45");
   it("finds by a part of a name, what begins with it first", async () => {
     expect(await found({ text: "acme", types: ["account", "payer"] })).toEqual([
       ["account", "A-1", "name", "account_overview"],
