@@ -88,17 +88,25 @@ export class LoginGuard {
     return isRight;
   }
 
+  /** Forgets the failures at an account from an address, whose person has proved to own the account. */
+  async forgive(email: string, ip: string): Promise<void> {
+    await forget(this.#counting, this.#addressKey(email, ip));
+  }
+
+  #addressKey(email: string, ip: string): string {
+    return `password:${this.#digest(fold(email), toNetwork(ip))}`;
+  }
+
   #digest(...parts: string[]): string {
     return digest(this.#secrets[0], parts);
   }
 
   #listBudgets({ email, ip, isKnown }: LoginAttempt): Budget[] {
-    const account = fold(email);
-    const here = {
-      key: `password:${this.#digest(account, toNetwork(ip))}`,
-      max: MAX_FAILURES_PER_ADDRESS,
+    const here = { key: this.#addressKey(email, ip), max: MAX_FAILURES_PER_ADDRESS };
+    const everywhere = {
+      key: `password:${this.#digest(fold(email))}`,
+      max: MAX_FAILURES_PER_ACCOUNT,
     };
-    const everywhere = { key: `password:${this.#digest(account)}`, max: MAX_FAILURES_PER_ACCOUNT };
     return isKnown ? [here] : [here, everywhere];
   }
 

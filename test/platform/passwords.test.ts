@@ -116,6 +116,26 @@ onEveryStore("passwords that people and operators set", (at) => {
     expect(at().lines.join("\n")).toContain("/account/reset/{token}");
   });
 
+  verifies("OP-11", "OP-13");
+  it("admit the person of a link at once, after many wrong passwords from there", async () => {
+    const { store, clock } = at();
+    const person = await at().tenant("guessed");
+    await store.transaction((tx) =>
+      tx.deleteFrom("known_addresses").where("user_id", "=", person.userId).execute(),
+    );
+    for (let guess = 0; guess < 10; guess += 1) await login(person.email, "a wrong password");
+    expect(await login(person.email, person.password)).toBe(429);
+    const path = await linkFor(person);
+    expect((await post(path, { new: NEXT, again: NEXT })).status).toBe(200);
+    const known = await store.read
+      .selectFrom("known_addresses")
+      .select("seen_at")
+      .where("user_id", "=", person.userId)
+      .execute();
+    expect(known).toEqual([{ seen_at: clock() }]);
+    expect(await login(person.email, NEXT)).toBe(200);
+  });
+
   verifies("OP-11");
   it("are not set with a link after 30 minutes, nor with an altered one", async () => {
     const path = await linkFor(await at().tenant("late"));

@@ -154,7 +154,7 @@ const serveReset = async (
   const form = await readForm(request);
   if (form === undefined) return foreignPage();
   try {
-    const isSet = await passwords.reset(holder, readNext(form), RESET_ROUTE);
+    const isSet = await passwords.reset(holder, readNext(form), { endpoint: RESET_ROUTE, ip });
     return isSet ? donePage() : endedPage();
   } catch (error) {
     return resetForm(holder, toAlert(error));

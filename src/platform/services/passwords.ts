@@ -6,6 +6,7 @@ import type { LoginGuard } from "../login-guard.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { ResetHolder, ResetTokens } from "../reset-tokens.ts";
+import { recordKnownAddress } from "../store/known-addresses.ts";
 import { appendEntries } from "../store/audit-chain.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
@@ -25,19 +26,21 @@ type Needs = {
 
 export type Passwords = ReturnType<typeof createPasswords>;
 
-type Entry = { endpoint: string; action: string };
+type Entry = { endpoint: string; action: string; ip: string };
 
 /** Sets a password and ends what the former one gave access to; false if it was replaced meanwhile. */
 const set = async (
-  { store, clock, newId }: Needs,
+  { store, clock, newId, guard }: Needs,
   user: ResetHolder,
   password: Secret,
-  { endpoint, action }: Entry,
+  { endpoint, action, ip }: Entry,
 ): Promise<boolean> => {
   await checkNewPassword(password.reveal());
   const hash = await hashPassword(password.reveal());
   return store.transaction(async (tx) => {
     if ((await replacePassword(tx, user, hash)) === undefined) return false;
+    // Guesses of others, and the person's own before, do not keep them from signing in now.
+    await recordKnownAddress(tx, user.id, guard.addressHashes(user.id, ip)[0], clock());
     const tenantId = findHomeTenant(user, await listActiveTenants(tx, user.id));
     if (tenantId === null) return true;
     const metadata = { actor: user.id, resourceId: user.id };
@@ -82,8 +85,8 @@ export const createPasswords = (needs: Needs) => ({
         throw error;
       },
     );
-    const { endpoint } = asked;
-    if (await set(needs, user, next, { endpoint, action: "auth.password_changed" })) return;
+    const { endpoint, ip } = asked;
+    if (await set(needs, user, next, { endpoint, ip, action: "auth.password_changed" })) return;
     throw new Problem("conflict", "The password has just been changed elsewhere.");
   },
 
@@ -102,6 +105,13 @@ export const createPasswords = (needs: Needs) => ({
   },
 
   /** Sets the password of a link's person; false if the link was used meanwhile. @throws {Problem} invalid_request */
-  reset: (holder: ResetHolder, next: Secret, endpoint: string): Promise<boolean> =>
-    set(needs, holder, next, { endpoint, action: "auth.password_reset" }),
+  async reset(
+    holder: ResetHolder,
+    next: Secret,
+    { endpoint, ip }: Omit<Entry, "action">,
+  ): Promise<boolean> {
+    const isSet = await set(needs, holder, next, { endpoint, ip, action: "auth.password_reset" });
+    if (isSet) await needs.guard.forgive(holder.email, ip);
+    return isSet;
+  },
 });
