@@ -12,12 +12,17 @@ const FOLDER =
   'Check the path and its permissions, or choose another data folder with --data or RECEIVABLES_DATA. "doctor" shows the current one.';
 
 const STORE =
-  "Check DATABASE_URL and RECEIVABLES_FILES_URL if they are set, else the data folder (--data or RECEIVABLES_DATA) and its permissions.";
+  "Check DATABASE_URL and RECEIVABLES_FILES_URL if they are set, else the data folder (--data or RECEIVABLES_DATA), its permissions and its free space.";
 
 const DATABASE =
   "Check DATABASE_URL: the database must exist, run, and let this user in with this password.";
 
-const FOLDER_FAULTS = ["EACCES", "EPERM", "EROFS", "ENOTDIR", "ENOSPC"];
+/** What SQLite says, and what the system says. */
+const FULL = /disk is full|ENOSPC/;
+const SPACE =
+  "Make room on the disk of the folder that the command writes to, or name another folder.";
+
+const FOLDER_FAULTS = ["EACCES", "EPERM", "EROFS", "ENOTDIR"];
 
 const readField = (error: Error, name: "code" | "syscall"): string =>
   name in error ? String((error as Error & Record<typeof name, unknown>)[name]) : "";
@@ -32,6 +37,7 @@ export const findAdvice = (error: unknown): string | undefined => {
   if (error instanceof StoreUnavailable) return STORE;
   if (!(error instanceof Error)) return undefined;
   const code = readField(error, "code");
+  if (FULL.test(error.message)) return SPACE;
   if (readField(error, "syscall") === "listen") return LISTENING[code];
   // Requests to a platform fail with problems, so what connects without one is the client of PostgreSQL.
   const connects = ["connect", "getaddrinfo"].includes(readField(error, "syscall"));

@@ -34,6 +34,7 @@ describe("hints about faults", () => {
     expect(findAdvice(faultOf("EROFS"))).toContain("RECEIVABLES_DATA");
     expect(findAdvice(new StoreUnavailable(faultOf("EACCES")))).toContain("DATABASE_URL");
     expect(findAdvice(new Problem("unavailable", "It is away."))).toContain("doctor");
+    expect(findAdvice(new Error("database or disk is full"))).toContain("Make room");
     const refused = Object.assign(faultOf("ECONNREFUSED"), { syscall: "connect" });
     const unknown = Object.assign(faultOf("3D000"), { severity: "FATAL" });
     for (const fault of [refused, unknown]) expect(findAdvice(fault)).toContain("DATABASE_URL");
