@@ -162,5 +162,40 @@ const searches = Object.entries(STORES).flatMap(([store, { open, cost, unit }]) 
   })),
 );
 
+const QUERY = "/api/v1/remittance-export/payments/query";
+const PAGE = 100;
+
+const payers = Object.entries(STORES).map(([store, { open, cost, unit }]): Benchmark => ({
+  name: `insights-search-payers-${store}`,
+  about: `${CALLS} searches for a part of a payer among ${PAYMENT_ROWS} payments on ${store} / payments of one account`,
+  unit,
+  aim: 3,
+  async run(options) {
+    const bench = await open();
+    await fillPayments(bench.store, bench.tenantId, PAYMENT_ROWS);
+    await bench.settle();
+    const query = (field: string, condition: object) =>
+      ask(bench, QUERY, { source: "cashapp", filters: { [field]: condition }, limit: PAGE });
+    const numberOf = (call: number) => 100 + ((call * 79) % 800);
+    try {
+      return await interleaved(
+        {
+          ours: () =>
+            cost(() =>
+              search((call) => query("payerName", { contains: `omer ${numberOf(call)}` })),
+            ),
+          base: () =>
+            cost(() =>
+              search((call) => query("accountNumber", { eq: `account-${numberOf(call)}` })),
+            ),
+        },
+        few(options),
+      );
+    } finally {
+      await bench.close();
+    }
+  },
+}));
+
 /** Answers computed by the platform in SQL. */
-export const insightBenchmarks: readonly Benchmark[] = [...summaries, ...searches];
+export const insightBenchmarks: readonly Benchmark[] = [...summaries, ...searches, ...payers];
