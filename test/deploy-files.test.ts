@@ -128,6 +128,27 @@ describe("files for machines", () => {
     expect(status, output).toBe(0);
   });
 
+  verifies("OP-42", "OP-13");
+  it.skipIf(!has("caddy"))(
+    "Caddy passes the clients that MCP servers name on to the platforms",
+    () => {
+      const path = join(ROOT, "deploy/caddy/Caddyfile");
+      const args = ["adapt", "--config", path, "--adapter", "caddyfile"];
+      const { stdout } = spawnSync("caddy", args, { encoding: "utf8" });
+      type Handler = { upstreams: { dial: string }[]; trusted_proxies?: string[] };
+      const handlers: Handler[] = [];
+      JSON.parse(stdout, (_key, value: unknown) => {
+        if (typeof value === "object" && value !== null && "upstreams" in value) {
+          handlers.push(value as Handler);
+        }
+        return value;
+      });
+      const trusting = handlers.filter(({ trusted_proxies }) => trusted_proxies !== undefined);
+      expect(handlers).toHaveLength(2);
+      expect(trusting.map(({ upstreams }) => upstreams[0]?.dial)).toEqual(["platform-1:8080"]);
+    },
+  );
+
   verifies("OP-42");
   it.skipIf(!has("systemd-analyze"))("systemd accepts the units", () => {
     for (const unit of units) {
