@@ -57,8 +57,10 @@ const completeRecord = ({ defaults, copies = {}, folded = {} }: Header, given: R
   for (const [name, sources] of Object.entries(folded)) {
     record[name] = fold(sources.map((source) => String(record[source])).join(" "));
   }
-  for (const [name, value] of Object.entries(record)) {
-    if (typeof value === "string" && isTimestamp(name)) record[name] = Date.parse(value);
+  for (const name of Object.keys(record)) {
+    if (isTimestamp(name) && typeof record[name] === "string") {
+      record[name] = Date.parse(record[name]);
+    }
   }
   return record;
 };

@@ -64,17 +64,20 @@ const TABLES = [
 
 type Table = (typeof TABLES)[number];
 
-const toColumnValue = (value: unknown): unknown =>
-  typeof value === "object" && value !== null ? JSON.stringify(value) : value;
-
 /** Returns the rows of a table of the data; lists and objects become JSON text, as the store has them. */
 const buildRows = <T extends keyof Tables>(data: DemoData, table: T): Tables[T][] =>
   data
     .records<Row>(table)
     .map((record) => withJson({ tenant_id: tenantId, ...record }) as Tables[T]);
 
-const withJson = (record: object): object =>
-  Object.fromEntries(Object.entries(record).map(([name, value]) => [name, toColumnValue(value)]));
+const withJson = (record: Row): Row => {
+  const row = { ...record };
+  for (const name of Object.keys(row)) {
+    const value = row[name];
+    if (typeof value === "object" && value !== null) row[name] = JSON.stringify(value);
+  }
+  return row;
+};
 
 type Login = {
   id: string;

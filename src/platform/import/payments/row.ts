@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Fault } from "../../../contract/errors.ts";
 import { isMoney } from "../../../contract/fields.ts";
 import { CATALOGUE, type Source } from "../../../contract/payments/catalogue.ts";
@@ -118,7 +118,7 @@ const VARIANT = 0x80;
 
 /** Derives a UUID version 8 (RFC 9562) from names: equal names give equal ids. */
 export const deriveId = (...names: readonly (string | number)[]): string => {
-  const bytes = createHash("sha256").update(JSON.stringify(names)).digest().subarray(0, BYTES);
+  const bytes = hash("sha256", JSON.stringify(names), "buffer").subarray(0, BYTES);
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | VERSION;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | VARIANT;
   const hex = bytes.toString("hex");
@@ -130,4 +130,4 @@ export const deriveId = (...names: readonly (string | number)[]): string => {
 };
 
 export const hashValues = (values: Values): string =>
-  createHash("sha256").update(JSON.stringify(values)).digest("base64url").slice(0, 22);
+  hash("sha256", JSON.stringify(values), "base64url").slice(0, 22);

@@ -20,6 +20,12 @@ const openDatabase = (path: string): DatabaseSync => {
   return database;
 };
 
+/**
+ * Pages that the writing connection keeps in memory: 16 MB in place of 2. A transaction that changes more writes pages
+ * to the log before its commit, and often again.
+ */
+export const WRITER_CACHE = "pragma cache_size = -16000";
+
 const READER: Use = { exclusive: false, retryMs: 0 };
 
 const createKysely = (database: DatabaseSync, use: Use): Db =>
@@ -33,6 +39,7 @@ const openWriter = async (
   signing: SigningNeeds,
 ): Promise<{ writer: Db; auditKey: StoreAuditKey }> => {
   const database = await guard(isSqliteOutage, () => openDatabase(path));
+  database.exec(WRITER_CACHE);
   const starting = createKysely(database, { exclusive: true, retryMs: 0 });
   try {
     await migrate(
