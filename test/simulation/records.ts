@@ -10,6 +10,8 @@ export type Asked<S> = {
   headers?: Record<string, string>;
   /** The status that answers it and the state after it, for each state before it. */
   effect(before: S): { status: number; after: S };
+  /** Whether a conflict says that the request did nothing, in any state. */
+  isRefused?(body: Body): boolean;
   /** Whether a good answer shows the state. */
   shows?(body: Body, state: S): boolean;
   /** Reads what the answer tells beside the state, such as the record's id. */
@@ -35,7 +37,10 @@ export type Tracked<S> = {
 
 export type Done<S> = { asked: Asked<S>; outcome: Outcome; text: string };
 
-const isRefused = (status: number): boolean => status === 401 || status === 403 || status === 429;
+const isRefused = (asked: Pick<Asked<never>, "isRefused">, status: number, body: Body): boolean =>
+  [401, 403, 429].includes(status) ||
+  body?.code === "idempotency_in_progress" ||
+  (status === 409 && asked.isRefused?.(body) === true);
 
 type Step<S> = (state: S) => S[];
 
@@ -46,7 +51,7 @@ const toStep = <S>({ asked, outcome }: Done<S>): Step<S> => {
     return (state) => [state, ...apply(state)];
   }
   const { status, body } = outcome;
-  if (isRefused(status) || body?.code === "idempotency_in_progress") return (state) => [state];
+  if (isRefused(asked, status, body)) return (state) => [state];
   // The change may have been committed before the failure.
   if (status >= 500) return (state) => [state, ...apply(state)];
   return (state) => {

@@ -34,6 +34,7 @@ export const sendFile = (file: TrackedFile): Asked<State> => ({
     status: phase === "announced" ? 204 : 409,
     after: { phase: phase === "announced" ? "sent" : phase },
   }),
+  isRefused: ({ detail }) => String(detail).startsWith("Another upload to this URL is under way"),
 });
 
 const STATUSES = {
