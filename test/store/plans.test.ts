@@ -12,9 +12,9 @@ import { findAccountNumbers } from "../../src/platform/store/accounts.ts";
 import {
   countDisputes,
   type DisputeFilter,
-  findNamed,
   selectDisputes,
 } from "../../src/platform/store/disputes.ts";
+import { findNamed } from "../../src/platform/store/disputes-by-name.ts";
 import { findDocumentPlaces } from "../../src/platform/store/listed-documents.ts";
 import { findLastSeq } from "../../src/platform/store/payments.ts";
 import { selectRows, summarizePayments } from "../../src/platform/store/payments/summary.ts";

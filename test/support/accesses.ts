@@ -34,7 +34,7 @@ const listNodes = (node: PlanNode): Access[] => {
 
 // Results of subqueries, lists in JSON, and the full-text index, whose rows are then found by their number.
 const DERIVED =
-  /^(?:SCAN|SEARCH) (?:payments|g|ranked|whole|totals|several|found|samples|sought|v|x|json_each|\w+_triples|\w+_numbers|\(subquery-\d+\))(?: |$)/;
+  /^(?:SCAN|SEARCH) (?:payments|g|ranked|whole|totals|several|found|samples|sought|v|x|walk|read|CONSTANT|json_each|\w+_triples|\w+_numbers|\(subquery-\d+\))(?: |$)/;
 
 /** Returns how a query reads tables; SQLite tells no numbers of rows. */
 export const readAccesses = async (

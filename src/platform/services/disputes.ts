@@ -15,7 +15,6 @@ import {
   type DisputeFilter,
   estimateDisputesCost,
   findDispute,
-  findNamed,
   insertDisputes,
   type NamedDispute,
   takeDisputeCode,
@@ -23,6 +22,7 @@ import {
   selectDisputes,
   updateDispute,
 } from "../store/disputes.ts";
+import { findNamed } from "../store/disputes-by-name.ts";
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
 import { findSpellings } from "../store/summaries/spellings.ts";

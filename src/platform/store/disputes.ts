@@ -1,14 +1,12 @@
 import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
-import { ACCOUNT_SEARCH } from "./accounts.ts";
-import { toLikePattern } from "./audit-logs.ts";
 import { insertAll } from "./bulk-writes.ts";
 import { addToTotal, moveTotal } from "./dispute-totals.ts";
+import { among, contains, hasAccountName, type NamePart } from "./disputes-by-name.ts";
 import type { ListCost } from "./list-cost.ts";
 import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
-import { findText } from "./search.ts";
 import type { DisputeRow } from "./tables.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
@@ -114,55 +112,8 @@ export type DisputeFilter = {
 };
 
 const is = (column: string, value: string): Condition => sql`${sql.ref(column)} = ${value}`;
-const among = (column: string, values: readonly (string | number)[]): Condition =>
-  sql`${sql.ref(column)} in (${sql.join(values)})`;
-const contains = (column: string, text: string): Condition =>
-  sql`${sql.ref(column)} like ${toLikePattern(text)} escape '\\'`;
 const isAtLeast = (column: string, value: number): Condition => sql`${sql.ref(column)} >= ${value}`;
 const isAtMost = (column: string, value: number): Condition => sql`${sql.ref(column)} <= ${value}`;
-
-const MOST_NAMED = 1000;
-
-/** A part of an account's name, and the accounts that have it; undefined if they are too many. */
-export type NamePart = { text: string; numbers: readonly string[] | undefined };
-
-/** Finds the accounts by the index of their names, so that disputes need not look up their account one by one. */
-export const findNamed = async (
-  db: Db,
-  tenantId: string,
-  text: string | undefined,
-): Promise<NamePart | undefined> => {
-  if (text === undefined) return undefined;
-  // The index finds shorter texts at the beginning of names only, and has no line breaks.
-  if ([...text].length < 3 || text.includes("\n")) return { text, numbers: undefined };
-  const rows = await db
-    .selectFrom("accounts")
-    .select("account_number")
-    .where("tenant_id", "=", tenantId)
-    .where(await findText(db, ACCOUNT_SEARCH, tenantId, text))
-    .where(contains("name_folded", text))
-    .limit(MOST_NAMED + 1)
-    .execute();
-  const isFew = rows.length <= MOST_NAMED;
-  return { text, numbers: isFew ? rows.map(({ account_number }) => account_number) : undefined };
-};
-
-const KNOWN = sql`from accounts as known
-  where known.tenant_id = d.tenant_id and known.account_number = d.account_number`;
-
-/** A dispute's account has the name; the name that was imported with the dispute counts where there is no such account. */
-export const hasAccountName = ({ text, numbers }: NamePart): Condition => {
-  if (numbers === undefined) {
-    const name = sql`coalesce((select known.name_folded ${KNOWN}), d.account_name_folded)`;
-    return sql`${name} like ${toLikePattern(text)} escape '\\'`;
-  }
-  // In the order of a case: PostgreSQL would look up the account of every dispute without a name.
-  const isImported = sql`case when ${contains("d.account_name_folded", text)}
-    then not exists (select 1 ${KNOWN}) else false end`;
-  return numbers.length === 0
-    ? sql`(${isImported})`
-    : sql`(${among("d.account_number", numbers)} or ${isImported})`;
-};
 
 const isAssigned = (unassigned: boolean): Condition =>
   unassigned ? sql`d.assignee_id is null` : sql`d.assignee_id is not null`;

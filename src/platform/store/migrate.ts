@@ -23,6 +23,7 @@ import { versions } from "./migrations/0018-versions.ts";
 import { partitions } from "./migrations/0019-partitions.ts";
 import { plans } from "./migrations/0020-plans.ts";
 import { paymentNames } from "./migrations/0021-payment-names.ts";
+import { disputeNames } from "./migrations/0022-dispute-names.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -48,6 +49,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0019-partitions": partitions(sealing),
   "0020-plans": plans,
   "0021-payment-names": paymentNames,
+  "0022-dispute-names": disputeNames,
 });
 
 // The steps' types and keys matter only when they run.

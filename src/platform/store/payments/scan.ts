@@ -3,8 +3,8 @@ import { type RawBuilder, sql } from "kysely";
 import type { Filter } from "../../../contract/payments/filter.ts";
 import { getDialect, type PaymentScan } from "../dialect.ts";
 import type { Db } from "../port.ts";
-import { TABLES } from "./columns.ts";
-import { findWholeValues } from "./distinct.ts";
+import { findDistinct } from "../distinct-values.ts";
+import { findColumn, TABLES } from "./columns.ts";
 import { toCondition, matches } from "./filter.ts";
 
 // If an index finds more rows than this, the table is read in the order of `seq` instead.
@@ -61,11 +61,16 @@ const compareOperators = (a: Is, b: Is): number =>
 export const isBetween = (after: number, upTo: number): RawBuilder<boolean> =>
   sql<boolean>`seq > ${after} and seq <= ${upTo}`;
 
-/** Returns the condition in a form that its index answers; undefined if there is none. */
-const toIndexed = async (db: Db, scan: PaymentScan, condition: Is) =>
-  condition.operator === "contains" || condition.operator === "endsWith"
-    ? findWholeValues(db, scan, condition)
-    : toCondition(db, condition);
+/** Returns the condition in a form that its index answers: parts of names are turned into whole ones, if these are few. */
+const toIndexed = async (db: Db, { tenantId, source }: PaymentScan, condition: Is) => {
+  const { field, operator } = condition;
+  const holds = toCondition(db, condition);
+  if (operator !== "contains" && operator !== "endsWith") return holds;
+  const { compared } = findColumn(field);
+  const indexed = { table: TABLES[source], column: compared, tenantId };
+  const values = await findDistinct(db, indexed, holds);
+  return values && getDialect(db).isAmong(compared, values);
+};
 
 /** Finds rows by the index of one condition; undefined if every index finds more than MOST_INDEXED. */
 export const findCandidates = async (db: Db, scan: PaymentScan): Promise<number[] | undefined> => {

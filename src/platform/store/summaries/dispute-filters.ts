@@ -8,7 +8,7 @@ import type { Reopened } from "../../../contract/insights/reopened.ts";
 import { DAY } from "../../../kit/clock.ts";
 import { toLikePattern } from "../audit-logs.ts";
 import { getDialect } from "../dialect.ts";
-import { findNamed, hasAccountName } from "../disputes.ts";
+import { findNamed, hasAccountName } from "../disputes-by-name.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
 import { findSpellings } from "./spellings.ts";
