@@ -5,6 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
+import { openDemoData } from "../../src/platform/demo/data.ts";
 import { DEMO_TENANT, insertRows, readDemo } from "../../src/platform/demo/load.ts";
 import { appendEntries } from "../../src/platform/store/audit-chain.ts";
 import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
@@ -22,7 +23,7 @@ const openStore = async (path: string) => {
 const load = async (path: string): Promise<number> => {
   const store = await openStore(path);
   const ms = await wallMs(async () => {
-    const demo = readDemo(systemClock());
+    const demo = await readDemo(openDemoData(systemClock()));
     await store.transaction(async (tx) => {
       await insertRows(tx, demo);
       await appendEntries(tx, store.auditKey, demo.auditEntries);

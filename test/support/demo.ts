@@ -1,10 +1,12 @@
+import { openDemoData } from "../../src/platform/demo/data.ts";
 import { readDemo } from "../../src/platform/demo/load.ts";
 
 type User = { id: string; email: string };
 
 /** Returns the demo tenant's rows as of `now`, by the nouns of the interface. */
-export const demoAt = (now: number) => {
-  const { data, tables, ledger, applications, payments, exports, auditEntries } = readDemo(now);
+export const demoAt = async (now: number) => {
+  const data = openDemoData(now);
+  const { tables, ledger, applications, payments, exports, auditEntries } = await readDemo(data);
   const documents = [...ledger.documents.values()].map((row) => ({
     ...row,
     fields: JSON.stringify(row.fields),
@@ -20,7 +22,7 @@ export const demoAt = (now: number) => {
   };
 };
 
-export type DemoRows = ReturnType<typeof demoAt>;
+export type DemoRows = Awaited<ReturnType<typeof demoAt>>;
 
 /** Sunday noon, and the same time on each day of the week before. */
 export const ANY_WEEKDAY: readonly number[] = [22, 21, 20, 19, 18, 17, 16].map((day) =>

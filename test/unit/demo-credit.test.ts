@@ -12,7 +12,7 @@ import { createApplicationTarget } from "../../src/platform/import/credit-applic
 import { demoAt } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
-const demo = demoAt(NOW);
+const demo = await demoAt(NOW);
 const { users } = demo;
 const accounts = new Map(demo.accounts.map((row) => [row.account_number, row]));
 const all = demo.applications.map((row) => ({
@@ -154,14 +154,14 @@ describe("the demo tenant's credit applications", () => {
     expect(parts.some(({ fieldsSet }) => fieldsSet.length > 0)).toBe(true);
   });
 
-  it("are the same a week later, each a week later", () => {
+  it("are the same a week later, each a week later", async () => {
     const story = (rows: typeof demo, shift: number) =>
       rows.applications.map(({ id, status_type, status_at }) => [
         id,
         status_type,
         status_at - shift,
       ]);
-    expect(story(demoAt(NOW + 7 * DAY), 7 * DAY)).toEqual(story(demo, 0));
+    expect(story(await demoAt(NOW + 7 * DAY), 7 * DAY)).toEqual(story(demo, 0));
   });
 });
 

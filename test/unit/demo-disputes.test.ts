@@ -3,7 +3,7 @@ import { DAY } from "../../src/kit/clock.ts";
 import { ANY_WEEKDAY, demoAt, type DemoRows } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
-const demo = demoAt(NOW);
+const demo = await demoAt(NOW);
 const byId = <T extends { id: string }>(rows: readonly T[]) =>
   new Map(rows.map((row) => [row.id, row]));
 const reasons = byId(demo.reasons);
@@ -46,9 +46,11 @@ const workIn = (rows: DemoRows, now: number) => {
 };
 
 describe("the demo tenant's disputes", () => {
-  it("are the same on any day of the week, with dates relative to that day", () => {
-    for (const now of ANY_WEEKDAY) {
-      const later = demoAt(now);
+  it("are the same on any day of the week, with dates relative to that day", async () => {
+    const days = await Promise.all(
+      ANY_WEEKDAY.map(async (now) => ({ now, later: await demoAt(now) })),
+    );
+    for (const { now, later } of days) {
       expect(undated(later)).toEqual(undated(demo));
       expect(later.dispute_notes.every((note) => note.created_at <= now)).toBe(true);
       expect(later.disputes.every((row) => row.updated_at <= now)).toBe(true);

@@ -9,7 +9,7 @@ import { demoAt, type DemoRows } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
 
-const demo = demoAt(NOW);
+const demo = await demoAt(NOW);
 const fieldsOf = ({ fields }: DocumentRow): StoredDocument =>
   StoredDocument.parse(JSON.parse(fields));
 const papers = demo.documents.map((row) => ({ row, fields: fieldsOf(row) }));
@@ -184,8 +184,8 @@ describe("the demo tenant's documents", () => {
     expect(short.length).toBeGreaterThan(15);
   });
 
-  it("are the same a week later, each a week later", () => {
-    const later = demoAt(NOW + 7 * DAY);
+  it("are the same a week later, each a week later", async () => {
+    const later = await demoAt(NOW + 7 * DAY);
     const story = (rows: DemoRows, shift: number) =>
       rows.documents.map((row) => {
         const { invoice_date, due_date, denomination, original_denomination, po_number } =

@@ -6,9 +6,9 @@ import { createRowCheck } from "../../src/platform/import/payments/row.ts";
 import { ANY_WEEKDAY, demoAt } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
-const demo = demoAt(NOW);
+const demo = await demoAt(NOW);
 const { users } = demo;
-const days = ANY_WEEKDAY.map((now) => ({ now, made: demoAt(now) }));
+const days = await Promise.all(ANY_WEEKDAY.map(async (now) => ({ now, made: await demoAt(now) })));
 const { cashapp, iandp, bpn } = demo.payments;
 const all = SOURCES.flatMap((source) => demo.payments[source].map((row) => ({ source, row })));
 type Row = (typeof all)[number]["row"];

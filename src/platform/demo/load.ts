@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
@@ -107,20 +108,26 @@ const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Pro
   }
 };
 
-/** Returns the data of all tables except users and files. */
-export const readDemo = (now: number) => {
-  const data = openDemoData(now);
-  const known = buildLedger(data, tenantId);
-  const tables = {
-    ...Object.fromEntries(TABLES.map((table) => [table, buildRows(data, table)])),
-    accounts: [...known.accounts.values()].map(withJson),
-  };
+/** Returns the data of all tables except users and files. Between its parts, other work of the event loop gets its turn. */
+export const readDemo = async (data: DemoData) => {
+  const ledger = buildLedger(data, tenantId);
+  const tables: Record<string, object[]> = {};
+  for (const table of TABLES) {
+    // oxlint-disable-next-line no-await-in-loop -- a turn for each table
+    await setImmediate();
+    tables[table] =
+      table === "accounts" ? [...ledger.accounts.values()].map(withJson) : buildRows(data, table);
+  }
+  await setImmediate();
+  const applications = buildCreditApplications(data, tenantId);
+  await setImmediate();
+  const paid = payments(data, tenantId, ledger);
+  await setImmediate();
   return {
-    data,
     tables: tables as { [T in Table]: Tables[T][] },
-    ledger: known,
-    applications: buildCreditApplications(data, tenantId),
-    payments: payments(data, tenantId, known),
+    ledger,
+    applications,
+    payments: paid,
     exports: {
       schedules: buildRows(data, "schedules"),
       runs: buildRows(data, "export_runs"),
@@ -129,7 +136,7 @@ export const readDemo = (now: number) => {
   };
 };
 
-export type Demo = ReturnType<typeof readDemo>;
+export type Demo = Awaited<ReturnType<typeof readDemo>>;
 
 /** Inserts the rows of the data; the tenant and its users must exist. */
 export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
@@ -170,12 +177,13 @@ const storeFiles = (
 export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
   const { store, files, clock, newId } = needs;
   if ((await findTenant(store.read, tenantId)) !== undefined) return false;
-  const demo = readDemo(clock());
+  const data = openDemoData(clock());
   const connectionId = newId();
   await announceFiles(needs, { tenantId, connectionId });
-  const [ofDocuments, ofDisputes] = await Promise.all([
-    storeFiles(files, demo.data, "document_attachments", connectionId),
-    storeFiles(files, demo.data, "dispute_attachments", connectionId),
+  const [ofDocuments, ofDisputes, demo] = await Promise.all([
+    storeFiles(files, data, "document_attachments", connectionId),
+    storeFiles(files, data, "dispute_attachments", connectionId),
+    readDemo(data),
   ]);
   const passwordHash = (await needs.passwordHash) ?? null;
   return store.transaction(async (tx) => {
@@ -185,7 +193,7 @@ export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
     await claimFiles(tx, connectionId);
     const owner = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
     const userId = await insertUser(tx, { clock, newId }, owner, passwordHash);
-    await insertLogins(tx, clock, demo.data.records<Login>("users"));
+    await insertLogins(tx, clock, data.records<Login>("users"));
     await insertRows(tx, demo);
     await insertAll(tx, "document_attachments", ofDocuments);
     await insertAll(tx, "dispute_attachments", ofDisputes);
