@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
+import { toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
 
 const PER_ACCOUNT = 25;
 export const TENANT = "bench";
@@ -44,10 +45,20 @@ export const writeLedger = async (path: string, rows: number): Promise<void> => 
   await once(file, "finish");
 };
 
-export type Values = (string | number)[];
+export type Values = (string | number | null)[];
 
-export const COLUMNS =
-  "tenant_id, document_number, csr_id, account_number, currency, status, fields, created_by, created_at, updated_by, updated_at, version";
+/** The columns by which a document is listed and searched. */
+const LISTED = [
+  "document_type",
+  "due_on",
+  "invoice_on",
+  "balance",
+  "balance_currency",
+  "search_text",
+] as const;
+
+export const COLUMNS = `tenant_id, document_number, csr_id, account_number, currency, status, fields, ${LISTED.join(", ")},
+  created_by, created_at, updated_by, updated_at, version`;
 
 /** Returns the values of a row that the import stores. */
 export const valuesOf = (place: number): Values => {
@@ -60,9 +71,23 @@ export const valuesOf = (place: number): Values => {
     currency: "USD",
     original_denomination: Number(amount),
     denomination: Number(amount),
-    document_type: "invoice",
+    document_type: "invoice" as const,
     pdf_name: `${invoice}.pdf`,
   };
-  const tracked = ["import", 0, "import", 0, 1];
-  return [TENANT, invoice, place + 1, customer, "USD", "open", JSON.stringify(fields), ...tracked];
+  const listed = toDocumentColumns(invoice, fields);
+  return [
+    TENANT,
+    invoice,
+    place + 1,
+    customer,
+    "USD",
+    "open",
+    JSON.stringify(fields),
+    ...LISTED.map((name) => listed[name]),
+    "import",
+    0,
+    "import",
+    0,
+    1,
+  ];
 };
