@@ -39,7 +39,7 @@ afterAll(() => rmSync(folder, { recursive: true }));
 /** Runs a checker, and returns its output and exit status. */
 const check = (program: string, args: string[]) => {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
-  return { status, output: stdout + stderr };
+  return { status, stdout, output: stdout + stderr };
 };
 
 describe("files for containers", () => {
