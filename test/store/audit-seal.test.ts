@@ -2,7 +2,6 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
-import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
@@ -18,6 +17,7 @@ import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.t
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
+import { createTestPool } from "../support/postgres.ts";
 
 const SEALING = {
   key: async (): Promise<never> => {
@@ -40,7 +40,7 @@ const connect = ({ environment }: Database, dialect: Dialect["name"]): Db => {
             exclusive: true,
             retryMs: 0,
           })
-        : createPostgresDialect(new pg.Pool({ connectionString })),
+        : createPostgresDialect(createTestPool({ connectionString })),
   });
 };
 

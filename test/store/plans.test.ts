@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type CompiledQuery, Kysely, type LogEvent, sql } from "kysely";
-import pg from "pg";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillAccounts, fillDocuments } from "../../bench/platform/listed-rows.ts";
 import { fillPayments } from "../../bench/platform/payment-rows.ts";
@@ -33,6 +32,7 @@ import { fillDisputes } from "../support/many-disputes.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { type Access, readAccesses } from "../support/accesses.ts";
 import { verifies } from "../support/verifies.ts";
+import { createTestPool } from "../support/postgres.ts";
 
 const TENANT = "asking";
 const ROWS = 1000;
@@ -234,7 +234,7 @@ const openLogged = ({ environment }: Database, log: (event: LogEvent) => void): 
           retryMs: 0,
         })
       : createPostgresDialect(
-          new pg.Pool({
+          createTestPool({
             Client: CopyingClient,
             connectionString: url,
             onConnect: planFewerOrders,

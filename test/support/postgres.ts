@@ -74,3 +74,11 @@ export const administer = async (url: string, statement: string): Promise<void> 
   await client.query(statement);
   await client.end();
 };
+
+/** A pool whose connections the server may end: dropping a database ends those that are still closing. */
+export const createTestPool = (options: pg.PoolConfig): pg.Pool => {
+  const pool = new pg.Pool(options);
+  pool.on("error", () => {});
+  pool.on("connect", (client) => client.on("error", () => {}));
+  return pool;
+};

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Dialect, sql } from "kysely";
-import pg from "pg";
 import type { Types } from "../../src/platform/store/migrations/addition.ts";
 import { CopyingClient, createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
+import { createTestPool } from "./postgres.ts";
 
 /** A database for tests that run the migrations themselves. */
 export type Unmigrated = { dialect: Dialect; types: Types };
@@ -20,6 +20,6 @@ export const openUnmigratedSqlite = (folder: string): Unmigrated => ({
 
 /** Opens a PostgreSQL database without migrating it. */
 export const openUnmigratedPostgres = (url: string): Unmigrated => ({
-  dialect: createPostgresDialect(new pg.Pool({ Client: CopyingClient, connectionString: url })),
+  dialect: createPostgresDialect(createTestPool({ Client: CopyingClient, connectionString: url })),
   types: { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
 });
