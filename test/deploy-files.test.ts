@@ -1,5 +1,13 @@
 import { execFileSync, spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -20,13 +28,20 @@ const compose = parse(read("docker/compose.yaml"), { merge: true }) as {
   services: Record<string, Service>;
 };
 const services = Object.entries(compose.services);
-const units = readdirSync(join(ROOT, "deploy/systemd"));
+const units = readdirSync(join(ROOT, "deploy/systemd")).filter((name) => name.includes("."));
 
 const isOwn = (name: string): boolean => /^(RECEIVABLES_|DATABASE_URL$)/.test(name);
 
 /** Host names of the example that only its own network knows. */
 const withoutNames = (text: string): string =>
   text.replaceAll(/\b(?:platform|mcp)-[12]\b/g, "127.0.0.1");
+
+const CLI = join(ROOT, "src/bin/cli.ts");
+
+/** Whether these tests run as root, and another user can read the program. */
+const MAY_RUN_AS_OTHERS =
+  process.getuid?.() === 0 &&
+  spawnSync("runuser", ["-u", "nobody", "--", process.execPath, CLI, "--version"]).status === 0;
 
 const has = (program: string): boolean => spawnSync("which", [program]).status === 0;
 
@@ -161,6 +176,59 @@ describe("files for machines", () => {
     expect(own, output).toEqual([]);
     expect(status, output).toBe(0);
   });
+
+  verifies("OP-42");
+  it("a unit waits between starts for longer than systemd counts them", () => {
+    // Five starts within ten seconds are the most that systemd tries by default.
+    const servers = units.map((unit) => read(`systemd/${unit}`));
+    const restarting = servers.filter((text) => text.includes("Restart=on-failure"));
+    expect(restarting).toHaveLength(2);
+    for (const text of restarting) {
+      expect(Number(/^RestartSec=(\d+)$/m.exec(text)?.[1])).toBeGreaterThan(2);
+    }
+  });
+
+  verifies("OP-42");
+  it("no unit opens the data folder to others", () => {
+    const using = units
+      .map((unit) => read(`systemd/${unit}`))
+      .filter((text) => /^StateDir/m.test(text));
+    expect(using).toHaveLength(3);
+    expect(using.filter((text) => !text.includes("\nStateDirectoryMode=0700\n"))).toEqual([]);
+  });
+
+  verifies("OP-42");
+  it.skipIf(!MAY_RUN_AS_OTHERS)(
+    "commands of root run as the service's user, with its settings and key",
+    () => {
+      const place = mkdtempSync("/var/tmp/deploy-");
+      const at = (name: string): string => join(place, name);
+      chmodSync(place, 0o755);
+      for (const name of ["etc", "data"]) mkdirSync(at(name), { mode: 0o700 });
+      execFileSync("chown", ["nobody", at("data")]);
+      writeFileSync(at("etc/secret.key"), "0123456789abcdef".repeat(4), { mode: 0o600 });
+      const program = `#!/bin/sh\nexec "${process.execPath}" "${CLI}" "$@"\n`;
+      writeFileSync(at("receivables-mcp"), program);
+      const script = read("systemd/receivables-admin")
+        .replaceAll("/etc/receivables", at("etc"))
+        .replaceAll("/var/lib/receivables", at("data"))
+        .replaceAll("/usr/bin/receivables-mcp", at("receivables-mcp"))
+        .replaceAll("-u receivables", "-u nobody");
+      writeFileSync(at("admin"), script);
+      for (const name of ["receivables-mcp", "admin"]) chmodSync(at(name), 0o755);
+      // A shell that read the settings would run what follows the &.
+      const settings = "# settings\nRECEIVABLES_PUBLIC_URL=http://a.example/?&false";
+      writeFileSync(at("etc/platform.env"), settings);
+      const wrong = check(at("admin"), ["admin", "tenant", "list"]);
+      expect([wrong.status, wrong.output]).toEqual([2, expect.stringContaining("PUBLIC_URL")]);
+      writeFileSync(at("etc/platform.env"), "RECEIVABLES_LOG=silent");
+      const made = check(at("admin"), ["admin", "tenant", "create", "acme", "--name", "Acme"]);
+      expect(made.status, made.output).toBe(0);
+      expect(check("find", [at("data"), "-not", "-user", "nobody"]).output).toBe("");
+      expect(readdirSync(at("data"))).not.toContain("secret.key");
+      rmSync(place, { recursive: true });
+    },
+  );
 
   it("the checkers are installed where every change is tested", () => {
     const script = execFileSync("cat", [join(ROOT, ".ci/run")], { encoding: "utf8" });

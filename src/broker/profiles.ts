@@ -1,6 +1,6 @@
-import { mkdir } from "node:fs/promises";
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
+import { makeFolder } from "../kit/make-folder.ts";
 import { replacePrivateFile } from "../kit/replace-file.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
@@ -167,7 +167,7 @@ const writeProfile = async (
     const { seal } = await openSeal(context);
     const has = listSecrets(credentials);
     const text = seal({ ...about, email: credentials.email, has, ...locked });
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    await makeFolder(folder);
     replacePrivateFile(path, text);
   } catch (error) {
     await locker.forget(locked.account);

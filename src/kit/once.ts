@@ -1,13 +1,14 @@
 import { randomUUID } from "node:crypto";
-import { link, mkdir, open, unlink } from "node:fs/promises";
+import { link, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeFolder } from "./make-folder.ts";
 
 /**
  * Creates a private file (mode 0600) unless one exists, and returns whether it did. Of several processes exactly one
  * succeeds, and no reader sees half a file, because a hard link to the finished draft appears atomically.
  */
 export const createFileOnce = async (path: string, content: string): Promise<boolean> => {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const draft = `${path}.${randomUUID()}`;
   const file = await open(draft, "wx", 0o600);
   try {

@@ -1,6 +1,7 @@
 import { type Readiness, createReadiness, NotReady } from "../kit/readiness.ts";
 import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
+import { readStoreId } from "./files/identity.ts";
 import type { FileStore } from "./files/port.ts";
 import { findMissingMigrations } from "./store/migrate.ts";
 import type { Store } from "./store/port.ts";
@@ -14,14 +15,27 @@ async function* oneByte(): AsyncGenerator<Uint8Array> {
   yield new Uint8Array(1);
 }
 
+/** Creates a check that the file store is the one of the first check: a folder can be written without its disk, too. */
+const createSameStore = (files: FileStore) => {
+  let known: string | undefined;
+  return async (): Promise<void> => {
+    const id = await readStoreId(files);
+    known ??= id;
+    if (id === known) return;
+    const found = id === undefined ? "lost its id" : "got another id";
+    throw new NotReady(`the file store ${found}: check that its disk is mounted`);
+  };
+};
+
 /** Creates the check of everything that requests to the platform need. */
 export const createPlatformReadiness = ({
   store,
   files,
   clock,
   log,
-}: PlatformReadinessNeeds): (() => Promise<Readiness>) =>
-  createReadiness({
+}: PlatformReadinessNeeds): (() => Promise<Readiness>) => {
+  const checkSameStore = createSameStore(files);
+  return createReadiness({
     clock,
     log,
     parts: {
@@ -32,8 +46,10 @@ export const createPlatformReadiness = ({
         throw new NotReady(`${missing.join(", ")} not applied: start one node of this version`);
       },
       async files() {
+        await checkSameStore();
         await files.put(PROBE, oneByte(), 1);
         await files.remove(PROBE);
       },
     },
   });
+};

@@ -159,6 +159,18 @@ describe("stdio", () => {
     expect(JSON.parse(stored.stdout)).toMatchObject({ kind: "api-key" });
   });
 
+  it.runIf(process.platform === "linux")(
+    "ends at once where the data folder cannot be made",
+    async () => {
+      const unusable = { ...env, RECEIVABLES_DATA: "/proc/receivables/data" };
+      for (const command of ["platform", "http"]) {
+        // oxlint-disable-next-line no-await-in-loop -- one process after the other
+        const { status, stderr } = await runCli([command, "--port", "0"], unusable);
+        expect([status, stderr]).toEqual([1, expect.stringMatching(/mkdir '\/proc\/.*\n.*--data/)]);
+      }
+    },
+  );
+
   it("explains an unusable data folder, and still lists its tools", async () => {
     const client = await connected({ RECEIVABLES_DATA: "/dev/null/data" });
     expect((await client.listTools()).tools.length).toBeGreaterThan(40);

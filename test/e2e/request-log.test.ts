@@ -27,6 +27,7 @@ it("a tool call over HTTP can be followed from the MCP request to the platform's
       outcome: "done",
       caller: expect.stringMatching(/./),
       tenantId: "demo",
+      httpRequestId: expect.stringMatching(/./),
       requestId: expect.stringMatching(/./),
     },
   ]);
@@ -43,7 +44,7 @@ it("a tool call over HTTP can be followed from the MCP request to the platform's
       principal: called[0]?.["caller"],
       bytes: expect.any(Number),
       ms: expect.any(Number),
-      requestId: expect.stringMatching(/./),
+      requestId: called[0]?.["httpRequestId"],
     }),
   );
   expect(requests).toContainEqual(

@@ -1,4 +1,5 @@
-import { rm, writeFile } from "node:fs/promises";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createReadiness } from "../../src/kit/readiness.ts";
@@ -43,6 +44,20 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
     expect(failed.text).not.toContain(at.files);
     await rm(at.files);
     expect((await at.call("GET", "/ready")).status).toBe(503);
+    expect((await ready()).status).toBe(200);
+  });
+
+  verifies("OP-30");
+  it("ends when another folder is in the place of the files", async () => {
+    const id = join(at.files, "store/id");
+    await mkdir(join(at.files, "store"), { recursive: true });
+    await writeFile(id, "the store's id");
+    expect((await ready()).status).toBe(200);
+    await rm(at.files, { recursive: true });
+    const { status, body } = await ready();
+    expect([status, body.parts.files.reason]).toEqual([503, expect.stringContaining("mounted")]);
+    await mkdir(join(at.files, "store"), { recursive: true });
+    await writeFile(id, "the store's id");
     expect((await ready()).status).toBe(200);
   });
 

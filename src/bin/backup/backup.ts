@@ -1,10 +1,11 @@
 import { createWriteStream, existsSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import { formatTimestamp, systemClock } from "../../kit/clock.ts";
+import { makeFolder } from "../../kit/make-folder.ts";
 import type { MasterKey } from "../../kit/seal.ts";
 import { listSealedFiles } from "../../kit/sealed-files.ts";
 import { readStoreId, STORE_ID_KEY } from "../../platform/files/identity.ts";
@@ -36,7 +37,7 @@ const copyStored = async (
   if (file === undefined) return undefined;
   const path = `files/${key}`;
   const place = join(folder, path);
-  await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(place));
   await pipeline(
     Readable.fromWeb(file.bytes),
     createWriteStream(place, { mode: 0o600, flush: true }),
@@ -94,7 +95,7 @@ const copySealed = async ({ folder, paths }: BackupNeeds): Promise<string[]> => 
   const copy = async (from: string, path: string): Promise<void> => {
     if (!existsSync(from)) return;
     const place = join(folder, path);
-    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(place));
     await copyFlushed(from, place);
     kept.push(path);
   };
@@ -138,7 +139,7 @@ const fill = async (needs: BackupNeeds) => {
 
 /** Creates the folder, or checks that it is empty. */
 const prepareFolder = async (folder: string): Promise<void> => {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   if ((await readdir(folder)).length === 0) return;
   throw new Problem("invalid_request", `${folder} is not empty. Name a folder that is.`);
 };

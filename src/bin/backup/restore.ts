@@ -1,8 +1,9 @@
 import { createReadStream, existsSync } from "node:fs";
-import { mkdir, readFile, rename } from "node:fs/promises";
+import { readFile, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Problem } from "../../contract/errors.ts";
 import { randomToken } from "../../kit/ids.ts";
+import { makeFolder } from "../../kit/make-folder.ts";
 import type { MasterKey } from "../../kit/seal.ts";
 import { readStoreId, STORE_ID_KEY } from "../../platform/files/identity.ts";
 import type { FileStore } from "../../platform/files/port.ts";
@@ -82,7 +83,7 @@ const checkEntries = async (folder: string, entries: readonly Entry[]): Promise<
 /** Copies a file to its place; it appears there as a whole. */
 const place = async (from: string, to: string): Promise<void> => {
   const draft = `${to}.${randomToken()}`;
-  await mkdir(dirname(to), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(to));
   await copyFlushed(from, draft);
   await rename(draft, to);
 };

@@ -188,8 +188,19 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     };
     io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
     const hasDemo = embedded?.credentials !== undefined;
-    io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
+    const { auth, tokens } = entrance;
+    log.info("server.started", {
+      version: io.version,
+      url: mcpUrl,
+      auth,
+      tokensFile: tokens?.path,
+    });
+    // A log has no token, and lines of JSON only.
+    if (io.tellsPerson || auth === "none") {
+      io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
+    }
     await waitForAbort(io.ended);
+    log.info("server.stopping");
     await served.drain();
     const closed = served.close();
     await entrance.close?.();

@@ -14,7 +14,9 @@ export const servePlatform = async (io: Io, address: Address): Promise<void> => 
     open = await openPlatform(io.config, metrics.log);
     const served = await serve(createPlatformListener(open), address);
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url });
+    metrics.log.info("server.started", { version: io.version, url: served.url });
     await waitForAbort(io.ended);
+    metrics.log.info("server.stopping");
     await served.drain();
     await served.close();
   } finally {

@@ -85,6 +85,7 @@ class Listener {
     const { signal } = this.#closing;
     const client = new pg.Client({
       connectionString: this.#url,
+      fallback_application_name: "receivables-mcp",
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
     });
@@ -143,6 +144,7 @@ class Listener {
 export const createPostgresChanges = (url: string, log: Log): Changes => {
   const pool = new pg.Pool({
     connectionString: url,
+    fallback_application_name: "receivables-mcp",
     max: 2,
     connectionTimeoutMillis: CONNECT_MS,
     allowExitOnIdle: true,

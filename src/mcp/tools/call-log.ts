@@ -1,18 +1,11 @@
 import { createHmac, createSecretKey } from "node:crypto";
-import {
-  appendFileSync,
-  closeSync,
-  constants,
-  fstatSync,
-  mkdirSync,
-  openSync,
-  renameSync,
-} from "node:fs";
+import { appendFileSync, closeSync, constants, fstatSync, openSync, renameSync } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
+import { makeFolder } from "../../kit/make-folder.ts";
 import { canonical } from "./binding.ts";
 
 /** One call of a tool, as it is kept: who, what and how it ended, never a value or a secret. */
@@ -117,8 +110,8 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
   };
 
   const write = (line: string): Promise<void> =>
-    append(line).catch(() => {
-      mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+    append(line).catch(async () => {
+      await makeFolder(dirname(path));
       return append(line);
     });
 

@@ -1,6 +1,7 @@
-import { mkdir, readdir, unlink } from "node:fs/promises";
+import { readdir, unlink } from "node:fs/promises";
 import { join } from "node:path";
 import { type Clock, MINUTE } from "../../kit/clock.ts";
+import { makeFolder } from "../../kit/make-folder.ts";
 import { createFileOnce } from "../../kit/once.ts";
 
 /** Replay guard for single-use tokens. */
@@ -30,7 +31,7 @@ export const createReplayFolder = (folder: string, now: Clock): ReplayGuard => {
   return {
     async claim(id, expiresAt) {
       if (!isId(id)) throw new TypeError("not the id of a single-use token");
-      await mkdir(folder, { recursive: true, mode: 0o700 });
+      await makeFolder(folder);
       await sweep();
       return createFileOnce(join(folder, `${Math.trunc(expiresAt)}-${id}`), "");
     },

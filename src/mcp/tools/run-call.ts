@@ -5,6 +5,7 @@ import type { Problem } from "../../contract/errors.ts";
 import { randomId } from "../../kit/ids.ts";
 import { isDeeperThan } from "../../kit/json.ts";
 import { toErrorFields } from "../../kit/log.ts";
+import { getRequestId } from "../../kit/request-id.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { failed, tell } from "../results/failure.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
@@ -83,6 +84,7 @@ export const createRunCall = (needs: ToolContext): RunCall => {
         ms: now() - started,
         caller,
         tenantId,
+        httpRequestId: getRequestId(),
         requestId,
       });
     };

@@ -61,7 +61,8 @@ export const migrate = async (db: Db, readReleased: ReadReleased): Promise<void>
     },
   });
   const { error } = await migrator.migrateToLatest();
-  if (error !== undefined) {
-    throw new Error("The tables of the built-in sign-in could not be created.", { cause: error });
-  }
+  if (error === undefined) return;
+  const reason = error instanceof Error ? error.message : String(error);
+  const message = `the tables of the built-in sign-in could not be created: ${reason}`;
+  throw new Error(message, { cause: error });
 };

@@ -1,11 +1,12 @@
 import { createHash } from "node:crypto";
 import { createWriteStream } from "node:fs";
-import { mkdir, readdir, writeFile } from "node:fs/promises";
+import { readdir, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable, Transform } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
+import { makeFolder } from "../../kit/make-folder.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Db, Snapshot } from "../store/port.ts";
@@ -98,7 +99,7 @@ const copyFile = async (
   const stored = await files.open(key);
   if (stored === undefined) return undefined;
   const path = filePath(folder, key);
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const hash = createHash("sha256");
   const hashing = new Transform({
     transform(chunk: Buffer, _encoding, done) {
@@ -150,7 +151,7 @@ const copyFiles = async (
 
 const createFolder = async (path: string): Promise<string> => {
   const folder = resolve(path);
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   if ((await readdir(folder)).length === 0) return folder;
   throw new Problem("conflict", `${folder} is not empty. Name a new folder.`);
 };
@@ -167,7 +168,7 @@ export const exportTenant = async (
   const view = await store.snapshot({ owner: tenantId });
   try {
     const tables = await writeTables(needs, view, { tenantId, folder });
-    await mkdir(join(folder, "files"), { mode: 0o700 });
+    await makeFolder(join(folder, "files"));
     const files = await copyFiles(needs, view, { tenantId, folder });
     const { ok } = await verifyAudit(needs, tenantId);
     const audit = { keyId: store.auditKey.id, ok };

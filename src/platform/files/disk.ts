@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
-import { mkdir, open, opendir, rename, rm, stat } from "node:fs/promises";
+import { open, opendir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { randomToken } from "../../kit/ids.ts";
+import { makeFolder } from "../../kit/make-folder.ts";
 import { StoreUnavailable } from "../store/port.ts";
 import { type FileStore, FileTooLarge, type KeptFile, parseKey } from "./port.ts";
 
@@ -107,7 +108,7 @@ const DRAFTS = ".drafts";
 const createKeep = (folder: string) => {
   const flush = createFlush();
   return async (draft: string, place: string): Promise<void> => {
-    await mkdir(dirname(place), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(place));
     await rename(draft, place);
     for (let at = dirname(place); at.length >= folder.length; at = dirname(at)) {
       // oxlint-disable-next-line no-await-in-loop -- a name is safe before the folder that holds it
@@ -128,7 +129,7 @@ export const createDiskFiles = (path: string): FileStore => {
     async put(key, bytes, maxBytes) {
       const place = pathOf(key);
       const draft = join(drafts, randomToken());
-      await guardDisk(() => mkdir(drafts, { recursive: true, mode: 0o700 }));
+      await guardDisk(() => makeFolder(drafts));
       try {
         const kept = await write(draft, bytes, maxBytes);
         await guardDisk(() => keep(draft, place));

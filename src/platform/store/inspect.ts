@@ -18,8 +18,12 @@ export type StoreState = {
   fileStoreId: string | undefined;
 };
 
+/** SQLSTATE undefined_table. PostgreSQL's messages are in the language of the server. */
+const UNDEFINED_TABLE = "42P01";
+
 const isMissingTable = (error: unknown): boolean =>
-  error instanceof Error && /no such table|does not exist/.test(error.message);
+  error instanceof Error &&
+  (("code" in error && error.code === UNDEFINED_TABLE) || error.message.includes("no such table"));
 
 const readApplied = async (db: Db): Promise<string[]> => {
   try {

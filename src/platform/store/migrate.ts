@@ -95,5 +95,8 @@ export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing)
   if (error instanceof StoreUnavailable) throw error;
   // After an error of the database itself, the transaction reads nothing any more.
   const newer = await describeNewer(db as unknown as Db).catch(() => undefined);
-  throw newer ?? new Error("the store could not be brought up to date", { cause: error });
+  const reason = error instanceof Error ? error.message : String(error);
+  throw (
+    newer ?? new Error(`the store could not be brought up to date: ${reason}`, { cause: error })
+  );
 };

@@ -18,6 +18,7 @@ const types: pg.CustomTypesConfig = {
 const createPool = (connectionString: string): pg.Pool => {
   const pool = new pg.Pool({
     connectionString,
+    fallback_application_name: "receivables-mcp",
     types,
     max: MAX_CONNECTIONS,
     connectionTimeoutMillis: CONNECT_MS,

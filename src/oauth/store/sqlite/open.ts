@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
@@ -9,6 +9,7 @@ import {
   TransactionalAdapter,
   WritingAdapter,
 } from "../../../kit/sqlite/dialect.ts";
+import { makeFolder } from "../../../kit/make-folder.ts";
 import { migrate, type ReadReleased } from "../migrate.ts";
 import type { Db, OauthStore, RecordRow, Tables } from "../port.ts";
 
@@ -56,7 +57,7 @@ const readReleasedFrom = (path: string): ReadReleased =>
  * embedded platform, from which records of released versions are copied once.
  */
 export const openSqlite = async (path: string, platformPath: string): Promise<OauthStore> => {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const writing = openDatabase(path, "full");
   const writer = createDb(writing, true);
   try {

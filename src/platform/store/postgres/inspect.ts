@@ -12,6 +12,7 @@ const CONNECT_MS = 5_000;
 export const inspectPostgres = async <T>(url: string, read: (db: Db) => Promise<T>): Promise<T> => {
   const pool = new pg.Pool({
     connectionString: url,
+    fallback_application_name: "receivables-mcp",
     max: 1,
     connectionTimeoutMillis: CONNECT_MS,
     query_timeout: CONNECT_MS,

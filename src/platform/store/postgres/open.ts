@@ -31,6 +31,7 @@ const createPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
   const pool = new pg.Pool({
     Client: CopyingClient,
     connectionString: url,
+    fallback_application_name: "receivables-mcp",
     types,
     connectionTimeoutMillis: CONNECT_MS,
     ...options,

@@ -1,4 +1,3 @@
-import { mkdirSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
@@ -8,6 +7,7 @@ import { migrate } from "../migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, createSealing } from "../signing.ts";
 import type { Tables } from "../tables.ts";
+import { makeFolder } from "../../../kit/make-folder.ts";
 import { BUSY_MS, type Use } from "../../../kit/sqlite/dialect.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createDatabaseDialect } from "./dialect.ts";
@@ -79,7 +79,7 @@ const openCounting = async (path: string): Promise<Db> => {
 
 /** Opens a store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
-  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  await makeFolder(dirname(path));
   const { writer, auditKey } = await openWriter(path, signing);
   const readDatabase = await guard(isSqliteOutage, () => openDatabase(path));
   const reader = createKysely(readDatabase, READER);
