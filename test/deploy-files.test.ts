@@ -38,11 +38,6 @@ const withoutNames = (text: string): string =>
 
 const CLI = join(ROOT, "src/bin/cli.ts");
 
-/** Whether these tests run as root, and another user can read the program. */
-const MAY_RUN_AS_OTHERS =
-  process.getuid?.() === 0 &&
-  spawnSync("runuser", ["-u", "nobody", "--", process.execPath, CLI, "--version"]).status === 0;
-
 const has = (program: string): boolean => spawnSync("which", [program]).status === 0;
 
 let folder: string;
@@ -56,6 +51,11 @@ const check = (program: string, args: string[]) => {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8" });
   return { status, stdout, output: stdout + stderr };
 };
+
+/** Whether these tests run as root, and another user can read the program. */
+const MAY_RUN_AS_OTHERS =
+  process.getuid?.() === 0 &&
+  check("runuser", ["-u", "nobody", "--", process.execPath, CLI, "--version"]).status === 0;
 
 describe("files for containers", () => {
   verifies("OP-42");

@@ -17,11 +17,6 @@ const STORE =
 const DATABASE =
   "Check DATABASE_URL: the database must exist, run, and let this user in with this password.";
 
-// SQLSTATE insufficient_privilege.
-const DENIED = "42501";
-const OWNER =
-  "The user of DATABASE_URL needs the right to create tables: make it the owner of the database.";
-
 /** What SQLite says, and what the system says. */
 const FULL = /disk is full|ENOSPC/;
 const SPACE =
@@ -46,8 +41,8 @@ export const findAdvice = (error: unknown): string | undefined => {
   if (readField(error, "syscall") === "listen") return LISTENING[code];
   // Requests to a platform fail with problems, so what connects without one is the client of PostgreSQL.
   const connects = ["connect", "getaddrinfo"].includes(readField(error, "syscall"));
-  if (connects || "severity" in error) return code === DENIED ? OWNER : DATABASE;
+  if (connects || "severity" in error) return DATABASE;
   // Some file systems refuse a folder with ENOENT.
   const isFolder = FOLDER_FAULTS.includes(code) || readField(error, "syscall") === "mkdir";
-  return isFolder ? FOLDER : findAdvice(error.cause);
+  return isFolder ? FOLDER : undefined;
 };

@@ -61,6 +61,18 @@ const describeStore = (name: string, state: StoreState | undefined): Check => {
   return createPass("store", `${name} gets ${missing.join(", ")} at the next start`);
 };
 
+/** Returns a fault where tables are missing that the user may not create. */
+const findTablesFault = async (
+  config: Config,
+  state: StoreState | undefined,
+): Promise<Check | undefined> => {
+  const isComplete = state !== undefined && state.missing.length === 0;
+  if (config.databaseUrl === undefined || isComplete) return undefined;
+  const { mayCreateTables, NO_TABLES } = await import("../kit/postgres/lock.ts");
+  if ((await readStore(config, mayCreateTables)) !== false) return undefined;
+  return createFault("store", NO_TABLES, "Run: alter database NAME owner to USER");
+};
+
 const SEALED_HINT =
   "Set RECEIVABLES_SECRET_KEY, or secret.key in the data folder, to the key that sealed them. If it is lost, move them away, and log in again.";
 const KEY_HINT =
@@ -159,7 +171,8 @@ export const checkStore = async (config: Config): Promise<Check[]> => {
   try {
     const state = await readStore(config, inspectStore);
     const key = await checkMasterKey(config, state?.keyIds ?? []);
-    return [describeStore(name, state), key, await checkFiles(config, state)];
+    const store = (await findTablesFault(config, state)) ?? describeStore(name, state);
+    return [store, key, await checkFiles(config, state)];
   } catch (error) {
     const advice = isRemote ? DATABASE_HINT : "Check the file and the rights to it.";
     return [createFault("store", toMessage(error), advice), await checkFiles(config, undefined)];

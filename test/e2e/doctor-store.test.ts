@@ -8,6 +8,7 @@ import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { runCli } from "../support/cli.ts";
+import { administer } from "../support/postgres.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -62,6 +63,21 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
     expect(of("file_store")?.found).toContain("created at the first start");
     const again = await doctor();
     expect(again.of("store")?.found).toContain("is empty");
+  });
+
+  verifies("OP-06");
+  it.runIf(dialect.name === "postgres")("names the right to create tables", async () => {
+    const { DATABASE_URL: own = "" } = database.environment;
+    const url = new URL(own);
+    const role = `no_owner_of_${url.pathname.slice(1)}`;
+    await administer(own, `create role ${role} login password 'x'`);
+    [url.username, url.password] = [role, "x"];
+    const { faults, of } = await doctor({ DATABASE_URL: url.href });
+    const env = { ...database.environment, DATABASE_URL: url.href };
+    const started = await runCli(["platform", "--port", "0"], env);
+    await administer(own, `drop role ${role}`);
+    expect([faults, of("store")?.found]).toEqual([["store"], expect.stringContaining("owner")]);
+    expect([started.status, started.stderr]).toEqual([1, expect.stringContaining("owner")]);
   });
 
   verifies("OP-06");
