@@ -100,7 +100,6 @@ const entryOf = (tenantId: string) => ({
 const appendMany = async (store: Store, count: number, atOnce: number): Promise<void> => {
   for (let done = 0; done < count; done += atOnce) {
     const entries = Array.from({ length: atOnce }, () => entryOf("grown"));
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await store.transaction((tx) => appendEntries(tx, store.auditKey, entries));
   }
 };
@@ -108,12 +107,10 @@ const appendMany = async (store: Store, count: number, atOnce: number): Promise<
 const purgeAll = async (store: Store): Promise<void> => {
   const purge = () =>
     store.transaction((tx) => purgeEntries(tx, store.auditKey, "grown", Date.now() + 1));
-  // oxlint-disable-next-line no-await-in-loop -- one after the other
   while ((await purge()) > 0);
 };
 
 const repeat = async (times: number, act: () => Promise<unknown>): Promise<void> => {
-  // oxlint-disable-next-line no-await-in-loop -- one after the other
   for (let done = 0; done < times; done += 1) await act();
 };
 
@@ -142,7 +139,6 @@ try {
   const urlOf = (name: string): string => new URL(name, server.url).href;
   const admin = await openPostgres(server.url, signingIn(folder));
   for (const name of ["divided", "written"]) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await sql`create database ${sql.table(name)}`.execute(admin.read);
   }
   await admin.close();

@@ -55,7 +55,6 @@ export const interleaved = async (
   for (let index = -warmUp; index < runs; index += 1) {
     const order = index % 2 === 0 ? (["base", "ours"] as const) : (["ours", "base"] as const);
     for (const name of order) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is the point
       const cost = await sides[name]();
       if (index >= 0) samples[name].push(cost);
     }

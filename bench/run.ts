@@ -68,7 +68,7 @@ if (values.help || !(Number.isInteger(runs) && runs > 0) || wanted.length === 0)
   const lines: Line[] = [];
   for (const benchmark of wanted) {
     process.stderr.write(`${benchmark.name} …\n`);
-    // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
+    // Side by side they would measure each other.
     lines.push(lineOf(benchmark, await benchmark.run({ runs })));
   }
   await closeShared();

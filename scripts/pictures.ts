@@ -33,7 +33,6 @@ if (chromium === undefined) {
   const studio = await openStudio(chromium);
   try {
     for (const [name, draw] of Object.entries(TOPICS)) {
-      // oxlint-disable-next-line no-await-in-loop -- one browser
       if (chosen.length === 0 || chosen.includes(name)) await draw(studio);
     }
   } finally {

@@ -100,7 +100,6 @@ describe.runIf(process.env["EXAMPLES"] === "write")("the examples", () => {
   it("are what the platform answers", async () => {
     const made: Record<string, Example> = {};
     for (const [index, operation] of platformOperations.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- each on records of its own
       made[operation.id] = await exchange(operation, String(101 + index));
     }
     expect(Object.keys(made)).toHaveLength(platformOperations.length);

@@ -48,7 +48,6 @@ const withServer = async <T>(act: (url: string) => Promise<T>): Promise<T> => {
 const perCall = async (calls: number, call: () => Promise<unknown>): Promise<number> => {
   const all = await cpuMs(async () => {
     for (let made = 0; made < calls; made += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
       await call();
     }
   });

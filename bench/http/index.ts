@@ -80,7 +80,6 @@ const crowd = (running: Running, era: Era): Promise<unknown> =>
   Promise.all(
     Array.from({ length: CALLERS }, async () => {
       for (let done = 0; done < CALLS_EACH; done += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- each caller waits for its answer
         await call(running, era);
       }
     }),
@@ -120,20 +119,17 @@ const HELLO = {
 /** One session of 2025 after the other; every second one is left behind without a word. */
 const openSessions = async ({ pool, path }: Running, count: number): Promise<void> => {
   for (let opened = 0; opened < count; opened += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const { headers, body } = await pool.request({
       path,
       method: "POST",
       headers: JSON_HEADERS,
       body: JSON.stringify(HELLO),
     });
-    // oxlint-disable-next-line no-await-in-loop -- the answer is part of it
     await body.dump();
     const id = headers["mcp-session-id"];
     if (typeof id !== "string") throw new Error("no session was opened");
     if (opened % 2 === 1) continue;
     const session = { ...JSON_HEADERS, "mcp-session-id": id };
-    // oxlint-disable-next-line no-await-in-loop -- so is its end
     await (await pool.request({ path, method: "DELETE", headers: session })).body.dump();
   }
 };

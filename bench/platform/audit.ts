@@ -50,7 +50,6 @@ const startServer = async (dialect: string, flags: readonly string[]) => {
       const before = await cpuMs();
       await Promise.all(
         Array.from({ length: CALLERS }, async () => {
-          // oxlint-disable-next-line no-await-in-loop -- each caller waits for its answer
           for (let done = 0; done < WRITES_EACH; done += 1) await write();
         }),
       );
@@ -74,7 +73,7 @@ const takeTurns = async (
     for (let turn = 0; turn < TURNS; turn += 1) {
       const order = turn % 2 === 0 ? (["base", "ours"] as const) : (["ours", "base"] as const);
       for (const name of order) {
-        // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
+        // Side by side they would measure each other.
         sums[name] += await servers[name].measure();
       }
     }

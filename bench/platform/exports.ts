@@ -91,10 +91,8 @@ export const exportBenchmarks: readonly Benchmark[] = [
       const write = async (): Promise<void> => {
         for (const some of rows) {
           written += 1;
-          // oxlint-disable no-await-in-loop -- as a run does
           const chunk = await compressRows(some);
           await files.put(`bench/chunk-${written}`, only(chunk), chunk.length);
-          // oxlint-enable no-await-in-loop
         }
       };
       const samples = await interleaved(
@@ -122,7 +120,6 @@ export const exportBenchmarks: readonly Benchmark[] = [
       };
       const inflateAll = async (): Promise<void> => {
         for (const chunk of await chunksOf(exports, run, PAGE_ROWS)) {
-          // oxlint-disable-next-line no-await-in-loop -- as a page does
           await decompress(chunk);
         }
       };

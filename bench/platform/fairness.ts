@@ -39,9 +39,7 @@ const readWhile = async (
       const text = await body.text();
       if (statusCode !== 200) throw new Error(text);
     };
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
     times.push(await wallMs(read));
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
     await setTimeout(PAUSE_MS);
   }
   return ninetyNinth(times);

@@ -43,7 +43,6 @@ const middleRead = async (
 ): Promise<number> => {
   const times: number[] = [];
   for (let number = 0; number < READS; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
     times.push(await wallMs(() => read(pool, pathOf(ledger, number), headers)));
   }
   return median(times);
@@ -54,7 +53,6 @@ const crowd = (pool: Pool, ledger: Ledger, headers: Record<string, string>): Pro
     Promise.all(
       Array.from({ length: CALLERS }, async (_, caller) => {
         for (let number = 0; number < READS_EACH; number += 1) {
-          // oxlint-disable-next-line no-await-in-loop -- each caller waits for its answer
           await read(pool, pathOf(ledger, caller * READS_EACH + number), headers);
         }
       }),
@@ -88,7 +86,6 @@ const putAll = (pool: Pool, ledger: Ledger, connections: number): Promise<unknow
   Promise.all(
     Array.from({ length: connections }, async () => {
       for (let done = 0; done < PUTS / connections; done += 1) {
-        // oxlint-disable-next-line no-await-in-loop -- each connection waits for its answer
         await putOne(pool, ledger);
       }
     }),

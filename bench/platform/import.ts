@@ -44,7 +44,6 @@ const insertInto = async (meter: Meter, path: string): Promise<number> => {
   let ms = 0;
   for (let from = 0; from < ROWS; from += batchRows) {
     const rows = rowsFrom(from);
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     ms += await meter(() => {
       database.exec("begin immediate");
       for (const values of rows) statement.run(...values);

@@ -108,7 +108,6 @@ const summaries = Object.entries(STORES).map(([store, { open, cost, unit }]): Be
           base: () =>
             cost(async () => {
               for (const text of BARE) {
-                // oxlint-disable-next-line no-await-in-loop -- on one connection
                 await bench.query(text);
               }
             }),
@@ -123,7 +122,6 @@ const summaries = Object.entries(STORES).map(([store, { open, cost, unit }]): Be
 
 const search = async (act: (number: number) => Promise<unknown>): Promise<void> => {
   for (let number = 0; number < CALLS; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
     await act(number);
   }
 };

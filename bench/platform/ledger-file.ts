@@ -38,7 +38,7 @@ export const writeLedger = async (path: string, rows: number): Promise<void> => 
   const file = createWriteStream(path);
   file.write(`${HEADER}\n`);
   for (let place = 0; place < rows; place += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- the file is to be written in bounded memory
+    // Writes the file in bounded memory.
     if (!file.write(lineOf(place))) await once(file, "drain");
   }
   file.end();

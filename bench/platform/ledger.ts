@@ -64,7 +64,6 @@ const insertConfiguration = async (tx: Db, tenant_id: string, assignees: number)
     .execute();
   for (let number = 0; number < assignees; number += 1) {
     const email = `a${number}@bench.example`;
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     await tx
       .insertInto("assignees")
       .values({
@@ -133,7 +132,6 @@ const fill = (store: Store, tenantId: string, disputes: number): Promise<Ledger>
       const rows = Array.from({ length: size }, (_, index) =>
         disputeOf(tenantId, from + index, assignees),
       );
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await insertDisputes(tx, rows);
     }
     return { tenantId, apiKey, ingestKey: key.apiKey, disputes };
@@ -158,7 +156,6 @@ export const openLedgers = async (
   const store = await openStore(path);
   const ledgers: Ledger[] = [];
   for (const size of sizes) {
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     ledgers.push(await fill(store, `ledger-${size}`, size));
   }
   const files = createDiskFiles(join(folder, "files"));

@@ -71,7 +71,6 @@ const createFill =
     for (let from = 0; from < count; from += AT_ONCE) {
       const size = Math.min(AT_ONCE, count - from);
       const rows = Array.from({ length: size }, (_, index) => create(tenantId, from + index));
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await store.transaction((tx) => add(tx, rows), tenantId);
     }
   };

@@ -67,7 +67,6 @@ const load = async ({ node, ledger }: Served): Promise<void> => {
   const work = async (): Promise<void> => {
     while (next < REQUESTS) {
       next += 1;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await send(node, ledger, next);
     }
   };
@@ -121,7 +120,7 @@ const withNodes = async <T>(act: (served: Served[]) => Promise<T>): Promise<T> =
         RECEIVABLES_LOG: "warn",
         RECEIVABLES_DATA: join(folder, String(number)),
       };
-      // oxlint-disable-next-line no-await-in-loop -- the first one creates the folder of files
+      // One after the other, since the first one creates the folder of files.
       const node = await startNode(env);
       served.push({ node, ledger: ledgers.get(url) as Ledger });
     }

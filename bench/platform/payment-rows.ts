@@ -40,7 +40,6 @@ export const fillPayments = async (
 ): Promise<void> => {
   for (let from = 0; from < count; from += AT_ONCE) {
     const size = Math.min(AT_ONCE, count - from);
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     await store.transaction(async (tx) => {
       const first = await takeSeqs(tx, tenantId, "cashapp", size);
       const rows = Array.from({ length: size }, (_, index) => ({

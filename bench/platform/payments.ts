@@ -109,7 +109,6 @@ const tenants = (): Promise<Bench> => {
   const opened = openLedgers([1, 2]).then(async (bench) => {
     for (const [place, { tenantId }] of bench.ledgers.entries()) {
       const rows = rowsAt(place);
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await fillPayments(bench.store, tenantId, rows);
     }
     return bench;
@@ -150,7 +149,6 @@ const middlePage = async (
       headers: { "X-API-Key": ingestKey, "Content-Type": "application/json" },
       body: JSON.stringify({ ...body, cursor: seal.seal(place) }),
     });
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
     times.push(await wallMs(async () => (await platform.fetch(request)).text()));
   }
   return median(times);

@@ -141,12 +141,10 @@ const measureRound = async (
       const ledger = ledgers[place];
       if (ledger === undefined) continue;
       let answer = "";
-      // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
       const ms = await wallMs(async () => {
         answer = await call(bench, ledger, ask(number, ledger));
       });
       times[place]?.push(ms);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       if (undo !== undefined) await call(bench, ledger, undo(JSON.parse(answer)));
     }
   }
@@ -157,7 +155,6 @@ const measureRound = async (
 const compareSizes = async (bench: Bench, request: Asked, { runs }: Options): Promise<Samples> => {
   const samples = bench.ledgers.map((): number[] => []);
   for (let run = -WARM_UP; run < runs; run += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
     const round = await measureRound(bench, request, (run + WARM_UP) * CALLS);
     if (run >= 0) for (const [place, ms] of round.entries()) samples[place]?.push(ms);
   }

@@ -22,7 +22,6 @@ let put = 0;
 const putBare = async (count: number): Promise<void> => {
   for (let done = 0; done < count; done += 1) {
     put += 1;
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     await bareReplace(bench, put);
   }
 };

@@ -78,7 +78,6 @@ const setWebhooks = (store: Store, url: string, dead: number): Promise<void> =>
       updated_at: 0,
     }));
     for (let from = 0; from < rows.length; from += 50) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       await tx
         .insertInto("webhooks")
         .values(rows.slice(from, from + 50))
@@ -106,7 +105,6 @@ const tell = async (store: Store): Promise<void> => {
       payload,
       at: systemClock(),
     } as const;
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     await store.transaction((tx) => addRunEvent(tx, { newId }, told));
   }
 };

@@ -160,7 +160,6 @@ const startAndEnd = async (command: Command) => {
 /** The middle one of so many requests, one after the other; as many before them warm up. */
 const middle = async (request: () => Promise<unknown>): Promise<number> => {
   const times: number[] = [];
-  // oxlint-disable-next-line no-await-in-loop -- one at a time is what is measured
   for (let made = 0; made < 2 * CALLS; made += 1) times.push(await wallMs(request));
   return median(times.slice(CALLS));
 };
@@ -199,20 +198,20 @@ export const comparePeers = async (folder: string): Promise<Measured[]> => {
   const installed = [await installOurs(folder)];
   for (const [index, peer] of PEERS.entries()) {
     const source = `${peer.name}@${peer.version}`;
-    // oxlint-disable-next-line no-await-in-loop -- one at a time needs less memory
+    // One at a time needs less memory.
     installed.push(await install(join(folder, String(index)), peer, source));
   }
   const starts = installed.map((): Awaited<ReturnType<typeof startAndEnd>>[] => []);
   for (let turn = -1; turn < STARTS; turn += 1) {
     for (const [index, { command }] of installed.entries()) {
-      // oxlint-disable-next-line no-await-in-loop -- in turn, so that other load affects all alike
+      // In turn, so that other load affects all of them alike.
       const figures = await startAndEnd(command);
       if (turn >= 0) starts[index]?.push(figures);
     }
   }
   const measured: Measured[] = [];
   for (const [index, one] of installed.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
+    // Side by side they would measure each other.
     const warm = await measureWarm(one);
     const of = (name: "start" | "cpu" | "memory") =>
       median((starts[index] ?? []).map((figures) => figures[name]));

@@ -66,11 +66,11 @@ export const writeReport = async (
   );
   for (const [name, group] of Map.groupBy(benchmarks, ({ name, shares }) => shares ?? name)) {
     tell(name);
-    // oxlint-disable-next-line no-await-in-loop -- side by side they would measure each other
+    // Side by side they would measure each other.
     const measured = await measureTogether(group, runs);
     for (const outcome of measured) outcomes.set(outcome.benchmark.name, outcome);
     machine["duration"] = `${((performance.now() - began) / MINUTE_MS).toFixed(1)} minutes`;
-    // oxlint-disable-next-line no-await-in-loop -- a run that is stopped leaves what it has measured
+    // A run that is stopped leaves what it has measured.
     await writePages({ machine, outcomes: [...outcomes.values()], peers });
   }
   // It formats the document.

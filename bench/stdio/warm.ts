@@ -12,7 +12,6 @@ const BATCH = 20;
 const perRequest = async (host: Host, { method, params }: Request): Promise<number> => {
   const ms = await wallMs(async () => {
     for (let index = 0; index < BATCH; index += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- a host waits for each answer
       await host.request(method, params);
     }
   });

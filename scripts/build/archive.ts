@@ -24,7 +24,6 @@ const zip = async (folder: string, out: string): Promise<void> => {
   const names = await readdir(folder, { recursive: true });
   for (const name of names.toSorted()) {
     const path = join(folder, name);
-    // oxlint-disable-next-line no-await-in-loop -- in stable order
     if (!(await stat(path)).isFile()) continue;
     archive.addFile(path, name.replaceAll(sep, "/"), {
       mtime: EARLIEST,
@@ -42,7 +41,6 @@ export const packExtension = async (out: string): Promise<Metafile> => {
   try {
     const metafile = await bundle(join(stage, "dist"));
     for (const file of FILES) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       await cp(join(ROOT, file), join(stage, file));
     }
     // Marks the program's files as ES modules.

@@ -46,7 +46,6 @@ export const readSite = async () =>
 const writeViews = async (folder: string): Promise<void> => {
   await mkdir(folder, { recursive: true });
   for (const view of VIEWS) {
-    // oxlint-disable-next-line no-await-in-loop -- one small bundle after the other
     await writeFile(join(folder, `${view.name}.html`), await bundleView(view));
   }
   const { script, style } = await bundleApp(SITE_ENTRY);

@@ -29,9 +29,7 @@ export const openStudio = async (executablePath: string): Promise<Studio> => {
     },
     async take(page, name) {
       for (const scheme of SCHEMES) {
-        // oxlint-disable-next-line no-await-in-loop -- one page
         await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
-        // oxlint-disable-next-line no-await-in-loop -- one page
         await page.screenshot({
           path: `${join(FOLDER, `${name}-${scheme}`)}.webp`,
           type: "webp",

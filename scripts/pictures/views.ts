@@ -18,7 +18,6 @@ export const drawViews = async ({ folder }: Studio): Promise<void> => {
   try {
     for (const [name, opening] of Object.entries(VIEWS)) {
       for (const theme of SCHEMES) {
-        // oxlint-disable no-await-in-loop -- one browser
         const host = await openViewHost(server);
         await host.page.setViewport(SIZE);
         const frame = await host.open({ ...opening, theme });
@@ -27,7 +26,6 @@ export const drawViews = async ({ folder }: Studio): Promise<void> => {
         const path = `${join(folder, `${name}-${theme}`)}.webp` as const;
         await host.page.screenshot({ path, type: "webp", quality: 80 });
         await host.close();
-        // oxlint-enable no-await-in-loop
       }
     }
   } finally {

@@ -69,7 +69,6 @@ export const createDraining = (inner: RequestListener): Draining => {
       NetServer.prototype.close.call(server);
       const began = performance.now();
       const isQuiet = (): boolean => performance.now() - requestAt >= QUIET_MS;
-      // oxlint-disable-next-line no-await-in-loop -- until no request comes any more
       while (!isQuiet() && performance.now() - began < LINGER_MS) await delay(LOOK_EVERY_MS);
     },
   };

@@ -52,7 +52,7 @@ const checkRights = async (broker: Broker, accesses: readonly Access[]): Promise
   const rights: Right[] = [];
   for (const access of accesses) {
     const probe = findProbe(access, operations);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, so as not to meet a rate limit
+    // One after the other, so as not to meet a rate limit.
     if (probe !== undefined) rights.push(await checkRight(broker, access, probe));
   }
   return rights;

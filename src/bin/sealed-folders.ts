@@ -18,13 +18,10 @@ export const findSealedFolders = async (
     [secrets, VAULT_PURPOSE],
     [profiles, PROFILE_PURPOSE],
   ] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- two folders
     const files = await listSealedFiles(folder);
     if (files.length === 0) continue;
     found.present.push(folder);
-    // oxlint-disable-next-line no-await-in-loop -- only where there are files
     const seal = createSeal(await readExistingMasterKey(config), purpose);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     if (!(await fitsFiles(files, seal))) found.foreign.push(folder);
   }
   return found;

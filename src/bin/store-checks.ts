@@ -24,7 +24,6 @@ const isMissing = (error: unknown): boolean =>
 export const checkFolder = async (check: string, folder: string, hint: string): Promise<Check> => {
   for (let path = folder; ; path = dirname(path)) {
     try {
-      // oxlint-disable-next-line no-await-in-loop -- each folder only if the one below it is missing
       await access(path, constants.R_OK | constants.W_OK);
       return createPass(check, path === folder ? folder : `${folder}, created at the first start`);
     } catch (error) {

@@ -242,7 +242,7 @@ const judgeAll = async (
 ): Promise<Judged[]> => {
   const judged: Judged[] = [];
   for (const one of candidates) {
-    // oxlint-disable-next-line no-await-in-loop -- a turn for others
+    // Lets requests take their turn.
     if (judged.length % JUDGED_PER_TURN === JUDGED_PER_TURN - 1) await setImmediate();
     judged.push({ ...one, ...judge(one, evidence) });
   }

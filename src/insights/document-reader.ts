@@ -91,7 +91,6 @@ const askDisputes = async (
   for (let from = 0; from < numbers.length; from += NUMBERS_PER_CALL) {
     const some = numbers.slice(from, from + NUMBERS_PER_CALL);
     for (const status of OTHER_THAN_OPEN) {
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other, as for pages
       const { items } = await callSummary(context, contract.disputes.summary, {
         documentNumber: some,
         documentStatus: status,
@@ -120,7 +119,6 @@ const findInList = async (
       limit: PAGE_ROWS,
       ...(cursor === null ? {} : { cursor }),
     };
-    // oxlint-disable-next-line no-await-in-loop -- a page names the next
     const { data, pagination } = (await call(documents.list, args)).output as ListAnswer;
     for (const document of data) {
       const { documentNumber } = document;
@@ -131,7 +129,6 @@ const findInList = async (
     if (isEnd || left.size === 0) return page;
     const asked = countAsked(left.size);
     if (canAsk && page >= PAGES_FIRST && page + asked <= most) {
-      // oxlint-disable-next-line no-await-in-loop -- the last step
       await askDisputes(context, [...left], states);
       return page + asked;
     }

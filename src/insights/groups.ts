@@ -185,7 +185,7 @@ export const selectFirst = async (
 ): Promise<number[]> => {
   const first: number[] = [];
   for (let number = 0; number < size; number += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- a turn for others
+    // Lets requests take their turn.
     if (number % STEPS_PER_TURN === STEPS_PER_TURN - 1) await setImmediate();
     const last = first[limit - 1];
     if (last !== undefined && compare(number, last) >= 0) continue;

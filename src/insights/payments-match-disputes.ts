@@ -109,7 +109,6 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
       filters: { documentNumber },
     } as const;
     const limits = { ...context.limits, paymentRows: left };
-    // oxlint-disable-next-line no-await-in-loop -- one query at a time
     const { rowCount, stopped } = await readPayments({ ...context, limits }, query, take);
     left -= rowCount;
     if (stopped !== undefined) {
@@ -143,7 +142,7 @@ const judgeAll = async (
     compared += rows.length + 1;
     if (compared < ROWS_PER_TURN) continue;
     compared = 0;
-    // oxlint-disable-next-line no-await-in-loop -- a turn for others
+    // Lets requests take their turn.
     await setImmediate();
   }
   return judged;

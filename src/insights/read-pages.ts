@@ -47,7 +47,6 @@ export const readPages = async <Row>(
   let pending: Promise<Page<Row>> | undefined = first();
   try {
     while (pending !== undefined) {
-      // oxlint-disable-next-line no-await-in-loop -- a page names the next
       const { rows, next }: Page<Row> = await pending;
       rowCount += rows.length;
       const isFull = rowCount >= maxRows;
@@ -55,14 +54,12 @@ export const readPages = async <Row>(
       pending = isFull || isLate ? undefined : next?.();
       // A failure is reported where the page is awaited.
       pending?.catch(() => {});
-      // oxlint-disable-next-line no-await-in-loop -- a turn for others after the page was parsed
+      // Lets requests take their turn after the page was parsed.
       await setImmediate();
-      // oxlint-disable-next-line no-await-in-loop -- in the order of the pages
       await take(rows);
       if (next === undefined) break;
       if (isFull) return stop(`an answer reads at most ${formatCount(maxRows)}`);
       if (isLate) return stop(`reading took ${limits.ms / SECOND} seconds`);
-      // oxlint-disable-next-line no-await-in-loop -- in the order of the pages
       await progress(`Read ${formatCount(rowCount)} ${noun}.`);
     }
   } catch (error) {

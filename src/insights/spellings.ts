@@ -167,7 +167,6 @@ export const respellArguments = async (context: NumberContext, args: Fields): Pr
   }
   for (const [name, value] of Object.entries(args)) {
     const kind = value === undefined ? undefined : kindOf(name);
-    // oxlint-disable-next-line no-await-in-loop -- a list has one or two numbers
     const values = kind === undefined ? [] : await respell(context, kind, value);
     if (values.length > 0) respelt.push([name, values]);
   }

@@ -70,14 +70,12 @@ export const renewColumn = async (
         const sealed = row[place.column] ?? "";
         const renewed = seal.renew(sealed);
         if (renewed !== undefined) {
-          // oxlint-disable-next-line no-await-in-loop -- one connection
           await replace(tx, place, row, renewed);
           result.renewed += 1;
         } else if (seal.open(sealed) === undefined) result.unreadable += 1;
       }
       return rows.at(-1);
     });
-  // oxlint-disable-next-line no-await-in-loop -- one batch after the other
   for (let last = await step(undefined); last !== undefined;) last = await step(last);
   return result;
 };

@@ -46,7 +46,7 @@ export const fitsFiles = async (
   { open }: Pick<Seal, "open">,
 ): Promise<boolean> => {
   for (const path of paths) {
-    // oxlint-disable-next-line no-await-in-loop -- most often the first one fits
+    // One after the other, since the first one fits most often.
     const text = await readIfExists(path);
     if (text !== undefined && open(text) !== undefined) return true;
   }
@@ -60,7 +60,6 @@ export const renewFiles = async (
 ): Promise<Renewal> => {
   const result: Renewal = { renewed: 0, unreadable: 0 };
   for (const path of paths) {
-    // oxlint-disable-next-line no-await-in-loop -- few files
     const text = await readIfExists(path);
     if (text === undefined) continue;
     const renewed = renew(text);

@@ -137,9 +137,7 @@ const deleteUndeletedKeys = async (
   const { records } = context;
   const owner = userIdOf(context, session.userId);
   for (const key of (await records.listByOwner("LeftKey", owner)) as UndeletedKey[]) {
-    // oxlint-disable-next-line no-await-in-loop -- few, and of one person
     await deleteApiKey(context, key, sessionHeaderOf(context, session));
-    // oxlint-disable-next-line no-await-in-loop -- few, and of one person
     await records.remove("LeftKey", key.keyId);
   }
 };
@@ -195,7 +193,6 @@ export const removeIfUngranted = async (context: OauthContext, id: string): Prom
 /** Removes all people whose grants have expired. */
 export const removeUngranted = async (context: OauthContext): Promise<void> => {
   for (const { id } of await context.records.listUngranted("Person")) {
-    // oxlint-disable-next-line no-await-in-loop -- background work
     await removeIfUngranted(context, id as string);
   }
 };

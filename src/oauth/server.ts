@@ -73,11 +73,10 @@ const revokeIfKeyInvalid = async (context: SignInContext, personId: string): Pro
 
 const purge = async (context: SignInContext): Promise<void> => {
   const { storage, records, now } = context;
-  // oxlint-disable-next-line no-await-in-loop -- short transactions, so that requests get their turn
+  // Short transactions, so that requests get their turn.
   while ((await storage.purge()) > 0);
   const spent = await storage.listSpentGrants(now() + LIFETIMES.grant - HOUR);
   for (const { jti: grantId } of records.decryptAll(spent)) {
-    // oxlint-disable-next-line no-await-in-loop -- background work
     if (typeof grantId === "string") await revokeGrant(context, grantId);
   }
   await removeUngranted(context);

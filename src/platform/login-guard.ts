@@ -112,7 +112,6 @@ export class LoginGuard {
 
   async #checkBudgets(budgets: Budget[], now: number): Promise<void> {
     for (const { key, max } of budgets) {
-      // oxlint-disable-next-line no-await-in-loop -- two at most
       const row = await findCounter(this.#counting, key, now);
       if (row !== undefined && row.count >= max) throw createTooMany(row.window_ends_at, now);
     }
@@ -122,7 +121,6 @@ export class LoginGuard {
   async #takeBudgets(budgets: Budget[], now: number): Promise<number[]> {
     const ends: number[] = [];
     for (const { key, max } of budgets) {
-      // oxlint-disable-next-line no-await-in-loop -- two at most
       const row = await count(this.#counting, key, now, WINDOW_MS);
       if (row.count > max) throw createTooMany(row.window_ends_at, now);
       ends.push(row.window_ends_at);

@@ -57,12 +57,11 @@ const purgeSessions = async (tx: Db, before: number): Promise<number> => {
 const repeatUntilNone = async (removeSome: () => Promise<number>): Promise<number> => {
   let removed = 0;
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- short transactions
+    // Short transactions, so that other writers get their turn.
     const more = await removeSome();
     if (more === 0) return removed;
     removed += more;
     // SQLite awaits nothing that would free the event loop.
-    // oxlint-disable-next-line no-await-in-loop
     await setImmediate();
   }
 };
@@ -96,13 +95,11 @@ const purgeRuns = async (
   const before = now - retention.exportRuns;
   let removed = 0;
   for (;;) {
-    // oxlint-disable no-await-in-loop -- one run after the other
     const runs = await listExpired(store.read, tenantId, before, RUNS_AT_ONCE);
     for (const run of runs) {
       const keys = await store.transaction((tx) => forgetChunks(tx, run, now));
       for (const key of keys) await files.remove(key);
     }
-    // oxlint-enable no-await-in-loop
     if (runs.length === 0) return removed;
     removed += runs.length;
   }
@@ -126,10 +123,8 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   const before = clock() - retention.auditLogs;
   let [auditEntries, exportRuns] = [0, 0];
   for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
-    // oxlint-disable no-await-in-loop -- background work
     auditEntries += await purgeAudit(needs, id, before);
     exportRuns += await purgeRuns(needs, id);
-    // oxlint-enable no-await-in-loop
   }
   // Webhook attempts have the retention of the audit log.
   const webhookAttempts = await removeAll(store, (tx) => purgeAttempts(tx, before));

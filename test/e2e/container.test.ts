@@ -72,7 +72,6 @@ const build = async (stage: Stage): Promise<void> => {
       workdir = text;
       mkdirSync(join(stage.root, workdir), { recursive: true });
     } else if (word === "COPY") copy(stage, workdir, text);
-    // oxlint-disable-next-line no-await-in-loop -- steps follow each other
     else if (word === "RUN") await run("sh", ["-c", text], { cwd: join(stage.root, workdir) });
   }
 };
@@ -85,7 +84,6 @@ beforeAll(async () => {
   stages = readStages();
   for (const stage of stages) {
     mkdirSync(stage.root);
-    // oxlint-disable-next-line no-await-in-loop -- stages follow each other
     await build(stage);
   }
 }, 600_000);

@@ -150,9 +150,8 @@ describe("login", () => {
   it("creates a new key and revokes the old one when it is repeated", async () => {
     const made: { keyId: string; key: string }[] = [];
     for (let times = 0; times < 2; times++) {
-      // oxlint-disable-next-line no-await-in-loop -- the second takes the place of the first
+      // One after the other: the second key replaces the first.
       const { keyId } = JSON.parse((await logIn()).stdout) as { keyId: string };
-      // oxlint-disable-next-line no-await-in-loop -- see above
       made.push({ keyId, key: await keptKey() });
     }
     const [first, second] = made;
@@ -200,7 +199,6 @@ describe("login", () => {
     });
     const closed = once(child, "close");
     for (const [question, answer] of answers) {
-      // oxlint-disable-next-line no-await-in-loop -- one question after the other
       await expect.poll(() => seen, { timeout: 30_000 }).toMatch(question);
       child.stdin.write(answer);
     }

@@ -89,7 +89,6 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     const load = async (): Promise<void> => {
       while (!restarted.signal.aborted || sent < REQUESTS) {
         sent += 1;
-        // oxlint-disable-next-line no-await-in-loop -- each connection waits for its answer
         const problem = await attempt(sent).catch((error: unknown) => String(error));
         if (problem !== undefined) failed.push(problem);
       }
@@ -99,7 +98,6 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
       for (let call = 0; !restarted.signal.aborted; call += 1) {
         sent += 1;
         const code = { code: `TALK-${call}`, description: "Made in a session" };
-        // oxlint-disable-next-line no-await-in-loop -- one call after the other
         const answer = await host
           .call("departments_create", code)
           .then(({ structuredContent }) =>
@@ -112,7 +110,6 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     const loads = [...Array.from({ length: CONNECTIONS }, load), converse()];
     const statuses: (number | null)[] = [];
     for (const node of [...cluster.platforms, ...cluster.servers]) {
-      // oxlint-disable-next-line no-await-in-loop -- one node after the other
       statuses.push(await restart(node));
     }
     restarted.abort();
@@ -225,7 +222,6 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
         const headers = { "Idempotency-Key": `kill-${mark}-${count}` };
         let status = 0;
         while (status !== 201) {
-          // oxlint-disable-next-line no-await-in-loop -- tried until it is acknowledged
           const reply = await admin
             .call("POST", CATEGORIES, { body, headers })
             .catch(() => ({ status: 0 }));
@@ -237,11 +233,8 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     const writers = [1, 2, 3, 4].map(write);
     for (let kill = 0; kill < 3; kill += 1) {
       const node = dice.pick(nodes);
-      // oxlint-disable-next-line no-await-in-loop -- one node after the other
       await delay(dice.whole(500, 2000));
-      // oxlint-disable-next-line no-await-in-loop -- one node after the other
       await node.end("SIGKILL");
-      // oxlint-disable-next-line no-await-in-loop -- one node after the other
       await node.start();
     }
     done.abort();

@@ -25,14 +25,12 @@ const look = async (name: string, { isOurs = true } = {}): Promise<string[]> => 
   for (const width of WIDTHS) {
     for (const scheme of SCHEMES) {
       const at = `${name}-${width}-${scheme}`;
-      // oxlint-disable no-await-in-loop -- one page
       await page.setViewport({ width, height: 900 });
       await page.emulateMediaFeatures([{ name: "prefers-color-scheme", value: scheme }]);
       await page.screenshot({ path: `${join(PICTURES, at)}.png`, fullPage: isOurs });
       const widest = await page.$eval("html", ({ scrollWidth }) => scrollWidth);
       if (widest > width) faults.push(`${at} is ${widest} pixels wide`);
       if (isOurs) faults.push(...(await findViolations()).map((fault) => `${at}: ${fault}`));
-      // oxlint-enable no-await-in-loop
     }
   }
   return faults;

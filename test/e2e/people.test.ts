@@ -41,13 +41,11 @@ const mailOf = (name: Name): string => `${name}@${PEOPLE[name].tenant}.example`;
 const settle = async (): Promise<void> => {
   const admin = (line: string, input = "") => runCli(["admin", ...line.split(" ")], env, input);
   for (const tenant of ["acme", "bolt"]) {
-    // oxlint-disable-next-line no-await-in-loop -- one process after the other
     await admin(`tenant create ${tenant} --name ${tenant}`);
   }
   for (const name of NAMES) {
     const { tenant, role } = PEOPLE[name];
     const user = `--tenant ${tenant} --email ${mailOf(name)} --role ${role}`;
-    // oxlint-disable-next-line no-await-in-loop -- one process after the other
     const made = await admin(`user create ${user} --first-name A --last-name L`, PASSWORD);
     expect(made.status, made.stderr).toBe(0);
   }

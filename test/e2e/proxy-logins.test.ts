@@ -34,7 +34,6 @@ describe.each([
       "tenant create acme --name acme",
       `user create ${user} --first-name A --last-name L`,
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one process after the other
       const { status, stderr } = await runCli(["admin", ...line.split(" ")], env, PASSWORD);
       if (status !== 0) throw new Error(stderr);
     }
@@ -86,7 +85,6 @@ describe.each([
   const guess = async (client: string): Promise<number[]> => {
     const answers: number[] = [];
     for (let index = 0; index < MOST_LOGINS + 2; index += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one guess after the other
       answers.push(await login(`guess${index}@acme.example`, "guess", client));
     }
     return answers;

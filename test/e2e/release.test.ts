@@ -23,7 +23,7 @@ beforeAll(async () => {
   first = join(folder, "first");
   second = join(folder, "second");
   for (const out of [first, second]) {
-    // oxlint-disable-next-line no-await-in-loop -- both write to dist/
+    // One after the other, since both write to dist/.
     await run(process.execPath, [join(ROOT, "scripts/release.ts"), out]);
   }
 }, 300_000);
@@ -90,7 +90,6 @@ describe("a release", () => {
     const named = sums.trimEnd().split("\n");
     for (const line of named) {
       const [sum, name = ""] = line.split("  ");
-      // oxlint-disable-next-line no-await-in-loop -- few
       const content = await readFile(join(first, name));
       expect(createHash("sha256").update(content).digest("hex")).toBe(sum);
     }

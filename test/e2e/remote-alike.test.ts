@@ -178,7 +178,6 @@ const play = async (server: ServerProcess): Promise<Told[]> => {
   const mask = createMasking();
   const told: Told[] = [];
   for (const [tool, args, as] of SCRIPT) {
-    // oxlint-disable-next-line no-await-in-loop -- each call builds on those before it
     const result: Result = await server.call(tool, args(known));
     if (as !== undefined) known[as] = result.structuredContent ?? {};
     const { isError = false, structuredContent } = result;
@@ -203,7 +202,7 @@ describe("a platform elsewhere", LONG, () => {
     );
     expect(refused).toEqual(REFUSED);
     for (const [name, start] of TRANSPORTS) {
-      // oxlint-disable-next-line no-await-in-loop -- each platform has the records as they were
+      // A new platform each time, since calls change records.
       const { platform: other, url } = await newPlatform(`platform ${name}`);
       const host = await start(remote(`host ${name}`, url));
       const answers = await play(host);
@@ -225,7 +224,7 @@ const notesOf = async (server: ServerProcess, disputeId: unknown): Promise<strin
 const prepare = async (server: ServerProcess): Promise<void> => {
   const [, , category, reason] = SCRIPT;
   for (const [tool, args] of [category, reason].filter((step) => step !== undefined)) {
-    // oxlint-disable-next-line no-await-in-loop -- a reason stands in a category
+    // In this order, since a reason belongs to a category.
     const made = await server.call(tool, args({}));
     expect(made.isError, readText(made)).not.toBe(true);
   }

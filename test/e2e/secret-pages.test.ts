@@ -29,7 +29,6 @@ beforeAll(async () => {
   for (const email of EMAILS) {
     const names = ["--first-name", "A", "--last-name", "B", "--role", "Administrator"];
     const line = ["admin", "user", "create", "--tenant", "acme", "--email", email, ...names];
-    // oxlint-disable-next-line no-await-in-loop -- one process after the other
     await runCli(line, there, PASSWORD);
   }
   platform = startCli(["platform", "--port", "0"], there);
@@ -54,7 +53,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   for (const server of servers) {
-    // oxlint-disable-next-line no-await-in-loop -- one process after the other
     await server.end("SIGTERM");
   }
   await platform.end("SIGTERM");

@@ -29,7 +29,6 @@ beforeAll(async () => {
   for (const name of ["ann", "bob"]) {
     const names = ["--first-name", name, "--last-name", "Lee", "--role", "Administrator"];
     const who = ["--tenant", "acme", "--email", emailOf(name)];
-    // oxlint-disable-next-line no-await-in-loop -- one process after the other
     const { status, stderr } = await runCli(
       ["admin", "user", "create", ...who, ...names],
       env,

@@ -46,7 +46,6 @@ beforeAll(async () => {
   await admin(["tenant", "create", "acme", "--name", "Acme"]);
   for (const name of ["ann", "bob"] as const) {
     const person = ["--first-name", name, "--last-name", "Lee", "--role", ROLES[name]];
-    // oxlint-disable-next-line no-await-in-loop -- one process after the other
     await admin(["user", "create", ...userArgs(name), ...person], PASSWORD);
   }
   key = String((await admin(["key", "issue", "--tenant", "acme", "--name", "people"]))["apiKey"]);
@@ -95,11 +94,8 @@ describe("people of the built-in sign-in with an export key of their tenant", ()
   verifies("IN-60");
   it("are offered its tools in both protocol eras if their role is named", async () => {
     for (const mode of ["auto", "legacy"] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one kind of host after the other
       const [ann, bob] = await Promise.all([connect("ann", mode), connect("bob", mode)]);
-      // oxlint-disable-next-line no-await-in-loop -- one kind of host after the other
       expect(await Promise.all([tryPayments(ann), tryPayments(bob)])).toEqual([OFFERED, HIDDEN]);
-      // oxlint-disable-next-line no-await-in-loop -- one kind of host after the other
       await Promise.all([ann.close(), bob.close()]);
     }
   });

@@ -123,7 +123,6 @@ describe.skipIf(chromium === undefined)(
       mkdirSync(PICTURES, { recursive: true });
       await withHost(async (host) => {
         for (const [name, tool, args, pick] of states) {
-          // oxlint-disable-next-line no-await-in-loop -- one page
           const faults = await showState(
             host,
             `${name}-${width}-${theme}`,
@@ -178,9 +177,7 @@ describe.skipIf(chromium === undefined)("the dispute board", () => {
       await frame.waitForSelector(".chart .bar");
       const tabTo = async (wanted: RegExp): Promise<void> => {
         for (let presses = 0; presses < 60; presses += 1) {
-          // oxlint-disable-next-line no-await-in-loop -- one key after the other
           await keyboard.press("Tab");
-          // oxlint-disable-next-line no-await-in-loop -- one key after the other
           if (wanted.test(await focused(frame))) return;
         }
         throw new Error(`The Tab key does not reach ${wanted}.`);
@@ -287,7 +284,6 @@ describe.skipIf(chromium === undefined)("the dispute board", () => {
       const args = { accountNumber: HOSTILE_ACCOUNT };
       const frame = await host.open({ tool: "disputes_triage", args, answers: ["accept"] });
       for (const code of codes) {
-        // oxlint-disable-next-line no-await-in-loop -- one click after the other
         await click(frame, `Choose ${code}`);
       }
       await click(frame, "Assign…");
@@ -319,11 +315,8 @@ describe.skipIf(chromium === undefined)("foreign text", () => {
         ["dispute_packet", { disputeId: code }],
         ["account_overview", { account: HOSTILE_ACCOUNT }],
       ] as const) {
-        // oxlint-disable-next-line no-await-in-loop -- one page
         const frame = await host.open({ tool, args });
-        // oxlint-disable-next-line no-await-in-loop -- one page
         expect(await text(frame, "#view"), tool).toContain(HOSTILE);
-        // oxlint-disable-next-line no-await-in-loop -- one page
         expect(await frame.$$eval("#view :is(img, b, a)", (all) => all.length)).toBe(0);
       }
     });

@@ -14,7 +14,6 @@ const SLOWLY = { timeout: 60_000, interval: 100 };
 
 const opened: (() => Promise<unknown>)[] = [];
 afterEach(async () => {
-  // oxlint-disable-next-line no-await-in-loop -- the last opened first
   for (const end of opened.splice(0).toReversed()) await end();
 });
 

@@ -104,7 +104,6 @@ describe("a backup of the embedded store", () => {
     const tenant = await fill();
     const load = await startPdfLoad(await start(data), { ...tenant, clients: 3 }, false);
     for (let number = 1; number <= BACKUPS; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const made = await runCli(["admin", "backup", join(folder, `b${number}`)], withData(data));
       expect(made, made.stderr).toMatchObject({ status: 0 });
       expect(JSON.parse(made.stdout)).toMatchObject({ tenants: 1, missing: 0 });
@@ -115,13 +114,10 @@ describe("a backup of the embedded store", () => {
     expect(last.status, last.stderr).toBe(0);
     await running?.end("SIGTERM");
     for (const name of ["b1", "b2", "b3", "last"]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const target = await restoreTo(`restored-${name}`, join(folder, name));
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const hashes = await hashFiles(target);
       expect(hashes.length).toBeGreaterThan(0);
       expect(hashes.filter(([recorded, read]) => recorded !== read)).toEqual([]);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const verdict = await runCli(["admin", "audit", "verify", "acme"], withData(target));
       expect(verdict.status, verdict.stderr).toBe(0);
     }

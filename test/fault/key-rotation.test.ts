@@ -47,7 +47,6 @@ const fill = async (): Promise<string> => {
   const store = await database.open();
   const needs = { store, clock: systemClock, newId: randomId };
   for (let index = 0; index < TENANTS; index += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     await createTenant(needs, { tenantId: `t${index}`, name: "Tenant" });
   }
   const seal = createSeal(Buffer.from(OLD), SEALS.webhook);
@@ -61,7 +60,6 @@ const fill = async (): Promise<string> => {
     updated_at: 1,
   }));
   for (let from = 0; from < rows.length; from += 500) {
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     await store.transaction((tx) =>
       tx
         .insertInto("webhooks")
@@ -84,13 +82,11 @@ const work = async (
   const headers = { "X-API-Key": apiKey };
   while (!isOver()) {
     const body = { callbackUrl: "http://127.0.0.1:9009/in" };
-    // oxlint-disable-next-line no-await-in-loop -- one client
     const made = await send({ method: "POST", path: WEBHOOKS_PATH, headers, body });
     expect(made.status, JSON.stringify(made.body)).toBe(201);
     secrets.set(made.body.id, made.body.secret);
     const [first = ""] = secrets.keys();
     if (secrets.size <= 3) continue;
-    // oxlint-disable-next-line no-await-in-loop -- one client
     const gone = await send({ method: "DELETE", path: `${WEBHOOKS_PATH}/${first}`, headers });
     expect(gone.status).toBeLessThan(300);
     secrets.delete(first);
@@ -124,9 +120,7 @@ describe.each(dialects)("a rotation of the master key under load ($name)", (dial
       const dice = createDice(SEED);
       for (let kill = 0; kill < KILLS; kill += 1) {
         const rotation = startCli(ROTATE, both);
-        // oxlint-disable-next-line no-await-in-loop -- one rotation after the other
         await pause(dice.whole(300, 1500));
-        // oxlint-disable-next-line no-await-in-loop -- one rotation after the other
         await rotation.end("SIGKILL");
       }
       const whole = await runCli(ROTATE, both);
@@ -152,7 +146,6 @@ describe.each(dialects)("a rotation of the master key under load ($name)", (dial
         );
         expect(wrong).toEqual([]);
         for (let index = 0; index < TENANTS; index += 1) {
-          // oxlint-disable-next-line no-await-in-loop -- one log after the other
           expect(await verifyAudit({ store }, `t${index}`)).toMatchObject({
             ok: true,
             fault: null,

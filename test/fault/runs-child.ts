@@ -69,10 +69,8 @@ const kinds = [
 for ([now = 0, last = 0] of turns) {
   steps = 0;
   const worker = createWorker({ store, clock, log }, kinds);
-  // oxlint-disable no-await-in-loop -- one turn after the other
   await worker.runDue();
   await worker.close();
-  // oxlint-enable no-await-in-loop
 }
 await real.close();
 process.stdout.write(String(steps));

@@ -91,7 +91,6 @@ onEveryStore("disputes_summary", (at) => {
       ["Bo", "Lind", "bo@x.example"],
     ]) {
       const person = { firstName, lastName, email };
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await make(admin, "/assignees", { departmentCode: "SALES", person });
     }
     await make(admin, "/resolutions", {

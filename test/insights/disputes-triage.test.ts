@@ -67,7 +67,6 @@ onEveryStore("disputes_triage", (at) => {
       ["Bo", "Lind", "bo@x.example"],
     ]) {
       const person = { firstName, lastName, email };
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await make(admin, "/assignees", { departmentCode: "SALES", person, active: true });
     }
     await make(admin, "/resolutions", { code: "CREDIT", description: "Credit", isValid: true });
@@ -100,13 +99,10 @@ onEveryStore("disputes_triage", (at) => {
     const [first, second, third] = all.body as Dispute[];
     for (const one of [first, second, third]) {
       const path = `${DISPUTES}/${one?.disputeId}`;
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await admin.call("PUT", path, { body: { poNumber: "touched" } });
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await admin.call("POST", `${path}/disputenotes`, {
         body: { content: `é${"x".repeat(200)}` },
       });
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await admin.call("POST", `${path}/attachments`, { body: { fileName: "proof.pdf" } });
     }
     admin = await at().person(TENANT, { roles: ["Administrator"] });
@@ -153,7 +149,6 @@ onEveryStore("disputes_triage", (at) => {
     const touched = open.filter(({ poNumber }) => poNumber === "touched");
     expect(touched).toHaveLength(3);
     for (const { disputeCode } of touched) {
-      // oxlint-disable-next-line no-await-in-loop -- one at a time
       const [item] = await itemsOf({ disputeCode });
       expect(item).toMatchObject({ attachments: 1, daysSinceUpdate: 0 });
       expect(item?.["lastNote"]).toEqual({ date: "2026-03-02", text: `é${"x".repeat(118)}…` });

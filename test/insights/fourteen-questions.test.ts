@@ -57,7 +57,6 @@ describe("everyday questions over a ledger and payments", () => {
     host = await connectModern(await createOptions(broker, { now: at.clock }));
     const maps = recordMaps(PAID_BY);
     for (const kind of ["accounts", "documents", "closures"] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await importRecords(at, TENANT, kind, ledgerCsv(ledger), { map: maps[kind] });
     }
     const how = { map: ledgerMap(SEEN), createConfiguration: true };
@@ -139,7 +138,6 @@ describe("everyday questions over a ledger and payments", () => {
     "answers the question of the %s: %s",
     async (_who, _question, { calls, read, sql }) => {
       const results: InsightResult[] = [];
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other, as a host makes them
       for (const [tool, args] of calls) results.push(answerIn(await host.call(tool, args)));
       expect(rounded(read(results))).toEqual(rounded(expectedBy(sql)));
       expect(results.map(({ truncated }) => truncated)).not.toContain(true);

@@ -186,7 +186,6 @@ const importLedger = async (at: TestPlatform): Promise<void> => {
   const { "billing_address.country": _country, ...withoutCountry } = accounts;
   const maps = { accounts: withoutCountry, documents, closures };
   for (const kind of ["accounts", "documents", "closures"] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- one writer
     const { rejects } = await importRecords(at, TENANT, kind, csv, { map: maps[kind] });
     expect(rejects).toEqual([]);
   }
@@ -199,7 +198,6 @@ const importBankFiles = async (at: TestPlatform): Promise<void> => {
     for (const name of readdirSync(join(DATA, "bank", format))) {
       const file = readFileSync(join(DATA, "bank", format, name));
       const of = { tenantId: TENANT, source: "cashapp" } as const;
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       expect((await importPayments(at, of, file, { format })).rejects).toEqual([]);
     }
   }

@@ -149,7 +149,6 @@ onEveryStore("an insight without a right", (at) => {
       const extensions = new Set(ids);
       const { whole, used } = await allOf(name, extensions);
       for (const { id, access } of used) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const part = await runWithout(name, extensions, (one) => one.id === id).catch(
           (error: unknown) => error,
         );
@@ -180,7 +179,6 @@ onEveryStore("an insight without a right", (at) => {
       const { whole, used } = await allOf(name, extensions);
       for (const right of new Set(used.map(({ access }) => access))) {
         const refused = used.filter(({ access }) => access === right).map(({ id }) => id);
-        // oxlint-disable-next-line no-await-in-loop -- one after the other
         const part = await runWithout(name, extensions, ({ id }) => refused.includes(id)).catch(
           (error: unknown) => error,
         );

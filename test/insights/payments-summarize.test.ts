@@ -83,7 +83,6 @@ onEveryStore("payments_summarize", (at) => {
     context = await createTestContext(at(), TENANT, admin);
     for (const [seed, source] of SOURCES.entries()) {
       const rows = randomPayments(source, 400, seed + 1, 0.05);
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await load(at(), TENANT, source, rows);
       databases.set(source, toDatabase(source, rows));
     }

@@ -144,7 +144,6 @@ describe("credit tools", () => {
     const found: unknown[] = [];
     for (let cursor: unknown, page = 0; page === 0 || cursor !== null; page += 1) {
       const args = { ...DAYS, fields: ["*"], ...(cursor === undefined ? {} : { cursor }) };
-      // oxlint-disable-next-line no-await-in-loop -- a page follows from the one before
       const result = await host.call("credit_applications_list", args);
       const { structuredContent = {} } = result;
       expect(estimateTokens(JSON.stringify(structuredContent))).toBeLessThanOrEqual(6000);
@@ -363,7 +362,6 @@ describe("the review of an application", () => {
       { type: "ref/prompt" as const, name: "review-credit-application" },
       { type: "ref/resource" as const, uri: `${LIST}/{applicationId}` },
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one host answers one after the other
       const { completion } = await host.client.complete({
         ref,
         argument: { name: "applicationId", value },

@@ -270,11 +270,9 @@ describe("scopes over HTTP", () => {
     ["write admin", "disputes_list", "read"],
   ])("with the scopes %s, call_tool refuses %s: it needs %s", async (has, tool, needs) => {
     for (const headers of [MODERN, {}]) {
-      // oxlint-disable-next-line no-await-in-loop -- one server after the other
       const response = await post(has, tool, headers);
       expect(response.status).toBe(403);
       expect(response.headers.get("www-authenticate")).toContain(`scope="${needs}"`);
-      // oxlint-disable-next-line no-await-in-loop -- as above
       await http.close();
     }
   });

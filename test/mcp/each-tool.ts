@@ -125,7 +125,7 @@ export const callEachWith = async (
   for (const tool of tools) {
     const isSpare = rank(tool) > 2 && !/_by_/.test(tool.name);
     const args = argumentsOf(tool, isSpare ? spare : used);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, since they build on each other
+    // One after the other, since they build on each other.
     const said = readMessage(await driver.call(tool.name, args));
     if (said !== "done") failed.push([tool.name, said]);
   }

@@ -88,7 +88,6 @@ describe("a server without an export key", () => {
       "payments_summarize",
       "webhooks_create",
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const result = await host.call(name, {});
       expect([name, result.isError, readText(result)]).toEqual([
         name,

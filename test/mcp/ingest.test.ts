@@ -113,7 +113,6 @@ describe("files of documents", () => {
     const found: unknown[] = [];
     for (let cursor: unknown, page = 0; page === 0 || cursor !== undefined; page += 1) {
       const args = { document_number: "INV/1", ...(cursor === undefined ? {} : { cursor }) };
-      // oxlint-disable-next-line no-await-in-loop -- a page follows from the one before
       const { structuredContent = {} } = await host.call("document_attachments_list", args);
       expect(estimateTokens(JSON.stringify(structuredContent))).toBeLessThanOrEqual(3000);
       found.push(...(structuredContent["attachments"] as unknown[]));

@@ -135,7 +135,6 @@ describe("signed tokens of an issuer", () => {
     const fetches = () => issuer.seen.filter(({ url }) => url === "/realm/keys").length;
     const before = fetches();
     for (let round = 0; round < 3; round += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await admit(gate, await issuer.token(RESOURCE));
     }
     expect(fetches() - before).toBe(1);

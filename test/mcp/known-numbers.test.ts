@@ -12,7 +12,6 @@ onEveryStore("numbers of accounts and documents", (at) => {
   beforeAll(async () => {
     const { answer, records } = tenant();
     for (const account_number of ["Acc-7001", "ACC-7002", "acc-7002"]) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await answer("accounts_create", { ...ACCOUNT, account_number });
     }
     const document = { ...DOCUMENT, account_number: "Acc-7001", document_number: "Inv-9001" };
@@ -46,7 +45,6 @@ onEveryStore("numbers of accounts and documents", (at) => {
       { DocumentNumber: "iNV-9001" },
       { AccountNumber: "aCC-7001", DocumentNumber: "INV-9001" },
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- one reader
       expect(await answer("disputes_list", filter), JSON.stringify(filter)).toMatchObject({
         items: [dispute],
       });

@@ -95,7 +95,6 @@ describe.each(TRANSPORTS)("over %s", (_transport, serve) => {
     const told: [string, string][] = [];
     for (const [title, sent] of MISTAKES) {
       const [tool, args] = sent(records);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const text = await driver.call(tool, args).then(
         (result: Result) => readText(result),
         (error: Error) => error.message,

@@ -85,7 +85,6 @@ describe("the page of a secret", () => {
     const { url, name } = await storeWithPage();
     const [one, other] = [startProcess(), startProcess()];
     for (const method of ["GET", "HEAD", "GET"]) {
-      // oxlint-disable-next-line no-await-in-loop -- one look after the other
       const looked = await one.look(url, method);
       expect(looked.status).toBe(200);
       expect(looked.text).not.toContain("canary");
@@ -127,7 +126,6 @@ describe("the page of a secret", () => {
     );
     const last = url.at(-1) === "A" ? "B" : "A";
     for (const address of [`${BASE}/secrets/`, `${url.slice(0, -1)}${last}`, `${url}x`, foreign]) {
-      // oxlint-disable-next-line no-await-in-loop -- one address after the other
       const pressed = await startProcess().press(address);
       expect([pressed.status, pressed.text]).toEqual([410, expect.not.stringContaining("canary")]);
     }
@@ -337,7 +335,6 @@ describe("a host of 2026 that repeats the call with a page's answer", () => {
         progress: async () => {},
       });
     for (const state of [undefined, "made-up", 7]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       expect(readProblem((await call(state)) as never).code).toBe("confirmation_invalid");
     }
     expect(broker.seen).toEqual([]);

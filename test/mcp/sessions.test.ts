@@ -217,7 +217,6 @@ describe("the sessions of a server", () => {
     await few.text();
     clock.advance(1);
     for (let count = 0; count < 3; count += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await openSession();
       clock.advance(1);
     }

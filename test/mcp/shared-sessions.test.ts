@@ -136,9 +136,7 @@ describe("a session of 2025 at two nodes without affinity", () => {
     const { client, questions } = await connect();
     for (let call = 0; call < 5; call += 1) {
       // An odd number of requests between two calls, so that answers reach either node.
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other
       await client.listPrompts();
-      // oxlint-disable-next-line no-await-in-loop -- one call after the other
       const result = await client.callTool(DELETE);
       expect(result.structuredContent).toMatchObject({ deleted: true });
     }

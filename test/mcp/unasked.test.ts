@@ -149,7 +149,7 @@ onEveryStore("calls that no person was asked about", (at) => {
       const before = await snapshot();
       const codes = new Set<string>();
       for (const [index, args] of callsOf(tool, `fresh-${name}`).entries()) {
-        // oxlint-disable-next-line no-await-in-loop -- one after the other, on the same records
+        // One after the other, on the same records.
         const result = await host.call(name, { ...args, ...unique(tool, args, index) });
         codes.add(result.isError === true ? readProblem(result).code : "done");
       }

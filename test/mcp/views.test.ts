@@ -65,7 +65,6 @@ describe.each<Mode>(["auto", "legacy"])("views for a host that connects in %s mo
   it("are self-contained files that no domain may serve anything to", async () => {
     const client = await connect(mode, SHOWS);
     for (const { uri, title } of VIEWS) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       const { contents } = await client.readResource({ uri });
       const [content] = contents as unknown as {
         mimeType: string;

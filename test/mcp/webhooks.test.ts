@@ -105,7 +105,6 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     let calls = 0;
     do {
       const more = cursor === undefined ? {} : { cursor };
-      // oxlint-disable-next-line no-await-in-loop -- each page names the next
       const result: Result = await host.call("webhooks_list_deliveries", { id: "hook-1", ...more });
       const { data, pagination } = result.structuredContent as {
         data: unknown[];

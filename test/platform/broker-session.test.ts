@@ -87,10 +87,8 @@ onEveryStore("the broker's session with a real platform", (at) => {
       clock.advance(Math.max(0, next.due - clock()));
       timers = timers.filter((timer) => timer !== next);
       next.act();
-      // oxlint-disable-next-line no-await-in-loop -- one timer after the other
       await Promise.all(underWay);
       // The rest of the call needs only promises.
-      // oxlint-disable-next-line no-await-in-loop -- see above
       await setImmediate();
     }
     clock.advance(end - clock());
@@ -99,9 +97,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
   verifies("AUTH-07", "AUTH-10");
   it("outlives both limits while it is used now and then", async () => {
     for (let times = 0; times < 12; times++) {
-      // oxlint-disable-next-line no-await-in-loop -- one use after the other
       expect((await use()).status).toBe(200);
-      // oxlint-disable-next-line no-await-in-loop -- longer than it lives unused
       await pass(50 * MINUTE);
     }
     expect(count("auth.login")).toBe(1);
@@ -112,7 +108,6 @@ onEveryStore("the broker's session with a real platform", (at) => {
   it("outlives its hour by use alone if no timer runs", async () => {
     for (let times = 0; times < 30; times++) {
       timers = [];
-      // oxlint-disable-next-line no-await-in-loop -- one use after the other
       expect((await use()).status).toBe(200);
       at().clock.advance(10 * MINUTE);
     }
@@ -122,9 +117,7 @@ onEveryStore("the broker's session with a real platform", (at) => {
   it("is opened again once for all waiting callers after its maximum lifetime", async () => {
     await use();
     for (let hours = 0; hours < 12; hours++) {
-      // oxlint-disable-next-line no-await-in-loop -- one hour after the other
       await pass(HOUR - MINUTE);
-      // oxlint-disable-next-line no-await-in-loop -- see above
       await use();
     }
     expect(count("auth.login")).toBe(1);

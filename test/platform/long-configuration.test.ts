@@ -22,7 +22,7 @@ onEveryStore("configuration lists of many rows", (at) => {
         return { ...row, id: code, code, code_folded: code };
       });
       for (let from = 0; from < COUNT; from += 200) {
-        // oxlint-disable-next-line no-await-in-loop -- SQLite limits the parameters of a statement
+        // SQLite limits the parameters of a statement.
         await tx
           .insertInto("reasons")
           .values(copies.slice(from, from + 200))

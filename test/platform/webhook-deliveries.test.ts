@@ -101,7 +101,6 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     const started = on.at.clock();
     for (const seconds of [0, 30, 60, 120, 300]) {
       on.at.clock.advance(seconds * SECOND);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
       await work();
     }
     expect(attemptsOf()).toEqual([1, 2, 3]);
@@ -142,11 +141,9 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     await work();
     for (const [index, seconds] of [30, 60, 120, 300].entries()) {
       on.at.clock.advance(seconds * SECOND - 1);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
       await work();
       expect(on.receiver.received).toHaveLength(index + 1);
       on.at.clock.advance(1);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
       await work();
       expect(on.receiver.received).toHaveLength(index + 2);
     }

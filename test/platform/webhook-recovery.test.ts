@@ -96,7 +96,6 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
   it("are listed newest first, up to a hundred attempts", async () => {
     const hook = await on.tenant.hook(url());
     for (let run = 0; run < 103; run += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await on.tenant.finish(`s-${run}`);
       on.at.clock.advance(1);
     }
@@ -157,7 +156,6 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     // Five tries of five attempts, each later than the one before by less than a minute beyond its delay.
     for (let minute = 0; minute < 40; minute += 1) {
       on.at.clock.advance(60 * SECOND);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
       await work();
     }
     expect(await attempts()).toEqual(["abandoned", "failed", "failed", "failed", "failed"]);
@@ -182,7 +180,6 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     const slow = Array.from({ length: SLOW }, (_, index) => ({ ...row, id: `${row.id}-${index}` }));
     for (let from = 0; from < SLOW; from += 100) {
       const rows = slow.slice(from, from + 100);
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await on.at.store.transaction((tx) => tx.insertInto("webhooks").values(rows).execute());
     }
     const held: (() => void)[] = [];
@@ -197,7 +194,6 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
     const other = await hooked(on.at);
     const quick = await other.hook(url("/quick"));
     for (let run = 0; run < 5; run += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await other.finish(`s-${run}`);
     }
     const second = work();
@@ -223,7 +219,6 @@ describe.each(dialects)("deliveries after failures ($name)", (dialect) => {
       });
     });
     for (let run = 0; run < 12; run += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await on.tenant.finish(`s-${run}`);
     }
     await work();

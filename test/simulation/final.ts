@@ -25,7 +25,6 @@ const MOST_ROUNDS = 60;
 const finishWork = async (simulation: Simulation): Promise<void> => {
   const { world, inspector } = simulation;
   for (let round = 0; round < MOST_ROUNDS; round += 1) {
-    // oxlint-disable no-await-in-loop -- one round after the other
     await stepJobs(simulation, [simulation.pickNode()]);
     const [next] = inspector.all<{ at: number | null }>(
       "select min(max(due_at, leased_until)) as at from jobs",
@@ -33,7 +32,6 @@ const finishWork = async (simulation: Simulation): Promise<void> => {
     const now = Math.min(world.timeOf("a"), world.timeOf("b"));
     if (next?.at == null) return;
     await world.scheduler.pass(Math.max(1000, next.at - now + 1));
-    // oxlint-enable no-await-in-loop
   }
   simulation.violate("work is left that does not end");
 };
@@ -70,14 +68,12 @@ const ask = async (
   const all: Sent[] = [];
   for (const choice of choices) {
     // The limits are per minute and per hour.
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     if (world.limits.exportPerMinute > 0) await world.scheduler.pass(5 * MINUTE);
     const { sent, task } = simulation.send(
       simulation.pickNode(),
       population.tenantId,
       choice.asked,
     );
-    // oxlint-disable-next-line no-await-in-loop
     await simulation.run([task]);
     simulation.judge([{ choice, sent }]);
     all.push(sent);
@@ -134,7 +130,6 @@ const removeSchedules = async (simulation: Simulation, population: Population): 
     if (schedule === undefined) continue;
     schedule.id = id;
     schedule.states = schedule.states.filter(isLive);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await ask(simulation, population, [choiceOf(schedule, removeSchedule(schedule))]);
   }
 };
@@ -200,7 +195,6 @@ const checkExports = async (simulation: Simulation, population: Population): Pro
   for (const run of simulation.exports.completed()) {
     if (run.tenant_id !== tenantId) continue;
     const path = `${EXPORTS}/export-runs/${run.schedule_id}/data?runId=${run.id}&limit=100000`;
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const body = await get(simulation, population, { path, as: "export" });
     simulation.check(() => simulation.exports.checkAnswer(population, body, simulation.now));
   }
@@ -220,7 +214,6 @@ const checkFiles = async (
   for (const file of population.files) {
     if (file.id === undefined || !file.states.every(({ phase }) => phase === "sent")) continue;
     const { path } = readFile(file, disputeId);
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     const { downloadUrl, status } = await get(simulation, population, { path, as: "gateway" });
     if (status === "Failed") continue;
     const { pathname, search } = new URL(downloadUrl);
@@ -231,7 +224,6 @@ const checkFiles = async (
       effect: (after) => ({ status: 200, after }),
     };
     const { sent, task } = simulation.send(simulation.pickNode(), population.tenantId, asked);
-    // oxlint-disable-next-line no-await-in-loop
     await simulation.run([task]);
     if (sent.text !== file.content)
       simulation.violate(`${file.name} has other bytes than were sent`);
@@ -265,7 +257,6 @@ const checkAudit = async (simulation: Simulation): Promise<void> => {
     const verify = async (): Promise<void> => {
       verdict = await verifyAudit({ store }, tenantId);
     };
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     await simulation.run([simulation.start(node, verify)]);
     if (verdict?.ok !== true) simulation.violate(`the chain of ${tenantId}: ${verdict?.fault}`);
   }
@@ -304,7 +295,6 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   // Past all leases, also those from before a clock was set back.
   await world.scheduler.pass(3 * HOUR);
   await stepJobs(simulation, simulation.nodes);
-  // oxlint-disable-next-line no-await-in-loop -- one after the other
   for (const population of populations) await removeSchedules(simulation, population);
   await finishWork(simulation);
   simulation.check(() => simulation.exports.checkEnd(populations));
@@ -312,13 +302,11 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   const { received, isSigned } = world.outside;
   simulation.check(() => checkReceived(received, webhooks, isSigned));
   for (const population of populations) {
-    // oxlint-disable no-await-in-loop -- one after the other
     const { disputeId } = simulation.fixed[population.tenantId];
     await ask(simulation, population, readAll(population, disputeId, simulation.crashes));
     await checkLists(simulation, population, disputeId);
     await checkExports(simulation, population);
     await checkFiles(simulation, population, disputeId);
-    // oxlint-enable no-await-in-loop
   }
   await stepGuesses(simulation);
   simulation.check(() =>

@@ -27,7 +27,6 @@ const first = Number(values.seed ?? values.from);
 const count = values.seed === undefined ? Number(values.seeds) : 1;
 let failed: number | undefined;
 for (let seed = first; seed < first + count && failed === undefined; seed += 1) {
-  // oxlint-disable-next-line no-await-in-loop -- one after the other
   const { fault, trace, hash } = await simulate(beginning, seed, parent);
   if (values.trace) for (const line of trace) say(line);
   if (values.hash) say(`${seed} ${hash}`);

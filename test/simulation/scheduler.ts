@@ -96,7 +96,6 @@ export class Scheduler {
   async run(tasks: readonly Task[]): Promise<void> {
     const isOver = (): boolean => tasks.every((task) => task.isOver || task.life.hasEnded);
     for (let events = 0; events < MOST_EVENTS; events += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one event after the other
       await this.#settle();
       if (this.#gates.length > 0) this.#openOne();
       else if (isOver()) return;
@@ -108,17 +107,14 @@ export class Scheduler {
   /** Lets time pass, with the timers that end meanwhile. */
   async pass(ms: number): Promise<void> {
     const until = this.now + ms;
-    // oxlint-disable-next-line no-await-in-loop -- one timer after the other
     while (this.#fireNext(until)) await this.run([]);
     this.now = Math.max(this.now, until);
   }
 
   async #settle(): Promise<void> {
     do {
-      // oxlint-disable-next-line no-await-in-loop -- input and output is under way
       await turnEventLoop();
       // A commit runs at the end of the turn in which its transactions ended.
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       await turnEventLoop();
     } while (this.#working > 0);
   }

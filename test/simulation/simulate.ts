@@ -66,7 +66,6 @@ const setUp = async (world: World): Promise<Fixed> => {
         headers: { "X-Platform-Mcp-Tool": "setup" },
       };
       const { sent, task } = send(world, node, { tenantId, number: 0, asked });
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await world.scheduler.run([task]);
       if (sent.outcome.kind !== "answered" || sent.outcome.status !== 201)
         throw new Error(sent.text);
@@ -123,7 +122,6 @@ export const simulate = async (
   try {
     for (let step = 1; step <= STEPS; step += 1) {
       world.tell(`step ${step}`);
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await takeStep(simulation);
     }
     world.tell("the end");

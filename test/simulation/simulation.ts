@@ -69,7 +69,7 @@ export class Simulation {
     for (const name of NODES) {
       if (this.#nodes.has(name)) continue;
       this.#starts += 1;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other, so that ids are the same each time
+      // One after the other, so that ids are the same each time.
       this.#nodes.set(name, await startNode(this.world, `${name}${this.#starts}`));
     }
   }

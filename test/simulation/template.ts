@@ -59,7 +59,7 @@ export const createTemplate = async (parent: string): Promise<Template> => {
   await runOn({ randomBytes } as Machine, async () => {
     const clock = (): number => DAY_BEFORE;
     const store = await openSqlite(path, { masterKey: async () => MASTER_KEY, clock, newId });
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, so that ids are the same each time
+    // One after the other, so that ids are the same each time.
     for (const tenantId of TENANTS) accounts[tenantId] = await configure(store, newId, tenantId);
     await store.close();
   });

@@ -65,9 +65,7 @@ describe.each(dialects)("the schema ($name)", (one) => {
       let before = await readSchema(db);
       const breaks: string[] = [];
       for (const name of names.slice(names.indexOf(RELEASED) + 1)) {
-        // oxlint-disable-next-line no-await-in-loop -- one step after the other
         expect((await migrator.migrateTo(name)).error).toBeUndefined();
-        // oxlint-disable-next-line no-await-in-loop -- one step after the other
         const after = await readSchema(db);
         breaks.push(...listBreaks(before, after).map((what) => `${name}: ${what}`));
         before = after;

@@ -71,7 +71,6 @@ export const openBrowser = (headers: Record<string, string> = {}) => {
       if (location === null) return shown;
       const next = new URL(location, shown.url);
       if (next.origin !== origin) return { ...shown, url: next.href };
-      // oxlint-disable-next-line no-await-in-loop -- one redirect after the other
       shown = await ask(next.href);
     }
     throw new Error(`more redirects than a browser follows, at ${shown.url}`);

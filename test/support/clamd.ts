@@ -28,9 +28,7 @@ const answers = (path: string): Promise<boolean> =>
 
 const isReady = async (child: ChildProcess, path: string): Promise<boolean> => {
   while (child.exitCode === null && child.signalCode === null) {
-    // oxlint-disable-next-line no-await-in-loop
     if (await answers(path)) return true;
-    // oxlint-disable-next-line no-await-in-loop
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   return false;
@@ -44,7 +42,7 @@ export const startClamd = async (program: string): Promise<RunningClamd> => {
   const signature = `Test.Marker:0:*:${Buffer.from(MARKER).toString("hex")}\n`;
   writeFileSync(join(folder, "signatures", "test.ndb"), signature);
   for (let attempt = 0; attempt < 3; attempt += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- another program may take the port first
+    // Another program may take the port in between.
     const port = await freePort();
     const settings = [
       "Foreground yes",
@@ -63,7 +61,6 @@ export const startClamd = async (program: string): Promise<RunningClamd> => {
       await ended;
       rmSync(folder, { recursive: true, force: true, maxRetries: 3 });
     };
-    // oxlint-disable-next-line no-await-in-loop
     if (await isReady(child, socketPath)) return { port, socketPath, stop };
   }
   throw new Error("clamd does not start");

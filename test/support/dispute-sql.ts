@@ -29,7 +29,6 @@ const reopen = async (admin: Person, closed: readonly Dispute[]): Promise<void> 
   for (const [place, { disputeId }] of closed.entries()) {
     const statuses = [[0], [0, 1], [0, 1, 0], [0, 2]][place % 4] ?? [];
     for (const status of statuses) {
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       const { text, status: code } = await admin.call("PUT", `${DISPUTES}/${disputeId}`, {
         body: { status },
       });

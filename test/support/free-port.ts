@@ -20,7 +20,6 @@ const isFree = async (port: number): Promise<boolean> => {
 export const freePort = async (): Promise<number> => {
   for (;;) {
     const port = randomInt(FIRST, END);
-    // oxlint-disable-next-line no-await-in-loop -- until one is free
     if (await isFree(port)) return port;
   }
 };

@@ -61,7 +61,6 @@ const MAX_RUNS = 10;
 const meanCostLater = async (work: AsyncWork, size: number): Promise<number> => {
   const before = process.threadCpuUsage();
   for (let runs = 1; ; runs += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- measured one by one
     await work(size);
     const { user, system } = process.threadCpuUsage(before);
     if (user + system >= RELIABLE) return (user + system) / runs;
@@ -81,7 +80,6 @@ export const MAX_FOURFOLD_GROWTH = 9;
  */
 export const fourfoldGrowth = async (work: AsyncWork): Promise<number> => {
   let size = LEAST_SIZE;
-  // oxlint-disable no-await-in-loop -- measured one by one
   while ((await meanCostLater(work, size)) === 0) {
     if (size === LARGEST_SIZE) return 0;
     size *= FACTOR;
@@ -91,6 +89,5 @@ export const fourfoldGrowth = async (work: AsyncWork): Promise<number> => {
     const cost = (await meanCostLater(work, size)) || RELIABLE / MAX_RUNS;
     least = Math.min(least, (await meanCostLater(work, size * FACTOR)) / cost);
   }
-  // oxlint-enable no-await-in-loop
   return least;
 };

@@ -19,7 +19,6 @@ export const startPdfLoad = async (
   };
   const numbers = Array.from({ length: clients }, (_, index) => `D${index}`);
   for (const number of numbers) {
-    // oxlint-disable-next-line no-await-in-loop -- few
     await send(`${DOCUMENTS}/${number}`, "application/json", JSON.stringify(invoice(number)));
   }
   const state = { isOver: false };
@@ -30,7 +29,6 @@ export const startPdfLoad = async (
     return send(path, "application/pdf", pdf(`upload ${uploads}`, 20_000 + uploads));
   };
   const work = async (number: string): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop -- one client
     while (!state.isOver) await upload(number);
   };
   await Promise.all(numbers.map(upload));

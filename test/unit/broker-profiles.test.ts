@@ -68,9 +68,7 @@ describe("the stamp of a profile", () => {
     expect(await profiles.stamp("work")).toBe("");
     const stamps: string[] = [];
     for (const apiKey of ["canary-key", "canary-key", "canary-other"]) {
-      // oxlint-disable-next-line no-await-in-loop -- one login after the other
       await profiles.write(profile(apiKey));
-      // oxlint-disable-next-line no-await-in-loop -- one login after the other
       stamps.push(await profiles.stamp("work"), await profiles.stamp("work"));
     }
     expect(new Set(stamps).size).toBe(3);

@@ -143,7 +143,6 @@ describe("requests that may have been executed", () => {
       [remove, one],
       [contract.dispute_notes.create, args],
     ] as const) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const refusal = await problemOf(client.call(operation, sent, {}, { tool: "a_tool" }));
       expect(refusal.details.uncertain).toBe(true);
     }

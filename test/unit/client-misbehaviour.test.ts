@@ -50,7 +50,7 @@ describe.each(misbehaviours.map((one) => [one.what, one] as const))(
       const client = remoteClient(fake.url, hangs === true ? { requestMs: 300 } : {});
       fake.misbehave(behave);
       for (const kind of KINDS) {
-        // oxlint-disable-next-line no-await-in-loop -- one at a time, so that each is counted
+        // One at a time, so that each is counted.
         const problem = await problemOf(call(client, kind));
         expect(problem.code).toBe(code);
         expect(problem.message).toMatch(says);
@@ -66,7 +66,6 @@ describe.each(misbehaviours.map((one) => [one.what, one] as const))(
       fake.misbehave();
       const patient = remoteClient(fake.url);
       for (const kind of KINDS) {
-        // oxlint-disable-next-line no-await-in-loop -- as above
         expect((await call(patient, kind)).output).toEqual(RIGHT[kind]);
       }
       await patient.close();

@@ -10,9 +10,7 @@ const profiles = createSealedProfiles({
 
 for (let round = 0; round < Number(times); round++) {
   const credentials = toCredentials({ apiKey: `canary ${who} ${round} `.repeat(500) });
-  // oxlint-disable-next-line no-await-in-loop -- one after the other is what is tested
   await profiles.write({ name: "shared", baseUrl: `http://${who}.example`, credentials });
-  // oxlint-disable-next-line no-await-in-loop -- see above
   const read = await profiles.read("shared");
   const [host = ""] = /(?<=\/\/)\w+/.exec(read?.baseUrl ?? "") ?? [];
   const key = read?.credentials.apiKey?.reveal() ?? "";

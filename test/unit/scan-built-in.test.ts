@@ -85,7 +85,6 @@ describe("built-in scanner", () => {
     vi.stubEnv("TMPDIR", folder);
     try {
       for (const upload of [...hostileUploads.slice(0, 10), ...goodUploads]) {
-        // oxlint-disable-next-line no-await-in-loop -- few
         await builtInScanner.scan(scanned(upload));
       }
       expect(readdirSync(folder)).toEqual([]);

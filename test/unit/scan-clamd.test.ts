@@ -101,10 +101,8 @@ describe("clamd scanner with a simulated clamd", () => {
       ["n".repeat(500), "n".repeat(100)],
     ];
     for (const [name, shown] of names) {
-      // oxlint-disable no-await-in-loop -- few
       const clamd = await answering(`stream: ${name} FOUND\0`);
       expect(await asking(clamd).scan(note)).toEqual(infectedBy(shown));
-      // oxlint-enable no-await-in-loop
     }
   });
 
@@ -270,7 +268,6 @@ describe.skipIf(clamdProgram === undefined)(
       const scanner = createScanner(`clamd://localhost:${clamd.port}`);
       const large = { title: "", fileName: "large.txt", bytes: text("x ".repeat(20 * MIB)) };
       for (const { fileName, bytes } of [...goodUploads, large]) {
-        // oxlint-disable-next-line no-await-in-loop -- one at a time is enough
         expect(await scanner.scan(file(fileName, bytes)), fileName).toEqual({
           status: "Available",
         });

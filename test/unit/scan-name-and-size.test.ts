@@ -34,7 +34,6 @@ describe("scan of a file's name and size", () => {
     names.push("a.pdf.", "a.constructor", "a.__proto__");
     for (const name of names) {
       expect(findExtension(name), name).toBeUndefined();
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect(await outside.scan(file(name)), name).toMatchObject({
         status: "Rejected",
         failureReasons: [{ code: "TYPE_MISMATCH" }],
@@ -51,7 +50,6 @@ describe("scan of a file's name and size", () => {
       "a\u2066.pdf",
       "\u200f.pdf",
     ]) {
-      // oxlint-disable-next-line no-await-in-loop -- few
       expect(await outside.scan(file(name)), name).toMatchObject({ status: "Rejected" });
     }
   });

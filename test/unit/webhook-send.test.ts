@@ -140,7 +140,6 @@ describe("encryption", () => {
       ciphers: "DEFAULT@SECLEVEL=0",
     });
     for (const { port } of [unknown, old]) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is easier to read
       await expect(sendTo(`https://hooks.example:${port}/`)).resolves.toEqual(failed("TLS_ERROR"));
     }
     expect([...unknown.received, ...old.received]).toEqual([]);
@@ -164,7 +163,6 @@ describe("the address of a connection", () => {
     const allowed = createNetworks([]);
     for (const addresses of [["127.0.0.1"], ["93.184.215.14", "127.0.0.1"], ["::1"], []]) {
       const resolve = async () => addresses;
-      // oxlint-disable-next-line no-await-in-loop -- one after the other is easier to read
       await expect(sendTo(hooks(), { resolve, allowed })).resolves.toEqual(
         failed("BLOCKED_ADDRESS"),
       );

@@ -63,7 +63,6 @@ const copyStore = async (needs: BackupNeeds): Promise<Copied> => {
   const entries = new Map<string, Entry>();
   let lacked = new Set<string>();
   for (let copy = 1; copy <= MAX_COPIES; copy += 1) {
-    // oxlint-disable no-await-in-loop -- each copy follows the one before
     await rm(database, { force: true });
     await copyDatabase(paths.database, database);
     const content = await readCopy(database);
@@ -74,7 +73,6 @@ const copyStore = async (needs: BackupNeeds): Promise<Copied> => {
       if (entry === undefined) missing.push(key);
       else entries.set(key, entry);
     }
-    // oxlint-enable no-await-in-loop
     if (missing.every((key) => lacked.has(key))) return { content, entries, missing };
     lacked = new Set(missing);
   }
@@ -101,11 +99,9 @@ const copySealed = async ({ folder, paths }: BackupNeeds): Promise<string[]> => 
   };
   await copy(paths.demo, basename(paths.demo));
   for (const from of [paths.secrets, paths.profiles]) {
-    // oxlint-disable no-await-in-loop -- few files
     for (const file of await listSealedFiles(from)) {
       await copy(file, `${basename(from)}/${basename(file)}`);
     }
-    // oxlint-enable no-await-in-loop
   }
   return kept;
 };
@@ -126,7 +122,6 @@ const fill = async (needs: BackupNeeds) => {
   others.push(...(await copySealed(needs)));
   const entries = await dropUnused(folder, copied);
   for (const path of others) {
-    // oxlint-disable-next-line no-await-in-loop -- few files
     entries.push(await measure(folder, path));
   }
   const { schema, tenants } = copied.content;
@@ -155,7 +150,6 @@ export const createBackup = async (needs: BackupNeeds) => {
     return await fill(needs);
   } catch (error) {
     for (const name of await readdir(folder)) {
-      // oxlint-disable-next-line no-await-in-loop -- few names
       await rm(join(folder, name), { recursive: true, force: true });
     }
     throw error;

@@ -70,7 +70,6 @@ const checkSchema = ({ schema, program }: Header): void => {
 const checkEntries = async (folder: string, entries: readonly Entry[]): Promise<void> => {
   const faults: string[] = [];
   for (const { path, size, sha256 } of entries) {
-    // oxlint-disable-next-line no-await-in-loop -- one file after the other
     const found = await measureFile(join(folder, path)).catch(() => undefined);
     if (found === undefined) faults.push(`${path} is missing`);
     else if (found.size !== size || found.sha256 !== sha256) faults.push(`${path} was changed`);
@@ -117,7 +116,7 @@ export const restoreBackup = async (needs: RestoreNeeds) => {
     ...entries.filter((entry) => isDatabase(entry)),
   ];
   for (const entry of inOrder) {
-    // oxlint-disable-next-line no-await-in-loop -- the database is the last one
+    // One after the other, and the database last.
     await restoreEntry(needs, entry);
   }
   const { createdAt, program, tenants, missing } = header;

@@ -22,7 +22,6 @@ export const printAudit = async (
 ): Promise<void> => {
   let shown = 0;
   for (const file of await callLogFiles(config.localAudit)) {
-    // oxlint-disable-next-line no-await-in-loop -- one file after the other
     for await (const line of createInterface({ input: createReadStream(file) })) {
       const entry = parseEntry(line);
       if (isEntry(entry) && (tool === undefined || entry.tool === tool)) {

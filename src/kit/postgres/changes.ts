@@ -69,13 +69,11 @@ class Listener {
     while (!signal.aborted) {
       let pauseMs = RETRY_MS;
       try {
-        // oxlint-disable-next-line no-await-in-loop -- one connection after the other
         if (!(await this.#listen())) pauseMs = DEAF_MS;
       } catch (error) {
         if (this.isLive) this.#log.warn("changes.lost", toErrorFields(error));
       }
       this.isLive = false;
-      // oxlint-disable-next-line no-await-in-loop -- one connection after the other
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => {});
     }
   }
@@ -99,12 +97,10 @@ class Listener {
       await client.connect();
       await client.query(`listen ${CHANNEL}`);
       while (!lost.signal.aborted && !signal.aborted) {
-        // oxlint-disable-next-line no-await-in-loop -- one proof after the other
         if (!(await this.#prove(lost.signal))) return this.#giveUp(lost.signal);
         if (!this.isLive) this.#lookEverywhere();
         this.isLive = true;
         const either = AbortSignal.any([lost.signal, signal]);
-        // oxlint-disable-next-line no-await-in-loop -- one proof after the other
         await delay(PROOF_EVERY_MS, undefined, { signal: either, ref: false }).catch(() => {});
       }
       if (!signal.aborted) throw new Error("the connection that receives changes was lost");

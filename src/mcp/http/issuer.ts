@@ -99,7 +99,6 @@ const fetchMetadata = async (
 const discover = async (needs: DiscoveryNeeds): Promise<Metadata> => {
   const { issuer } = needs;
   for (const url of metadataUrls(issuer)) {
-    // oxlint-disable-next-line no-await-in-loop -- the first that exists
     const metadata = await fetchMetadata(url, needs);
     if (metadata !== undefined) return metadata;
   }

@@ -283,7 +283,7 @@ export const createSessions = (
   };
 
   const sweep = async (): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop -- each round closes one session, until none is idle
+    // Each round closes one session.
     while (await evict(now() - idleMs));
   };
   const timer = setInterval(() => {

@@ -117,7 +117,6 @@ export const shareTransport = (
       unwatch ??= shared.watchCancels(session(), cancel);
       const own: JSONRPCMessage[] = [];
       for (const message of messages) {
-        // oxlint-disable-next-line no-await-in-loop -- in the order of the host
         if (!(await isForOthers(message))) own.push(message);
       }
       return own;

@@ -160,10 +160,8 @@ const follow = async (
     const ms = nextPollMs(state, unchanged, { limits, now: now() });
     if (ms === undefined) return;
     const wasIdle = state !== undefined && !isDue(state, now());
-    // oxlint-disable no-await-in-loop -- each poll follows the one before
     await sleep(ms * (1 + SPREAD * wait.chance()));
     state = await poll(read, signal, log);
-    // oxlint-enable no-await-in-loop
     const ended = (state?.ended ?? []).filter((id) => !seen.has(id));
     unchanged = wasIdle || ended.length > 0 ? 0 : unchanged + 1;
     if (state === undefined) continue;

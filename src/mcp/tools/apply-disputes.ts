@@ -111,9 +111,8 @@ const applyOne = async (
 const applyAll = async (call: Working, checked: readonly Checked[]): Promise<Fields> => {
   const results: (Fields & { outcome: string })[] = [];
   for (const [at, change] of checked.entries()) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, in the order of the table
+    // In the order of the table, one after the other.
     results.push(await applyOne(call, change));
-    // oxlint-disable-next-line no-await-in-loop -- as above
     await call.progress(`${at + 1} of ${checked.length} changes are done.`);
   }
   const applied = results.filter(({ outcome }) => outcome === "applied").length;

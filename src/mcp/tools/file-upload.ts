@@ -60,12 +60,10 @@ const waitForScan = async (
 ): Promise<Reply> => {
   let wait = FIRST_WAIT_MS;
   for (let waits = 0; ; waits += 1) {
-    // oxlint-disable no-await-in-loop -- each poll follows the one before
     const reply = await broker.call(get, args, options);
     if (fieldsOf(reply)["status"] !== PENDING || waits === MOST_WAITS) return reply;
     await progress("Waiting for the scan.");
     await sleep(wait, options.signal);
-    // oxlint-enable no-await-in-loop
     wait = Math.min(2 * wait, LONGEST_WAIT_MS);
   }
 };

@@ -102,7 +102,7 @@ export const listInAnyCase = async (
   if (first.status === "fulfilled" && !(mayHaveOthers && isEmpty(first.value))) return first.value;
   const numbers = await createNumberContext(broker, options);
   for (const respelt of await respellArguments(numbers, args)) {
-    // oxlint-disable-next-line no-await-in-loop -- most numbers have one other spelling
+    // One after the other is fast enough: most numbers have one other spelling.
     const other = await ask(respelt);
     if (!isEmpty(other)) return other;
   }

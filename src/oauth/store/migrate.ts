@@ -20,7 +20,6 @@ const createTables: Migration = {
       .execute();
     for (const column of ["grant_id", "owner", "expires_at"]) {
       const index = db.schema.createIndex(`sign_in_records_${column}`).on("sign_in_records");
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       await index.column(column).execute();
     }
     await db.schema

@@ -112,7 +112,6 @@ const purgeRecords = async (tx: Db, now: number): Promise<number> => {
     .where("expires_at", "<=", now)
     .limit(BATCH)
     .execute();
-  // oxlint-disable-next-line no-await-in-loop -- one connection
   for (const { kind, id } of rows) await remove(tx, kind, id);
   return rows.length;
 };

@@ -35,7 +35,6 @@ export const recordForTenants = async (
   change: Omit<CommandChange, "tenantId">,
 ): Promise<void> => {
   for (const tenantId of tenantIds.toSorted()) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await record?.(tx, { tenantId, ...change });
   }
 };

@@ -64,7 +64,7 @@ const forgetImportedAddress = async (
   const isTheirs = (row: { assigneeEmail?: unknown }): boolean =>
     typeof row.assigneeEmail === "string" && fold(row.assigneeEmail.trim()) === fold(email);
   for (let after = ""; ;) {
-    // oxlint-disable no-await-in-loop -- short transactions
+    // Short transactions, so that other writers get their turn.
     const rows = await store.read
       .selectFrom("disputes")
       .select(["id", "source_row"])
@@ -92,7 +92,6 @@ const forgetImportedAddress = async (
         }
       }, tenantId);
     }
-    // oxlint-enable no-await-in-loop
     if (rows.length < ROWS_AT_ONCE) return;
     after = rows.at(-1)?.id ?? "";
   }
@@ -118,7 +117,6 @@ const removeMember = async (
 ): Promise<number> => {
   const rows = await findAssigneesOfPerson(tx, tenantId, user);
   for (const row of rows) {
-    // oxlint-disable no-await-in-loop -- one connection
     await updateAssignee(tx, toNeutral(row, now));
     await tx
       .updateTable("categories")
@@ -126,10 +124,8 @@ const removeMember = async (
       .where("tenant_id", "=", tenantId)
       .where("default_assignee_id", "=", row.id)
       .execute();
-    // oxlint-enable no-await-in-loop
   }
   for (const table of ["membership_roles", "memberships", "api_keys"] as const) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await tx
       .deleteFrom(table)
       .where("tenant_id", "=", tenantId)
@@ -175,14 +171,12 @@ export const deleteUser = async (
   checkConfirmed([user.email], confirm);
   const chosen = name.tenantId === undefined ? tenantIds : [name.tenantId];
   // First, because it takes many short transactions: if it stops half-way, the command can run again.
-  // oxlint-disable-next-line no-await-in-loop -- one tenant after the other
   for (const tenantId of chosen) await forgetImportedAddress(store, tenantId, user);
   return store.transaction(async (tx) => {
     const { tenantIds: before } = await readUser(tx, name);
     const left = chosen.filter((tenantId) => before.includes(tenantId));
     let assigneesNeutral = 0;
     for (const tenantId of left) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       assigneesNeutral += await removeMember(tx, { tenantId, user, now: clock() });
     }
     const personRemoved = left.length === before.length;

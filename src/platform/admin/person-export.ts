@@ -149,7 +149,6 @@ export const exportUser = async (
   const view = await store.snapshot({ owner: user.id });
   try {
     const tenants: object[] = [];
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     for (const id of tenantIds) tenants.push(await exportMembership(view, id, user));
     return {
       userId: user.id,

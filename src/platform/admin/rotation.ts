@@ -20,7 +20,7 @@ const rotateChains = async ({ store, masterKey, ...needs }: Needs): Promise<Rene
   await store.transaction((tx) => retireAuditKeys(tx, masterKey, needs.clock()));
   const tenants = await listTenantsOfFormerKeys(store.read, auditKey);
   for (const tenantId of tenants) {
-    // oxlint-disable-next-line no-await-in-loop -- requests get their turn between two tenants
+    // Requests get their turn between two tenants.
     await store.transaction((tx) => takeOverChain(tx, auditKey, tenantId, needs), tenantId);
   }
   return { renewed: tenants.length, unreadable: 0 };
@@ -31,7 +31,7 @@ export const rotateStore = async (needs: Needs): Promise<StoreRotation> => {
   const { store, masterKey } = needs;
   const results: Record<string, Renewal> = {};
   for (const [name, { purpose, ...place }] of Object.entries(SEALED_COLUMNS)) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other, so that requests get their turn
+    // One after the other, so that requests get their turn.
     results[name] = await renewColumn(
       (act) => store.transaction(act),
       place,

@@ -85,7 +85,6 @@ const writeTables = async (
   await write("users", stream(selectUsers(db, tenantId)));
   for (const table of Object.keys(SELECTED) as Table[]) {
     const rows: AsyncIterable<object> = stream(selectRows(db, table, tenantId));
-    // oxlint-disable-next-line no-await-in-loop -- one view
     await write(table, SEALED.includes(table) ? openSecrets(rows, secrets) : rows);
   }
   return tables;

@@ -125,7 +125,6 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
     );
   }
   for (const table of TABLES) {
-    // oxlint-disable-next-line no-await-in-loop -- one file after the other
     const sha256 = await hashFile(tablePath(folder, table)).catch(() => undefined);
     if (sha256 !== manifest.tables[table]?.sha256) {
       throw createDamaged(`${tablePath(folder, table)} is missing, or was changed.`);

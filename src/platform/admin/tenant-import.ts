@@ -94,10 +94,8 @@ const readOne = async (folder: string, table: string): Promise<Row> => {
 const findNewPeople = async (db: Db, rows: readonly Row[]): Promise<Row[]> => {
   const unknown: Row[] = [];
   for (const row of rows) {
-    // oxlint-disable no-await-in-loop -- one connection
     const known = await findUser(db, String(row["id"]));
     const holder = await findUserByEmail(db, String(row["email"]));
-    // oxlint-enable no-await-in-loop
     if (known?.id !== holder?.id) {
       throw new Problem(
         "conflict",
@@ -208,7 +206,6 @@ const open = async (
   const users = await readAll(task, "users");
   const access: [table: Table, rows: Row[]][] = [];
   for (const table of Object.keys(ACCESS_TABLES) as Table[]) {
-    // oxlint-disable-next-line no-await-in-loop -- one file after the other
     access.push([table, await readAll(task, table)]);
   }
   const free = { lease: null, leased_until: 0 };
@@ -217,7 +214,6 @@ const open = async (
     let rows = written.rows + people.length + 1;
     for (const [table, all] of [["users", people] as const, ...access]) {
       const ready = table === "jobs" ? all.map((row) => ({ ...row, ...free })) : all;
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       await insertRows(tx, table, ready, task.columns.get(table) ?? []);
       if (table !== "users") rows += all.length;
     }
@@ -239,7 +235,6 @@ const write = async (
 ): Promise<ImportedTenant> => {
   let rows = 1;
   for (const table of Object.keys(RECORD_TABLES) as Table[]) {
-    // oxlint-disable-next-line no-await-in-loop -- one table after the other
     rows += await writeTable(task, table);
   }
   const { audit, head: signed } = await writeAuditLog(task, head);

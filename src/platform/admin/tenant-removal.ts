@@ -41,13 +41,12 @@ const ROWS_AT_ONCE = 200;
 /** Repeats a short transaction until it finds nothing more; returns the sum of what it removed. */
 const repeat = async (store: Store, act: (tx: Db) => Promise<number>): Promise<number> => {
   for (let sum = 0; ;) {
-    // oxlint-disable no-await-in-loop -- short transactions
+    // Short transactions, so that other writers get their turn.
     const removed = await store.transaction(act);
     sum += removed;
     if (removed < ROWS_AT_ONCE) return sum;
     // An embedded store awaits nothing that would let signals and other work in.
     await setImmediate();
-    // oxlint-enable no-await-in-loop
   }
 };
 
@@ -58,7 +57,6 @@ const removeAll = async (
 ): Promise<number> => {
   let rows = 0;
   for (const table of tables) {
-    // oxlint-disable-next-line no-await-in-loop -- one table after the other
     rows += await repeat(store, (tx) => removeTenantRows(tx, table, tenantId, ROWS_AT_ONCE));
   }
   return rows;
@@ -82,7 +80,6 @@ const removeMembers = async ({ store }: Needs, tenantId: string) => {
       .limit(ROWS_AT_ONCE)
       .execute();
     for (const { user_id: userId, count } of members) {
-      // oxlint-disable no-await-in-loop -- one connection
       await tx
         .deleteFrom("memberships")
         .where("tenant_id", "=", tenantId)
@@ -92,7 +89,6 @@ const removeMembers = async ({ store }: Needs, tenantId: string) => {
         await removePerson(tx, userId);
         people += 1;
       }
-      // oxlint-enable no-await-in-loop
     }
     return members.length;
   });

@@ -93,9 +93,7 @@ type Login = {
 
 const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Promise<void> => {
   for (const { id, title, department, role, active, ...person } of logins) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await insertUser(tx, { clock, newId: () => id }, { tenantId, ...person, roles: [role] }, null);
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await tx
       .updateTable("memberships")
       .set({
@@ -113,7 +111,7 @@ export const readDemo = async (data: DemoData) => {
   const ledger = buildLedger(data, tenantId);
   const tables: Record<string, object[]> = {};
   for (const table of TABLES) {
-    // oxlint-disable-next-line no-await-in-loop -- a turn for each table
+    // Lets requests take their turn before each table.
     await setImmediate();
     tables[table] =
       table === "accounts" ? [...ledger.accounts.values()].map(withJson) : buildRows(data, table);
@@ -142,10 +140,8 @@ export type Demo = Awaited<ReturnType<typeof readDemo>>;
 export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
   for (const table of TABLES) {
     const rows = demo.tables[table];
-    // oxlint-disable no-await-in-loop -- one connection
     if (table === "disputes") await insertDisputes(tx, demo.tables.disputes);
     else await insertAll(tx, table, rows);
-    // oxlint-enable no-await-in-loop
   }
   await insertAll(tx, "credit_applications", demo.applications);
   await insertAll(tx, "documents", [...demo.ledger.documents.values()].map(withJson));

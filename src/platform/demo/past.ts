@@ -48,13 +48,11 @@ export const insertExports = async (
   { schedules, runs }: Exports,
 ): Promise<void> => {
   for (const schedule of schedules) {
-    // oxlint-disable no-await-in-loop -- one connection
     await addSchedule(tx, schedule);
     for (const run of runs.filter(({ schedule_id }) => schedule_id === schedule.id)) {
       if (run.status === "completed") await insertCompletedRun(tx, needs, schedule, run);
       else await insertRun(tx, run);
     }
-    // oxlint-enable no-await-in-loop
   }
 };
 

@@ -62,7 +62,6 @@ export const payments = (data: DemoData, tenantId: string, ledger: Ledger): Paym
 /** Inserts payments in the order of the data: a row's number says what was there when it arrived. */
 export const insertPayments = async (tx: Db, tenantId: string, all: Payments): Promise<void> => {
   for (const source of SOURCES) {
-    // oxlint-disable no-await-in-loop -- one connection
     const first = await takeSeqs(tx, tenantId, source, all[source].length);
     const rows = all[source].map((values, place) => ({
       tenantId,
@@ -71,6 +70,5 @@ export const insertPayments = async (tx: Db, tenantId: string, all: Payments): P
       values,
     }));
     await addPayments(tx, source, rows);
-    // oxlint-enable no-await-in-loop
   }
 };

@@ -87,7 +87,6 @@ export const openRows = async (
         const [begin, end] = [Math.max(0, from - first_row), Math.min(row_count, to - first_row)];
         const isWhole = begin === 0 && end === row_count;
         yield* splitBuffer(isWhole ? bytes : sliceRows(bytes, begin, end));
-        // oxlint-disable-next-line no-await-in-loop -- one after the other is how they are sent
         next = await read.next();
       }
     } finally {

@@ -6,7 +6,6 @@ export async function* readArriving(
   const pieces = body[Symbol.asyncIterator]();
   try {
     for (;;) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       const { done, value } = await pieces.next().catch(cutOff);
       if (done === true) return;
       yield value;

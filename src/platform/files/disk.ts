@@ -111,7 +111,7 @@ const createKeep = (folder: string) => {
     await makeFolder(dirname(place));
     await rename(draft, place);
     for (let at = dirname(place); at.length >= folder.length; at = dirname(at)) {
-      // oxlint-disable-next-line no-await-in-loop -- a name is safe before the folder that holds it
+      // Makes a name safe before the folder that holds it.
       await flush(at);
     }
   };

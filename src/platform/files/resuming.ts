@@ -44,13 +44,11 @@ const createResumingReader = ({ size, body }: Opened, { get, attempts }: Needs) 
     async next(): Promise<Uint8Array | undefined> {
       for (;;) {
         try {
-          // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
           return await read();
         } catch (error) {
           failures += 1;
           if (failures >= attempts) throw error;
           reading.end();
-          // oxlint-disable-next-line no-await-in-loop -- one attempt after the other
           const rest = await get(at);
           if (rest === undefined) throw error;
           reading = startReading(rest.body);

@@ -95,7 +95,6 @@ type Place = { client: S3Client; Bucket: string; root: string };
 async function* listUploads({ client, Bucket, root }: Place): AsyncGenerator<MultipartUpload> {
   let after: { KeyMarker?: string; UploadIdMarker?: string } = {};
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- page by page
     const page = await client.send(
       new ListMultipartUploadsCommand({ Bucket, Prefix: root, ...after }),
     );

@@ -61,7 +61,6 @@ export const sweep = async ({ files, store, clock }: SweepNeeds): Promise<Swept>
     for await (const keys of splitIntoBatches(files.list(connection_id), before)) {
       const known = await findKnownKeys(store, id, keys);
       for (const key of keys.filter((name) => !known.has(name))) {
-        // oxlint-disable-next-line no-await-in-loop -- nobody waits for it
         await files.remove(key);
         unknown += 1;
       }

@@ -33,7 +33,6 @@ export const createAudit = (store: Store): Audit => {
   const gathered = async (): Promise<void> => {
     for (let turn = 0, seen = 0; turn < MOST_TURNS && waiting.length > seen; turn += 1) {
       seen = waiting.length;
-      // oxlint-disable-next-line no-await-in-loop -- one turn after the other
       await setImmediate();
     }
   };

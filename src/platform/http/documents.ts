@@ -108,7 +108,6 @@ const writeSpec = async (about: About): Promise<string> => {
   for (;;) {
     const { done, value } = steps.next();
     if (done === true) return JSON.stringify(value);
-    // oxlint-disable-next-line no-await-in-loop -- one step after the other
     await setImmediate();
   }
 };

@@ -29,10 +29,8 @@ const drain = async (
 ): Promise<{ size: number; isAll: boolean }> => {
   let size = 0;
   while (size < most) {
-    // oxlint-disable-next-line no-await-in-loop -- in order
     const { done, value } = await pieces.next();
     if (done === true) return { size, isAll: true };
-    // oxlint-disable-next-line no-await-in-loop -- in order
     await file.writeFile(value);
     size += value.byteLength;
   }

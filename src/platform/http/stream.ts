@@ -161,7 +161,6 @@ async function* readPieces(
   reader: ReadableStreamDefaultReader<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- in order
     const { done, value } = await reader.read();
     if (done) return;
     yield value;

@@ -61,10 +61,8 @@ class JobWorker implements Worker {
     for (;;) {
       // Listed before the poll: a job that ends during the poll may free a slot that the poll did not see.
       const running = this.#allRunning();
-      // oxlint-disable-next-line no-await-in-loop -- the next poll depends on this one
       const claimed = await this.#claimAll();
       if (claimed === 0 && running.length === 0) return;
-      // oxlint-disable-next-line no-await-in-loop -- the next poll depends on this one
       if (claimed === 0) await Promise.race(running);
     }
   }
@@ -88,7 +86,7 @@ class JobWorker implements Worker {
     try {
       do {
         this.#pollAgain = false;
-        // oxlint-disable-next-line no-await-in-loop -- repeated when woken during the poll
+        // Repeats the poll if it was woken meanwhile.
         await this.#claimAll();
       } while (this.#pollAgain && !this.#closing.signal.aborted);
     } catch (error) {
@@ -119,7 +117,6 @@ class JobWorker implements Worker {
     const claimed = await store.transaction(async (tx) => {
       const rows: JobRow[] = [];
       for (const row of await findDueJobs(tx, due)) {
-        // oxlint-disable-next-line no-await-in-loop -- one connection
         if (await claimJob(tx, row, lease, due.now + kind.leaseMs)) rows.push(row);
       }
       if (rows.length > 0) await recordTurns(tx, due, rows);

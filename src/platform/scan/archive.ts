@@ -80,7 +80,6 @@ const findExtent = async (zip: ZipFile, entry: Entry): Promise<{ from: number; t
 
 const checkExtents = async (zip: ZipFile, entries: Entry[], indexAt: number): Promise<void> => {
   const places = [];
-  // oxlint-disable-next-line no-await-in-loop -- one file is read in order
   for (const entry of entries) places.push(await findExtent(zip, entry));
   let end = 0;
   for (const { from, to } of places.toSorted((one, other) => one.from - other.from)) {
@@ -160,7 +159,7 @@ export const forEachEntry = async (
       }
     };
     const packed = { name: entry.fileName, isFolder: entry.fileName.endsWith("/"), pieces };
-    // oxlint-disable-next-line no-await-in-loop -- one at a time bounds the space on disk
+    // One at a time bounds the space on disk.
     await parseOrRefuse(BROKEN, () => use(packed));
   }
 };

@@ -36,7 +36,6 @@ export const toBytes = (file: FileHandle, size: number): Bytes => {
     async *pieces(from = 0, to = size) {
       let length = FIRST_PIECE_BYTES;
       for (let at = from; at < to;) {
-        // oxlint-disable-next-line no-await-in-loop -- read in order
         const piece = await read(at, Math.min(length, to - at));
         if (piece.byteLength === 0) return;
         yield piece;

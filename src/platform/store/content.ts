@@ -18,7 +18,6 @@ export const readContent = async (db: Db): Promise<StoreContent> => {
   const tenants = await db.selectFrom("tenants").select("id").execute();
   const fileKeys: string[] = [];
   for (const { id } of tenants) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     for (const key of await listFileKeys(db, id)) fileKeys.push(key);
   }
   return { schema: rows.map(({ name }) => name), tenants: tenants.length, fileKeys };

@@ -23,7 +23,6 @@ export const findFileKeys = async (
 export const listFileKeys = async (db: Db, tenantId: string): Promise<string[]> => {
   const keys: string[] = [];
   for (const table of TABLES) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     const rows = await db
       .selectFrom(table)
       .select("file_key")

@@ -41,7 +41,6 @@ export const addRunEvent = async (
     const id = newId();
     const to = { callback_url: webhook.callback_url, secret: webhook.secret };
     const about = { webhook_id: webhook.id, schedule_id: scheduleId, event };
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await insertDelivery(tx, {
       tenant_id: tenantId,
       id,
@@ -51,7 +50,6 @@ export const addRunEvent = async (
       attempts: 0,
       created_at: at,
     });
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await addJob(tx, { kind: DELIVERY_KIND, id, tenantId, lane: webhook.id, dueAt: at });
   }
 };

@@ -24,7 +24,6 @@ export const createSettle = (store: Store): ((write: Write) => Promise<void>) =>
         batch = take();
         for (const ending of batch) {
           try {
-            // oxlint-disable-next-line no-await-in-loop -- one connection
             await ending.write(tx);
           } catch (error) {
             if (!(error instanceof LeaseLost)) throw error;
@@ -44,7 +43,7 @@ export const createSettle = (store: Store): ((write: Write) => Promise<void>) =>
   };
 
   const writeAll = async (): Promise<void> => {
-    // oxlint-disable-next-line no-await-in-loop -- what came meanwhile is the next batch
+    // Requests that arrive meanwhile become the next batch.
     while (waiting.length > 0) await writeBatch();
     writing = undefined;
   };

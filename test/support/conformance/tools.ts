@@ -53,9 +53,7 @@ const notifyOften = async (
   notifications: { method: string; params: Record<string, unknown> }[],
 ): Promise<void> => {
   for (const notification of notifications) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other is the point
     await mcpReq.notify(notification);
-    // oxlint-disable-next-line no-await-in-loop -- and some time between them
     await delay(PAUSE_MS);
   }
 };

@@ -134,13 +134,11 @@ const START_MS = 60_000;
 const whenListening = async (folder: string, ports: Ports, children: ChildProcess[]) => {
   const until = Date.now() + START_MS;
   for (const name of SERVERS) {
-    // oxlint-disable-next-line no-await-in-loop -- one after the other
     while (!(await accepts(ports[name]))) {
       if (Date.now() > until || children.some(({ exitCode }) => exitCode !== null)) {
         const logs = SERVERS.map((one) => readFileSync(join(folder, `${one}.log`), "utf8"));
         throw new Error(`swift does not start: ${logs.join("\n")}`);
       }
-      // oxlint-disable-next-line no-await-in-loop
       await new Promise((resolve) => setTimeout(resolve, 100));
     }
   }

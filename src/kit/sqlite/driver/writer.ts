@@ -128,7 +128,6 @@ export class WritingDriver implements Driver {
         if (!isSqliteBusy(error) || tries * RETRY_MS >= this.#retryMs) throw error;
       }
       // SQLite's own wait for another process's write would hold the event loop.
-      // oxlint-disable-next-line no-await-in-loop -- a retry
       await setTimeout(RETRY_MS);
     }
     const group = new Group();

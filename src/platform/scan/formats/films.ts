@@ -8,7 +8,6 @@ export const checkFilm: Format = async (bytes) => {
   let hasIndex = false;
   let count = 0;
   for (let at = 0; at < bytes.size; count += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- each box gives the position of the next
     const head = await bytes.read(at, 16);
     // A QuickTime list may end with a zero of four bytes.
     if (head.byteLength === 4 && head.readUInt32BE(0) === 0) break;

@@ -29,7 +29,6 @@ type Chunks = AsyncIterator<SplitterChunk>;
 /** Yields one part's encoded bytes; it ends at the next part and passes that to `next`. */
 async function* readBody(chunks: Chunks, next: (node: MimeNode) => void): AsyncGenerator<Buffer> {
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- chunks arrive in order
     const { done, value } = await chunks.next();
     if (done === true) return;
     if (value.type === "node") {
@@ -123,7 +122,7 @@ const inspectParts = async (chunks: Chunks, nest: ScanContext): Promise<void> =>
       }
     };
     nest.budget.file();
-    // oxlint-disable-next-line no-await-in-loop -- one at a time bounds the space on disk
+    // One at a time bounds the space on disk.
     await withSpooledFile(counted(), (bytes) => inspectPart(part, bytes, nest));
   }
 };

@@ -38,7 +38,6 @@ export const checkPng: Format = async (bytes) => {
   const cursor = createCursor(bytes, "PNG");
   cursor.at = 8;
   for (let type = ""; type !== "IEND";) {
-    // oxlint-disable-next-line no-await-in-loop -- each chunk gives the position of the next
     const head = await cursor.peek(8);
     const isFirst = type === "";
     type = head.toString("latin1", 4, 8);
@@ -58,7 +57,6 @@ const tableBytes = (packed: number): number => (packed & 0x80 ? 3 << ((packed & 
 
 const skipSubBlocks = async (cursor: Cursor): Promise<void> => {
   for (let length = -1; length !== 0; cursor.at += length + 1) {
-    // oxlint-disable-next-line no-await-in-loop -- each block tells where the next is
     length = (await cursor.peek(1)).readUInt8(0);
   }
 };
@@ -67,15 +65,12 @@ export const checkGif: Format = async (bytes) => {
   const cursor = createCursor(bytes, "GIF");
   cursor.at = 13 + tableBytes((await cursor.peek(13)).readUInt8(10));
   for (;;) {
-    // oxlint-disable-next-line no-await-in-loop -- each block tells where the next is
     const kind = (await cursor.peek(1)).readUInt8(0);
     if (kind === GIF_END) break;
     if (kind === GIF_EXTENSION) cursor.at += 2;
     else if (kind === GIF_IMAGE) {
-      // oxlint-disable-next-line no-await-in-loop
       cursor.at += 11 + tableBytes((await cursor.peek(10)).readUInt8(9));
     } else throw mismatch("The GIF is cut off or broken.");
-    // oxlint-disable-next-line no-await-in-loop
     await skipSubBlocks(cursor);
   }
   await checkNothingAfter(bytes, cursor.at + 1, "GIF");
@@ -89,7 +84,6 @@ export const checkJpeg: Format = async (bytes) => {
   const cursor = createCursor(bytes, "JPEG");
   cursor.at = 2;
   for (let marker = 0; marker !== JPEG_SCAN;) {
-    // oxlint-disable-next-line no-await-in-loop -- each segment gives the position of the next
     const head = await cursor.peek(4);
     marker = head.readUInt8(1);
     if (head.readUInt8(0) !== 0xff) throw mismatch("The JPEG is cut off or broken.");

@@ -17,7 +17,6 @@ const checkAttachments = async (document: PDFDocumentProxy): Promise<void> => {
   if (attachments.size > MAX_XML_FILES) throw createAttachedRefusal();
   for (const [id, { rawFilename }] of attachments) {
     checkXmlName(rawFilename);
-    // oxlint-disable-next-line no-await-in-loop -- few
     const content = await document.getAttachmentContent(id);
     if (!(content instanceof Uint8Array)) throw createAttachedRefusal();
     checkXmlInvoice(content);
@@ -80,7 +79,7 @@ export const checkReading = async (data: Uint8Array): Promise<void> => {
     if (document.numPages > MAX_PAGES) throw mismatch(`A PDF may have ${MAX_PAGES} pages at most.`);
     await checkDocument(document);
     for (let number = 1; number <= document.numPages; number += 1) {
-      // oxlint-disable-next-line no-await-in-loop -- one page at a time bounds the memory
+      // One page at a time bounds the memory.
       await checkPage(document, number);
     }
   } finally {

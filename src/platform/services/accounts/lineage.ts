@@ -35,7 +35,6 @@ const checkBelow = async (
   let level = [accountNumber];
   let count = 0;
   for (let depth = 0; ; depth += 1) {
-    // oxlint-disable-next-line no-await-in-loop -- each level names the next one
     level = await childrenOf(level, MAX_DESCENDANTS + 1 - count);
     if (level.length === 0) return [];
     if (depth === levels) return tooDeep();
@@ -58,7 +57,6 @@ export const parentChainFaults = async (
   let above = 0;
   for (; ancestor != null && above <= MAX_PARENT_DEPTH; above += 1) {
     if (ancestor === accountNumber) return cycle();
-    // oxlint-disable-next-line no-await-in-loop -- each account names the next one
     ancestor = await lineage.parentOf(ancestor);
   }
   if (ancestor === accountNumber) return cycle();

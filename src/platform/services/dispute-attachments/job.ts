@@ -24,9 +24,7 @@ export const removeAttachments = async (
   rows: readonly DisputeAttachmentRow[],
 ): Promise<string[]> => {
   for (const row of rows) {
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await removeDisputeAttachment(tx, row);
-    // oxlint-disable-next-line no-await-in-loop -- one connection
     await removeJob(tx, { kind: ATTACHMENT_JOB, id: row.id });
   }
   return rows.flatMap(({ file_key }) => (file_key === null ? [] : [file_key]));

@@ -65,7 +65,7 @@ export const createRemovalJob = ({
   async run(job) {
     for (let isDone = false; !isDone;) {
       job.signal.throwIfAborted();
-      // oxlint-disable no-await-in-loop -- short transactions, so that other writers get their turn
+      // Short transactions, so that other writers get their turn.
       const removed = await store.transaction(async (tx) => {
         const some = await removeSome(tx, job.tenantId, job.id);
         if (some.isDone) await job.finish(tx);
@@ -73,7 +73,6 @@ export const createRemovalJob = ({
       }, job.tenantId);
       await dropFiles({ files, log }, removed.keys);
       await setImmediate();
-      // oxlint-enable no-await-in-loop
       ({ isDone } = removed);
     }
   },

@@ -51,7 +51,6 @@ const sealChains = async (db: Db, sealing: Sealing): Promise<void> => {
   if (tenants.length === 0) return;
   const key = await sealing.key();
   for (const { id: tenantId } of tenants) {
-    // oxlint-disable no-await-in-loop -- one connection
     const known = await db
       .selectFrom("audit_heads")
       .select(["seq", "hash", "purged_seq", "purged_hash"])
@@ -65,7 +64,6 @@ const sealChains = async (db: Db, sealing: Sealing): Promise<void> => {
       .values({ tenant_id: tenantId, ...signed })
       .onConflict((conflict) => conflict.column("tenant_id").doUpdateSet(signed))
       .execute();
-    // oxlint-enable no-await-in-loop
   }
 };
 
@@ -76,7 +74,6 @@ const sealChains = async (db: Db, sealing: Sealing): Promise<void> => {
 export const auditKey = (types: Types, sealing: Sealing): Migration => ({
   async up(db) {
     for (const column of ["mac", "key_id"]) {
-      // oxlint-disable-next-line no-await-in-loop -- one connection
       await db.schema
         .alterTable("audit_heads")
         .addColumn(column, types.text as "text", (added) => added.notNull().defaultTo(""))

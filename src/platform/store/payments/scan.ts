@@ -75,7 +75,7 @@ const toIndexed = async (db: Db, { tenantId, source }: PaymentScan, condition: I
 /** Finds rows by the index of one condition; undefined if every index finds more than MOST_INDEXED. */
 export const findCandidates = async (db: Db, scan: PaymentScan): Promise<number[] | undefined> => {
   for (const one of findIndexed(scan.filter)) {
-    // oxlint-disable-next-line no-await-in-loop -- the next one is read only if this finds too many
+    // Tries the next index only if this one finds too many.
     const indexed = await toIndexed(db, scan, one);
     if (indexed === undefined) continue;
     const where = sql<boolean>`${indexed} and ${isBetween(scan.after, scan.upTo)}`;

@@ -56,7 +56,6 @@ class SessionConnection implements DatabaseConnection {
     try {
       let next = fetch();
       for (;;) {
-        // oxlint-disable-next-line no-await-in-loop -- a cursor is read in order
         const rows = (await next) as Row[];
         const isLast = rows.length < chunkSize;
         // The thread reads the next batch while this one is used.

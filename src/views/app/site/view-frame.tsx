@@ -73,7 +73,7 @@ export const ViewFrame = ({ client, view }: { client: Client; view: View }) => {
     bridge.addEventListener("initialized", () => void fill(bridge, client, view));
     bridge.ondownloadfile = async ({ contents }) => {
       for (const file of contents) {
-        // oxlint-disable-next-line no-await-in-loop -- browsers ask the person about each file
+        // One after the other: browsers ask the person about each file.
         if (file.type === "resource_link") await download(client, file);
       }
       return {};
