@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Kysely, sql } from "kysely";
@@ -16,13 +16,12 @@ import { insertManyEntries, insertManyPayments } from "../test/support/many-rows
 import { startPostgres } from "../test/support/postgres.ts";
 import { signingIn } from "../test/support/signing.ts";
 import { openUnmigratedPostgres } from "../test/support/unmigrated.ts";
-import { wallMs } from "./measure.ts";
+import { inTurn, wallMs } from "./measure.ts";
 import { fillPayments } from "./platform/payment-rows.ts";
+import { readCpuMsOf } from "./process.ts";
 
 // Measures the constants of docs/scale.md: node bench/growth.ts [PAYMENT ROWS]. Linux only.
 const ROWS = Number(process.argv[2] ?? 200_000);
-/** Milliseconds per tick of /proc. */
-const TICK_MS = 10;
 const BEFORE_PARTITIONS = "0018-versions";
 
 const folder = mkdtempSync(join(tmpdir(), "receivables-growth-"));
@@ -30,17 +29,11 @@ const print = (name: string, figures: object): void => {
   process.stdout.write(`${JSON.stringify({ name, ...figures })}\n`);
 };
 
-const cpuOf = (pid: number): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-};
-
 /** The processor time of the server's processes for this database, in milliseconds. */
 const serverMs = async (db: Db): Promise<number> => {
   const { rows } = await sql<{ pid: number }>`
     select pid from pg_stat_activity where datname = current_database()`.execute(db);
-  return rows.reduce((sum, { pid }) => sum + cpuOf(pid), 0);
+  return rows.reduce((sum, { pid }) => sum + readCpuMsOf(pid), 0);
 };
 
 /** Prints the processor time of an action per item, in microseconds, here and in the server. */
@@ -110,10 +103,6 @@ const purgeAll = async (store: Store): Promise<void> => {
   while ((await purge()) > 0);
 };
 
-const repeat = async (times: number, act: () => Promise<unknown>): Promise<void> => {
-  for (let done = 0; done < times; done += 1) await act();
-};
-
 const KINDS = ["scan", "schedule", "run", "delivery", "sweep"];
 
 const measureWrites = async (store: Store): Promise<void> => {
@@ -128,10 +117,10 @@ const measureWrites = async (store: Store): Promise<void> => {
   await measure(db, "audit entry of a batch of 20", 20_000, () => appendMany(store, 20_000, 20));
   await measure(db, "removed audit entry", 26_000, () => purgeAll(store));
   const poll = () => findDueKinds(db, KINDS, Date.now());
-  await measure(db, "poll for jobs", 500, () => repeat(500, poll));
+  await measure(db, "poll for jobs", 500, () => inTurn(500, poll));
   const prepare = () =>
     store.transaction((tx) => getDialect(tx).partitions.prepareMonths(tx, Date.now()));
-  await measure(db, "check of months", 100, () => repeat(100, prepare));
+  await measure(db, "check of months", 100, () => inTurn(100, prepare));
 };
 
 const server = await startPostgres();

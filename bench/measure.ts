@@ -69,13 +69,46 @@ export const wallMs = async (act: () => unknown): Promise<number> => {
   return performance.now() - began;
 };
 
-/** Returns the CPU time of this process for an action, in milliseconds. */
-export const cpuMs = async (act: () => unknown): Promise<number> => {
-  const began = process.cpuUsage();
-  await act();
-  const { user, system } = process.cpuUsage(began);
+/** Returns the CPU time of this process so far, in milliseconds. */
+export const readCpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
   return (user + system) / 1000;
 };
+
+/** Returns the CPU time of this process for an action, in milliseconds. */
+export const cpuMs = async (act: () => unknown): Promise<number> => {
+  const began = readCpuMs();
+  await act();
+  return readCpuMs() - began;
+};
+
+type Act = (number: number) => Promise<unknown>;
+
+/** Acts so many times, one after the other. */
+export const inTurn = async (times: number, act: Act): Promise<void> => {
+  for (let number = 0; number < times; number += 1) await act(number);
+};
+
+/** Acts so many times, one after the other. Returns the middle one of the times that this takes, in milliseconds. */
+export const middleMs = async (times: number, act: Act): Promise<number> => {
+  const taken: number[] = [];
+  await inTurn(times, async (number) => taken.push(await wallMs(() => act(number))));
+  return median(taken);
+};
+
+/** Has each of so many callers act so many times, one after the other. */
+export const byCallers = (callers: number, timesEach: number, act: Act): Promise<unknown> =>
+  Promise.all(
+    Array.from({ length: callers }, (_, caller) =>
+      inTurn(timesEach, (number) => act(caller * timesEach + number)),
+    ),
+  );
+
+/** Limits the repetitions of a benchmark that takes long, and its repetitions that do not count. */
+export const atMost = (most: number, { runs }: Options, warmUp = 1) => ({
+  runs: Math.min(runs, most),
+  warmUp,
+});
 
 export const verdictOf = (ratio: number, aim: number | null): Line["verdict"] => {
   if (aim === null) return "reported";

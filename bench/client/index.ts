@@ -1,6 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Agent } from "undici";
 import { createClient } from "../../src/client/client.ts";
@@ -8,7 +5,8 @@ import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { type Benchmark, cpuMs, interleaved } from "../measure.ts";
+import { type Benchmark, cpuMs, inTurn, interleaved } from "../measure.ts";
+import { withServer } from "../server-process.ts";
 
 const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
 const CREDENTIAL = { "x-platform-api-key": "a key as long as a real one, more or less" };
@@ -33,26 +31,9 @@ const SIDES: Record<string, Side & { calls: number }> = {
   },
 };
 
-const withServer = async <T>(act: (url: string) => Promise<T>): Promise<T> => {
-  const child = spawn(process.execPath, [SERVER], { stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  try {
-    return await act((JSON.parse(line) as { url: string }).url);
-  } finally {
-    child.stdin.end();
-    await once(child, "close");
-  }
-};
-
 /** CPU time of this process for one of so many calls, one after the other, in milliseconds. */
-const perCall = async (calls: number, call: () => Promise<unknown>): Promise<number> => {
-  const all = await cpuMs(async () => {
-    for (let made = 0; made < calls; made += 1) {
-      await call();
-    }
-  });
-  return all / calls;
-};
+const perCall = async (calls: number, call: () => Promise<unknown>): Promise<number> =>
+  (await cpuMs(() => inTurn(calls, call))) / calls;
 
 const benchmark = (
   name: string,
@@ -63,7 +44,7 @@ const benchmark = (
   unit: "ms CPU",
   aim: null,
   run: (options) =>
-    withServer(async (url) => {
+    withServer([SERVER], async ({ url }: { url: string }) => {
       const baseUrls = { gateway: url, export: url };
       const transport = createRemoteTransport({ baseUrls, requestMs: 30_000 });
       const client = createClient({ transport, headerWord: "Platform", log: silentLog });

@@ -1,5 +1,4 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { announce, serveBare } from "../serving.ts";
 
 // Answers a GET with as many disputes as its address ends with, made once; ends when its input does.
 const AT = "2026-11-20T12:00:00.123Z";
@@ -42,17 +41,9 @@ const dispute = (index: number) => ({
 const one = JSON.stringify(dispute(0));
 const many = JSON.stringify(Array.from({ length: 100 }, (_, index) => dispute(index)));
 
-const server = createServer(({ url = "" }, response) => {
+const { url, close } = await serveBare((request, response) => {
   response.setHeader("Content-Type", "application/json");
   response.setHeader("X-Request-Id", "request-1");
-  response.end(url.includes("PageSize") ? many : one);
+  response.end(request.url?.includes("PageSize") === true ? many : one);
 });
-await new Promise<void>((resolve) => {
-  server.listen(0, "127.0.0.1", resolve);
-});
-const { port } = server.address() as AddressInfo;
-process.stdout.write(`${JSON.stringify({ url: `http://127.0.0.1:${port}` })}\n`);
-process.stdin.resume().on("end", () => {
-  server.close();
-  server.closeAllConnections();
-});
+announce({ url }, close);

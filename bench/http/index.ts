@@ -1,12 +1,18 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
-import { type Benchmark, interleaved, type Options, type Samples } from "../measure.ts";
+import {
+  type Benchmark,
+  byCallers,
+  interleaved,
+  inTurn,
+  type Options,
+  type Samples,
+} from "../measure.ts";
+import { startServer } from "../server-process.ts";
 import { DISPUTE, TOOL } from "./record.ts";
 
 type Program = "ours" | "loop" | "sdk1";
+type Said = { url: string; controlUrl: string };
 type Spent = { cpuMs: number; heapMb: number };
 
 /** A program in a process of its own, and what it has cost. */
@@ -17,11 +23,8 @@ const CALLERS = 32;
 const CALLS_EACH = 20;
 
 const start = async (program: Program, flags: string[] = []): Promise<Running> => {
-  const child = spawn(process.execPath, [...flags, SERVER, program], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  const { url, controlUrl } = JSON.parse(line) as { url: string; controlUrl: string };
+  const server = await startServer<Said>([...flags, SERVER, program]);
+  const { url, controlUrl } = server.said;
   const { origin, pathname } = new URL(url);
   const [pool, control] = [new Pool(origin, { connections: CALLERS }), new Pool(controlUrl)];
   return {
@@ -33,8 +36,7 @@ const start = async (program: Program, flags: string[] = []): Promise<Running> =
     },
     async end() {
       await Promise.all([pool.close(), control.close()]);
-      child.stdin.end();
-      await once(child, "close");
+      await server.stop();
     },
   };
 };
@@ -76,19 +78,10 @@ const call = async ({ pool, path }: Running, era: Era): Promise<void> => {
   if (statusCode !== 200 || !said.includes(DISPUTE.disputeCode)) throw new Error(said);
 };
 
-const crowd = (running: Running, era: Era): Promise<unknown> =>
-  Promise.all(
-    Array.from({ length: CALLERS }, async () => {
-      for (let done = 0; done < CALLS_EACH; done += 1) {
-        await call(running, era);
-      }
-    }),
-  );
-
 /** CPU time of the server for one call, in milliseconds. */
 const cpuOf = async (running: Running, era: Era): Promise<number> => {
   const before = await running.spent();
-  await crowd(running, era);
+  await byCallers(CALLERS, CALLS_EACH, () => call(running, era));
   const after = await running.spent();
   return (after.cpuMs - before.cpuMs) / (CALLERS * CALLS_EACH);
 };
@@ -117,8 +110,8 @@ const HELLO = {
 };
 
 /** One session of 2025 after the other; every second one is left behind without a word. */
-const openSessions = async ({ pool, path }: Running, count: number): Promise<void> => {
-  for (let opened = 0; opened < count; opened += 1) {
+const openSessions = ({ pool, path }: Running, count: number): Promise<void> =>
+  inTurn(count, async (opened) => {
     const { headers, body } = await pool.request({
       path,
       method: "POST",
@@ -128,11 +121,10 @@ const openSessions = async ({ pool, path }: Running, count: number): Promise<voi
     await body.dump();
     const id = headers["mcp-session-id"];
     if (typeof id !== "string") throw new Error("no session was opened");
-    if (opened % 2 === 1) continue;
+    if (opened % 2 === 1) return;
     const session = { ...JSON_HEADERS, "mcp-session-id": id };
     await (await pool.request({ path, method: "DELETE", headers: session })).body.dump();
-  }
-};
+  });
 
 const FEW = 2500;
 const MANY = 10_000;

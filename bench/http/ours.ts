@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMcpListener, serve, type Served } from "../../src/bin/serve.ts";
+import { createMcpListener, type Served } from "../../src/bin/serve.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Reply } from "../../src/client/port.ts";
 import { systemClock } from "../../src/kit/clock.ts";
@@ -12,9 +12,8 @@ import { createOwnCaller } from "../../src/mcp/caller.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
+import { serveLocally } from "../serving.ts";
 import { DISPUTE } from "./record.ts";
-
-const LOOPBACK = { host: "127.0.0.1", port: 0 };
 
 const REPLY: Reply = {
   status: 200,
@@ -65,7 +64,7 @@ export const serveOurs = async (): Promise<Pick<Served, "url" | "close">> => {
   };
   const front = { settings, version: "1.0.0", log, open: async () => needs };
   const mcp = createHttpServer(front, { gate: createOpenGate(createOwnCaller("bench")) });
-  const served = await serve(createMcpListener(mcp), LOOPBACK);
+  const served = await serveLocally(createMcpListener(mcp));
   return {
     url: `${served.url}/mcp`,
     async close() {

@@ -3,12 +3,11 @@ import { text } from "node:stream/consumers";
 import { McpServer } from "@modelcontextprotocol/sdk/server/mcp.js";
 import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/streamableHttp.js";
 import { z } from "zod";
-import { serve, type Served } from "../../src/bin/serve.ts";
+import type { Served } from "../../src/bin/serve.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
 import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { serveLocally } from "../serving.ts";
 import { DISPUTE } from "./record.ts";
-
-const LOOPBACK = { host: "127.0.0.1", port: 0 };
 
 const answer = () => ({
   content: [{ type: "text" as const, text: JSON.stringify(DISPUTE) }],
@@ -22,7 +21,7 @@ export const serveLoop = (): Promise<Served> => {
     response.setHeader("Content-Type", "application/json");
     response.end(JSON.stringify({ jsonrpc: "2.0", id, result: answer() }));
   };
-  return serve(listener, LOOPBACK);
+  return serveLocally(listener);
 };
 
 const names = toolList({ toolsets: knownToolsets, readOnly: false }).map(({ name }) => name);
@@ -46,5 +45,5 @@ export const serveSdk1 = (): Promise<Served> => {
     await server.connect(transport);
     await transport.handleRequest(request, response);
   };
-  return serve(listener, LOOPBACK);
+  return serveLocally(listener);
 };

@@ -1,5 +1,5 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
+import { readCpuMs } from "../measure.ts";
+import { announce, serveBare } from "../serving.ts";
 import { serveOurs } from "./ours.ts";
 import { serveLoop, serveSdk1 } from "./peers.ts";
 
@@ -7,22 +7,13 @@ import { serveLoop, serveSdk1 } from "./peers.ts";
 const programs = { ours: serveOurs, loop: serveLoop, sdk1: serveSdk1 };
 const served = await programs[process.argv[2] as keyof typeof programs]();
 
-const spent = (): { cpuMs: number; heapMb: number } => {
-  const { user, system } = process.cpuUsage();
+const control = await serveBare((_request, response) => {
+  const cpuMs = readCpuMs();
   globalThis.gc?.();
-  return { cpuMs: (user + system) / 1000, heapMb: process.memoryUsage().heapUsed / 2 ** 20 };
-};
-
-const control = createServer((_request, response) => {
-  response.end(JSON.stringify(spent()));
+  response.end(JSON.stringify({ cpuMs, heapMb: process.memoryUsage().heapUsed / 2 ** 20 }));
 });
-await new Promise<void>((resolve) => {
-  control.listen(0, "127.0.0.1", resolve);
-});
-const controlUrl = `http://127.0.0.1:${(control.address() as AddressInfo).port}`;
-process.stdout.write(`${JSON.stringify({ url: served.url, controlUrl })}\n`);
 
-process.stdin.resume().on("end", async () => {
+announce({ url: served.url, controlUrl: control.url }, async () => {
   control.close();
   await served.close();
 });

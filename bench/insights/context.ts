@@ -19,25 +19,30 @@ type Options = {
   isExtended?: boolean;
 };
 
-let shared: Promise<Bench> | undefined;
+type OneTenant = Bench<readonly [Ledger]>;
+
+let shared: Promise<OneTenant> | undefined;
 
 /** One tenant with payments and disputes for all of these. */
-const openShared = (): Promise<Bench> => {
+const openShared = (): Promise<OneTenant> => {
   shared ??= (async () => {
     const bench = await openLedgers([DISPUTES]);
-    const [ledger] = bench.ledgers;
-    if (ledger !== undefined) await fillPayments(bench.store, ledger.tenantId, PAYMENT_ROWS);
+    await fillPayments(bench.store, bench.ledgers[0].tenantId, PAYMENT_ROWS);
     closeAtEnd(() => bench.close());
     return bench;
   })();
   return shared;
 };
 
-const createContext = (
-  { platform }: Bench,
-  { tenantId, apiKey, ingestKey }: Ledger,
-  { seen = () => {}, isExtended = false }: Options,
-): InsightContext => {
+/** Creates a context over one tenant with payments and disputes, which reads pages unless it is extended. */
+export const withContext = async ({
+  seen = () => {},
+  isExtended = false,
+}: Options = {}): Promise<InsightContext> => {
+  const {
+    platform,
+    ledgers: [{ tenantId, apiKey, ingestKey }],
+  } = await openShared();
   const client = createClient({
     transport: createInProcessTransport({
       fetch: async (request) => platform.fetch(request),
@@ -64,12 +69,4 @@ const createContext = (
     progress: async () => seen(),
     endsAt: Infinity,
   };
-};
-
-/** Creates a context over one tenant with payments and disputes, which reads pages unless it is extended. */
-export const withContext = async (options: Options = {}): Promise<InsightContext> => {
-  const bench = await openShared();
-  const [ledger] = bench.ledgers;
-  if (ledger === undefined) throw new Error("no ledger");
-  return createContext(bench, ledger, options);
 };

@@ -3,7 +3,7 @@ import type { InsightContext } from "../../src/insights/insight.ts";
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
 import { readDisputes } from "../../src/insights/read-disputes.ts";
 import { readPayments } from "../../src/insights/read-payments.ts";
-import { type Benchmark, cpuMs, interleaved } from "../measure.ts";
+import { atMost, type Benchmark, cpuMs, interleaved } from "../measure.ts";
 import { DISPUTES, PAYMENT_ROWS, withContext } from "./context.ts";
 import { pauses } from "./pause.ts";
 
@@ -26,8 +26,6 @@ const onlyReadPayments = async (context: InsightContext): Promise<void> => {
   if (rowCount !== PAYMENT_ROWS) throw new Error(`${rowCount} rows`);
 };
 
-const few = ({ runs }: { runs: number }) => ({ runs: Math.min(runs, MOST_RUNS), warmUp: 1 });
-
 const payments: Benchmark = {
   name: "insights-payments",
   about: `payments_summarize by payer over ${PAYMENT_ROWS} rows in pages / reading the pages`,
@@ -40,7 +38,7 @@ const payments: Benchmark = {
         ours: () => cpuMs(() => summarizePayments(context)),
         base: () => cpuMs(() => onlyReadPayments(context)),
       },
-      few(options),
+      atMost(MOST_RUNS, options),
     );
   },
 };
@@ -58,7 +56,7 @@ const disputes: Benchmark = {
         ours: () => cpuMs(() => disputesSummary.run(context, args)),
         base: () => cpuMs(() => readDisputes(context, {}, () => {})),
       },
-      few(options),
+      atMost(MOST_RUNS, options),
     );
   },
 };
@@ -87,7 +85,7 @@ const memory: Benchmark = {
         },
         base: () => MOST_MIB,
       },
-      few(options),
+      atMost(MOST_RUNS, options),
     );
   },
 };

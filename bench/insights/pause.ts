@@ -7,7 +7,7 @@ import { findRecords } from "../../src/insights/find-records.ts";
 import type { Insight } from "../../src/insights/insight.ts";
 import { paymentsMatchDisputes } from "../../src/insights/payments-match-disputes.ts";
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
-import { type Benchmark, interleaved } from "../measure.ts";
+import { atMost, type Benchmark, interleaved } from "../measure.ts";
 import { DISPUTES, PAYMENT_ROWS, withContext } from "./context.ts";
 
 const MOST_MS = 50;
@@ -57,10 +57,10 @@ const ofInsights = [false, true].flatMap((isExtended) =>
     unit: "ms CPU",
     aim: 1,
     shares: "disputes and payments",
-    run: ({ runs }) =>
+    run: (options) =>
       interleaved(
         { ours: measureInsight(isExtended, insight, args), base: () => MOST_MS },
-        { runs: Math.min(runs, MOST_RUNS), warmUp: 1 },
+        atMost(MOST_RUNS, options),
       ),
   })),
 );
@@ -70,10 +70,10 @@ const idle: Benchmark = {
   about: `longest turn of an event loop that has nothing to do / ${MOST_MS} ms`,
   unit: "ms CPU",
   aim: null,
-  run: ({ runs }) =>
+  run: (options) =>
     interleaved(
       { ours: () => measureLongestTurn(() => setTimeout(IDLE_MS)), base: () => MOST_MS },
-      { runs: Math.min(runs, MOST_RUNS), warmUp: 1 },
+      atMost(MOST_RUNS, options),
     ),
 };
 

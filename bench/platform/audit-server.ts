@@ -1,26 +1,16 @@
-import { createInterface } from "node:readline";
-import { createPlatformListener, serve } from "../../src/bin/serve.ts";
-import { openPostgres } from "../../src/platform/store/postgres/open.ts";
-import { startPostgres } from "../../test/support/postgres.ts";
+import { createPlatformListener } from "../../src/bin/serve.ts";
+import { readCpuMs } from "../measure.ts";
+import { announce, serveLocally } from "../serving.ts";
 import { openLedgers } from "./ledger.ts";
-import { SIGNING } from "./signing.ts";
+import { openPostgresLedgers } from "./postgres-ledgers.ts";
 
 // Answers each line with the CPU time of the process so far in milliseconds; ends when its input does.
-const postgres = process.argv[2] === "postgres" ? await startPostgres() : undefined;
-const bench = await openLedgers(
-  [1000],
-  postgres === undefined ? undefined : () => openPostgres(postgres.url, SIGNING),
-);
-const served = await serve(createPlatformListener(bench.platform), { host: "127.0.0.1", port: 0 });
-process.stdout.write(`${JSON.stringify({ url: served.url, ledger: bench.ledgers[0] })}\n`);
+const open = process.argv[2] === "postgres" ? openPostgresLedgers : openLedgers;
+const bench = await open([1000]);
+const served = await serveLocally(createPlatformListener(bench.platform));
 
-createInterface({ input: process.stdin })
-  .on("line", () => {
-    const { user, system } = process.cpuUsage();
-    process.stdout.write(`${(user + system) / 1000}\n`);
-  })
-  .on("close", async () => {
-    await served.close();
-    await bench.close();
-    await postgres?.stop();
-  });
+process.stdin.on("data", () => process.stdout.write(`${readCpuMs()}\n`));
+announce({ url: served.url, ledger: bench.ledgers[0] }, async () => {
+  await served.close();
+  await bench.close();
+});

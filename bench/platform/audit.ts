@@ -1,10 +1,8 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
-import type { Benchmark, Options, Samples } from "../measure.ts";
-import type { Ledger } from "./ledger.ts";
+import { type Benchmark, byCallers, type Options, type Samples } from "../measure.ts";
+import { startServer } from "../server-process.ts";
+import { isOpenDispute, type Ledger } from "./ledger.ts";
 
 const SERVER = fileURLToPath(new URL("audit-server.ts", import.meta.url));
 const WITHOUT = new URL("without-audit.ts", import.meta.url).href;
@@ -14,19 +12,15 @@ const WRITES_EACH = 10;
 const TURNS = 25;
 const WARM_UP = 3;
 
-const isOpen = (number: number): boolean => number % 10 !== 0 && number % 3 !== 0;
+type Said = { url: string; ledger: Ledger };
 
-type Server = Awaited<ReturnType<typeof startServer>>;
+type Server = Awaited<ReturnType<typeof startPlatform>>;
 
 /** Starts a platform as a process of its own, with audit entries or without. */
-const startServer = async (dialect: string, flags: readonly string[]) => {
-  const child = spawn(process.execPath, [...flags, SERVER, dialect], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
-  const readLine = async (): Promise<string> => String((await lines.next()).value);
-  const { url, ledger } = JSON.parse(await readLine()) as { url: string; ledger: Ledger };
-  const open = Array.from({ length: ledger.disputes }, (_, number) => number).filter(isOpen);
+const startPlatform = async (dialect: string, flags: readonly string[]) => {
+  const server = await startServer<Said>([...flags, SERVER, dialect]);
+  const { url, ledger } = server.said;
+  const open = Array.from({ length: ledger.disputes }, (_, number) => number).filter(isOpenDispute);
   const pool = new Pool(url, { connections: CALLERS });
   let written = 0;
   const write = async (): Promise<void> => {
@@ -40,25 +34,17 @@ const startServer = async (dialect: string, flags: readonly string[]) => {
     const text = await body.text();
     if (statusCode !== 200) throw new Error(text);
   };
-  const cpuMs = async (): Promise<number> => {
-    child.stdin.write("\n");
-    return Number(await readLine());
-  };
+  const readCpuMs = async (): Promise<number> => Number(await server.ask());
   return {
     /** CPU time of the server for one write, in milliseconds. */
     async measure(): Promise<number> {
-      const before = await cpuMs();
-      await Promise.all(
-        Array.from({ length: CALLERS }, async () => {
-          for (let done = 0; done < WRITES_EACH; done += 1) await write();
-        }),
-      );
-      return ((await cpuMs()) - before) / (CALLERS * WRITES_EACH);
+      const before = await readCpuMs();
+      await byCallers(CALLERS, WRITES_EACH, write);
+      return ((await readCpuMs()) - before) / (CALLERS * WRITES_EACH);
     },
     async stop(): Promise<void> {
       await pool.close();
-      child.stdin.end();
-      await once(child, "close");
+      await server.stop();
     },
   };
 };
@@ -90,8 +76,8 @@ const writesBenchmark = (dialect: "sqlite" | "postgres", name: string): Benchmar
   unit: "ms CPU",
   aim: 1.15,
   async run(options) {
-    const ours = await startServer(dialect, []);
-    const base = await startServer(dialect, ["--import", WITHOUT]);
+    const ours = await startPlatform(dialect, []);
+    const base = await startPlatform(dialect, ["--import", WITHOUT]);
     const samples = await takeTurns({ ours, base }, options);
     await Promise.all([ours.stop(), base.stop()]);
     return samples;

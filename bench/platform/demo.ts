@@ -1,5 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { systemClock } from "../../src/kit/clock.ts";
@@ -9,6 +7,7 @@ import { openDemoData } from "../../src/platform/demo/data.ts";
 import { DEMO_TENANT, insertRows, readDemo } from "../../src/platform/demo/load.ts";
 import { appendEntries } from "../../src/platform/store/audit-chain.ts";
 import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
+import { inFolder } from "../folder.ts";
 import { type Benchmark, interleaved, wallMs } from "../measure.ts";
 import { SIGNING } from "./signing.ts";
 
@@ -77,22 +76,18 @@ export const demoBenchmarks: readonly Benchmark[] = [
       "reading the demo tenant's data and writing its rows / prepared inserts of the same rows",
     unit: "ms",
     aim: 3,
-    async run({ runs }) {
-      const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
-      let made = 0;
-      const inFresh = async (act: (path: string) => Promise<number>): Promise<number> => {
-        made += 1;
-        return act(join(folder, String(made), "platform.db"));
-      };
-      try {
+    run: ({ runs }) =>
+      inFolder(async (folder) => {
+        let made = 0;
+        const inFresh = (act: (path: string) => Promise<number>): Promise<number> => {
+          made += 1;
+          return act(join(folder, String(made), "platform.db"));
+        };
         const loaded = join(folder, "loaded", "platform.db");
         await load(loaded);
         const tables = tablesOf(loaded);
         const raw = (path: string): Promise<number> => insert(path, tables);
-        return await interleaved({ ours: () => inFresh(load), base: () => inFresh(raw) }, { runs });
-      } finally {
-        rmSync(folder, { recursive: true, force: true });
-      }
-    },
+        return interleaved({ ours: () => inFresh(load), base: () => inFresh(raw) }, { runs });
+      }),
   },
 ];

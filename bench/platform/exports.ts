@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
@@ -9,7 +6,8 @@ import { compressRows } from "../../src/platform/exports/chunk.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { findChunks, findLastCompleted } from "../../src/platform/store/export-runs.ts";
 import type { ExportRunRow } from "../../src/platform/store/tables.ts";
-import { type Benchmark, interleaved, wallMs } from "../measure.ts";
+import { inFolder } from "../folder.ts";
+import { atMost, type Benchmark, interleaved, wallMs } from "../measure.ts";
 import { type Bench, openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
 
@@ -26,9 +24,7 @@ type Exports = Bench & { run(): Promise<ExportRunRow>; ask(path: string): Promis
 /** A tenant with payments, and a way to run an export of all of them. */
 const open = async (): Promise<Exports> => {
   const bench = await openLedgers([1]);
-  const [ledger] = bench.ledgers;
-  if (ledger === undefined) throw new Error("no ledger");
-  const { tenantId, ingestKey } = ledger;
+  const [{ tenantId, ingestKey }] = bench.ledgers;
   await fillPayments(bench.store, tenantId, ROWS);
   const send = async (method: string, path: string, body?: object): Promise<Response> =>
     bench.platform.fetch(
@@ -81,28 +77,27 @@ export const exportBenchmarks: readonly Benchmark[] = [
     unit: "ms",
     aim: 2,
     why: "SQLite reads the rows and makes their JSON in one thread, which alone takes 1.6 times the limit, and longer while chunks are compressed; another connection would see another view",
-    async run({ runs }) {
-      const exports = await open();
-      const chunks = await chunksOf(exports, await exports.run(), ROWS);
-      const rows = await Promise.all(chunks.map(decompress));
-      const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
-      const files = createDiskFiles(folder);
-      let written = 0;
-      const write = async (): Promise<void> => {
-        for (const some of rows) {
-          written += 1;
-          const chunk = await compressRows(some);
-          await files.put(`bench/chunk-${written}`, only(chunk), chunk.length);
-        }
-      };
-      const samples = await interleaved(
-        { ours: () => wallMs(() => exports.run()), base: () => wallMs(write) },
-        { runs: Math.min(runs, 5), warmUp: 1 },
-      );
-      rmSync(folder, { recursive: true, force: true });
-      await exports.close();
-      return samples;
-    },
+    run: (options) =>
+      inFolder(async (folder) => {
+        const exports = await open();
+        const chunks = await chunksOf(exports, await exports.run(), ROWS);
+        const rows = await Promise.all(chunks.map(decompress));
+        const files = createDiskFiles(folder);
+        let written = 0;
+        const write = async (): Promise<void> => {
+          for (const some of rows) {
+            written += 1;
+            const chunk = await compressRows(some);
+            await files.put(`bench/chunk-${written}`, only(chunk), chunk.length);
+          }
+        };
+        const samples = await interleaved(
+          { ours: () => wallMs(() => exports.run()), base: () => wallMs(write) },
+          atMost(5, options),
+        );
+        await exports.close();
+        return samples;
+      }),
   },
   {
     name: "snapshot-page",

@@ -1,10 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { setTimeout } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
-import { type Benchmark, interleaved, wallMs } from "../measure.ts";
+import { atMost, type Benchmark, interleaved, wallMs } from "../measure.ts";
+import { withServer } from "../server-process.ts";
 import type { Ledger } from "./ledger.ts";
 
 type Served = { url: string; ledgers: [busy: Ledger, quiet: Ledger] };
@@ -61,17 +60,6 @@ const readUnderAttack = async (pool: Pool, { url, ledgers }: Served): Promise<nu
   return worst;
 };
 
-const withServer = async <T>(store: string, act: (served: Served) => Promise<T>): Promise<T> => {
-  const child = spawn(process.execPath, [SERVER, store], { stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  try {
-    return await act(JSON.parse(line) as Served);
-  } finally {
-    child.stdin.end();
-    await once(child, "close");
-  }
-};
-
 /** Measures how much one tenant's long reads slow another tenant down. */
 export const fairnessBenchmarks: readonly Benchmark[] = ["sqlite", "postgres"].map((store) => ({
   name: `fairness-${store}`,
@@ -79,15 +67,15 @@ export const fairnessBenchmarks: readonly Benchmark[] = ["sqlite", "postgres"].m
     "p99 of a point read while another tenant reads 8 lists of 30,000 and 20 deep pages / idle",
   unit: "ms",
   aim: 10,
-  run: ({ runs }) =>
-    withServer(store, async (served) => {
+  run: (options) =>
+    withServer([SERVER, store], async (served: Served) => {
       const pool = new Pool(served.url, { connections: 1 });
       const samples = await interleaved(
         {
           ours: () => readUnderAttack(pool, served),
           base: () => readWhile(pool, served.ledgers[1], (reads) => reads < IDLE_READS),
         },
-        { runs: Math.min(runs, MOST_RUNS), warmUp: 1 },
+        atMost(MOST_RUNS, options),
       );
       await pool.close();
       return samples;

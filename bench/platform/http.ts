@@ -1,9 +1,7 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
-import { type Benchmark, interleaved, median, wallMs } from "../measure.ts";
+import { type Benchmark, byCallers, interleaved, middleMs, wallMs } from "../measure.ts";
+import { withServer } from "../server-process.ts";
 import type { Ledger } from "./ledger.ts";
 import { documentOf } from "./puts.ts";
 
@@ -13,18 +11,6 @@ const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
 const READS = 400;
 const CALLERS = 32;
 const READS_EACH = 40;
-
-/** Runs something against a server process of its own. */
-const withServer = async <T>(act: (served: Served) => Promise<T>): Promise<T> => {
-  const child = spawn(process.execPath, [SERVER], { stdio: ["pipe", "pipe", "inherit"] });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  try {
-    return await act(JSON.parse(line) as Served);
-  } finally {
-    child.stdin.end();
-    await once(child, "close");
-  }
-};
 
 const read = async (pool: Pool, path: string, headers: Record<string, string>): Promise<void> => {
   const answer = await pool.request({ path, method: "GET", headers });
@@ -36,27 +22,12 @@ const pathOf = ({ tenantId, disputes }: Ledger, number: number): string =>
   `/dispute/v1/tenants/${tenantId}/disputes/dispute-${number % disputes}`;
 
 /** The middle one of many reads, one after the other on one connection, in milliseconds. */
-const middleRead = async (
-  pool: Pool,
-  ledger: Ledger,
-  headers: Record<string, string>,
-): Promise<number> => {
-  const times: number[] = [];
-  for (let number = 0; number < READS; number += 1) {
-    times.push(await wallMs(() => read(pool, pathOf(ledger, number), headers)));
-  }
-  return median(times);
-};
+const middleRead = (pool: Pool, ledger: Ledger, headers: Record<string, string>): Promise<number> =>
+  middleMs(READS, (number) => read(pool, pathOf(ledger, number), headers));
 
 const crowd = (pool: Pool, ledger: Ledger, headers: Record<string, string>): Promise<number> =>
   wallMs(() =>
-    Promise.all(
-      Array.from({ length: CALLERS }, async (_, caller) => {
-        for (let number = 0; number < READS_EACH; number += 1) {
-          await read(pool, pathOf(ledger, caller * READS_EACH + number), headers);
-        }
-      }),
-    ),
+    byCallers(CALLERS, READS_EACH, (number) => read(pool, pathOf(ledger, number), headers)),
   );
 
 const PUTS = 320;
@@ -81,16 +52,6 @@ const putOne = async (pool: Pool, { ingestKey }: Ledger): Promise<void> => {
   if (statusCode !== 201) throw new Error(text);
 };
 
-/** Single PUTs by so many connections at once. */
-const putAll = (pool: Pool, ledger: Ledger, connections: number): Promise<unknown> =>
-  Promise.all(
-    Array.from({ length: connections }, async () => {
-      for (let done = 0; done < PUTS / connections; done += 1) {
-        await putOne(pool, ledger);
-      }
-    }),
-  );
-
 /** CPU time of the server for one put, in milliseconds. */
 const cpuOf = async (bare: Pool, act: () => Promise<unknown>, puts = 0): Promise<number> => {
   const before = await cpuAfter(bare, 0);
@@ -104,12 +65,12 @@ const putBenchmark = (connections: number): Benchmark => ({
   unit: "ms CPU",
   aim: 4,
   run: (options) =>
-    withServer(async ({ url, bareUrl, ledger }) => {
+    withServer([SERVER], async ({ url, bareUrl, ledger }: Served) => {
       const pool = new Pool(url, { connections });
       const bare = new Pool(bareUrl, { connections: 1 });
       const samples = await interleaved(
         {
-          ours: () => cpuOf(bare, () => putAll(pool, ledger, connections)),
+          ours: () => cpuOf(bare, () => byCallers(connections, PUTS / connections, () => putOne(pool, ledger))),
           base: () => cpuOf(bare, async () => {}, PUTS),
         },
         { ...options, warmUp: 4 },
@@ -127,11 +88,9 @@ export const httpBenchmarks: readonly Benchmark[] = [
     unit: "ms",
     aim: 2.5,
     run: (options) =>
-      withServer(async ({ url, bareUrl, ledger }) => {
-        const [pool, bare] = [
-          new Pool(url, { connections: 1 }),
-          new Pool(bareUrl, { connections: 1 }),
-        ];
+      withServer([SERVER], async ({ url, bareUrl, ledger }: Served) => {
+        const pool = new Pool(url, { connections: 1 });
+        const bare = new Pool(bareUrl, { connections: 1 });
         const headers = { "X-Platform-Api-Key": ledger.apiKey };
         const samples = await interleaved(
           {
@@ -150,7 +109,7 @@ export const httpBenchmarks: readonly Benchmark[] = [
     unit: "ms",
     aim: 1.15,
     run: (options) =>
-      withServer(async ({ url, ledger }) => {
+      withServer([SERVER], async ({ url, ledger }: Served) => {
         const pool = new Pool(url, { connections: CALLERS });
         const headers = { "X-Platform-Api-Key": ledger.apiKey };
         const samples = await interleaved(

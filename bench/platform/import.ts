@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { finished } from "node:stream/promises";
 import { DatabaseSync } from "node:sqlite";
@@ -10,7 +9,16 @@ import { from as copyFrom } from "pg-copy-streams";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
-import { type Benchmark, cpuMs, interleaved, type Options, type Side, wallMs } from "../measure.ts";
+import { inFolder } from "../folder.ts";
+import {
+  atMost,
+  type Benchmark,
+  cpuMs,
+  interleaved,
+  type Options,
+  type Side,
+  wallMs,
+} from "../measure.ts";
 import { batchRows, importLedger, makeTenant } from "./importing.ts";
 import { COLUMNS, type Values, valuesOf, writeLedger } from "./ledger-file.ts";
 import { SIGNING } from "./signing.ts";
@@ -100,17 +108,6 @@ const peakOf = async (folder: string, rows: number): Promise<number> => {
   return Number(stdout) / 1024;
 };
 
-const inFolder = async <T>(act: (folder: string) => Promise<T>): Promise<T> => {
-  const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
-  try {
-    return await act(folder);
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
-
-const few = ({ runs }: Options) => ({ runs: Math.min(runs, MOST_RUNS), warmUp: 1 });
-
 const onSqlite = (meter: Meter) => (options: Options) =>
   inFolder(async (folder) => {
     const ledger = join(folder, "ledger.csv");
@@ -126,7 +123,7 @@ const onSqlite = (meter: Meter) => (options: Options) =>
       };
     };
     const ours = inFresh((path) => importInto(meter, path, ledger));
-    return interleaved({ ours, base: inFresh((path) => insertInto(meter, path)) }, few(options));
+    return interleaved({ ours, base: inFresh((path) => insertInto(meter, path)) }, atMost(MOST_RUNS, options));
   });
 
 const administer = async (url: string, statement: string): Promise<void> => {
@@ -154,7 +151,7 @@ const onPostgres = (options: Options) =>
     };
     try {
       const ours = inFresh((own) => importThrough(own, ledger));
-      return await interleaved({ ours, base: inFresh(copyThrough) }, few(options));
+      return await interleaved({ ours, base: inFresh(copyThrough) }, atMost(MOST_RUNS, options));
     } finally {
       await server.stop();
     }
@@ -191,7 +188,7 @@ export const importBenchmarks: readonly Benchmark[] = [
       inFolder((folder) =>
         interleaved(
           { ours: () => peakOf(folder, 10 * ROWS), base: () => peakOf(folder, ROWS) },
-          { runs: Math.min(options.runs, MEMORY_RUNS), warmUp: 0 },
+          atMost(MEMORY_RUNS, options, 0),
         ),
       ),
   },

@@ -1,12 +1,10 @@
 import { DatabaseSync } from "node:sqlite";
 import pg from "pg";
-import { openPostgres } from "../../src/platform/store/postgres/open.ts";
-import { startPostgres } from "../../test/support/postgres.ts";
-import { type Benchmark, cpuMs, interleaved, type Options, wallMs } from "../measure.ts";
-import { type Bench, openLedgers } from "./ledger.ts";
+import { atMost, type Benchmark, cpuMs, interleaved, inTurn, wallMs } from "../measure.ts";
+import { type Bench, type Ledger, openLedgers } from "./ledger.ts";
 import { fillAccounts, fillDocuments } from "./listed-rows.ts";
 import { fillPayments } from "./payment-rows.ts";
-import { SIGNING } from "./signing.ts";
+import { openPostgresLedgers } from "./postgres-ledgers.ts";
 
 /** 1,000,000 is what summaries and searches are meant for. */
 const PAYMENT_ROWS = Number(process.env["BENCH_SUMMED_ROWS"] ?? 200_000);
@@ -17,11 +15,8 @@ const CALLS = 20;
 
 const SUMMARY = "/api/v1/remittance-export/payments/summary";
 
-const few = ({ runs }: Options) => ({ runs: Math.min(runs, MOST_RUNS), warmUp: 1 });
-
 /** A platform with one tenant, and the same database without it. */
-type Served = Bench & {
-  tenantId: string;
+type Served = Bench<readonly [Ledger]> & {
   query(text: string): Promise<unknown>;
   /** Does what PostgreSQL does by itself within a minute after many changes. */
   settle(): Promise<unknown>;
@@ -29,10 +24,9 @@ type Served = Bench & {
 
 const openSqliteBench = async (): Promise<Served> => {
   const bench = await openLedgers([1]);
-  const tenantId = bench.ledgers[0]?.tenantId ?? "";
+  const [{ tenantId }] = bench.ledgers;
   return {
     ...bench,
-    tenantId,
     async query(text) {
       const bare = new DatabaseSync(bench.path, { readOnly: true });
       bare.prepare(text).all({ $1: tenantId });
@@ -43,20 +37,17 @@ const openSqliteBench = async (): Promise<Served> => {
 };
 
 const openPostgresBench = async (): Promise<Served> => {
-  const server = await startPostgres();
-  const bench = await openLedgers([1], () => openPostgres(server.url, SIGNING));
-  const tenantId = bench.ledgers[0]?.tenantId ?? "";
-  const client = new pg.Client(server.url);
+  const bench = await openPostgresLedgers([1]);
+  const [{ tenantId }] = bench.ledgers;
+  const client = new pg.Client(bench.url);
   await client.connect();
   return {
     ...bench,
-    tenantId,
     query: (text) => client.query(text, [tenantId]),
     settle: () => client.query("vacuum analyze"),
     async close() {
       await client.end();
       await bench.close();
-      await server.stop();
     },
   };
 };
@@ -68,11 +59,11 @@ const STORES = {
 };
 
 const ask = async (
-  { platform, ledgers: [ledger] }: Bench,
+  { platform, ledgers: [{ ingestKey }] }: Served,
   path: string,
   body?: object,
 ): Promise<string> => {
-  const headers = { "X-API-Key": ledger?.ingestKey ?? "", "Content-Type": "application/json" };
+  const headers = { "X-API-Key": ingestKey, "Content-Type": "application/json" };
   const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
   const response = await platform.fetch(new Request(`http://bench${path}`, { headers, ...sent }));
   const text = await response.text();
@@ -98,7 +89,7 @@ const summaries = Object.entries(STORES).map(([store, { open, cost, unit }]): Be
   aim: 1.5,
   async run(options) {
     const bench = await open();
-    await fillPayments(bench.store, bench.tenantId, PAYMENT_ROWS);
+    await fillPayments(bench.store, bench.ledgers[0].tenantId, PAYMENT_ROWS);
     await bench.settle();
     const body = { source: "cashapp", groupBy: ["paymentDate:month"] };
     try {
@@ -107,24 +98,16 @@ const summaries = Object.entries(STORES).map(([store, { open, cost, unit }]): Be
           ours: () => cost(() => ask(bench, SUMMARY, body)),
           base: () =>
             cost(async () => {
-              for (const text of BARE) {
-                await bench.query(text);
-              }
+              for (const text of BARE) await bench.query(text);
             }),
         },
-        few(options),
+        atMost(MOST_RUNS, options),
       );
     } finally {
       await bench.close();
     }
   },
 }));
-
-const search = async (act: (number: number) => Promise<unknown>): Promise<void> => {
-  for (let number = 0; number < CALLS; number += 1) {
-    await act(number);
-  }
-};
 
 /** The searched lists, each with the beginning of a part that is in about ten records. */
 const SEARCHED = {
@@ -140,7 +123,7 @@ const searches = Object.entries(STORES).flatMap(([store, { open, cost, unit }]) 
     aim: 3,
     async run(options) {
       const bench = await open();
-      await fill(bench.store, bench.tenantId, ACCOUNTS);
+      await fill(bench.store, bench.ledgers[0].tenantId, ACCOUNTS);
       await bench.settle();
       const list = `/api/v1/ingest/${noun}?limit=10`;
       const sought = (number: number) => `${part} ${((number * 7919) % (ACCOUNTS / 10)) * 7}`;
@@ -148,10 +131,10 @@ const searches = Object.entries(STORES).flatMap(([store, { open, cost, unit }]) 
         return await interleaved(
           {
             ours: () =>
-              cost(() => search((number) => ask(bench, `${list}&search=${sought(number)}`))),
-            base: () => cost(() => search(() => ask(bench, list))),
+              cost(() => inTurn(CALLS, (number) => ask(bench, `${list}&search=${sought(number)}`))),
+            base: () => cost(() => inTurn(CALLS, () => ask(bench, list))),
           },
-          few(options),
+          atMost(MOST_RUNS, options),
         );
       } finally {
         await bench.close();
@@ -170,7 +153,7 @@ const payers = Object.entries(STORES).map(([store, { open, cost, unit }]): Bench
   aim: 3,
   async run(options) {
     const bench = await open();
-    await fillPayments(bench.store, bench.tenantId, PAYMENT_ROWS);
+    await fillPayments(bench.store, bench.ledgers[0].tenantId, PAYMENT_ROWS);
     await bench.settle();
     const query = (field: string, condition: object) =>
       ask(bench, QUERY, { source: "cashapp", filters: { [field]: condition }, limit: PAGE });
@@ -180,14 +163,14 @@ const payers = Object.entries(STORES).map(([store, { open, cost, unit }]): Bench
         {
           ours: () =>
             cost(() =>
-              search((call) => query("payerName", { contains: `omer ${numberOf(call)}` })),
+              inTurn(CALLS, (call) => query("payerName", { contains: `omer ${numberOf(call)}` })),
             ),
           base: () =>
             cost(() =>
-              search((call) => query("accountNumber", { eq: `account-${numberOf(call)}` })),
+              inTurn(CALLS, (call) => query("accountNumber", { eq: `account-${numberOf(call)}` })),
             ),
         },
-        few(options),
+        atMost(MOST_RUNS, options),
       );
     } finally {
       await bench.close();

@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import { Pool } from "undici";
+import { deriveMasterKey } from "../../src/kit/master-key.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { startCli, whenReady } from "../../test/support/cli.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
+import { inFolder } from "../folder.ts";
 import { type Benchmark, interleaved } from "../measure.ts";
-import { deriveMasterKey } from "../../src/kit/master-key.ts";
+import { readCpuMsOf } from "../process.ts";
 import { type Ledger, openLedgers } from "./ledger.ts";
 import { SIGNING } from "./signing.ts";
 
@@ -16,20 +16,10 @@ const DISPUTES = 1000;
 const REQUESTS = 600;
 const AT_ONCE = 4;
 const WARM_UP = 4;
-/** Milliseconds per tick of /proc, which is the same on every Linux. */
-const TICK_MS = 10;
 
 type Served = { node: Node; ledger: Ledger };
 
 type Node = { pool: Pool; cpuMs(): number; end(): Promise<unknown> };
-
-/** Reads the processor time of another process, in milliseconds. */
-const readCpuMs = (pid: number): number => {
-  const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-  // The name of the program, in parentheses, may contain spaces.
-  const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-  return (Number(fields[11]) + Number(fields[12])) * TICK_MS;
-};
 
 const startNode = async (env: Record<string, string>): Promise<Node> => {
   const running = startCli(["platform", "--port", "0"], env);
@@ -39,7 +29,7 @@ const startNode = async (env: Record<string, string>): Promise<Node> => {
     await pool.close();
     await running.end("SIGTERM");
   };
-  return { pool, cpuMs: () => readCpuMs(running.pid), end };
+  return { pool, cpuMs: () => readCpuMsOf(running.pid), end };
 };
 
 let changed = 0;
@@ -93,44 +83,41 @@ const createDatabase = async (url: string, name: string): Promise<string> => {
 const fillDatabase = async (url: string): Promise<Ledger> => {
   const signing = { ...SIGNING, masterKey: () => deriveMasterKey(SECRET) };
   const bench = await openLedgers([DISPUTES], () => openPostgres(url, signing));
-  const [ledger] = bench.ledgers;
   await bench.close();
-  if (ledger === undefined) throw new Error("no ledger");
-  return ledger;
+  return bench.ledgers[0];
 };
 
 /** Starts two nodes on one database, and a third one on a database of its own on the same server. */
-const withNodes = async <T>(act: (served: Served[]) => Promise<T>): Promise<T> => {
-  const server = await startPostgres();
-  const folder = mkdtempSync(join(tmpdir(), "receivables-nodes-"));
-  const served: Served[] = [];
-  try {
-    const shared = server.url;
-    const own = await createDatabase(shared, "own");
-    const ledgers = new Map([
-      [shared, await fillDatabase(shared)],
-      [own, await fillDatabase(own)],
-    ]);
-    for (const [number, url] of [shared, shared, own].entries()) {
-      const env = {
-        DATABASE_URL: url,
-        RECEIVABLES_SECRET_KEY: SECRET,
-        RECEIVABLES_FILES_URL: join(folder, url === own ? "own-files" : "files"),
-        RECEIVABLES_GATEWAY_RATE_MINUTE: "0",
-        RECEIVABLES_LOG: "warn",
-        RECEIVABLES_DATA: join(folder, String(number)),
-      };
-      // One after the other, since the first one creates the folder of files.
-      const node = await startNode(env);
-      served.push({ node, ledger: ledgers.get(url) as Ledger });
+const withNodes = <T>(act: (served: Served[]) => Promise<T>): Promise<T> =>
+  inFolder(async (folder) => {
+    const server = await startPostgres();
+    const served: Served[] = [];
+    try {
+      const shared = server.url;
+      const own = await createDatabase(shared, "own");
+      const ledgers = new Map([
+        [shared, await fillDatabase(shared)],
+        [own, await fillDatabase(own)],
+      ]);
+      for (const [number, url] of [shared, shared, own].entries()) {
+        const env = {
+          DATABASE_URL: url,
+          RECEIVABLES_SECRET_KEY: SECRET,
+          RECEIVABLES_FILES_URL: join(folder, url === own ? "own-files" : "files"),
+          RECEIVABLES_GATEWAY_RATE_MINUTE: "0",
+          RECEIVABLES_LOG: "warn",
+          RECEIVABLES_DATA: join(folder, String(number)),
+        };
+        // One after the other, since the first one creates the folder of files.
+        const node = await startNode(env);
+        served.push({ node, ledger: ledgers.get(url) as Ledger });
+      }
+      return await act(served);
+    } finally {
+      await Promise.all(served.map(({ node }) => node.end()));
+      await server.stop();
     }
-    return await act(served);
-  } finally {
-    await Promise.all(served.map(({ node }) => node.end()));
-    await server.stop();
-    rmSync(folder, { recursive: true, force: true });
-  }
-};
+  });
 
 /**
  * Measures whether a node that shares its database makes requests dearer. Both sides are two nodes under the same load:

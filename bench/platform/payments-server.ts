@@ -1,25 +1,22 @@
-import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
-import { createPlatformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener } from "../../src/bin/serve.ts";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
 import { findPage, findLastSeq, readPayments } from "../../src/platform/store/payments.ts";
 import type { PaymentScan } from "../../src/platform/store/dialect.ts";
+import { wallMs } from "../measure.ts";
+import { announce, serveBare, serveLocally } from "../serving.ts";
 import { openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
 
 // Serves a tenant with payments and, beside it, the same SQL read into one buffer; ends when its input does.
 const rows = Number(process.argv[2]);
 const bench = await openLedgers([1]);
-const [ledger] = bench.ledgers;
-if (ledger === undefined) throw new Error("no ledger");
-const { tenantId } = ledger;
+const [{ tenantId, ingestKey }] = bench.ledgers;
 await fillPayments(bench.store, tenantId, rows);
-const served = await serve(createPlatformListener(bench.platform), { host: "127.0.0.1", port: 0 });
+const served = await serveLocally(createPlatformListener(bench.platform));
 const fields = CATALOGUE.cashapp.fields.filter(({ core }) => core);
 
-/** Returns the time to build a page's JSON in memory. */
-const intoBuffer = async (): Promise<number> => {
-  const began = performance.now();
+/** Builds a page's JSON in memory. */
+const intoBuffer = async (): Promise<void> => {
   const { db, close } = await bench.store.snapshot({ owner: "bench" });
   const upTo = await findLastSeq(db, tenantId, "cashapp");
   const scan: PaymentScan = {
@@ -37,7 +34,6 @@ const intoBuffer = async (): Promise<number> => {
   const whole = Buffer.concat(parts);
   await close();
   if (whole.length < rows) throw new Error("the page is not whole");
-  return performance.now() - began;
 };
 
 const MIB = 1024 * 1024;
@@ -46,21 +42,15 @@ const watch = setInterval(() => {
   most = Math.max(most, process.memoryUsage.rss());
 }, 5);
 
-const bare = createServer(async (request, response) => {
-  if (request.url === "/buffer") return response.end(String(await intoBuffer()));
+const bare = await serveBare(async ({ url }, response) => {
+  if (url === "/buffer") return response.end(String(await wallMs(intoBuffer)));
   // The most that was used since it was asked last, and what is used now.
   const answer = JSON.stringify({ most: most / MIB, now: process.memoryUsage.rss() / MIB });
   most = 0;
   return response.end(answer);
 });
-await new Promise<void>((resolve) => {
-  bare.listen(0, "127.0.0.1", resolve);
-});
 
-const bareUrl = `http://127.0.0.1:${(bare.address() as AddressInfo).port}`;
-process.stdout.write(`${JSON.stringify({ url: served.url, bareUrl, key: ledger.ingestKey })}\n`);
-
-process.stdin.resume().on("end", async () => {
+announce({ url: served.url, bareUrl: bare.url, key: ingestKey }, async () => {
   clearInterval(watch);
   bare.close();
   await served.close();

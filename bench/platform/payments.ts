@@ -1,6 +1,3 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { Pool } from "undici";
 import {
@@ -9,7 +6,15 @@ import {
   hashSelection,
 } from "../../src/contract/payments/query.ts";
 import { createSeal } from "../../src/kit/seal.ts";
-import { type Benchmark, closeAtEnd, interleaved, median, wallMs } from "../measure.ts";
+import {
+  atMost,
+  type Benchmark,
+  closeAtEnd,
+  interleaved,
+  middleMs,
+  wallMs,
+} from "../measure.ts";
+import { withServer } from "../server-process.ts";
 import { type Bench, type Ledger, MASTER_KEY, openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
 
@@ -27,19 +32,6 @@ const SERVER = fileURLToPath(new URL("payments-server.ts", import.meta.url));
 
 type Served = { url: string; bareUrl: string; key: string };
 
-const withServer = async <T>(act: (served: Served) => Promise<T>): Promise<T> => {
-  const child = spawn(process.execPath, [SERVER, String(PAGE_ROWS)], {
-    stdio: ["pipe", "pipe", "inherit"],
-  });
-  const [line] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-  try {
-    return await act(JSON.parse(line) as Served);
-  } finally {
-    child.stdin.end();
-    await once(child, "close");
-  }
-};
-
 /** Reads a page as it comes, and keeps none of it. */
 const readPage = async (pool: Pool, key: string): Promise<void> => {
   const { statusCode, body } = await pool.request({
@@ -56,15 +48,13 @@ const readPage = async (pool: Pool, key: string): Promise<void> => {
 const bareText = async (bare: Pool, path: string): Promise<string> =>
   (await bare.request({ path, method: "GET" })).body.text();
 
-const few = ({ runs }: { runs: number }) => ({ runs: Math.min(runs, MOST_RUNS) });
-
 const page: Benchmark = {
   name: "payments-page",
   about: `a page of ${PAGE_ROWS} rows over HTTP / the same SQL into a buffer`,
   unit: "ms",
   aim: 1.5,
   run: (options) =>
-    withServer(async ({ url, bareUrl, key }) => {
+    withServer([SERVER, String(PAGE_ROWS)], async ({ url, bareUrl, key }: Served) => {
       const pool = new Pool(url, { connections: 1 });
       const bare = new Pool(bareUrl, { connections: 1 });
       const samples = await interleaved(
@@ -72,7 +62,7 @@ const page: Benchmark = {
           ours: () => wallMs(() => readPage(pool, key)),
           base: async () => Number(await bareText(bare, "/buffer")),
         },
-        few(options),
+        atMost(MOST_RUNS, options, 2),
       );
       await Promise.all([pool.close(), bare.close()]);
       return samples;
@@ -85,7 +75,7 @@ const memory: Benchmark = {
   unit: "MiB",
   aim: 1,
   run: (options) =>
-    withServer(async ({ url, bareUrl, key }) => {
+    withServer([SERVER, String(PAGE_ROWS)], async ({ url, bareUrl, key }: Served) => {
       const pool = new Pool(url, { connections: 1 });
       const bare = new Pool(bareUrl, { connections: 1 });
       const used = async () =>
@@ -95,21 +85,22 @@ const memory: Benchmark = {
         await readPage(pool, key);
         return Math.max(0, (await used()).most - now);
       };
-      const samples = await interleaved({ ours: above, base: () => MOST_MIB }, few(options));
+      const samples = await interleaved({ ours: above, base: () => MOST_MIB }, atMost(MOST_RUNS, options, 2));
       await Promise.all([pool.close(), bare.close()]);
       return samples;
     }),
 };
 
-let shared: Promise<Bench> | undefined;
+type TwoTenants = Bench<readonly [small: Ledger, large: Ledger]>;
+
+let shared: Promise<TwoTenants> | undefined;
 
 /** Two tenants with payments, one with many times as many as the other. */
-const tenants = (): Promise<Bench> => {
+const tenants = (): Promise<TwoTenants> => {
   if (shared !== undefined) return shared;
   const opened = openLedgers([1, 2]).then(async (bench) => {
     for (const [place, { tenantId }] of bench.ledgers.entries()) {
-      const rows = rowsAt(place);
-      await fillPayments(bench.store, tenantId, rows);
+      await fillPayments(bench.store, tenantId, rowsAt(place));
     }
     return bench;
   });
@@ -140,8 +131,7 @@ const middlePage = async (
   if (value === undefined) throw new Error("no query");
   const query = hashSelection(value);
   const seal = createSeal(MASTER_KEY, "payment-cursor");
-  const times: number[] = [];
-  for (let number = 0; number < CALLS; number += 1) {
+  return middleMs(CALLS, async (number) => {
     const after = Math.floor(((number * 7919) % upTo) / 2);
     const place = { tenant: tenantId, query, after, upTo, madeAt: Date.now() };
     const request = new Request(`http://bench${QUERY}`, {
@@ -149,9 +139,8 @@ const middlePage = async (
       headers: { "X-API-Key": ingestKey, "Content-Type": "application/json" },
       body: JSON.stringify({ ...body, cursor: seal.seal(place) }),
     });
-    times.push(await wallMs(async () => (await platform.fetch(request)).text()));
-  }
-  return median(times);
+    return (await platform.fetch(request)).text();
+  });
 };
 
 const scale = Object.entries(SORTS).map(([name, filters]): Benchmark => ({
@@ -162,7 +151,6 @@ const scale = Object.entries(SORTS).map(([name, filters]): Benchmark => ({
   async run(options) {
     const bench = await tenants();
     const [small, large] = bench.ledgers;
-    if (small === undefined || large === undefined) throw new Error("no tenants");
     return interleaved(
       {
         ours: () => middlePage(bench, large, { filters, upTo: rowsAt(1) }),

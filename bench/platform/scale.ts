@@ -1,7 +1,5 @@
 import { sql } from "kysely";
-import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { startPostgres } from "../../test/support/postgres.ts";
 import {
   type Benchmark,
   closeAtEnd,
@@ -11,7 +9,7 @@ import {
   wallMs,
 } from "../measure.ts";
 import { type Bench, type Ledger, openLedgers } from "./ledger.ts";
-import { SIGNING } from "./signing.ts";
+import { openPostgresLedgers } from "./postgres-ledgers.ts";
 
 const SIZES = [10, 1000, 100_000];
 const CALLS = 100;
@@ -102,15 +100,10 @@ const call = async (
 };
 
 const openOnPostgres = async (): Promise<Bench> => {
-  const server = await startPostgres();
-  const bench = await openLedgers(SIZES, () => openPostgres(server.url, SIGNING));
+  const bench = await openPostgresLedgers(SIZES);
   // As autovacuum does a minute later, which would otherwise run amid the measurement.
   await sql`vacuum analyze`.execute(bench.store.read);
-  const close = async (): Promise<void> => {
-    await bench.close();
-    await server.stop();
-  };
-  return { ...bench, close };
+  return bench;
 };
 
 const shared = new Map<Store["dialect"], Promise<Bench>>();

@@ -1,8 +1,4 @@
-import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { createServer, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
+import type { ServerResponse } from "node:http";
 import { join } from "node:path";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId, randomToken } from "../../src/kit/ids.ts";
@@ -15,7 +11,9 @@ import { createDeliveryJob } from "../../src/platform/webhooks/deliver.ts";
 import { addRunEvent } from "../../src/platform/webhooks/events.ts";
 import { createSend } from "../../src/platform/webhooks/send.ts";
 import { createWorker } from "../../src/platform/jobs/worker.ts";
-import { type Benchmark, interleaved } from "../measure.ts";
+import { inFolder } from "../folder.ts";
+import { type Benchmark, interleaved, inTurn } from "../measure.ts";
+import { serveBare } from "../serving.ts";
 import { SIGNING } from "./signing.ts";
 
 const RECEIVERS = 200;
@@ -31,7 +29,7 @@ const openReceivers = async () => {
   const held = new Set<ServerResponse>();
   let heard = 0;
   let isEnough = { count: Infinity, resolve: (): void => {} };
-  const server: Server = createServer((request, answer) => {
+  const { url, close } = await serveBare((request, answer) => {
     request.resume();
     if (request.url?.startsWith("/dead") === true) {
       held.add(answer);
@@ -41,10 +39,8 @@ const openReceivers = async () => {
     heard += 1;
     if (heard === isEnough.count) isEnough.resolve();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url,
     /** Resolves when so many more calls were answered. */
     answered(count: number): Promise<void> {
       const { promise, resolve } = Promise.withResolvers<void>();
@@ -57,11 +53,7 @@ const openReceivers = async () => {
       for (const answer of held) answer.destroy();
       held.clear();
     },
-    async close() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    close,
   };
 };
 
@@ -95,19 +87,13 @@ const PAYLOAD = {
   errorDetail: null,
 };
 
-const tell = async (store: Store): Promise<void> => {
-  const newId = randomId;
-  for (let run = 0; run < EVENTS; run += 1) {
-    const payload = { ...PAYLOAD, runId: newId() };
-    const told = {
-      tenantId: TENANT,
-      event: "export.completed",
-      payload,
-      at: systemClock(),
-    } as const;
-    await store.transaction((tx) => addRunEvent(tx, { newId }, told));
-  }
-};
+const tell = (store: Store): Promise<void> =>
+  inTurn(EVENTS, () => {
+    const payload = { ...PAYLOAD, runId: randomId() };
+    const event = "export.completed";
+    const told = { tenantId: TENANT, event, payload, at: systemClock() } as const;
+    return store.transaction((tx) => addRunEvent(tx, { newId: randomId }, told));
+  });
 
 const forget = (store: Store): Promise<void> =>
   store.transaction(async (tx) => {
@@ -152,17 +138,16 @@ export const webhookBenchmarks: readonly Benchmark[] = [
     about: `until all living of ${RECEIVERS} receivers have heard of a run, ${DEAD} dead : none`,
     unit: "ms",
     aim: 1.1,
-    async run({ runs }) {
-      const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
-      const store = await openSqlite(join(folder, "platform.db"), SIGNING);
-      const bench = { store, receivers: await openReceivers() };
-      const ours = () => msPerRun(bench, DEAD);
-      const base = () => msPerRun(bench, 0);
-      const samples = await interleaved({ ours, base }, { runs, warmUp: 1 });
-      await bench.receivers.close();
-      await store.close();
-      rmSync(folder, { recursive: true, force: true });
-      return samples;
-    },
+    run: ({ runs }) =>
+      inFolder(async (folder) => {
+        const store = await openSqlite(join(folder, "platform.db"), SIGNING);
+        const bench = { store, receivers: await openReceivers() };
+        const ours = () => msPerRun(bench, DEAD);
+        const base = () => msPerRun(bench, 0);
+        const samples = await interleaved({ ours, base }, { runs, warmUp: 1 });
+        bench.receivers.close();
+        await store.close();
+        return samples;
+      }),
   },
 ];

@@ -5,7 +5,7 @@ import { setTimeout } from "node:timers/promises";
 import { promisify } from "node:util";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import about from "../../package.json" with { type: "json" };
-import { median, wallMs } from "../measure.ts";
+import { inTurn, median, middleMs } from "../measure.ts";
 import { type Command, greet, resultIn, startHost } from "../stdio/host.ts";
 
 const run = promisify(execFile);
@@ -159,9 +159,8 @@ const startAndEnd = async (command: Command) => {
 
 /** The middle one of so many requests, one after the other; as many before them warm up. */
 const middle = async (request: () => Promise<unknown>): Promise<number> => {
-  const times: number[] = [];
-  for (let made = 0; made < 2 * CALLS; made += 1) times.push(await wallMs(request));
-  return median(times.slice(CALLS));
+  await inTurn(CALLS, request);
+  return middleMs(CALLS, request);
 };
 
 const tokensOf = (tools: readonly unknown[]): number =>

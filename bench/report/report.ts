@@ -1,8 +1,9 @@
 import { execFileSync } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { cpus, loadavg, tmpdir, totalmem, type } from "node:os";
+import { writeFile } from "node:fs/promises";
+import { cpus, loadavg, totalmem, type } from "node:os";
 import { join } from "node:path";
 import about from "../../package.json" with { type: "json" };
+import { inFolder } from "../folder.ts";
 import type { Benchmark } from "../measure.ts";
 import { paintPeers, paintRatios, type Report, writeDocument } from "./document.ts";
 import { measureTogether, type Outcome } from "./lines.ts";
@@ -18,14 +19,11 @@ const tell = (text: string): void => {
 };
 
 const compareOrSay = async (): Promise<Measured[] | string> => {
-  const folder = await mkdtemp(join(tmpdir(), "receivables-bench-"));
   try {
-    return await comparePeers(folder);
+    return await inFolder(comparePeers);
   } catch (error) {
     tell(String(error));
     return "the other servers could not be installed or started";
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 };
 

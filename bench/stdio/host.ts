@@ -1,7 +1,7 @@
 import { type ChildProcessByStdio, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
 import type { Readable, Writable } from "node:stream";
+import { readCpuMsOf, readMemoryMibOf } from "../process.ts";
 
 export type Command = { args: readonly string[]; env: Record<string, string> };
 
@@ -28,22 +28,8 @@ const META = {
 
 const INITIALIZE = { protocolVersion: "2025-11-25", capabilities: {}, clientInfo: CLIENT };
 
-const NANOSECONDS = 1e6;
 const NEWLINE = 10;
-const KIB_PER_MIB = 1024;
 const MOST_END_MS = 5000;
-
-// The scheduler's own account is exact; the usual one counts in hundredths of a second.
-const cpuMs = (pid: number): number =>
-  readdirSync(`/proc/${pid}/task`)
-    .map((task) => readFileSync(`/proc/${pid}/task/${task}/schedstat`, "utf8"))
-    .reduce((sum, line) => sum + Number(line.split(" ")[0]) / NANOSECONDS, 0);
-
-/** Memory that a process occupies. */
-export const memoryMib = (pid: number): number => {
-  const [, kib] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, "utf8")) ?? [];
-  return Number(kib) / KIB_PER_MIB;
-};
 
 /** An answer has a result or an error; what a server says unasked has a method, at its beginning. */
 const ANSWER = /^(?!.{0,20}"method":).*\n/m;
@@ -88,8 +74,8 @@ export const startHost = ({ args, env }: Command, era: Era = "2025"): Host => {
       if (method === "initialize") send({ method: "notifications/initialized" });
       return text;
     },
-    cpuMs: () => cpuMs(child.pid ?? 0),
-    memoryMib: () => memoryMib(child.pid ?? 0),
+    cpuMs: () => readCpuMsOf(child.pid ?? 0),
+    memoryMib: () => readMemoryMibOf(child.pid ?? 0),
     async end() {
       const closed = once(child, "close");
       child.stdin.end();

@@ -1,8 +1,8 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { build } from "esbuild";
 import { bundle } from "../../scripts/build/bundle.ts";
+import { inFolder } from "../folder.ts";
 import { type Command, greet, resultIn, startHost } from "./host.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -63,14 +63,8 @@ const make = async (folder: string): Promise<Programs> => {
 };
 
 /** Builds the programs, has them measured, and leaves nothing behind. */
-export const withPrograms = async <T>(measure: (programs: Programs) => Promise<T>): Promise<T> => {
-  const folder = await mkdtemp(join(tmpdir(), "receivables-bench-"));
-  try {
-    return await measure(await make(folder));
-  } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 5 });
-  }
-};
+export const withPrograms = <T>(measure: (programs: Programs) => Promise<T>): Promise<T> =>
+  inFolder(async (folder) => measure(await make(folder)));
 
 /** The tools that a program lists. */
 export const listOf = async (command: Command): Promise<unknown> => {

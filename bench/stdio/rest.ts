@@ -1,9 +1,10 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout } from "node:timers/promises";
-import { type Benchmark, interleaved } from "../measure.ts";
 import { startCli, whenReady } from "../../test/support/cli.ts";
-import { type Command, greet, type Host, memoryMib, resultIn, startHost } from "./host.ts";
+import { atMost, type Benchmark, interleaved } from "../measure.ts";
+import { readMemoryMibOf } from "../process.ts";
+import { type Command, greet, type Host, resultIn, startHost } from "./host.ts";
 import { type Programs, withPrograms } from "./programs.ts";
 
 const FIRST_CALL_MS = 1000;
@@ -46,7 +47,7 @@ const serveAndRest = async ({ ours }: Programs): Promise<number> => {
   const server = startCli(["http", "--port", "0"], env, args[0]);
   await whenReady(server);
   await setTimeout(REST_MS);
-  const mib = memoryMib(server.pid);
+  const mib = readMemoryMibOf(server.pid);
   await server.end("SIGTERM");
   return mib;
 };
@@ -59,7 +60,7 @@ const limited = (
 ): Benchmark => ({
   ...benchmark,
   aim: 1,
-  run: ({ runs }) =>
+  run: (options) =>
     withPrograms((programs) =>
       interleaved(
         {
@@ -69,7 +70,7 @@ const limited = (
           },
           base: () => most,
         },
-        { runs: Math.min(runs, MOST_RUNS), warmUp: 1 },
+        atMost(MOST_RUNS, options),
       ),
     ),
 });

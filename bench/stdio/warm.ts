@@ -1,5 +1,12 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Benchmark, interleaved, type Options, type Samples, wallMs } from "../measure.ts";
+import {
+  type Benchmark,
+  interleaved,
+  inTurn,
+  type Options,
+  type Samples,
+  wallMs,
+} from "../measure.ts";
 import { type Era, greet, type Host, resultIn, startHost } from "./host.ts";
 import { type Programs, withPrograms } from "./programs.ts";
 
@@ -9,14 +16,8 @@ type Pair = { ours: Host; base: Host; request: Request };
 // A single round trip is too short to measure by itself.
 const BATCH = 20;
 
-const perRequest = async (host: Host, { method, params }: Request): Promise<number> => {
-  const ms = await wallMs(async () => {
-    for (let index = 0; index < BATCH; index += 1) {
-      await host.request(method, params);
-    }
-  });
-  return ms / BATCH;
-};
+const perRequest = async (host: Host, { method, params }: Request): Promise<number> =>
+  (await wallMs(() => inTurn(BATCH, () => host.request(method, params)))) / BATCH;
 
 const structured = async (host: Host, { method, params }: Request): Promise<unknown> => {
   const { structuredContent, tools } = resultIn(await host.request(method, params));
