@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo } from "node:net";
 import { serve, type Served } from "../src/bin/serve.ts";
+import { closeNow, listen } from "../test/support/listen.ts";
 
 /** Serves a listener as the programs do, on a free port of this machine. */
 export const serveLocally = (listener: RequestListener): Promise<Served> =>
@@ -9,15 +8,8 @@ export const serveLocally = (listener: RequestListener): Promise<Served> =>
 
 /** Serves a listener with nothing around it, on a free port of this machine. */
 export const serveBare = async (listener: RequestListener) => {
-  const server = createServer(listener).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close(): void {
-      server.close();
-      server.closeAllConnections();
-    },
-  };
+  const server = createServer(listener);
+  return { url: `http://127.0.0.1:${await listen(server)}`, close: () => closeNow(server) };
 };
 
 /** Tells the process that started this one what it needs to know, and closes everything when the input ends. */

@@ -14,6 +14,6 @@ const control = await serveBare((_request, response) => {
 });
 
 announce({ url: served.url, controlUrl: control.url }, async () => {
-  control.close();
+  await control.close();
   await served.close();
 });

@@ -52,7 +52,7 @@ const bare = await serveBare(async ({ url }, response) => {
 
 announce({ url: served.url, bareUrl: bare.url, key: ingestKey }, async () => {
   clearInterval(watch);
-  bare.close();
+  await bare.close();
   await served.close();
   await bench.close();
 });

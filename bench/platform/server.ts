@@ -32,7 +32,7 @@ const bare = await serveBare(async ({ url = "" }, response) => {
 });
 
 announce({ url: served.url, bareUrl: bare.url, ledger: bench.ledgers[0] }, async () => {
-  bare.close();
+  await bare.close();
   await served.close();
   database.close();
   await bench.close();

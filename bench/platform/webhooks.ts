@@ -145,7 +145,7 @@ export const webhookBenchmarks: readonly Benchmark[] = [
         const ours = () => msPerRun(bench, DEAD);
         const base = () => msPerRun(bench, 0);
         const samples = await interleaved({ ours, base }, { runs, warmUp: 1 });
-        bench.receivers.close();
+        await bench.receivers.close();
         await store.close();
         return samples;
       }),

@@ -1,15 +1,14 @@
 import { createServer } from "node:http";
 import { createServer as createTlsServer } from "node:https";
-import { once } from "node:events";
 import { existsSync } from "node:fs";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { generate } from "selfsigned";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { startIssuer } from "../support/issuer.ts";
+import { listen } from "../support/listen.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
@@ -196,9 +195,7 @@ describe("doctor", () => {
       response.statusCode = 404;
       response.end();
     });
-    late.listen(0, "127.0.0.1");
-    await once(late, "listening");
-    const { port } = late.address() as AddressInfo;
+    const port = await listen(late);
     const { all } = await doctor({ RECEIVABLES_BASE_URL: `http://127.0.0.1:${port}` });
     late.close();
     expect(all[0]).toMatchObject({ check: "clock", found: expect.stringContaining("behind") });
@@ -213,9 +210,7 @@ describe("doctor", () => {
       response.statusCode = 404;
       response.end();
     });
-    strange.listen(0, "127.0.0.1");
-    await once(strange, "listening");
-    const { port } = strange.address() as AddressInfo;
+    const port = await listen(strange);
     const settings = { RECEIVABLES_BASE_URL: `https://127.0.0.1:${port}` };
     const refused = await doctor(settings);
     expect(refused.all[0]).toMatchObject({

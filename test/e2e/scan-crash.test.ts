@@ -1,11 +1,11 @@
-import { once } from "node:events";
-import { createServer, type AddressInfo, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
+import { listen } from "../support/listen.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -28,11 +28,9 @@ const slowScanner = async () => {
       if (state.answers) socket.end("stream: OK\0");
     });
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
     state,
-    url: `clamd://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    url: `clamd://127.0.0.1:${await listen(server)}`,
     close() {
       for (const socket of open) socket.destroy();
       server.close();

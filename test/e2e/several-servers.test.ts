@@ -1,7 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { copyFile, mkdir } from "node:fs/promises";
 import { createServer, request as forward } from "node:http";
-import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -14,6 +13,7 @@ import {
   startCli,
   whenReady,
 } from "../support/cli.ts";
+import { closeNow, listen } from "../support/listen.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -35,17 +35,7 @@ const balance = async (targets: string[]): Promise<Balancer> => {
     onward.on("error", () => response.destroy());
     request.pipe(onward);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve());
-        server.closeAllConnections();
-      }),
-  };
+  return { url: `http://127.0.0.1:${await listen(server)}/mcp`, close: () => closeNow(server) };
 };
 
 type Round = Result & { requestState?: string; inputRequests?: Record<string, unknown> };

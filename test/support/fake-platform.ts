@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer as createPlain, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecure } from "node:https";
-import type { AddressInfo, Server } from "node:net";
 import { text } from "node:stream/consumers";
+import { closeNow, listen } from "./listen.ts";
 import { json } from "./wild-server.ts";
 
 /** The calls of the fake: a read, a PUT and a creating POST. */
@@ -107,11 +106,9 @@ export const fakePlatform = async (
   const listener = (request: IncomingMessage, response: ServerResponse): void =>
     void serve(request, response).catch(() => response.destroy());
   const server = tls === undefined ? createPlain(listener) : createSecure(tls, listener);
-  server.listen(0, "127.0.0.1");
-  await once(server as Server, "listening");
-  const { port } = server.address() as AddressInfo;
+  const scheme = tls === undefined ? "http" : "https";
   return {
-    url: `${tls === undefined ? "http" : "https"}://127.0.0.1:${port}`,
+    url: `${scheme}://127.0.0.1:${await listen(server)}`,
     tries,
     keys,
     unexpected,
@@ -123,11 +120,6 @@ export const fakePlatform = async (
     honoursKeys(so) {
       idempotency = so;
     },
-    async close() {
-      const closed = once(server, "close");
-      server.close();
-      server.closeAllConnections();
-      await closed;
-    },
+    close: () => closeNow(server),
   };
 };

@@ -1,8 +1,8 @@
 import { spawn } from "node:child_process";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { once } from "node:events";
-import { connect } from "node:net";
 import { join } from "node:path";
+import { accepts } from "./listen.ts";
 import { findProgram } from "./programs.ts";
 
 const nginx = findProgram("nginx");
@@ -51,16 +51,6 @@ http {
     .join("\n")}
 }
 `;
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.once("error", () => resolve(false));
-  });
 
 /** Waits until a process accepts connections; throws when it has ended. */
 export const waitForPort = async (port: number, hasEnded: () => boolean): Promise<void> => {

@@ -1,9 +1,10 @@
 import { once } from "node:events";
 import { createServer as createPlain, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecure, type ServerOptions } from "node:https";
-import { type AddressInfo, type Server as Listener, type Socket } from "node:net";
+import type { Server as Listener, Socket } from "node:net";
 import { buffer } from "node:stream/consumers";
 import { generate } from "selfsigned";
+import { listen } from "./listen.ts";
 
 /** A received request with the bytes of its body. */
 export type Received = {
@@ -64,10 +65,8 @@ export const startReceiver = async (tls?: Certificate & ServerOptions): Promise<
     socket.once("close", () => sockets.delete(socket));
   });
   server.on("tlsClientError", () => {});
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
   return {
-    port: (server.address() as AddressInfo).port,
+    port: await listen(server),
     received,
     connections: () => connections,
     answering(how) {

@@ -1,7 +1,6 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
+import { closeNow, listen } from "./listen.ts";
 
 /** A span as a collector gets it: ids in hexadecimal; the parent's is empty for the root of a trace. */
 export type ReceivedSpan = {
@@ -71,18 +70,11 @@ export const startTraceReceiver = async () => {
     spans.push(...scopes.flatMap((scope) => nested(scope, 2)).map(toSpan));
     response.writeHead(200, { "Content-Type": "application/x-protobuf" }).end();
   });
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     spans,
     /** All that was received, as text. */
     text: () => Buffer.concat(bodies).toString("latin1"),
-    close: async (): Promise<void> => {
-      server.close();
-      server.closeAllConnections();
-      await once(server, "close");
-    },
+    close: () => closeNow(server),
   };
 };

@@ -2,7 +2,7 @@ import { type Extension, MAX_FILE_BYTES } from "../../src/contract/file-types.ts
 import { activeUploads } from "./uploads/active.ts";
 import { archiveUploads } from "./uploads/archives.ts";
 import { eicarUploads } from "./uploads/eicar.ts";
-import type { HostileUpload, Upload } from "./uploads/upload.ts";
+import { type HostileUpload, rejected, type Upload } from "./uploads/upload.ts";
 import { polyglotUploads } from "./uploads/polyglots.ts";
 import {
   docx,
@@ -50,14 +50,6 @@ export const goodUploads: readonly Upload[] = EXTENSIONS.map((extension) => ({
   bytes: GOOD[extension],
 }));
 
-const mismatched = (title: string, fileName: string, bytes: Buffer): HostileUpload => ({
-  title,
-  fileName,
-  bytes,
-  status: "Rejected",
-  code: "TYPE_MISMATCH",
-});
-
 // A mail is plain text too, so under that name it is what it says.
 const isAlsoSound = (claimed: Extension, real: Extension): boolean =>
   claimed === real || (claimed === ".txt" && real === ".eml");
@@ -66,15 +58,15 @@ const isAlsoSound = (claimed: Extension, real: Extension): boolean =>
 const oddText = Buffer.concat([Buffer.from("\uFEFFTwo pallets", "utf16le"), Buffer.from("x")]);
 
 const wrongMagic = EXTENSIONS.flatMap((claimed) => [
-  mismatched(`a program as ${claimed}`, `a${claimed}`, program()),
+  rejected(`a program as ${claimed}`, `a${claimed}`, program()),
   ...EXTENSIONS.filter((real) => !isAlsoSound(claimed, real)).map((real) =>
-    mismatched(`${real} as ${claimed}`, `a${claimed}`, GOOD[real]),
+    rejected(`${real} as ${claimed}`, `a${claimed}`, GOOD[real]),
   ),
 ]);
 
 const cutOff = EXTENSIONS.filter((extension) => extension !== ".txt" && extension !== ".eml").map(
   (extension) =>
-    mismatched(
+    rejected(
       `half of ${extension}`,
       `a${extension}`,
       GOOD[extension].subarray(0, GOOD[extension].length / 2),
@@ -89,22 +81,18 @@ const MISLEADING = [
 ];
 
 const misleading = MISLEADING.map((fileName) =>
-  mismatched(`the name ${JSON.stringify(fileName)}`, fileName, GOOD[".pdf"]),
+  rejected(`the name ${JSON.stringify(fileName)}`, fileName, GOOD[".pdf"]),
 );
 
 const FORBIDDEN = ["a.exe", "a.jpg", "a.html", "a.svg", "a", "a.pdf.exe"];
 
 const forbidden = FORBIDDEN.map((fileName) =>
-  mismatched(`the name ${fileName}`, fileName, GOOD[".pdf"]),
+  rejected(`the name ${fileName}`, fileName, GOOD[".pdf"]),
 );
 
-const empty = EXTENSIONS.map((extension): HostileUpload => ({
-  title: `an empty ${extension}`,
-  fileName: `a${extension}`,
-  bytes: Buffer.alloc(0),
-  status: "Rejected",
-  code: "EMPTY_FILE",
-}));
+const empty = EXTENSIONS.map((extension) =>
+  rejected(`an empty ${extension}`, `a${extension}`, Buffer.alloc(0), "EMPTY_FILE"),
+);
 
 /**
  * Files that must never become Available, with the expected outcome. Some have names that are refused before the
@@ -117,7 +105,7 @@ export const hostileUploads: readonly HostileUpload[] = [
   ...activeUploads,
   ...wrongMagic,
   ...cutOff,
-  mismatched("a text that ends in half a character", "a.txt", oddText),
+  rejected("a text that ends in half a character", "a.txt", oddText),
   ...misleading,
   ...forbidden,
   ...empty,

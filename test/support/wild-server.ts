@@ -1,5 +1,6 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import { text } from "node:stream/consumers";
+import { closeNow, listen } from "./listen.ts";
 
 export type Seen = {
   method: string;
@@ -8,12 +9,6 @@ export type Seen = {
   body: string;
 };
 export type Answer = (request: Seen, response: ServerResponse) => void;
-
-const bodyOf = async (request: IncomingMessage): Promise<string> => {
-  const parts: Buffer[] = [];
-  for await (const part of request) parts.push(part as Buffer);
-  return Buffer.concat(parts).toString("utf8");
-};
 
 export type WildServer = {
   url: string;
@@ -28,33 +23,23 @@ export type WildServer = {
 export const wildServer = async (first?: Answer): Promise<WildServer> => {
   const seen: Seen[] = [];
   let answer: Answer = first ?? ((_request, response) => response.writeHead(500).end());
-  const server: Server = createServer(async (request, response) => {
+  const server = createServer(async (request, response) => {
     const entry = {
       method: request.method ?? "",
       url: request.url ?? "",
       headers: request.headers,
-      body: await bodyOf(request),
+      body: await text(request),
     };
     seen.push(entry);
     answer(entry, response);
   });
-  await new Promise<void>((resolve) => {
-    server.listen(0, "127.0.0.1", resolve);
-  });
-  const { port } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${await listen(server)}`,
     seen,
     behave(next) {
       answer = next;
     },
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve();
-        });
-        server.closeAllConnections();
-      }),
+    close: () => closeNow(server),
   };
 };
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { findAdvice } from "../../src/bin/advice.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
+import { listen } from "../support/listen.ts";
 
 const faultOf = (code: string): Error => Object.assign(new Error("mkdir"), { code });
 
@@ -19,10 +20,7 @@ const listenFault = (address: { port: number; host: string }): Promise<unknown> 
 describe("hints about faults", () => {
   it("suggest another port or another address", async () => {
     const holder = createServer();
-    await new Promise<void>((resolve) => {
-      holder.listen(0, "127.0.0.1", resolve);
-    });
-    const { port } = holder.address() as { port: number };
+    const port = await listen(holder);
     const advice = findAdvice(await listenFault({ port, host: "127.0.0.1" }));
     expect(advice).toContain("--port");
     expect(advice).toContain("RECEIVABLES_METRICS_ADDRESS");

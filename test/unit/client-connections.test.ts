@@ -1,4 +1,4 @@
-import { createServer, type Server, type Socket } from "node:net";
+import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
 import { contract } from "../../src/contract/index.ts";
 import {
@@ -9,6 +9,7 @@ import {
   KINDS,
   RIGHT,
 } from "../support/fake-platform.ts";
+import { listen } from "../support/listen.ts";
 import { certificateFor } from "../support/receiver.ts";
 import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
 import { verifies } from "../support/verifies.ts";
@@ -44,19 +45,17 @@ const fakeOf = async (...given: Parameters<typeof fakePlatform>) => {
 };
 
 /** A port that does with its connections as it likes. */
-const listening = async (connected: (socket: Socket) => void): Promise<number> => {
+const listening = (connected: (socket: Socket) => void): Promise<number> => {
   const sockets = new Set<Socket>();
-  const server: Server = createServer((socket) => {
+  const server = createServer((socket) => {
     sockets.add(socket.on("error", () => {}));
     connected(socket);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(() => {
     for (const socket of sockets) socket.destroy();
     server.close();
   });
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
+  return listen(server);
 };
 
 describe("a connection that fails", () => {

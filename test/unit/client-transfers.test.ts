@@ -1,12 +1,12 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import { createServer as createTcpServer } from "node:net";
-import type { AddressInfo } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
 import { createTransfers, type TransferNeeds } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { createNetworks } from "../../src/kit/network.ts";
+import { listen } from "../support/listen.ts";
 import { verifies } from "../support/verifies.ts";
 
 const closing: { close(): unknown }[] = [];
@@ -37,9 +37,8 @@ const listening = async (
   const server: Server = createServer((request, response) => {
     void serve(request, response);
   });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   closing.push(server);
-  return { seen, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
+  return { seen, url: `http://127.0.0.1:${await listen(server)}` };
 };
 
 const transfers = (needs: Partial<TransferNeeds> = {}) =>
@@ -129,9 +128,8 @@ describe("files to and from signed URLs", () => {
     const refusedAt = await failure(transfers().put("http://127.0.0.1:9/u", file("x")));
     expect(refusedAt).toMatchObject({ code: "unavailable" });
     const silent = createTcpServer(() => {});
-    await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
     closing.push(silent);
-    const url = `http://127.0.0.1:${(silent.address() as AddressInfo).port}/d`;
+    const url = `http://127.0.0.1:${await listen(silent)}/d`;
     const late = transfers({ requestMs: 50 }).get(url, { maxBytes: 1, part: true });
     expect((await failure(late)).message).toContain("did not answer in time");
   });
@@ -151,9 +149,8 @@ describe("endless files", () => {
           open.delete(socket);
         });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     closing.push(server);
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/d`;
+    const url = `http://127.0.0.1:${await listen(server)}/d`;
     const wanted = { maxBytes: 60_000, part: false };
     const late = await failure(transfers({ requestMs: 100 }).get(url, wanted));
     expect(late).toMatchObject({ code: "unavailable", message: expect.stringMatching(/in time/) });
@@ -231,9 +228,8 @@ describe("allowed destinations of signed URLs", () => {
         socket.destroy();
       });
     });
-    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     closing.push(server);
-    const { port } = server.address() as AddressInfo;
+    const port = await listen(server);
     const answers = [["127.0.0.1"], ["10.0.0.1"]];
     const { put } = transfers({
       isOwn: () => false,

@@ -1,6 +1,5 @@
-import { once } from "node:events";
 import { rmSync } from "node:fs";
-import { type AddressInfo, createServer, type Server, type Socket } from "node:net";
+import { createServer, type Server, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
@@ -9,6 +8,7 @@ import { type ClamdTimes, createClamdScanner } from "../../src/platform/scan/cla
 import type { ScannedFile } from "../../src/platform/scan/port.ts";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { clamdProgram, MARKER, type RunningClamd, startClamd } from "../support/clamd.ts";
+import { listen } from "../support/listen.ts";
 import { GOOD, goodUploads } from "../support/uploads.ts";
 import { EICAR } from "../support/uploads/eicar.ts";
 import { docx, text } from "../support/uploads/samples.ts";
@@ -44,9 +44,7 @@ const fake = async (serve: (socket: Socket, received: Buffer[]) => void): Promis
     serve(socket, received);
   });
   servers.push(server);
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return { port: (server.address() as AddressInfo).port, received };
+  return { port: await listen(server), received };
 };
 
 const END = Buffer.alloc(4);

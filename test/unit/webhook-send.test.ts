@@ -1,10 +1,10 @@
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { createServer } from "node:net";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { gzipSync } from "node:zlib";
 import { afterEach, beforeAll, beforeEach, describe, expect, it, vi } from "vitest";
 import { createNetworks, type Resolve } from "../../src/kit/network.ts";
 import { createSend } from "../../src/platform/webhooks/send.ts";
+import { listen } from "../support/listen.ts";
 import {
   type Answering,
   type Certificate,
@@ -91,9 +91,8 @@ describe("the outcome of a message", () => {
   verifies("WH-10");
   it("is a failure at a port that is closed or speaks another protocol", async () => {
     const { port } = receiver;
-    const strange = createServer((socket) => socket.end("SSH-2.0-none\r\n")).listen(0, "127.0.0.1");
-    await once(strange, "listening");
-    const other = (strange.address() as AddressInfo).port;
+    const strange = createServer((socket) => socket.end("SSH-2.0-none\r\n"));
+    const other = await listen(strange);
     await expect(sendTo(`https://hooks.example:${other}/`)).resolves.toEqual(failed("TLS_ERROR"));
     await expect(sendTo(`http://hooks.example:${other}/`)).resolves.toEqual(
       failed("CONNECT_ERROR"),

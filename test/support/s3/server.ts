@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { buffer } from "node:stream/consumers";
 import type { S3Location } from "../../../src/platform/files/location.ts";
+import { closeNow, listen } from "../listen.ts";
 import { type Answer, BUCKET, createObjects, type Objects, Refused } from "./objects.ts";
 import { ACCESS_KEY, findSignatureFault, REGION, SECRET_KEY } from "./signature.ts";
 
@@ -115,11 +114,7 @@ export const startFakeS3 = async (pageSize = 1000): Promise<FakeS3> => {
     refused: [],
     fault: () => undefined,
     location: (prefix) => ({ bucket: BUCKET, prefix, endpoint: fake.url, region: REGION }),
-    async stop() {
-      server.closeAllConnections();
-      server.close();
-      await once(server, "close");
-    },
+    stop: () => closeNow(server),
   };
 
   const serve = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
@@ -149,8 +144,6 @@ export const startFakeS3 = async (pageSize = 1000): Promise<FakeS3> => {
     }
   };
 
-  server.listen(0, "127.0.0.1");
-  await once(server, "listening");
-  fake.url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  fake.url = `http://127.0.0.1:${await listen(server)}`;
   return fake;
 };

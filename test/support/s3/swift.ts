@@ -8,11 +8,11 @@ import {
   rmSync,
   writeFileSync,
 } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { S3Client } from "@aws-sdk/client-s3";
 import { freePort } from "../free-port.ts";
+import { accepts } from "../listen.ts";
 
 /** Debian's Python, whose package python3-swift has all servers. */
 const PYTHON = "/usr/bin/python3";
@@ -119,15 +119,6 @@ const configure = (folder: string, ports: Ports): void => {
   const rings = spawnSync(PYTHON, ["-c", RINGS, folder, ...numbers], { encoding: "utf8" });
   if (rings.status !== 0) throw new Error(`swift's rings: ${rings.stderr}`);
 };
-
-const accepts = (port: number): Promise<boolean> =>
-  new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1", () => {
-      socket.destroy();
-      resolve(true);
-    });
-    socket.on("error", () => resolve(false));
-  });
 
 const START_MS = 60_000;
 

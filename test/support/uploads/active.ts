@@ -1,5 +1,5 @@
 import { docx, DOCX_TYPE, mail, pdfStream, program, rtf, text, wholePdf, xlsx } from "./samples.ts";
-import type { HostileUpload } from "./upload.ts";
+import { type HostileUpload, rejected } from "./upload.ts";
 import { zip } from "./zip.ts";
 
 const remote = (type: string, target: string): string =>
@@ -94,10 +94,4 @@ const KINDS: readonly [string, string, Buffer][] = [
   ["a mail with a picture that is none", "a.eml", mail({ name: "x.png", data: text() })],
 ];
 
-export const activeUploads: readonly HostileUpload[] = KINDS.map(([title, fileName, bytes]) => ({
-  title,
-  fileName,
-  bytes,
-  status: "Rejected",
-  code: "TYPE_MISMATCH",
-}));
+export const activeUploads: readonly HostileUpload[] = KINDS.map((kind) => rejected(...kind));

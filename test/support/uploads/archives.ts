@@ -1,6 +1,6 @@
 import type { FailureCode } from "../../../src/platform/scan/port.ts";
 import { docx, mail, program, text, wholePdf, xlsx } from "./samples.ts";
-import type { HostileUpload } from "./upload.ts";
+import { type HostileUpload, rejected } from "./upload.ts";
 import { zip } from "./zip.ts";
 
 const ENCRYPTED = 1;
@@ -153,12 +153,4 @@ function deep(depth: number): Buffer {
     : docx([{ name: `word/embeddings/a.${depth === 1 ? "xlsx" : "docx"}`, data: deep(depth - 1) }]);
 }
 
-export const archiveUploads: readonly HostileUpload[] = KINDS.map(
-  ([title, fileName, bytes, code]) => ({
-    title,
-    fileName,
-    bytes,
-    status: "Rejected",
-    code,
-  }),
-);
+export const archiveUploads: readonly HostileUpload[] = KINDS.map((kind) => rejected(...kind));

@@ -1,5 +1,5 @@
 import { docx, mail, rtf, text, wholePdf, xlsx } from "./samples.ts";
-import type { HostileUpload } from "./upload.ts";
+import { type HostileUpload, rejected } from "./upload.ts";
 
 const RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships";
 const OFFICE = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -142,13 +142,7 @@ const files = (
   fileName: string,
   found: readonly [string, Buffer][],
 ): HostileUpload[] =>
-  found.map(([title, bytes]) => ({
-    title: `${kind} with ${title}`,
-    fileName,
-    bytes,
-    status: "Rejected",
-    code: "TYPE_MISMATCH",
-  }));
+  found.map(([title, bytes]) => rejected(`${kind} with ${title}`, fileName, bytes));
 
 export const hostileDocuments: readonly HostileUpload[] = [
   ...files("a DOCX", "a.docx", OFFICE_FILES),

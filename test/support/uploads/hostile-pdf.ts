@@ -1,6 +1,6 @@
 import { deflateSync } from "node:zlib";
 import { pdfStream, wholePdf } from "./samples.ts";
-import type { HostileUpload } from "./upload.ts";
+import { type HostileUpload, rejected } from "./upload.ts";
 
 const ACTION = "<< /S /JavaScript /JS (app.alert(1)) >>";
 const HEADED = `9 0 ${ACTION}`;
@@ -145,18 +145,6 @@ const KINDS: readonly [string, Buffer][] = [
 ];
 
 export const hostilePdfs: readonly HostileUpload[] = [
-  ...KINDS.map(([title, bytes]) => ({
-    title: `a PDF with ${title}`,
-    fileName: "a.pdf",
-    bytes,
-    status: "Rejected" as const,
-    code: "TYPE_MISMATCH" as const,
-  })),
-  {
-    title: "a PDF with a password",
-    fileName: "a.pdf",
-    bytes: encryptedPdf,
-    status: "Rejected",
-    code: "ENCRYPTED_ARCHIVE",
-  },
+  ...KINDS.map(([title, bytes]) => rejected(`a PDF with ${title}`, "a.pdf", bytes)),
+  rejected("a PDF with a password", "a.pdf", encryptedPdf, "ENCRYPTED_ARCHIVE"),
 ];

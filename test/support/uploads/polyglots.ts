@@ -1,8 +1,9 @@
 import { gif, jpeg, mov, mp4, pdfStream, png, program, text, wholePdf } from "./samples.ts";
-import type { HostileUpload } from "./upload.ts";
+import { type HostileUpload, rejected } from "./upload.ts";
 import { zip } from "./zip.ts";
 
-const archive = zip([{ name: "a.txt", data: text() }]);
+const note = { name: "a.txt", data: text() };
+const archive = zip([note]);
 const after = (first: Buffer, second: Buffer | string): Buffer =>
   Buffer.concat([first, Buffer.from(second)]);
 const pdf = wholePdf();
@@ -21,7 +22,7 @@ const KINDS: readonly [string, string, Buffer][] = [
   [
     "a PDF that is a ZIP",
     "a.pdf",
-    zip([{ name: "a.txt", data: text() }], { before: pdf, comment: "%%EOF" }),
+    zip([note], { before: pdf, comment: "%%EOF" }),
   ],
   [
     "a PDF that is a web page",
@@ -71,26 +72,12 @@ const KINDS: readonly [string, string, Buffer][] = [
   ],
   ["an MP4 that is a ZIP", "a.mp4", after(mp4(), archive)],
   ["an MP4 with a program in it", "a.mp4", mp4(program().toString("latin1"))],
-  [
-    "a ZIP behind a program",
-    "a.zip",
-    zip([{ name: "a.txt", data: text() }], { before: program() }),
-  ],
-  [
-    "a ZIP behind other bytes",
-    "a.zip",
-    zip([{ name: "a.txt", data: text() }], { before: "PK\x03\x04 or not" }),
-  ],
+  ["a ZIP behind a program", "a.zip", zip([note], { before: program() })],
+  ["a ZIP behind other bytes", "a.zip", zip([note], { before: "PK\x03\x04 or not" })],
   ["a web page as a text", "a.txt", Buffer.from("\n <!DOCTYPE html><title>x</title>")],
   ["a PDF as a text, behind a line", "a.txt", Buffer.from(`A note\n%PDF-1.4\n%%EOF`)],
   ["a script as a text", "a.txt", Buffer.from("#!/bin/sh\nid\n")],
   ["an RTF with a program behind it", "a.rtf", after(Buffer.from("{\\rtf1 x}"), program())],
 ];
 
-export const polyglotUploads: readonly HostileUpload[] = KINDS.map(([title, fileName, bytes]) => ({
-  title,
-  fileName,
-  bytes,
-  status: "Rejected",
-  code: "TYPE_MISMATCH",
-}));
+export const polyglotUploads: readonly HostileUpload[] = KINDS.map((kind) => rejected(...kind));

@@ -1,5 +1,5 @@
 import { pdfStream, wholePdf } from "./samples.ts";
-import type { HostileUpload } from "./upload.ts";
+import { type HostileUpload, rejected } from "./upload.ts";
 
 const CII = "urn:un:unece:uncefact:data:standard:CrossIndustryInvoice:100";
 
@@ -130,10 +130,6 @@ const KINDS: readonly [string, Buffer][] = [
   ["a portfolio", invoicePdf({ more: ["<< /Collection << /View /D >> >>"] })],
 ];
 
-export const hostileInvoices: readonly HostileUpload[] = KINDS.map(([title, bytes]) => ({
-  title: `a PDF with ${title}`,
-  fileName: "a.pdf",
-  bytes,
-  status: "Rejected",
-  code: "TYPE_MISMATCH",
-}));
+export const hostileInvoices: readonly HostileUpload[] = KINDS.map(([title, bytes]) =>
+  rejected(`a PDF with ${title}`, "a.pdf", bytes),
+);
