@@ -1,4 +1,4 @@
-import { Problem } from "../contract/errors.ts";
+import { createFieldProblem, Problem } from "../contract/errors.ts";
 import { operations, PASSWORD_PAGE } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
@@ -48,9 +48,7 @@ const FAULTS: Record<FaultKind, string> = {
 const checkHeader = (name: string, value: string): string => {
   if (/^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(value)) return value;
   const message = "must be 1 to 255 printable ASCII characters";
-  throw new Problem("invalid_request", `${name} ${message}.`, {
-    errors: [{ field: name, code: "format", message }],
-  });
+  throw createFieldProblem("invalid_request", { field: name, code: "format", message });
 };
 
 const buildHeaders = (

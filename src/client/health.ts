@@ -1,6 +1,6 @@
 import type { Service } from "../contract/operation.ts";
 import { type Clock, MINUTE } from "../kit/clock.ts";
-import { isRecord } from "../kit/json.ts";
+import { isRecord, parseIfJson } from "../kit/json.ts";
 import type { Transport, WireReply } from "./port.ts";
 
 /** The part of `GET /health` that says what a platform can do beyond the documents. */
@@ -13,16 +13,8 @@ export type Health = {
 const NOTHING: Health = { idempotency: false, extensions: [] };
 const LIFE_MS = 5 * MINUTE;
 
-const parseBody = (body: string): unknown => {
-  try {
-    return JSON.parse(body);
-  } catch {
-    return undefined;
-  }
-};
-
 const toHealth = ({ status, body }: WireReply): Health => {
-  const health = status === 200 ? parseBody(body) : undefined;
+  const health = status === 200 ? parseIfJson(body) : undefined;
   if (!isRecord(health)) return NOTHING;
   const { idempotency, extensions } = health;
   return {

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { type Code, type Fault, isCode, Problem, type ProblemDetails } from "../contract/errors.ts";
+import { parseIfJson } from "../kit/json.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { WireReply } from "./port.ts";
 import { parseRetryAfter } from "./retry-after.ts";
@@ -133,14 +134,8 @@ const parseExportProblem = (status: number, body: unknown): ParsedRefusal | unde
 };
 
 /** The body as values, or undefined where it is not the JSON it should be. */
-const parseJsonBody = (reply: WireReply): unknown => {
-  if (!isJson(reply)) return undefined;
-  try {
-    return JSON.parse(reply.body);
-  } catch {
-    return undefined;
-  }
-};
+const parseJsonBody = (reply: WireReply): unknown =>
+  isJson(reply) ? parseIfJson(reply.body) : undefined;
 
 export const isJson = (reply: WireReply): boolean =>
   /^application\/([\w.-]+\+)?json\b/i.test(reply.headers["content-type"] ?? "");

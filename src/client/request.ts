@@ -1,5 +1,5 @@
 import { type Method, type Operation, parsePathParameters } from "../contract/operation.ts";
-import { Problem } from "../contract/errors.ts";
+import { createFieldProblem } from "../contract/errors.ts";
 
 /** An operation's request line and body. */
 export type Route = { method: Method; target: string; body: string | null };
@@ -16,9 +16,7 @@ const formatScalar = (name: string, value: unknown): string => {
 };
 
 const refuse = (field: string, message: string): never => {
-  throw new Problem("invalid_parameter", `${field} ${message}.`, {
-    errors: [{ field, code: "format", message }],
-  });
+  throw createFieldProblem("invalid_parameter", { field, code: "format", message });
 };
 
 // A lone surrogate has no UTF-8 encoding.

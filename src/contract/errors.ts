@@ -153,3 +153,7 @@ export class Problem extends Error {
     return ERRORS[this.code].status;
   }
 }
+
+/** Creates a problem with one field. */
+export const createFieldProblem = (code: Code, fault: Fault): Problem =>
+  new Problem(code, `${fault.field} ${fault.message}.`, { errors: [fault] });

@@ -1,4 +1,4 @@
-import { Problem } from "../contract/errors.ts";
+import { createFieldProblem, Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import { describeKnown } from "../contract/insights/arguments.ts";
 import type { DisputeFilters } from "../contract/insights/dispute-filters.ts";
@@ -88,8 +88,10 @@ const refuseUnknown = (filter: NamedFilter, word: string, known: readonly Named[
   const names = known.flatMap(({ code, name }) => [code, name]);
   const near = describeKnown(word, [...new Set(names)], MOST_KNOWN);
   const message = `names no ${filter} of the configuration: ${JSON.stringify(word.slice(0, 100))}${near}`;
-  throw new Problem("invalid_parameter", `${filter} ${message}.`, {
-    errors: [{ field: filter, code: "unknown_reference", message }],
+  throw createFieldProblem("invalid_parameter", {
+    field: filter,
+    code: "unknown_reference",
+    message,
   });
 };
 

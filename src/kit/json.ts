@@ -45,6 +45,15 @@ export const parseJson = (text: string): unknown => {
   );
 };
 
+/** Returns the value of JSON text; undefined for other text. */
+export const parseIfJson = (text: string): unknown => {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+};
+
 /** Maximum nesting of arrays and objects, items in one array, and different names of fields in the whole text. */
 export type JsonLimits = { depth: number; arrayLength: number; names: number };
 

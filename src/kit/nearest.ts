@@ -19,3 +19,7 @@ export const findNearest = (word: string, known: readonly string[], most = 3): s
     .slice(0, most)
     .map(({ name }) => name);
 };
+
+/** Returns the end of a message about a mistyped name: a question that offers the names, or nothing. */
+export const offerNames = (names: readonly string[]): string =>
+  names.length === 0 ? "" : `; did you mean ${names.join(" or ")}?`;

@@ -8,9 +8,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { buildGuide } from "../../tools/guide.ts";
-import { findOtherTool } from "../../tools/other-ways.ts";
 import type { Tool } from "../../tools/tool.ts";
-import { findNearest } from "../kit/nearest.ts";
 import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
 import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/get-prompt.ts";
 import { activePrompts } from "./prompts/prompt-list.ts";
@@ -21,7 +19,7 @@ import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
 import type { CallTool } from "./tools/tool-call.ts";
-import { createDiscovery } from "./tools/discovery.ts";
+import { createDiscovery, offerTools } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
@@ -58,9 +56,7 @@ export type FindHandlers = <T>(
 const findTool = (tools: ReadonlyMap<string, Tool>, name: string): Tool => {
   const tool = tools.get(name);
   if (tool !== undefined) return tool;
-  const other = findOtherTool(name);
-  const near = other === undefined ? findNearest(name, [...tools.keys()]) : [other];
-  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  const hint = offerTools(name, [...tools.keys()]);
   const shown = JSON.stringify(sanitizeLine(name, 80));
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
 };

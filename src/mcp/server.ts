@@ -11,6 +11,7 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { systemClock } from "../kit/clock.ts";
+import { parseIfJson } from "../kit/json.ts";
 import { createLazy } from "../kit/lazily.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
@@ -162,11 +163,7 @@ type Issue = { path: PropertyKey[]; message: string };
 /** Returns the faults that the SDK found in a request's parameters; they are the JSON text of its error. */
 const readIssues = (error: unknown): readonly Issue[] | undefined => {
   if (!(error instanceof Error) || !error.message.startsWith("[")) return undefined;
-  try {
-    return JSON.parse(error.message) as Issue[];
-  } catch {
-    return undefined;
-  }
+  return parseIfJson(error.message) as Issue[] | undefined;
 };
 
 /** Refuses parameters that are not of their method's form with -32602; to the SDK they are an internal error. */

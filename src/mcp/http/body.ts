@@ -3,7 +3,7 @@ import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./error-response.ts";
-import { findExceededLimit } from "../../kit/json.ts";
+import { findExceededLimit, parseIfJson } from "../../kit/json.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
@@ -54,11 +54,8 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   const text = await readText(request, limits).catch(() => "");
   if (text === undefined) return tooLarge(limits);
   if (findExceededLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return notJson();
-  }
+  const value = parseIfJson(text);
+  return value === undefined ? notJson() : value;
 };
 
 /** Returns the parsed JSON body, or the response that refuses it; undefined for a request without one. */

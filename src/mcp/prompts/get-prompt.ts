@@ -8,7 +8,7 @@ import type { Prompt } from "../../../prompts/prompt.ts";
 import { MISSING } from "../../broker/credentials.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
-import { findNearest } from "../../kit/nearest.ts";
+import { findNearest, offerNames } from "../../kit/nearest.ts";
 import { activePrompts, type Offer } from "./prompt-list.ts";
 import type { CallerContext } from "../caller.ts";
 
@@ -58,10 +58,11 @@ const attach = async (uri: string, read: ReadAttachment) => {
 };
 
 const unknownPrompt = (name: string, active: readonly Prompt[]): ProtocolError => {
-  const names = active.map((one) => one.name);
-  const near = findNearest(name, names);
-  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
-  return refuse(`Unknown prompt ${JSON.stringify(sanitizeLine(name, 80))}${hint}`);
+  const near = findNearest(
+    name,
+    active.map((one) => one.name),
+  );
+  return refuse(`Unknown prompt ${JSON.stringify(sanitizeLine(name, 80))}${offerNames(near)}`);
 };
 
 /**

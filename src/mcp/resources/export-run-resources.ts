@@ -1,11 +1,11 @@
 import { z } from "zod";
 import type { CallOptions } from "../../client/port.ts";
-import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
 import type { CallerContext } from "../caller.ts";
 import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
+import { malformedResponse } from "../results/refusal.ts";
 import { protocolError } from "../results/protocol-error.ts";
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
 import type { RunsState } from "./watches.ts";
@@ -36,7 +36,7 @@ const Schedules = z.looseObject({
 const parseOutput = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> => {
   const { data } = schema.safeParse(output);
   if (data !== undefined) return data;
-  throw new Problem("unavailable", "The platform's answer does not have the documented form.");
+  throw malformedResponse();
 };
 
 const toPart = (items: Fields[], hasMore: boolean): Part => ({

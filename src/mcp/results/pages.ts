@@ -5,6 +5,7 @@ import { isRecord } from "../../kit/json.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Reply } from "../../client/port.ts";
 import { createBasket, type Fields, truncateToBudget } from "./budget.ts";
+import { malformedResponse } from "./refusal.ts";
 
 /** A list in the export API's own form. */
 export const isExportList = ({ list }: Operation): boolean =>
@@ -54,14 +55,11 @@ const DEFAULT_PAGE_SIZE = 20;
 const MAX_PAGES = 50;
 const MAX_READING_MS = 20 * SECOND;
 
-const malformed = () =>
-  new Problem("unavailable", "The platform's answer does not have the documented form.");
-
 const endless = () =>
   new Problem("unavailable", "The platform's list does not go on: a page comes again.");
 
 const recordsOf = (value: unknown): Fields[] => {
-  if (!Array.isArray(value) || !value.every(isRecord)) throw malformed();
+  if (!Array.isArray(value) || !value.every(isRecord)) throw malformedResponse();
   return value;
 };
 
@@ -106,9 +104,9 @@ type Keep = (beside: Fields) => void;
 
 /** Splits an answer of the export API into its records, its pagination and its other fields. */
 const parseExported = (output: unknown, keep: Keep) => {
-  if (!isRecord(output)) throw malformed();
+  if (!isRecord(output)) throw malformedResponse();
   const { data, pagination = {}, ...beside } = output;
-  if (!isRecord(pagination)) throw malformed();
+  if (!isRecord(pagination)) throw malformedResponse();
   keep(beside);
   return { items: recordsOf(data), pagination, beside };
 };
@@ -125,7 +123,7 @@ const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => 
       const { items, pagination } = parseExported(output, keep);
       const { hasMore, cursor: next } = pagination;
       if (hasMore !== true) return { items, total: null, next: undefined };
-      if (typeof next !== "string") throw malformed();
+      if (typeof next !== "string") throw malformedResponse();
       return { items, total: null, next };
     },
   };
@@ -141,7 +139,7 @@ const ofOneRun = (args: Args, ask: Ask, keep: Keep): Reader => {
     (page) => ask({ ...page, ...named }),
     (beside) => {
       const { runId } = beside;
-      if (typeof runId !== "string") throw malformed();
+      if (typeof runId !== "string") throw malformedResponse();
       named = { runId };
       keep(beside);
     },
@@ -180,7 +178,7 @@ const applicationsOf =
   (ask: Ask, keep: Keep): Ask =>
   async (args) => {
     const reply = await ask(args);
-    if (!isRecord(reply.output)) throw malformed();
+    if (!isRecord(reply.output)) throw malformedResponse();
     const { applications, applicationStatusSummary } = reply.output;
     keep({ applicationStatusSummary });
     return { ...reply, output: applications };

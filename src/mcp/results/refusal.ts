@@ -38,3 +38,7 @@ export const badCursor = (message: string): Problem =>
   new Problem("invalid_parameter", message, {
     errors: [{ field: "cursor", code: "format", message: "cannot be used here" }],
   });
+
+/** Creates the problem of a response that the platform's documents do not describe. */
+export const malformedResponse = (): Problem =>
+  new Problem("unavailable", "The platform's answer does not have the documented form.");

@@ -1,4 +1,4 @@
-import { isRecord } from "../../kit/json.ts";
+import { isRecord, parseIfJson } from "../../kit/json.ts";
 
 /**
  * Strict checks of the messages that the handshake answers. A message with any other part may be invalid or belong to
@@ -97,14 +97,6 @@ export const findModernCapabilities = (params: unknown): object | undefined => {
     : undefined;
 };
 
-const parseJson = (line: string): { value: unknown } | undefined => {
-  try {
-    return { value: JSON.parse(line) as unknown };
-  } catch {
-    return undefined;
-  }
-};
-
 const toRefusal = (id: MessageId | null, code: number, message: string): string =>
   `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
 
@@ -115,9 +107,8 @@ export const refuseLength = (maxBytes: number): string =>
 /** Returns the answer to a line that is no message: the SDK drops it, and its sender would wait. */
 export const refuseLine = (line: string): string | undefined => {
   if (line.trim() === "") return undefined;
-  const parsed = parseJson(line);
-  if (parsed === undefined) return toRefusal(null, -32_700, "The line is not JSON.");
-  const { value } = parsed;
+  const value = parseIfJson(line);
+  if (value === undefined) return toRefusal(null, -32_700, "The line is not JSON.");
   const { jsonrpc, id, method, params } = isRecord(value) ? value : {};
   const isResponse = isRecord(value) && method === undefined;
   // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.

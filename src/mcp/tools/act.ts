@@ -1,10 +1,10 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
-import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import { fileRecord } from "../results/file-content.ts";
 import type { Fields } from "../results/budget.ts";
+import { malformedResponse } from "../results/refusal.ts";
 import { storeSecret } from "./stored-secret.ts";
 import { deletedKeys } from "./output-schema.ts";
 
@@ -12,7 +12,7 @@ type Args = Record<string, unknown>;
 
 const record = ({ output }: Reply): Fields => {
   if (isRecord(output)) return output;
-  throw new Problem("unavailable", "The platform's answer does not have the documented form.");
+  throw malformedResponse();
 };
 
 const SESSION = {

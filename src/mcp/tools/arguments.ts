@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { parseStatusWord } from "../../contract/fields.ts";
-import { isRecord } from "../../kit/json.ts";
+import { isRecord, parseIfJson } from "../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -35,12 +35,10 @@ const typeOf = (value: unknown): string => {
 const fits = (value: unknown, types: string[]): boolean =>
   types.includes(typeOf(value)) || (types.includes("integer") && typeof value === "number");
 
-const parsed = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return text;
-  }
+/** Returns the value of JSON text, and other text as it is. */
+export const parseText = (text: string): unknown => {
+  const value = parseIfJson(text);
+  return value === undefined ? text : value;
 };
 
 /** Parses JSON strings and wraps single items: many hosts send objects, lists and numbers as text. */
@@ -48,7 +46,7 @@ const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   const types = [schema.type ?? []].flat();
   if (fits(value, types)) return value;
   if (typeof value === "string") {
-    const inner = parsed(value);
+    const inner = parseText(value);
     if (fits(inner, types)) return inner;
   }
   return types.includes("array") && !isRecord(value) && value !== null ? [value] : value;

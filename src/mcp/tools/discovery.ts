@@ -3,12 +3,12 @@ import { z } from "zod";
 import type { Problem } from "../../contract/errors.ts";
 import { toFaults } from "../../contract/faults.ts";
 import { createLazy } from "../../kit/lazily.ts";
-import { findNearest } from "../../kit/nearest.ts";
+import { findNearest, offerNames } from "../../kit/nearest.ts";
 import { findOtherTool } from "../../../tools/other-ways.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { truncateToBudget } from "../results/budget.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
-import { refuseArguments } from "./arguments.ts";
+import { parseText, refuseArguments } from "./arguments.ts";
 import type { DiscoveryTool } from "./discovery-tools.ts";
 import { everyTool } from "./every-tool.ts";
 import { isReading } from "./kinds.ts";
@@ -33,24 +33,17 @@ export type DiscoveryNeeds = {
 
 const MOST_FOUND = 8;
 
-const parseText = (value: unknown): unknown => {
-  if (typeof value !== "string") return value;
-  try {
-    return JSON.parse(value);
-  } catch {
-    return value;
-  }
-};
-
 const ToolName = z.string().min(1).max(100);
 
 const INPUTS = {
   find_tools: z.object({ query: z.string().trim().min(1).max(500) }),
   describe_tool: z.object({ name: ToolName }),
-  // Many hosts send objects as text.
   call_tool: z.object({
     name: ToolName,
-    arguments: z.preprocess(parseText, z.record(z.string(), z.unknown())).default({}),
+    arguments: z.preprocess(
+      // Many hosts send objects as text.
+      (value) => (typeof value === "string" ? parseText(value) : value),
+      z.record(z.string(), z.unknown())).default({}),
   }),
 };
 
@@ -71,13 +64,15 @@ const readInput = <N extends DiscoveryTool>(name: N, args: Values): z.infer<(typ
   return parsed.data as z.infer<(typeof INPUTS)[N]>;
 };
 
-/** Names the tool that an unknown name means, or the near ones. */
-const unknownTool = (asked: DiscoveryTool, name: string, known: readonly string[]): Problem => {
+/** Returns the end of a message about an unknown tool: the one that the name means, or the near ones. */
+export const offerTools = (name: string, known: readonly string[]): string => {
   const other = findOtherTool(name);
-  const near = other === undefined ? findNearest(name, known) : [other];
-  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
+  return offerNames(other === undefined ? findNearest(name, known) : [other]);
+};
+
+const unknownTool = (asked: DiscoveryTool, name: string, known: readonly string[]): Problem => {
   const shown = JSON.stringify(sanitizeLine(name, 80));
-  const message = `${shown} is not a tool${hint}; find_tools finds the tool for a task`;
+  const message = `${shown} is not a tool${offerTools(name, known)}; find_tools finds the tool for a task`;
   return refuseArguments({ name: asked }, [{ field: "name", code: "unknown", message }]);
 };
 

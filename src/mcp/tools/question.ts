@@ -1,6 +1,6 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
-import { Problem } from "../../contract/errors.ts";
+import { createFieldProblem, Problem } from "../../contract/errors.ts";
 import { findSideEffects, type Operation, parsePathParameters } from "../../contract/operation.ts";
 import {
   ABSENT,
@@ -62,11 +62,12 @@ const readOne = async (
   }
 };
 
-const unknownName = (field: string): Problem => {
-  const message = "names no record";
-  const errors = [{ field, code: "unknown_reference", message }];
-  return new Problem("invalid_request", `${field} ${message}.`, { errors });
-};
+const unknownName = (field: string): Problem =>
+  createFieldProblem("invalid_request", {
+    field,
+    code: "unknown_reference",
+    message: "names no record",
+  });
 
 /** Returns the rows of a list; undefined if the answer is not one. */
 const rowsOf = (reply: Reply | Problem | undefined): Arguments[] | undefined => {

@@ -1,7 +1,7 @@
 import pMap from "p-map";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
-import { Problem } from "../../contract/errors.ts";
+import { createFieldProblem, Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Broker } from "../../broker/port.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
@@ -72,9 +72,7 @@ const isSame = (value: unknown, code: string): boolean =>
 const refuseAmbiguous = (field: string, code: string, candidates: string[]): never => {
   const shown = candidates.slice(0, MAX_CANDIDATES).join(", ");
   const message = `${JSON.stringify(sanitizeLine(code, 80))} fits several records: ${shown}; send an id`;
-  throw new Problem("invalid_request", `${field} ${message}.`, {
-    errors: [{ field, code: "ambiguous", message }],
-  });
+  throw createFieldProblem("invalid_request", { field, code: "ambiguous", message });
 };
 
 /** Returns the rows of a list; none if the platform refuses it, so that it judges the value itself. */
@@ -150,9 +148,7 @@ const toDisputeIds = async (context: Context, values: readonly unknown[]): Promi
   const codes = values.filter((one) => parseDisputeCode(String(one)) !== undefined);
   if (codes.length > MAX_CODES) {
     const message = `must have at most ${MAX_CODES} codes; send ids`;
-    throw new Problem("invalid_request", `disputeIds ${message}.`, {
-      errors: [{ field: "disputeIds", code: "too_long", message }],
-    });
+    throw createFieldProblem("invalid_request", { field: "disputeIds", code: "too_long", message });
   }
   return pMap(values, (one, at) => toDisputeId(context, `disputeIds[${at}]`, String(one)), {
     concurrency: AT_ONCE,

@@ -1,8 +1,8 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions } from "../../client/port.ts";
-import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Fields } from "../results/budget.ts";
+import { malformedResponse } from "../results/refusal.ts";
 import type { StoredName } from "./secret-pages.ts";
 
 /** Returns the name and kind of the secret that an answer was stored under, if it had one. */
@@ -32,9 +32,7 @@ export const storeSecret = async (
   if (returnsSecret === null) return output;
   const { kind, field, id, storedAs, undo } = returnsSecret;
   const { [field]: value, [id]: keyId } = output;
-  if (typeof value !== "string" || typeof keyId !== "string") {
-    throw new Problem("unavailable", "The platform's answer does not have the documented form.");
-  }
+  if (typeof value !== "string" || typeof keyId !== "string") throw malformedResponse();
   try {
     const name = await vault.put({ kind, keyId, tenantId, value });
     return { ...without(output, field, value), [storedAs]: name };

@@ -1,5 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
-import { findNearest } from "../../kit/nearest.ts";
+import { findNearest, offerNames } from "../../kit/nearest.ts";
 import { formatFaults } from "../../contract/faults.ts";
 import type { Arguments, OperationTool, Tool } from "../../../tools/tool.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -22,11 +22,8 @@ const listKnown = (known: readonly string[]): string => {
 };
 
 /** Describes what a tool has instead of a name that it does not know. */
-export const describeInstead = (name: string, known: readonly string[]): string => {
-  const near = findNearest(name, known);
-  const hint = near.length === 0 ? "" : `; did you mean ${near.join(" or ")}?`;
-  return `${hint}${listKnown(known)}`;
-};
+export const describeInstead = (name: string, known: readonly string[]): string =>
+  `${offerNames(findNearest(name, known))}${listKnown(known)}`;
 
 /**
  * Checks the arguments of a list that is empty.
