@@ -70,7 +70,10 @@ const putBenchmark = (connections: number): Benchmark => ({
       const bare = new Pool(bareUrl, { connections: 1 });
       const samples = await interleaved(
         {
-          ours: () => cpuOf(bare, () => byCallers(connections, PUTS / connections, () => putOne(pool, ledger))),
+          ours: () =>
+            cpuOf(bare, () =>
+              byCallers(connections, PUTS / connections, () => putOne(pool, ledger)),
+            ),
           base: () => cpuOf(bare, async () => {}, PUTS),
         },
         { ...options, warmUp: 4 },

@@ -123,7 +123,10 @@ const onSqlite = (meter: Meter) => (options: Options) =>
       };
     };
     const ours = inFresh((path) => importInto(meter, path, ledger));
-    return interleaved({ ours, base: inFresh((path) => insertInto(meter, path)) }, atMost(MOST_RUNS, options));
+    return interleaved(
+      { ours, base: inFresh((path) => insertInto(meter, path)) },
+      atMost(MOST_RUNS, options),
+    );
   });
 
 const administer = async (url: string, statement: string): Promise<void> => {

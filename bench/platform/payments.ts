@@ -6,14 +6,7 @@ import {
   hashSelection,
 } from "../../src/contract/payments/query.ts";
 import { createSeal } from "../../src/kit/seal.ts";
-import {
-  atMost,
-  type Benchmark,
-  closeAtEnd,
-  interleaved,
-  middleMs,
-  wallMs,
-} from "../measure.ts";
+import { atMost, type Benchmark, closeAtEnd, interleaved, middleMs, wallMs } from "../measure.ts";
 import { withServer } from "../server-process.ts";
 import { type Bench, type Ledger, MASTER_KEY, openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
@@ -85,7 +78,10 @@ const memory: Benchmark = {
         await readPage(pool, key);
         return Math.max(0, (await used()).most - now);
       };
-      const samples = await interleaved({ ours: above, base: () => MOST_MIB }, atMost(MOST_RUNS, options, 2));
+      const samples = await interleaved(
+        { ours: above, base: () => MOST_MIB },
+        atMost(MOST_RUNS, options, 2),
+      );
       await Promise.all([pool.close(), bare.close()]);
       return samples;
     }),

@@ -10,7 +10,9 @@ export const listen = async (server: Server): Promise<number> => {
 };
 
 /** Closes a server with all its connections. */
-export const closeNow = async (server: Pick<HttpServer, "close" | "closeAllConnections" | "once">) => {
+export const closeNow = async (
+  server: Pick<HttpServer, "close" | "closeAllConnections" | "once">,
+) => {
   const closed = new Promise((resolve) => server.once("close", resolve));
   server.close();
   server.closeAllConnections();

@@ -40,10 +40,13 @@ const INPUTS = {
   describe_tool: z.object({ name: ToolName }),
   call_tool: z.object({
     name: ToolName,
-    arguments: z.preprocess(
-      // Many hosts send objects as text.
-      (value) => (typeof value === "string" ? parseText(value) : value),
-      z.record(z.string(), z.unknown())).default({}),
+    arguments: z
+      .preprocess(
+        // Many hosts send objects as text.
+        (value) => (typeof value === "string" ? parseText(value) : value),
+        z.record(z.string(), z.unknown()),
+      )
+      .default({}),
   }),
 };
 

@@ -19,11 +19,7 @@ const PROGRAMS: Readonly<Record<string, string>> = {
 };
 
 const KINDS: readonly [string, string, Buffer][] = [
-  [
-    "a PDF that is a ZIP",
-    "a.pdf",
-    zip([note], { before: pdf, comment: "%%EOF" }),
-  ],
+  ["a PDF that is a ZIP", "a.pdf", zip([note], { before: pdf, comment: "%%EOF" })],
   [
     "a PDF that is a web page",
     "a.pdf",
