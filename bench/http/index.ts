@@ -23,8 +23,8 @@ const CALLERS = 32;
 const CALLS_EACH = 20;
 
 const start = async (program: Program, flags: string[] = []): Promise<Running> => {
-  const server = await startServer<Said>([...flags, SERVER, program]);
-  const { url, controlUrl } = server.said;
+  const server = await startServer([...flags, SERVER, program]);
+  const { url, controlUrl } = server.said as Said;
   const { origin, pathname } = new URL(url);
   const [pool, control] = [new Pool(origin, { connections: CALLERS }), new Pool(controlUrl)];
   return {

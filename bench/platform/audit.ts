@@ -18,8 +18,8 @@ type Server = Awaited<ReturnType<typeof startPlatform>>;
 
 /** Starts a platform as a process of its own, with audit entries or without. */
 const startPlatform = async (dialect: string, flags: readonly string[]) => {
-  const server = await startServer<Said>([...flags, SERVER, dialect]);
-  const { url, ledger } = server.said;
+  const server = await startServer([...flags, SERVER, dialect]);
+  const { url, ledger } = server.said as Said;
   const open = Array.from({ length: ledger.disputes }, (_, number) => number).filter(isOpenDispute);
   const pool = new Pool(url, { connections: CALLERS });
   let written = 0;

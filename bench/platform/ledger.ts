@@ -71,11 +71,14 @@ export type Bench<Ledgers extends readonly Ledger[] = readonly Ledger[]> = {
   close(): Promise<void>;
 };
 
+/** A ledger of each size. */
+export type Ledgers<Sizes extends readonly number[]> = { [Place in keyof Sizes]: Ledger };
+
 /** A platform on a store of its own, with a tenant of each size. */
 export const openLedgers = async <const Sizes extends readonly number[]>(
   sizes: Sizes,
   openStore: (path: string) => Promise<Store> = (path) => openSqlite(path, SIGNING),
-): Promise<Bench<{ [Place in keyof Sizes]: Ledger }>> => {
+): Promise<Bench<Ledgers<Sizes>>> => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-bench-"));
   const path = join(folder, "platform.db");
   const store = await openStore(path);
@@ -118,7 +121,7 @@ export const openLedgers = async <const Sizes extends readonly number[]>(
     store,
     platform,
     files,
-    ledgers: ledgers as { [Place in keyof Sizes]: Ledger },
+    ledgers: ledgers as Ledgers<Sizes>,
     async close() {
       await platform.close();
       await store.close();

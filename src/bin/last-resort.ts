@@ -36,7 +36,6 @@ export const installLastResort = (): void => {
     log.warn("process.warning", { name, message });
   });
   for (const method of METHODS) {
-    // oxlint-disable-next-line no-console -- replaced, not called
     console[method] = (...values: unknown[]) => {
       log.warn("library.message", { message: format(...values) });
     };

@@ -17,7 +17,6 @@ import {
 import { dialects } from "../support/stores.ts";
 
 /** Payment rows; there are twice as many audit entries. */
-// oxlint-disable-next-line node/no-process-env -- docs/scale.md says how to run it with all rows
 const ROWS = Number(process.env["PLAN_ROWS"] ?? 100_000);
 
 const BUILD_MS = 120_000 + ROWS;

@@ -108,6 +108,5 @@ parentPort?.on("message", ({ id, session, request }: ReaderMessage) => {
   } catch (error) {
     reply = { id, fault: toFault(error) };
   }
-  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
   parentPort?.postMessage(reply, findBlobs(reply));
 });
