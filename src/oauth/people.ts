@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { keyHeader, sessionHeader } from "../broker/credentials.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
-import { UserV1 } from "../contract/operations/users.ts";
 import { DAY } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
@@ -96,12 +95,40 @@ export const isKeyAccepted = async (
   }
 };
 
-/** Reads the name of a person's role at their tenant. @throws {Problem} */
-export const readRole = async (context: OauthContext, { apiKey }: Person): Promise<string> => {
-  const headers = headerOf(context, apiKey);
-  const { profile } = contract.users;
+const { profile, list_v1 } = contract.users;
+
+/** Reads a person's role from the list of their tenant's users; undefined if they may not read the list. */
+const readListedRole = async (
+  { client }: OauthContext,
+  { userId, tenant: { id: tenantId } }: Person,
+  headers: Headers,
+): Promise<string | undefined> => {
+  try {
+    const { output } = await client.call(list_v1, { tenantId }, headers, { tool: undefined });
+    return list_v1.output.parse(output).find((user) => user.userId === userId)?.role;
+  } catch (error) {
+    if (error instanceof Problem && [403, 404].includes(error.status)) return undefined;
+    throw error;
+  }
+};
+
+/**
+ * Reads the name of a person's role at their tenant; undefined if they do not belong to it any more, or the platform
+ * does not tell them. The role in a profile is that at the user's default tenant. @throws {Problem}
+ */
+export const readRole = async (
+  context: OauthContext,
+  person: Person,
+): Promise<string | undefined> => {
+  const headers = headerOf(context, person.apiKey);
   const { output } = await context.client.call(profile, {}, headers, { tool: undefined });
-  return UserV1.pick({ role: true }).parse(output).role;
+  const { role, tenants, defaultTenantId } = profile.output.parse(output);
+  const ids = tenants.map(({ tenantId }) => tenantId);
+  if (!ids.includes(person.tenant.id)) return undefined;
+  const [only, ...others] = ids;
+  const homeId =
+    ids.find((id) => id === defaultTenantId) ?? (others.length === 0 ? only : undefined);
+  return homeId === person.tenant.id ? role : readListedRole(context, person, headers);
 };
 
 /** Creates an API key for the session's user. It is not stored. */

@@ -38,7 +38,7 @@ export type AuthorizationServer = {
   findCredential(
     personId: string,
   ): Promise<{ email: string; tenantId: string; apiKey: Secret } | undefined>;
-  /** Reads the name of a person's role at their tenant; undefined after their last grant has ended. @throws {Problem} */
+  /** Reads the name of a person's role at their tenant; undefined if they have none there or no grant. @throws {Problem} */
   readRole(personId: string): Promise<string | undefined>;
   /**
    * Checks a person's API key after the platform has refused a call. If the key is invalid, revokes the person's grants
