@@ -1,5 +1,14 @@
 import { createHash } from "node:crypto";
-import { appendFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import {
+  appendFileSync,
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -10,13 +19,21 @@ import { exportTenant } from "../../src/platform/admin/tenant-export.ts";
 import { importTenant } from "../../src/platform/admin/tenant-import.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
+import { hashSecret, makeKey } from "../../src/platform/credentials.ts";
 import { DEMO_TENANT, loadDemo } from "../../src/platform/demo/load.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import { SEALS } from "../../src/platform/store/sealed-columns.ts";
+import { readTenant } from "../../src/platform/store/tenants.ts";
 import { rowsOf } from "../support/audit.ts";
 import { filesUnder } from "../support/pdf.ts";
-import { DISPUTES, type Person, startPlatform, type TestPlatform } from "../support/platform.ts";
+import {
+  CONFIGURATION,
+  DISPUTES,
+  type Person,
+  startPlatform,
+  type TestPlatform,
+} from "../support/platform.ts";
 import { type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -52,6 +69,19 @@ const linesOf = (folder: string, table: string): Record<string, unknown>[] =>
     .split("\n")
     .map((line) => JSON.parse(line) as Record<string, unknown>);
 
+/** Replaces tables of an exported tenant, and their hashes in its manifest. */
+const rewrite = (folder: string, tables: Record<string, object[]>): void => {
+  const path = join(folder, "manifest.json");
+  const manifest = JSON.parse(readFileSync(path, "utf8")) as { tables: Record<string, object> };
+  for (const [table, rows] of Object.entries(tables)) {
+    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
+    writeFileSync(join(folder, `${table}.ndjson`), text);
+    const sha256 = createHash("sha256").update(text).digest("hex");
+    manifest.tables[table] = { rows: rows.length, sha256 };
+  }
+  writeFileSync(path, JSON.stringify(manifest));
+};
+
 const countTenants = async ({ store }: TestPlatform) =>
   (await store.read.selectFrom("tenants").select("id").execute()).length;
 
@@ -76,6 +106,10 @@ describe.each(dialects.map((from, index) => [from, dialects[1 - index] ?? from] 
       await loadDemo(needsOf(source));
       ann = await source.person(tenantId, { roles: ["Administrator"] });
       const reader = await source.exportCaller(tenantId);
+      // Some readers of lines end one at this character.
+      const odd = { code: "ODD", description: "a\u2028b" };
+      const made = await ann.call("POST", `${CONFIGURATION}/departments`, { body: odd });
+      if (made.status !== 201) throw new Error(made.text);
       const body = { callbackUrl: "https://hooks.example/in" };
       const hook = await reader("POST", WEBHOOKS, { body });
       if (hook.status !== 201) throw new Error(hook.text);
@@ -134,6 +168,37 @@ describe.each(dialects.map((from, index) => [from, dialects[1 - index] ?? from] 
       const again = join(parent, "foreign");
       await exportTenant(needsOf(target, 9), { tenantId, folder: again });
       expect(hashesIn(again)).toEqual(hashesIn(folder));
+    });
+
+    verifies("OP-12", "C-35");
+    it(`from ${from.name} brings no API key for a person of the store, and no other tenant's files`, async () => {
+      const target = await start(startPlatform(to));
+      const victim = await target.tenant("victim");
+      const forged = join(parent, "forged");
+      cpSync(folder, forged, { recursive: true });
+      const { userId: user_id, email } = victim;
+      const [row] = linesOf(forged, "users");
+      const mine = { ...row, id: user_id, email, email_folded: email };
+      const apiKey = makeKey("rcvg_");
+      const facts = {
+        id: randomId(),
+        prefix: apiKey.slice(0, 8),
+        created_at: 0,
+        used_at: target.clock(),
+      };
+      const key = { ...facts, tenant_id: tenantId, user_id, hash: hashSecret(apiKey) };
+      rewrite(forged, { users: [mine], api_keys: [key] });
+      const { connection_id } = await readTenant(target.store.read, "victim");
+      const twin = join(parent, "twin");
+      cpSync(folder, twin, { recursive: true });
+      rewrite(twin, { tenants: [{ ...linesOf(twin, "tenants")[0], connection_id }] });
+      await expect(importTenant(needsOf(target), twin)).rejects.toThrow(
+        "victim has the connection",
+      );
+      expect(await importTenant(needsOf(target), forged)).toMatchObject({ keysLeftOut: 1 });
+      const headers = { "X-Platform-Api-Key": apiKey };
+      const path = DISPUTES.replace("{t}", "victim");
+      expect((await target.call("GET", path, { headers })).status).toBe(401);
     });
 
     verifies("OP-12");

@@ -9,6 +9,7 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { parseKey } from "../files/port.ts";
+import { escapeControls } from "../../kit/text.ts";
 import { listMigrationNames } from "../store/migrate.ts";
 import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
 
@@ -64,7 +65,8 @@ export const writeTable = async (
   let count = 0;
   async function* toLines(): AsyncGenerator<string> {
     for await (const row of rows) {
-      const line = `${JSON.stringify(row)}\n`;
+      // Readers of lines end one at U+2028 and U+2029 too, which JSON leaves as they are.
+      const line = `${escapeControls(JSON.stringify(row))}\n`;
       hash.update(line);
       count += 1;
       yield line;

@@ -20,6 +20,8 @@ export type ImportedTenant = {
   files: number;
   /** People who are new to this store. */
   people: number;
+  /** API keys of people whom this store knew already. They are not imported. */
+  keysLeftOut: number;
   /**
    * The audit log: `kept` with its codes, where both stores have the same master key; `signed_again` with this store's
    * key otherwise. `wasValid` is false if the log did not verify before.
@@ -200,7 +202,7 @@ const readAll = async (task: Import, table: Table): Promise<Row[]> => {
 const open = async (
   task: Import,
   head: AuditHeadRow,
-  written: Omit<ImportedTenant, "people">,
+  written: Omit<ImportedTenant, "people" | "keysLeftOut">,
 ): Promise<ImportedTenant> => {
   const { tenantId, files, audit } = written;
   const users = await readAll(task, "users");
@@ -211,11 +213,16 @@ const open = async (
   const free = { lease: null, leased_until: 0 };
   return task.store.transaction(async (tx) => {
     const people = await findNewPeople(tx, users);
+    const isNew = new Set(people.map(({ id }) => id));
     let rows = written.rows + people.length + 1;
+    let keysLeftOut = 0;
     for (const [table, all] of [["users", people] as const, ...access]) {
-      const ready = table === "jobs" ? all.map((row) => ({ ...row, ...free })) : all;
+      let ready = table === "jobs" ? all.map((row) => ({ ...row, ...free })) : all;
+      // A key acts for its person at all of their tenants, and nothing proves who wrote the folder.
+      if (table === "api_keys") ready = all.filter((row) => isNew.has(row["user_id"] ?? null));
+      keysLeftOut += all.length - ready.length;
       await insertRows(tx, table, ready, task.columns.get(table) ?? []);
-      if (table !== "users") rows += all.length;
+      if (table !== "users") rows += ready.length;
     }
     await tx.insertInto("audit_heads").values(head).execute();
     await tx.updateTable("tenants").set({ phase: null }).where("id", "=", tenantId).execute();
@@ -224,7 +231,7 @@ const open = async (
     const metadata = { rows, files, ...former };
     const change = { tenantId, resourceId: tenantId, metadata };
     await task.record?.(tx, { ...change, action: "admin.tenant_imported" });
-    return { ...written, rows, people: people.length };
+    return { ...written, rows, people: people.length, keysLeftOut };
   }, tenantId);
 };
 
@@ -248,7 +255,17 @@ const checkFree = async (task: Import, tenant: TenantRow): Promise<void> => {
   if ((await findTenant(store.read, tenant.id)) !== undefined) {
     throw new Problem("conflict", `There is a tenant ${tenant.id} already. Delete it first.`);
   }
-  for await (const { key } of files.list(tenant.connection_id)) {
+  const { connection_id: connectionId } = tenant;
+  // The names of a tenant's files begin with its connection.
+  const twin = await store.read
+    .selectFrom("tenants")
+    .select("id")
+    .where("connection_id", "=", connectionId)
+    .executeTakeFirst();
+  if (twin !== undefined) {
+    throw new Problem("conflict", `The tenant ${twin.id} has the connection ${connectionId}.`);
+  }
+  for await (const { key } of files.list(connectionId)) {
     throw new Problem(
       "conflict",
       `The file store has files of this tenant, such as ${key}: another database uses it, or an import has failed.`,
