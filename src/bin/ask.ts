@@ -1,3 +1,5 @@
+import { escapeControls } from "../kit/text.ts";
+
 /** Asks the person at the terminal. Questions go to stderr, because stdout is for results. */
 export type Ask = {
   line(question: string): Promise<string>;
@@ -17,6 +19,8 @@ export const terminalAsk: Ask = {
   },
   async choose(message, among) {
     const { select } = await import("@inquirer/prompts");
-    return select({ message, choices: [...among] }, { output: process.stderr });
+    // Names of tenants come from the platform.
+    const choices = among.map(({ name, value }) => ({ name: escapeControls(name), value }));
+    return select({ message, choices }, { output: process.stderr });
   },
 };

@@ -1,4 +1,5 @@
 import about from "../../package.json" with { type: "json" };
+import { escapeControls } from "../kit/text.ts";
 import { terminalAsk } from "./ask.ts";
 import { installLastResort } from "./last-resort.ts";
 import { runMain } from "./main.ts";
@@ -32,10 +33,10 @@ export const run = async (dataFolder: string): Promise<void> => {
     version: about.version,
     program: { command: process.execPath, args: process.argv.slice(1, 2) },
     print: (value) => {
-      process.stdout.write(`${JSON.stringify(value)}\n`);
+      process.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
     },
     tell: (line) => {
-      process.stderr.write(`${line}\n`);
+      process.stderr.write(`${escapeControls(line)}\n`);
     },
     tellsPerson: process.stderr.isTTY,
     isTerminal: process.stdout.isTTY,

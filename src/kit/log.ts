@@ -1,3 +1,4 @@
+import { escapeControls } from "./text.ts";
 import { traceIds } from "./tracing.ts";
 
 /** Fields of a log line. Logs are JSON lines on stderr with a literal event name; stdout is never a log. */
@@ -32,7 +33,8 @@ export const createLog = (
     (event: string, fields: Fields = {}) => {
       if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return;
       const time = new Date(now()).toISOString();
-      write(`${JSON.stringify({ time, level: name, event, ...fields, ...traceIds() })}\n`);
+      const line = JSON.stringify({ time, level: name, event, ...fields, ...traceIds() });
+      write(`${escapeControls(line)}\n`);
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 };

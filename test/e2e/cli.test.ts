@@ -47,6 +47,21 @@ describe("audit", () => {
   });
 });
 
+describe("printed text", () => {
+  verifies("C-74");
+  it("has no characters that act on a terminal", async () => {
+    const name = "Acme \u009b2J\u001b[2J\u202e";
+    const line = JSON.stringify({ tool: name });
+    await writeFile(join(folder, "audit.ndjson"), `${line}\n`);
+    const { stdout } = await run(["audit"]);
+    const { stderr } = await run(["admin", "tenant", "show", name]);
+    await rm(join(folder, "audit.ndjson"));
+    expect(JSON.parse(stdout)).toEqual({ tool: name });
+    expect(stderr).toContain("There is no tenant");
+    expect(stdout + stderr).not.toMatch(/[[\p{C}\p{Zl}]--\n]/v);
+  });
+});
+
 describe("starting", () => {
   const OLD_NODE = `data:text/javascript,${encodeURIComponent(
     'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "20.20.2" } });',

@@ -1,6 +1,8 @@
+import { createReadStream } from "node:fs";
 import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import {
@@ -13,6 +15,7 @@ import { silentLog } from "../../src/kit/log.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
 import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import { fakeClock } from "../support/clock.ts";
+import { verifies } from "../support/verifies.ts";
 import { ALL, createLineLog, KEY, createOptions } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 
@@ -46,6 +49,14 @@ const lines = async (file = path): Promise<Record<string, unknown>[]> =>
     .map((line) => JSON.parse(line));
 
 describe("the log of tool calls", () => {
+  verifies("C-74");
+  it("has one line for a call, for every reader of lines", async () => {
+    await log().record({ ...CALL, args: { "a\u2028b\u009b": 1 } });
+    const read: string[] = [];
+    for await (const line of createInterface({ input: createReadStream(path) })) read.push(line);
+    expect(read.map((line) => JSON.parse(line))).toMatchObject([{ arguments: ["a\u2028b\u009b"] }]);
+  });
+
   it("records caller, tool and outcome, and no values", async () => {
     await log().record(CALL);
     const [line] = await lines();

@@ -6,6 +6,7 @@ import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { makeFolder } from "../../kit/make-folder.ts";
+import { escapeControls } from "../../kit/text.ts";
 import { canonical } from "./binding.ts";
 
 /** One call of a tool, as it is kept: who, what and how it ended, never a value or a secret. */
@@ -129,7 +130,7 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
         tool,
         ...said,
       };
-      await write(`${JSON.stringify(line)}\n`).catch((error: unknown) =>
+      await write(`${escapeControls(JSON.stringify(line))}\n`).catch((error: unknown) =>
         log.warn("call_log.failed", toErrorFields(error)),
       );
     },
