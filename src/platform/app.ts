@@ -175,7 +175,7 @@ const mountPages = (app: Hono<Env>, needs: AppNeeds): void => {
       const asked = { ip: needs.addressOf(context.env?.incoming), now: needs.clock() };
       try {
         const token = context.req.param("token") ?? "";
-        const response = await serve({ request, token, ...asked });
+        const response = await serve({ request, requestId, token, ...asked });
         const { byteLength } = await response.clone().arrayBuffer();
         createDone(needs, own, response)(byteLength);
         return withSecurityHeaders(response, requestId);

@@ -223,7 +223,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
       wake,
       recordRead: needs.auditReads === "all" ? record : undefined,
     }),
-    passwords: createPasswords({ store, clock, newId, limiter, guard, tokens, record }),
+    passwords: createPasswords({ store, clock, newId, log, limiter, guard, tokens, record }),
     ready: createPlatformReadiness({ store, files, clock, log }),
     headerWord: needs.headerWord,
     brand: needs.brand,

@@ -71,26 +71,37 @@ onEveryStore("the log of requests", (at) => {
   });
 
   verifies("OP-33");
-  it("has a failed login at warn, with the address that it came from", async () => {
+  it.each([
+    [
+      "/authentication/v1/login",
+      "application/json",
+      JSON.stringify({ email: "ann@x.example", password: "canary" }),
+    ],
+    [
+      "/account/password",
+      "application/x-www-form-urlencoded",
+      "email=ann@x.example&password=canary&new=n&again=n",
+    ],
+  ])("has a failed login at warn, with its address, at %s", async (path, type, body) => {
     const served = await serve(createPlatformListener(at().platform), {
       host: "127.0.0.1",
       port: 0,
     });
-    const sent = request(`${served.url}/authentication/v1/login`, {
+    const sent = request(served.url + path, {
       method: "POST",
       localAddress: "127.0.0.7",
-      headers: { "Content-Type": "application/json", "X-Request-Id": "login-1" },
+      headers: { "Content-Type": type, "X-Request-Id": `login-${path.length}` },
     });
-    sent.end(JSON.stringify({ email: "ann@x.example", password: "canary" }));
+    sent.end(body);
     const [response] = await once(sent, "response");
     expect(response.statusCode).toBe(401);
     response.resume();
     await once(response, "end");
     await served.close();
-    const lines = linesOf("login-1");
+    const lines = linesOf(`login-${path.length}`);
     expect(lines).toMatchObject([
       { level: "warn", event: "login.failed", address: "127.0.0.7" },
-      { level: "info", event: "http.request", status: 401, code: "invalid_credentials" },
+      { level: "info", event: "http.request", status: 401, route: path },
     ]);
     expect(JSON.stringify(lines)).not.toMatch(/canary|ann@/);
   });

@@ -14,7 +14,13 @@ import type { Passwords } from "../services/passwords.ts";
 import { collectText } from "./input.ts";
 
 /** One request for a page. */
-export type PageRequest = { request: Request; token: string; ip: string; now: number };
+export type PageRequest = {
+  request: Request;
+  requestId: string;
+  token: string;
+  ip: string;
+  now: number;
+};
 
 /** A page for people. `serve` throws refusals of the whole request as Problems. */
 export type PageRoute = { path: string; serve(asked: PageRequest): Promise<Response> };
@@ -126,7 +132,7 @@ const endedPage = (): Page => ({
 
 const serveChange = async (
   passwords: Passwords,
-  { request, ip, now }: PageRequest,
+  { request, requestId, ip, now }: PageRequest,
 ): Promise<Page> => {
   if (request.method !== "POST") return changeForm("");
   const form = await readForm(request);
@@ -135,7 +141,7 @@ const serveChange = async (
   try {
     const next = readNext(form);
     const sent = { email, password: new Secret(form.get("password") ?? ""), next };
-    await passwords.change(sent, { ip, now, endpoint: CHANGE_PATH });
+    await passwords.change(sent, { requestId, ip, now, endpoint: CHANGE_PATH });
     return donePage();
   } catch (error) {
     return changeForm(email, toAlert(error));

@@ -1,6 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
+import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import type { LoginGuard } from "../login-guard.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
@@ -19,6 +20,7 @@ type Needs = {
   newId: NewId;
   limiter: RateLimiter;
   guard: LoginGuard;
+  log: Log;
   tokens: ResetTokens;
   /** Writes an audit entry that belongs to no change. */
   record(entry: NewEntry): Promise<void>;
@@ -30,11 +32,13 @@ type Entry = { endpoint: string; action: string; ip: string };
 
 /** Sets a password and ends what the former one gave access to; false if it was replaced meanwhile. */
 const set = async (
-  { store, clock, newId, guard }: Needs,
+  { store, clock, newId, limiter, guard }: Needs,
   user: ResetHolder,
   password: Secret,
   { endpoint, action, ip }: Entry,
 ): Promise<boolean> => {
+  // To judge and to hash a password takes time, and a link can be sent any number of times until it is used.
+  await limiter.gateway(user.id, clock());
   await checkNewPassword(password.reveal());
   const hash = await hashPassword(password.reveal());
   return store.transaction(async (tx) => {
@@ -50,13 +54,17 @@ const set = async (
   });
 };
 
-/** Writes the entry of a wrong password; without a tenant, the log keeps nothing of it. */
+/** One request to change a password. */
+type Asked = { requestId: string; ip: string; now: number; endpoint: string };
+
+/** Logs a wrong password, and writes its entry; without a tenant, the audit log keeps nothing of it. */
 const recordFailure = async (
-  { newId, record }: Needs,
+  { newId, log, record }: Needs,
   error: unknown,
-  { now, endpoint }: { now: number; endpoint: string },
+  { requestId, ip: address, now, endpoint }: Asked,
 ): Promise<void> => {
   if (!(error instanceof Problem) || error.code !== "invalid_credentials") return;
+  log.warn("login.failed", { requestId, address });
   const { tenantId = "", actor, metadata } = error.details.audit ?? {};
   await record({
     tenantId,
@@ -75,7 +83,7 @@ export const createPasswords = (needs: Needs) => ({
   /** @throws {Problem} invalid_credentials, invalid_request, rate_limited, unavailable */
   async change(
     { email, password, next }: { email: string; password: Secret; next: Secret },
-    asked: { ip: string; now: number; endpoint: string },
+    asked: Asked,
   ): Promise<void> {
     const db = needs.store.read;
     const sent = { email, password: password.reveal() };
