@@ -227,6 +227,19 @@ describe("the sessions of a server", () => {
     expect(sessions.count()).toBe(2);
   });
 
+  verifies("C-65", "C-79");
+  it("leave room for others when one caller has a stream open in each", async () => {
+    const all = [await openSession(), await openSession()];
+    const streams = await Promise.all(all.map(({ id }) => listen(id)));
+    const bob = toAuthInfo(createCaller("bob"));
+    const opened = await sessions.open(request(HELLO), bob, HELLO);
+    await opened.text();
+    expect(opened.status).toBe(200);
+    expect(sessions.count()).toBe(2);
+    expect(await Promise.all(all.map(async ({ id }) => (await listen(id)).status))).toContain(404);
+    await Promise.all(streams.map(({ body }) => body?.cancel()));
+  });
+
   it("are refused when all are in use, with Retry-After", async () => {
     const open = await Promise.all([openSession(), openSession()]);
     const streams = await Promise.all(open.map(({ id }) => listen(id)));

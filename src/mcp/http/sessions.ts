@@ -84,7 +84,8 @@ const notFound = (): Response =>
 
 /**
  * Returns the session to close: among those idle since `before`, one of the caller with the most sessions, the longest
- * idle first. A caller who opens many sessions therefore closes their own.
+ * idle first. A caller who opens many sessions therefore closes their own. For a caller with fewer sessions, one in use
+ * may be closed too: with a stream in each, one caller could otherwise keep all others out.
  */
 const findEvictable = (
   sessions: readonly Session[],
@@ -94,10 +95,14 @@ const findEvictable = (
   const counts = new Map(openingCaller === undefined ? [] : [[openingCaller, 1]]);
   for (const { caller } of sessions) counts.set(caller, (counts.get(caller) ?? 0) + 1);
   const countSessions = ({ caller }: Session): number => counts.get(caller) ?? 0;
+  const own = counts.get(openingCaller ?? "") ?? Infinity;
   return sessions
-    .filter(({ open, usedAt }) => open === 0 && usedAt <= before)
+    .filter((one) => (one.open === 0 ? one.usedAt <= before : countSessions(one) > own))
     .toSorted(
-      (one, other) => countSessions(other) - countSessions(one) || one.usedAt - other.usedAt,
+      (one, other) =>
+        countSessions(other) - countSessions(one) ||
+        Math.min(one.open, 1) - Math.min(other.open, 1) ||
+        one.usedAt - other.usedAt,
     )[0];
 };
 
@@ -198,8 +203,15 @@ const isOwn = (
   { extra: { caller } }: CallerAuthInfo,
 ): boolean => owner?.caller === caller.id && owner.client === caller.client;
 
+/** Closes a session if the process has as many as it may have; false if there is none to close. */
+type MakeRoom = (caller: string) => Promise<boolean>;
+
 /** Creates the function that finds a session in this process, or continues one of another node. */
-const createFind = (dependencies: SessionDependencies, sessions: Map<string, Session>): Find => {
+const createFind = (
+  dependencies: SessionDependencies,
+  sessions: Map<string, Session>,
+  makeRoom: MakeRoom,
+): Find => {
   const shared = dependencies.sharing?.shared;
   const opening = new Map<string, Promise<Session>>();
   const findShared = async (
@@ -212,6 +224,7 @@ const createFind = (dependencies: SessionDependencies, sessions: Map<string, Ses
     if (record === undefined || !isOwn(record, authInfo)) return undefined;
     const known = opening.get(id) ?? sessions.get(id);
     if (known !== undefined) return known;
+    if (!(await makeRoom(record.caller))) throw new Error("too many sessions are open");
     const session = continueSession(dependencies, sessions, { id, record, authInfo });
     opening.set(id, session);
     return session.finally(() => opening.delete(id));
@@ -274,13 +287,15 @@ export const createSessions = (
 ): Sessions => {
   const { now, log, sharing } = dependencies;
   const sessions = new Map<string, Session>();
-  const find = createFind(dependencies, sessions);
 
   const evict = async (before: number, openingCaller?: string): Promise<boolean> => {
     const session = findEvictable([...sessions.values()], before, openingCaller);
     await session?.transport.close();
     return session !== undefined;
   };
+
+  const makeRoom: MakeRoom = async (caller) => sessions.size < max || evict(now(), caller);
+  const find = createFind(dependencies, sessions, makeRoom);
 
   const sweep = async (): Promise<void> => {
     // Each round closes one session.
@@ -300,7 +315,7 @@ export const createSessions = (
   return {
     async open(request, authInfo, parsedBody) {
       const { caller } = authInfo.extra;
-      if (sessions.size >= max && !(await evict(now(), caller.id))) return tooManySessions();
+      if (!(await makeRoom(caller.id))) return tooManySessions();
       const session = await createSession(dependencies, sessions, authInfo);
       const options = { authInfo, parsedBody };
       const response = await forward(session, now, request, options);
