@@ -4,11 +4,15 @@ import { createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
 import type { Config } from "./config.ts";
 
-/** Whether a URL belongs to the configured platform; the embedded platform signs URLs of this process. */
+/**
+ * Whether a URL belongs to the configured platform, and is protected by TLS if the platform's address is; the embedded
+ * platform signs URLs of this process.
+ */
 const isOwn = ({ remote }: Pick<Config, "remote">): TransferNeeds["isOwn"] => {
   if (remote === undefined) return () => true;
-  const hosts = [remote.gateway, remote.export].map((base) => new URL(base).host);
-  return ({ host }) => hosts.includes(host);
+  const bases = [remote.gateway, remote.export].map((base) => new URL(base));
+  return ({ host, protocol }) =>
+    bases.some((base) => base.host === host && ["https:", base.protocol].includes(protocol));
 };
 
 /** Creates file transfers; their code is loaded at the first one. */

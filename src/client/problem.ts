@@ -41,26 +41,26 @@ const IngestProblem = z.object({
 });
 
 /** The ingest API's words that are not the code itself. */
-const INGEST_CODES: Record<string, Code> = {
-  unauthorized: "unauthenticated",
-  forbidden: "forbidden_permission",
-};
+const INGEST_CODES: ReadonlyMap<string, Code> = new Map([
+  ["unauthorized", "unauthenticated"],
+  ["forbidden", "forbidden_permission"],
+]);
 
-const EXPORT_CODES: Record<string, Code> = {
-  BAD_REQUEST: "invalid_request",
-  UNAUTHORIZED: "unauthenticated",
-  FORBIDDEN: "forbidden_permission",
-  NOT_FOUND: "not_found",
-  METHOD_NOT_ALLOWED: "method_not_allowed",
-  CONFLICT: "conflict",
-  GONE: "gone",
-  IDEMPOTENCY_KEY_REUSED: "idempotency_key_reused",
-  PAYLOAD_TOO_LARGE: "payload_too_large",
-  UNSUPPORTED_MEDIA_TYPE: "unsupported_media_type",
-  RATE_LIMITED: "rate_limited",
-  INTERNAL: "internal",
-  UNAVAILABLE: "unavailable",
-};
+const EXPORT_CODES: ReadonlyMap<string, Code> = new Map([
+  ["BAD_REQUEST", "invalid_request"],
+  ["UNAUTHORIZED", "unauthenticated"],
+  ["FORBIDDEN", "forbidden_permission"],
+  ["NOT_FOUND", "not_found"],
+  ["METHOD_NOT_ALLOWED", "method_not_allowed"],
+  ["CONFLICT", "conflict"],
+  ["GONE", "gone"],
+  ["IDEMPOTENCY_KEY_REUSED", "idempotency_key_reused"],
+  ["PAYLOAD_TOO_LARGE", "payload_too_large"],
+  ["UNSUPPORTED_MEDIA_TYPE", "unsupported_media_type"],
+  ["RATE_LIMITED", "rate_limited"],
+  ["INTERNAL", "internal"],
+  ["UNAVAILABLE", "unavailable"],
+]);
 
 const BY_STATUS: Record<number, Code> = {
   400: "invalid_request",
@@ -114,7 +114,7 @@ const parseGatewayProblem = (status: number, body: unknown): ParsedRefusal | und
 const parseIngestProblem = (status: number, body: unknown): ParsedRefusal | undefined => {
   const { success, data } = IngestProblem.safeParse(body);
   if (!success) return undefined;
-  const code = INGEST_CODES[data.error] ?? data.error;
+  const code = INGEST_CODES.get(data.error) ?? data.error;
   return {
     code: isCode(code) ? code : toCode(status),
     message: toLine(data.message ?? ""),
@@ -127,7 +127,7 @@ const parseExportProblem = (status: number, body: unknown): ParsedRefusal | unde
   if (!success) return undefined;
   const { code, message, requestId } = data.error;
   return {
-    code: EXPORT_CODES[code] ?? toCode(status),
+    code: EXPORT_CODES.get(code) ?? toCode(status),
     message: toLine(message ?? ""),
     ...(requestId === undefined ? {} : { requestId }),
   };

@@ -213,6 +213,7 @@ describe("refusals of the platform", () => {
 
   const EXPORT: [number, string, string][] = [
     [400, "BAD_REQUEST", "invalid_request"],
+    [404, "constructor", "not_found"],
     [401, "UNAUTHORIZED", "unauthenticated"],
     [403, "FORBIDDEN", "forbidden_permission"],
     [404, "NOT_FOUND", "not_found"],

@@ -3,6 +3,7 @@ import { createServer as createTcpServer } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
+import { createLazyTransfers } from "../../src/bin/transfers.ts";
 import { createTransfers, type TransferNeeds } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { createNetworks } from "../../src/kit/network.ts";
@@ -242,5 +243,15 @@ describe("allowed destinations of signed URLs", () => {
     // A TLS greeting for that name.
     expect(hellos[0]?.[0]).toBe(22);
     expect(hellos[0]?.toString("latin1")).toContain("files.example");
+  });
+
+  verifies("C-22");
+  it("are not sent without TLS to a platform whose address has it", async () => {
+    const { url, seen } = await listening(() => ({ status: 204 }));
+    const base = url.replace("http:", "https:");
+    const remote = { gateway: base, export: base };
+    const sent = createLazyTransfers({ remote, requestMs: 10_000 }).put(`${url}/u`, file("x"));
+    expect((await failure(sent)).message).toContain("neither https nor at the platform");
+    expect(seen).toEqual([]);
   });
 });
