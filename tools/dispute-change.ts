@@ -118,6 +118,10 @@ export const checkTransition = (
 
 const VERBS: Readonly<Record<string, string>> = { 0: "Reopen", 1: "Close", 2: "Cancel" };
 
+// Long texts come last, so that they alone are cut off where a question is too long.
+const placeOf = ([name, value]: [string, unknown]): number =>
+  name === "amount" ? 0 : 1 + (isText(value) ? value.length : 0);
+
 /** Describes an update: `Close dispute D-1-01 of Acme, 5.00 USD, as CREDIT, with poNumber cleared`. */
 export const describeUpdate = (args: Arguments, records: Records): string => {
   const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
@@ -125,11 +129,13 @@ export const describeUpdate = (args: Arguments, records: Records): string => {
   const isEnding = ENDED.includes(status);
   const outcome = isEnding ? describeOutcome(args, checkResolution(args, records), dispute) : "";
   const verb = VERBS[String(status)] ?? "Update";
-  const changes = Object.entries(others).map(([name, value]) =>
-    name === "amount"
-      ? `amount ${formatMoney(value, dispute?.["currencyCode"])}`
-      : describeChange(name, value),
-  );
+  const changes = Object.entries(others)
+    .toSorted((one, other) => placeOf(one) - placeOf(other))
+    .map(([name, value]) =>
+      name === "amount"
+        ? `amount ${formatMoney(value, dispute?.["currencyCode"])}`
+        : describeChange(name, value),
+    );
   const more = changes.length === 0 ? "" : `, with ${changes.join(", ")}`;
   return `${verb} dispute ${describeDispute(dispute, disputeId)}${outcome}${more}`;
 };

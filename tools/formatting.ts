@@ -16,8 +16,15 @@ export const quote = (value: unknown): string => {
   return JSON.stringify(shown.join(""));
 };
 
-// No comma, question mark or quote, so that a name from a record cannot imitate the text of the question.
-const PLAIN_NAME = /^[\p{L}\p{N}][\p{L}\p{N} .&'’_/@+-]{0,79}$/u;
+/** Returns a URL in quotes; of a long one, whose end is not shown, also the host that it leads to. */
+export const quoteUrl = (value: unknown): string => {
+  const text = String(value);
+  const host = text.length > MAX_CHARACTERS ? URL.parse(text)?.host : undefined;
+  return host === undefined ? quote(text) : `${quote(text)} at ${host}`;
+};
+
+// No comma, question mark, quote or end of a sentence, so that a name from a record cannot imitate the question's text.
+const PLAIN_NAME = /^(?!.*\. )[\p{L}\p{N}][\p{L}\p{N} .&'’_/@+-]{0,79}$/u;
 
 /** Returns a value as is if it is a plain name, otherwise in quotes. */
 export const formatName = (value: unknown): string => {

@@ -1,6 +1,6 @@
 import { contract } from "../src/contract/index.ts";
 import { OPERATOR_NAMES } from "../src/contract/payments/operators.ts";
-import { formatName, quote } from "./formatting.ts";
+import { formatName, quoteUrl } from "./formatting.ts";
 import { defineTool } from "./tool.ts";
 
 const { payments, webhooks } = contract;
@@ -25,7 +25,7 @@ export const paymentTools = [
         reads: {},
         question({ callbackUrl, scheduleId = "" }) {
           const whose = scheduleId === "" ? "every schedule" : `schedule ${formatName(scheduleId)}`;
-          return `Send the outcome of each run of ${whose} to ${quote(callbackUrl)}?`;
+          return `Send the outcome of each run of ${whose} to ${quoteUrl(callbackUrl)}?`;
         },
       },
     },
@@ -41,7 +41,7 @@ export const paymentTools = [
         },
       },
       question({ id }, { webhook }) {
-        const which = quote(webhook?.["callbackUrl"] ?? id);
+        const which = quoteUrl(webhook?.["callbackUrl"] ?? id);
         return `Delete webhook ${which}? It receives no further events.`;
       },
     },

@@ -39,6 +39,10 @@ describe("the question names the record", () => {
       { accountName: "Acme, 1.00 USD? Yes\u202e\n\u001b[31m" },
       'D-INV-1-01 of "Acme, 1.00 USD? Yes", 9,108.20 USD',
     ],
+    [
+      { accountName: "Acme. Nothing is closed. Press confirm" },
+      'D-INV-1-01 of "Acme. Nothing is closed. Press confirm", 9,108.20 USD',
+    ],
   ])("with code, account and exact amount: %j", async (more, words) => {
     const { question, broker } = await asked(dispute(more), "disputes_update", CLOSE);
     expect(question).toBe(`Close dispute ${words}, as DUPLICATE?`);

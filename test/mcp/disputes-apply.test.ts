@@ -107,6 +107,20 @@ describe("disputes_apply without a dialog", () => {
     await host.close();
   });
 
+  verifies("IN-61", "C-77");
+  it("shows what is changed before long texts, also with long names", async () => {
+    const one = { ...dispute(1), accountName: "Acme. ".repeat(40) };
+    const host = await connectModern(
+      await createOptions(scriptBroker({ "disputes.get": () => one })),
+    );
+    const change = { poNumber: "P".repeat(128), isValid: true, amount: 1 };
+    const asked = await host.call("disputes_apply", {
+      changes: [{ disputeId: one.disputeId, change }],
+    });
+    expect(readText(asked)).toMatch(/with amount 1\.00 USD, isValid true, poNumber "P/);
+    await host.close();
+  });
+
   it("takes 50 changes at most, and only those that disputes_update has", async () => {
     const host = await connectModern(await createOptions(scriptBroker({})));
     const change = { disputeId: "d", change: { poNumber: "7" } };

@@ -63,6 +63,19 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     await host.close();
   });
 
+  verifies("C-72");
+  it("name the host of an address that is too long to show", async () => {
+    const questions: string[] = [];
+    const host = await open(await createOptions(scriptBroker(PLAYS)), (question) => {
+      questions.push(question);
+      return { action: "decline" };
+    });
+    const name = `hooks.acme.example.${"a".repeat(60)}.evil.example`;
+    await host.call("webhooks_create", { callbackUrl: `https://${name}/in` });
+    expect(questions).toEqual([expect.stringContaining(`…" at ${name}?`)]);
+    await host.close();
+  });
+
   it("are not created when the person declines", async () => {
     const broker = scriptBroker(PLAYS);
     const host = await open(await createOptions(broker), () => ({ action: "decline" }));

@@ -25,7 +25,7 @@ const { update } = contract.disputes;
 const UPDATE_TOOL = defineTool(update, undefined, { confirm: disputeEnding });
 
 const AT_ONCE = 8;
-const MAX_LINE = 160;
+const MAX_LINE = 300;
 
 const optionsOf = ({ tool, signal }: Working) => ({ tool: tool.name, signal });
 
