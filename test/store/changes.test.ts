@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Changes } from "../../src/kit/changes.ts";
 import { MINUTE, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { createPostgresChanges } from "../../src/kit/postgres/changes.ts";
+import { CHANNEL, createPostgresChanges } from "../../src/kit/postgres/changes.ts";
 import { createRateLimiter } from "../../src/mcp/tools/rate-limiter.ts";
 import type { OauthStore } from "../../src/oauth/store/port.ts";
 import { createStorage } from "../../src/oauth/store/storage.ts";
@@ -54,9 +54,16 @@ describe("announcements between processes on PostgreSQL", () => {
       .toBeGreaterThan(looks);
     await expect.poll(() => announceAndList("second")).toContain("second");
     expect(heard).not.toContain("not for this watcher");
+    // Any user of the database may send to the channel.
+    for (const payload of ["no JSON", "null", "{}", '["key", {}]']) {
+      // oxlint-disable-next-line no-await-in-loop -- one after the other
+      await administer(url, `notify ${CHANNEL}, '${payload}'`);
+    }
+    await expect.poll(() => announceAndList("third")).toContain("third");
+    expect(heard.every((detail) => detail === undefined || typeof detail === "string")).toBe(true);
     unwatch();
     const count = heard.length;
-    await one.announce("key", "third");
+    await one.announce("key", "fourth");
     await announceTo(other, one);
     expect(heard).toHaveLength(count);
   });

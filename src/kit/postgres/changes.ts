@@ -23,6 +23,16 @@ type Act = (detail?: string) => void;
 // A query reports the loss of its connection; without a listener the event would end the process.
 const ignoreLoss = (): void => {};
 
+/** Any user of the database may send to the channel; what no node has sent is ignored. */
+const parsePayload = (payload: string): unknown[] => {
+  try {
+    const parsed: unknown = JSON.parse(payload);
+    return Array.isArray(parsed) ? parsed : [];
+  } catch {
+    return [];
+  }
+};
+
 /** Receives announcements on a connection of its own, opened with the first watcher and again after each loss. */
 class Listener {
   readonly #url: string;
@@ -55,7 +65,8 @@ class Listener {
   }
 
   #receive(payload: string): void {
-    const [key = "", detail] = JSON.parse(payload) as string[];
+    const [key, detail] = parsePayload(payload);
+    if (typeof key !== "string" || typeof detail !== "string") return;
     for (const act of this.#watchers.get(key) ?? []) act(detail);
   }
 
