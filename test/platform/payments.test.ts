@@ -223,6 +223,8 @@ onEveryStore("payments", (at) => {
         '{"FIELD": {"OPERATOR": VALUE}}',
       );
       expect(await refusal({ source: "cashapp", filter: {} })).toContain("similar: filters");
+      expect(await told({ constructor: { eq: 1 } })).toContain("is not a field of cashapp");
+      expect(await told({ paymentAmount: [{ toString: 1 }] })).toContain("have an operator");
       expect(await refusal({ source: "cashapp", fields: ["amount"] })).toMatch(
         /fields\[0\].*similar/,
       );

@@ -9,14 +9,14 @@ type Group = (typeof GROUPS)[number];
 
 export const FILTER_EXAMPLE = `{"paymentDate": {"gte": "2026-01-01"}}`;
 
-const GROUP_SYNONYMS: Readonly<Record<string, Group>> = {
-  and: "and",
-  all: "and",
-  or: "or",
-  any: "or",
-  not: "not",
-  nor: "not",
-};
+const GROUP_SYNONYMS: ReadonlyMap<string, Group> = new Map([
+  ["and", "and"],
+  ["all", "and"],
+  ["or", "or"],
+  ["any", "or"],
+  ["not", "not"],
+  ["nor", "not"],
+]);
 
 /** Common words for things that the fields name differently. */
 const FIELD_SYNONYMS: readonly [RegExp, string][] = [
@@ -62,7 +62,7 @@ export const describeUnknownFilterKey = (source: Source, name: string): string =
   if (name === "field" || name === "operator" || name === "value") {
     return `is not a field; write {"FIELD": {"OPERATOR": VALUE}}, such as ${FILTER_EXAMPLE}`;
   }
-  const group = GROUP_SYNONYMS[normalizeWord(name)];
+  const group = GROUP_SYNONYMS.get(normalizeWord(name));
   return group === undefined
     ? describeUnknownField(source, name)
     : `is not a field; write "${group}"`;
@@ -70,7 +70,8 @@ export const describeUnknownFilterKey = (source: Source, name: string): string =
 
 /** Converts a value to the field's type if a simple conversion makes it valid; otherwise returns it unchanged. */
 const guessValue = (field: Field, sent: unknown): unknown => {
-  const text = String(sent);
+  // An object of JSON may have a field `toString`, which is no function.
+  const text = typeof sent === "object" ? "" : String(sent);
   const number = text.trim() === "" ? undefined : Number(text);
   const flag = { true: true, false: false }[text.toLowerCase()];
   const day = /^\d{4}-\d\d-\d\d/.exec(text)?.[0];

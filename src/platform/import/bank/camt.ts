@@ -25,16 +25,16 @@ const MESSAGES = ["BkToCstmrAcctRpt", "BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn"];
 const STATEMENTS: ReadonlySet<string> = new Set(["Rpt", "Stmt", "Ntfctn"]);
 
 /** Payment methods by ISO 20022 bank transaction family or sub-family code. */
-const METHODS: Record<string, string> = {
-  RCHQ: "check",
-  LBOX: "lockbox",
-  CCRD: "card",
-  MCRD: "card",
-  ESCT: "ach",
-  ACDT: "ach",
-  DMCT: "ach",
-  XBCT: "wire",
-};
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ["RCHQ", "check"],
+  ["LBOX", "lockbox"],
+  ["CCRD", "card"],
+  ["MCRD", "card"],
+  ["ESCT", "ach"],
+  ["ACDT", "ach"],
+  ["DMCT", "ach"],
+  ["XBCT", "wire"],
+]);
 
 type Money = { amount: unknown; currency: string };
 
@@ -60,7 +60,7 @@ const readMethod = (transaction: Element, entry: Element): string => {
     readText(one, "BkTxCd/Domn/Fmly/SubFmlyCd"),
     readText(one, "BkTxCd/Domn/Fmly/Cd"),
   ]);
-  return METHODS[codes.find((code) => code in METHODS) ?? ""] ?? "other";
+  return METHODS.get(codes.find((code) => METHODS.has(code)) ?? "") ?? "other";
 };
 
 const NOT_PROVIDED = "NOTPROVIDED";

@@ -12,15 +12,15 @@ import {
 import { type Segment, X12Reader } from "./x12.ts";
 
 // Segment layouts: ASC X12 transaction set 820, versions 003010 (BPS, RMT) and 005010 (BPR, TRN, RMR, ADX).
-const METHODS: Record<string, string> = {
-  ACH: "ach",
-  CHK: "check",
-  PBC: "check",
-  FWT: "wire",
-  SWT: "wire",
-  FEW: "wire",
-  CCC: "card",
-};
+const METHODS: ReadonlyMap<string, string> = new Map([
+  ["ACH", "ach"],
+  ["CHK", "check"],
+  ["PBC", "check"],
+  ["FWT", "wire"],
+  ["SWT", "wire"],
+  ["FEW", "wire"],
+  ["CCC", "card"],
+]);
 
 type Remittance = { number: number; cells: Record<string, unknown> };
 
@@ -153,7 +153,7 @@ const readBeginning = (name: string, segment: Segment, payment: Payment): void =
   payment.amount = readAmount(segment, 2);
   payment.day = parseCompactDay(readElement(segment, isOld ? 12 : 16));
   if (payment.day === undefined) throw createMalformed(describePlace(segment), "has no date");
-  payment.method = METHODS[readElement(segment, isOld ? 1 : 4)] ?? "other";
+  payment.method = METHODS.get(readElement(segment, isOld ? 1 : 4)) ?? "other";
   if (isOld) payment.reference = readElement(segment, 11);
   else payment.isCredit = readElement(segment, 3) !== "D";
 };
