@@ -174,8 +174,9 @@ describe.skipIf(chromium === undefined)(
       const views = await page.$$eval("nav button", (all) => all.map((one) => one.textContent));
       expect(views).toEqual(["Dispute board", "Account sheet"]);
       expect(complaints).toEqual([]);
-      await page.reload();
+      await page.goto(`${at.baseUrl}/?error=access_denied&error_description=Call+us&state=x`);
       await page.waitForSelector("::-p-text(Sign in)");
+      expect(await page.$("[role=alert]")).toBeNull();
       expect(await page.$("iframe")).toBeNull();
       await page.close();
     });

@@ -88,8 +88,10 @@ export const redeemCode = async (): Promise<string | undefined> => {
   const [code, refusal] = [query.get("code"), query.get("error_description")];
   if (query.size > 0) history.replaceState(null, "", location.pathname);
   sessionStorage.removeItem(PENDING);
+  // Before the refusal is shown: any page could link here with words of its own.
+  if (verifier === undefined || query.get("state") !== state) return undefined;
   if (refusal !== null) throw new Error(refusal);
-  if (code === null || verifier === undefined || query.get("state") !== state) return undefined;
+  if (code === null) return undefined;
   // oxlint-disable-next-line no-restricted-globals -- a browser has no other way to its own server
   const response = await fetch("oauth/token", {
     method: "POST",
