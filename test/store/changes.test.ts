@@ -56,7 +56,6 @@ describe("announcements between processes on PostgreSQL", () => {
     expect(heard).not.toContain("not for this watcher");
     // Any user of the database may send to the channel.
     for (const payload of ["no JSON", "null", "{}", '["key", {}]']) {
-      // oxlint-disable-next-line no-await-in-loop -- one after the other
       await administer(url, `notify ${CHANNEL}, '${payload}'`);
     }
     await expect.poll(() => announceAndList("third")).toContain("third");
