@@ -77,6 +77,37 @@ it("shows totals and notes before the items", () => {
   ]);
 });
 
+const totalsOf = (currencies: number) =>
+  Array.from({ length: currencies }, (_, place) => ({
+    currencyCode: `C${place}`,
+    count: 1234,
+    amount: 1_234_567.89,
+  }));
+
+verifies("IN-01", "IN-03");
+it("keeps the total of each currency beside long conditions and rows, and says what it cut", () => {
+  const filter = { accountNumber: Array.from({ length: 1000 }, (_, place) => `ACC-${place}`) };
+  const topRows = Array.from({ length: 20 }, (_, id) => ({
+    id,
+    payer: "Juniper Street ".repeat(30),
+  }));
+  const items = [{ key: {}, payments: 7 }];
+  const given = { ...EMPTY, filter, currencyTotals: totalsOf(6), topRows, items, itemsTotal: 1 };
+  const { structured } = shown(given);
+  expect(structured).toMatchObject({ currencyTotals: totalsOf(6), items });
+  const rows = structured["topRows"] as unknown[];
+  expect(rows.length).toBeGreaterThan(3);
+  expect(structured.notes).toEqual([`topRows has the first ${rows.length} of 20.`]);
+});
+
+verifies("IN-01");
+it("says how many currencies it leaves out", () => {
+  const { structured } = shown({ ...EMPTY, currencyTotals: totalsOf(150) });
+  const { length } = structured.currencyTotals;
+  expect(length).toBeGreaterThan(10);
+  expect(structured.notes).toEqual([`currencyTotals has the first ${length} of 150.`]);
+});
+
 it("says how many items fit, and keeps the total", () => {
   const items = Array.from({ length: 200 }, (_, index) => ({
     index,

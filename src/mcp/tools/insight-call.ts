@@ -33,9 +33,13 @@ const callFor =
     }
   };
 
-const budgetFor = (answerTokens: number, { tool }: WorkingInsight, { limit }: Args): number => {
-  const usual = defaultOf(tool.insight, "limit");
-  const wantsMore = typeof limit === "number" && typeof usual === "number" && limit > usual;
+/** So many rows of payments, which are long, fit beside the items. */
+const ROWS_WITHIN = 3;
+
+const budgetFor = (answerTokens: number, { tool }: WorkingInsight, args: Args): number => {
+  const isMore = (name: string, usual: unknown): boolean => Number(args[name]) > Number(usual);
+  const wantsMore =
+    isMore("limit", defaultOf(tool.insight, "limit")) || isMore("topRows", ROWS_WITHIN);
   return wantsMore ? answerTokens : Math.min(answerTokens, INSIGHT_TOKENS);
 };
 
