@@ -99,6 +99,68 @@ const ARGUMENTS: Readonly<Record<string, Ways>> = {
   },
 };
 
+type Guess = readonly [name: RegExp, way: string];
+
+const SUMMARY = "disputes_summary groups and adds up";
+const ORDER: Guess = [/^sort/i, "orderBy orders the items"];
+
+/** Guesses at the conditions on disputes. */
+const CONDITIONS: readonly Guess[] = [
+  [
+    /^(customer|client|buyer|debtor)/i,
+    "accountName takes a part of the name, accountNumber numbers",
+  ],
+  [
+    /^(from|to|since|until|start|end|begin|date|day|week|month|quarter|year|period|range)/i,
+    "createdFrom and createdTo take days, closedFrom and closedTo the days of closing",
+  ],
+  [/^min/i, "amountMin takes the smallest amount"],
+  [/^max/i, "amountMax takes the largest amount"],
+  [/^(filter|where|condition)/i, "each condition is an argument of its own"],
+  [/^(stale|inactive|lastUpdate|notUpdated)/i, "updatedBefore takes the last day of an update"],
+  ORDER,
+];
+
+const OF_LIST: readonly Guess[] = [...CONDITIONS, [/^(group|measure|aggregat)/i, SUMMARY]];
+
+/** Replacements for arguments of insights by the beginning of their names. */
+const GUESSES: Readonly<Record<string, readonly Guess[]>> = {
+  disputes_summary: [
+    ...CONDITIONS,
+    [/^(measure|aggregat|metric|figure)/i, "every item has count, amount and the average days"],
+  ],
+  disputes_triage: OF_LIST,
+  payments_match_disputes: OF_LIST,
+  payments_summarize: [
+    [
+      /^(from|to|since|until|start|end|begin|date|day|week|month|quarter|year|period|range|paymentDate)/i,
+      'filters take dates: {"paymentDate": {"between": ["2026-01-01", "2026-01-31"]}}',
+    ],
+    [
+      /^(account|payer|document|invoice|payment|currency|status|amount|min|max|short|deduction|customer)/i,
+      'conditions are in filters: {"accountNumber": {"eq": "ACC-1"}}',
+    ],
+    [/^(aggregat|metric|sum|count)/i, 'measures: [{"op": "sum", "field": "paymentAmount"}]'],
+    ORDER,
+  ],
+  documents_summary: [
+    [/^(accountName|customer|client|name)/i, "find_records finds the accountNumber by name"],
+    [/^currency/i, 'every item has its currency; groupBy ["currency"] has nothing else'],
+    [
+      /^(overdue|pastDue|daysPastDue|olderThan|minDays|dueBefore)/i,
+      'dueTo takes the last due date; groupBy ["age"] counts days past due',
+    ],
+    [/^dueAfter/i, "dueFrom takes the first due date"],
+    [/^invoice/i, "documents_list has invoice_from and invoice_to; groupBy takes invoice:month"],
+    ORDER,
+  ],
+  find_records: [[/^(q|query|search|name|term|number|code)$/i, "text takes it"]],
+  account_overview: [[/^(name|customer|id|number|search|query|text)/i, "account takes it"]],
+  dispute_packet: [[/^(id|code|number|dispute)$/i, "disputeId takes it"]],
+  documents_list: [[/^(overdue|pastDue|daysPastDue)/i, "due_to takes the last due date"]],
+  accounts_list: [[/^(name|accountName|query|text|q)$/i, "search takes a part of name or number"]],
+};
+
 const lookUp = (ways: Ways | undefined, name: string): string | undefined =>
   ways !== undefined && Object.hasOwn(ways, name) ? ways[name] : undefined;
 
@@ -106,5 +168,9 @@ const lookUp = (ways: Ways | undefined, name: string): string | undefined =>
 export const findOtherTool = (name: string): string | undefined => lookUp(TOOLS, name);
 
 /** Returns a sentence on what does the work of an argument that a tool does not have. */
-export const findOtherWay = (tool: string, argument: string): string | undefined =>
-  lookUp(Object.hasOwn(ARGUMENTS, tool) ? ARGUMENTS[tool] : undefined, argument);
+export const findOtherWay = (tool: string, argument: string): string | undefined => {
+  const way = lookUp(Object.hasOwn(ARGUMENTS, tool) ? ARGUMENTS[tool] : undefined, argument);
+  if (way !== undefined) return way;
+  const guesses = Object.hasOwn(GUESSES, tool) ? GUESSES[tool] : undefined;
+  return guesses?.find(([name]) => name.test(argument))?.[1];
+};

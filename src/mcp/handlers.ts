@@ -19,13 +19,14 @@ import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
 import type { CallTool } from "./tools/tool-call.ts";
-import { createDiscovery, offerTools } from "./tools/discovery.ts";
+import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
 import { offeredToolsets } from "./tools/offered-toolsets.ts";
 import { createRunCall } from "./tools/run-call.ts";
 import { scopeOfTool } from "./tools/scope.ts";
+import { offerTools } from "./tools/suggest-tools.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 import { listChecker } from "./tools/tool-list.ts";
 import { knownToolsets } from "./tools/toolsets.ts";
@@ -53,10 +54,10 @@ export type FindHandlers = <T>(
   use: (handlers: Handlers, caller: Caller) => Promise<T>,
 ) => Promise<T>;
 
-const findTool = (tools: ReadonlyMap<string, Tool>, name: string): Tool => {
+const findTool = async (tools: ReadonlyMap<string, Tool>, name: string): Promise<Tool> => {
   const tool = tools.get(name);
   if (tool !== undefined) return tool;
-  const hint = offerTools(name, [...tools.keys()]);
+  const hint = await offerTools(name, [...tools.keys()]);
   const shown = JSON.stringify(sanitizeLine(name, 80));
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
 };
@@ -94,7 +95,7 @@ const createPromptSources = (
     read: (uri) => read(uri, { tool: PROMPT_TOOL, signal }),
     async ask(name, args) {
       const result = await callTool({
-        tool: { ...findTool(tools, name), name: PROMPT_TOOL },
+        tool: { ...(await findTool(tools, name)), name: PROMPT_TOOL },
         args,
         client: PROMPT_TOOL,
         host: { asks: "never" },
@@ -143,7 +144,7 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
       };
       return settings.discovery === true && isDiscoveryTool(name)
         ? discover({ name, args, signal }, call)
-        : call(findTool(tools, name), args);
+        : call(await findTool(tools, name), args);
     },
     readResource: createReader(toolContext),
     readRuns: createReadState(toolContext),

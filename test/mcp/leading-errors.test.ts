@@ -44,6 +44,41 @@ const MISTAKES: [title: string, sent: (records: Records) => Sent, said: RegExp][
     /payerName/,
   ],
   [
+    "a tool by other words",
+    () => ["aging_report", {}],
+    /Unknown tool: "aging_report"; did you mean documents_summary/,
+  ],
+  [
+    "a tool with its words in another order",
+    () => ["list_disputes", {}],
+    /Unknown tool: "list_disputes"; did you mean disputes_list or /,
+  ],
+  [
+    "a condition outside of the filters",
+    () => ["payments_summarize", { source: "cashapp", accountNumber: "A-1" }],
+    /accountNumber is not an argument; conditions are in filters: \{"accountNumber": \{"eq"/,
+  ],
+  [
+    "a period in one argument",
+    () => ["disputes_summary", { dateRange: { from: "2026-01-01" } }],
+    /dateRange is not an argument; createdFrom and createdTo take days/,
+  ],
+  [
+    "null for a person",
+    () => ["disputes_triage", { assignee: null }],
+    /assignee must not be null; unassigned true/,
+  ],
+  [
+    "a number for a text",
+    () => ["disputes_summary", { accountNumber: 4711 }],
+    /accountNumber\[0\] must be a string, such as "4711"/,
+  ],
+  [
+    "a month without its date",
+    () => ["payments_summarize", { source: "cashapp", groupBy: ["month"] }],
+    /a date is grouped as paymentDate:month/,
+  ],
+  [
     "a dispute closed without a resolution",
     ({ dispute: { disputeId } }) => ["disputes_update", { disputeId, status: "Closed" }],
     /without a resolution: it will count as not valid/,

@@ -154,7 +154,12 @@ const findGrouping = (
 ): PaymentGrouping | undefined => {
   const [fieldName = "", word, ...rest] = name.split(":");
   const field = findField(source, fieldName);
-  if (field === undefined) return refuse("unknown", describeUnknownField(source, fieldName));
+  if (field === undefined) {
+    const unit = UNITS.find((one) => name.toLowerCase().endsWith(one));
+    return unit === undefined
+      ? refuse("unknown", describeUnknownField(source, fieldName))
+      : refuse("unknown", `is not a field of ${source}; a date is grouped as paymentDate:${unit}`);
+  }
   if (word === undefined) return { name, field, unit: undefined };
   const unit = UNITS.find((one) => one === word);
   if (!DATE_TYPES.includes(field.type) || rest.length > 0) {

@@ -2,9 +2,6 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 import { z } from "zod";
 import type { Problem } from "../../contract/errors.ts";
 import { toFaults } from "../../contract/faults.ts";
-import { createLazy } from "../../kit/lazily.ts";
-import { findNearest, offerNames } from "../../kit/nearest.ts";
-import { findOtherTool } from "../../../tools/other-ways.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { truncateToBudget } from "../results/budget.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
@@ -13,6 +10,7 @@ import type { DiscoveryTool } from "./discovery-tools.ts";
 import { everyTool } from "./every-tool.ts";
 import { isReading } from "./kinds.ts";
 import type { RunCall } from "./run-call.ts";
+import { offerTools, openSearch } from "./suggest-tools.ts";
 import { describeInstead } from "./unknown-argument.ts";
 
 type Values = Record<string, unknown>;
@@ -67,15 +65,14 @@ const readInput = <N extends DiscoveryTool>(name: N, args: Values): z.infer<(typ
   return parsed.data as z.infer<(typeof INPUTS)[N]>;
 };
 
-/** Returns the end of a message about an unknown tool: the one that the name means, or the near ones. */
-export const offerTools = (name: string, known: readonly string[]): string => {
-  const other = findOtherTool(name);
-  return offerNames(other === undefined ? findNearest(name, known) : [other]);
-};
-
-const unknownTool = (asked: DiscoveryTool, name: string, known: readonly string[]): Problem => {
+/** Names the tools that an unknown name may mean. */
+const unknownTool = async (
+  asked: DiscoveryTool,
+  name: string,
+  known: readonly string[],
+): Promise<Problem> => {
   const shown = JSON.stringify(sanitizeLine(name, 80));
-  const message = `${shown} is not a tool${offerTools(name, known)}; find_tools finds the tool for a task`;
+  const message = `${shown} is not a tool${await offerTools(name, known)}; find_tools finds the tool for a task`;
   return refuseArguments({ name: asked }, [{ field: "name", code: "unknown", message }]);
 };
 
@@ -97,12 +94,6 @@ const toFound = (tool: Tool) => ({
 const NOTHING_FOUND =
   "Nothing matches. Name the kind of record and what to do with it, such as: list open disputes.";
 
-// The search is loaded and its index built at the first use.
-const openSearch = createLazy(async () => {
-  const { createToolSearch } = await import("./tool-search.ts");
-  return createToolSearch();
-});
-
 const createAnswers = ({ tools, canUse }: DiscoveryNeeds) => {
   const known = [...tools.keys()];
   return {
@@ -118,18 +109,18 @@ const createAnswers = ({ tools, canUse }: DiscoveryNeeds) => {
         ...(found.length === 0 ? { notes: NOTHING_FOUND } : {}),
       };
     },
-    describe(args: Values): Values {
+    async describe(args: Values): Promise<Values> {
       const { name } = readInput("describe_tool", args);
       const listed = everyTool.find(({ tool }) => tool.name === name)?.tool;
-      if (listed === undefined || !tools.has(name)) throw unknownTool("describe_tool", name, known);
+      if (listed === undefined || !tools.has(name)) throw await unknownTool("describe_tool", name, known);
       const { title, description, inputSchema, annotations } = listed;
       return { name, title, description, inputSchema, annotations };
     },
     /** Returns the tool that `call_tool` calls, and its arguments. */
-    target(args: Values): { tool: Tool; given: Values } {
+    async target(args: Values): Promise<{ tool: Tool; given: Values }> {
       const { name, arguments: given } = readInput("call_tool", args);
       const tool = tools.get(name);
-      if (tool === undefined) throw unknownTool("call_tool", name, known);
+      if (tool === undefined) throw await unknownTool("call_tool", name, known);
       return { tool, given };
     },
   };
@@ -144,9 +135,9 @@ export const createDiscovery = (needs: DiscoveryNeeds) => {
   return async (request: Request, call: Call): Promise<CallToolResult | InputRequiredResult> => {
     if (request.name === "find_tools") return answer(request, answers.find);
     if (request.name === "describe_tool") return answer(request, answers.describe);
-    let target: ReturnType<typeof answers.target>;
+    let target: Awaited<ReturnType<typeof answers.target>>;
     try {
-      target = answers.target(request.args);
+      target = await answers.target(request.args);
     } catch (error) {
       return run({ ...request, tool: null }, () => Promise.reject(error));
     }

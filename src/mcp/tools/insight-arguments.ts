@@ -39,13 +39,30 @@ const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): 
 
 const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:|at most/;
 
+/** Says what to send instead of null, or of a number where a text is asked for; undefined for other values. */
+const describeInsteadOf = (name: string, value: unknown): string | undefined => {
+  if (value === null) {
+    const isPerson = name === "assignee";
+    return isPerson
+      ? "must not be null; unassigned true selects what has no assignee"
+      : "must not be null; leave it out instead";
+  }
+  return typeof value === "number"
+    ? `must be a string, such as ${JSON.stringify(String(value))}`
+    : undefined;
+};
+
 /** Adds an example of the right form to a fault that has none. */
 const withExample = (
   insight: InsightTool["insight"],
   { properties = {} }: JsonSchema,
+  values: Values,
   fault: Fault,
 ): Fault => {
   const [name = ""] = fault.field.split(/[.[]/, 1);
+  const isText = fault.message === "must be a string" || values[name] === null;
+  const instead = isText ? describeInsteadOf(name, [values[name]].flat()[0]) : undefined;
+  if (instead !== undefined) return { ...fault, message: instead };
   const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (schema === undefined || HAS_EXAMPLE.test(fault.message)) return fault;
   const [example = exampleOf(schema)] = (fieldOf(insight, name)?.meta()?.["examples"] ??
@@ -67,7 +84,10 @@ export const readInsightArguments = (tool: InsightTool, sent: Values): Values =>
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
   const parsed = tool.insight.input.safeParse(Object.fromEntries(known), { reportInput: true });
   const wrong = parsed.success ? [] : toFaults(parsed.error);
-  const all = [...unknown, ...wrong.map((fault) => withExample(tool.insight, schema, fault))];
+  const all = [
+    ...unknown,
+    ...wrong.map((fault) => withExample(tool.insight, schema, values, fault)),
+  ];
   if (all.length > 0 || !parsed.success) throw refuseArguments(tool, all);
   return parsed.data;
 };
