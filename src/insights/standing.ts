@@ -29,6 +29,9 @@ export const toMoment = (asOf: string | undefined, now: number): Moment =>
     ? { at: now, name: formatTimestamp(now), isPast: false }
     : { at: endOfDay(asOf), name: asOf, isPast: true };
 
+/** The decision of an open dispute. */
+const UNDECIDED = { resolutionId: null, resolutionCode: null, isValid: false };
+
 /** Returns a dispute as it stood; undefined if it did not exist yet. */
 export const standAt = (
   dispute: Dispute,
@@ -42,7 +45,7 @@ export const standAt = (
   const closed = before?.closedAt ?? present;
   const isOpenThen = isPast && closed !== null && closed > at;
   return {
-    dispute,
+    dispute: isOpenThen ? { ...dispute, ...UNDECIDED } : dispute,
     status: isOpenThen ? "Open" : (DISPUTE_STATUSES[before?.status ?? dispute.status] ?? "Open"),
     createdAt,
     closedAt: isOpenThen ? null : closed,

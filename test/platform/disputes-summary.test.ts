@@ -120,7 +120,7 @@ onEveryStore("disputes.summary against a model", (at) => {
       department: row.assignee_id === null ? null : "Department",
       assignee: row.assignee_id === null ? null : "Ann Smith",
       resolution: null,
-      valid: row.is_valid === 1,
+      valid: status !== "Open" && row.is_valid === 1,
       age: bucketOf(numberOf(end) - numberOf(row.created_at)),
     };
     return keys[name];
@@ -151,6 +151,7 @@ onEveryStore("disputes.summary against a model", (at) => {
       const add = (list: number[]) => list.reduce((sum, days) => sum + days, 0);
       return {
         key: Object.fromEntries(groupBy.map((name, place) => [name, values[place]])),
+        ...(groupBy.includes("account") ? { accountName: "Imported Näme" } : {}),
         currencyCode,
         count: own.length,
         amount: own.reduce((sum, { row }) => sum.plus(row.amount), new Big(0)).toNumber(),

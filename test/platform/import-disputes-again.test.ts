@@ -8,6 +8,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
 
 type Dispute = Record<string, unknown> & { disputeId: string; disputeCode: string };
 
@@ -109,6 +110,21 @@ onEveryStore("import of disputes that are known", (at) => {
     expect(await bring({ ...row, amount: 9 })).toMatchObject({ unchanged: 1 });
     expect(await one(admin, "K-4")).toEqual(before);
     expect(await bring({ ...row, amount: 10 })).toMatchObject({ written: 1 });
+  });
+
+  verifies("IN-21");
+  it("records a reopening, so that a summary of a day before knows that the dispute had ended", async () => {
+    const row = { ...base, documentNumber: "K-9", createDate: "2025-11-01" };
+    await bring({ ...row, status: 1, closedDate: "2025-11-20" });
+    at().clock.advance(MINUTE);
+    await bring({ ...row, status: 0 });
+    const statusOn = async (asOf: string) => {
+      const body = { documentNumber: "K-9", asOf, groupBy: ["status"] };
+      const { items } = (await admin.call("POST", `${DISPUTES}/summary`, { body })).body;
+      return items.map(({ key }: { key: { status: string } }) => key.status);
+    };
+    expect(await statusOn("2025-11-19")).toEqual(["Open"]);
+    expect(await statusOn("2025-11-20")).toEqual(["Closed"]);
   });
 
   it("creates a deleted dispute again, with a new code", async () => {

@@ -152,15 +152,17 @@ export const groupDisputes = (
   const end = `'${day}T23:59:59.999Z'`;
   const then = isPast
     ? `select *, case when closedBefore <= ${end} then 'Closed' when closedAt is not null and closedAt > ${end} then 'Open' else status end as s,
-        case when closedBefore <= ${end} then closedBefore when closedAt > ${end} then null else closedAt end as c from d where createdAt <= ${end}`
-    : "select *, status as s, closedAt as c from d";
+        case when closedBefore <= ${end} then closedBefore when closedAt > ${end} then null else closedAt end as c,
+        closedAt > ${end} and coalesce(closedBefore > ${end}, 1) as undecided from d where createdAt <= ${end}`
+    : "select *, status as s, closedAt as c, 0 as undecided from d";
   const keys = [...groupBy.map(expressionOf), "currency"];
   const named = keys.map((key, place) => `${key} as k${place}`).join(", ");
   return database
     .prepare(
       `with t as (${then}),
         v as (select code, account, accountName, document, currency, cents, reason, category, department, assignee,
-          resolution, valid, s as status, createdAt, c as closedAt, updatedAt,
+          case when not coalesce(undecided, 0) then resolution end as resolution,
+          case when coalesce(undecided, 0) then 0 else valid end as valid, s as status, createdAt, c as closedAt, updatedAt,
           julianday('${day}') - julianday(substr(createdAt, 1, 10)) as age,
           julianday(substr(c, 1, 10)) - julianday(substr(createdAt, 1, 10)) as days from t)
        select ${named}, count(*) as count, sum(cents) / 100.0 as amount, min(createdAt || ' ' || code) as oldest,

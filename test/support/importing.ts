@@ -72,8 +72,9 @@ export const importDisputes = (
   how: How = {},
 ) => {
   const { createConfiguration = false } = how;
-  const { clock } = at;
-  const target = createDisputeTarget({ tenantId, createConfiguration, clock, newId: randomId });
+  const { clock, store } = at;
+  const newId = randomId;
+  const target = createDisputeTarget({ tenantId, createConfiguration, clock, newId, store });
   return importTo(at, tenantId, target, text, how);
 };
 

@@ -1,12 +1,15 @@
-import type { Clock } from "../../kit/clock.ts";
+import { REOPENED_ACTION } from "../../contract/insights/reopened.ts";
+import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { checkValue } from "../services/ingest/body.ts";
 import { changeFields, creationFields } from "../services/records.ts";
 import { findAccounts } from "../store/accounts.ts";
+import { appendEntries } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
 import { updateDispute } from "../store/disputes.ts";
 import { findDocuments } from "../store/documents.ts";
 import { findImportedDisputes, insertNumbered } from "../store/imported-disputes.ts";
-import type { Db } from "../store/port.ts";
+import type { Db, Store } from "../store/port.ts";
 import type { DisputeRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { createReason, readConfiguration } from "./disputes/configuration.ts";
@@ -22,6 +25,7 @@ type Needs = {
   createConfiguration: boolean;
   clock: Clock;
   newId: NewId;
+  store: Pick<Store, "auditKey">;
 };
 
 type Row = Accepted<DisputeValues>;
@@ -35,12 +39,16 @@ const buildDisputeKey = ({ sourceKey, values }: Row): string => {
 type Batch = Needs & {
   tx: Db;
   now: number;
+  /** When the import began: a later row of the file replaces an earlier one, which is no reopening. */
+  beganAt: number;
   situation: PlanContext;
   known: Map<string, DisputeRow>;
   /** Keys of the disputes that the batch creates. */
   fresh: Set<string>;
   /** Columns that the batch changes of existing disputes, by id. */
   changes: Map<string, Partial<DisputeRow>>;
+  /** Entries for the audit log, because a reopened dispute no longer has the date on which it had ended. */
+  reopenings: NewEntry[];
 };
 
 const readSourceRow = (row: DisputeRow | undefined): SourceRow =>
@@ -95,6 +103,27 @@ const assignDefault = ({ situation }: Batch, row: DisputeRow, categoryId: string
     ? row
     : { ...row, assignee_id: situation.known.routes.get(categoryId) ?? null };
 
+const recordReopening = (batch: Batch, before: DisputeRow): void => {
+  const { id, status, closed_at, updated_at } = before;
+  if (closed_at === null || updated_at >= batch.beganAt) return;
+  batch.reopenings.push({
+    tenantId: batch.tenantId,
+    id: batch.newId(),
+    at: batch.now,
+    method: "CLI",
+    endpoint: "import",
+    action: REOPENED_ACTION,
+    statusCode: 200,
+    metadata: {
+      disputeId: id,
+      resourceId: id,
+      formerStatus: String(status),
+      formerClosedDate: formatTimestamp(closed_at),
+      actor: IMPORTER.id,
+    },
+  });
+};
+
 const recordChange = (
   batch: Batch,
   key: string,
@@ -103,6 +132,7 @@ const recordChange = (
 ) => {
   batch.known.set(key, { ...before, ...columns });
   if (batch.fresh.has(key)) return;
+  if (columns.status === 0) recordReopening(batch, before);
   batch.changes.set(before.id, { ...batch.changes.get(before.id), ...columns });
 };
 
@@ -136,7 +166,11 @@ const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
   return "written";
 };
 
-const openBatch = async (needs: Needs, tx: Db, rows: readonly Row[]): Promise<Batch> => {
+const openBatch = async (
+  needs: Needs & Pick<Batch, "beganAt">,
+  tx: Db,
+  rows: readonly Row[],
+): Promise<Batch> => {
   const { tenantId, createConfiguration, clock } = needs;
   const now = clock();
   const tenant = await readTenant(tx, tenantId);
@@ -156,24 +190,39 @@ const openBatch = async (needs: Needs, tx: Db, rows: readonly Row[]): Promise<Ba
   };
   const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(buildDisputeKey))]);
   const known = new Map(found.map((row) => [row.source_key ?? "", row]));
-  return { ...needs, tx, now, situation, known, fresh: new Set(), changes: new Map() };
+  return {
+    ...needs,
+    tx,
+    now,
+    situation,
+    known,
+    fresh: new Set(),
+    changes: new Map(),
+    reopenings: [],
+  };
 };
 
 /** Creates the import target of disputes: a row creates the dispute with its key or changes it. */
-export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => ({
-  kind: "disputes",
-  fields: collectFields(DisputeValues),
-  batchRows: 500,
-  parse: (record) => checkValue(DisputeValues, record),
-  async write(tx, rows) {
-    const batch = await openBatch(needs, tx, rows);
-    const outcomes: Outcome[] = [];
-    for (const row of rows) outcomes.push(await writeRow(batch, row));
-    const made = [...batch.fresh].flatMap((key) => batch.known.get(key) ?? []);
-    await insertNumbered(tx, needs.tenantId, made);
-    for (const [id, columns] of batch.changes) {
-      await updateDispute(tx, needs.tenantId, id, columns);
-    }
-    return outcomes;
-  },
-});
+export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
+  const beganAt = needs.clock();
+  return {
+    kind: "disputes",
+    fields: collectFields(DisputeValues),
+    batchRows: 500,
+    parse: (record) => checkValue(DisputeValues, record),
+    async write(tx, rows) {
+      const batch = await openBatch({ ...needs, beganAt }, tx, rows);
+      const outcomes: Outcome[] = [];
+      for (const row of rows) outcomes.push(await writeRow(batch, row));
+      const made = [...batch.fresh].flatMap((key) => batch.known.get(key) ?? []);
+      await insertNumbered(tx, needs.tenantId, made);
+      for (const [id, columns] of batch.changes) {
+        await updateDispute(tx, needs.tenantId, id, columns);
+      }
+      if (batch.reopenings.length > 0) {
+        await appendEntries(tx, needs.store.auditKey, batch.reopenings);
+      }
+      return outcomes;
+    },
+  };
+};

@@ -52,6 +52,18 @@ export const toState = ({ asOf, isPast, ended }: Asked) => {
   };
 };
 
+/** The resolution and validity of a dispute as it stood: one that was open had neither. */
+export const toDecision = (asked: Asked) => {
+  if (!asked.isPast) return { resolution: sql`d.resolution_id`, isValid: sql`d.is_valid` };
+  const { status } = toState(asked);
+  const ended = (column: "resolution_id" | "is_valid") =>
+    sql`case when (${status}) <> 0 then ${sql.ref(`d.${column}`)}`;
+  return {
+    resolution: sql`${ended("resolution_id")} end`,
+    isValid: sql`${ended("is_valid")} else 0 end`,
+  };
+};
+
 const matchText = (column: string, text: string): Condition =>
   sql`${sql.ref(column)} like ${toLikePattern(text)} escape '\\'`;
 
@@ -97,14 +109,14 @@ const recordConditions = (filters: DisputeFilters, tenantId: string): Condition[
 /** The resolutions have no folded description; a tenant has few of them. */
 const resolutionConditions = async (
   db: Db,
-  tenantId: string,
+  asked: Asked,
   text: string | undefined,
 ): Promise<Condition[]> => {
   if (text === undefined) return [];
   const all = await db
     .selectFrom("resolutions")
     .select(["id", "code_folded", "description"])
-    .where("tenant_id", "=", tenantId)
+    .where("tenant_id", "=", asked.tenantId)
     .execute();
   const sought = fold(text);
   const ids = all
@@ -113,7 +125,11 @@ const resolutionConditions = async (
         code_folded === sought || fold(description).includes(sought),
     )
     .map(({ id }) => id);
-  return [getDialect(db).isAmong("d.resolution_id", ids)];
+  const { status } = toState(asked);
+  return [
+    getDialect(db).isAmong("d.resolution_id", ids),
+    ...(asked.isPast ? [sql<boolean>`(${status}) <> 0`] : []),
+  ];
 };
 
 const DOCUMENT_STATUS = sql`(select status from documents as held
@@ -183,7 +199,7 @@ export const matchDisputes = async (
     sql<boolean>`d.tenant_id = ${tenantId}`,
     ...(await numberConditions(db, filters, tenantId)),
     ...given(await findNamed(db, tenantId, filters.accountName), hasAccountName),
-    ...(await resolutionConditions(db, tenantId, filters.resolution)),
+    ...(await resolutionConditions(db, asked, filters.resolution)),
     ...recordConditions(filters, tenantId),
     ...timeConditions(filters, asked),
     ...valueConditions(db, filters, asked),

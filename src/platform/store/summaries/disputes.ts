@@ -7,7 +7,14 @@ import {
 } from "../../../contract/insights/dispute-summary.ts";
 import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
-import { type Asked, joinEnded, MOMENT_DIGITS, MOMENT_OFFSET, toState } from "./dispute-filters.ts";
+import {
+  type Asked,
+  joinEnded,
+  MOMENT_DIGITS,
+  MOMENT_OFFSET,
+  toDecision,
+  toState,
+} from "./dispute-filters.ts";
 import {
   dayNumberOf,
   type Direction,
@@ -32,6 +39,8 @@ export type DisputeGroupRow = Record<string, Value> & {
   closing_days: number;
   /** Creation and code of the oldest dispute; see {@link parseOldest}. */
   oldest: string;
+  /** The greatest name that the disputes themselves give their account; null unless they are grouped by account. */
+  account_name: string | null;
   groups: number;
 };
 
@@ -54,13 +63,12 @@ const ASSIGNEE = sql`d.assignee_id`;
 const NAMES: Partial<Record<DisputeGrouping, Expression>> = {
   account: sql`d.account_number`,
   document: sql`d.document_number`,
+  currency: sql`d.currency_code`,
   reason: nameIn("reasons", REASON),
   category: nameIn("categories", nameIn("reasons", REASON, "category_id")),
   department: nameIn("departments", nameIn("assignees", ASSIGNEE, "department_id")),
   assignee: sql`(select trim(held.first_name || ' ' || held.last_name) from assignees as held
     where held.tenant_id = d.tenant_id and held.id = d.assignee_id)`,
-  resolution: nameIn("resolutions", sql`d.resolution_id`, "code"),
-  valid: sql`d.is_valid`,
 };
 
 type Context = { db: Db; asked: Asked; summary: DisputeSummary };
@@ -76,6 +84,8 @@ const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expr
   if (known !== undefined) return known;
   const { status, closedAt } = toState(asked);
   if (grouping === "status") return status;
+  if (grouping === "valid") return toDecision(asked).isValid;
+  if (grouping === "resolution") return nameIn("resolutions", toDecision(asked).resolution, "code");
   if (grouping === "age") return findBucket(toAge(asked), summary.ageBuckets);
   if (grouping === "daysToClose") {
     const bucket = findBucket(toDaysToClose(asked), summary.ageBuckets);
@@ -89,7 +99,11 @@ const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expr
 const whole = (value: Expression): Expression => sql`cast(${value} as bigint)`;
 
 /** The figures of a group over its disputes. */
-const listFigures = ({ db, asked }: Context): { columns: Expression[]; amount: Expression } => {
+const listFigures = ({
+  db,
+  asked,
+  summary,
+}: Context): { columns: Expression[]; amount: Expression } => {
   const { status, closedAt } = toState(asked);
   const { sums } = getDialect(db);
   const totals = sums.split(sql`d.amount_order`).map((part) => sql`sum(${part})`);
@@ -108,6 +122,10 @@ const listFigures = ({ db, asked }: Context): { columns: Expression[]; amount: E
       named(days(isClosed, sql`1`), "closed_count"),
       named(days(isClosed, toDaysToClose(asked)), "closing_days"),
       named(oldest, "oldest"),
+      named(
+        summary.groupBy.includes("account") ? sql`max(d.account_name)` : sql`cast(null as text)`,
+        "account_name",
+      ),
     ],
   };
 };
@@ -150,6 +168,7 @@ const READ = [
   "closed_count",
   "closing_days",
   "oldest",
+  "account_name",
 ];
 
 /** Reads the groups of a summary in their order, all or up to a limit; without groupings, one per currency. */
