@@ -21,12 +21,23 @@ const FIELDS = [
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
 const numberOf = (value: unknown): number => (typeof value === "number" ? value : 0);
 
+const amountOf = ({ paymentAmount }: Row): number =>
+  typeof paymentAmount === "number" ? paymentAmount : -Infinity;
+
 const isRecent = (row: Row, since: string): boolean => (textOf(row["paymentDate"]) ?? "") >= since;
 
-/** Keeps one row of each payment, which may have one per document it pays. */
-const perPayment = (rows: readonly Row[]): Row[] => [
-  ...new Map(rows.map((row, place) => [row["paymentId"] ?? place, row])).values(),
-];
+const paymentOf = (row: Row, place: number): unknown => row["paymentId"] ?? place;
+
+/** Keeps one row of each payment and currency, that with the largest amount: a payment may have one per document. */
+const perPayment = (rows: readonly Row[]): Row[] => {
+  const largest = new Map<string, Row>();
+  for (const [place, row] of rows.entries()) {
+    const key = JSON.stringify([paymentOf(row, place), row["currencyCode"]]);
+    const known = largest.get(key);
+    if (known === undefined || amountOf(row) > amountOf(known)) largest.set(key, row);
+  }
+  return [...largest.values()];
+};
 
 const toMoney = (rows: readonly Row[], field: string) =>
   rows.map((row) => ({
@@ -46,12 +57,11 @@ const findLast = (rows: readonly Row[]): Fields | null => {
 
 const summarizePayments = (rows: readonly Row[], since: string): Fields => {
   const recent = rows.filter((row) => isRecent(row, since));
-  const payments = perPayment(recent);
   const short = recent.filter((row) => row["shortPay"] === true);
   return {
     since,
-    count: payments.length,
-    totals: sumByCurrency(toMoney(payments, "paymentAmount")),
+    count: new Set(recent.map(paymentOf)).size,
+    totals: sumByCurrency(toMoney(perPayment(recent), "paymentAmount")),
     last: findLast(rows),
     shortPayments: {
       count: short.length,

@@ -35,6 +35,7 @@ const FIELDS: Partial<Record<DisputeGrouping, Read>> = {
   status: ({ status }) => status,
   account: ({ dispute }) => dispute.accountNumber,
   document: ({ dispute }) => dispute.documentNumber,
+  currency: ({ dispute }) => dispute.currencyCode,
   reason: ({ dispute }) => dispute.reasonName,
   category: ({ dispute }) => dispute.categoryName,
   department: ({ dispute }) => dispute.departmentName,
@@ -116,8 +117,18 @@ export type DisputeGroups = {
   ageBuckets: readonly number[];
   counts: readonly Counts[];
   amounts: Sums;
+  /** The names of accounts by number, if disputes are grouped by account. */
+  names: ReadonlyMap<string, string>;
   add(standing: Standing): void;
 };
+
+/** Collects the greatest of an account's names: disputes on an unknown account may give it several. */
+const createNaming =
+  (names: Map<string, string>) =>
+  ({ dispute: { accountNumber, accountName = null } }: Standing): void => {
+    if (accountName === null || accountName <= (names.get(accountNumber) ?? "")) return;
+    names.set(accountNumber, accountName);
+  };
 
 /** Creates groups by currency and by these groupings. */
 export const createDisputeGroups = ({
@@ -131,13 +142,16 @@ export const createDisputeGroups = ({
   const index = createKeyIndex(reads.length);
   const counts: Counts[] = [];
   const amounts = createSums();
+  const names = new Map<string, string>();
+  const addName = groupBy.includes("account") ? createNaming(names) : () => {};
   const add = (standing: Standing): void => {
     const group = index.find(reads.map((read) => read(standing)));
     const own = (counts[group] ??= createCounts());
     addToCounts(own, standing);
     amounts.add(group, standing.dispute.amount);
+    addName(standing);
   };
-  return { index, groupBy, ageBuckets, counts, amounts, add };
+  return { index, groupBy, ageBuckets, counts, amounts, names, add };
 };
 
 /** Adds the age buckets of each currency that no dispute is in, if disputes are grouped by age alone. */
@@ -241,11 +255,14 @@ export const sumCounts = (counts: readonly Counts[]): Counts => {
 };
 
 const toItem = (groups: DisputeGroups, group: number): DisputeSummaryItem => {
-  const { index, groupBy, counts, amounts } = groups;
+  const { index, groupBy, counts, amounts, names } = groups;
   const own = counts[group] ?? createCounts();
   const key = groupBy.map((name, place) => [name, index.valueAt(place + 1, group)] as const);
+  const account = groupBy.indexOf("account");
+  const accountName = account === -1 ? undefined : names.get(String(key[account]?.[1]));
   return {
     key: Object.fromEntries(key),
+    ...(accountName === undefined ? {} : { accountName }),
     currencyCode: String(index.valueAt(0, group)),
     count: own.all,
     amount: formatTotal(amounts.total(group)),
@@ -259,7 +276,9 @@ export const listItems = async (
   { limit, ...ordering }: Ordering & { limit: number },
 ): Promise<DisputeSummaryItem[]> => {
   const { index, groupBy } = groups;
-  const compare = inTurn(index, groupBy.length + 1, listCompares(groups, ordering));
+  const ties = groupBy.map((_, place) => byGrouping(groups, place, false));
+  const compares = [...listCompares(groups, ordering), ...ties];
+  const compare = inTurn(index, groupBy.length + 1, compares);
   const chosen = await selectFirst(index.size, limit, compare);
   return chosen.map((group) => toItem(groups, group));
 };

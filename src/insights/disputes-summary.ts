@@ -1,5 +1,6 @@
 import { contract } from "../contract/index.ts";
 import {
+  describePresent,
   DisputeFigures,
   DisputeSummaryBody,
   DisputeSummaryItem,
@@ -22,7 +23,7 @@ import { defineInsight, type InsightContext, type InsightResult } from "./insigh
 import { readMatching } from "./matching-disputes.ts";
 
 /** The documents that are read one by one for the filter on their status. */
-const MOST_DOCUMENTS = 100;
+const MOST_DOCUMENTS = 500;
 
 /** Adds up every dispute that matches, read in pages. */
 const summarizePages = async (
@@ -48,7 +49,7 @@ const summarizePages = async (
     truncated,
     currencyTotals: await listCurrencyTotals(totals),
     itemsTotal: groups.index.size,
-    notes: [...notes, ...documents.notes()],
+    notes: [...notes, ...describePresent(summary), ...documents.notes()],
     ...toFigures(total),
     items: await listItems(groups, summary),
   };

@@ -270,7 +270,11 @@ const triage = async (context: InsightContext, args: Triage): Promise<InsightRes
   const most = Math.max(left() - reserve, Math.floor(left() / 2));
   await documents.read(await rankDocuments(candidates, evidence), most);
   const judged = await judgeAll(candidates, evidence);
-  const chosen = await selectItems(judged, args);
+  const leading = await selectItems(judged, args);
+  const closed = leading.filter(({ flags }) => flags.documentClosed);
+  const closings = closed.map(({ documentNumber }) => documentNumber);
+  await documents.readClosings(closings, left() - CALLS_PER_ITEM * leading.length);
+  const chosen = leading.map((one) => ({ ...one, ...judge(one, evidence) }));
   const { items, notes } = await readItems(counted, chosen, evidence, left());
   return {
     asOf: matching.moment.name,

@@ -1,6 +1,6 @@
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
-import type { Document } from "../contract/operations/documents.ts";
+import type { Document, DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { toDay } from "./brief.ts";
 import { callSummary, isAnnounced } from "./extension.ts";
@@ -11,6 +11,8 @@ export type DocumentState = {
   status: Document["status"] | "missing" | "unknown";
   /** The day of the last change, on which a closed document was closed at the latest. */
   changedOn?: string | null;
+  /** The day of the closing, where the platform tells it. */
+  closedOn?: string | null;
 };
 
 /** Documents by number, each read once. */
@@ -18,6 +20,8 @@ export type DocumentReader = {
   /** Reads those that are not known yet, within the limit of all calls and, if given, of this reading. */
   read(numbers: Iterable<string>, most?: number): Promise<void>;
   stateOf(number: string): DocumentState;
+  /** Reads the days on which closed documents were closed, in at most so many calls. */
+  readClosings(numbers: Iterable<string>, most: number): Promise<void>;
   /** Why no document can be read: the right or the credential is missing. */
   refusal(): Problem | undefined;
   /** Sentences about documents that were not read. */
@@ -44,15 +48,24 @@ const BUSY: readonly number[] = [429, 503];
 const isRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && [...DENIED, ...BUSY].includes(error.status);
 
-const toState = ({ status, updatedAt }: Document): DocumentState => ({
+const toState = ({ status, updatedAt, closedAt }: DocumentWithClosing): DocumentState => ({
   status,
   changedOn: toDay(updatedAt),
+  closedOn: toDay(closedAt),
 });
 
-const readOne = async ({ call }: InsightContext, number: string): Promise<DocumentState> => {
+/** The parameter for the day of the closing, as the platform announces it. */
+const CLOSURE = `${documents.get.id}.${documents.get.additions?.name}`;
+
+/** Returns the argument of documents.get for the day of the closing, where the platform knows it. */
+export const askClosure = ({ extensions }: InsightContext): Fields =>
+  extensions.has(CLOSURE) ? { closure: true } : {};
+
+const readOne = async (context: InsightContext, number: string): Promise<DocumentState> => {
   try {
-    const { output } = await call(documents.get, { document_number: number });
-    return toState(output as Document);
+    const args = { document_number: number, ...askClosure(context) };
+    const { output } = await context.call(documents.get, args);
+    return toState(output as DocumentWithClosing);
   } catch (error) {
     if (isMissing(error)) return MISSING;
     throw error;
@@ -164,6 +177,19 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
         refusal = error;
       }
       for (const number of wanted) if (!states.has(number)) unread.add(number);
+    },
+    async readClosings(numbers, most) {
+      if (!context.extensions.has(CLOSURE)) return;
+      const isUndated = (number: string): boolean => {
+        const { status, closedOn } = states.get(number) ?? UNKNOWN;
+        return status === "closed" && typeof closedOn !== "string";
+      };
+      const undated = [...new Set(numbers)].filter(isUndated);
+      try {
+        await readEach(context, undated.slice(0, Math.max(0, most)), states);
+      } catch (error) {
+        if (context.signal.aborted || !isRefusal(error)) throw error;
+      }
     },
     refusal: () => (refusal !== undefined && DENIED.includes(refusal.status) ? refusal : undefined),
     stateOf: (number) => states.get(number) ?? UNKNOWN,

@@ -2,7 +2,7 @@ import { contract } from "../contract/index.ts";
 import { findNearest } from "../kit/nearest.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
-import { readInAnyCase } from "./spellings.ts";
+import { LISTED, readInAnyCase } from "./spellings.ts";
 
 const { accounts, disputes, payments } = contract;
 
@@ -77,7 +77,7 @@ const byPayments: Search = async (context, text) => {
 };
 
 const bySearch: Search = async (context, text) => {
-  const part = await readPart(context, accounts.list, { search: text, limit: ROWS_READ });
+  const part = await readPart(context, accounts.list, { search: text, limit: LISTED.account });
   if (part.refused !== undefined) return notSearched("Names were", part.refused.reason);
   const { data, pagination } = part.value;
   const hits = data.map(({ accountNumber, name }) => ({ accountNumber, name }));

@@ -11,7 +11,7 @@ import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
 import { attemptPart, readPart } from "./read-part.ts";
-import { findSpellings, type NumberKind, readInAnyCase } from "./spellings.ts";
+import { findSpellings, LISTED, type NumberKind, readInAnyCase } from "./spellings.ts";
 
 const { disputes, documents, payments } = contract;
 
@@ -20,7 +20,6 @@ type RecordType = (typeof TYPES)[number];
 
 const LIMIT = 10;
 const DISPUTES_READ = 50;
-const DOCUMENTS_READ = 100;
 const ROWS_READ = 1000;
 
 /** The tool that reads a record of each type. */
@@ -78,7 +77,7 @@ const toFoundDocument = (document: Document): Found => {
 const isListed = (context: InsightContext): boolean => context.extensions.has(documents.list.id);
 
 const listDocuments: Search = async (context, text) => {
-  const part = await readPart(context, documents.list, { search: text, limit: DOCUMENTS_READ });
+  const part = await readPart(context, documents.list, { search: text, limit: LISTED.document });
   if (part.refused !== undefined) return notSearched("Documents", part.refused.reason);
   const { data, pagination } = part.value;
   return { found: data.map(toFoundDocument), notes: [], isPartial: pagination.hasMore };
@@ -223,6 +222,20 @@ const SEARCHES: Record<RecordType, Search> = {
   payer: searchPayers,
 };
 
+/** Returns a context that makes each call once, because searches of several types need the same lists. */
+const rememberCalls = (context: InsightContext): InsightContext => {
+  const replies = new Map<string, ReturnType<InsightContext["call"]>>();
+  return {
+    ...context,
+    call(operation, args) {
+      const name = JSON.stringify([operation.id, args]);
+      const reply = replies.get(name) ?? context.call(operation, args);
+      replies.set(name, reply);
+      return reply;
+    },
+  };
+};
+
 const EXACT = 0;
 const PREFIX = 1;
 const PART = 2;
@@ -283,7 +296,8 @@ export const findRecords = defineInsight({
     tool: z.string(),
   }),
   needs: [],
-  async run(context, { text, types = [...TYPES], limit }) {
+  async run(given, { text, types = [...TYPES], limit }) {
+    const context = rememberCalls(given);
     const asOf = formatTimestamp(context.now());
     const wanted = text.trim().normalize("NFC").toLowerCase();
     const search = async (type: RecordType): Promise<Searched> => {

@@ -2,8 +2,9 @@ import { contract } from "../contract/index.ts";
 import { daysBetween } from "../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
-import type { Document } from "../contract/operations/documents.ts";
+import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { cutText, toDay, withoutNulls } from "./brief.ts";
+import { askClosure } from "./document-reader.ts";
 import { toDocumentBrief } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { type Part, readPart, toUnavailable, type Unavailable } from "./read-part.ts";
@@ -97,10 +98,13 @@ export const readFiles = async (
 export const readDocument = (
   context: InsightContext,
   { documentNumber }: Dispute,
-): Promise<Part<Document>> => readPart(context, documents.get, { document_number: documentNumber });
+): Promise<Part<DocumentWithClosing>> =>
+  readPart(context, documents.get, { document_number: documentNumber, ...askClosure(context) });
 
-export const showDocument = (part: Part<Document>, now: number): Shown =>
-  show(part, (document) => toDocumentBrief(document, now));
+export const showDocument = (part: Part<DocumentWithClosing>, now: number): Shown =>
+  show(part, (document) =>
+    withoutNulls({ ...toDocumentBrief(document, now), closedOn: toDay(document.closedAt) }),
+  );
 
 const PAYMENT_FIELDS = [
   "paymentId",

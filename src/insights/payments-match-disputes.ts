@@ -22,7 +22,7 @@ import { readMatching } from "./matching-disputes.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
 
-const MOST_DOCUMENTS = 100;
+const MOST_DOCUMENTS = 500;
 const MOST_ROWS_PER_DOCUMENT = 100;
 /** With the most rows each, comparing that many takes a few milliseconds. */
 const ROWS_PER_TURN = 2000;

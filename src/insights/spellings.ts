@@ -11,7 +11,9 @@ const { accounts, disputes, documents, payments } = contract;
 export type NumberContext = Pick<InsightContext, "call" | "extensions" | "signal">;
 export type NumberKind = "account" | "document";
 
-const LISTED = 100;
+/** The records that a search for a text reads. */
+export const LISTED: Readonly<Record<NumberKind, number>> = { account: 1000, document: 100 };
+const GROUPS_READ = 100;
 const ROWS_READ = 1000;
 
 /** Returns the records in an answer; none if the platform refuses it. */
@@ -36,8 +38,8 @@ const findNumbers = async (
   number: string,
 ): Promise<unknown[]> => {
   const field = `${kind}Number`;
-  const grouped = { [field]: number, groupBy: [kind], limit: LISTED };
-  const listed = { search: number, limit: LISTED };
+  const grouped = { [field]: number, groupBy: [kind], limit: GROUPS_READ };
+  const listed = { search: number, limit: LISTED[kind] };
   const [groups, rows] = await Promise.all([
     readRecords(context, disputes.summary, grouped, "items"),
     readRecords(context, LISTS[kind], listed, "data"),

@@ -133,9 +133,11 @@ const STALE_DAYS = 10;
 const DAYS_PER_POINT = 6;
 const MOST_AGE_POINTS = 15;
 
-/** Documents do not have the date of their closing, only that of their last change, which is not before it. */
-const describeClosed = ({ changedOn }: DocumentState): string =>
-  typeof changedOn === "string" ? `document closed by ${changedOn}` : "document closed";
+/** Documented operations do not tell the day of the closing, only that of the last change, which is not before it. */
+const describeClosed = ({ closedOn, changedOn }: DocumentState): string => {
+  if (typeof closedOn === "string") return `document closed on ${closedOn}`;
+  return typeof changedOn === "string" ? `document closed by ${changedOn}` : "document closed";
+};
 
 /** Scores a dispute from 0 to 100 and says for what. */
 export const judge = (

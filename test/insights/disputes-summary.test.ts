@@ -137,6 +137,24 @@ onEveryStore("disputes_summary", (at) => {
     expect((await runInsight(disputesSummary, limited, {})).notes).toEqual([]);
   });
 
+  verifies("IN-06");
+  it.each([
+    { groupBy: ["created:quarter", "status", "valid"], orderBy: "created:quarter" },
+    { groupBy: ["valid", "age"], ageBuckets: [7, 30, 60, 100], orderBy: "valid" },
+    { groupBy: ["status", "account", "currency"], orderBy: "count", order: "asc", limit: 200 },
+  ])("orders equal groups of %j alike both ways", async (args) => {
+    const extended = { ...context, extensions: new Set(["disputes.summary"]) };
+    expect(await runInsight(disputesSummary, extended, args)).toEqual(await summarize(args));
+  });
+
+  verifies("IN-01", "IN-21");
+  it("says which conditions and groupings do not follow the day", async () => {
+    const args = { asOf: "2025-12-31", updatedBefore: "2026-03-01", groupBy: ["assignee"] };
+    const note =
+      "asOf regards status, age and closing: updatedBefore and assignee are those of now.";
+    expect((await summarize(args)).notes).toEqual([note]);
+  });
+
   verifies("IN-06", "IN-20", "IN-21", "IN-25", "IN-26", "IN-27");
   it.each(Array.from({ length: WHERE.length * 4 }, (_, seed) => seed))(
     "gives the same figures as SQL for query %i",

@@ -83,6 +83,7 @@ onEveryStore("disputes_triage", (at) => {
     const closures = CLOSED_DOCUMENTS.map((document_number) => ({
       document_number,
       closure_reason: "paid",
+      closure_date: "2026-02-01",
     }));
     const closed = await importRecords(at(), TENANT, "closures", ndjson(closures), {
       format: "ndjson",
@@ -143,7 +144,10 @@ onEveryStore("disputes_triage", (at) => {
 
   it("says why in words, with the last note and the number of files", async () => {
     const [closed] = await itemsOf({ documentNumber: "INV-7" });
-    expect(closed?.why[0]).toMatch(/^document closed by 2026-\d\d-\d\d$/);
+    expect(closed?.why[0]).toBe("document closed by 2026-02-10");
+    const extended = { ...context, extensions: new Set(["documents.get.closure"]) };
+    const { items } = await runInsight(disputesTriage, extended, { documentNumber: "INV-7" });
+    expect(items[0]).toMatchObject({ why: closed?.why.with(0, "document closed on 2026-02-01") });
     expect(closed).toMatchObject({ rank: 1, documentStatus: "closed", attachments: 0 });
     expect(Object.values(closed ?? {})).not.toContain(null);
     const touched = open.filter(({ poNumber }) => poNumber === "touched");

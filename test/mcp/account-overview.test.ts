@@ -58,12 +58,16 @@ onEveryStore("account_overview", (at) => {
     await load(platform, tenantId, "cashapp", [
       payment("p-1", { paymentDate: "2026-02-20", paymentAmount: 100, documentNumber: "INV-1" }),
       {
-        ...payment("p-1", { paymentDate: "2026-02-20", paymentAmount: 100 }),
+        ...payment("p-1", { paymentDate: "2026-02-20" }),
         id: "p-1b",
         documentNumber: "INV-2",
         shortPay: true,
         deductionAmount: 7.5,
         deductionReasonCode: "PR",
+      },
+      {
+        ...payment("p-1", { paymentDate: "2026-02-20", paymentAmount: 30, currencyCode: "EUR" }),
+        id: "p-1c",
       },
       payment("p-0", { paymentDate: "2025-06-01", paymentAmount: 900 }),
       {
@@ -98,7 +102,10 @@ onEveryStore("account_overview", (at) => {
       },
       payments: {
         count: 1,
-        totals: [{ currencyCode: "USD", count: 1, amount: 100 }],
+        totals: [
+          { currencyCode: "USD", count: 1, amount: 100 },
+          { currencyCode: "EUR", count: 1, amount: 30 },
+        ],
         last: { paymentId: "p-1", paymentDate: "2026-02-20" },
         shortPayments: {
           count: 1,

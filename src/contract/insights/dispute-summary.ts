@@ -11,7 +11,7 @@ import {
 } from "./arguments.ts";
 import { UNITS } from "./calendar.ts";
 import { type DisputeFilters, disputeFilters } from "./dispute-filters.ts";
-import { ExactNumber, GroupKey, insightResult } from "./result.ts";
+import { AccountName, ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 const DATES = ["created", "closed"] as const;
 
@@ -23,6 +23,7 @@ export const DISPUTE_GROUPINGS = [
   "status",
   "account",
   "document",
+  "currency",
   "reason",
   "category",
   "department",
@@ -81,6 +82,28 @@ export const parseDisputeSummary = (sent: unknown): Parsed<DisputeSummary> => {
   return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit } };
 };
 
+/** Conditions and groupings of which a dispute has the present value alone. */
+const PRESENT = [
+  "documentStatus",
+  "updatedBefore",
+  "unassigned",
+  "assignee",
+  "department",
+] as const;
+
+/** Returns the note about conditions and groupings that do not follow `asOf`. */
+export const describePresent = ({
+  filters,
+  groupBy,
+}: Pick<DisputeSummary, "filters" | "groupBy">): string[] => {
+  const used = PRESENT.filter(
+    (name) => filters[name] !== undefined || groupBy.some((grouping) => grouping === name),
+  );
+  return filters.asOf === undefined || used.length === 0
+    ? []
+    : [`asOf regards status, age and closing: ${used.join(" and ")} are those of now.`];
+};
+
 export const DisputeFigures = z.object({
   oldest: z.object({ disputeCode: z.string(), createDate: z.string() }).nullable(),
   avgAgeDays: z.number().nullable().meta({ description: "of open disputes" }),
@@ -89,6 +112,7 @@ export const DisputeFigures = z.object({
 
 export const DisputeSummaryItem = z.object({
   key: GroupKey,
+  accountName: AccountName,
   currencyCode: z.string(),
   count: z.int(),
   amount: ExactNumber,

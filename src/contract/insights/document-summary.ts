@@ -14,7 +14,7 @@ import {
   wordInAnyCase,
 } from "./arguments.ts";
 import { UNITS } from "./calendar.ts";
-import { ExactNumber, GroupKey, insightResult } from "./result.ts";
+import { AccountName, ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 const DATES = ["due", "invoice"] as const;
 
@@ -90,6 +90,7 @@ export const parseDocumentSummary = (sent: unknown): Parsed<DocumentSummary> => 
 
 export const DocumentSummaryItem = z.object({
   key: GroupKey,
+  accountName: AccountName,
   currencyCode: z.string().nullable(),
   count: z.int(),
   amount: ExactNumber.meta({ description: "open balance" }),

@@ -40,3 +40,6 @@ export const GroupKey = z.record(
   z.union([z.string(), z.number(), z.boolean()]).nullable(),
 );
 export type GroupKey = z.infer<typeof GroupKey>;
+
+/** The name of the account in an item's key, if it has one. */
+export const AccountName = z.string().optional();

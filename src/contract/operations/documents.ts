@@ -110,6 +110,13 @@ export const Document = z.object({
 });
 export type Document = z.infer<typeof Document>;
 
+/** A document with the time of its closing, null while it is open. */
+export const DocumentWithClosing = z.object({
+  ...Document.shape,
+  closedAt: Timestamp.nullable().optional(),
+});
+export type DocumentWithClosing = z.infer<typeof DocumentWithClosing>;
+
 export const ClosureFields = z.object({
   closure_reason: z.enum(CLOSURE_REASONS),
   closure_date: IngestDate.optional().meta({ description: "ISO 8601; default now" }),
@@ -171,7 +178,9 @@ export const documents = {
     access: "ingest:read",
     summary: "Read one document with its status.",
     params: one,
-    output: Document,
+    query: z.strictObject({ closure: z.boolean().optional() }),
+    additions: { name: "closure", query: ["closure"] },
+    output: DocumentWithClosing,
     errors: ["document_not_found"],
     audit: "document.read",
     source: "export-ingest 4",

@@ -9,7 +9,7 @@ import type { Seal } from "../../kit/seal.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { findAccount } from "../store/accounts.ts";
-import { findDocument, findDocuments } from "../store/documents.ts";
+import { findDocument, findDocuments, findLastClosures } from "../store/documents.ts";
 import { findDocumentPlaces } from "../store/listed-documents.ts";
 import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables.ts";
@@ -89,8 +89,17 @@ const findClosed = (row: DocumentRow, closure: AskedClosure) => ({
 
 type Service = Handlers<Contract["documents"]>;
 
-const get: Service["get"] = async ({ params: { document_number } }, call) => {
-  return answer(await readDocument(call.db, call, document_number));
+const findClosing = async (db: Db, tenantId: string, row: DocumentRow): Promise<string | null> => {
+  if (row.status === "open") return null;
+  const [closure] = await findLastClosures(db, tenantId, [row.document_number]);
+  return closure === undefined ? null : formatTimestamp(closure.closed_at);
+};
+
+const get: Service["get"] = async ({ params: { document_number }, query: { closure } }, call) => {
+  const row = await readDocument(call.db, call, document_number);
+  const { body, version } = answer(row);
+  if (closure !== true) return { body, version };
+  return { body: { ...body, closedAt: await findClosing(call.db, call.tenantId, row) }, version };
 };
 
 const create: Service["create"] = ({ params: { document_number }, body }, call) => {

@@ -1,7 +1,29 @@
 import Big from "big.js";
 import type { ExactNumber, GroupKey } from "../../contract/insights/result.ts";
+import { findAccounts } from "../store/accounts.ts";
+import type { Db } from "../store/port.ts";
 
 type Item = { key: GroupKey; currencyCode: string | null; amount: ExactNumber };
+
+type Row = Readonly<Record<string, unknown>>;
+
+/** Finds the names of the accounts in the rows of a summary, by number; none if its groups are not accounts. */
+export const readAccountNames = async (
+  db: Db,
+  tenantId: string,
+  groupBy: readonly string[],
+  rows: readonly Row[],
+): Promise<ReadonlyMap<unknown, string>> => {
+  const place = groupBy.indexOf("account");
+  if (place === -1) return new Map();
+  const numbers = new Set(rows.map((row) => String(row[`k${place}`])));
+  const accounts = await findAccounts(db, tenantId, [...numbers]);
+  return new Map(accounts.map(({ account_number, name }) => [account_number, name]));
+};
+
+/** Returns the name of an item's account in the form of a part of the item. */
+export const toAccountName = (name: string | null | undefined): { accountName?: string } =>
+  name === null || name === undefined ? {} : { accountName: name };
 
 type Order = { orderBy: string | undefined; order: "asc" | "desc" | undefined };
 

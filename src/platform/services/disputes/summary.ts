@@ -3,6 +3,7 @@ import type { Contract } from "../../../contract/index.ts";
 import { endOfDay, listAgeKeys } from "../../../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../../../contract/insights/dispute-filters.ts";
 import {
+  describePresent,
   type DisputeGrouping,
   type DisputeSummary,
   type DisputeSummaryItem,
@@ -22,7 +23,7 @@ import {
   parseOldest,
   summarizeDisputes,
 } from "../../store/summaries/disputes.ts";
-import { completeBuckets } from "../summary-items.ts";
+import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
 /** Divides to one decimal. */
 const average = (sum: number, count: number): number | null =>
@@ -86,8 +87,10 @@ const read = async (
   const totals = await summarizeDisputes({ db, asked, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
   const rows = await summarizeDisputes({ db, asked, summary }, where, inAges ? undefined : limit);
+  const names = await readAccountNames(db, moment.tenantId, groupBy, rows);
   const found = rows.map((row): DisputeSummaryItem => ({
     key: toKey(summary, row),
+    ...toAccountName(names.get(row[`k${groupBy.indexOf("account")}`]) ?? row.account_name),
     currencyCode: row.currency,
     count: row.count,
     amount: toAmount(row),
@@ -107,7 +110,7 @@ const read = async (
       amount: toAmount(row),
     })),
     itemsTotal: inAges ? items.length : (rows[0]?.groups ?? 0),
-    notes,
+    notes: [...notes, ...describePresent(summary)],
     ...toFigures(totals),
     items: items.slice(0, limit),
   };

@@ -18,7 +18,7 @@ import {
   summarizeDocuments,
 } from "../../store/summaries/documents.ts";
 import { readTenant } from "../../store/tenants.ts";
-import { completeBuckets } from "../summary-items.ts";
+import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
 const toKey = ({ groupBy, ageBuckets }: DocumentSummary, row: DocumentGroupRow): GroupKey =>
   Object.fromEntries(
@@ -37,7 +37,7 @@ const NOTES = {
 type Context = Parameters<typeof summarizeDocuments>[0];
 
 const read = async (context: Context): Promise<DocumentSummaryResult> => {
-  const { db, summary, asOf } = context;
+  const { db, tenantId, summary, asOf } = context;
   const { filters, groupBy, ageBuckets, limit } = summary;
   const where = await matchDocuments(context);
   const { parse } = getDialect(db).sums;
@@ -47,8 +47,10 @@ const read = async (context: Context): Promise<DocumentSummaryResult> => {
   const totals = await summarizeDocuments({ ...context, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
   const rows = await summarizeDocuments(context, where, inAges ? undefined : limit);
+  const names = await readAccountNames(db, tenantId, groupBy, rows);
   const found = rows.map((row): DocumentSummaryItem => ({
     key: toKey(summary, row),
+    ...toAccountName(names.get(row[`k${groupBy.indexOf("account")}`])),
     currencyCode: row.currency,
     count: row.count,
     amount: toAmount(row.amount),
