@@ -112,7 +112,8 @@ const createAnswers = ({ tools, canUse }: DiscoveryNeeds) => {
     async describe(args: Values): Promise<Values> {
       const { name } = readInput("describe_tool", args);
       const listed = everyTool.find(({ tool }) => tool.name === name)?.tool;
-      if (listed === undefined || !tools.has(name)) throw await unknownTool("describe_tool", name, known);
+      if (listed === undefined || !tools.has(name))
+        throw await unknownTool("describe_tool", name, known);
       const { title, description, inputSchema, annotations } = listed;
       return { name, title, description, inputSchema, annotations };
     },
