@@ -6,6 +6,7 @@ import { createVault, VAULT_PURPOSE } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
 import type { Client, Transport } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
 import { createLazy } from "../kit/lazily.ts";
 import { systemClock } from "../kit/clock.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
@@ -51,7 +52,7 @@ const throwUnavailable =
   (config: Config, log: Log) =>
   (error: unknown): never => {
     log.error("embedded.unavailable", toErrorFields(error));
-    const why = error instanceof Error ? error.message : String(error);
+    const why = getMessage(error);
     throw new Problem(
       "unavailable",
       `The embedded platform of the data folder ${config.dataFolder} does not start: ${why}`,

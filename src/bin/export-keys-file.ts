@@ -1,6 +1,8 @@
 import { readFileSync } from "node:fs";
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
+import { parsePrivateJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import { trimEndOf } from "../kit/text.ts";
@@ -24,19 +26,10 @@ const Entry = z
 
 const File = z.record(Text, Entry);
 
-const parseJsonText = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    // The parser's message contains a part of the text, perhaps of a key.
-    throw new Error("it is not JSON");
-  }
-};
-
 /** Reads the file. @throws {Problem} with every fault, without any value of the file */
 export const readExportKeys = (path: string): TenantKeys => {
   try {
-    const { data, error } = File.safeParse(parseJsonText(readPrivate(path)));
+    const { data, error } = File.safeParse(parsePrivateJson(readPrivate(path)));
     if (data === undefined) {
       const faults = error.issues.map((one) => `${one.path.map(String).join(".")} ${one.message}`);
       throw new Error(faults.join("; "));
@@ -47,7 +40,7 @@ export const readExportKeys = (path: string): TenantKeys => {
     });
     return new Map(entries);
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = getMessage(error);
     throw new Problem(
       "invalid_request",
       `RECEIVABLES_EXT_API_KEYS_FILE ${path}: ${why}`,

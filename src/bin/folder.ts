@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { getCode } from "../kit/error.ts";
 import { randomToken } from "../kit/ids.ts";
 import { createLazy } from "../kit/lazily.ts";
 import { createFileOnce } from "../kit/once.ts";
@@ -23,7 +24,7 @@ const MIN_CHARACTERS = 32;
 
 const readKey = async (path: string): Promise<string> =>
   readFile(path, "utf8").catch((error: unknown) => {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return "";
+    if (getCode(error) === "ENOENT") return "";
     throw error;
   });
 

@@ -1,5 +1,6 @@
 import { access } from "node:fs/promises";
 import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
 import { silentLog } from "../kit/log.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config, IssuerSettings } from "./config.ts";
@@ -17,7 +18,7 @@ const runCheck = async (
   try {
     return createPass(check, await act());
   } catch (error) {
-    return createFault(check, error instanceof Error ? error.message : String(error), hint);
+    return createFault(check, getMessage(error), hint);
   }
 };
 

@@ -1,5 +1,6 @@
 import { text } from "node:stream/consumers";
 import type { KeychainReply, KeychainRequest } from "../broker/keychain.ts";
+import { getMessage, getCode } from "../kit/error.ts";
 
 const SERVICE = "receivables-mcp";
 
@@ -7,10 +8,10 @@ const SERVICE = "receivables-mcp";
 const PINNED = { linux: { store: "secret-service" } } as const;
 
 const describeError = (error: unknown): string => {
-  if (error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND") {
+  if (getCode(error) === "ERR_MODULE_NOT_FOUND") {
     return "this program was installed without its keychain module";
   }
-  return error instanceof Error ? error.message : String(error);
+  return getMessage(error);
 };
 
 const perform = async ({ act, account, secret = "" }: KeychainRequest): Promise<KeychainReply> => {

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { isIP } from "node:net";
 import { extname } from "node:path";
 import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
 import type { AuthorizationServerNeeds } from "../oauth/context.ts";
 import type { Config } from "./config.ts";
 
@@ -32,7 +33,7 @@ const readLogo = (path: string): string => {
   try {
     content = readFileSync(path);
   } catch (error) {
-    throw refuse(error instanceof Error ? error.message : String(error));
+    throw refuse(getMessage(error));
   }
   if (content.length > MAX_LOGO_BYTES) throw refuse("must have at most 64 KiB.");
   return `data:${type};base64,${content.toString("base64")}`;

@@ -12,6 +12,7 @@ import {
 } from "../broker/profiles.ts";
 import { parseProfiles } from "../broker/profiles-file.ts";
 import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Config, Remote } from "./config.ts";
 import { getDataPaths, createMasterKeyReader } from "./folder.ts";
@@ -40,7 +41,7 @@ export const readProfilesFile = ({ profilesFile: path }: Config): Profile[] => {
   try {
     return parseProfiles(readPrivate(path), (file) => readFileSync(file, "utf8"));
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
+    const why = getMessage(error);
     throw new Problem("invalid_request", `RECEIVABLES_PROFILES_FILE ${path}: ${why}`, {}, error);
   }
 };

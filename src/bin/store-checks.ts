@@ -1,6 +1,7 @@
 import { access, constants } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemClock } from "../kit/clock.ts";
+import { getMessage, getCode } from "../kit/error.ts";
 import { randomId } from "../kit/ids.ts";
 import { createAuditKey, findSigner } from "../platform/store/audit-key.ts";
 import { readAuditKey } from "../platform/store/signing.ts";
@@ -14,12 +15,6 @@ import { findSealedFolders } from "./sealed-folders.ts";
 import { formatLocation } from "../platform/files/location.ts";
 import { openFiles } from "../platform/files/open.ts";
 
-const toMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
-
 /** Checks that a folder can be written, or created in the closest folder that exists. Creates nothing. */
 export const checkFolder = async (check: string, folder: string, hint: string): Promise<Check> => {
   for (let path = folder; ; path = dirname(path)) {
@@ -27,8 +22,8 @@ export const checkFolder = async (check: string, folder: string, hint: string): 
       await access(path, constants.R_OK | constants.W_OK);
       return createPass(check, path === folder ? folder : `${folder}, created at the first start`);
     } catch (error) {
-      if (!isMissing(error) || path === dirname(path)) {
-        return createFault(check, toMessage(error), hint);
+      if (getCode(error) !== "ENOENT" || path === dirname(path)) {
+        return createFault(check, getMessage(error), hint);
       }
     }
   }
@@ -88,7 +83,7 @@ export const checkSealedFiles = async (config: Config): Promise<Check[]> => {
     const found = `the master key opens no file of ${foreign.join(", ")}`;
     return [createFault("sealed_files", found, SEALED_HINT)];
   } catch (error) {
-    return [createFault("sealed_files", toMessage(error), SEALED_HINT)];
+    return [createFault("sealed_files", getMessage(error), SEALED_HINT)];
   }
 };
 
@@ -104,7 +99,7 @@ const checkMasterKey = async (config: Config, keyIds: readonly string[]): Promis
       ? createPass("master_key", "it is the one that the store is signed with")
       : createPass("master_key", "a rotation is not finished", "Run: admin secrets rotate");
   } catch (error) {
-    if (keyIds.length > 0) return createFault("master_key", toMessage(error), hint);
+    if (keyIds.length > 0) return createFault("master_key", getMessage(error), hint);
     return createPass("master_key", "none yet, it is created at the first start");
   }
 };
@@ -130,7 +125,7 @@ const checkFiles = async (
   } catch (error) {
     const advice =
       "Check RECEIVABLES_FILES_URL, the credentials, and that the service can be reached.";
-    return createFault(FILES, toMessage(error), advice);
+    return createFault(FILES, getMessage(error), advice);
   }
 };
 
@@ -158,7 +153,7 @@ export const checkSharedDatabase = async (config: Config): Promise<Check[]> => {
     await requireSharedKey(config);
     return [createPass("shared_store", "DATABASE_URL can be used, with this master key")];
   } catch (error) {
-    return [createFault("shared_store", toMessage(error), DATABASE_HINT)];
+    return [createFault("shared_store", getMessage(error), DATABASE_HINT)];
   }
 };
 
@@ -174,7 +169,7 @@ export const checkStore = async (config: Config): Promise<Check[]> => {
     return [store, key, await checkFiles(config, state)];
   } catch (error) {
     const advice = isRemote ? DATABASE_HINT : "Check the file and the rights to it.";
-    return [createFault("store", toMessage(error), advice), await checkFiles(config, undefined)];
+    return [createFault("store", getMessage(error), advice), await checkFiles(config, undefined)];
   }
 };
 

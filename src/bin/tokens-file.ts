@@ -1,4 +1,5 @@
 import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
 import { randomToken } from "../kit/ids.ts";
 import type { Log } from "../kit/log.ts";
 import { createFileOnce } from "../kit/once.ts";
@@ -42,7 +43,7 @@ const readFile = async ({ path, isProfile }: TokensFile): Promise<Read> => {
       ],
     };
   } catch (error) {
-    return { tokens: [], faults: [error instanceof Error ? error.message : String(error)] };
+    return { tokens: [], faults: [getMessage(error)] };
   }
 };
 

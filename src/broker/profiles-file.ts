@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parsePrivateJson } from "../kit/json.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { trimEndOf } from "../kit/text.ts";
 import { toCredentials, type Profile } from "./profiles.ts";
@@ -44,21 +45,13 @@ const readSecrets = (name: string, entry: Entry, readFile: (path: string) => str
   return found;
 };
 
-const parseJsonText = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    throw new Error("it is not JSON");
-  }
-};
-
 /**
  * Parses a profiles file.
  *
  * @throws {Error} with every fault, without any value of the file
  */
 export const parseProfiles = (text: string, readFile: (path: string) => string): Profile[] => {
-  const { data, error } = File.safeParse(parseJsonText(text));
+  const { data, error } = File.safeParse(parsePrivateJson(text));
   if (data === undefined) {
     const faults = error.issues.map(
       ({ path, message }) => `${path.map(String).join(".")} ${message}`,

@@ -54,6 +54,13 @@ export const parseIfJson = (text: string): unknown => {
   }
 };
 
+/** Parses JSON that contains secrets. @throws {Error} without a part of the text, which the parser's message has */
+export const parsePrivateJson = (text: string): unknown => {
+  const value = parseIfJson(text);
+  if (value === undefined) throw new Error("it is not JSON");
+  return value;
+};
+
 /** Maximum nesting of arrays and objects, items in one array, and different names of fields in the whole text. */
 export type JsonLimits = { depth: number; arrayLength: number; names: number };
 

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { link, open, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
+import { getCode } from "./error.ts";
 import { makeFolder } from "./make-folder.ts";
 
 /**
@@ -18,7 +19,7 @@ export const createFileOnce = async (path: string, content: string): Promise<boo
     await link(draft, path);
     return true;
   } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "EEXIST") return false;
+    if (getCode(error) === "EEXIST") return false;
     throw error;
   } finally {
     await file.close().catch(() => {});

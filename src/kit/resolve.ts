@@ -1,4 +1,5 @@
 import { promises as dns } from "node:dns";
+import { getCode } from "./error.ts";
 import type { Resolve } from "./network.ts";
 
 // Names without a dot are resolved by the system alone: the hosts file, container networks.
@@ -9,8 +10,7 @@ const resolveBySystem: Resolve = async (name) =>
 
 const NOT_THERE = new Set(["ENOTFOUND", "ENODATA", "ECONNREFUSED", "EBADNAME"]);
 
-const isNotThere = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && NOT_THERE.has(String(error.code));
+const isNotThere = (error: unknown): boolean => NOT_THERE.has(getCode(error) ?? "");
 
 /**
  * Creates a resolver that queries the name servers first and the system (with its hosts file) second. The system's

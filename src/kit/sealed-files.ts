@@ -1,5 +1,6 @@
 import { readdir, readFile, unlink } from "node:fs/promises";
 import { join } from "node:path";
+import { getCode } from "./error.ts";
 import { replacePrivateFile } from "./replace-file.ts";
 import type { Seal } from "./seal.ts";
 import type { Renewal } from "./sealed-column.ts";
@@ -8,9 +9,7 @@ const SUFFIX = ".sealed";
 
 // A missing folder, or a file in its place, contains no sealed file.
 const ignoreMissing = (error: unknown): undefined => {
-  if (error instanceof Error && "code" in error && /^(ENOENT|ENOTDIR)$/.test(String(error.code))) {
-    return undefined;
-  }
+  if (["ENOENT", "ENOTDIR"].includes(getCode(error) ?? "")) return undefined;
   throw error;
 };
 

@@ -3,6 +3,7 @@ import type { IncomingMessage } from "node:http";
 import { request } from "node:https";
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
+import { getMessage } from "../kit/error.ts";
 import { resolvePublic, type HostNeeds, createPinnedLookup } from "../kit/network.ts";
 import { readAtMost } from "../kit/read-at-most.ts";
 
@@ -120,7 +121,7 @@ export const createBoundedFetch = (fetchDocument: FetchDocument, now: Clock): Fe
       if (response.status !== 200) failures.set(url.href, `its host answered ${response.status}`);
       return response;
     } catch (error) {
-      failures.set(url.href, error instanceof Error ? error.message : String(error));
+      failures.set(url.href, getMessage(error));
       throw error;
     } finally {
       pending -= 1;

@@ -6,6 +6,8 @@ import { createInterface } from "node:readline";
 import { finished } from "node:stream/promises";
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
+import { getMessage } from "../../kit/error.ts";
+import { parseIfJson } from "../../kit/json.ts";
 import { keysFor, type MasterKey } from "../../kit/seal.ts";
 
 const NAME = "manifest.ndjson";
@@ -67,14 +69,6 @@ export const writeManifest = async (
   return totals;
 };
 
-const parseLine = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 const readLines = async (path: string): Promise<string[]> => {
   const lines: string[] = [];
   for await (const line of createInterface({ input: createReadStream(path, "utf8") })) {
@@ -97,11 +91,9 @@ export const readManifest = async (
   masterKey: MasterKey,
 ): Promise<{ header: Header; entries: Entry[] }> => {
   const lines = await readLines(join(folder, NAME)).catch((error: unknown) =>
-    refuse(
-      `${folder} has no complete backup: ${error instanceof Error ? error.message : String(error)}`,
-    ),
+    refuse(`${folder} has no complete backup: ${getMessage(error)}`),
   );
-  const end = End.safeParse(parseLine(lines.at(-1) ?? ""));
+  const end = End.safeParse(parseIfJson(lines.at(-1) ?? ""));
   const content = lines.slice(0, -1);
   if (!end.success) return refuse(`The manifest of ${folder} is not complete.`);
   const fits = keysFor(masterKey, PURPOSE).some((key) => {
@@ -115,8 +107,8 @@ export const readManifest = async (
     );
   }
   const [first = "", ...rest] = content;
-  const { format: _format, ...header } = Header.parse(parseLine(first));
-  return { header, entries: rest.map((line) => Entry.parse(parseLine(line))) };
+  const { format: _format, ...header } = Header.parse(parseIfJson(first));
+  return { header, entries: rest.map((line) => Entry.parse(parseIfJson(line))) };
 };
 
 /** Copies a file, and flushes the copy to disk. */

@@ -1,19 +1,11 @@
 import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
+import { parseIfJson } from "../../kit/json.ts";
 import { callLogFiles } from "../../mcp/tools/call-log.ts";
 import type { Io } from "../io.ts";
 
 const isEntry = (value: unknown): value is { tool: string; outcome: string } =>
   typeof value === "object" && value !== null && "tool" in value;
-
-// A process that was killed while writing leaves an incomplete line.
-const parseEntry = (line: string): unknown => {
-  try {
-    return JSON.parse(line);
-  } catch {
-    return undefined;
-  }
-};
 
 /** Prints the MCP server's own log of tool calls, oldest first. */
 export const printAudit = async (
@@ -23,7 +15,8 @@ export const printAudit = async (
   let shown = 0;
   for (const file of await callLogFiles(config.localAudit)) {
     for await (const line of createInterface({ input: createReadStream(file) })) {
-      const entry = parseEntry(line);
+      // A process that was killed while writing leaves an incomplete line.
+      const entry = parseIfJson(line);
       if (isEntry(entry) && (tool === undefined || entry.tool === tool)) {
         shown += 1;
         print(entry);

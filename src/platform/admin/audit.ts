@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
+import { parseIfJson } from "../../kit/json.ts";
 import { findHead, selectChain } from "../store/audit-chain.ts";
 import {
   findSigner,
@@ -166,14 +167,6 @@ export const signHead = async (
   return { ...kept, signature: store.auditKey.keptHead(kept) };
 };
 
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-};
-
 /**
  * Reads a head that `signHead` returned.
  *
@@ -184,7 +177,7 @@ export const readSignedHead = (
   tenantId: string,
   text: string,
 ): KeptHead => {
-  const { data } = SignedHead.safeParse(parseJson(text));
+  const { data } = SignedHead.safeParse(parseIfJson(text));
   if (data === undefined) {
     throw new Problem("invalid_request", "The head is not the output of: admin audit head");
   }

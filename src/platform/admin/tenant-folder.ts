@@ -8,6 +8,8 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
+import { getMessage } from "../../kit/error.ts";
+import { parseIfJson } from "../../kit/json.ts";
 import { parseKey } from "../files/port.ts";
 import { escapeControls } from "../../kit/text.ts";
 import { listMigrationNames } from "../store/migrate.ts";
@@ -115,10 +117,10 @@ const hashFile = async (path: string): Promise<string> => {
 export const readManifest = async (folder: string): Promise<Manifest> => {
   const path = manifestPath(folder);
   const text = await readFile(path, "utf8").catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = getMessage(error);
     throw new Problem("invalid_request", `${folder} is no exported tenant: ${reason}`);
   });
-  const { data: manifest } = Manifest.safeParse(parseJson(text));
+  const { data: manifest } = Manifest.safeParse(parseIfJson(text));
   if (manifest === undefined) throw createDamaged(`${path} is not the manifest of a tenant.`);
   if (manifest.schema !== getSchema()) {
     throw new Problem(
@@ -133,12 +135,4 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
     }
   }
   return manifest;
-};
-
-const parseJson = (text: string): unknown => {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 };

@@ -2,13 +2,11 @@ import { createHash } from "node:crypto";
 import { open, opendir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
+import { getCode } from "../../kit/error.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { makeFolder } from "../../kit/make-folder.ts";
 import { StoreUnavailable } from "../store/port.ts";
 import { type FileStore, FileTooLarge, type KeptFile, parseKey } from "./port.ts";
-
-const getErrorCode = (error: unknown): unknown =>
-  error instanceof Error && "code" in error ? error.code : undefined;
 
 const OUTAGES = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EMFILE", "ENFILE", "EACCES"]);
 
@@ -17,7 +15,7 @@ const guardDisk = async <T>(act: () => Promise<T>): Promise<T> => {
   try {
     return await act();
   } catch (error) {
-    throw OUTAGES.has(String(getErrorCode(error))) ? new StoreUnavailable(error) : error;
+    throw OUTAGES.has(getCode(error) ?? "") ? new StoreUnavailable(error) : error;
   }
 };
 
@@ -25,7 +23,7 @@ const unlessMissing = async <T>(act: Promise<T>): Promise<T | undefined> => {
   try {
     return await act;
   } catch (error) {
-    if (getErrorCode(error) === "ENOENT") return undefined;
+    if (getCode(error) === "ENOENT") return undefined;
     throw error;
   }
 };
@@ -38,7 +36,7 @@ const flushFolder = async (path: string): Promise<void> => {
     const folder = await open(path, "r");
     await folder.sync().finally(() => folder.close());
   } catch (error) {
-    if (!UNFLUSHABLE.has(String(getErrorCode(error)))) throw error;
+    if (!UNFLUSHABLE.has(getCode(error) ?? "")) throw error;
   }
 };
 

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { createOpenApiInSteps } from "../../contract/openapi.ts";
+import { getCode } from "../../kit/error.ts";
 import { buildCacheHeaders, computeEtag, matchesIfNoneMatch } from "./etag.ts";
 
 type About = { headerWord: string; version: string };
@@ -89,15 +90,12 @@ const resolveViewer = () => import.meta.resolve("swagger-ui-dist/swagger-ui-bund
 const resolveViewerStyle = () => import.meta.resolve("swagger-ui-dist/swagger-ui.css");
 
 // A bundled program may lack the package; the page then links to the document instead.
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ERR_MODULE_NOT_FOUND";
-
 const readFromPackage = (find: () => string, type: string) =>
   createCachedFile(async () => {
     try {
       return { type, body: await readFile(fileURLToPath(find()), "utf8") };
     } catch (error) {
-      if (isMissing(error)) return undefined;
+      if (getCode(error) === "ERR_MODULE_NOT_FOUND") return undefined;
       throw error;
     }
   });

@@ -1,6 +1,7 @@
 import type { FileHandle } from "node:fs/promises";
 import { parentPort } from "node:worker_threads";
 import type { Extension } from "../../contract/file-types.ts";
+import { getMessage } from "../../kit/error.ts";
 import { toBytes } from "./bytes.ts";
 import { inspectUpload } from "./inspect.ts";
 import { toVerdict, type Verdict } from "./port.ts";
@@ -14,7 +15,7 @@ const check = async ({ type, size, file }: ScanRequest): Promise<ScanReply> => {
   try {
     return { verdict: await toVerdict(() => inspectUpload(type, toBytes(file, size))) };
   } catch (error) {
-    return { failure: error instanceof Error ? error.message : String(error) };
+    return { failure: getMessage(error) };
   } finally {
     await file.close();
   }

@@ -1,4 +1,5 @@
 import { constants, inflateSync } from "node:zlib";
+import { getCode } from "../../../kit/error.ts";
 import { Refusal } from "../port.ts";
 import { detectMalware, detectPrograms } from "../signatures.ts";
 import { Lexer, createUnreadableRefusal } from "./lexer.ts";
@@ -79,14 +80,12 @@ class ObjectReader {
 
   #inflate(data: Buffer, finishFlush: number): Buffer {
     const left = Math.min(MAX_STREAM_BYTES, MAX_UNPACKED_BYTES - this.unpacked);
-    const isTooLarge = (error: unknown): boolean =>
-      error instanceof Error && "code" in error && error.code === "ERR_BUFFER_TOO_LARGE";
     try {
       const content = inflateSync(data, { maxOutputLength: Math.max(1, left), finishFlush });
       this.unpacked += content.byteLength;
       return content;
     } catch (error) {
-      if (!isTooLarge(error)) throw createUnreadableRefusal();
+      if (getCode(error) !== "ERR_BUFFER_TOO_LARGE") throw createUnreadableRefusal();
       throw new Refusal("ARCHIVE_LIMIT", "The PDF unpacks to too many bytes.");
     }
   }
