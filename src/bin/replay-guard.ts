@@ -18,9 +18,16 @@ export const createReplayRecords = (
         purgeAt = now() + PURGE_EVERY_MS;
         await purge();
       }
-      const record = { kind: KIND, id, grantId: null, owner: null, payload: "", consumedAt: null };
+      const record = {
+        kind: KIND,
+        id,
+        grant_id: null,
+        owner: null,
+        payload: "",
+        consumed_at: null,
+      };
       // The margin covers nodes whose clocks differ: an expired token is refused before it is claimed.
-      return add({ ...record, expiresAt: expiresAt + MINUTE });
+      return add({ ...record, expires_at: expiresAt + MINUTE });
     },
   };
 };

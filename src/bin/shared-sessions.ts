@@ -50,7 +50,7 @@ const createRecords = ({ storage, key, now }: Needs) => {
     open,
     find: async <T>(schema: z.ZodType<T>, kind: string, id: string, owner?: string) => {
       const record = await storage.find(kind, id);
-      return owner === undefined || record?.grantId === owner ? open(schema, record) : undefined;
+      return owner === undefined || record?.grant_id === owner ? open(schema, record) : undefined;
     },
     put: (
       kind: string,
@@ -61,11 +61,11 @@ const createRecords = ({ storage, key, now }: Needs) => {
       storage.upsert({
         kind,
         id,
-        grantId: session,
+        grant_id: session,
         owner,
         payload: seal.seal(content),
-        consumedAt: null,
-        expiresAt: now() + lifeMs,
+        consumed_at: null,
+        expires_at: now() + lifeMs,
       }),
     list: async <T>(schema: z.ZodType<T>, kind: string, session: string): Promise<T[]> => {
       const records = await storage.listByOwner(kind, session);
@@ -132,7 +132,7 @@ export const createSharedSessions = (needs: Needs): SharedSessions => {
     async find(session) {
       const id = hashId(session);
       const record = await storage.find(KIND.session, id);
-      if (record !== undefined && record.expiresAt < now() + EXTEND_BELOW_MS) {
+      if (record !== undefined && record.expires_at < now() + EXTEND_BELOW_MS) {
         await storage.extendGrant(id, now() + IDLE_MS);
       }
       return open(Session, record);

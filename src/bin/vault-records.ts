@@ -10,12 +10,12 @@ export const createVaultRecords = (records: () => Promise<Storage>): VaultEntrie
     (await records()).add({
       kind: KIND,
       id,
-      grantId: null,
+      grant_id: null,
       owner: OWNER,
       payload,
-      consumedAt: null,
+      consumed_at: null,
       // A person removes it.
-      expiresAt: Number.MAX_SAFE_INTEGER,
+      expires_at: Number.MAX_SAFE_INTEGER,
     }),
   read: async (id) => (await (await records()).find(KIND, id))?.payload,
   remove: async (id) => (await records()).remove(KIND, id),

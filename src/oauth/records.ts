@@ -55,12 +55,12 @@ export const createRecords = (storage: Storage, masterKey: MasterKey) => {
   const encrypt = ({ kind, id, value, expiresAt, grantId, owner }: PlainRecord): StoredRecord => ({
     kind,
     id: hashId(id),
-    grantId: grantId === undefined ? null : hashId(grantId),
+    grant_id: grantId === undefined ? null : hashId(grantId),
     owner: owner === undefined ? null : hashId(owner),
     // Contains its key, so that a payload copied to another row is refused.
     payload: seal.seal({ kind, id: hashId(id), value }),
-    consumedAt: null,
-    expiresAt,
+    consumed_at: null,
+    expires_at: expiresAt,
   });
 
   const decrypt = (record: StoredRecord): FoundRecord | undefined => {
@@ -68,7 +68,7 @@ export const createRecords = (storage: Storage, masterKey: MasterKey) => {
       | { kind: string; id: string; value: Record<string, unknown> }
       | undefined;
     if (opened?.kind !== record.kind || opened.id !== record.id) return undefined;
-    return { value: opened.value, consumedAt: record.consumedAt };
+    return { value: opened.value, consumedAt: record.consumed_at };
   };
 
   const decryptAll = (all: StoredRecord[]): Record<string, unknown>[] =>

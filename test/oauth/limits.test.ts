@@ -105,11 +105,11 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
       storage.upsert({
         kind: "Filled",
         id,
-        grantId: null,
+        grant_id: null,
         owner,
         payload: "",
-        consumedAt: null,
-        expiresAt: systemClock() + MINUTE + Number(id.replace(/\D/g, "")),
+        consumed_at: null,
+        expires_at: systemClock() + MINUTE + Number(id.replace(/\D/g, "")),
       });
     for (const index of range(8)) await add(`flood${index}`, "flood");
     await add("innocent1", "innocent");

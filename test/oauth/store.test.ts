@@ -7,11 +7,11 @@ const NOW = 1_000_000;
 const record = (id: string, more: { kind?: string; grantId?: string } = {}) => ({
   kind: more.kind ?? "Grant",
   id,
-  grantId: more.grantId ?? null,
+  grant_id: more.grantId ?? null,
   owner: "person",
   payload: `payload of ${id}`,
-  consumedAt: null,
-  expiresAt: NOW + 1000,
+  consumed_at: null,
+  expires_at: NOW + 1000,
 });
 
 /** The table as released versions of the platform's store created it. */
@@ -74,7 +74,7 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     await storage.countAttempt("key", 1000);
     expect(await storage.purge()).toBe(0);
     now += 2000;
-    await storage.upsert({ ...record("new"), expiresAt: now + 1 });
+    await storage.upsert({ ...record("new"), expires_at: now + 1 });
     expect(await storage.purge()).toBe(2);
     expect(await storage.purge()).toBe(0);
     expect(await storage.find("Grant", "new")).toBeDefined();

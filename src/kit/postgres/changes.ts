@@ -3,11 +3,12 @@ import pg from "pg";
 import type { Changes } from "../changes.ts";
 import { MINUTE, SECOND } from "../clock.ts";
 import { randomToken } from "../ids.ts";
+import { parseIfJson } from "../json.ts";
 import { toErrorFields, type Log } from "../log.ts";
+import { CONNECT_MS, createPool } from "./pool.ts";
 
 export const CHANNEL = "receivables_changes";
 
-const CONNECT_MS = 10 * SECOND;
 const RETRY_MS = SECOND;
 /** Interval between proofs that the connection still receives, and the time for one. */
 const PROOF_EVERY_MS = 15 * SECOND;
@@ -20,17 +21,10 @@ const PROOF = "proof";
 
 type Act = (detail?: string) => void;
 
-// A query reports the loss of its connection; without a listener the event would end the process.
-const ignoreLoss = (): void => {};
-
 /** Any user of the database may send to the channel; what no node has sent is ignored. */
 const parsePayload = (payload: string): unknown[] => {
-  try {
-    const parsed: unknown = JSON.parse(payload);
-    return Array.isArray(parsed) ? parsed : [];
-  } catch {
-    return [];
-  }
+  const parsed = parseIfJson(payload);
+  return Array.isArray(parsed) ? parsed : [];
 };
 
 /** Receives announcements on a connection of its own, opened with the first watcher and again after each loss. */
@@ -98,7 +92,8 @@ class Listener {
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
     });
-    client.on("error", ignoreLoss);
+    // A query reports the loss of its connection; without a listener the event would end the process.
+    client.on("error", () => {});
     const lost = new AbortController();
     client.once("end", () => lost.abort());
     client.on("notification", ({ channel, payload = "" }) => {
@@ -149,15 +144,7 @@ class Listener {
 
 /** Creates announcements by LISTEN and NOTIFY. Where LISTEN receives nothing, watchers poll. */
 export const createPostgresChanges = (url: string, log: Log): Changes => {
-  const pool = new pg.Pool({
-    connectionString: url,
-    fallback_application_name: "receivables-mcp",
-    max: 2,
-    connectionTimeoutMillis: CONNECT_MS,
-    allowExitOnIdle: true,
-  });
-  pool.on("error", ignoreLoss);
-  pool.on("connect", (client) => client.on("error", ignoreLoss));
+  const pool = createPool(url, { max: 2, allowExitOnIdle: true });
   const announce: Changes["announce"] = async (key, detail = "") => {
     await pool.query("select pg_notify($1, $2)", [CHANNEL, JSON.stringify([key, detail])]);
   };

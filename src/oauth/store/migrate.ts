@@ -1,8 +1,8 @@
 import { type Migration, Migrator } from "kysely/migration";
-import type { Db, RecordRow } from "./port.ts";
+import type { Db, StoredRecord } from "./port.ts";
 
 /** Yields the records that a released version stored in the platform's table `oauth_records`, in batches. */
-export type ReadReleased = (db: Db) => AsyncIterable<RecordRow[]>;
+export type ReadReleased = (db: Db) => AsyncIterable<StoredRecord[]>;
 
 /** Both databases accept these type names; SQLite reads `bigint` as a 64-bit integer. */
 const createTables: Migration = {

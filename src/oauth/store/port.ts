@@ -5,11 +5,11 @@ export type StoredRecord = {
   kind: string;
   id: string;
   /** The grant with which the record ends. */
-  grantId: string | null;
+  grant_id: string | null;
   owner: string | null;
   payload: string;
-  consumedAt: number | null;
-  expiresAt: number;
+  consumed_at: number | null;
+  expires_at: number;
 };
 
 /** Storage that all processes of the server share. Times are epoch milliseconds. Expired records are not found. */
@@ -41,18 +41,8 @@ export type Storage = {
   uncountAttempt(key: string): Promise<void>;
 };
 
-export type RecordRow = {
-  kind: string;
-  id: string;
-  grant_id: string | null;
-  owner: string | null;
-  payload: string;
-  consumed_at: number | null;
-  expires_at: number;
-};
-
 export type Tables = {
-  sign_in_records: RecordRow;
+  sign_in_records: StoredRecord;
   sign_in_counters: { key: string; count: number; window_ends_at: number };
 };
 

@@ -1,33 +1,12 @@
 import { sql } from "kysely";
 import type { Clock } from "../../kit/clock.ts";
-import type { Db, OauthStore, RecordRow, Storage, StoredRecord } from "./port.ts";
-
-const toRow = (record: StoredRecord): RecordRow => ({
-  kind: record.kind,
-  id: record.id,
-  grant_id: record.grantId,
-  owner: record.owner,
-  payload: record.payload,
-  consumed_at: record.consumedAt,
-  expires_at: record.expiresAt,
-});
-
-const toRecord = (row: RecordRow): StoredRecord => ({
-  kind: row.kind,
-  id: row.id,
-  grantId: row.grant_id,
-  owner: row.owner,
-  payload: row.payload,
-  consumedAt: row.consumed_at,
-  expiresAt: row.expires_at,
-});
+import type { Db, OauthStore, Storage, StoredRecord } from "./port.ts";
 
 const upsert = async (tx: Db, record: StoredRecord): Promise<void> => {
-  const row = toRow(record);
-  const { kind: _kind, id: _id, ...rest } = row;
+  const { kind: _kind, id: _id, ...rest } = record;
   await tx
     .insertInto("sign_in_records")
-    .values(row)
+    .values(record)
     .onConflict((conflict) => conflict.columns(["kind", "id"]).doUpdateSet(rest))
     .execute();
 };
@@ -35,13 +14,13 @@ const upsert = async (tx: Db, record: StoredRecord): Promise<void> => {
 const add = async (tx: Db, record: StoredRecord): Promise<boolean> => {
   const { numInsertedOrUpdatedRows } = await tx
     .insertInto("sign_in_records")
-    .values(toRow(record))
+    .values(record)
     .onConflict((conflict) => conflict.columns(["kind", "id"]).doNothing())
     .executeTakeFirstOrThrow();
   return numInsertedOrUpdatedRows === 1n;
 };
 
-const find = (db: Db, kind: string, id: string): Promise<RecordRow | undefined> =>
+const find = (db: Db, kind: string, id: string): Promise<StoredRecord | undefined> =>
   db
     .selectFrom("sign_in_records")
     .selectAll()
@@ -85,13 +64,8 @@ const extendGrant = async (tx: Db, grantId: string, expiresAt: number): Promise<
     .execute();
 };
 
-const listByOwner = async (
-  db: Db,
-  kind: string,
-  owner: string,
-  now: number,
-): Promise<StoredRecord[]> => {
-  const rows = await db
+const listByOwner = (db: Db, kind: string, owner: string, now: number): Promise<StoredRecord[]> =>
+  db
     .selectFrom("sign_in_records")
     .selectAll()
     .where("kind", "=", kind)
@@ -99,8 +73,6 @@ const listByOwner = async (
     .where("expires_at", ">", now)
     .orderBy("expires_at")
     .execute();
-  return rows.map(toRecord);
-};
 
 /** Rows per purge or list, so that other requests get their turn. */
 const BATCH = 500;
@@ -134,8 +106,8 @@ const purgeCounters = async (tx: Db, now: number): Promise<number> => {
 
 const USABLE = ["AccessToken", "RefreshToken", "AuthorizationCode"];
 
-const listSpentGrants = async (db: Db, expiresBefore: number): Promise<StoredRecord[]> => {
-  const rows = await db
+const listSpentGrants = (db: Db, expiresBefore: number): Promise<StoredRecord[]> =>
+  db
     .selectFrom("sign_in_records as grant")
     .selectAll()
     .where("grant.kind", "=", "Grant")
@@ -152,11 +124,9 @@ const listSpentGrants = async (db: Db, expiresBefore: number): Promise<StoredRec
     )
     .limit(BATCH)
     .execute();
-  return rows.map(toRecord);
-};
 
-const listUngranted = async (db: Db, kind: string, now: number): Promise<StoredRecord[]> => {
-  const rows = await db
+const listUngranted = (db: Db, kind: string, now: number): Promise<StoredRecord[]> =>
+  db
     .selectFrom("sign_in_records as one")
     .selectAll()
     .where("one.kind", "=", kind)
@@ -173,8 +143,6 @@ const listUngranted = async (db: Db, kind: string, now: number): Promise<StoredR
     )
     .limit(BATCH)
     .execute();
-  return rows.map(toRecord);
-};
 
 const removeUngranted = async (
   tx: Db,
@@ -185,7 +153,7 @@ const removeUngranted = async (
   if ((await listByOwner(tx, "Grant", id, now)).length > 0) return undefined;
   const row = await find(tx, kind, id);
   if (row === undefined || !(await remove(tx, kind, id))) return undefined;
-  return toRecord(row);
+  return row;
 };
 
 const makeRoom = async (tx: Db, kind: string, max: number): Promise<void> => {
@@ -241,7 +209,7 @@ export const createStorage = (store: OauthStore, now: Clock): Storage => ({
   add: (record) => store.transaction((tx) => add(tx, record)),
   async find(kind, id) {
     const row = await find(store.read, kind, id);
-    return row === undefined || row.expires_at <= now() ? undefined : toRecord(row);
+    return row === undefined || row.expires_at <= now() ? undefined : row;
   },
   consume: (kind, id) => store.transaction((tx) => consume(tx, kind, id, now())),
   remove: (kind, id) => store.transaction((tx) => remove(tx, kind, id)),

@@ -1,41 +1,19 @@
 import { Kysely, PostgresDialect, sql } from "kysely";
-import pg from "pg";
 import { LockedAdapter, migrateLocked } from "../../../kit/postgres/lock.ts";
+import { createPool } from "../../../kit/postgres/pool.ts";
 import { migrate } from "../migrate.ts";
-import type { Db, OauthStore, RecordRow, Tables } from "../port.ts";
+import type { Db, OauthStore, StoredRecord, Tables } from "../port.ts";
 
-const INT8 = 20;
-const CONNECT_MS = 10_000;
 const MAX_CONNECTIONS = 5;
 const BATCH = 500;
 
-// All integers here are epoch milliseconds or counts, which fit a double; pg would return them as text.
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format: "text" | "binary") =>
-    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
-};
-
-const createPool = (connectionString: string): pg.Pool => {
-  const pool = new pg.Pool({
-    connectionString,
-    fallback_application_name: "receivables-mcp",
-    types,
-    max: MAX_CONNECTIONS,
-    connectionTimeoutMillis: CONNECT_MS,
-  });
-  // A query reports the loss of its connection; without listeners the event would end the process.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
-};
-
 /** Reads the table in which released versions stored the records, if the database has it. */
-const readReleased = async function* readReleased(db: Db): AsyncIterable<RecordRow[]> {
+const readReleased = async function* readReleased(db: Db): AsyncIterable<StoredRecord[]> {
   const table = await sql<{ name: string | null }>`
     select to_regclass('oauth_records')::text as name`.execute(db);
   if (table.rows[0]?.name == null) return;
   for (let offset = 0; ; offset += BATCH) {
-    const { rows } = await sql<RecordRow>`
+    const { rows } = await sql<StoredRecord>`
       select kind, id, grant_id, owner, payload, consumed_at, expires_at from oauth_records
       order by kind, id limit ${BATCH} offset ${offset}`.execute(db);
     if (rows.length === 0) return;
@@ -51,7 +29,9 @@ class StoreDialect extends PostgresDialect {
 
 /** Opens the store in a PostgreSQL database, where it creates and uses its own tables only. */
 export const openPostgres = async (url: string): Promise<OauthStore> => {
-  const db = new Kysely<Tables>({ dialect: new StoreDialect({ pool: createPool(url) }) });
+  const db = new Kysely<Tables>({
+    dialect: new StoreDialect({ pool: createPool(url, { max: MAX_CONNECTIONS }) }),
+  });
   try {
     await migrateLocked(db, (tx) => migrate(tx, readReleased));
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from "../../../kit/sqlite/dialect.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
 import { migrate, type ReadReleased } from "../migrate.ts";
-import type { Db, OauthStore, RecordRow, Tables } from "../port.ts";
+import type { Db, OauthStore, StoredRecord, Tables } from "../port.ts";
 
 const BATCH = 500;
 
@@ -39,9 +39,9 @@ const readReleasedFrom = (path: string): ReadReleased =>
     const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
     try {
       if (!hasTable(database, "oauth_records")) return;
-      let rows: RecordRow[] = [];
+      let rows: StoredRecord[] = [];
       for (const row of database.prepare("select * from oauth_records").iterate()) {
-        rows.push(row as RecordRow);
+        rows.push(row as StoredRecord);
         if (rows.length < BATCH) continue;
         yield rows;
         rows = [];

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { Kysely, sql } from "kysely";
-import pg from "pg";
+import type pg from "pg";
 import { CHANNEL } from "../../../kit/postgres/changes.ts";
 import { migrateLocked } from "../../../kit/postgres/lock.ts";
+import { createPool } from "../../../kit/postgres/pool.ts";
 import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
 import { guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
@@ -14,33 +15,11 @@ import { CopyingClient, createPostgresDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 import { PostgresSnapshots } from "./snapshots.ts";
 
-const INT8 = 20;
-// Time limit for opening a connection or waiting for a free one.
-const CONNECT_MS = 10_000;
-
-// All integers of the store fit a double; pg returns bigint as text by default.
-const types: pg.CustomTypesConfig = {
-  getTypeParser: ((oid: number, format: "text" | "binary") =>
-    oid === INT8 ? Number : pg.types.getTypeParser(oid, format)) as never,
-};
-
 const createDb = (pool: pg.Pool): Db =>
   new Kysely<Tables>({ dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage) });
 
-const createPool = (url: string, options: pg.PoolConfig = {}): pg.Pool => {
-  const pool = new pg.Pool({
-    Client: CopyingClient,
-    connectionString: url,
-    fallback_application_name: "receivables-mcp",
-    types,
-    connectionTimeoutMillis: CONNECT_MS,
-    ...options,
-  });
-  // A lost connection rejects its query. Without listeners, the error events would end the process.
-  pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
-};
+const createStorePool = (url: string, options: pg.PoolConfig = {}): pg.Pool =>
+  createPool(url, { Client: CopyingClient, ...options });
 
 /**
  * To compare every order of the joins of a dispute takes many times as long as to read it, and longer in a large table.
@@ -62,9 +41,9 @@ const lockNumber = (name: string): bigint =>
 
 /** Opens a store in a PostgreSQL database, which other processes may use too. */
 export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
-  const pool = createPool(url, { onConnect: planFewerOrders });
+  const pool = createStorePool(url, { onConnect: planFewerOrders });
   // Streams may take long; they must not use up the connections of short requests.
-  const snapshots = new PostgresSnapshots(createPool(url));
+  const snapshots = new PostgresSnapshots(createStorePool(url));
   const db = createDb(pool);
   const close = async (): Promise<void> => {
     await db.destroy();
