@@ -1,12 +1,10 @@
 import { join, resolve } from "node:path";
 import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
-import type { Level } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import { knownToolsets } from "../mcp/tools/toolsets.ts";
 import type { Settings } from "../mcp/caller.ts";
-import type { FilesLocation } from "../platform/files/location.ts";
-import { Environment, FROM_FILE, type HTTP_AUTH } from "./environment.ts";
+import { Environment, FROM_FILE } from "./environment.ts";
 import { toFilesLocation } from "./files-url.ts";
 import { trimEndOf } from "../kit/text.ts";
 
@@ -14,87 +12,6 @@ export type Remote = { gateway: string; export: string };
 
 /** Requests per minute of one address to operations that need no credential. */
 const VISITS_PER_MINUTE = 60;
-
-/** The issuer whose access tokens are accepted over HTTP. */
-export type IssuerSettings = {
-  url: string;
-  audience: string | undefined;
-  clientId: string | undefined;
-  clientSecret: Secret | undefined;
-};
-
-/** All settings, parsed. */
-export type Config = {
-  dataFolder: string;
-  secretKey: Secret | undefined;
-  /** The former master key during a rotation. */
-  previousSecretKey: Secret | undefined;
-  /** Undefined: SQLite in the data folder. */
-  databaseUrl: Secret | undefined;
-  files: FilesLocation;
-  /** Undefined: the embedded platform. */
-  remote: Remote | undefined;
-  /** The profile with the platform's address and credentials; settings in the environment override it. */
-  profile: string;
-  profilesFile: string | undefined;
-  keychain: "auto" | "off";
-  tenantId: string | undefined;
-  credentials: Credentials;
-  mcp: Settings;
-  /** The file of the log of tool calls. */
-  localAudit: string;
-  /** Folders from which tools may send files, where the host is on this machine. */
-  uploadFolders: string[];
-  requestMs: number;
-  headerWord: string;
-  lifetimes: {
-    sessionIdle: number;
-    sessionNominal: number;
-    sessionLongest: number;
-    keyInactivity: number;
-  };
-  /** Requests per window; 0: no limit. */
-  limits: {
-    gatewayPerMinute: number;
-    loginPerMinute: number;
-    visitorPerMinute: number;
-    exportPerMinute: number;
-    exportPerHour: number;
-  };
-  /** The reads that have an audit entry. */
-  auditReads: "mcp" | "all";
-  /** Retention times in milliseconds. */
-  retention: { auditLogs: number; exportRuns: number };
-  trustedProxies: string[];
-  webhooks: { delaysMs: number[]; allow: string[] };
-  /** The base of signed URLs; undefined: the request's own. */
-  publicUrl: string | undefined;
-  /** Lifetimes of signed URLs in milliseconds. */
-  urlLives: { upload: number; download: number };
-  /** The address of a clamd; undefined: the built-in scanner. */
-  scanner: string | undefined;
-  /** Storage quota of one tenant's files in bytes. */
-  tenantFileBytes: number;
-  http: {
-    hosts: string[] | undefined;
-    origins: string[] | undefined;
-    auth: (typeof HTTP_AUTH)[number] | undefined;
-    tokensFile: string | undefined;
-    /** The file of the tenants' export keys, for people of the built-in sign-in. */
-    exportKeysFile: string | undefined;
-    /** Whether the built-in sign-in allows dynamic client registration (RFC 7591). */
-    registration: boolean;
-  };
-  /** Names the operator on pages that people see; the logo is a file. */
-  operator: { name: string | undefined; logo: string | undefined };
-  /** Undefined: no tokens of an issuer are accepted. */
-  issuer: IssuerSettings | undefined;
-  /** The address of `/metrics`; undefined: off. */
-  metricsAddress: string | undefined;
-  level: Level;
-  /** Names in the environment that begin like a setting but are unknown. */
-  unused: string[];
-};
 
 /** All faults of the settings, one line each; values are not included, as they may be secret. */
 export class ConfigError extends Error {
@@ -167,19 +84,8 @@ export const knownSettings: readonly string[] = [
 const toSecret = (text: string | undefined): Secret | undefined =>
   text === undefined ? undefined : new Secret(text);
 
-const toPlatformConfig = (
-  env: Environment,
-): Pick<
-  Config,
-  | "lifetimes"
-  | "limits"
-  | "auditReads"
-  | "retention"
-  | "webhooks"
-  | "urlLives"
-  | "scanner"
-  | "tenantFileBytes"
-> => ({
+/** The settings of the platform. */
+const toPlatformConfig = (env: Environment) => ({
   lifetimes: {
     sessionIdle: env.RECEIVABLES_TOKEN_IDLE_SECONDS * SECOND,
     sessionNominal: env.RECEIVABLES_TOKEN_LIFETIME_SECONDS * SECOND,
@@ -210,38 +116,48 @@ const toPlatformConfig = (
   tenantFileBytes: env.RECEIVABLES_TENANT_FILE_MIB * 1024 * 1024,
 });
 
-const toConfig = (env: Environment, dataFolder: string, unused: string[]): Config => ({
+const toRemote = ({
+  RECEIVABLES_BASE_URL: gateway,
+  RECEIVABLES_EXT_BASE_URL: exportUrl,
+}: Environment): Remote | undefined =>
+  gateway === undefined ? undefined : { gateway, export: exportUrl ?? gateway };
+
+const toSettings = (env: Environment): Settings => ({
+  toolsets: toToolsets(env.RECEIVABLES_TOOLSETS),
+  readOnly: env.RECEIVABLES_READ_ONLY,
+  discovery: env.RECEIVABLES_DISCOVERY,
+  confirm: env.RECEIVABLES_CONFIRM,
+  answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
+  callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,
+});
+
+const toCredentials = (env: Environment): Credentials => ({
+  apiKey: toSecret(env.RECEIVABLES_API_KEY),
+  extApiKey: toSecret(env.RECEIVABLES_EXT_API_KEY),
+  email: env.RECEIVABLES_EMAIL,
+  password: toSecret(env.RECEIVABLES_PASSWORD),
+});
+
+const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   dataFolder,
   secretKey: toSecret(env.RECEIVABLES_SECRET_KEY),
+  /** The former master key during a rotation. */
   previousSecretKey: toSecret(env.RECEIVABLES_SECRET_KEY_PREVIOUS),
+  /** Undefined: SQLite in the data folder. */
   databaseUrl: toSecret(env.DATABASE_URL),
   files: toFilesLocation(env.RECEIVABLES_FILES_URL ?? join(dataFolder, "files")),
-  remote:
-    env.RECEIVABLES_BASE_URL === undefined
-      ? undefined
-      : {
-          gateway: env.RECEIVABLES_BASE_URL,
-          export: env.RECEIVABLES_EXT_BASE_URL ?? env.RECEIVABLES_BASE_URL,
-        },
+  /** Undefined: the embedded platform. */
+  remote: toRemote(env),
+  /** The profile with the platform's address and credentials; settings in the environment override it. */
   profile: env.RECEIVABLES_PROFILE,
   profilesFile: env.RECEIVABLES_PROFILES_FILE,
   keychain: env.RECEIVABLES_KEYCHAIN,
   tenantId: env.RECEIVABLES_TENANT_ID,
-  credentials: {
-    apiKey: toSecret(env.RECEIVABLES_API_KEY),
-    extApiKey: toSecret(env.RECEIVABLES_EXT_API_KEY),
-    email: env.RECEIVABLES_EMAIL,
-    password: toSecret(env.RECEIVABLES_PASSWORD),
-  },
-  mcp: {
-    toolsets: toToolsets(env.RECEIVABLES_TOOLSETS),
-    readOnly: env.RECEIVABLES_READ_ONLY,
-    discovery: env.RECEIVABLES_DISCOVERY,
-    confirm: env.RECEIVABLES_CONFIRM,
-    answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
-    callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,
-  },
+  credentials: toCredentials(env),
+  mcp: toSettings(env),
+  /** The file of the log of tool calls. */
   localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
+  /** Folders from which tools may send files, where the host is on this machine. */
   uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),
   requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
   headerWord: env.RECEIVABLES_HEADER_WORD,
@@ -257,13 +173,21 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]): Confi
     registration: env.RECEIVABLES_OAUTH_REGISTRATION,
   },
   operator: { name: env.RECEIVABLES_OPERATOR_NAME, logo: env.RECEIVABLES_OPERATOR_LOGO },
+  /** Undefined: no tokens of an issuer are accepted. */
   issuer: toIssuerSettings(env),
   metricsAddress: env.RECEIVABLES_METRICS_ADDRESS,
   level: env.RECEIVABLES_LOG,
+  /** Names in the environment that begin like a setting but are unknown. */
   unused,
 });
 
-const toIssuerSettings = (env: Environment): IssuerSettings | undefined =>
+/** All settings, parsed; times are in milliseconds. `Environment` describes each. */
+export type Config = ReturnType<typeof toConfig>;
+
+/** The issuer whose access tokens are accepted over HTTP. */
+export type IssuerSettings = NonNullable<Config["issuer"]>;
+
+const toIssuerSettings = (env: Environment) =>
   env.RECEIVABLES_OAUTH_ISSUER === undefined
     ? undefined
     : {
