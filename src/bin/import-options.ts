@@ -15,13 +15,13 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
-/** The command line of `import`, parsed. */
+/** The command line of `import`. */
 export type ImportOptions = {
   kind: Kind;
   file: string;
-  tenantId: string;
+  tenant: string;
   format?: Format;
   map?: string;
-  createConfiguration: boolean;
+  createConfiguration?: true;
   source?: Source;
 };

@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
 import {
   type Config,
   ConfigError,
@@ -66,7 +67,7 @@ const reportError = async ({ tell }: Host, error: unknown): Promise<number> => {
     return 2;
   }
   if (error instanceof Problem) for (const line of formatProblem(error)) tell(line);
-  else tell(error instanceof Error ? error.message : String(error));
+  else tell(getMessage(error));
   const { findAdvice } = await import("./advice.ts");
   const advice = findAdvice(error);
   if (advice !== undefined) tell(advice);
@@ -84,11 +85,8 @@ const runCommand = async (host: Host): Promise<void> => {
   }
   const { createProgram } = await import("./program.ts");
   const { readSettingOptions } = await import("./program-parts.ts");
-  const run: Run = async (self, act, { acceptsUnknown } = { acceptsUnknown: false }) =>
-    act({
-      ...host,
-      config: await loadConfig(host, readSettingOptions(self), acceptsUnknown),
-    });
+  const run: Run = async (self, act, acceptsUnknown) =>
+    act({ ...host, config: await loadConfig(host, readSettingOptions(self), acceptsUnknown) });
   const bare = first.startsWith("-") && !/^(-h|--help|-V|--version)$/.test(first);
   await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {
     from: "user",

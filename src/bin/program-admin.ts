@@ -1,88 +1,72 @@
 import { type Command, Option } from "commander";
-import {
-  createKeyListCommand,
-  createRoleAccountCommands,
-  createTenantAccountCommands,
-  createUserAccountCommands,
-  TENANT,
-} from "./program-accounts.ts";
-import { createKeepingCommands } from "./program-keeping.ts";
-import { type Run, createGroup, createCommand, collect } from "./program-parts.ts";
+import { collect, createGroup, type Define, fromModule } from "./program-parts.ts";
 
-const load = () => import("./commands/admin.ts");
+const admin = fromModule(() => import("./commands/admin.ts"));
+const accounts = fromModule(() => import("./commands/accounts.ts"));
+const backup = fromModule(() => import("./commands/backup.ts"));
+const rotation = fromModule(() => import("./commands/rotate.ts"));
 
 const GRANT = 'a permission such as "Dispute Management : READ"; may be repeated';
 const SWITCHES = "requireResolutionOnClose, requireKnownDocument, requireKnownAccount";
+const TENANT = ["--tenant <id>", "the tenant"] as const;
+const ONLY_TENANT = ["--tenant <id>", "only of this tenant"] as const;
+const CONFIRM = ["--confirm <name>", "the name again; without it nothing is deleted"] as const;
+const EMAIL = ["--email <address>", "the user's e-mail address"] as const;
+const MEMBER = ["--tenant <id>", "a tenant that the user must belong to"] as const;
 
-const truth = ["true", "false"];
-
-const createTenantCommands = (run: Run): Command =>
+const createTenantCommands = (define: Define): Command =>
   createGroup("tenant", "Tenants.", [
-    createCommand("create", "Create a tenant.")
+    define("create", "Create a tenant.", admin("runTenantCreate"))
       .argument("<id>", "1 to 64 of a-z, 0-9 and -")
       .requiredOption("--name <name>")
       .addOption(
         new Option("--currency-model <model>").choices(["basic", "extended"]).default("basic"),
       )
-      .option("--currency <code>", "ISO 4217 code", "USD")
-      .action(
-        (
-          tenantId: string,
-          options: { name: string; currencyModel: "basic" | "extended"; currency: string },
-          self: Command,
-        ) => {
-          const { name, currencyModel, currency } = options;
-          return run(self, async (io) =>
-            (await load()).runTenantCreate(io, { tenantId, name, currencyModel, currency }),
-          );
-        },
-      ),
-    createCommand("show", "Show a tenant.")
+      .option("--currency <code>", "ISO 4217 code", "USD"),
+    define("show", "Show a tenant.", admin("runTenantShow")).argument("<id>"),
+    define("set", "Change a tenant's switches.", admin("runTenantSet"))
       .argument("<id>")
-      .action((id: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).runTenantShow(io, id)),
-      ),
-    createCommand("set", "Change a tenant's switches.")
+      .argument("<pair...>", `KEY=true or KEY=false; the keys are ${SWITCHES}`),
+    define("list", "List the tenants, one per line.", accounts("runTenantList")),
+    define("export", "Write everything of a tenant to a new folder.", accounts("runTenantExport"))
       .argument("<id>")
-      .argument("<pair...>", `KEY=true or KEY=false; the keys are ${SWITCHES}`)
-      .action((id: string, pairs: string[], _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).runTenantSet(io, id, pairs)),
-      ),
-    ...createTenantAccountCommands(run),
+      .argument("<folder>"),
+    define(
+      "delete",
+      "Delete a tenant with its records, files, keys, stored secrets and audit log.",
+      accounts("runTenantDelete"),
+    )
+      .argument("<id>")
+      .option(...CONFIRM),
   ]);
 
-const createRoleCommands = (run: Run): Command =>
+const createRoleCommands = (define: Define): Command =>
   createGroup("role", "Roles of a tenant.", [
-    createCommand("create", "Create a role.")
+    define("create", "Create a role.", admin("runRoleCreate"))
       .requiredOption(...TENANT)
       .requiredOption("--name <name>")
-      .requiredOption("--grant <permission>", GRANT, collect)
-      .action((options: { tenant: string; name: string; grant: string[] }, self: Command) => {
-        const { tenant: tenantId, name, grant: grants } = options;
-        return run(self, async (io) =>
-          (await load()).runRoleCreate(io, { tenantId, name, grants }),
-        );
-      }),
-    ...createRoleAccountCommands(run, GRANT),
+      .requiredOption("--grant <permission>", GRANT, collect),
+    define("list", "List a tenant's roles, one per line.", accounts("runRoleList")).requiredOption(
+      ...TENANT,
+    ),
+    define("update", "Rename a role or replace its permissions.", accounts("runRoleUpdate"))
+      .requiredOption(...TENANT)
+      .requiredOption("--name <name>", "its present name")
+      .option("--rename <name>", "its new name")
+      .option("--grant <permission>", GRANT, collect),
+    define("delete", "Delete a role that no user has.", accounts("runRoleDelete"))
+      .requiredOption(...TENANT)
+      .requiredOption("--name <name>")
+      .option(...CONFIRM),
   ]);
 
-type NewUser = {
-  tenant: string;
-  email: string;
-  firstName: string;
-  lastName: string;
-  role: string[];
-};
-type UserChange = {
-  tenant: string;
-  email: string;
-  role?: string[];
-  status?: "Active" | "Inactive";
-};
-
-const createUserCommands = (run: Run): Command =>
+const createUserCommands = (define: Define): Command =>
   createGroup("user", "Users of a tenant.", [
-    createCommand("create", "Add a user; the password is read from standard input.")
+    define(
+      "create",
+      "Add a user; the password is read from standard input.",
+      admin("runUserCreate"),
+    )
       .requiredOption(...TENANT)
       .requiredOption(
         "--email <address>",
@@ -90,136 +74,136 @@ const createUserCommands = (run: Run): Command =>
       )
       .requiredOption("--first-name <name>")
       .requiredOption("--last-name <name>")
-      .requiredOption("--role <name>", "may be repeated", collect)
-      .action((options: NewUser, self: Command) => {
-        const { tenant: tenantId, role: roleNames, email, firstName, lastName } = options;
-        const made = { tenantId, email, firstName, lastName, roles: roleNames };
-        return run(self, async (io) => (await load()).runUserCreate(io, made));
-      }),
-    createCommand("update", "Change a user's roles or status; effective at the next request.")
+      .requiredOption("--role <name>", "may be repeated", collect),
+    define(
+      "update",
+      "Change a user's roles or status; effective at the next request.",
+      admin("runUserUpdate"),
+    )
       .requiredOption(...TENANT)
       .requiredOption("--email <address>")
       .option("--role <name>", "may be repeated; together they replace the roles", collect)
-      .addOption(new Option("--status <status>").choices(["Active", "Inactive"]))
-      .action(({ tenant: tenantId, email, role, status }: UserChange, self: Command) => {
-        const change = {
-          tenantId,
-          email,
-          ...(role === undefined ? {} : { roles: role }),
-          ...(status === undefined ? {} : { status }),
-        };
-        return run(self, async (io) => (await load()).runUserUpdate(io, change));
-      }),
-    ...createUserAccountCommands(run),
+      .addOption(new Option("--status <status>").choices(["Active", "Inactive"])),
+    define("list", "List the users of all tenants, one per line.", accounts("runUserList")).option(
+      ...ONLY_TENANT,
+    ),
+    define(
+      "set-password",
+      "Set a password, read from standard input; ends the user's sessions and API keys.",
+      accounts("runSetPassword"),
+    )
+      .requiredOption(...EMAIL)
+      .option(...MEMBER),
+    define(
+      "reset-link",
+      "Print a link, good once for 30 minutes, with which the person sets a password.",
+      accounts("runResetLink"),
+    )
+      .requiredOption(...EMAIL)
+      .option(...MEMBER),
+    define("export", "Print what is stored about one person, as JSON.", accounts("runUserExport"))
+      .requiredOption(...EMAIL)
+      .option(...MEMBER),
+    define("delete", "Delete a user and the person's data.", accounts("runUserDelete"))
+      .requiredOption(...EMAIL)
+      .option("--tenant <id>", "only from this tenant; the last one deletes the person")
+      .option(...CONFIRM),
   ]);
 
-const createConfigurationCommands = (run: Run): Command[] => [
+const createConfigurationCommands = (define: Define): Command[] => [
   createGroup("resolution", "Resolutions of a tenant.", [
-    createCommand(
+    define(
       "set",
       "Choose whether a resolution closes the disputes of a document that closes.",
+      admin("runResolutionSet"),
     )
       .requiredOption(...TENANT)
       .requiredOption("--code <code>")
       .addOption(
-        new Option("--apply-when-invoice-closed <truth>").choices(truth).makeOptionMandatory(),
-      )
-      .action(
-        (
-          options: { tenant: string; code: string; applyWhenInvoiceClosed: string },
-          self: Command,
-        ) => {
-          const { tenant: tenantId, code, applyWhenInvoiceClosed } = options;
-          const wish = { tenantId, code, value: applyWhenInvoiceClosed === "true" };
-          return run(self, async (io) => (await load()).runResolutionSet(io, wish));
-        },
+        new Option("--apply-when-invoice-closed <truth>")
+          .choices(["true", "false"])
+          .makeOptionMandatory(),
       ),
   ]),
   createGroup("route", "Default assignees of categories.", [
-    createCommand("set", "Set a category's default assignee.")
+    define("set", "Set a category's default assignee.", admin("runRouteSet"))
       .requiredOption(...TENANT)
       .requiredOption("--category <code>")
-      .requiredOption("--assignee <email>")
-      .action((options: { tenant: string; category: string; assignee: string }, self: Command) => {
-        const { tenant: tenantId, category, assignee } = options;
-        return run(self, async (io) =>
-          (await load()).runRouteSet(io, { tenantId, category, assignee }),
-        );
-      }),
+      .requiredOption("--assignee <email>"),
   ]),
 ];
 
-const createKeyCommands = (run: Run): Command =>
+const createKeyCommands = (define: Define): Command =>
   createGroup("key", "Export and ingest keys.", [
-    createCommand("issue", "Issue a key; it is shown once.")
+    define("issue", "Issue a key; it is shown once.", admin("runKeyIssue"))
       .requiredOption(...TENANT)
       .requiredOption("--name <name>")
-      .option("--scopes <list>", "comma list; all by default")
-      .action((options: { tenant: string; name: string; scopes?: string }, self: Command) => {
-        const { tenant: tenantId, name, scopes } = options;
-        const chosen =
-          scopes === undefined ? {} : { scopes: scopes.split(",").map((scope) => scope.trim()) };
-        return run(self, async (io) =>
-          (await load()).runKeyIssue(io, { tenantId, name, ...chosen }),
-        );
-      }),
-    createCommand("revoke", "Revoke a key.")
-      .argument("<key-id>")
-      .action((keyId: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).runKeyRevoke(io, keyId)),
-      ),
-    createKeyListCommand(run),
+      .option("--scopes <list>", "comma list; all by default"),
+    define("revoke", "Revoke a key.", admin("runKeyRevoke")).argument("<key-id>"),
+    define(
+      "list",
+      "List the keys without their text, one per line.",
+      accounts("runKeyList"),
+    ).option(...ONLY_TENANT),
   ]);
 
-const createAuditCommands = (run: Run): Command =>
+const createAuditCommands = (define: Define): Command =>
   createGroup("audit", "The audit log of a tenant.", [
-    createCommand(
+    define(
       "verify",
       "Check that no entry was altered, removed, added or moved; exit status 1 if so.",
+      admin("runAuditVerify"),
     )
       .argument("<id>")
-      .option("--head <file>", "compare with a stored head; - is standard input")
-      .action((tenantId: string, options: { head?: string }, self: Command) =>
-        run(self, async (io) => (await load()).runAuditVerify(io, tenantId, options)),
-      ),
-    createCommand("head", "Print the signed end of the log, to store outside the database.")
-      .argument("<id>")
-      .action((tenantId: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).runAuditHead(io, tenantId)),
-      ),
+      .option("--head <file>", "compare with a stored head; - is standard input"),
+    define(
+      "head",
+      "Print the signed end of the log, to store outside the database.",
+      admin("runAuditHead"),
+    ).argument("<id>"),
   ]);
 
-const createDemoCommands = (run: Run): Command =>
+const createStoreCommands = (define: Define): Command[] => [
   createGroup("demo", "The demo tenant.", [
-    createCommand("create", "Create it in a store that does not have it.").action(
-      (_options: unknown, self: Command) =>
-        run(self, async (io) => (await load()).runDemoCreate(io)),
-    ),
-  ]);
-
-const createFilesCommands = (run: Run): Command =>
+    define("create", "Create it in a store that does not have it.", admin("runDemoCreate")),
+  ]),
   createGroup("files", "The file store.", [
-    createCommand(
+    define(
       "adopt",
       "Record the file store of RECEIVABLES_FILES_URL as the database's, after its files were copied there.",
-    ).action((_options: unknown, self: Command) =>
-      run(self, async (io) => (await load()).runFilesAdopt(io)),
+      admin("runFilesAdopt"),
     ),
-  ]);
+  ]),
+  define(
+    "backup",
+    "Copy the embedded store and its files, also while servers run.",
+    backup("backUp"),
+  ).argument("<folder>", "a folder that is empty, or does not exist yet"),
+  define(
+    "restore",
+    "Restore a backup into a data folder that has no tenant.",
+    backup("restore"),
+  ).argument("<folder>", "the folder of the backup"),
+  createGroup("secrets", "The master key.", [
+    define(
+      "rotate",
+      "Seal again what RECEIVABLES_SECRET_KEY_PREVIOUS sealed, also while servers run; repeatable.",
+      rotation("rotateSecrets"),
+    ),
+  ]),
+];
 
-export const createAdminCommand = (run: Run): Command =>
+export const createAdminCommand = (define: Define): Command =>
   createGroup(
     "admin",
     "Set up tenants, roles, users, routes and keys and check audit logs, also while servers run.",
     [
-      createTenantCommands(run),
-      createRoleCommands(run),
-      createUserCommands(run),
-      ...createConfigurationCommands(run),
-      createKeyCommands(run),
-      createAuditCommands(run),
-      createDemoCommands(run),
-      createFilesCommands(run),
-      ...createKeepingCommands(run),
+      createTenantCommands(define),
+      createRoleCommands(define),
+      createUserCommands(define),
+      ...createConfigurationCommands(define),
+      createKeyCommands(define),
+      createAuditCommands(define),
+      ...createStoreCommands(define),
     ],
   );

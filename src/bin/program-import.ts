@@ -1,19 +1,25 @@
 import { Argument, type Command, Option } from "commander";
-import { type Source, SOURCES } from "../contract/payments/catalogue.ts";
-import { type Format, FORMATS, isBankFormat } from "../platform/import/formats.ts";
+import { SOURCES } from "../contract/payments/catalogue.ts";
+import { FORMATS, isBankFormat } from "../platform/import/formats.ts";
+import type { Io } from "./io.ts";
 import { type ImportOptions, type Kind, KINDS } from "./import-options.ts";
-import { createCommand, type Run } from "./program-parts.ts";
+import type { Define } from "./program-parts.ts";
 
-type Options = {
-  tenant?: string;
-  format?: Format;
-  map?: string;
-  createConfiguration?: true;
-  source?: Source;
-};
+type Asked = Kind | "tenant";
+type Options = Omit<ImportOptions, "kind" | "file">;
+
+const runImport = async (io: Io, kind: Asked, file: string, options: Options) =>
+  kind === "tenant"
+    ? (await import("./commands/accounts.ts")).runTenantImport(io, file)
+    : (await import("./commands/import.ts")).importFile(io, { ...options, kind, file });
 
 /** Returns the fault of a combination of options, if there is one. */
-const findMisuse = (kind: Kind, { source, format, map }: Options): string | undefined => {
+const findMisuse = (
+  kind: Asked,
+  { tenant, source, format, map }: Partial<Options>,
+): string | undefined => {
+  if (kind === "tenant") return undefined;
+  if (tenant === undefined) return "required option '--tenant <id>' not specified";
   if ((kind === "payments") !== (source !== undefined)) {
     return kind === "payments"
       ? `payments are imported with --source: ${SOURCES.join(", ")}`
@@ -24,10 +30,11 @@ const findMisuse = (kind: Kind, { source, format, map }: Options): string | unde
   return map === undefined ? undefined : `${format} has no columns to map`;
 };
 
-export const createImportCommand = (run: Run): Command =>
-  createCommand(
+export const createImportCommand = (define: Define): Command =>
+  define(
     "import",
     "Import a file; the rows it refuses are written to FILE.rejects.ndjson. Or restore a tenant: import tenant <folder>.",
+    runImport,
   )
     .addArgument(new Argument("<kind>", "the kind of its rows").choices([...KINDS, "tenant"]))
     .argument("<file>", "the file, or - for standard input; the folder of an exported tenant")
@@ -44,26 +51,7 @@ export const createImportCommand = (run: Run): Command =>
     )
     .option("--create-configuration", "create the categories and reasons that rows name")
     .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
-    .action((kind: Kind | "tenant", file: string, options: Options, self: Command) => {
-      if (kind === "tenant") {
-        return run(self, async (io) =>
-          (await import("./commands/accounts.ts")).runTenantImport(io, file),
-        );
-      }
-      const { tenant: tenantId, createConfiguration = false, format, map, source } = options;
-      if (tenantId === undefined) {
-        return self.error("error: required option '--tenant <id>' not specified", { exitCode: 2 });
-      }
-      const fault = findMisuse(kind, options);
+    .hook("preAction", (self) => {
+      const fault = findMisuse(self.processedArgs[0] as Asked, self.opts());
       if (fault !== undefined) self.error(`error: ${fault}`, { exitCode: 2 });
-      const parsed: ImportOptions = {
-        kind,
-        file,
-        tenantId,
-        createConfiguration,
-        ...(format === undefined ? {} : { format }),
-        ...(map === undefined ? {} : { map }),
-        ...(source === undefined ? {} : { source }),
-      };
-      return run(self, async (io) => (await import("./commands/import.ts")).importFile(io, parsed));
     });

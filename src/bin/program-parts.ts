@@ -2,13 +2,16 @@ import { Command, InvalidArgumentError, Option } from "commander";
 import type { Name } from "./environment.ts";
 import type { Io } from "./io.ts";
 
+/** A command's own code. It receives the command's arguments, then its options. */
+export type Act = (io: Io, ...given: never[]) => Promise<unknown>;
+
 /** Reads the settings for a command and runs it. */
 export type Run = (
   self: Command,
-  act: (io: Io) => Promise<void>,
+  act: (io: Io) => Promise<unknown>,
   /** Whether the command itself reports unknown settings; for all others they stop the start. */
-  options?: { acceptsUnknown: boolean },
-) => Promise<void>;
+  acceptsUnknown: boolean,
+) => Promise<unknown>;
 
 /** Settings that can also be given as an option, which takes precedence. */
 const OPTIONS = {
@@ -35,24 +38,50 @@ const OPTIONS = {
 
 type Key = keyof typeof OPTIONS;
 
-export const COMMON: readonly Key[] = ["data", "log"];
-export const TOOLS: readonly Key[] = ["toolsets", "readOnly", "discovery", "confirm"];
+const COMMON: readonly Key[] = ["data", "log"];
 export const REMOTE: readonly Key[] = ["baseUrl", "extBaseUrl", "tenantId"];
-export const PROFILE: readonly Key[] = ["profile"];
+/** The settings of an MCP server. */
+export const SERVER: readonly Key[] = [
+  "profile",
+  "toolsets",
+  "readOnly",
+  "discovery",
+  "confirm",
+  ...REMOTE,
+];
 export const PERSON: readonly Key[] = ["profile", "email"];
 
 /** Creates a command with the options of its settings. */
-export const createCommand = (
+export type Define = (
   name: string,
   meaning: string,
-  keys: readonly Key[] = [],
-): Command => {
-  const made = new Command(name).description(meaning);
-  for (const [setting, flags, text] of [...keys, ...COMMON].map((key) => OPTIONS[key])) {
-    made.addOption(new Option(flags, `${text} (${setting})`));
-  }
-  return made;
-};
+  act: Act,
+  more?: { settings?: readonly Key[]; acceptsUnknown?: boolean },
+) => Command;
+
+export const createDefine =
+  (run: Run): Define =>
+  (name, meaning, act, { settings = [], acceptsUnknown = false } = {}) => {
+    const made = new Command(name).description(meaning);
+    for (const [setting, flags, text] of [...settings, ...COMMON].map((key) => OPTIONS[key])) {
+      made.addOption(new Option(flags, `${text} (${setting})`));
+    }
+    return made.action(async (...given: unknown[]) => {
+      // The last one is the command itself.
+      const own = given.slice(0, -1) as never[];
+      await run(made, (io) => act(io, ...own), acceptsUnknown);
+    });
+  };
+
+/** The names of a module's functions that a command can be. */
+type ActName<M> = { [Name in keyof M]: M[Name] extends Act ? Name : never }[keyof M];
+
+/** Returns a function that makes a function of a module, by its name, a command's code. It is loaded when it runs. */
+export const fromModule =
+  <M>(load: () => Promise<M>) =>
+  (name: ActName<M>): Act =>
+  async (io, ...given) =>
+    ((await load())[name] as Act)(io, ...given);
 
 /** Creates a command that only contains other commands. */
 export const createGroup = (

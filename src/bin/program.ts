@@ -1,115 +1,89 @@
 import { Command } from "commander";
 import {
+  createDefine,
   createGroup,
-  createCommand,
+  type Define,
+  fromModule,
   PERSON,
   parsePort,
-  PROFILE,
   REMOTE,
   type Run,
-  TOOLS,
+  SERVER,
 } from "./program-parts.ts";
 import { createAdminCommand } from "./program-admin.ts";
 import { createImportCommand } from "./program-import.ts";
 import { withoutMoreRoom } from "./room.ts";
-import type { Address } from "./serve.ts";
 
-const createServerCommands = (run: Run): Command[] => [
-  createCommand("stdio", "The MCP server over stdio; the default command.", [
-    ...PROFILE,
-    ...TOOLS,
-    ...REMOTE,
-  ]).action((_options: unknown, self: Command) =>
-    run(self, async (io) => (await import("./commands/stdio.ts")).serveStdio(io)),
-  ),
-  createCommand("http", "Platform and MCP server in one process, over HTTP; MCP at /mcp.", [
-    ...PROFILE,
-    ...TOOLS,
-    ...REMOTE,
-  ])
-    .option("--host <address>", "address to listen at", "127.0.0.1")
-    .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8765)
-    .action(({ host, port: number }: Address, self: Command) =>
-      run(self, async (io) => {
-        const { serveHttp } = await withoutMoreRoom(() => import("./commands/http.ts"));
-        await serveHttp(io, { host, port: number });
-      }),
-    ),
-  createCommand("platform", "The REST platform only.")
-    .option("--host <address>", "address to listen at", "127.0.0.1")
-    .option("--port <number>", "port to listen at, 0 for a free one", parsePort, 8080)
-    .action(({ host, port: number }: Address, self: Command) =>
-      run(self, async (io) => {
-        const { servePlatform } = await withoutMoreRoom(() => import("./commands/platform.ts"));
-        await servePlatform(io, { host, port: number });
-      }),
-    ),
+const stdio = fromModule(() => import("./commands/stdio.ts"));
+const http = fromModule(() => withoutMoreRoom(() => import("./commands/http.ts")));
+const platform = fromModule(() => withoutMoreRoom(() => import("./commands/platform.ts")));
+const login = fromModule(() => import("./commands/login.ts"));
+const logout = fromModule(() => import("./commands/logout.ts"));
+const profiles = fromModule(() => import("./commands/profiles.ts"));
+const doctor = fromModule(() => import("./commands/doctor.ts"));
+const secrets = fromModule(() => import("./commands/secrets.ts"));
+const audit = fromModule(() => import("./commands/audit.ts"));
+const spec = fromModule(() => import("./commands/export-spec.ts"));
+
+const HOST = ["--host <address>", "address to listen at", "127.0.0.1"] as const;
+const PORT = ["--port <number>", "port to listen at, 0 for a free one", parsePort] as const;
+
+const createServerCommands = (define: Define): Command[] => [
+  define("stdio", "The MCP server over stdio; the default command.", stdio("serveStdio"), {
+    settings: SERVER,
+  }),
+  define(
+    "http",
+    "Platform and MCP server in one process, over HTTP; MCP at /mcp.",
+    http("serveHttp"),
+    { settings: SERVER },
+  )
+    .option(...HOST)
+    .option(...PORT, 8765),
+  define("platform", "The REST platform only.", platform("servePlatform"))
+    .option(...HOST)
+    .option(...PORT, 8080),
 ];
 
-const createSecretCommands = (run: Run): Command =>
-  createGroup("secrets", "Secrets that tools stored for a person, such as new API keys.", [
-    createCommand("list", "List their names, one per line.").action(
-      (_options: unknown, self: Command) =>
-        run(self, async (io) => (await import("./commands/secrets.ts")).listSecrets(io)),
-    ),
-    createCommand("show", "Show one on a terminal, or write it to a file.")
-      .argument("<name>")
-      .option("--out <file>", "write it to a file that only you can read")
-      .action((name: string, { out }: { out?: string }, self: Command) =>
-        run(self, async (io) => (await import("./commands/secrets.ts")).showSecret(io, name, out)),
-      ),
-    createCommand("remove", "Remove one.")
-      .argument("<name>")
-      .action((name: string, _options: unknown, self: Command) =>
-        run(self, async (io) => (await import("./commands/secrets.ts")).removeSecret(io, name)),
-      ),
-  ]);
-
-const createExportSpecCommand = (run: Run): Command =>
-  createCommand("export-spec", "Print the OpenAPI 3.1 document of the REST platform.").action(
-    (_options: unknown, self: Command) =>
-      run(self, async (io) => (await import("./commands/export-spec.ts")).exportSpec(io)),
-  );
-
-const createProfileCommands = (run: Run): Command[] => [
-  createCommand(
+const createProfileCommands = (define: Define): Command[] => [
+  define(
     "login",
     "Sign in to a remote platform once, and store an API key for it as a profile.",
-    [...PERSON, ...REMOTE],
-  )
-    .option("--keep-password", "store the password instead of creating an API key")
-    .action(({ keepPassword }: { keepPassword?: boolean }, self: Command) =>
-      run(self, async (io) => (await import("./commands/login.ts")).login(io, { keepPassword })),
-    ),
-  createCommand("logout", "Revoke a profile's API key, and remove the profile.", PERSON).action(
-    (_options: unknown, self: Command) =>
-      run(self, async (io) => (await import("./commands/logout.ts")).logout(io)),
-  ),
-  createCommand("profiles", "List the profiles, one per line, without secrets.").action(
-    (_options: unknown, self: Command) =>
-      run(self, async (io) => (await import("./commands/profiles.ts")).listProfiles(io)),
-  ),
+    login("login"),
+    { settings: [...PERSON, ...REMOTE] },
+  ).option("--keep-password", "store the password instead of creating an API key"),
+  define("logout", "Revoke a profile's API key, and remove the profile.", logout("logout"), {
+    settings: PERSON,
+  }),
+  define("profiles", "List the profiles, one per line, without secrets.", profiles("listProfiles")),
 ];
 
-const createDoctorCommand = (run: Run): Command =>
-  createCommand(
+const createSecretCommands = (define: Define): Command =>
+  createGroup("secrets", "Secrets that tools stored for a person, such as new API keys.", [
+    define("list", "List their names, one per line.", secrets("listSecrets")),
+    define("show", "Show one on a terminal, or write it to a file.", secrets("showSecret"))
+      .argument("<name>")
+      .option("--out <file>", "write it to a file that only you can read"),
+    define("remove", "Remove one.", secrets("removeSecret")).argument("<name>"),
+  ]);
+
+const createExportSpecCommand = (define: Define): Command =>
+  define("export-spec", "Print the OpenAPI 3.1 document of the REST platform.", spec("exportSpec"));
+
+const createDoctorCommand = (define: Define): Command =>
+  define(
     "doctor",
     "Check settings, addresses, credentials and rights, with a hint per fault.",
-    [...PROFILE, ...TOOLS, ...REMOTE],
-  )
-    .option("--json", "print JSON alone")
-    .action(({ json = false }: { json?: boolean }, self: Command) =>
-      run(self, async (io) => (await import("./commands/doctor.ts")).runDoctor(io, { json }), {
-        acceptsUnknown: true,
-      }),
-    );
+    doctor("runDoctor"),
+    { settings: SERVER, acceptsUnknown: true },
+  ).option("--json", "print JSON alone");
 
-const createAuditCommand = (run: Run): Command =>
-  createCommand("audit", "The MCP server's own log of tool calls, one per line, oldest first.")
-    .option("--tool <name>", "only calls of this tool")
-    .action(({ tool }: { tool?: string }, self: Command) =>
-      run(self, async (io) => (await import("./commands/audit.ts")).printAudit(io, { tool })),
-    );
+const createAuditCommand = (define: Define): Command =>
+  define(
+    "audit",
+    "The MCP server's own log of tool calls, one per line, oldest first.",
+    audit("printAudit"),
+  ).option("--tool <name>", "only calls of this tool");
 
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.
@@ -123,19 +97,20 @@ const listCommands = (command: Command): Command[] => [
 
 /** Creates the command line. Each command's code is loaded when it runs. */
 export const createProgram = (run: Run, version: string): Command => {
+  const define = createDefine(run);
   const program = new Command("receivables-mcp")
     .description("Accounts-receivable disputes: a REST platform and the MCP server over it.")
     .version(version)
     .addHelpText("after", AFTER);
   for (const command of [
-    ...createServerCommands(run),
-    ...createProfileCommands(run),
-    createDoctorCommand(run),
-    createSecretCommands(run),
-    createAuditCommand(run),
-    createAdminCommand(run),
-    createImportCommand(run),
-    createExportSpecCommand(run),
+    ...createServerCommands(define),
+    ...createProfileCommands(define),
+    createDoctorCommand(define),
+    createSecretCommands(define),
+    createAuditCommand(define),
+    createAdminCommand(define),
+    createImportCommand(define),
+    createExportSpecCommand(define),
   ])
     program.addCommand(command);
   // Commands added with `addCommand` do not inherit settings.

@@ -3,12 +3,7 @@ import { listKeys } from "../../platform/admin/keys.ts";
 import { createResetLink, setPassword, type UserName } from "../../platform/admin/passwords.ts";
 import { deleteUser, listUsers } from "../../platform/admin/people.ts";
 import { exportUser } from "../../platform/admin/person-export.ts";
-import {
-  deleteRole,
-  listTenantRoles,
-  type RoleName,
-  updateRole,
-} from "../../platform/admin/roles.ts";
+import { deleteRole, listTenantRoles, updateRole } from "../../platform/admin/roles.ts";
 import { exportTenant } from "../../platform/admin/tenant-export.ts";
 import { importTenant } from "../../platform/admin/tenant-import.ts";
 import { deleteTenant } from "../../platform/admin/tenant-removal.ts";
@@ -28,29 +23,31 @@ const printAll = (io: Io, items: readonly object[]): void => {
   for (const item of items) io.print(item);
 };
 
+type OfTenant = { tenant: string };
+type Confirm = { confirm?: string };
+type UserOptions = { email: string; tenant?: string };
+
+const toUserName = ({ email, tenant: tenantId }: UserOptions): UserName => ({ email, tenantId });
+
 /** Returns the repeated name of what is deleted; asks for it at a terminal. */
-const readConfirm = async (io: Io, confirm: string | undefined, name: string) => {
-  const typed = confirm ?? (await io.ask?.line(`Type ${name} to delete it`));
-  return typed === undefined ? {} : { confirm: typed };
-};
+const readConfirm = (io: Io, { confirm }: Confirm, name: string) =>
+  confirm ?? io.ask?.line(`Type ${name} to delete it`);
 
 export const runTenantList = (io: Io) =>
   withStore(io, async ({ store }) => printAll(io, await listTenants(store)));
 
-export const runTenantDelete = async (
-  io: Io,
-  { tenantId, confirm }: { tenantId: string; confirm?: string },
-) => {
-  const wish = { tenantId, ...(await readConfirm(io, confirm, tenantId)) };
+export const runTenantDelete = async (io: Io, tenantId: string, options: Confirm) => {
+  const confirm = await readConfirm(io, options, tenantId);
   const removeSecrets = () =>
     withVault(io.config, async (vault) => {
       const own = (await vault.list()).filter((secret) => secret.tenantId === tenantId);
       await Promise.all(own.map(({ name }) => vault.remove(name)));
       return own.length;
     });
-  return printFromStore(io, async (base) =>
-    deleteTenant({ ...base, files: await openOwnFiles(base, io.config), removeSecrets }, wish),
-  );
+  return printFromStore(io, async (base) => {
+    const files = await openOwnFiles(base, io.config);
+    return deleteTenant({ ...base, files, removeSecrets }, { tenantId, confirm });
+  });
 };
 
 const openMove = async (io: Io, base: Base) => ({
@@ -59,33 +56,40 @@ const openMove = async (io: Io, base: Base) => ({
   secrets: createSeal(await createMasterKeyReader(io.config)(), SEALS.webhook),
 });
 
-export const runTenantExport = (io: Io, wish: { tenantId: string; folder: string }) =>
-  printFromStore(io, async (base) => exportTenant(await openMove(io, base), wish));
+export const runTenantExport = (io: Io, tenantId: string, folder: string) =>
+  printFromStore(io, async (base) => exportTenant(await openMove(io, base), { tenantId, folder }));
 
 export const runTenantImport = (io: Io, folder: string) =>
   printFromStore(io, async (base) => importTenant(await openMove(io, base), folder));
 
-export const runRoleList = (io: Io, tenantId: string) =>
-  withStore(io, async ({ store }) => printAll(io, await listTenantRoles(store.read, tenantId)));
+export const runRoleList = (io: Io, { tenant }: OfTenant) =>
+  withStore(io, async ({ store }) => printAll(io, await listTenantRoles(store.read, tenant)));
 
-export const runRoleUpdate = (io: Io, change: Parameters<typeof updateRole>[1]) =>
-  printFromStore(io, (base) => updateRole(base, change));
+export const runRoleUpdate = (
+  io: Io,
+  {
+    tenant: tenantId,
+    name,
+    rename,
+    grant: grants,
+  }: OfTenant & { name: string; rename?: string; grant?: string[] },
+) => printFromStore(io, (base) => updateRole(base, { tenantId, name, rename, grants }));
 
 export const runRoleDelete = async (
   io: Io,
-  { confirm, ...role }: RoleName & { confirm?: string },
+  { tenant: tenantId, name, ...options }: OfTenant & { name: string } & Confirm,
 ) => {
-  const wish = { ...role, ...(await readConfirm(io, confirm, role.name)) };
-  return printFromStore(io, (base) => deleteRole(base, wish));
+  const confirm = await readConfirm(io, options, name);
+  return printFromStore(io, (base) => deleteRole(base, { tenantId, name, confirm }));
 };
 
-export const runUserList = (io: Io, tenantId: string | undefined) =>
+export const runUserList = (io: Io, { tenant }: Partial<OfTenant>) =>
   withStore(io, async ({ store }) => {
-    for await (const user of listUsers(store, tenantId)) io.print(user);
+    for await (const user of listUsers(store, tenant)) io.print(user);
   });
 
 // The embedded server signs in as this user with a password and a key that it has sealed.
-const checkNotDemo = ({ email }: UserName): void => {
+const checkNotDemo = ({ email }: UserOptions): void => {
   if (fold(email.trim()) !== fold(DEMO_OWNER.email)) return;
   throw new Problem(
     "conflict",
@@ -93,15 +97,17 @@ const checkNotDemo = ({ email }: UserName): void => {
   );
 };
 
-export const runSetPassword = async (io: Io, user: UserName) => {
+export const runSetPassword = async (io: Io, user: UserOptions) => {
   checkNotDemo(user);
-  return printFromStore(io, (base) => setPassword(base, user, () => readNewPassword(io)));
+  return printFromStore(io, (base) =>
+    setPassword(base, toUserName(user), () => readNewPassword(io)),
+  );
 };
 
 /** The address at which people reach the server that `npm start` runs. */
 const DEFAULT_URL = "http://127.0.0.1:8765";
 
-export const runResetLink = async (io: Io, user: UserName) => {
+export const runResetLink = async (io: Io, user: UserOptions) => {
   checkNotDemo(user);
   const { publicUrl } = io.config;
   if (publicUrl === undefined) {
@@ -109,21 +115,18 @@ export const runResetLink = async (io: Io, user: UserName) => {
   }
   return printFromStore(io, async (base) => {
     const tokens = createResetTokens(await createMasterKeyReader(io.config)(), base.clock);
-    return createResetLink({ ...base, tokens }, user, publicUrl ?? DEFAULT_URL);
+    return createResetLink({ ...base, tokens }, toUserName(user), publicUrl ?? DEFAULT_URL);
   });
 };
 
-export const runUserDelete = async (
-  io: Io,
-  { confirm, ...user }: UserName & { confirm?: string },
-) => {
-  checkNotDemo(user);
-  const wish = { ...user, ...(await readConfirm(io, confirm, user.email)) };
-  return printFromStore(io, (base) => deleteUser(base, wish));
+export const runUserDelete = async (io: Io, options: UserOptions & Confirm) => {
+  checkNotDemo(options);
+  const confirm = await readConfirm(io, options, options.email);
+  return printFromStore(io, (base) => deleteUser(base, { ...toUserName(options), confirm }));
 };
 
-export const runUserExport = (io: Io, user: UserName) =>
-  printFromStore(io, (base) => exportUser(base, user));
+export const runUserExport = (io: Io, user: UserOptions) =>
+  printFromStore(io, (base) => exportUser(base, toUserName(user)));
 
-export const runKeyList = (io: Io, tenantId: string | undefined) =>
-  withStore(io, async ({ store }) => printAll(io, await listKeys(store.read, tenantId)));
+export const runKeyList = (io: Io, { tenant }: Partial<OfTenant>) =>
+  withStore(io, async ({ store }) => printAll(io, await listKeys(store.read, tenant)));

@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
+import { getMessage } from "../../kit/error.ts";
 import {
   type Fault,
   readSignedHead,
@@ -49,8 +50,11 @@ export const readNewPassword = async (io: Io): Promise<string> =>
     ? (await io.readInput()).replace(/\r?\n$/, "")
     : io.ask.hidden("New password");
 
-export const runTenantCreate = (io: Io, made: NewTenant) =>
-  printFromStore(io, (base) => createTenant(base, made));
+export const runTenantCreate = (
+  io: Io,
+  tenantId: string,
+  { name, currencyModel, currency }: Required<Omit<NewTenant, "tenantId">>,
+) => printFromStore(io, (base) => createTenant(base, { tenantId, name, currencyModel, currency }));
 
 export const runTenantShow = (io: Io, tenantId: string) =>
   printFromStore(io, (base) => showTenant(base, tenantId));
@@ -58,25 +62,55 @@ export const runTenantShow = (io: Io, tenantId: string) =>
 export const runTenantSet = (io: Io, tenantId: string, pairs: string[]) =>
   printFromStore(io, (base) => setTenant(base, tenantId, pairs));
 
-export const runRoleCreate = (io: Io, made: Parameters<typeof createRole>[1]) =>
-  printFromStore(io, (base) => createRole(base, made));
+export const runRoleCreate = (
+  io: Io,
+  { tenant: tenantId, name, grant: grants }: { tenant: string; name: string; grant: string[] },
+) => printFromStore(io, (base) => createRole(base, { tenantId, name, grants }));
 
-export const runUserCreate = (io: Io, made: NewUser) =>
-  printFromStore(io, (base) => createUser(base, made, () => readNewPassword(io)));
+type UserOptions = Omit<NewUser, "tenantId" | "roles"> & { tenant: string; role: string[] };
 
-export const runUserUpdate = (io: Io, change: Parameters<typeof updateUser>[1]) =>
-  printFromStore(io, (base) => updateUser(base, change));
+export const runUserCreate = (
+  io: Io,
+  { tenant: tenantId, email, firstName, lastName, role: roles }: UserOptions,
+) =>
+  printFromStore(io, (base) =>
+    createUser(base, { tenantId, email, firstName, lastName, roles }, () => readNewPassword(io)),
+  );
+
+type UserChange = {
+  tenant: string;
+  email: string;
+  role?: string[];
+  status?: "Active" | "Inactive";
+};
+
+export const runUserUpdate = (
+  io: Io,
+  { tenant: tenantId, email, role: roles, status }: UserChange,
+) => printFromStore(io, (base) => updateUser(base, { tenantId, email, roles, status }));
+
+type ResolutionOptions = { tenant: string; code: string; applyWhenInvoiceClosed: "true" | "false" };
 
 export const runResolutionSet = (
   io: Io,
-  wish: { tenantId: string; code: string; value: boolean },
-) => printFromStore(io, (base) => setApplyWhenInvoiceClosed(base, wish));
+  { tenant: tenantId, code, applyWhenInvoiceClosed }: ResolutionOptions,
+) => {
+  const value = applyWhenInvoiceClosed === "true";
+  return printFromStore(io, (base) => setApplyWhenInvoiceClosed(base, { tenantId, code, value }));
+};
 
-export const runRouteSet = (io: Io, wish: Parameters<typeof setRoute>[1]) =>
-  printFromStore(io, (base) => setRoute(base, wish));
+export const runRouteSet = (
+  io: Io,
+  { tenant: tenantId, ...route }: { tenant: string; category: string; assignee: string },
+) => printFromStore(io, (base) => setRoute(base, { tenantId, ...route }));
 
-export const runKeyIssue = (io: Io, made: Parameters<typeof issueKey>[1]) =>
-  printFromStore(io, (base) => issueKey(base, made));
+export const runKeyIssue = (
+  io: Io,
+  { tenant: tenantId, name, scopes }: { tenant: string; name: string; scopes?: string },
+) =>
+  printFromStore(io, (base) =>
+    issueKey(base, { tenantId, name, scopes: scopes?.split(",").map((scope) => scope.trim()) }),
+  );
 
 /** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
 export const runDemoCreate = (io: Io) =>
@@ -114,7 +148,7 @@ const FAULTS: Record<Fault, (verdict: Verdict) => string> = {
 const readHead = async (io: Io, path: string): Promise<string> => {
   if (path === "-") return io.readInput();
   return readFile(path, "utf8").catch((error: unknown) => {
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = getMessage(error);
     throw new Problem("not_found", `The head ${path} cannot be read: ${reason}`);
   });
 };

@@ -92,7 +92,7 @@ const runChecks = async (given: Config) => {
  */
 export const runDoctor = async (
   { config, print, tell, isTerminal }: Io,
-  { json }: { json: boolean },
+  { json = false }: { json?: boolean },
 ): Promise<void> => {
   const { checks, refusedTools } = await runChecks(config);
   const faults = checks.filter(({ ok }) => !ok).length;

@@ -6,6 +6,7 @@ import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import type { Source } from "../../contract/payments/catalogue.ts";
+import { getMessage } from "../../kit/error.ts";
 import { createLog } from "../../kit/log.ts";
 import { checkReplaceable } from "../../kit/replace-file.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
@@ -43,10 +44,7 @@ const TARGETS: Record<Kind, (needs: Needs) => Target> = {
 };
 
 const createReadProblem = (what: string, path: string, error: unknown): Problem =>
-  new Problem(
-    "not_found",
-    `The ${what} ${path} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-  );
+  new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
 
 type Input = {
   /** Opens the input from its start with each call. */
@@ -162,7 +160,7 @@ type Parts = {
 
 const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts): Promise<void> => {
   const { format, input, target, map } = parts;
-  const { kind, tenantId, source } = options;
+  const { kind, tenant: tenantId, source } = options;
   const log = createLog(io.config.level);
   const name = options.file === "-" ? "stdin" : basename(options.file);
   const rejects = createRejectFile(resolve(`${name}.rejects.ndjson`));
@@ -202,7 +200,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts)
 
 /** Imports a file into the store directly, also while servers run on it. */
 export const importFile = async (io: Io, options: ImportOptions): Promise<void> => {
-  const { tenantId, createConfiguration } = options;
+  const { tenant: tenantId, createConfiguration = false } = options;
   const base = await openBase(io.config);
   try {
     await checkTenantExists(base.store.read, tenantId);

@@ -31,7 +31,7 @@ const NO_TERMINAL =
 export const showSecret = async (
   { config, print, isTerminal }: Io,
   name: string,
-  out: string | undefined,
+  { out }: { out?: string },
 ): Promise<void> => {
   const value = await withVault(config, (vault) => vault.show(name));
   if (value === undefined) throw createUnknownSecret(name);

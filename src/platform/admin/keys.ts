@@ -8,16 +8,7 @@ import { findTenant } from "../store/tenants.ts";
 import { listRoles } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
-export type ExportKeyRecord = {
-  keyId: string;
-  apiKey: string;
-  tenantId: string;
-  name: string;
-  scopes: string[];
-  createdAt: string;
-};
-
-type NewKey = { tenantId: string; name: string; scopes?: readonly string[] };
+type NewKey = { tenantId: string; name: string; scopes?: readonly string[] | undefined };
 
 const checkScopes = (scopes: readonly string[]): void => {
   const wrong = scopes.filter((scope) => !isScope(scope));
@@ -33,7 +24,7 @@ export const insertExportKey = async (
   tx: Db,
   { newId, clock }: Omit<AdminNeeds, "store">,
   { tenantId, name, scopes = SCOPES }: NewKey,
-): Promise<ExportKeyRecord> => {
+) => {
   checkScopes(scopes);
   await checkTenantExists(tx, tenantId);
   const apiKey = makeKey("rcvx_");
@@ -54,7 +45,7 @@ export const insertExportKey = async (
   return { keyId, apiKey, tenantId, name, scopes: [...scopes], createdAt: formatTimestamp(now) };
 };
 
-export const issueKey = (needs: AdminNeeds, made: NewKey): Promise<ExportKeyRecord> =>
+export const issueKey = (needs: AdminNeeds, made: NewKey) =>
   needs.store.transaction(async (tx) => {
     const key = await insertExportKey(tx, needs, made);
     const { tenantId, keyId: resourceId } = key;
@@ -79,10 +70,8 @@ export const revokeKey = (
     return { keyId, revoked: true };
   });
 
-export type ListedKey = Omit<ExportKeyRecord, "apiKey"> & { prefix: string };
-
 /** Lists export and ingest keys, of one tenant or all, without their text. */
-export const listKeys = async (db: Db, tenantId: string | undefined): Promise<ListedKey[]> => {
+export const listKeys = async (db: Db, tenantId: string | undefined) => {
   if (tenantId !== undefined) await checkTenantExists(db, tenantId);
   const rows = await db
     .selectFrom("export_keys")

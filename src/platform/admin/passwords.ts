@@ -10,7 +10,7 @@ import type { CommandChange } from "./changes.ts";
 import type { AdminNeeds } from "./tenants.ts";
 
 /** A user by e-mail address; with `tenantId`, only if the user belongs to that tenant. */
-export type UserName = { email: string; tenantId?: string };
+export type UserName = { email: string; tenantId?: string | undefined };
 
 /** Finds a user and the user's tenants. @throws {Problem} not_found */
 export const readUser = async (
@@ -39,19 +39,12 @@ export const recordForTenants = async (
   }
 };
 
-export type PasswordSet = {
-  userId: string;
-  email: string;
-  sessionsEnded: number;
-  apiKeysRemoved: number;
-};
-
 /** Sets a user's password. Ends the user's sessions and API keys, and with these what connected programs may do. */
 export const setPassword = async (
   needs: AdminNeeds,
   name: UserName,
   readPassword: () => Promise<string>,
-): Promise<PasswordSet> => {
+) => {
   const { store } = needs;
   await readUser(store.read, name);
   const password = await readPassword();
@@ -68,14 +61,12 @@ export const setPassword = async (
   });
 };
 
-export type ResetLink = { userId: string; email: string; link: string; expiresAt: string };
-
 /** Creates a link to the page on which a person sets a new password. */
 export const createResetLink = (
   needs: AdminNeeds & { tokens: ResetTokens },
   name: UserName,
   publicUrl: string,
-): Promise<ResetLink> =>
+) =>
   needs.store.transaction(async (tx) => {
     const { user, tenantIds } = await readUser(tx, name);
     const { token, expiresAt } = needs.tokens.issue(user);

@@ -2,7 +2,7 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import { findAssigneesOfPerson, updateAssignee } from "../store/assignees.ts";
 import { fold } from "../store/fold.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { AssigneeRow, UserRow, UserStatus } from "../store/tables.ts";
+import type { AssigneeRow, UserRow } from "../store/tables.ts";
 import { endCredentials, listMemberRoles, listMembers } from "../store/users.ts";
 import { changeFields } from "../services/records.ts";
 import { checkConfirmed } from "./confirm.ts";
@@ -10,20 +10,7 @@ import { OPERATOR } from "./operator.ts";
 import { readUser, recordForTenants, type UserName } from "./passwords.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
-export type ListedUser = {
-  userId: string;
-  email: string;
-  firstName: string;
-  lastName: string;
-  tenantId: string;
-  roles: string[];
-  status: UserStatus;
-  hasPassword: boolean;
-  createdAt: string;
-  lastLogin: string | null;
-};
-
-const listUsersOf = async (db: Db, tenantId: string): Promise<ListedUser[]> => {
+const listUsersOf = async (db: Db, tenantId: string) => {
   const members = await listMembers(db, tenantId);
   const roles = Map.groupBy(await listMemberRoles(db, tenantId), ({ userId }) => userId);
   return members.map((row) => ({
@@ -41,10 +28,7 @@ const listUsersOf = async (db: Db, tenantId: string): Promise<ListedUser[]> => {
 };
 
 /** Lists the users of one tenant or of all; a user of several tenants has one entry for each. */
-export async function* listUsers(
-  { read }: Pick<Store, "read">,
-  tenantId: string | undefined,
-): AsyncGenerator<ListedUser> {
+export async function* listUsers({ read }: Pick<Store, "read">, tenantId: string | undefined) {
   if (tenantId !== undefined) await checkTenantExists(read, tenantId);
   const tenants =
     tenantId === undefined
@@ -148,24 +132,14 @@ export const removePerson = async (tx: Db, userId: string): Promise<void> => {
   await tx.deleteFrom("users").where("id", "=", userId).execute();
 };
 
-export type DeletedUser = {
-  userId: string;
-  deleted: true;
-  /** The tenants that the user has left. */
-  tenantIds: string[];
-  assigneesNeutral: number;
-  /** False if the person still belongs to other tenants. */
-  personRemoved: boolean;
-};
-
 /**
  * Deletes a user: from one tenant where it is named, else from all. With the last tenant the person's data is removed.
  * Records and audit entries keep the user's id, which then names no person.
  */
 export const deleteUser = async (
   needs: AdminNeeds,
-  { confirm, ...name }: UserName & { confirm?: string },
-): Promise<DeletedUser> => {
+  { confirm, ...name }: UserName & { confirm?: string | undefined },
+) => {
   const { store, clock } = needs;
   const { user, tenantIds } = await readUser(store.read, name);
   checkConfirmed([user.email], confirm);

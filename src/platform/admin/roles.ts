@@ -82,14 +82,12 @@ export const createRole = (
     return { roleId, name, grants };
   });
 
-export type ListedRole = RoleRecord & { tenantId: string; builtIn: boolean; users: number };
-
 /** Lists a tenant's roles with the number of users that have each. */
-export const listTenantRoles = async (db: Db, tenantId: string): Promise<ListedRole[]> => {
+export const listTenantRoles = async (db: Db, tenantId: string) => {
   await checkTenantExists(db, tenantId);
   const custom = await selectRoles(db, tenantId).execute();
   const members = Map.groupBy(await listMemberRoles(db, tenantId), ({ roleId }) => roleId);
-  const toListed = (role: RoleRecord, builtIn: boolean): ListedRole => ({
+  const toListed = (role: RoleRecord, builtIn: boolean) => ({
     tenantId,
     ...role,
     builtIn,
@@ -112,12 +110,12 @@ const readCustomRole = async (db: Db, { tenantId, name }: RoleName): Promise<Rol
   throw new Problem("conflict", `${name} is a built-in role, which cannot be changed.`);
 };
 
-export type RoleName = { tenantId: string; name: string };
+type RoleName = { tenantId: string; name: string };
 
 /** Renames a role, or replaces its permissions; effective at the next request. */
 export const updateRole = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
-  change: RoleName & { rename?: string; grants?: readonly string[] },
+  change: RoleName & { rename?: string | undefined; grants?: readonly string[] | undefined },
 ): Promise<RoleRecord> =>
   store.transaction(async (tx) => {
     const { tenantId } = change;
@@ -147,7 +145,7 @@ const MOST_NAMED = 20;
 /** Deletes a role that no user has. */
 export const deleteRole = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
-  { confirm, ...wanted }: RoleName & { confirm?: string },
+  { confirm, ...wanted }: RoleName & { confirm?: string | undefined },
 ): Promise<{ roleId: string; name: string; deleted: true }> =>
   store.transaction(async (tx) => {
     const { tenantId } = wanted;

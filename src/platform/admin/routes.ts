@@ -10,8 +10,6 @@ import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 /** Category and assignee are matched ignoring case. */
 type Wish = { tenantId: string; category: string; assignee: string };
 
-export type Route = { tenantId: string; categoryCode: string; assigneeEmail: string };
-
 const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<AssigneeRow> => {
   const found = await findAssigneeByEmail(tx, tenantId, assignee);
   if (found === undefined) {
@@ -22,10 +20,7 @@ const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<Assigne
 };
 
 /** Sets the default assignee of a category's disputes. */
-export const setRoute = (
-  { store, clock, record }: Omit<AdminNeeds, "newId">,
-  wish: Wish,
-): Promise<Route> =>
+export const setRoute = ({ store, clock, record }: Omit<AdminNeeds, "newId">, wish: Wish) =>
   store.transaction(async (tx) => {
     const { tenantId } = wish;
     await checkTenantExists(tx, tenantId);

@@ -141,7 +141,7 @@ const findSignedHead = async (needs: Needs, tenantId: string): Promise<SignedHea
  */
 export const deleteTenant = async (
   needs: Needs,
-  { tenantId, confirm }: { tenantId: string; confirm?: string },
+  { tenantId, confirm }: { tenantId: string; confirm?: string | undefined },
 ): Promise<RemovedTenant> => {
   const { store } = needs;
   const tenant = await findTenant(store.read, tenantId);

@@ -21,16 +21,7 @@ export type AdminNeeds = {
   record?: RecordChange;
 };
 
-export type TenantRecord = {
-  tenantId: string;
-  name: string;
-  currencyModel: "basic" | "extended";
-  currency: string;
-  connectionId: string;
-  settings: Tenant["settings"];
-};
-
-const toRecord = (tenant: Tenant): TenantRecord => ({
+const toRecord = (tenant: Tenant) => ({
   tenantId: tenant.id,
   name: tenant.name,
   currencyModel: tenant.currency_model,
@@ -79,7 +70,7 @@ export const insertTenant = async (
   tx: Db,
   needs: Omit<AdminNeeds, "store"> & { store: Pick<Store, "auditKey"> },
   made: NewTenant,
-): Promise<TenantRecord> => {
+) => {
   checkTenant(made);
   if ((await findTenant(tx, made.tenantId)) !== undefined) {
     throw new Problem("conflict", `There is a tenant ${made.tenantId} already.`);
@@ -101,7 +92,7 @@ export const insertTenant = async (
   return toRecord({ ...row, settings: NO_SETTINGS });
 };
 
-export const createTenant = (needs: AdminNeeds, made: NewTenant): Promise<TenantRecord> =>
+export const createTenant = (needs: AdminNeeds, made: NewTenant) =>
   needs.store.transaction(async (tx) => {
     const record = await insertTenant(tx, needs, made);
     const { tenantId } = record;
@@ -109,10 +100,8 @@ export const createTenant = (needs: AdminNeeds, made: NewTenant): Promise<Tenant
     return record;
   });
 
-export const showTenant = async (
-  { store }: Pick<AdminNeeds, "store">,
-  tenantId: string,
-): Promise<TenantRecord> => toRecord(await checkTenantExists(store.read, tenantId));
+export const showTenant = async ({ store }: Pick<AdminNeeds, "store">, tenantId: string) =>
+  toRecord(await checkTenantExists(store.read, tenantId));
 
 const parseSwitches = (pairs: readonly string[]): Partial<Tenant["settings"]> =>
   Object.fromEntries(
@@ -137,7 +126,7 @@ export const setTenant = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
   tenantId: string,
   pairs: readonly string[],
-): Promise<TenantRecord> =>
+) =>
   store.transaction(async (tx) => {
     const tenant = await checkTenantExists(tx, tenantId);
     const metadata = parseSwitches(pairs);
@@ -152,9 +141,7 @@ export const setTenant = (
     return toRecord({ ...tenant, settings });
   });
 
-export type ListedTenant = TenantRecord & { createdAt: string; phase: Tenant["phase"] };
-
-export const listTenants = async ({ read }: Pick<Store, "read">): Promise<ListedTenant[]> =>
+export const listTenants = async ({ read }: Pick<Store, "read">) =>
   (await listAllTenants(read)).map((tenant) => ({
     ...toRecord(tenant),
     createdAt: formatTimestamp(tenant.created_at),

@@ -177,8 +177,8 @@ export const updateUser = (
   change: {
     tenantId: string;
     email: string;
-    roles?: readonly string[];
-    status?: "Active" | "Inactive";
+    roles?: readonly string[] | undefined;
+    status?: "Active" | "Inactive" | undefined;
   },
 ): Promise<UserRecord> =>
   store.transaction(async (tx) => {
