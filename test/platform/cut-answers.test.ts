@@ -70,11 +70,7 @@ onEveryStore("an answer that fails in the middle of its body", (at) => {
     const open = store.snapshot.bind(store);
     vi.spyOn(store, "snapshot").mockImplementation(async (options) => {
       const view: Snapshot = await open(options);
-      return {
-        db: view.db,
-        stream: (query) => failing(view.stream(query), rows),
-        close: () => view.close(),
-      };
+      return { ...view, stream: (query) => failing(view.stream(query), rows) };
     });
   };
 

@@ -56,7 +56,8 @@ const gateStore = (world: World, life: Life, store: Store, opened: Set<DatabaseS
     const close = async (): Promise<void> => {
       if (opened.delete(database)) database.close();
     };
-    return { db, stream: (query) => streamRows(db, query), close };
+    const stream: Snapshot["stream"] = (query) => streamRows(db, query);
+    return { db, stream, close, [Symbol.asyncDispose]: close };
   };
   return {
     ...store,

@@ -119,20 +119,16 @@ export const verifyAudit = async (
 ): Promise<Verdict> => {
   await checkTenantExists(store.read, tenantId);
   const { auditKey: key } = store;
-  const snapshot = await store.snapshot({ owner: tenantId });
-  try {
-    const found = await findHead(snapshot.db, tenantId);
-    const head = found ?? NO_HEAD;
-    const rows = snapshot.stream(selectChain(snapshot.db, tenantId));
-    const scan = await scanChain(key, rows, { head, kept });
-    const fault =
-      found === undefined ? "head_missing" : findFault(key, tenantId, { scan, head, kept });
-    const { entries, firstBadId, unkeyed } = scan;
-    const sealedTo = scan.end.seq;
-    return { tenantId, entries, sealedTo, ok: fault === null, firstBadId, fault, unkeyed };
-  } finally {
-    await snapshot.close();
-  }
+  await using snapshot = await store.snapshot({ owner: tenantId });
+  const found = await findHead(snapshot.db, tenantId);
+  const head = found ?? NO_HEAD;
+  const rows = snapshot.stream(selectChain(snapshot.db, tenantId));
+  const scan = await scanChain(key, rows, { head, kept });
+  const fault =
+    found === undefined ? "head_missing" : findFault(key, tenantId, { scan, head, kept });
+  const { entries, firstBadId, unkeyed } = scan;
+  const sealedTo = scan.end.seq;
+  return { tenantId, entries, sealedTo, ok: fault === null, firstBadId, fault, unkeyed };
 };
 
 const SignedHead = z.strictObject({

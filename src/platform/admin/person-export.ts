@@ -146,24 +146,20 @@ export const exportUser = async (
   name: UserName,
 ): Promise<object> => {
   const { user, tenantIds } = await readUser(store.read, name);
-  const view = await store.snapshot({ owner: user.id });
-  try {
-    const tenants: object[] = [];
-    for (const id of tenantIds) tenants.push(await exportMembership(view, id, user));
-    return {
-      userId: user.id,
-      email: user.email,
-      firstName: user.first_name,
-      lastName: user.last_name,
-      language: user.default_language,
-      timeZone: user.time_zone,
-      createdAt: formatTimestamp(user.created_at),
-      lastLogin: toTime(user.last_login_at),
-      hasPassword: user.password_hash !== null,
-      ...(await exportCredentials(view.db, user.id)),
-      tenants,
-    };
-  } finally {
-    await view.close();
-  }
+  await using view = await store.snapshot({ owner: user.id });
+  const tenants: object[] = [];
+  for (const id of tenantIds) tenants.push(await exportMembership(view, id, user));
+  return {
+    userId: user.id,
+    email: user.email,
+    firstName: user.first_name,
+    lastName: user.last_name,
+    language: user.default_language,
+    timeZone: user.time_zone,
+    createdAt: formatTimestamp(user.created_at),
+    lastLogin: toTime(user.last_login_at),
+    hasPassword: user.password_hash !== null,
+    ...(await exportCredentials(view.db, user.id)),
+    tenants,
+  };
 };

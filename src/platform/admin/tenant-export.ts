@@ -164,29 +164,25 @@ export const exportTenant = async (
   await checkTenantExists(store.read, tenantId);
   const folder = await createFolder(path);
   const exportedAt = formatTimestamp(clock());
-  const view = await store.snapshot({ owner: tenantId });
-  try {
-    const tables = await writeTables(needs, view, { tenantId, folder });
-    await makeFolder(join(folder, "files"));
-    const files = await copyFiles(needs, view, { tenantId, folder });
-    const { ok } = await verifyAudit(needs, tenantId);
-    const audit = { keyId: store.auditKey.id, ok };
-    const manifest = createManifest({ exportedAt, tenantId, audit, tables, files });
-    const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
-    await writeFile(manifestPath(folder), text, { flag: "wx", mode: 0o600, flush: true });
-    const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
-    const { count, bytes, missing: missingFiles } = files;
-    await store.transaction(async (tx) => {
-      const metadata = { rows, files: count };
-      await record?.(tx, {
-        tenantId,
-        action: "admin.tenant_exported",
-        resourceId: tenantId,
-        metadata,
-      });
+  await using view = await store.snapshot({ owner: tenantId });
+  const tables = await writeTables(needs, view, { tenantId, folder });
+  await makeFolder(join(folder, "files"));
+  const files = await copyFiles(needs, view, { tenantId, folder });
+  const { ok } = await verifyAudit(needs, tenantId);
+  const audit = { keyId: store.auditKey.id, ok };
+  const manifest = createManifest({ exportedAt, tenantId, audit, tables, files });
+  const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
+  await writeFile(manifestPath(folder), text, { flag: "wx", mode: 0o600, flush: true });
+  const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
+  const { count, bytes, missing: missingFiles } = files;
+  await store.transaction(async (tx) => {
+    const metadata = { rows, files: count };
+    await record?.(tx, {
+      tenantId,
+      action: "admin.tenant_exported",
+      resourceId: tenantId,
+      metadata,
     });
-    return { tenantId, folder, rows, files: count, bytes, missingFiles, auditOk: ok };
-  } finally {
-    await view.close();
-  }
+  });
+  return { tenantId, folder, rows, files: count, bytes, missingFiles, auditOk: ok };
 };

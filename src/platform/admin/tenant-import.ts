@@ -172,21 +172,17 @@ const writeFile = async (
 
 const writeFiles = async (task: Import, connectionId: string): Promise<number> => {
   const { store, files, folder, manifest } = task;
-  const view: Snapshot = await store.snapshot({ owner: manifest.tenantId });
+  await using view: Snapshot = await store.snapshot({ owner: manifest.tenantId });
   let count = 0;
-  try {
-    for await (const file of listFiles(view, manifest.tenantId)) {
-      if (!file.key.startsWith(`${connectionId}/`)) {
-        throw new Problem("invalid_request", `The file ${file.key} is not one of the tenant's.`);
-      }
-      if (manifest.files.missing.includes(file.key)) continue;
-      await writeFile(files, folder, file);
-      count += 1;
+  for await (const file of listFiles(view, manifest.tenantId)) {
+    if (!file.key.startsWith(`${connectionId}/`)) {
+      throw new Problem("invalid_request", `The file ${file.key} is not one of the tenant's.`);
     }
-    return count;
-  } finally {
-    await view.close();
+    if (manifest.files.missing.includes(file.key)) continue;
+    await writeFile(files, folder, file);
+    count += 1;
   }
+  return count;
 };
 
 const readAll = async (task: Import, table: Table): Promise<Row[]> => {

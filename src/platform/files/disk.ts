@@ -70,18 +70,14 @@ const write = async (
 ): Promise<KeptFile> => {
   const hash = createHash("sha256");
   let size = 0;
-  const file = await guardDisk(() => open(path, "wx", 0o600));
-  try {
-    for await (const chunk of bytes) {
-      size += chunk.byteLength;
-      if (size > maxBytes) throw new FileTooLarge(maxBytes);
-      hash.update(chunk);
-      await guardDisk(() => file.writeFile(chunk));
-    }
-    await guardDisk(() => file.sync());
-  } finally {
-    await file.close();
+  await using file = await guardDisk(() => open(path, "wx", 0o600));
+  for await (const chunk of bytes) {
+    size += chunk.byteLength;
+    if (size > maxBytes) throw new FileTooLarge(maxBytes);
+    hash.update(chunk);
+    await guardDisk(() => file.writeFile(chunk));
   }
+  await guardDisk(() => file.sync());
   return { size, sha256: hash.digest("hex") };
 };
 

@@ -5,8 +5,8 @@ import type { Tables } from "./tables.ts";
 /** Reads and writes; inside a transaction, all of them are part of it. */
 export type Db = Kysely<Tables>;
 
-/** One unchanging view of the store. Close it, or its connection is lost. */
-export type Snapshot = {
+/** One unchanging view of the store. Close or dispose of it, or its connection is lost. */
+export type Snapshot = AsyncDisposable & {
   db: Db;
   /** The rows of a query as they are read, in bounded memory. */
   stream<Row>(query: Compilable<Row>): AsyncIterable<Row>;

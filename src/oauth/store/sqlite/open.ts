@@ -36,20 +36,16 @@ const hasTable = (database: DatabaseSync, name: string): boolean =>
 const readReleasedFrom = (path: string): ReadReleased =>
   async function* readReleased() {
     if (!existsSync(path)) return;
-    const database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
-    try {
-      if (!hasTable(database, "oauth_records")) return;
-      let rows: StoredRecord[] = [];
-      for (const row of database.prepare("select * from oauth_records").iterate()) {
-        rows.push(row as StoredRecord);
-        if (rows.length < BATCH) continue;
-        yield rows;
-        rows = [];
-      }
-      if (rows.length > 0) yield rows;
-    } finally {
-      database.close();
+    using database = new DatabaseSync(path, { readOnly: true, timeout: BUSY_MS });
+    if (!hasTable(database, "oauth_records")) return;
+    let rows: StoredRecord[] = [];
+    for (const row of database.prepare("select * from oauth_records").iterate()) {
+      rows.push(row as StoredRecord);
+      if (rows.length < BATCH) continue;
+      yield rows;
+      rows = [];
     }
+    if (rows.length > 0) yield rows;
   };
 
 /**

@@ -49,14 +49,10 @@ export const calculateScore = async (
   const { currency } = await readTenant(db, tenantId);
   const preferred = account?.currency ?? null;
   const tally = createTally(now);
-  const view = await snapshot();
-  try {
-    for await (const row of view.stream(selectPaidDocuments(view.db, tenantId, companyId))) {
-      const invoice = toInvoice(row, preferred ?? currency);
-      if (invoice !== undefined) tally.add(invoice);
-    }
-  } finally {
-    await view.close();
+  await using view = await snapshot();
+  for await (const row of view.stream(selectPaidDocuments(view.db, tenantId, companyId))) {
+    const invoice = toInvoice(row, preferred ?? currency);
+    if (invoice !== undefined) tally.add(invoice);
   }
   return tally.score(preferred);
 };

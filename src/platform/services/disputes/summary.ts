@@ -127,10 +127,6 @@ export const summarize: Handlers<Contract["disputes"]>["summary"] = async ({ bod
     asOf: day === undefined ? now : endOfDay(day),
     isPast: day !== undefined,
   };
-  const snapshot = await call.snapshot({ aggregates: true });
-  try {
-    return { body: await read(snapshot.db, asked, summary) };
-  } finally {
-    await snapshot.close();
-  }
+  await using snapshot = await call.snapshot({ aggregates: true });
+  return { body: await read(snapshot.db, asked, summary) };
 };

@@ -84,10 +84,6 @@ export const summarize: Handlers<Contract["documents"]>["summary"] = async ({ bo
   const { currency } = await readTenant(call.db, tenantId);
   const day = summary.filters.asOf;
   const asOf = day === undefined ? now : endOfDay(day);
-  const snapshot = await call.snapshot({ aggregates: true });
-  try {
-    return { body: await read({ db: snapshot.db, tenantId, currency, asOf, summary }) };
-  } finally {
-    await snapshot.close();
-  }
+  await using snapshot = await call.snapshot({ aggregates: true });
+  return { body: await read({ db: snapshot.db, tenantId, currency, asOf, summary }) };
 };

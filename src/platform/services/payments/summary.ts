@@ -140,10 +140,6 @@ export const summarize: Handlers<Contract["payments"]>["summary"] = async ({ bod
   const { value: summary, faults } = parsePaymentSummary(body);
   if (summary === undefined) return call.invalid(faults);
   const { tenantId, now } = call;
-  const snapshot = await call.snapshot({ aggregates: true });
-  try {
-    return { body: await read(snapshot.db, { summary, tenantId, now }) };
-  } finally {
-    await snapshot.close();
-  }
+  await using snapshot = await call.snapshot({ aggregates: true });
+  return { body: await read(snapshot.db, { summary, tenantId, now }) };
 };

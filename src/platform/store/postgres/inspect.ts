@@ -19,12 +19,8 @@ export const inspectPostgres = async <T>(url: string, read: (db: Db) => Promise<
   });
   // Without a listener the error of an idle connection would end the process.
   pool.on("error", () => {});
-  const db = new Kysely<Tables>({
+  await using db = new Kysely<Tables>({
     dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage),
   });
-  try {
-    return await read(db);
-  } finally {
-    await db.destroy();
-  }
+  return await read(db);
 };

@@ -125,7 +125,7 @@ export class PostgresSnapshots {
     const expire = (): void => finish(true);
     const timer = maxMs === undefined ? undefined : setTimeout(expire, maxMs).unref();
     signal?.addEventListener("abort", expire);
-    const close = async (): Promise<void> => {
+    const end = async (): Promise<void> => {
       if (!lease.isOpen) return;
       // The view is read-only, so a failed commit loses the connection and no data.
       await lease.run("commit").then(
@@ -134,12 +134,10 @@ export class PostgresSnapshots {
       );
     };
     let closed: Promise<void> | undefined;
+    const close = (): Promise<void> => (closed ??= end());
     const db = createDb(lease);
-    return {
-      db,
-      stream: (query) => readUntilExpired(lease, streamRows(db, query)),
-      close: () => (closed ??= close()),
-    };
+    const stream: Snapshot["stream"] = (query) => readUntilExpired(lease, streamRows(db, query));
+    return { db, stream, close, [Symbol.asyncDispose]: close };
   }
 
   use(): PoolUse {

@@ -24,12 +24,8 @@ export const inspectSqlite = async <T>(
   if (!existsSync(path)) return undefined;
   const database = await guard(isSqliteOutage, () => openReadOnly(path));
   const use = { exclusive: false, retryMs: 0 };
-  const db = new Kysely<Tables>({
+  await using db = new Kysely<Tables>({
     dialect: guardDialect(createDatabaseDialect(database, use), isSqliteOutage),
   });
-  try {
-    return await read(db);
-  } finally {
-    await db.destroy();
-  }
+  return await read(db);
 };

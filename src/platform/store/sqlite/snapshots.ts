@@ -113,7 +113,8 @@ export class SqliteSnapshots {
       await close();
       throw error;
     });
-    return { db, stream: (query) => streamRows(db, query), close };
+    const stream: Snapshot["stream"] = (query) => streamRows(db, query);
+    return { db, stream, close, [Symbol.asyncDispose]: close };
   }
 
   use(): PoolUse {
