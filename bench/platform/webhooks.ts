@@ -85,7 +85,7 @@ const PAYLOAD = {
   rowCount: 3,
   errorStage: null,
   errorDetail: null,
-};
+} as const;
 
 const tell = (store: Store): Promise<void> =>
   inTurn(EVENTS, () => {

@@ -40,8 +40,8 @@ const hasKeyInProfile = async (config: Config): Promise<boolean> => {
   return (await listEntries(config)).some((entry) => includesKey(heldBy(entry)));
 };
 
-const hasAnyKey = async (config: Config, door: "stdio" | "http"): Promise<boolean> => {
-  if (door === "stdio") return hasOwnKey(config);
+const hasAnyKey = async (config: Config, transport: "stdio" | "http"): Promise<boolean> => {
+  if (transport === "stdio") return hasOwnKey(config);
   // People who sign in have keys of the gateway only, unless a file gives them their tenant's.
   if (config.http.auth === "builtin") return config.http.exportKeysFile !== undefined;
   return (await hasOwnKey(config)) || hasKeyInProfile(config);
@@ -51,7 +51,10 @@ const hasAnyKey = async (config: Config, door: "stdio" | "http"): Promise<boolea
  * Returns the settings with the answer to whether any caller can have a key for the export and ingest services. A
  * profile that cannot be read counts as having one: the first call says what is wrong.
  */
-export const withExportKey = async (config: Config, door: "stdio" | "http"): Promise<Config> => {
-  const hasKey = await hasAnyKey(config, door).catch(() => true);
+export const withExportKey = async (
+  config: Config,
+  transport: "stdio" | "http",
+): Promise<Config> => {
+  const hasKey = await hasAnyKey(config, transport).catch(() => true);
   return { ...config, mcp: { ...config.mcp, lacksExportKey: !hasKey } };
 };

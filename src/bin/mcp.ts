@@ -12,18 +12,18 @@ import { createLazyTransfers } from "./transfers.ts";
 export const createMcpNeeds = (
   config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders">,
   { broker, key, replayGuard }: Pick<Composed, "broker" | "key" | "replayGuard">,
-  { log, door, caller }: { log: Log; door: "stdio" | "http"; caller: Caller },
+  { log, transport, caller }: { log: Log; transport: "stdio" | "http"; caller: Caller },
 ): ToolContext => ({
   caller: caller.id,
   broker,
   key,
   replayGuard,
-  callLog: createCallLog({ path: config.localAudit, door, key, now: systemClock, log }),
+  callLog: createCallLog({ path: config.localAudit, door: transport, key, now: systemClock, log }),
   log,
   now: systemClock,
   newId: randomId,
   settings: config.mcp,
   transfers: createLazyTransfers(config),
   // Over HTTP the host and its files may be on another machine.
-  uploadFolders: door === "stdio" ? config.uploadFolders : [],
+  uploadFolders: transport === "stdio" ? config.uploadFolders : [],
 });

@@ -33,7 +33,7 @@ export const createNeedsFactory = (
     const own = { broker, key: await key(), replayGuard: shared.replayGuard };
     const needs = createMcpNeeds({ ...config, mcp: settingsOf(config.mcp, caller) }, own, {
       log: shared.log,
-      door: "http",
+      transport: "http",
       caller,
     });
     return { ...needs, secretPages, countCall: createCountCall(shared, caller) };

@@ -155,7 +155,7 @@ export const openPlatform = async (
     publicUrl,
     urlLives,
   } = config;
-  const door = createTransferServer(() => platform);
+  const transferServer = createTransferServer(() => platform);
   const files = await openFilesOrClose(base, config);
   const platform = createPlatform({
     ...base,
@@ -166,7 +166,7 @@ export const openPlatform = async (
     tenantFileBytes: config.tenantFileBytes,
     urlLives,
     publicUrl,
-    ownUrl: ownUrl ?? door.url,
+    ownUrl: ownUrl ?? transferServer.url,
     lifetimes,
     limits,
     auditReads,
@@ -189,7 +189,7 @@ export const openPlatform = async (
     fetch: platform.fetch,
     figures: platform.figures,
     async close() {
-      await door.close();
+      await transferServer.close();
       await endCleaning();
       await platform.close();
       await base.store.close();

@@ -19,7 +19,7 @@ const EXTEND_BELOW_MS = 25 * MINUTE;
 /** Longer than the server waits for a person's answer. */
 const RESPONSE_MS = 11 * MINUTE;
 
-/** Longer ids of requests are not announced: a cancellation is a wish. */
+/** Longer ids of requests are not announced: a cancellation may be ignored. */
 const MAX_REQUEST_ID = 200;
 
 // Intervals at which a node looks for itself where announcements do not arrive.

@@ -1,9 +1,8 @@
 import { createHash } from "node:crypto";
-import type { Clock } from "../kit/clock.ts";
-import { SECOND } from "../kit/clock.ts";
-import { randomToken } from "../kit/ids.ts";
+import { type Clock, SECOND } from "../kit/clock.ts";
+import { type NewId, randomToken } from "../kit/ids.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
-import type { Store } from "./store/port.ts";
+import type { Db, Store } from "./store/port.ts";
 
 /** Hashes a random secret for the store. 256 random bits need no salt and no work factor. */
 export const hashSecret = (secret: string): string =>
@@ -16,6 +15,29 @@ export const PREFIX_CHARACTERS = 8;
 export const makeKey = (prefix: "rcvg_" | "rcvx_"): string => {
   const body = prefix + randomToken();
   return body + hashSecret(body).slice(0, CHECKSUM_CHARACTERS);
+};
+
+/** Creates a gateway API key of a user. Its text is returned only here. */
+export const insertApiKey = async (
+  tx: Db,
+  { newId, clock }: { newId: NewId; clock: Clock },
+  { tenantId, userId }: { tenantId: string; userId: string },
+): Promise<{ keyId: string; apiKey: string }> => {
+  const apiKey = makeKey("rcvg_");
+  const [keyId, now] = [newId(), clock()];
+  await tx
+    .insertInto("api_keys")
+    .values({
+      id: keyId,
+      hash: hashSecret(apiKey),
+      prefix: apiKey.slice(0, PREFIX_CHARACTERS),
+      user_id: userId,
+      tenant_id: tenantId,
+      created_at: now,
+      used_at: now,
+    })
+    .execute();
+  return { keyId, apiKey };
 };
 
 export const hasKeyForm = (key: string, prefix: "rcvg_" | "rcvx_"): boolean =>

@@ -11,10 +11,6 @@ export type PlatformReadinessNeeds = { store: Store; files: FileStore; clock: Cl
 // The same for every check and node, so that a crash leaves one byte behind at most.
 const PROBE = "probe/write";
 
-async function* oneByte(): AsyncGenerator<Uint8Array> {
-  yield new Uint8Array(1);
-}
-
 /** Creates a check that the file store is the one of the first check: a folder can be written without its disk, too. */
 const createSameStore = (files: FileStore) => {
   let known: string | undefined;
@@ -47,7 +43,7 @@ export const createPlatformReadiness = ({
       },
       async files() {
         await checkSameStore();
-        await files.put(PROBE, oneByte(), 1);
+        await files.put(PROBE, [new Uint8Array(1)], 1);
         await files.remove(PROBE);
       },
     },

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { contract, operations } from "../../src/contract/index.ts";
 import { HOUR } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { insertApiKey } from "../../src/platform/admin/keys.ts";
+import { insertApiKey } from "../../src/platform/credentials.ts";
 import { DEMO_OWNER, type DemoOwner, loadDemo } from "../../src/platform/demo/load.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";

@@ -39,7 +39,11 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
   verifies("WH-07");
   it("announce a failed run with the reason", async () => {
     await on.tenant.hook(url());
-    const failure = { status: "failed", errorStage: "query", errorDetail: "no “rows”\n\u2028 🧾" };
+    const failure = {
+      status: "failed",
+      errorStage: "query",
+      errorDetail: "no “rows”\n\u2028 🧾",
+    } as const;
     const run = await on.tenant.finish("s-1", failure);
     await work();
     expect(on.receiver.received.map(bodyOf)).toMatchObject([

@@ -1,7 +1,8 @@
 import { cpSync, mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
-import { insertApiKey, issueKey } from "../../src/platform/admin/keys.ts";
+import { issueKey } from "../../src/platform/admin/keys.ts";
+import { insertApiKey } from "../../src/platform/credentials.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";

@@ -12,7 +12,7 @@ import { createShared, type Shared } from "../compose.ts";
 import type { Config, Remote } from "../config.ts";
 import { formatConnectHints } from "../connect.ts";
 import { openEmbedded } from "../embedded.ts";
-import { waitForAbort } from "../abort.ts";
+import { waitForAbort } from "../../kit/abort.ts";
 import type { Entrance } from "../entrance.ts";
 import { openEntrance } from "../http-gate.ts";
 import { withExportKey } from "../export-key.ts";
@@ -131,7 +131,7 @@ const createMcp = async (
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
   const open = createNeedsFactory(shared, entrance, secrets.pages);
-  const front = {
+  const serverOptions = {
     settings: config.mcp,
     version: io.version,
     log,
@@ -151,7 +151,11 @@ const createMcp = async (
     hosts: names.hosts,
     hasDocs: shared.opened() !== undefined,
   });
-  return { server: createHttpServer(front, { ...names, gate, shared: state }), secrets, site };
+  return {
+    server: createHttpServer(serverOptions, { ...names, gate, shared: state }),
+    secrets,
+    site,
+  };
 };
 
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */

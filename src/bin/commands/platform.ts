@@ -3,7 +3,7 @@ import { createLog } from "../../kit/log.ts";
 import { openMetrics } from "../metrics.ts";
 import { openPlatform, type OpenPlatform } from "../platform.ts";
 import { type Address, createPlatformListener, serve } from "../serve.ts";
-import { waitForAbort } from "../abort.ts";
+import { waitForAbort } from "../../kit/abort.ts";
 
 /** Serves the REST platform alone. */
 export const servePlatform = async (io: Io, address: Address): Promise<void> => {

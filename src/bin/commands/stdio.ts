@@ -3,7 +3,7 @@ import { waitAtMost } from "../../kit/wait.ts";
 import type { ServerOptions } from "../../mcp/server.ts";
 import { startStdio } from "../../mcp/stdio/stdio.ts";
 import type { Composed } from "../compose.ts";
-import { waitForAbort } from "../abort.ts";
+import { waitForAbort } from "../../kit/abort.ts";
 import type { Config } from "../config.ts";
 import { withExportKey } from "../export-key.ts";
 import type { Io } from "../io.ts";
@@ -24,7 +24,7 @@ const createLazyNeeds = (
       const { withProfile } = await import("../profile.ts");
       const config = await withProfile(given);
       composed = await compose(config, log);
-      return createMcpNeeds(config, composed, { log, door: "stdio", caller });
+      return createMcpNeeds(config, composed, { log, transport: "stdio", caller });
     },
     close: async () => composed?.close(),
   };

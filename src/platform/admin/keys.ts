@@ -91,29 +91,6 @@ export const listKeys = async (db: Db, tenantId: string | undefined) => {
   }));
 };
 
-/** Creates a gateway API key for a user within a transaction, for credentials that are set up without a login. */
-export const insertApiKey = async (
-  tx: Db,
-  { newId, clock }: Omit<AdminNeeds, "store">,
-  owner: { tenantId: string; userId: string },
-): Promise<{ keyId: string; apiKey: string }> => {
-  const apiKey = makeKey("rcvg_");
-  const keyId = newId();
-  await tx
-    .insertInto("api_keys")
-    .values({
-      id: keyId,
-      hash: hashSecret(apiKey),
-      prefix: apiKey.slice(0, PREFIX_CHARACTERS),
-      user_id: owner.userId,
-      tenant_id: owner.tenantId,
-      created_at: clock(),
-      used_at: clock(),
-    })
-    .execute();
-  return { keyId, apiKey };
-};
-
 /** Returns what is wrong with a key and the roles that may use it, without the key. */
 export const listKeyFaults = async (
   db: Db,

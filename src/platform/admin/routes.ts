@@ -8,9 +8,9 @@ import { OPERATOR } from "./operator.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 /** Category and assignee are matched ignoring case. */
-type Wish = { tenantId: string; category: string; assignee: string };
+type RouteChange = { tenantId: string; category: string; assignee: string };
 
-const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<AssigneeRow> => {
+const findActive = async (tx: Db, { tenantId, assignee }: RouteChange): Promise<AssigneeRow> => {
   const found = await findAssigneeByEmail(tx, tenantId, assignee);
   if (found === undefined) {
     throw new Problem("not_found", describeMissing("assignee", "e-mail address", assignee));
@@ -20,15 +20,15 @@ const findActive = async (tx: Db, { tenantId, assignee }: Wish): Promise<Assigne
 };
 
 /** Sets the default assignee of a category's disputes. */
-export const setRoute = ({ store, clock, record }: Omit<AdminNeeds, "newId">, wish: Wish) =>
+export const setRoute = ({ store, clock, record }: Omit<AdminNeeds, "newId">, asked: RouteChange) =>
   store.transaction(async (tx) => {
-    const { tenantId } = wish;
+    const { tenantId } = asked;
     await checkTenantExists(tx, tenantId);
-    const found = await findCategoryByCode(tx, tenantId, wish.category);
+    const found = await findCategoryByCode(tx, tenantId, asked.category);
     if (found === undefined) {
-      throw new Problem("not_found", describeMissing("category", "code", wish.category));
+      throw new Problem("not_found", describeMissing("category", "code", asked.category));
     }
-    const assignee = await findActive(tx, wish);
+    const assignee = await findActive(tx, asked);
     await updateCategory(tx, {
       ...found,
       default_assignee_id: assignee.id,

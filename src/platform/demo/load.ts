@@ -148,10 +148,6 @@ export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
   await insertPayments(tx, tenantId, demo.payments);
 };
 
-async function* once(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
-  yield bytes;
-}
-
 /** Stores the files of attachments, before the transaction that inserts their records. */
 const storeFiles = (
   files: FileStore,
@@ -164,7 +160,7 @@ const storeFiles = (
       const { file, ...record } = row as typeof row & { file: string };
       const file_key = `${connectionId}/${row.id}`;
       const bytes = data.file(file);
-      const { size, sha256 } = await files.put(file_key, once(bytes), bytes.byteLength);
+      const { size, sha256 } = await files.put(file_key, [bytes], bytes.byteLength);
       return { ...record, file_key, file_size: size, sha256 };
     }),
   );

@@ -77,7 +77,7 @@ export const buildAuditEntries = (data: DemoData, tenantId: string): NewEntry[] 
     if (operation === undefined) throw new Error(`demo/audit.ndjson: no ${given.operation}`);
     const outcome = { status, body: null };
     const { method } = operation;
-    const told = {
+    const facts = {
       tenantId,
       at: Date.parse(at),
       method,
@@ -88,7 +88,7 @@ export const buildAuditEntries = (data: DemoData, tenantId: string): NewEntry[] 
       outcome,
       rowCount,
     };
-    const entry = buildEntry(operation, told, () => deriveId(`#audit/${place}`));
+    const entry = buildEntry(operation, facts, () => deriveId(`#audit/${place}`));
     return named ? entry : { ...entry, action: null };
   });
 };

@@ -1,9 +1,25 @@
 import { runsKey } from "../../contract/changes.ts";
+import type { ExportRun } from "../../contract/operations/export-runs.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ExportRunRow } from "../store/tables.ts";
 import { addRunEvent } from "../webhooks/events.ts";
+
+const toTimestamp = (at: number | null): string | null =>
+  at === null ? null : formatTimestamp(at);
+
+/** Converts a row to a run, as in responses and webhook events. */
+export const toExportRun = (row: ExportRunRow): ExportRun => ({
+  runId: row.id,
+  scheduleId: row.schedule_id,
+  status: row.status,
+  startedAt: toTimestamp(row.started_at),
+  completedAt: toTimestamp(row.completed_at),
+  rowCount: row.row_count,
+  errorStage: row.error_stage,
+  errorDetail: row.error_detail,
+});
 
 /** Announces a completed or failed run and adds its webhook deliveries, in the transaction that ends it. */
 export const createFinished =
@@ -18,14 +34,9 @@ export const createFinished =
         tenantId: run.tenant_id,
         event: run.status === "completed" ? "export.completed" : "export.failed",
         payload: {
-          runId: run.id,
-          scheduleId: run.schedule_id,
-          status: run.status,
+          ...toExportRun(run),
           startedAt: formatTimestamp(run.started_at ?? at),
           completedAt: formatTimestamp(at),
-          rowCount: run.row_count,
-          errorStage: run.error_stage,
-          errorDetail: run.error_detail,
         },
         at,
       },

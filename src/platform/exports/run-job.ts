@@ -4,6 +4,7 @@ import { parseSelection, type Selection, selection } from "../../contract/paymen
 import { formatFaults } from "../../contract/faults.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
+import { dropFiles } from "../files/drop.ts";
 import type { FileStore } from "../files/port.ts";
 import type { StorageQuota } from "../files/quota.ts";
 import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
@@ -175,15 +176,6 @@ const end = async (
   }, job.tenantId);
 };
 
-/** Removes a failed run's files now, although the sweep would remove them later. */
-const discard = async ({ files, log }: RunNeeds, { keys }: Result): Promise<void> => {
-  try {
-    await Promise.all(keys.map((key) => files.remove(key)));
-  } catch (error) {
-    log.warn("files.not_removed", toErrorFields(error));
-  }
-};
-
 const fail = (needs: RunNeeds, job: Job, failure: RunFailed, rowCount: number): Promise<void> =>
   end(
     needs,
@@ -224,7 +216,8 @@ const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
       ...toErrorFields(failure.cause ?? failure),
     });
     await fail(needs, job, failure, result.rowCount);
-    return discard(needs, result);
+    // The sweep would remove them later.
+    return dropFiles(needs, result.keys);
   };
   try {
     await freeze(needs, job, schedule, result);

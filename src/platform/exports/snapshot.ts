@@ -17,10 +17,6 @@ export type Chunk = Omit<RunChunkRow, "tenant_id" | "run_id">;
 
 const MOST_BYTES = 1024 ** 3;
 
-async function* yieldBuffer(bytes: Buffer): AsyncGenerator<Buffer> {
-  yield bytes;
-}
-
 /**
  * Number of chunks written concurrently: writing a file takes many turns of the event loop, which reading rows can use.
  */
@@ -41,7 +37,7 @@ export async function* writeSnapshot(
     number += 1;
     first_row += row_count;
     const frame = await compress(parts);
-    const { size: file_size, sha256 } = await files.put(file_key, yieldBuffer(frame), MOST_BYTES);
+    const { size: file_size, sha256 } = await files.put(file_key, [frame], MOST_BYTES);
     return { ...place, file_size, sha256 };
   };
   yield* mapConcurrent(regroupRows(rows), AT_ONCE, write);

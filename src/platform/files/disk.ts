@@ -6,7 +6,7 @@ import { getCode } from "../../kit/error.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { makeFolder } from "../../kit/make-folder.ts";
 import { StoreUnavailable } from "../store/port.ts";
-import { type FileStore, FileTooLarge, type KeptFile, parseKey } from "./port.ts";
+import { type FileStore, FileTooLarge, type KeptFile, parseKey, type Bytes } from "./port.ts";
 
 const OUTAGES = new Set(["ENOSPC", "EDQUOT", "EIO", "EROFS", "EMFILE", "ENFILE", "EACCES"]);
 
@@ -63,11 +63,7 @@ const createFlush = () => {
   };
 };
 
-const write = async (
-  path: string,
-  bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-): Promise<KeptFile> => {
+const write = async (path: string, bytes: Bytes, maxBytes: number): Promise<KeptFile> => {
   const hash = createHash("sha256");
   let size = 0;
   await using file = await guardDisk(() => open(path, "wx", 0o600));

@@ -24,10 +24,7 @@ export const readStoreId = async (files: FileStore): Promise<string | undefined>
 };
 
 const writeStoreId = async (files: FileStore, id: string): Promise<void> => {
-  async function* content(): AsyncGenerator<Uint8Array> {
-    yield Buffer.from(id);
-  }
-  await files.put(STORE_ID_KEY, content(), MAX_BYTES);
+  await files.put(STORE_ID_KEY, [Buffer.from(id)], MAX_BYTES);
 };
 
 /** Describes in one sentence how the ids of database and file store differ; undefined if they do not. */

@@ -26,10 +26,13 @@ export type Span = { from: number; to: number };
 
 export type KeptFile = { size: number; sha256: string };
 
+/** The bytes of a file, in pieces. */
+export type Bytes = AsyncIterable<Uint8Array> | Iterable<Uint8Array>;
+
 /** Stores files by key. A file exists completely or not at all, and never changes. */
 export type FileStore = {
   /** Stores the stream's bytes durably; after a failure nothing is stored. */
-  put(key: string, bytes: AsyncIterable<Uint8Array>, maxBytes: number): Promise<KeptFile>;
+  put(key: string, bytes: Bytes, maxBytes: number): Promise<KeptFile>;
   /**
    * Opens a file, or a span within it; undefined if it does not exist. The caller must read or cancel the bytes, of
    * which there are `size`.

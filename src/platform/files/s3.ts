@@ -17,7 +17,7 @@ import { Upload } from "@aws-sdk/lib-storage";
 import { SECOND } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../store/port.ts";
 import type { S3Location } from "./location.ts";
-import { type FileStore, FileTooLarge, parseKey } from "./port.ts";
+import { type FileStore, FileTooLarge, parseKey, type Bytes } from "./port.ts";
 import { openResuming } from "./resuming.ts";
 
 /** Time limits in milliseconds: to connect, and to wait for an answer or the next bytes of one. */
@@ -146,12 +146,7 @@ async function* listObjects(
 }
 
 /** Stores the stream in parts of bounded size; a short one is a single request. */
-const put = async (
-  { client, Bucket }: Place,
-  Key: string,
-  bytes: AsyncIterable<Uint8Array>,
-  maxBytes: number,
-) => {
+const put = async ({ client, Bucket }: Place, Key: string, bytes: Bytes, maxBytes: number) => {
   const hash = createHash("sha256");
   let size = 0;
   let broken: { error: unknown } | undefined;

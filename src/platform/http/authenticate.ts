@@ -56,7 +56,7 @@ const findHome = ({ cached, store: { read } }: Lookup, userId: string) =>
     return tenantId ? { user, tenantId } : undefined;
   });
 
-/** Returns whose credential has expired. Without an active tenant, no log is told. */
+/** Returns whose credential has expired. Without an active tenant, no log has an entry. */
 const describeHolder = async (lookup: Lookup, userId: string): Promise<AuditFacts> => {
   const home = await findHome(lookup, userId);
   return home === undefined ? {} : { tenantId: home.tenantId, actor: userId };

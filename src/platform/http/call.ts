@@ -37,11 +37,11 @@ const createChange =
       const changed = await act(tx);
       const { status, headers, body, audit: facts } = toReply(context, changed);
       const { createdId } = changed;
-      const told = { status, createdId, facts: { tenantId, ...facts } };
+      const outcome = { status, createdId, facts: { tenantId, ...facts } };
       if (context.keyed !== undefined && createdId !== undefined) {
         await idempotency.store(tx, context.keyed, { output: body, headers, recordId: createdId });
       }
-      const entry = buildAuditEntry(context, newId, told);
+      const entry = buildAuditEntry(context, newId, outcome);
       audited = isAudited(needs, context, entry.tenantId);
       // Last, because it locks the tenant's head row.
       if (audited) await audit.append(tx, entry);

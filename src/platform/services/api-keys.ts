@@ -1,7 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { hashSecret, makeKey, PREFIX_CHARACTERS, type Lifetimes } from "../credentials.ts";
+import { insertApiKey, type Lifetimes } from "../credentials.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
 
@@ -25,8 +25,6 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
     if (caller.via !== "session") {
       call.fail("forbidden_permission", "An API key cannot create keys. Log in for that.");
     }
-    const keyId = newId();
-    const apiKey = makeKey("rcvg_");
     return call.change(async (tx) => {
       await holdSession(tx, caller.credentialId, call.now);
       const { live } = await tx
@@ -38,18 +36,8 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
       if (Number(live) >= MAX_LIVE_KEYS) {
         call.fail("conflict", `A user may have ${MAX_LIVE_KEYS} API keys. Delete one first.`);
       }
-      await tx
-        .insertInto("api_keys")
-        .values({
-          id: keyId,
-          hash: hashSecret(apiKey),
-          prefix: apiKey.slice(0, PREFIX_CHARACTERS),
-          user_id: caller.id,
-          tenant_id: call.tenantId,
-          created_at: call.now,
-          used_at: call.now,
-        })
-        .execute();
+      const owner = { tenantId: call.tenantId, userId: caller.id };
+      const { keyId, apiKey } = await insertApiKey(tx, { newId, clock: () => call.now }, owner);
       return {
         body: { keyId, apiKey, createDateInMillis: call.now, expiresAtInMills: 0 },
         createdId: keyId,

@@ -1,10 +1,11 @@
 import { z } from "zod";
 import type { AuditFacts } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
-import type { ExportRun, RunRows } from "../../contract/operations/export-runs.ts";
+import type { RunRows } from "../../contract/operations/export-runs.ts";
 import { DEFAULT_LIMIT } from "../../contract/payments/query.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
+import { toExportRun } from "../exports/finished.ts";
 import { openRows } from "../exports/snapshot.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Call, Handlers, Page } from "../handlers.ts";
@@ -21,21 +22,6 @@ type Needs = {
   /** Retention of a completed run's rows, in milliseconds. */
   keptMs: number;
 };
-
-const toTimestamp = (at: number | null): string | null =>
-  at === null ? null : formatTimestamp(at);
-
-/** Converts a row to a run, as in responses and webhook events. */
-export const toExportRun = (row: ExportRunRow): ExportRun => ({
-  runId: row.id,
-  scheduleId: row.schedule_id,
-  status: row.status,
-  startedAt: toTimestamp(row.started_at),
-  completedAt: toTimestamp(row.completed_at),
-  rowCount: row.row_count,
-  errorStage: row.error_stage,
-  errorDetail: row.error_detail,
-});
 
 /** Content of a cursor over runs. */
 const StatusCursor = z.object({ tenant: z.string(), schedule: z.string(), before: z.int() });

@@ -92,8 +92,8 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
       else await job.repeat(tx, now + delayMs);
       await recordAttempt(tx, row, status !== "failed");
     });
-    const told = { webhookId: webhook_id, deliveryId: delivery.id, attempt, ...outcome };
-    log.info(`webhook.${status}`, told);
+    const fields = { webhookId: webhook_id, deliveryId: delivery.id, attempt, ...outcome };
+    log.info(`webhook.${status}`, fields);
   };
 
   const find = async ({ tenantId, id }: Job): Promise<WebhookDeliveryRow> => {

@@ -1,3 +1,4 @@
+import type { ExportRun } from "../../contract/operations/export-runs.ts";
 import type { RunEventKind } from "../../contract/operations/webhooks.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { addJob } from "../store/jobs.ts";
@@ -8,16 +9,7 @@ import { listWebhooksFor } from "../store/webhooks.ts";
 export const DELIVERY_KIND = "webhook-delivery";
 
 /** A run in the payload of a webhook; times are ISO 8601. */
-export type RunPayload = {
-  runId: string;
-  scheduleId: string;
-  status: string;
-  startedAt: string;
-  completedAt: string;
-  rowCount: number;
-  errorStage: string | null;
-  errorDetail: string | null;
-};
+export type RunPayload = ExportRun & { startedAt: string; completedAt: string };
 
 export type RunEvent = {
   tenantId: string;

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request as requestPlain } from "node:http";
 import { request as requestSecure } from "node:https";
 import type { Socket } from "node:net";
+import { rejectOnAbort } from "../../kit/abort.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { BlockedAddress, type HostNeeds, createPinnedLookup } from "../../kit/network.ts";
 import { resolveCallback } from "./callback.ts";
@@ -71,14 +72,6 @@ const post = async (
     request.destroy();
   }
 };
-
-/** Rejects when the signal aborts, because not every step of sending observes the signal. */
-const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
-  new Promise((_resolve, reject) => {
-    const refuse = (): void => reject(new Error("aborted"));
-    if (signal.aborted) refuse();
-    else signal.addEventListener("abort", refuse, { once: true });
-  });
 
 /**
  * Sends a message once, without following redirects and within a time limit. Rejects only if the caller's signal

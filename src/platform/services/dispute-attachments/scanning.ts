@@ -1,3 +1,4 @@
+import { rejectOnAbort } from "../../../kit/abort.ts";
 import { type Clock, SECOND } from "../../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../../kit/log.ts";
 import { dropFiles } from "../../files/drop.ts";
@@ -34,13 +35,6 @@ const FAILED: Outcome = {
 
 const toOutcome = (verdict: Verdict): Outcome =>
   verdict.status === "Available" ? { status: "Available", failureReasons: [] } : verdict;
-
-const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
-  new Promise((_resolve, reject) => {
-    const end = (): void => reject(new Error("the scan was given back"));
-    if (signal.aborted) end();
-    signal.addEventListener("abort", end, { once: true });
-  });
 
 const TRIES = 3;
 const RETRY_MS = 5 * SECOND;
