@@ -164,7 +164,6 @@ describe("stdio", () => {
     async () => {
       const unusable = { ...env, RECEIVABLES_DATA: "/proc/receivables/data" };
       for (const command of ["platform", "http"]) {
-        // oxlint-disable-next-line no-await-in-loop -- one process after the other
         const { status, stderr } = await runCli([command, "--port", "0"], unusable);
         expect([status, stderr]).toEqual([1, expect.stringMatching(/mkdir '\/proc\/.*\n.*--data/)]);
       }

@@ -14,7 +14,6 @@ it("makes a private folder and those above it, also when several do at once", as
   const path = join(folder, "a/b/c");
   await Promise.all([makeFolder(path), makeFolder(path), makeFolder(join(folder, "a/b/d"))]);
   for (const made of ["a", "a/b", "a/b/c", "a/b/d"]) {
-    // oxlint-disable-next-line no-await-in-loop -- four folders
     expect(((await stat(join(folder, made))).mode & 0o777).toString(8)).toBe("700");
   }
 });
