@@ -81,7 +81,12 @@ const cursors = createCursors(Buffer.alloc(32), () => 0);
 const purpose = { tool: "t", args: {}, tenantId: "a", principal: "p", caller: "c" };
 const addressOf = createAddressOf(["127.0.0.0/8", "10.0.0.0/8"]);
 const socket = { remoteAddress: "127.0.0.1" };
-const JSON_LIMITS = { depth: Infinity, arrayLength: Infinity, names: Infinity };
+const JSON_LIMITS = {
+  depth: Infinity,
+  arrayLength: Infinity,
+  names: Infinity,
+  commas: Infinity,
+};
 
 const JSON_TEXTS: Payload[] = [
   "[",

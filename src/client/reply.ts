@@ -10,7 +10,7 @@ import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts
 
 const MAX_IGNORED = 20;
 /** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
-const LIMITS = { depth: 64, arrayLength: Infinity, names: 10_000 };
+const LIMITS = { depth: 64, arrayLength: Infinity, names: 10_000, commas: Infinity };
 
 export type ReplyNeeds = { operation: Operation; log: Log; now: () => number };
 

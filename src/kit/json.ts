@@ -61,8 +61,17 @@ export const parsePrivateJson = (text: string): unknown => {
   return value;
 };
 
-/** Maximum nesting of arrays and objects, items in one array, and different names of fields in the whole text. */
-export type JsonLimits = { depth: number; arrayLength: number; names: number };
+/** Limits of JSON text. */
+export type JsonLimits = {
+  /** Nesting of arrays and objects. */
+  depth: number;
+  /** Items in one array. */
+  arrayLength: number;
+  /** Different names of fields in the whole text. */
+  names: number;
+  /** Commas between items and fields in the whole text: what walks the value takes time for each. */
+  commas: number;
+};
 
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
@@ -88,7 +97,7 @@ export const findExceededLimit = (
   /** Items counted in each open array; -1 for an object. */
   const open: number[] = [];
   const names = new Set<string>();
-  let [from, to] = [0, 0];
+  let [from, to, commas] = [0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
     if (unit === QUOTE) {
@@ -100,6 +109,8 @@ export const findExceededLimit = (
     } else if (unit === OPEN_ARRAY || unit === OPEN_OBJECT) {
       if (open.push(unit === OPEN_ARRAY ? 1 : -1) > limits.depth) return "depth";
     } else if (unit === COMMA) {
+      commas += 1;
+      if (commas > limits.commas) return "commas";
       const count = open.at(-1) ?? -1;
       if (count >= limits.arrayLength) return "arrayLength";
       if (count > 0) open[open.length - 1] = count + 1;

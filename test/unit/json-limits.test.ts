@@ -4,15 +4,16 @@ import { findExceededLimit, isDeeperThan } from "../../src/kit/json.ts";
 import { readBody } from "../../src/mcp/http/body.ts";
 import { verifies } from "../support/verifies.ts";
 
-const NONE = { depth: Infinity, arrayLength: Infinity, names: Infinity };
+const NONE = { depth: Infinity, arrayLength: Infinity, names: Infinity, commas: Infinity };
 
-type Counts = { depth: number; arrayLength: number; names: Set<string> };
+type Counts = { depth: number; arrayLength: number; names: Set<string>; commas: number };
 
 const count = (value: unknown, counts: Counts, depth = 1): Counts => {
   if (typeof value !== "object" || value === null) return counts;
   counts.depth = Math.max(counts.depth, depth);
   if (Array.isArray(value)) counts.arrayLength = Math.max(counts.arrayLength, value.length);
   else for (const name of Object.keys(value)) counts.names.add(JSON.stringify(name));
+  counts.commas += Math.max(0, Object.keys(value).length - 1);
   for (const child of Object.values(value)) count(child, counts, depth + 1);
   return counts;
 };
@@ -27,12 +28,13 @@ describe("the limits of JSON text", () => {
       fc.property(fc.json({ maxDepth: 6 }), fc.nat(4), (text, space) => {
         const value: unknown = JSON.parse(text);
         const pretty = JSON.stringify(value, null, space);
-        const { depth, arrayLength, names } = count(value, {
+        const { depth, arrayLength, names, commas } = count(value, {
           depth: 0,
           arrayLength: 0,
           names: new Set(),
+          commas: 0,
         });
-        const exact = { depth, arrayLength: Math.max(1, arrayLength), names: names.size };
+        const exact = { depth, arrayLength: Math.max(1, arrayLength), names: names.size, commas };
         expect(findExceededLimit(pretty, exact)).toBeUndefined();
         expect(isDeeperThan(value, depth)).toBe(false);
         if (depth > 0) {
@@ -42,6 +44,9 @@ describe("the limits of JSON text", () => {
         if (arrayLength > 1) {
           const most = arrayLength - 1;
           expect(findExceededLimit(pretty, { ...NONE, arrayLength: most })).toBe("arrayLength");
+        }
+        if (commas > 0) {
+          expect(findExceededLimit(pretty, { ...NONE, commas: commas - 1 })).toBe("commas");
         }
         if (names.size > 0) {
           expect(findExceededLimit(pretty, { ...NONE, names: names.size - 1 })).toBe("names");
@@ -60,8 +65,13 @@ describe("the limits of JSON text", () => {
         }),
       );
     const deep = (depth: number) => "[".repeat(depth) + "]".repeat(depth);
-    expect(await send(namesOf(9000))).not.toBeInstanceOf(Response);
-    for (const body of [namesOf(10_001), deep(200_001), "[".repeat(2 ** 20)]) {
+    const batch = (length: number) => JSON.stringify(Array(length).fill(1));
+    const many = (length: number) => `{"values":${batch(length)}}`;
+    for (const body of [namesOf(9000), batch(100), many(20_001)]) {
+      expect(await send(body)).not.toBeInstanceOf(Response);
+    }
+    const refused = [namesOf(10_001), deep(200_001), "[".repeat(2 ** 20), batch(101), many(20_002)];
+    for (const body of refused) {
       expect(await send(body)).toMatchObject({ status: 400 });
     }
   });

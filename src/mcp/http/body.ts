@@ -11,7 +11,10 @@ export type BodyLimits = { bytes: number; ms: number };
 const BODY_LIMITS: BodyLimits = { bytes: 4 * 1024 * 1024, ms: 30 * SECOND };
 
 // Deep arguments have their own refusal, which is logged as a call.
-const JSON_LIMITS = { depth: 200_000, arrayLength: Infinity, names: 10_000 };
+const JSON_LIMITS = { depth: 200_000, arrayLength: Infinity, names: 10_000, commas: 20_000 };
+
+/** As many messages as the SDK takes at once, which looks at each before it counts them. */
+const MAX_BATCH = 100;
 
 // The connection stays open: a client that is still sending would not read the response otherwise.
 const tooLarge = ({ bytes }: BodyLimits): Response =>
@@ -33,7 +36,13 @@ const notJson = (): Response =>
 const tooComplex = (): Response =>
   createErrorResponse(400, {
     code: -32_600,
-    message: `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields.`,
+    message: `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields or ${JSON_LIMITS.commas} values.`,
+  });
+
+const tooMany = (): Response =>
+  createErrorResponse(400, {
+    code: -32_600,
+    message: `A batch has more than ${MAX_BATCH} messages; send fewer at once.`,
   });
 
 const notUtf8 = (): Response =>
@@ -55,6 +64,7 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   if (text === undefined) return tooLarge(limits);
   if (findExceededLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
   const value = parseIfJson(text);
+  if (Array.isArray(value) && value.length > MAX_BATCH) return tooMany();
   return value === undefined ? notJson() : value;
 };
 

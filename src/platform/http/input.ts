@@ -10,11 +10,12 @@ import { readAtMost } from "../../kit/read-at-most.ts";
 
 const MIB = 1024 * 1024;
 const MAX_BODY_BYTES: Record<Service, number> = { gateway: MIB, export: MIB, ingest: 5 * MIB };
-const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000 };
+const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000, commas: 500_000 };
 const BROKEN = {
   depth: `The body is nested deeper than ${LIMITS.depth} levels.`,
   arrayLength: `An array has more than ${LIMITS.arrayLength} items.`,
   names: `The body has more than ${LIMITS.names} different names of fields.`,
+  commas: `The body has more than ${LIMITS.commas} values.`,
 };
 
 type Invalid = "invalid_parameter" | "invalid_request" | "validation_failed";

@@ -2,7 +2,7 @@ import { findExceededLimit, isRecord, parseJson } from "../../kit/json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
-const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000 };
+const LIMITS = { depth: 32, arrayLength: 10_000, names: 2000, commas: 500_000 };
 
 const INVALID = { code: "invalid_json", message: "is not valid JSON" };
 const NO_OBJECT = { code: "type", message: "must be a JSON object" };
@@ -16,6 +16,7 @@ const BROKEN = {
     code: "too_long",
     message: `has more than ${LIMITS.names} different names of fields`,
   },
+  commas: { code: "too_long", message: `has more than ${LIMITS.commas} values` },
 };
 
 const parseLine = (line: Line): Item => {
