@@ -29,8 +29,15 @@ export const HTTP_AUTH = ["none", "static", "builtin", "issuer"] as const;
 const HOST = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+)(:\d{1,5})?$/i;
 const METRICS_ADDRESS = /^(\[[0-9a-f:.]+\]|[a-z0-9._-]+):\d{1,5}$/i;
 
-const optional = (schema: z.ZodType<string, string>, meaning: string, shown = "unset") =>
+const optional = <S extends z.ZodType>(schema: S, meaning: string, shown = "unset") =>
   schema.optional().meta(describeSetting(meaning, shown));
+
+const withDefault = <S extends z.ZodType>(
+  schema: S,
+  value: z.output<S>,
+  meaning: string,
+  shown = String(value),
+) => schema.default(value as never).meta(describeSetting(meaning, shown));
 
 /** The schema of the environment. A secret can be read from a file instead, which `…_FILE` names. */
 export const Environment = z.object({
@@ -79,51 +86,32 @@ export const Environment = z.object({
     "e-mail address of the login for the gateway, used without an API key and to create API keys",
   ),
   RECEIVABLES_PASSWORD: optional(Text.max(1024), "password of that login"),
-  RECEIVABLES_PROFILE: Text.regex(
-    PROFILE_NAME,
-    "must be a name of a-z, 0-9, dot, dash and underscore",
-  )
-    .default("default")
-    .meta(
-      describeSetting(
-        "profile that the MCP server uses; over HTTP, for callers without a profile of their own",
-        "default",
-      ),
-    ),
+  RECEIVABLES_PROFILE: withDefault(
+    Text.regex(PROFILE_NAME, "must be a name of a-z, 0-9, dot, dash and underscore"),
+    "default",
+    "profile that the MCP server uses; over HTTP, for callers without a profile of their own",
+  ),
   RECEIVABLES_PROFILES_FILE: optional(
     Text,
     "JSON file, mode 0600, of profiles: `{NAME: {baseUrl, extBaseUrl, tenantId, apiKey, extApiKey, email, password, subjects}}`, each secret also as `…File`; a profile without baseUrl uses the embedded platform",
   ),
-  RECEIVABLES_KEYCHAIN: z
-    .enum(["auto", "off"], refuse("must be auto or off"))
-    .default("auto")
-    .meta(
-      describeSetting(
-        "where `login` stores the encryption key of profiles: `auto` in the operating system's keychain if there is one, `off` never in the keychain",
-        "auto",
-      ),
-    ),
-  RECEIVABLES_TOOLSETS: Toolsets.optional().meta(
-    describeSetting(`comma list of ${knownToolsets.join(", ")}`, "all"),
+  RECEIVABLES_KEYCHAIN: withDefault(
+    z.enum(["auto", "off"], refuse("must be auto or off")),
+    "auto",
+    "where `login` stores the encryption key of profiles: `auto` in the operating system's keychain if there is one, `off` never in the keychain",
   ),
-  RECEIVABLES_READ_ONLY: Flag.default(false).meta(
-    describeSetting("only tools that change nothing", "false"),
+  RECEIVABLES_TOOLSETS: optional(Toolsets, `comma list of ${knownToolsets.join(", ")}`, "all"),
+  RECEIVABLES_READ_ONLY: withDefault(Flag, false, "only tools that change nothing"),
+  RECEIVABLES_DISCOVERY: withDefault(
+    Flag,
+    false,
+    "list only the insights and three tools that find, describe and call the others",
   ),
-  RECEIVABLES_DISCOVERY: Flag.default(false).meta(
-    describeSetting(
-      "list only the insights and three tools that find, describe and call the others",
-      "false",
-    ),
+  RECEIVABLES_CONFIRM: withDefault(
+    z.enum(["token", "refuse"], refuse("must be token or refuse")),
+    "token",
+    "how a tool confirms a change when the host cannot ask the user: `token` returns a token for a second call, `refuse` refuses the call",
   ),
-  RECEIVABLES_CONFIRM: z
-    .enum(["token", "refuse"], refuse("must be token or refuse"))
-    .default("token")
-    .meta(
-      describeSetting(
-        "how a tool confirms a change when the host cannot ask the user: `token` returns a token for a second call, `refuse` refuses the call",
-        "token",
-      ),
-    ),
   RECEIVABLES_ANSWER_TOKENS: wholeNumber(
     6_000,
     1_000,
@@ -135,26 +123,23 @@ export const Environment = z.object({
     "the MCP server's own log of tool calls; `receivables-mcp audit` reads it",
     "`audit.ndjson` in the data folder",
   ),
-  RECEIVABLES_UPLOAD_FOLDERS: list
-    .default([])
-    .meta(
-      describeSetting(
-        "comma list of folders from which the upload tool may read files over stdio",
-        "empty",
-      ),
-    ),
+  RECEIVABLES_UPLOAD_FOLDERS: withDefault(
+    list,
+    [],
+    "comma list of folders from which the upload tool may read files over stdio",
+    "empty",
+  ),
   RECEIVABLES_REQUEST_SECONDS: wholeNumber(
     30,
     1,
     3600,
     "timeout of one platform request in seconds, including retries",
   ),
-  RECEIVABLES_HEADER_WORD: Text.regex(
-    /^[A-Za-z][A-Za-z0-9]{0,31}$/,
-    "must be a word of letters and digits",
-  )
-    .default("Platform")
-    .meta(describeSetting("the word in header names such as `X-Platform-Auth`", "Platform")),
+  RECEIVABLES_HEADER_WORD: withDefault(
+    Text.regex(/^[A-Za-z][A-Za-z0-9]{0,31}$/, "must be a word of letters and digits"),
+    "Platform",
+    "the word in header names such as `X-Platform-Auth`",
+  ),
   RECEIVABLES_TOKEN_IDLE_SECONDS: wholeNumber(
     900,
     1,
@@ -238,56 +223,56 @@ export const Environment = z.object({
     "export requests an hour per tenant; 0 = off",
   ),
   RECEIVABLES_EXPORT_RETENTION_DAYS: keptDays(30, "the rows of a completed export run"),
-  RECEIVABLES_AUDIT_READS: z
-    .enum(["mcp", "all"], refuse("must be mcp or all"))
-    .default("mcp")
-    .meta(describeSetting("reads in the audit log: those of MCP tools (`mcp`), or `all`", "mcp")),
+  RECEIVABLES_AUDIT_READS: withDefault(
+    z.enum(["mcp", "all"], refuse("must be mcp or all")),
+    "mcp",
+    "reads in the audit log: those of MCP tools (`mcp`), or `all`",
+  ),
   RECEIVABLES_AUDIT_RETENTION_DAYS: keptDays(400, "entries of the audit log"),
-  RECEIVABLES_TRUSTED_PROXIES: Networks.meta(
-    describeSetting(
-      "comma list of networks (CIDR) of proxies whose X-Forwarded-For is trusted",
-      "empty",
-    ),
+  RECEIVABLES_TRUSTED_PROXIES: withDefault(
+    Networks,
+    [],
+    "comma list of networks (CIDR) of proxies whose X-Forwarded-For is trusted",
+    "empty",
   ),
-  RECEIVABLES_WEBHOOK_DELAYS_SECONDS: list
-    .refine(
-      areDelays,
-      "must be four whole numbers of seconds up to 86400, with commas between them",
-    )
-    .transform((seconds) => seconds.map(Number))
-    .default([30, 60, 120, 300])
-    .meta(describeSetting("seconds before a webhook's attempts 2 to 5", "30,60,120,300")),
-  RECEIVABLES_WEBHOOK_ALLOW: Networks.meta(
-    describeSetting(
-      "comma list of non-public networks (CIDR) that webhooks may call, also over http",
-      "empty",
-    ),
+  RECEIVABLES_WEBHOOK_DELAYS_SECONDS: withDefault(
+    list
+      .refine(
+        areDelays,
+        "must be four whole numbers of seconds up to 86400, with commas between them",
+      )
+      .transform((seconds) => seconds.map(Number)),
+    [30, 60, 120, 300],
+    "seconds before a webhook's attempts 2 to 5",
   ),
-  RECEIVABLES_HTTP_HOSTS: list
-    .refine((hosts) => hosts.every((host) => HOST.test(host)), "must be a comma list of host names")
-    .optional()
-    .meta(
-      describeSetting("comma list of accepted Host values of the MCP endpoint", "loopback names"),
+  RECEIVABLES_WEBHOOK_ALLOW: withDefault(
+    Networks,
+    [],
+    "comma list of non-public networks (CIDR) that webhooks may call, also over http",
+    "empty",
+  ),
+  RECEIVABLES_HTTP_HOSTS: optional(
+    list.refine(
+      (hosts) => hosts.every((host) => HOST.test(host)),
+      "must be a comma list of host names",
     ),
-  RECEIVABLES_HTTP_ORIGINS: list
-    .refine(
+    "comma list of accepted Host values of the MCP endpoint",
+    "loopback names",
+  ),
+  RECEIVABLES_HTTP_ORIGINS: optional(
+    list.refine(
       (origins) =>
         origins.every((origin) => isPlainUrl(origin) && new URL(origin).origin === origin),
       "must be a comma list of origins such as https://host.example",
-    )
-    .optional()
-    .meta(
-      describeSetting("comma list of accepted Origin values of the MCP endpoint", "loopback names"),
     ),
-  RECEIVABLES_HTTP_AUTH: z
-    .enum(HTTP_AUTH, refuse(`must be one of ${HTTP_AUTH.join(", ")}`))
-    .optional()
-    .meta(
-      describeSetting(
-        "how clients authenticate over HTTP: `none`, `static` tokens, the `builtin` sign-in, or tokens of an `issuer`",
-        "`none` on loopback with the demo tenant, `issuer` if RECEIVABLES_OAUTH_ISSUER is set, else `static`",
-      ),
-    ),
+    "comma list of accepted Origin values of the MCP endpoint",
+    "loopback names",
+  ),
+  RECEIVABLES_HTTP_AUTH: optional(
+    z.enum(HTTP_AUTH, refuse(`must be one of ${HTTP_AUTH.join(", ")}`)),
+    "how clients authenticate over HTTP: `none`, `static` tokens, the `builtin` sign-in, or tokens of an `issuer`",
+    "`none` on loopback with the demo tenant, `issuer` if RECEIVABLES_OAUTH_ISSUER is set, else `static`",
+  ),
   RECEIVABLES_HTTP_TOKENS_FILE: optional(
     Text,
     "file, mode 0600, of static tokens, one per line: `TOKEN PROFILE SCOPES`; the scopes are a comma list of read, write and admin",
@@ -307,11 +292,10 @@ export const Environment = z.object({
     "logo of the pages for people: a PNG, SVG or WebP file of at most 64 KiB",
     "the mark of the program",
   ),
-  RECEIVABLES_OAUTH_REGISTRATION: Flag.default(false).meta(
-    describeSetting(
-      "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",
-      "false",
-    ),
+  RECEIVABLES_OAUTH_REGISTRATION: withDefault(
+    Flag,
+    false,
+    "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",
   ),
   RECEIVABLES_OAUTH_ISSUER: optional(
     Url.refine(isGuarded, "must be an https URL, or one of this machine"),
@@ -335,10 +319,11 @@ export const Environment = z.object({
     "address of `/metrics` in Prometheus' format, as `HOST:PORT`, for `platform` and `http`; it has no authentication",
     "unset: off",
   ),
-  RECEIVABLES_LOG: z
-    .enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`))
-    .default("info")
-    .meta(describeSetting("level of the log, JSON lines on stderr", "info")),
+  RECEIVABLES_LOG: withDefault(
+    z.enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`)),
+    "info",
+    "level of the log, JSON lines on stderr",
+  ),
 });
 export type Environment = z.output<typeof Environment>;
 export type Name = keyof Environment;

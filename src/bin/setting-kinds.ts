@@ -66,9 +66,10 @@ export const Key = Text.regex(
 export const DAY_SECONDS = 86_400;
 export const MAX_REQUESTS = 1_000_000_000;
 
-export const Networks = list
-  .refine((networks) => networks.every(isNetwork), "must be a comma list of networks as CIDR")
-  .default([]);
+export const Networks = list.refine(
+  (networks) => networks.every(isNetwork),
+  "must be a comma list of networks as CIDR",
+);
 
 const MAX_RETRIES = 4;
 
