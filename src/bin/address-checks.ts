@@ -23,7 +23,8 @@ const checkTransport = (name: string, url: string, status: number): Check => {
   return createPass(name, `${found}, without TLS`, hint);
 };
 
-const checkClock = (url: string, aheadMs: number): Check => {
+/** Checks this machine's clock against that of a server. */
+export const checkClock = (url: string, aheadMs: number): Check => {
   const seconds = Math.round(Math.abs(aheadMs) / SECOND);
   if (Math.abs(aheadMs) <= MOST_SKEW_MS)
     return createPass("clock", `within ${seconds} s of ${url}`);

@@ -41,7 +41,8 @@ export const findAdvice = (error: unknown): string | undefined => {
   if (readField(error, "syscall") === "listen") return LISTENING[code];
   // Requests to a platform fail with problems, so what connects without one is the client of PostgreSQL.
   const connects = ["connect", "getaddrinfo"].includes(readField(error, "syscall"));
-  if (connects || "severity" in error) return DATABASE;
+  // The server refuses a connection with FATAL, and a statement with ERROR.
+  if (connects || ("severity" in error && error.severity === "FATAL")) return DATABASE;
   // Some file systems refuse a folder with ENOENT.
   const isFolder = FOLDER_FAULTS.includes(code) || readField(error, "syscall") === "mkdir";
   return isFolder ? FOLDER : undefined;

@@ -7,6 +7,7 @@ import { createAuditKey, findSigner } from "../platform/store/audit-key.ts";
 import { readAuditKey } from "../platform/store/signing.ts";
 import { inspectStore, type StoreState } from "../platform/store/inspect.ts";
 import type { Db } from "../platform/store/port.ts";
+import { checkClock } from "./address-checks.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config } from "./config.ts";
 import { getDataPaths, readExistingMasterKey } from "./folder.ts";
@@ -157,6 +158,17 @@ export const checkSharedDatabase = async (config: Config): Promise<Check[]> => {
   }
 };
 
+/** Compares this machine's clock with that of PostgreSQL, which all nodes share. */
+const checkDatabaseClock = async (config: Config): Promise<Check[]> => {
+  if (config.databaseUrl === undefined) return [];
+  const { readClock } = await import("../platform/store/postgres/inspect.ts");
+  const ahead = await readStore(config, async (db) => {
+    const asked = systemClock();
+    return (await readClock(db)) - (asked + systemClock()) / 2;
+  });
+  return ahead === undefined ? [] : [checkClock("the database", ahead)];
+};
+
 /** Checks store, master key and file store of the embedded platform, without a change to any of them. */
 export const checkStore = async (config: Config): Promise<Check[]> => {
   const { databaseUrl, dataFolder } = config;
@@ -166,7 +178,8 @@ export const checkStore = async (config: Config): Promise<Check[]> => {
     const state = await readStore(config, inspectStore);
     const key = await checkMasterKey(config, state?.keyIds ?? []);
     const store = (await findTablesFault(config, state)) ?? describeStore(name, state);
-    return [store, key, await checkFiles(config, state)];
+    const clock = await checkDatabaseClock(config);
+    return [store, ...clock, key, await checkFiles(config, state)];
   } catch (error) {
     const advice = isRemote ? DATABASE_HINT : "Check the file and the rights to it.";
     return [createFault("store", getMessage(error), advice), await checkFiles(config, undefined)];

@@ -61,7 +61,8 @@ export const createReadiness = ({
 
   // Logged when it changes, because probes ask every second.
   const logChange = (part: string, reason: string, error: unknown): void => {
-    if (known.get(part) !== reason) log.warn("ready.failed", { part, ...toErrorFields(error) });
+    const fields = error instanceof NotReady ? { error: reason } : toErrorFields(error);
+    if (known.get(part) !== reason) log.warn("ready.failed", { part, ...fields });
     known.set(part, reason);
   };
 

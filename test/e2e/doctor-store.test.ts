@@ -77,6 +77,7 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
     const started = await runCli(["platform", "--port", "0"], env);
     await administer(own, `drop role ${role}`);
     expect([faults, of("store")?.found]).toEqual([["store"], expect.stringContaining("owner")]);
+    expect(of("clock")?.found).toContain("of the database");
     expect([started.status, started.stderr]).toEqual([1, expect.stringContaining("owner")]);
   });
 

@@ -17,11 +17,13 @@ import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { exportTenant } from "../../src/platform/admin/tenant-export.ts";
 import { importTenant } from "../../src/platform/admin/tenant-import.ts";
+import { deleteTenant } from "../../src/platform/admin/tenant-removal.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { hashSecret, makeKey } from "../../src/platform/credentials.ts";
 import { DEMO_TENANT, loadDemo } from "../../src/platform/demo/load.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
+import { HOUR } from "../../src/kit/clock.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import { SEALS } from "../../src/platform/store/sealed-columns.ts";
 import { readTenant } from "../../src/platform/store/tenants.ts";
@@ -199,6 +201,20 @@ describe.each(dialects.map((from, index) => [from, dialects[1 - index] ?? from] 
       const headers = { "X-Platform-Api-Key": apiKey };
       const path = DISPUTES.replace("{t}", "victim");
       expect((await target.call("GET", path, { headers })).status).toBe(401);
+    });
+
+    verifies("OP-10", "OP-12");
+    it(`keeps its files where it is deleted and imported again (${to.name})`, async () => {
+      const target = await start(startPlatform(to));
+      const needs = needsOf(target);
+      const wish = { tenantId, confirm: tenantId };
+      const { files } = await importTenant(needs, folder);
+      await deleteTenant(needs, wish);
+      await importTenant(needs, folder);
+      target.clock.advance(2 * HOUR);
+      await target.platform.worker.runDue();
+      expect(filesUnder(target.files).length).toBeGreaterThanOrEqual(files);
+      expect(await deleteTenant(needs, wish)).toMatchObject({ deleted: true });
     });
 
     verifies("OP-12");

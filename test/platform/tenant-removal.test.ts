@@ -108,4 +108,17 @@ onEveryStore("the deletion of a tenant", (at) => {
     expect(users.map(({ email }) => email)).toEqual([other.email]);
     expect((await createTenant(needsOf(), { tenantId, name: "Demo" })).tenantId).toBe(tenantId);
   });
+
+  verifies("OP-10", "OP-12");
+  it("removes a tenant whose import was killed", async () => {
+    await createTenant(needsOf(), { tenantId: "imported", name: "Imported" });
+    await issueKey(needsOf(), { tenantId: "imported", name: "bi" });
+    // What an import has written before its last transaction.
+    const { read } = at().store;
+    await read.updateTable("tenants").set({ phase: "importing" }).execute();
+    await read.deleteFrom("audit_heads").where("tenant_id", "=", "imported").execute();
+    const wish = { tenantId: "imported", confirm: "imported" };
+    expect(await deleteTenant(needsOf(), wish)).toMatchObject({ deleted: true, auditHead: null });
+    expect(await countRows("imported")).toEqual(EMPTY);
+  });
 });

@@ -41,6 +41,8 @@ describe("hints about faults", () => {
   it("are absent if the message says enough", () => {
     expect(findAdvice(new Problem("not_found", "There is none."))).toBeUndefined();
     expect(findAdvice(faultOf("EWHATEVER"))).toBeUndefined();
+    const refused = Object.assign(faultOf("23505"), { severity: "ERROR" });
+    expect(findAdvice(refused)).toBeUndefined();
     expect(findAdvice("a text")).toBeUndefined();
   });
 });

@@ -2,6 +2,7 @@ import { createReadStream } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../contract/errors.ts";
 import type { FileStore } from "../files/port.ts";
+import { claimFiles } from "../files/unclaimed.ts";
 import { type AuditKey, findSigner } from "../store/audit-key.ts";
 import { advanceEnd, type ChainEnd } from "../store/audit-links.ts";
 import { insertAll } from "../store/bulk-writes.ts";
@@ -288,14 +289,12 @@ export const importTenant = async (needs: MoveNeeds, folder: string): Promise<Im
     throw new Problem("invalid_request", "The tenant's own rows belong to another tenant.");
   }
   await checkFree(task, tenant);
-  await store.transaction((tx) =>
-    insertRows(
-      tx,
-      "tenants",
-      [{ ...tenant, phase: "importing" }],
-      task.columns.get("tenants") ?? [],
-    ),
-  );
+  await store.transaction(async (tx) => {
+    const columns = task.columns.get("tenants") ?? [];
+    await insertRows(tx, "tenants", [{ ...tenant, phase: "importing" }], columns);
+    // Where the tenant was deleted within the last hour, the removal of its files is still planned.
+    await claimFiles(tx, tenant.connection_id);
+  });
   try {
     return await write(task, tenant, head);
   } catch (error) {

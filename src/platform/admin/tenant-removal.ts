@@ -109,6 +109,8 @@ const begin = ({ store, record }: Needs, tenant: Tenant): Promise<void> =>
     if (tenant.phase === "deleting") return;
     const { id: tenantId } = tenant;
     await tx.updateTable("tenants").set({ phase: "deleting" }).where("id", "=", tenantId).execute();
+    // The log of a tenant that is still being imported has no end yet, at which an entry could be added.
+    if (tenant.phase === "importing") return;
     await record?.(tx, { tenantId, action: "admin.tenant_deleted", resourceId: tenantId });
   }, tenant.id);
 

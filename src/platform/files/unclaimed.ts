@@ -1,6 +1,7 @@
 import { type Clock, DAY, HOUR, MINUTE } from "../../kit/clock.ts";
 import { addJob, removeJob } from "../store/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
+import { hasConnection } from "../store/tenants.ts";
 import type { JobKind } from "../jobs/job.ts";
 import type { FileStore } from "./port.ts";
 
@@ -22,11 +23,19 @@ export const announceFiles = (
   store.transaction((tx) => abandonFiles(tx, { tenantId, connectionId, now: clock() }));
 
 /** Plans the removal of the files of a tenant that does not exist, which requests may still be storing. */
-export const abandonFiles = (
+export const abandonFiles = async (
   tx: Db,
   { tenantId, connectionId, now }: { tenantId: string; connectionId: string; now: number },
-): Promise<void> =>
-  addJob(tx, { kind: KIND, id: connectionId, tenantId, lane: tenantId, dueAt: now + GRACE_MS });
+): Promise<void> => {
+  await claimFiles(tx, connectionId);
+  await addJob(tx, {
+    kind: KIND,
+    id: connectionId,
+    tenantId,
+    lane: tenantId,
+    dueAt: now + GRACE_MS,
+  });
+};
 
 /** The tenant exists now, so the sweep knows which of its files are in use. */
 export const claimFiles = (tx: Db, connectionId: string): Promise<void> =>
@@ -45,7 +54,9 @@ export const createUnclaimedFilesJob = ({
   maxTries: 5,
   retryMs: (tries) => tries * MINUTE,
   async run(job) {
-    for await (const { key } of files.list(job.id)) await files.remove(key);
+    // A tenant that was deleted may have been imported again, with the same connection.
+    const isInUse = await hasConnection(store.read, job.id);
+    if (!isInUse) for await (const { key } of files.list(job.id)) await files.remove(key);
     await store.transaction((tx) => job.finish(tx));
   },
   giveUp: (job) => store.transaction((tx) => job.repeat(tx, clock() + DAY)),

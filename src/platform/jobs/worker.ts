@@ -38,6 +38,8 @@ class JobWorker implements Worker {
   readonly #closing = new AbortController();
   #polling: Promise<void> | undefined;
   #pollAgain = false;
+  /** Whether the last poll failed. */
+  #isAway = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(needs: WorkerNeeds, kinds: readonly JobKind[]) {
@@ -89,8 +91,12 @@ class JobWorker implements Worker {
         // Repeats the poll if it was woken meanwhile.
         await this.#claimAll();
       } while (this.#pollAgain && !this.#closing.signal.aborted);
+      if (this.#isAway) this.#needs.log.info("jobs.restored");
+      this.#isAway = false;
     } catch (error) {
-      this.#needs.log.warn("jobs.unavailable", toErrorFields(error));
+      // Once for an outage: every node asks each second.
+      this.#needs.log[this.#isAway ? "debug" : "warn"]("jobs.unavailable", toErrorFields(error));
+      this.#isAway = true;
     }
     this.#polling = undefined;
   }

@@ -40,6 +40,12 @@ const anyTenant = prepareQuery((db: Db) => db.selectFrom("tenants").select("id")
 /** Whether the store has any tenant. */
 export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)).length > 0;
 
+/** Whether a tenant has this connection, also one that is being imported. */
+export const hasConnection = async (db: Db, connectionId: string): Promise<boolean> => {
+  const query = db.selectFrom("tenants").select("id").where("connection_id", "=", connectionId);
+  return (await query.executeTakeFirst()) !== undefined;
+};
+
 /** Finds a tenant that must exist. */
 export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
   const [row] = await tenantById(db, id);

@@ -1,4 +1,4 @@
-import { Kysely } from "kysely";
+import { Kysely, sql } from "kysely";
 import pg from "pg";
 import { guardDialect } from "../guard.ts";
 import type { Db } from "../port.ts";
@@ -23,4 +23,13 @@ export const inspectPostgres = async <T>(url: string, read: (db: Db) => Promise<
     dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage),
   });
   return await read(db);
+};
+
+/** Returns the time of the server, in milliseconds since 1970. */
+export const readClock = async (db: Db): Promise<number> => {
+  const { rows } = await sql<{ at: number }>`
+    select cast(extract(epoch from clock_timestamp()) * 1000 as double precision) as at`.execute(
+    db,
+  );
+  return rows[0]?.at ?? Number.NaN;
 };
