@@ -7,30 +7,30 @@ const isFolder = (path: string): Promise<boolean> =>
     () => false,
   );
 
-/** Returns why the folder cannot be made; undefined where it exists then. */
-const tryToMake = async (path: string): Promise<unknown> => {
-  try {
-    await mkdir(path, { mode: 0o700 });
-    return undefined;
-  } catch (error) {
-    return (await isFolder(path)) ? undefined : error;
-  }
-};
-
 const isMissing = (error: unknown): boolean =>
   error instanceof Error && "code" in error && error.code === "ENOENT";
+
+/** Makes one folder, unless it exists. */
+const makeOne = async (path: string): Promise<void> => {
+  try {
+    await mkdir(path, { mode: 0o700 });
+  } catch (error) {
+    if (!(await isFolder(path))) throw error;
+  }
+};
 
 /**
  * Makes a private folder (mode 0700) and the ones above it, unless it exists. The option `recursive` of Node.js tries
  * for ever where a file system refuses a folder with ENOENT, as /proc does.
  */
 export const makeFolder = async (path: string): Promise<void> => {
-  const first = await tryToMake(path);
-  if (first === undefined) return;
-  const above = dirname(path);
-  if (!isMissing(first) || above === path) throw first;
-  // It may exist by now, because another process makes folders, too.
-  await makeFolder(above);
-  const second = await tryToMake(path);
-  if (second !== undefined) throw second;
+  try {
+    await makeOne(path);
+  } catch (error) {
+    const above = dirname(path);
+    if (!isMissing(error) || above === path) throw error;
+    // It may exist by now, because another process makes folders, too.
+    await makeFolder(above);
+    await makeOne(path);
+  }
 };
