@@ -78,7 +78,7 @@ const createReader = (context: ToolContext): ReadResource => {
 };
 
 /** Attachments and the text of a prompt stay within 2,500 tokens. */
-const ATTACHMENT_TOKENS = 1500;
+const ATTACHMENT_TOKENS = 1900;
 
 const PROMPT_TOOL = "prompts.get";
 
@@ -92,7 +92,7 @@ const createPromptSources = (
   const context = { ...toolContext, settings: { ...settings, answerTokens } };
   const read = createReader(context);
   return (signal) => ({
-    read: (uri) => read(uri, { tool: PROMPT_TOOL, signal }),
+    read: (uri) => read(uri, { tool: PROMPT_TOOL, signal, brief: true }),
     async ask(name, args) {
       const result = await callTool({
         tool: { ...(await findTool(tools, name)), name: PROMPT_TOOL },

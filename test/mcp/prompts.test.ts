@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { prompts } from "../../prompts/index.ts";
 import { listChecker, toolList } from "../../src/mcp/tools/tool-list.ts";
+import { make } from "../support/configuration.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { onEveryStore } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
@@ -86,6 +87,21 @@ onEveryStore("prompts", (at) => {
     expect(text).toMatch(
       /Not available on this server.*: disputes_update, disputes_apply, dispute_notes_create\./,
     );
+  });
+
+  verifies("IN-80");
+  it("triage-disputes embeds the codes of a large configuration", async () => {
+    const { admin } = asking();
+    await make(admin, "/categories", { code: "WIDE", description: "Wide" });
+    const codes = Array.from({ length: 30 }, (_, place) => `WIDE-${place}`);
+    for (const code of codes) {
+      const body = { categoryCode: "WIDE", code, description: `Reason ${code} of a customer` };
+      // oxlint-disable-next-line no-await-in-loop -- one writer
+      await make(admin, "/reasons", body);
+    }
+    const text = (await getPrompt(asking(), "triage-disputes", {})).join("\n");
+    expect(codes.filter((code) => !text.includes(`"${code}\\"`))).toEqual([]);
+    expect(o200kTokens(text)).toBeLessThanOrEqual(MAX_TOKENS);
   });
 
   verifies("IN-80");

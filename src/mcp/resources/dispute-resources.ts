@@ -1,6 +1,7 @@
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import type { Operation } from "../../contract/operation.ts";
+import { cutText } from "../../insights/brief.ts";
 import type { CallerContext } from "../caller.ts";
 import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
@@ -16,12 +17,24 @@ const NOUNS: Record<ConfigurationNoun, Operation> = {
   resolutions: contract.resolutions.list,
 };
 
+type List = {
+  operation: Operation;
+  args: Fields;
+  budget: number;
+  /** Shortens a record before it is counted. */
+  shorten?: (record: Fields) => Fields;
+};
+
 const readRecords = async (
   { broker, now }: CallerContext,
-  { operation, args, budget }: { operation: Operation; args: Fields; budget: number },
+  { operation, args, budget, shorten }: List,
   options: CallOptions,
 ): Promise<Part> => {
-  const readPage = (page: Fields) => broker.call(operation, page, options);
+  const readPage = async (page: Fields) => {
+    const reply = await broker.call(operation, page, options);
+    if (shorten === undefined || !Array.isArray(reply.output)) return reply;
+    return { ...reply, output: reply.output.map(shorten) };
+  };
   const { items, total, position } = await readList(operation, args, readPage, {
     from: null,
     budget,
@@ -30,16 +43,37 @@ const readRecords = async (
   return { items, total, truncated: position !== null };
 };
 
-/** Reads the tenant's dispute configuration; the nouns share the answer's budget. */
+const BRIEF_FIELDS = ["code", "isValid", "defaultInternalReasonCode"];
+const BRIEF_CHARACTERS = 40;
+
+/** Returns what tools take and people say of a record of the configuration: codes and names, no ids. */
+const toBrief = (record: Fields): Fields => {
+  const { person, active, description } = record;
+  const { firstName, lastName, email } = (person ?? {}) as Fields;
+  const fields = {
+    ...Object.fromEntries(BRIEF_FIELDS.map((name) => [name, record[name]])),
+    ...(typeof description === "string"
+      ? { description: cutText(description, BRIEF_CHARACTERS) }
+      : {}),
+    ...(person === undefined ? {} : { email, name: `${firstName} ${lastName}`.trim() }),
+    ...(active === false ? { active } : {}),
+  };
+  return Object.fromEntries(
+    Object.entries(fields).filter(([, value]) => value !== undefined && value !== null),
+  );
+};
+
+/** Reads the tenant's dispute configuration, with `brief` codes and names alone; the nouns share the answer's budget. */
 export const readConfiguration = async (
   context: CallerContext,
   nouns: readonly ConfigurationNoun[],
-  options: CallOptions,
+  { brief = false, ...options }: CallOptions & { brief?: boolean },
 ): Promise<Fields> => {
+  const shorten = brief ? { shorten: toBrief } : {};
   const budget = context.settings.answerTokens - MARGIN_TOKENS * (nouns.length + 1);
   const parts = await Promise.all(
     nouns.map(async (noun) => {
-      const list = { operation: NOUNS[noun], args: {}, budget };
+      const list = { operation: NOUNS[noun], args: {}, budget, ...shorten };
       return { noun, part: await readRecords(context, list, options) };
     }),
   );

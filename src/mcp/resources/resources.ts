@@ -22,7 +22,8 @@ import { readAccount, readDocument, readDocumentFile } from "./ingest-resources.
 import { configurationNouns, enabledResources, JSON_TYPE } from "./resource-list.ts";
 import { readViewResource } from "./view-resources.ts";
 
-type ReadOptions = CallOptions & { signal: AbortSignal };
+/** `brief`: codes and names of the configuration alone. */
+type ReadOptions = CallOptions & { signal: AbortSignal; brief?: boolean };
 export type ReadResource = (uri: string, options: ReadOptions) => Promise<ReadResourceResult>;
 
 type Content = { mimeType: string } & ({ text: string } | { blob: string });
