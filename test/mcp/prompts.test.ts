@@ -96,7 +96,6 @@ onEveryStore("prompts", (at) => {
     const codes = Array.from({ length: 30 }, (_, place) => `WIDE-${place}`);
     for (const code of codes) {
       const body = { categoryCode: "WIDE", code, description: `Reason ${code} of a customer` };
-      // oxlint-disable-next-line no-await-in-loop -- one writer
       await make(admin, "/reasons", body);
     }
     const text = (await getPrompt(asking(), "triage-disputes", {})).join("\n");

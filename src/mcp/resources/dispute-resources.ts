@@ -55,7 +55,7 @@ const toBrief = (record: Fields): Fields => {
     ...(typeof description === "string"
       ? { description: cutText(description, BRIEF_CHARACTERS) }
       : {}),
-    ...(person === undefined ? {} : { email, name: `${firstName} ${lastName}`.trim() }),
+    ...(person === undefined ? {} : { email, name: [firstName, lastName].join(" ").trim() }),
     ...(active === false ? { active } : {}),
   };
   return Object.fromEntries(
