@@ -4,7 +4,7 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import { parseDisputeCode } from "./dispute-code.ts";
 import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
-import { readInAnyCase } from "./spellings.ts";
+import { type NumberContext, readInAnyCase } from "./spellings.ts";
 
 const { disputes } = contract;
 
@@ -12,23 +12,25 @@ const DISPUTES_OF_DOCUMENT = 1000;
 const MAX_QUOTED = 100;
 
 const readOfDocument = async (
-  { call }: InsightContext,
+  { call }: NumberContext,
   documentNumber: string,
 ): Promise<Dispute[]> => {
   const args = { DocumentNumber: documentNumber, Page: 1, PageSize: DISPUTES_OF_DOCUMENT };
-  return (await call(disputes.list, args)).output as Dispute[];
+  const { output } = await call(disputes.list, args);
+  return Array.isArray(output) ? output : [];
 };
 
-const findByCode = async (
-  context: InsightContext,
-  code: string,
-  documentNumber: string,
-): Promise<Dispute | undefined> => {
-  const [found] = await readInAnyCase(context, "document", documentNumber, async (number) => {
+/** Returns the disputes with a code, in any letter case; none for a name that is no code. */
+export const findByCode = async (
+  context: NumberContext,
+  name: string,
+): Promise<readonly Dispute[]> => {
+  const documentNumber = parseDisputeCode(name);
+  if (documentNumber === undefined) return [];
+  return readInAnyCase(context, "document", documentNumber, async (number) => {
     const all = await readOfDocument(context, number);
-    return all.filter(({ disputeCode }) => fold(disputeCode) === fold(code));
+    return all.filter(({ disputeCode }) => fold(String(disputeCode)) === fold(name));
   });
-  return found;
 };
 
 const isAbsence = (error: unknown): boolean => error instanceof Problem && error.status === 404;
@@ -38,9 +40,7 @@ export const findDispute = async (
   context: InsightContext,
   name: string,
 ): Promise<Dispute | undefined> => {
-  const documentNumber = parseDisputeCode(name);
-  const found =
-    documentNumber === undefined ? undefined : await findByCode(context, name, documentNumber);
+  const [found] = await findByCode(context, name);
   if (found !== undefined) return found;
   try {
     const { output } = await context.call(disputes.get, { disputeId: name });

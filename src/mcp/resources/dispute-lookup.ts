@@ -3,7 +3,7 @@ import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
-import { readInAnyCase } from "../../insights/spellings.ts";
+import { findByCode } from "../../insights/find-dispute.ts";
 import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 
@@ -35,14 +35,8 @@ export const findDisputeId = async (
   name: string,
   options: CallOptions,
 ): Promise<string> => {
-  const documentNumber = parseDisputeCode(name);
-  if (documentNumber === undefined) return name;
-  const code = name.toLowerCase();
-  const context = await createNumberContext(broker, options);
-  const [dispute] = await readInAnyCase(context, "document", documentNumber, async (number) => {
-    const found = await findDisputes(broker, { DocumentNumber: number }, options);
-    return found.filter(({ disputeCode }) => disputeCode.toLowerCase() === code);
-  });
+  if (parseDisputeCode(name) === undefined) return name;
+  const [dispute] = await findByCode(await createNumberContext(broker, options), name);
   return dispute?.disputeId ?? name;
 };
 

@@ -5,7 +5,7 @@ import { createFieldProblem, Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Broker } from "../../broker/port.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
-import { readInAnyCase } from "../../insights/spellings.ts";
+import { findByCode } from "../../insights/find-dispute.ts";
 import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
@@ -25,22 +25,13 @@ type Coded = {
 const codeOf = ({ code }: Row): unknown => code;
 const emailOf = ({ person }: Row): unknown => (person as Row | undefined)?.["email"];
 
-const REASON: Coded = { list: contract.reasons.list, id: "reasonId", codeOf, parent: "categoryId" };
-const CATEGORY: Coded = { list: contract.categories.list, id: "categoryId", codeOf, parent: "" };
-const DEPARTMENT: Coded = {
-  list: contract.departments.list,
-  id: "departmentId",
-  codeOf,
-  parent: "",
-};
-const RESOLUTION: Coded = {
-  list: contract.resolutions.list,
-  id: "resolutionId",
-  codeOf,
-  parent: "",
-};
+const { assignees, categories, departments, reasons, resolutions } = contract;
+const REASON: Coded = { list: reasons.list, id: "reasonId", codeOf, parent: "categoryId" };
+const CATEGORY: Coded = { list: categories.list, id: "categoryId", codeOf, parent: "" };
+const DEPARTMENT: Coded = { list: departments.list, id: "departmentId", codeOf, parent: "" };
+const RESOLUTION: Coded = { list: resolutions.list, id: "resolutionId", codeOf, parent: "" };
 const ASSIGNEE: Coded = {
-  list: contract.assignees.list,
+  list: assignees.list,
   id: "assigneeId",
   codeOf: emailOf,
   parent: "departmentId",
@@ -75,49 +66,31 @@ const refuseAmbiguous = (field: string, code: string, candidates: string[]): nev
   throw createFieldProblem("invalid_request", { field, code: "ambiguous", message });
 };
 
-/** Returns the rows of a list; none if the platform refuses it, so that it judges the value itself. */
-const readRows = async (
-  { broker, options }: Context,
-  list: Operation,
-  args: Args,
-): Promise<Row[]> => {
+/** Returns what was read; nothing if the platform refuses to, so that it judges the value itself. */
+const orNone = async <T>(
+  { options }: Context,
+  read: () => Promise<readonly T[]>,
+): Promise<readonly T[]> => {
   try {
-    const { output } = await broker.call(list, args, options);
-    return Array.isArray(output) ? (output as Row[]) : [];
+    return await read();
   } catch (error) {
     if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
     return [];
   }
 };
 
-const MAX_ON_DOCUMENT = 1000;
-
-/** Returns the disputes of a document with a code, in any letter case. */
-const findByCode = async (
-  context: Context,
-  code: string,
-  documentNumber: string,
-): Promise<readonly Row[]> => {
-  const numbers = await createNumberContext(context.broker, context.options);
-  return readInAnyCase(numbers, "document", documentNumber, async (DocumentNumber) => {
-    const args = { DocumentNumber, Page: 1, PageSize: MAX_ON_DOCUMENT };
-    const rows = await readRows(context, contract.disputes.list, args);
-    return rows.filter(({ disputeCode }) => isSame(disputeCode, code));
-  });
-};
-
 /** Returns the id of the dispute with a code; the value itself if no dispute has this code. */
 const toDisputeId = async (context: Context, field: string, value: string): Promise<string> => {
-  const documentNumber = parseDisputeCode(value);
-  if (documentNumber === undefined) return value;
-  const found = await findByCode(context, value, documentNumber);
+  if (parseDisputeCode(value) === undefined) return value;
+  const numbers = await createNumberContext(context.broker, context.options);
+  const found = await orNone(context, () => findByCode(numbers, value));
   if (found.length > 1) {
     const candidates = found.map(
-      ({ disputeId, accountNumber }) => `${String(disputeId)} of account ${String(accountNumber)}`,
+      ({ disputeId, accountNumber }) => `${disputeId} of account ${accountNumber}`,
     );
     refuseAmbiguous(field, value, candidates);
   }
-  return String(found[0]?.["disputeId"] ?? value);
+  return found[0]?.disputeId ?? value;
 };
 
 /** Returns the id of the configuration entry with a code; the value itself if it is an id or unknown. */
@@ -128,7 +101,11 @@ const toConfigurationId = async (
 ): Promise<string> => {
   const coded = CODED[field];
   if (coded === undefined || value === "" || UUID.test(value)) return value;
-  const rows = await readRows(context, coded.list, {});
+  const { broker, options } = context;
+  const rows = await orNone(context, async () => {
+    const { output } = await broker.call(coded.list, {}, options);
+    return Array.isArray(output) ? (output as Row[]) : [];
+  });
   if (rows.some((row) => row[coded.id] === value)) return value;
   const found = rows.filter((row) => isSame(coded.codeOf(row), value));
   if (found.length > 1) {
