@@ -6,7 +6,7 @@ import { prompts } from "../prompts/index.ts";
 import { derived } from "../scripts/derive/derived.ts";
 import { DEPENDENCIES, dependencyFaults } from "../scripts/derive/documents.ts";
 import { Environment } from "../src/bin/environment.ts";
-import { knownToolsets } from "../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../tools/toolsets.ts";
 import { toolsets } from "../tools/index.ts";
 import { ROOT } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";
@@ -73,6 +73,6 @@ describe("the desktop extension's manifest", () => {
     expect(options.filter(([, option]) => option["required"] !== false)).toEqual([]);
     const secret = options.filter(([key]) => key.endsWith("api_key"));
     expect(secret.map(([, option]) => option["sensitive"])).toEqual([true, true]);
-    expect(manifest.user_config.toolsets.description).toContain(knownToolsets.join(", "));
+    expect(manifest.user_config.toolsets.description).toContain(toolsetNames.join(", "));
   });
 });

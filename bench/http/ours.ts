@@ -10,7 +10,7 @@ import { createCallLog } from "../../src/mcp/tools/call-log.ts";
 import { createOpenGate } from "../../src/mcp/http/gate.ts";
 import { createOwnCaller } from "../../src/mcp/caller.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { serveLocally } from "../serving.ts";
 import { DISPUTE } from "./record.ts";
@@ -44,7 +44,7 @@ export const serveOurs = async (): Promise<Pick<Served, "url" | "close">> => {
   const folder = mkdtempSync(join(tmpdir(), "bench-mcp-"));
   const [log, key, now] = [createLog("silent"), Buffer.alloc(32, 1), systemClock];
   const settings = {
-    toolsets: knownToolsets,
+    toolsets: toolsetNames,
     readOnly: false,
     confirm: "token" as const,
     answerTokens: 20_000,

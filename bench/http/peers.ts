@@ -5,7 +5,7 @@ import { StreamableHTTPServerTransport } from "@modelcontextprotocol/sdk/server/
 import { z } from "zod";
 import type { Served } from "../../src/bin/serve.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { serveLocally } from "../serving.ts";
 import { DISPUTE } from "./record.ts";
 
@@ -24,7 +24,7 @@ export const serveLoop = (): Promise<Served> => {
   return serveLocally(listener);
 };
 
-const names = toolList({ toolsets: knownToolsets, readOnly: false }).map(({ name }) => name);
+const names = toolList({ toolsets: toolsetNames, readOnly: false }).map(({ name }) => name);
 const inputSchema = { disputeId: z.string() };
 
 const build = (): McpServer => {

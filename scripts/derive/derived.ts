@@ -7,7 +7,7 @@ import { updateDocument } from "../../bench/report/document.ts";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { prompts } from "../../prompts/index.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { DEPENDENCIES, dependencyFaults, documents } from "./documents.ts";
 
@@ -27,7 +27,7 @@ const formatted = (path: string, text: string): string =>
   });
 
 /** Returns the tools as hosts list them. */
-const listedTools = () => toolList({ toolsets: knownToolsets, readOnly: false });
+const listedTools = () => toolList({ toolsets: toolsetNames, readOnly: false });
 
 const firstSentence = (text: string): string => text.replace(/([.!?])\s[\s\S]*$/, "$1");
 
@@ -73,8 +73,8 @@ const tokenCosts = (): string => {
   return JSON.stringify({
     toolsForModel: countTokens(JSON.stringify(forModel)),
     toolList: countTokens(JSON.stringify(tools)),
-    instructions: countTokens(buildInstructions(knownToolsets, false)),
-    guide: countTokens(buildGuide(knownToolsets, false)),
+    instructions: countTokens(buildInstructions(toolsetNames, false)),
+    guide: countTokens(buildGuide(toolsetNames, false)),
   });
 };
 

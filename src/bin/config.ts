@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import { Secret } from "../kit/secret.ts";
-import { knownToolsets } from "../mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import type { Settings } from "../mcp/caller.ts";
 import { Environment, FROM_FILE } from "./environment.ts";
 import { toFilesLocation } from "./files-url.ts";
@@ -199,8 +199,8 @@ const toIssuerSettings = (env: Environment) =>
 
 const toToolsets = (chosen: string[] | undefined): Settings["toolsets"] =>
   chosen === undefined || chosen.includes("all")
-    ? knownToolsets
-    : knownToolsets.filter((name) => chosen.includes(name));
+    ? toolsetNames
+    : toolsetNames.filter((name) => chosen.includes(name));
 
 /** Returns faults of issuer settings that are set without each other. */
 const checkIssuerSettings = (values: Values): string[] => {

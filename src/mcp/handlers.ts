@@ -29,7 +29,7 @@ import { scopeOfTool } from "./tools/scope.ts";
 import { offerTools } from "./tools/suggest-tools.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 import { listChecker } from "./tools/tool-list.ts";
-import { knownToolsets } from "./tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { describeUnlisted } from "./tools/unlisted-tools.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
@@ -66,7 +66,7 @@ const findTool = async (tools: ReadonlyMap<string, Tool>, name: string): Promise
 const createReader = (context: ToolContext): ReadResource => {
   const { settings } = context;
   const offered = offeredToolsets(settings);
-  const toolsets = knownToolsets.filter((name) => offered.includes(name));
+  const toolsets = toolsetNames.filter((name) => offered.includes(name));
   return createReadResource(context, {
     readDisputeFile: createDownload(context).read,
     guide: buildGuide(toolsets, settings.readOnly, {

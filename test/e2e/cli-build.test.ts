@@ -14,7 +14,7 @@ import { runCli, startCli, whenReady } from "../support/cli.ts";
 import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
 import { verifies } from "../support/verifies.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
@@ -122,12 +122,9 @@ it("signs people in from the bundle", async () => {
 });
 
 it.each([
-  [{}, { toolsets: knownToolsets, readOnly: false }],
-  [{ RECEIVABLES_READ_ONLY: "true" }, { toolsets: knownToolsets, readOnly: true }],
-  [
-    { RECEIVABLES_DISCOVERY: "true" },
-    { toolsets: knownToolsets, readOnly: false, discovery: true },
-  ],
+  [{}, { toolsets: toolsetNames, readOnly: false }],
+  [{ RECEIVABLES_READ_ONLY: "true" }, { toolsets: toolsetNames, readOnly: true }],
+  [{ RECEIVABLES_DISCOVERY: "true" }, { toolsets: toolsetNames, readOnly: false, discovery: true }],
   [
     { RECEIVABLES_TOOLSETS: "audit,disputes" },
     { toolsets: ["disputes", "audit"], readOnly: false },

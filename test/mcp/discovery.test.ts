@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { insightTools } from "../../tools/insights.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { o200kTokens } from "../support/o200k.ts";
@@ -39,16 +39,16 @@ describe("the list in discovery mode", () => {
     expect(given.map(({ name }) => name)).toEqual(listed);
     expect(o200kTokens(given)).toBeLessThanOrEqual(3000);
     expect(
-      o200kTokens(buildInstructions(knownToolsets, false, { discovery: true })),
+      o200kTokens(buildInstructions(toolsetNames, false, { discovery: true })),
     ).toBeLessThanOrEqual(600);
-    expect(buildInstructions(knownToolsets, false, { discovery: true })).toMatch(
+    expect(buildInstructions(toolsetNames, false, { discovery: true })).toMatch(
       /find_tools.*call_tool/,
     );
   });
 
   it("is explained by the guide", () => {
-    expect(buildGuide(knownToolsets, false, { discovery: true })).toMatch(/find_tools.*call_tool/);
-    expect(buildGuide(knownToolsets, false)).not.toContain("find_tools");
+    expect(buildGuide(toolsetNames, false, { discovery: true })).toMatch(/find_tools.*call_tool/);
+    expect(buildGuide(toolsetNames, false)).not.toContain("find_tools");
   });
 
   it("says that call_tool can do everything, except in read-only mode", () => {

@@ -2,14 +2,14 @@ import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import { createHandshake } from "../../src/mcp/stdio/handshake.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
 import { verifies } from "../support/verifies.ts";
 import { connectModern, createOptions, type Host, readText, YES } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 
 const KEYED = ["payments", "audit", "ingest"] as const;
-const KEYLESS = knownToolsets.filter((name) => !(KEYED as readonly string[]).includes(name));
+const KEYLESS = toolsetNames.filter((name) => !(KEYED as readonly string[]).includes(name));
 const HIDDEN_INSIGHTS = [
   "payments_match_disputes",
   "payments_summarize",
@@ -35,12 +35,12 @@ const refusalOf = (request: Promise<unknown>): Promise<string> =>
 describe("a server without an export key", () => {
   verifies("IN-60");
   it("lists all tools but those that need the key", () => {
-    const all = namesOf(toolList({ toolsets: knownToolsets, readOnly: false }));
+    const all = namesOf(toolList({ toolsets: toolsetNames, readOnly: false }));
     const hidden = new Set([
       ...KEYED.flatMap((name) => namesOf(toolsets[name])),
       ...HIDDEN_INSIGHTS,
     ]);
-    const keyless = toolList({ toolsets: knownToolsets, readOnly: false, lacksExportKey: true });
+    const keyless = toolList({ toolsets: toolsetNames, readOnly: false, lacksExportKey: true });
     expect(namesOf(keyless)).toEqual(all.filter((name) => !hidden.has(name)));
     expect(namesOf(keyless)).toContain("account_overview");
     const services = new Map(operations.map(({ id, service }) => [id.replace(".", "_"), service]));

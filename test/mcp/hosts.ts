@@ -11,7 +11,7 @@ import { createOpenGate } from "../../src/mcp/http/gate.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import type { Settings } from "../../src/mcp/caller.ts";
 import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
 import { replayFolder } from "./replay-folder.ts";
@@ -31,7 +31,7 @@ export const NOW = Date.UTC(2026, 10, 20, 12);
 export const KEY = Buffer.alloc(32, 7);
 
 export const ALL: Settings = {
-  toolsets: knownToolsets,
+  toolsets: toolsetNames,
   readOnly: false,
   confirm: "token",
   answerTokens: 20_000,

@@ -3,10 +3,10 @@ import { ERRORS } from "../../src/contract/errors.ts";
 import { nextStep } from "../../src/mcp/results/next-step.ts";
 import { OWN_CODES, type RefusalCode } from "../../src/mcp/results/refusal.ts";
 import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { verifies } from "../support/verifies.ts";
 
-const tools = activeOperationTools({ toolsets: knownToolsets, readOnly: false });
+const tools = activeOperationTools({ toolsets: toolsetNames, readOnly: false });
 
 describe("next steps", () => {
   const codes = [...Object.keys(ERRORS), ...Object.keys(OWN_CODES)] as RefusalCode[];

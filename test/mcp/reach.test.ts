@@ -11,7 +11,7 @@ import { readArguments } from "../../src/mcp/tools/arguments.ts";
 import { inputSchema } from "../../src/mcp/tools/schemas.ts";
 import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
 import type { OperationTool } from "../../tools/tool.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { verifies } from "../support/verifies.ts";
 
 const [OWN, KEY, EXPORT_KEY] = ["own-tenant", "own-key", "own-export-key"];
@@ -80,7 +80,7 @@ const checkReach = (path: string, { target, headers }: WireRequest): void => {
 };
 
 // Session tools have no arguments; file tools consist of several operations.
-const tools = activeOperationTools({ toolsets: knownToolsets, readOnly: false }).filter(
+const tools = activeOperationTools({ toolsets: toolsetNames, readOnly: false }).filter(
   ({ name, operation }) => operation.effect !== "session" && !/_(up|down)load$/.test(name),
 );
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { findSideEffects, parsePathParameters } from "../../src/contract/operation.ts";
 import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
 import { readArguments } from "../../src/mcp/tools/arguments.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ASKING_CHANGES = [
@@ -15,7 +15,7 @@ const ASKING_CHANGES = [
   "documents_replace",
   "webhooks_create",
 ];
-const tools = activeOperationTools({ toolsets: knownToolsets, readOnly: false });
+const tools = activeOperationTools({ toolsets: toolsetNames, readOnly: false });
 
 describe("confirmation", () => {
   const asking = tools.filter(({ confirm }) => confirm !== undefined);

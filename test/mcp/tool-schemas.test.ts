@@ -4,12 +4,12 @@ import { findRowSchema } from "../../src/contract/operation.ts";
 import { activeTools } from "../../src/mcp/tools/active-tools.ts";
 import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import { knownToolsets } from "../../src/mcp/tools/toolsets.ts";
+import { toolsetNames } from "../../tools/toolsets.ts";
 import { isOperationTool } from "../../tools/tool.ts";
 import { canBeStrict, RULES } from "../support/schema-converters.ts";
 import { verifies } from "../support/verifies.ts";
 
-const EVERYTHING = { toolsets: knownToolsets, readOnly: false };
+const EVERYTHING = { toolsets: toolsetNames, readOnly: false };
 const all = toolList(EVERYTHING);
 const tools = activeTools(EVERYTHING).filter(isOperationTool);
 

@@ -1,11 +1,12 @@
 import { toolsets } from "../../../tools/index.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isReading, needsExportKey } from "./kinds.ts";
-import { isActive, knownToolsets, type ListSettings } from "./toolsets.ts";
+import { toolsetNames } from "../../../tools/toolsets.ts";
+import { isActive, type ListSettings } from "./toolsets.ts";
 
 /** The tools a server with these settings has, in the order of the toolsets. */
 export const activeTools = (settings: ListSettings): Tool[] =>
-  knownToolsets.flatMap((toolset) =>
+  toolsetNames.flatMap((toolset) =>
     toolsets[toolset].filter((tool) =>
       isActive(settings, {
         toolset,

@@ -1,11 +1,10 @@
 import type { Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
-import type { Toolset } from "../../../tools/toolsets.ts";
 import { needsExportKey } from "./kinds.ts";
 import { outputSchema } from "./output-schema.ts";
 import { inputSchema, type ObjectSchema } from "./schemas.ts";
-import { knownToolsets } from "./toolsets.ts";
+import { type Toolset, toolsetNames } from "../../../tools/toolsets.ts";
 
 export type Hints = {
   readOnlyHint: boolean;
@@ -60,7 +59,7 @@ export const everyTool: readonly {
   toolset: Toolset;
   needsExportKey: boolean;
   tool: ListedTool;
-}[] = knownToolsets.flatMap((toolset) =>
+}[] = toolsetNames.flatMap((toolset) =>
   toolsets[toolset].map((tool) => ({
     toolset,
     needsExportKey: needsExportKey(tool),

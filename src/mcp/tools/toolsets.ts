@@ -1,16 +1,11 @@
-import { type Toolset, toolsetNames } from "../../../tools/toolsets.ts";
+import type { Toolset } from "../../../tools/toolsets.ts";
 import type { Settings } from "../caller.ts";
-
-export const knownToolsets: readonly Toolset[] = toolsetNames;
-
-export const isToolset = (name: string): name is Toolset =>
-  (knownToolsets as readonly string[]).includes(name);
 
 /** The settings that the tool list depends on. */
 export type ListSettings = Pick<Settings, "toolsets" | "readOnly" | "discovery" | "lacksExportKey">;
 
 /** Properties of a tool that decide whether it is listed. */
-export type ToolTraits = { toolset: Toolset; reads: boolean; needsExportKey: boolean };
+type ToolTraits = { toolset: Toolset; reads: boolean; needsExportKey: boolean };
 
 /** Whether a server with these settings lists a tool. */
 export const isActive = (

@@ -1,9 +1,10 @@
 import { listChecker } from "./tool-list.ts";
-import { knownToolsets, type ListSettings } from "./toolsets.ts";
+import { toolsetNames } from "../../../tools/toolsets.ts";
+import type { ListSettings } from "./toolsets.ts";
 
 const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
 
-const COMPLETE: ListSettings = { toolsets: knownToolsets, readOnly: false };
+const COMPLETE: ListSettings = { toolsets: toolsetNames, readOnly: false };
 
 /** Describes how to call the tools named in a text that a server does not list; empty if it lists all. */
 export const describeUnlisted = (text: string, settings: ListSettings): string => {
