@@ -67,9 +67,6 @@ export const PositiveAmount = Amount.refine((value) => value > 0, {
   params: { code: "range" },
 }).meta({ exclusiveMinimum: 0, exclusiveMaximum: MONEY_LIMIT });
 
-/** The words of a dispute's status, by its number. */
-export const STATUS_WORDS = ["Open", "Closed", "Canceled"] as const;
-
 const SPELLINGS: Readonly<Record<string, number>> = {
   open: 0,
   closed: 1,

@@ -1,5 +1,5 @@
 import { contract } from "../contract/index.ts";
-import { DAY, formatTimestamp } from "../kit/clock.ts";
+import { DAY, formatDay } from "../kit/clock.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPart, toUnavailable, type Unavailable } from "./read-part.ts";
 
@@ -7,15 +7,13 @@ const { company_scores, credit_applications } = contract;
 
 const DAYS = 730;
 
-const toDate = (timestamp: number): string => formatTimestamp(timestamp).slice(0, 10);
-
 /** Scores belong to the buyer company of a credit application, which has the account's name. */
 export const readCredit = async (
   context: InsightContext,
   name: string,
 ): Promise<Fields | Unavailable> => {
   const now = context.now();
-  const period = { startDate: toDate(now - DAYS * DAY), endDate: toDate(now) };
+  const period = { startDate: formatDay(now - DAYS * DAY), endDate: formatDay(now) };
   const part = await readPart(context, credit_applications.list, {
     activityType: "LASTMODIFIED",
     ...period,

@@ -1,4 +1,4 @@
-import { DAY } from "../kit/clock.ts";
+import { DAY, formatDay } from "../kit/clock.ts";
 import { sumByCurrency } from "./currency-totals.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
@@ -93,7 +93,7 @@ export const readAccountPayments = async (
     filters: { accountNumber: { eq: accountNumber } },
   };
   // Only rows that can be shown are kept: those of the last 90 days, and the last one before.
-  const since = new Date(context.now() - RECENT_DAYS * DAY).toISOString().slice(0, 10);
+  const since = formatDay(context.now() - RECENT_DAYS * DAY);
   let lastBefore: Row | undefined;
   const { stopped } = await readPayments(context, query, (page) => {
     for (const row of page) {

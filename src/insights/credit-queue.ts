@@ -4,7 +4,7 @@ import type {
   CreditApplication,
   CreditApplications,
 } from "../contract/operations/credit-applications.ts";
-import { type Clock, DAY, formatTimestamp } from "../kit/clock.ts";
+import { type Clock, DAY, formatDay, formatTimestamp } from "../kit/clock.ts";
 import { defineInsight, type Fields } from "./insight.ts";
 
 const { credit_applications } = contract;
@@ -17,8 +17,6 @@ const day = (words: string) =>
     .date()
     .optional()
     .meta({ description: `status date, YYYY-MM-DD; ${words}` });
-
-const toDay = (timestamp: number): string => formatTimestamp(timestamp).slice(0, 10);
 
 /** Types of a decided or ended application begin so. */
 const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
@@ -65,8 +63,8 @@ const byAge = (a: CreditApplication, b: CreditApplication): number =>
   (a.applicationId < b.applicationId ? -1 : 1);
 
 const period = (now: Clock, from: string | undefined, to: string | undefined) => {
-  const endDate = to ?? toDay(now());
-  const startDate = from ?? toDay(Date.parse(endDate) - DEFAULT_DAYS * DAY);
+  const endDate = to ?? formatDay(now());
+  const startDate = from ?? formatDay(Date.parse(endDate) - DEFAULT_DAYS * DAY);
   return { startDate, endDate };
 };
 

@@ -4,6 +4,7 @@ import { contract } from "../contract/index.ts";
 import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
 import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { cutText, toDay } from "./brief.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { selectFirst } from "./groups.ts";
@@ -135,10 +136,8 @@ const countFlags = (judged: readonly Judged[], { documentOf }: Evidence): FlagCo
 const toLastNote = (notes: readonly DisputeNote[]): Fields | undefined => {
   const [newest] = notes.toSorted((a, b) => (a.createDate < b.createDate ? 1 : -1));
   if (newest === undefined) return undefined;
-  const characters = [...newest.content];
-  const isLong = characters.length > NOTE_CHARACTERS;
-  const text = isLong ? `${characters.slice(0, NOTE_CHARACTERS - 1).join("")}…` : newest.content;
-  return { date: newest.createDate.slice(0, 10), text };
+  const { createDate, content } = newest;
+  return { date: toDay(createDate), text: cutText(content, NOTE_CHARACTERS) };
 };
 
 type Details = { lastNote?: Fields | "unknown" | undefined; attachments: number | "unknown" };

@@ -5,6 +5,7 @@ import type { ExportRun } from "../contract/operations/export-runs.ts";
 import type { Schedule } from "../contract/operations/schedules.ts";
 import type { Webhook, WebhookDelivery } from "../contract/operations/webhooks.ts";
 import { formatTimestamp, MINUTE } from "../kit/clock.ts";
+import { withoutNulls } from "./brief.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
 
@@ -64,9 +65,6 @@ const classify = (now: number, { schedule, runs, stalled }: Examined): Finding =
 
 const stepFor = (finding: Finding, [last]: readonly ExportRun[] = []): string =>
   finding === "failing" ? (FAILURE_STEPS[last?.errorStage ?? ""] ?? OTHER_FAILURE) : STEPS[finding];
-
-const withoutNulls = (fields: Fields): Fields =>
-  Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null && value !== ""));
 
 const toLastRun = (run: ExportRun | undefined): Fields | null => {
   if (run === undefined) return null;

@@ -29,7 +29,7 @@ export const findByCode = async (
   if (documentNumber === undefined) return [];
   return readInAnyCase(context, "document", documentNumber, async (number) => {
     const all = await readOfDocument(context, number);
-    return all.filter(({ disputeCode }) => fold(String(disputeCode)) === fold(name));
+    return all.filter(({ disputeCode }) => fold(disputeCode) === fold(name));
   });
 };
 

@@ -6,6 +6,9 @@ export const systemClock: Clock = () => Date.now();
 /** Formats a timestamp as the interface writes it: ISO 8601, UTC, milliseconds, `Z`. */
 export const formatTimestamp = (ms: number): string => new Date(ms).toISOString();
 
+/** Formats a time as its day, such as `2026-01-31`. */
+export const formatDay = (ms: number): string => formatTimestamp(ms).slice(0, 10);
+
 const FIRST_YEAR = Date.parse("0000-01-01T00:00:00.000Z");
 const LAST_YEAR = Date.parse("9999-12-31T23:59:59.999Z");
 

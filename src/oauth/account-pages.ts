@@ -2,7 +2,7 @@ import { type Html, html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import { renderCurrentPassword, renderNewPasswordFields } from "../pages/password-fields.ts";
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
-import { formatTimestamp } from "../kit/clock.ts";
+import { formatDay } from "../kit/clock.ts";
 import { type Connection, connectionHandle } from "./grants.ts";
 import type { Tenant } from "./platform-session.ts";
 import type { Refusal } from "./refusal.ts";
@@ -45,7 +45,7 @@ const renderItem = (formToken: string, { tenant, connection }: TenantConnection)
     <h2>${connection.client}</h2>
     <p>${connection.host} · ${tenant.name}</p>
     <p>${connection.scopes.map((scope) => SCOPES[scope].title).join(" · ")}</p>
-    <p>Connected on ${formatTimestamp(connection.since).slice(0, 10)}</p>
+    <p>Connected on ${formatDay(connection.since)}</p>
     <form method="post" action="account">
       ${renderFormToken(formToken)}
       <input type="hidden" name="connection" value="${connectionHandle(connection)}" />

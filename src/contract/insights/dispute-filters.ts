@@ -1,20 +1,14 @@
 import { z } from "zod";
-import { Amount, RecordNumber, requiredText } from "../fields.ts";
+import { Amount, parseStatusWord, RecordNumber, requiredText } from "../fields.ts";
 import { Day, DayCount, Flag, oneOrMore, wordInAnyCase } from "./arguments.ts";
 
 /** Dispute statuses by their documented numbers. */
 export const DISPUTE_STATUSES = ["Open", "Closed", "Canceled"] as const;
 export type DisputeStatusWord = (typeof DISPUTE_STATUSES)[number];
 
-const SHORT_CANCELED = "cancel";
-
 const toStatusWord = (sent: unknown): unknown => {
-  if (typeof sent === "number") return DISPUTE_STATUSES[sent] ?? sent;
-  if (typeof sent !== "string") return sent;
-  const lower = sent.toLowerCase();
-  if (lower === SHORT_CANCELED || lower === "cancelled") return "Canceled";
-  if (/^[012]$/.test(lower)) return DISPUTE_STATUSES[Number(lower)];
-  return DISPUTE_STATUSES.find((word) => word.toLowerCase() === lower) ?? sent;
+  const number = parseStatusWord(sent);
+  return DISPUTE_STATUSES.find((_word, at) => number === at || number === String(at)) ?? sent;
 };
 
 /** A dispute status as a word; the documented numbers are accepted too. */

@@ -5,7 +5,7 @@ import type {
   CreditApplicationDetail,
 } from "../../contract/operations/credit-applications.ts";
 import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
-import { DAY, formatTimestamp } from "../../kit/clock.ts";
+import { DAY, formatDay } from "../../kit/clock.ts";
 import type { CallerContext } from "../caller.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
@@ -19,8 +19,8 @@ const RECENT_DAYS = 90;
 /** The query for the applications that were modified in the last 90 days. */
 const buildRecentQuery = (now: number) => ({
   activityType: "LASTMODIFIED",
-  startDate: formatTimestamp(now - RECENT_DAYS * DAY).slice(0, 10),
-  endDate: formatTimestamp(now).slice(0, 10),
+  startDate: formatDay(now - RECENT_DAYS * DAY),
+  endDate: formatDay(now),
 });
 
 const budgetOf = ({ settings }: CallerContext): number => settings.answerTokens - 2 * MARGIN_TOKENS;

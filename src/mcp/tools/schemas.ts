@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { ClosureFields } from "../../contract/operations/documents.ts";
-import { DisputeStatus, NoteVisibility, STATUS_WORDS } from "../../contract/fields.ts";
+import { DisputeStatus, NoteVisibility } from "../../contract/fields.ts";
+import { DISPUTE_STATUSES } from "../../contract/insights/dispute-filters.ts";
 import { mergeArguments, type Operation } from "../../contract/operation.ts";
 import {
   type InsightTool,
@@ -41,13 +42,13 @@ const CLOSED = new Set<unknown>([NoteVisibility, ClosureFields.shape.closure_rea
 
 /** Whether values of a schema are a dispute's status. */
 export const isStatus = ({ enum: words }: JsonSchema): boolean =>
-  words?.join() === STATUS_WORDS.join();
+  words?.join() === DISPUTE_STATUSES.join();
 
 /** Publishes the words of a status. Its numbers are accepted too. */
 const nameStatus = (zodSchema: unknown, jsonSchema: JsonSchema): void => {
   if (zodSchema !== DisputeStatus) return;
   jsonSchema.type = "string";
-  jsonSchema.enum = [...STATUS_WORDS];
+  jsonSchema.enum = [...DISPUTE_STATUSES];
   delete jsonSchema.description;
 };
 
