@@ -1,5 +1,4 @@
-import type { Benchmark, Options, Samples } from "../measure.ts";
-import { interleaved } from "../measure.ts";
+import { type Benchmark, interleaved, type Options, type Samples } from "../measure.ts";
 import { type Command, type Era, greet, startHost } from "./host.ts";
 import { listOf, type Programs, withPrograms } from "./programs.ts";
 

@@ -5,8 +5,13 @@ import { setTenant } from "../../src/platform/admin/tenants.ts";
 import { listClosures } from "../../src/platform/store/documents.ts";
 import { importRecords } from "../support/importing.ts";
 import { documentAt, ingestTenant } from "../support/ingest.ts";
-import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
-import type { Caller } from "../support/platform.ts";
+import {
+  type Caller,
+  CONFIGURATION,
+  configure,
+  DISPUTES,
+  onEveryStore,
+} from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };

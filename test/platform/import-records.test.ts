@@ -6,8 +6,7 @@ import { importRecords } from "../support/importing.ts";
 import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
 import { verifies } from "../support/verifies.ts";
-import { onEveryStore } from "../support/platform.ts";
-import type { Caller } from "../support/platform.ts";
+import { type Caller, onEveryStore } from "../support/platform.ts";
 
 const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 

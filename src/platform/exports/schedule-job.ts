@@ -1,5 +1,4 @@
-import { MINUTE, SECOND } from "../../kit/clock.ts";
-import type { Clock } from "../../kit/clock.ts";
+import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { hasUnfinished, insertRun } from "../store/export-runs.ts";
 import { addJob } from "../store/jobs.ts";

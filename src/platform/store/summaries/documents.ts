@@ -4,8 +4,7 @@ import type {
   DocumentGrouping,
   DocumentSummary,
 } from "../../../contract/insights/document-summary.ts";
-import { DAY } from "../../../kit/clock.ts";
-import { formatTimestamp } from "../../../kit/clock.ts";
+import { DAY, formatTimestamp } from "../../../kit/clock.ts";
 import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import { findSpellings } from "./spellings.ts";
