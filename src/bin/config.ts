@@ -2,7 +2,7 @@ import { join, resolve } from "node:path";
 import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import { Secret } from "../kit/secret.ts";
-import { toolsetNames } from "../../tools/toolsets.ts";
+import { toolsetNames } from "../mcp/tools/toolsets.ts";
 import type { Settings } from "../mcp/caller.ts";
 import { Environment, FROM_FILE } from "./environment.ts";
 import { toFilesLocation } from "./files-url.ts";

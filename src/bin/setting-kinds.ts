@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isNetwork } from "../kit/network.ts";
-import { toolsetNames } from "../../tools/toolsets.ts";
+import { toolsetNames } from "../mcp/tools/toolsets.ts";
 
 /** The meaning of a setting and its default as shown in documents. */
 export const describeSetting = (description: string, shown: string) => ({ description, shown });

@@ -1,6 +1,8 @@
 import type { Toolset } from "../../../tools/toolsets.ts";
 import type { Settings } from "../caller.ts";
 
+export { toolsetNames } from "../../../tools/toolsets.ts";
+
 /** The settings that the tool list depends on. */
 export type ListSettings = Pick<Settings, "toolsets" | "readOnly" | "discovery" | "lacksExportKey">;
 
