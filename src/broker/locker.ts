@@ -17,7 +17,7 @@ export type Locker = {
 /** The purpose of the seal around a profile's secrets. */
 export const PROFILE_SECRETS = "profile secrets";
 
-const keychainReason = (error: unknown): string => {
+const getKeychainReason = (error: unknown): string => {
   if (error instanceof KeychainError) return error.message;
   throw error;
 };
@@ -36,7 +36,7 @@ export const createLocker = ({
       await keychain.put(account, key);
       return { account, secrets: createSeal(Buffer.from(key), PROFILE_SECRETS).seal(secrets) };
     } catch (error) {
-      const why = keychainReason(error);
+      const why = getKeychainReason(error);
       return { secrets: createSeal(await masterKey(), PROFILE_SECRETS).seal(secrets), why };
     }
   },
@@ -48,6 +48,6 @@ export const createLocker = ({
       : createSeal(Buffer.from(key), PROFILE_SECRETS).open(secrets);
   },
   async forget(account) {
-    if (account !== undefined) await keychain.remove(account).catch(keychainReason);
+    if (account !== undefined) await keychain.remove(account).catch(getKeychainReason);
   },
 });

@@ -6,29 +6,29 @@ import type { Broker } from "./port.ts";
 /** A request that changes nothing for any caller: a read, or a change that must be refused. */
 export type Probe = { operation: Operation; args: Record<string, unknown> };
 
-const recordIds = ({ path }: Operation): string[] =>
+const listRecordIds = ({ path }: Operation): string[] =>
   parsePathParameters(path).filter((name) => name !== "tenantId");
 
 const isHarmless = (operation: Operation): boolean => {
   if (operation.effect === "read") return true;
   if (operation.upsert || operation.raw !== null) return false;
   // An unknown record cannot change, and an invalid body creates none.
-  if (recordIds(operation).length > 0) return operation.effect !== "session";
+  if (listRecordIds(operation).length > 0) return operation.effect !== "session";
   return operation.body !== null && !operation.body.safeParse({}).success;
 };
 
-const cost = (operation: Operation): number =>
-  (operation.effect === "read" ? 0 : 2) + (recordIds(operation).length > 0 ? 0 : 1);
+const estimateCost = (operation: Operation): number =>
+  (operation.effect === "read" ? 0 : 2) + (listRecordIds(operation).length > 0 ? 0 : 1);
 
 /** Finds the cheapest harmless request that shows whether a right is held; undefined if there is none. */
 export const findProbe = (access: Access, operations: readonly Operation[]): Probe | undefined => {
   const [operation] = operations
     .filter((one) => one.access === access && isHarmless(one))
-    .toSorted((one, other) => cost(one) - cost(other));
+    .toSorted((one, other) => estimateCost(one) - estimateCost(other));
   if (operation === undefined) return undefined;
   return {
     operation,
-    args: Object.fromEntries(recordIds(operation).map((name) => [name, randomId()])),
+    args: Object.fromEntries(listRecordIds(operation).map((name) => [name, randomId()])),
   };
 };
 

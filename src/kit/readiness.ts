@@ -37,15 +37,15 @@ const limitTime = async (ms: number, act: Promise<void>): Promise<void> => {
 };
 
 /** Returns the first system or SQL error code in a chain of causes; messages may contain addresses and paths. */
-const errorCode = (error: unknown): string | undefined => {
+const findErrorCode = (error: unknown): string | undefined => {
   if (!(error instanceof Error)) return undefined;
   if ("code" in error && typeof error.code === "string") return error.code;
-  return errorCode(error.cause);
+  return findErrorCode(error.cause);
 };
 
 const toReason = (error: unknown): string => {
   if (error instanceof NotReady) return error.message;
-  const code = errorCode(error);
+  const code = findErrorCode(error);
   return code === undefined ? "failed; the log says why" : `failed with ${code}`;
 };
 

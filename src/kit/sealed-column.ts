@@ -13,7 +13,7 @@ const BATCH = 200;
 type Row = Record<string, string>;
 type Transact = <T>(act: (tx: QueryExecutorProvider) => Promise<T>) => Promise<T>;
 
-const list = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
+const joinNames = (names: readonly string[]) => sql.join(names.map((name) => sql.ref(name)));
 
 const selectAfter = async (
   tx: QueryExecutorProvider,
@@ -23,11 +23,11 @@ const selectAfter = async (
   const isLater =
     after === undefined
       ? sql`1 = 1`
-      : sql`(${list(key)}) > (${sql.join(key.map((name) => after[name]))})`;
+      : sql`(${joinNames(key)}) > (${sql.join(key.map((name) => after[name]))})`;
   const { rows } = await sql<Row>`
-    select ${list([...key, column])} from ${sql.table(table)}
+    select ${joinNames([...key, column])} from ${sql.table(table)}
     where ${isLater} and ${sql.ref(column)} <> ''
-    order by ${list(key)} limit ${BATCH}`.execute(tx);
+    order by ${joinNames(key)} limit ${BATCH}`.execute(tx);
   return rows;
 };
 

@@ -30,7 +30,7 @@ export const createAudit = (store: Store): Audit => {
     return batch;
   };
   // Waits as long as more entries arrive at each turn of the event loop; a single entry waits for one turn.
-  const gathered = async (): Promise<void> => {
+  const gather = async (): Promise<void> => {
     for (let turn = 0, seen = 0; turn < MOST_TURNS && waiting.length > seen; turn += 1) {
       seen = waiting.length;
       await setImmediate();
@@ -38,7 +38,7 @@ export const createAudit = (store: Store): Audit => {
   };
   // The batch is taken when its transaction begins, so entries that arrive during the previous commit share it.
   const commit = async (): Promise<void> => {
-    await gathered();
+    await gather();
     let batch: NewEntry[] | undefined;
     try {
       await store.transaction(async (tx) => {

@@ -18,7 +18,7 @@ const buildGatewayBody = (problem: Problem, requestId: string, instance: string)
   errors: problem.details.errors ?? [],
 });
 
-const exportBody = (problem: Problem, requestId: string) => ({
+const buildExportBody = (problem: Problem, requestId: string) => ({
   error: {
     code: EXPORT_CODES[problem.status] ?? "INTERNAL",
     message: problem.message,
@@ -41,7 +41,7 @@ const buildBody = (
   { requestId, path }: { requestId: string; path: string },
 ): object => {
   if (service === "gateway") return buildGatewayBody(problem, requestId, path);
-  return service === "export" ? exportBody(problem, requestId) : buildIngestBody(problem);
+  return service === "export" ? buildExportBody(problem, requestId) : buildIngestBody(problem);
 };
 
 const CHALLENGED: ReadonlySet<Code> = new Set<Code>([

@@ -49,7 +49,7 @@ const buildFrame = (output: unknown): Frame => {
   return [fields.slice(0, -2), "]}"];
 };
 
-const linkHeader = (listing: Listing<unknown>, url: URL): Record<string, string> => {
+const buildLinkHeader = (listing: Listing<unknown>, url: URL): Record<string, string> => {
   if (listing.page === undefined || listing.page.inBody === true) return {};
   const { page, pageSize } = listing.page;
   const to = (number: number, rel: string): string => {
@@ -142,7 +142,7 @@ export const toResponse = async (
     const body = isEmpty
       ? null
       : createStreamBody(pieces(), { close: listing.close, cut, spool, done });
-    const links = isListing(output) ? linkHeader(listing, url) : {};
+    const links = isListing(output) ? buildLinkHeader(listing, url) : {};
     return new Response(body, {
       status,
       headers: { ...all, "X-Total-Count": String(listing.total), ...links },

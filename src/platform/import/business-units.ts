@@ -22,7 +22,7 @@ const Grouping = createStrictSchema(BusinessUnitGrouping, {
 
 const BATCH_ROWS = 1000;
 
-const valueIds = ({ businessUnitsValuesList }: BusinessUnitGrouping): string[] =>
+const listValueIds = ({ businessUnitsValuesList }: BusinessUnitGrouping): string[] =>
   businessUnitsValuesList.map(({ businessUnitsValuesId }) => businessUnitsValuesId);
 
 const createFault = (code: string, message: string): Fault[] => [
@@ -40,7 +40,7 @@ type Batch = {
 };
 
 const findDuplicates = ({ owners }: Batch, grouping: BusinessUnitGrouping): Fault[] => {
-  const ids = valueIds(grouping);
+  const ids = listValueIds(grouping);
   if (new Set(ids).size < ids.length) return createFault("duplicate", "names a value twice");
   const taken = ids.some(
     (id) => (owners.get(id) ?? grouping.businessUnitsId) !== grouping.businessUnitsId,
@@ -51,8 +51,9 @@ const findDuplicates = ({ owners }: Batch, grouping: BusinessUnitGrouping): Faul
 /** Refuses to remove a value that a credit application refers to. */
 const findRemovedInUse = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<Fault[]> => {
   const before = batch.known.get(grouping.businessUnitsId);
-  const remaining = new Set(valueIds(grouping));
-  const removed = before === undefined ? [] : valueIds(before).filter((id) => !remaining.has(id));
+  const remaining = new Set(listValueIds(grouping));
+  const removed =
+    before === undefined ? [] : listValueIds(before).filter((id) => !remaining.has(id));
   if (removed.length === 0 || !(await hasUnits(batch.tx, batch.tenantId, removed))) return [];
   return createFault("in_use", "lacks a value that credit applications name");
 };
@@ -64,8 +65,8 @@ const writeRow = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<O
   if (JSON.stringify(before) === JSON.stringify(grouping)) return "unchanged";
   const faults = [...findDuplicates(batch, grouping), ...(await findRemovedInUse(batch, grouping))];
   if (faults.length > 0) return faults;
-  for (const value of before === undefined ? [] : valueIds(before)) owners.delete(value);
-  for (const value of valueIds(grouping)) owners.set(value, id);
+  for (const value of before === undefined ? [] : listValueIds(before)) owners.delete(value);
+  for (const value of listValueIds(grouping)) owners.set(value, id);
   known.set(id, grouping);
   changed.add(id);
   return "written";
@@ -75,7 +76,9 @@ const openBatch = async (tx: Db, tenantId: string): Promise<Batch> => {
   const groupings = (await listBusinessUnits(tx, tenantId)).map(toGrouping);
   const known = new Map(groupings.map((grouping) => [grouping.businessUnitsId, grouping]));
   const owners = new Map(
-    groupings.flatMap((grouping) => valueIds(grouping).map((id) => [id, grouping.businessUnitsId])),
+    groupings.flatMap((grouping) =>
+      listValueIds(grouping).map((id) => [id, grouping.businessUnitsId]),
+    ),
   );
   return { tx, tenantId, known, owners, changed: new Set() };
 };

@@ -103,7 +103,7 @@ export const createPaymentTarget = (needs: Needs): Target<IdentifiedRow> => {
   const { tenantId, source } = needs;
   const check = createRowCheck(source, tenantId);
   const met = createOccurrences();
-  const identified = (values: Values): string => {
+  const identify = (values: Values): string => {
     if (typeof values["id"] === "string") return values["id"];
     const key = buildRowKey(source, values);
     return deriveId(tenantId, source, key, met.count(key));
@@ -115,7 +115,7 @@ export const createPaymentTarget = (needs: Needs): Target<IdentifiedRow> => {
     parse(record) {
       const { value, faults } = check(record);
       if (value === undefined) return { faults };
-      return { value: { id: identified(value), hash: hashValues(value), values: value } };
+      return { value: { id: identify(value), hash: hashValues(value), values: value } };
     },
     write: (tx, rows) => writeRows(needs, tx, rows),
     close: () => met.close(),

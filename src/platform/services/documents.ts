@@ -78,7 +78,7 @@ const save = async (
   return row;
 };
 
-const findClosed = (row: DocumentRow, closure: AskedClosure) => ({
+const toClosureBody = (row: DocumentRow, closure: AskedClosure) => ({
   closure_reason: closure.closure_reason,
   closedAt: formatTimestamp(closure.closed_at),
   status: "closed" as const,
@@ -168,7 +168,7 @@ const close: Service["close"] = async ({ params: { document_number }, body }, ca
       );
     }
     return {
-      body: findClosed(row, closure),
+      body: toClosureBody(row, closure),
       version: toVersion(row),
       ignored: listIgnored(body, ClosureFields.shape),
     };

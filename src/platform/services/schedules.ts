@@ -34,7 +34,7 @@ const toSchedule = (row: ScheduleRow): Schedule => ({
 });
 
 /** Checks that the first run is at most one minute in the past and at most 366 days ahead. */
-const startFaults = (body: unknown, now: number): Fault[] => {
+const findStartFaults = (body: unknown, now: number): Fault[] => {
   const { firstRunAt } = (body ?? {}) as { firstRunAt?: unknown };
   const at = typeof firstRunAt === "string" ? Date.parse(firstRunAt) : NaN;
   const wrong = (message: string): Fault[] => [{ field: "firstRunAt", code: "range", message }];
@@ -66,7 +66,7 @@ export const schedules = ({ newId }: { newId: NewId }): Handlers<Contract["sched
     const { now, tenantId } = call;
     const id = newId();
     const { value, faults = [] } = parseSelection(ScheduleBody, body);
-    const wrong = [...faults, ...startFaults(body, now)];
+    const wrong = [...faults, ...findStartFaults(body, now)];
     if (value === undefined || wrong.length > 0) return call.invalid(wrong);
     const { scheduleName = null, intervalMs, firstRunAt, fields = [], filters } = value.rest;
     const row: ScheduleRow = {

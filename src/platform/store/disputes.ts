@@ -124,10 +124,10 @@ const rangeConditions = (filter: DisputeFilter): Condition[] => [
   ...given(filter.currencyCode, (code) => is("d.currency_code", code)),
   ...given(filter.amountMin, (amount) => isAtLeast("d.amount_order", amount)),
   ...given(filter.amountMax, (amount) => isAtMost("d.amount_order", amount)),
-  ...given(filter.createdFrom, (moment) => isAtLeast("d.created_at", moment)),
-  ...given(filter.createdTo, (moment) => isAtMost("d.created_at", moment)),
-  ...given(filter.closedFrom, (moment) => isAtLeast("d.closed_at", moment)),
-  ...given(filter.closedTo, (moment) => isAtMost("d.closed_at", moment)),
+  ...given(filter.createdFrom, (timestamp) => isAtLeast("d.created_at", timestamp)),
+  ...given(filter.createdTo, (timestamp) => isAtMost("d.created_at", timestamp)),
+  ...given(filter.closedFrom, (timestamp) => isAtLeast("d.closed_at", timestamp)),
+  ...given(filter.closedTo, (timestamp) => isAtMost("d.closed_at", timestamp)),
   ...given(filter.unassigned, isAssigned),
 ];
 

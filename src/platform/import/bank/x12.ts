@@ -15,7 +15,7 @@ type Separators = { element: string; segment: string };
  * Finds the separators in an ISA segment: the element separator follows the name, the segment terminator follows the
  * sixteenth element. Elements are counted because senders do not always keep the fixed lengths of X12.5.
  */
-const separatorsOf = (text: string): (Separators & { length: number }) | undefined => {
+const findSeparators = (text: string): (Separators & { length: number }) | undefined => {
   const element = text.charAt(3);
   let at = 3;
   for (let count = 1; count < ELEMENTS; count += 1) {
@@ -82,7 +82,7 @@ export class X12Reader {
     }
     this.#passOver(this.#text.slice(0, start));
     this.#text = this.#text.slice(start);
-    const found = separatorsOf(this.#text);
+    const found = findSeparators(this.#text);
     if (found === undefined) return false;
     this.#separators = found;
     if (found.length !== FIXED_LENGTH) {

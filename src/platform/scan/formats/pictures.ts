@@ -53,7 +53,7 @@ const GIF_EXTENSION = 0x21;
 const GIF_IMAGE = 0x2c;
 const GIF_END = 0x3b;
 
-const tableBytes = (packed: number): number => (packed & 0x80 ? 3 << ((packed & 7) + 1) : 0);
+const countTableBytes = (packed: number): number => (packed & 0x80 ? 3 << ((packed & 7) + 1) : 0);
 
 const skipSubBlocks = async (cursor: Cursor): Promise<void> => {
   for (let length = -1; length !== 0; cursor.at += length + 1) {
@@ -63,13 +63,13 @@ const skipSubBlocks = async (cursor: Cursor): Promise<void> => {
 
 export const checkGif: Format = async (bytes) => {
   const cursor = createCursor(bytes, "GIF");
-  cursor.at = 13 + tableBytes((await cursor.peek(13)).readUInt8(10));
+  cursor.at = 13 + countTableBytes((await cursor.peek(13)).readUInt8(10));
   for (;;) {
     const kind = (await cursor.peek(1)).readUInt8(0);
     if (kind === GIF_END) break;
     if (kind === GIF_EXTENSION) cursor.at += 2;
     else if (kind === GIF_IMAGE) {
-      cursor.at += 11 + tableBytes((await cursor.peek(10)).readUInt8(9));
+      cursor.at += 11 + countTableBytes((await cursor.peek(10)).readUInt8(9));
     } else throw mismatch("The GIF is cut off or broken.");
     await skipSubBlocks(cursor);
   }

@@ -41,7 +41,7 @@ const createSums = (): Sums => ({
   lost: NOTHING,
 });
 
-const toDay = (moment: number): number => Math.floor(moment / DAY);
+const toDay = (timestamp: number): number => Math.floor(timestamp / DAY);
 
 const addInvoice = (sums: Sums, invoice: Invoice, now: number): Sums => {
   const amount = new Big(invoice.amount);
@@ -65,7 +65,7 @@ const roundPoints = (value: Big): number => {
   return Math.min(BEST, Math.max(0, whole));
 };
 
-const scoreOf = (sums: Sums, currency: string): CompanyScore => {
+const computeScore = (sums: Sums, currency: string): CompanyScore => {
   const best = new Big(BEST);
   const confidence = Math.min(BEST, POINTS_PER_INVOICE * sums.invoices);
   const hopeless = sums.due.times(HOPELESS_DAYS);
@@ -105,7 +105,9 @@ export const createTally = (now: number) => {
         ([a, one], [b, other]) => other.invoices - one.invoices || (a < b ? -1 : 1),
       );
       const [currency, sums] = known.find(([name]) => name === preferred) ?? most ?? [];
-      return currency === undefined || sums === undefined ? undefined : scoreOf(sums, currency);
+      return currency === undefined || sums === undefined
+        ? undefined
+        : computeScore(sums, currency);
     },
   };
 };

@@ -51,7 +51,7 @@ const toKey = (summary: DisputeSummary, row: DisputeGroupRow): GroupKey =>
 
 type Rows = readonly DisputeGroupRow[];
 
-const sumOf = (
+const addUp = (
   rows: Rows,
   name: "count" | "open_count" | "open_days" | "closed_count" | "closing_days",
 ) => rows.reduce((sum, row) => sum + row[name], 0);
@@ -63,8 +63,8 @@ const toFigures = (rows: Rows) => {
   return {
     oldest:
       oldest === undefined ? null : { disputeCode: code, createDate: formatTimestamp(createdAt) },
-    avgAgeDays: average(sumOf(rows, "open_days"), sumOf(rows, "open_count")),
-    avgDaysToClose: average(sumOf(rows, "closing_days"), sumOf(rows, "closed_count")),
+    avgAgeDays: average(addUp(rows, "open_days"), addUp(rows, "open_count")),
+    avgDaysToClose: average(addUp(rows, "closing_days"), addUp(rows, "closed_count")),
   };
 };
 
@@ -102,7 +102,7 @@ const read = async (
   return {
     asOf: filters.asOf ?? formatTimestamp(asked.asOf),
     filter: { ...filters },
-    rowCount: sumOf(totals, "count"),
+    rowCount: addUp(totals, "count"),
     truncated: false,
     currencyTotals: totals.map((row) => ({
       currencyCode: row.currency,

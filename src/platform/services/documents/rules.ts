@@ -47,7 +47,7 @@ const DATES = ["invoice_date", "due_date", "discount_date"] as const;
 
 const documentFields = createNarrowing(DocumentFields);
 
-const stored = (parsed: Parsed, { documentNumber }: KnownDocument): StoredDocument => {
+const toStored = (parsed: Parsed, { documentNumber }: KnownDocument): StoredDocument => {
   const document: StoredDocument = { ...parsed, document_type: toTypeName(parsed.document_type) };
   document.pdf_name ??= `${documentNumber}.pdf`;
   for (const name of DATES) {
@@ -72,7 +72,7 @@ export const checkDocument = (
     ...checkCreditNote(fields),
     ...found,
   ]);
-  return value === undefined ? { faults } : { value: stored(value, known) };
+  return value === undefined ? { faults } : { value: toStored(value, known) };
 };
 
 /** Checks that the account in a body exists. */

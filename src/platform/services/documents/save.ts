@@ -108,7 +108,7 @@ type Closing = {
   closure: Pick<NewClosure, "closure_reason" | "closed_at" | "notes">;
 };
 
-const closed = (writer: Writer, row: DocumentRow): DocumentRow[] => {
+const closeRow = (writer: Writer, row: DocumentRow): DocumentRow[] => {
   const moved = move(row.status, "closure");
   return moved === undefined
     ? []
@@ -122,7 +122,7 @@ export const closeDocuments = async (
   closings: readonly Closing[],
 ): Promise<DocumentRow[]> => {
   const done = closings.flatMap(({ row, closure }) =>
-    closed(writer, row).map((after) => ({ after, closure })),
+    closeRow(writer, row).map((after) => ({ after, closure })),
   );
   await putDocuments(
     tx,
