@@ -1,4 +1,5 @@
 import { type Command, Option } from "commander";
+import { SCOPES } from "../contract/permissions.ts";
 import { collect, createGroup, type Define, fromModule } from "./program-parts.ts";
 
 const admin = fromModule(() => import("./commands/admin.ts"));
@@ -138,7 +139,7 @@ const createKeyCommands = (define: Define): Command =>
     define("issue", "Issue a key; it is shown once.", admin("runKeyIssue"))
       .requiredOption(...TENANT)
       .requiredOption("--name <name>")
-      .option("--scopes <list>", "comma list; all by default"),
+      .option("--scopes <list>", `comma list of ${SCOPES.join(", ")}; all by default`),
     define("revoke", "Revoke a key.", admin("runKeyRevoke")).argument("<key-id>"),
     define(
       "list",
