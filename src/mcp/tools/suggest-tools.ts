@@ -17,7 +17,7 @@ const suggestTools = async (sent: string, known: readonly string[]): Promise<str
   const other = findOtherTool(name);
   if (other !== undefined) return [other];
   const turned = name.split("_").toReversed().join("_");
-  const near = [name, turned].flatMap((one) => findNearest(one, known, 1));
+  const near = [...findNearest(name, known, 1), ...known.filter((one) => one === turned)];
   const search = await openSearch();
   const found = search(name.replaceAll(/[._-]/g, " ")).filter((one) => known.includes(one));
   return [...new Set([...near, ...found])].slice(0, MOST);
