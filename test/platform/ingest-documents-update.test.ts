@@ -136,6 +136,7 @@ onEveryStore("ingested documents: closing and updating", (at) => {
         { closure_reason: "required", closure_date: "range", notes: "too_long" },
       ],
       [{ closure_reason: "paid", closure_date: "2026-13-01" }, { closure_date: "format" }],
+      [{ closure_reason: "paid", closure_date: { toString: 1 } }, { closure_date: "type" }],
     ]) {
       const refused = await close(sent);
       expect([refused.status, faultsOf(refused.body)]).toEqual([422, expected]);

@@ -102,7 +102,9 @@ export type AskedClosure = {
 };
 
 const checkFuture = (result: Fields, now: number): Fault[] => {
-  const at = Date.parse(String(result["closure_date"]));
+  const { closure_date: sent } = result;
+  // Not validated yet: an object of JSON may have a field `toString`, which is no function.
+  const at = typeof sent === "string" ? Date.parse(sent) : NaN;
   return at > now
     ? [
         {
