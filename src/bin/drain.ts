@@ -1,7 +1,7 @@
 import type { RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
-import { setTimeout as delay } from "node:timers/promises";
+import { setImmediate, setTimeout as delay } from "node:timers/promises";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { readyAnswer } from "../kit/readiness.ts";
 import { textBefore } from "../kit/text.ts";
@@ -12,7 +12,7 @@ const NOTICE_MS = 5 * SECOND;
 const ASKED_WITHIN_MS = MINUTE;
 /** After the listener is closed: the time without a request after which connections are idle, and the longest wait. */
 const QUIET_MS = 250;
-const LINGER_MS = 2 * SECOND;
+const LINGER_MS = 4 * SECOND;
 const LOOK_EVERY_MS = 50;
 
 const STOPPING = readyAnswer({
@@ -23,6 +23,26 @@ const STOPPING = readyAnswer({
 const refuseReady = (response: ServerResponse): void => {
   const headers = { "Content-Type": "application/json", "Cache-Control": "no-store" };
   response.writeHead(STOPPING.status, headers).end(JSON.stringify(STOPPING.body));
+};
+
+/** Accepts what waits in the listener's queue: closing the listener resets it. An event loop's turn accepts one. */
+const acceptWaiting = async (server: Server): Promise<void> => {
+  const until = performance.now() + LINGER_MS;
+  let accepted = true;
+  const note = (): void => void (accepted = true);
+  server.on("connection", note);
+  while (accepted && performance.now() < until) {
+    accepted = false;
+    await setImmediate();
+  }
+  server.off("connection", note);
+};
+
+/** The connection of a stream whose headers are sent would otherwise be used again when the stream ends. */
+const endConnectionAfter = (response: ServerResponse): void => {
+  const { socket } = response;
+  response.shouldKeepAlive = false;
+  response.once("finish", () => socket?.destroySoon());
 };
 
 export type Draining = {
@@ -64,12 +84,20 @@ export const createDraining = (inner: RequestListener): Draining => {
       state = "noticed";
       if (performance.now() - askedAt < ASKED_WITHIN_MS) await delay(NOTICE_MS);
       state = "last";
-      for (const response of running) response.shouldKeepAlive = false;
+      for (const response of running) endConnectionAfter(response);
+      await acceptWaiting(server);
       // The method of the HTTP server would close connections that are idle at this moment.
       NetServer.prototype.close.call(server);
       const began = performance.now();
-      const isQuiet = (): boolean => performance.now() - requestAt >= QUIET_MS;
-      while (!isQuiet() && performance.now() - began < LINGER_MS) await delay(LOOK_EVERY_MS);
+      const isQuiet = (): boolean =>
+        performance.now() - requestAt >= QUIET_MS &&
+        [...running].every(({ headersSent }) => headersSent);
+      // After a pause of the process, timers run before the requests that arrived in it are read.
+      const waitForArrived = (): Promise<void> => setImmediate();
+      await waitForArrived();
+      while (!isQuiet() && performance.now() - began < LINGER_MS) {
+        await delay(LOOK_EVERY_MS).then(waitForArrived);
+      }
     },
   };
 };

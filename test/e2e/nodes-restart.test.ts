@@ -10,8 +10,6 @@ import { verifies } from "../support/verifies.ts";
 
 const REQUESTS = 5000;
 const CONNECTIONS = 12;
-/** nginx takes a node back up to three seconds after it is ready; the next one restarts later. */
-const PAUSE_MS = 4000;
 const CATEGORIES = `${CONFIGURATION}/categories`;
 const VERSION = "2026-07-28";
 
@@ -71,7 +69,6 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
   const restart = async (node: Node): Promise<number | null> => {
     const status = await node.end("SIGTERM");
     await node.start();
-    await delay(PAUSE_MS);
     return status;
   };
 

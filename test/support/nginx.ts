@@ -30,7 +30,7 @@ http {
       ({ name, port, nodes }) => `
   upstream ${name} {
     zone ${name} 64k;
-    ${nodes.map((node) => `server 127.0.0.1:${node} max_fails=1 fail_timeout=1s;`).join("\n    ")}
+    ${nodes.map((node) => `server 127.0.0.1:${node} max_fails=0;`).join("\n    ")}
     keepalive 64;
   }
   server {
