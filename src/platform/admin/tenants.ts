@@ -62,7 +62,7 @@ export const checkTenantExists = async (db: Db, tenantId: string): Promise<Tenan
   const tenant = await findTenant(db, tenantId);
   if (tenant?.phase === null) return tenant;
   if (tenant !== undefined) throw createUnfinished(tenant);
-  throw new Problem("not_found", `There is no tenant ${tenantId}; "admin tenant list" names them.`);
+  throw new Problem("not_found", `There is no tenant ${tenantId}. "admin tenant list" names them.`);
 };
 
 /** Inserts a tenant within a transaction; refuses an id that is taken. */
