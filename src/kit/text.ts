@@ -13,8 +13,8 @@ export const textBefore = (text: string, characters: string): string => {
   return text;
 };
 
-// Control characters but the line feed, and those that change the direction of text or end a line.
-const ACTING = /[[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]--\n]/gv;
+// Control characters but tab and line feed, and those that change the direction of text or end a line.
+const ACTING = /[[\p{Cc}\p{Bidi_Control}\p{Zl}\p{Zp}]--[\n\t]]/gv;
 
 /** Returns text for a terminal: characters that act on one, or reorder what is shown, become escapes as in JSON. */
 export const escapeControls = (text: string): string =>
