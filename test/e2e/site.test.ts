@@ -19,9 +19,9 @@ const createPerson = async (env: Record<string, string>): Promise<void> => {
   if (status !== 0) throw new Error(stderr);
 };
 
-const click = async (place: Page | Frame, name: string): Promise<void> => {
-  await (await place.waitForSelector(`::-p-aria([name="${name}"][role="button"])`))?.click();
-};
+// A locator clicks when the element no longer moves, as content that appears above it makes it do.
+const click = (place: Page | Frame, name: string): Promise<void> =>
+  place.locator(`::-p-aria([name="${name}"][role="button"])`).click();
 
 const signIn = async (page: Page): Promise<void> => {
   await click(page, "Sign in");
@@ -98,7 +98,7 @@ describe.skipIf(chromium === undefined)(
     it("asks the server's questions itself, and does nothing without a yes", async () => {
       const { page } = await openPage(at);
       const board = await viewOf(page, "Dispute board");
-      await (await board.waitForSelector(".work .link"))?.click();
+      await board.locator(".work .link").click();
       const close = async (): Promise<void> => {
         await click(board, "Close…");
         await click(board, "Close");
@@ -123,9 +123,8 @@ describe.skipIf(chromium === undefined)(
         browserContextId: page.browserContext().id ?? "",
       });
       const board = await viewOf(page, "Dispute board");
-      const link = await board.waitForSelector(".work .link::-p-text(D-5209808-02)");
-      await link?.click();
-      await (await board.waitForSelector('button[aria-label^="Download "]'))?.click();
+      await board.locator(".work .link::-p-text(D-5209808-02)").click();
+      await board.locator('button[aria-label^="Download "]').click();
       await expect.poll(async () => (await readdir(folder)).join()).toBe("claim-5209808.xlsx");
       expect((await readFile(join(folder, "claim-5209808.xlsx"))).byteLength).toBeGreaterThan(0);
       expect(complaints).toEqual([]);

@@ -54,10 +54,8 @@ const sees = async (frame: Frame, wanted: RegExp): Promise<void> => {
   await expect.poll(() => text(frame, "#view")).toMatch(wanted);
 };
 
-const click = async (frame: Frame, name: string): Promise<void> => {
-  const button = await frame.waitForSelector(`::-p-aria([name="${name}"])`);
-  await button?.click();
-};
+const click = (frame: Frame, name: string): Promise<void> =>
+  frame.locator(`::-p-aria([name="${name}"])`).click();
 
 const focused = (frame: Frame): Promise<string> =>
   frame.evaluate(
@@ -143,7 +141,7 @@ describe.skipIf(chromium === undefined)(
     ): Promise<string[]> => {
       const frame = await host.open(opening);
       if (pick !== undefined) {
-        await (await frame.waitForSelector(pick))?.click();
+        await frame.locator(pick).click();
         await frame.waitForSelector("section:has(h2[tabindex]) tbody tr");
       }
       await frame.waitForFunction("!document.querySelector('[aria-busy=true], .loading')");
@@ -298,7 +296,7 @@ describe.skipIf(chromium === undefined)("the dispute board", () => {
       expect(assigned["assigneeName"]).toContain(String(person["lastName"]));
       await click(frame, String(codes[0]));
       await click(frame, "Add note…");
-      await frame.type("dialog textarea", HOSTILE);
+      await frame.locator("dialog[open] textarea").fill(HOSTILE);
       await click(frame, "Add note");
       await sees(frame, /The note was added/);
       await expect.poll(() => text(frame, ".timeline")).toContain(HOSTILE);
@@ -339,7 +337,7 @@ describe.skipIf(chromium === undefined)("the payment explorer", () => {
       const args = { source: "cashapp", groupBy: ["paymentDate:year"] };
       const frame = await host.open({ tool: "payments_summarize", args });
       await frame.select("select:has(option[value='paymentMethod'])", "paymentMethod");
-      await (await frame.waitForSelector(".rows .bar"))?.click();
+      await frame.locator(".rows .bar").click();
       await sees(frame, new RegExp(`Rows of ${String(largest?.key["paymentMethod"])}`));
       const count = () => frame.$$eval(ROWS, (all) => all.length);
       const rows = largest?.rows ?? 0;
@@ -377,7 +375,7 @@ describe.skipIf(chromium === undefined)("the account sheet", () => {
     await withHost(async (host) => {
       const frame = await host.open({ tool: "account_overview", args: { account: "co" } });
       await frame.waitForSelector("::-p-text(Which account?)");
-      await (await frame.$(".plain button"))?.click();
+      await frame.locator(".plain button").click();
       await frame.waitForSelector("::-p-text(Open documents by days past due)");
       const input = await frame.$("input[type=search]");
       await input?.click({ count: 3 });
