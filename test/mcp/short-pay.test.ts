@@ -1,24 +1,23 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { investigateShortPay } from "../../prompts/investigate-short-pay.ts";
-import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/query.ts";
+import { parsePaymentSummary } from "../../src/contract/insights/payment-summary.ts";
 import { connectLegacy, createOptions } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 
+/** Returns the call of payments_summarize that the prompt asks for. */
 const asked = (text: string): unknown => {
-  const [, filters = ""] = /filters (\{.*\}), and fields/.exec(text) ?? [];
-  const [, fields = ""] = /and fields ([^.]*)\./.exec(text) ?? [];
-  return {
-    source: "cashapp",
-    filters: JSON.parse(filters) as unknown,
-    fields: fields.split(",").map((name) => name.trim()),
-  };
+  const [, filters = "", groupBy = "", measures = "", topRows = ""] =
+    /filters (\{.*?\}), groupBy (\[.*?\]), measures (\[.*?\]), topRows (\d+)/.exec(text) ?? [];
+  return JSON.parse(
+    `{"source":"cashapp","filters":${filters},"groupBy":${groupBy},"measures":${measures},"topRows":${topRows}}`,
+  );
 };
 
 describe("the investigation of short payments", () => {
-  it.each(["0100042", 'A "quoted" \\ number'])("contains a valid query for %s", (number) => {
+  it.each(["0100042", 'A "quoted" \\ number'])("asks for a valid summary of %s", (number) => {
     const text = investigateShortPay.text({ accountNumber: number });
-    expect(parseSelection(PaymentQueryBody, asked(text)).faults).toBeUndefined();
+    expect(parsePaymentSummary(asked(text)).faults).toBeUndefined();
     const { filters } = z
       .object({ filters: z.object({ accountNumber: z.object({ eq: z.string() }) }) })
       .parse(asked(text));

@@ -27,7 +27,7 @@ vi.mock("node:fs/promises", async (importOriginal) => {
           if (name === "writeFile" && disk.fails !== undefined) {
             throw Object.assign(new Error("the disk fails"), { code: disk.fails });
           }
-          if (name !== "close") disk.acts.push(`${String(name)} ${what}`);
+          if (name === "writeFile" || name === "sync") disk.acts.push(`${name} ${what}`);
           if (name === "sync" && what === "folder") await disk.mayFlush;
           return Reflect.apply(value, target, given) as unknown;
         };
