@@ -2,6 +2,7 @@ import type { RequestListener, Server, ServerResponse } from "node:http";
 import { Server as NetServer } from "node:net";
 import type { Duplex } from "node:stream";
 import { setImmediate, setTimeout as delay } from "node:timers/promises";
+import { promisify } from "node:util";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { readyAnswer } from "../kit/readiness.ts";
 import { textBefore } from "../kit/text.ts";
@@ -38,11 +39,17 @@ const acceptWaiting = async (server: Server): Promise<void> => {
   server.off("connection", note);
 };
 
-/** The connection of a stream whose headers are sent would otherwise be used again when the stream ends. */
+/**
+ * Closes the connection of a running response with its end, also if headers that promise more requests are sent. It is
+ * closed in the same turn: a proxy would send the next request as soon as it has read the end.
+ */
 const endConnectionAfter = (response: ServerResponse): void => {
   const { socket } = response;
   response.shouldKeepAlive = false;
-  response.once("finish", () => socket?.destroySoon());
+  response.once("prefinish", () => {
+    if (socket?.writableLength === 0) socket.destroy();
+    else socket?.destroySoon();
+  });
 };
 
 export type Draining = {
@@ -63,9 +70,11 @@ export const createDraining = (inner: RequestListener): Draining => {
   let state: "open" | "noticed" | "last" = "open";
   let askedAt = -Infinity;
   let requestAt = -Infinity;
+  let isBehindProxy = false;
 
   const listener: RequestListener = (request, response) => {
     requestAt = performance.now();
+    isBehindProxy ||= request.headers["x-forwarded-for"] !== undefined;
     running.add(response);
     response.once("close", () => running.delete(response));
     response.shouldKeepAlive &&= state !== "last";
@@ -92,10 +101,14 @@ export const createDraining = (inner: RequestListener): Draining => {
       const isQuiet = (): boolean =>
         performance.now() - requestAt >= QUIET_MS &&
         [...running].every(({ headersSent }) => headersSent);
+      const countConnections = promisify(server.getConnections.bind(server));
+      // A proxy would send a request into a connection while it is being closed, and could not repeat it.
+      const hasIdleOfProxy = async (): Promise<boolean> =>
+        isBehindProxy && (await countConnections()) > running.size;
       // After a pause of the process, timers run before the requests that arrived in it are read.
       const waitForArrived = (): Promise<void> => setImmediate();
       await waitForArrived();
-      while (!isQuiet() && performance.now() - began < LINGER_MS) {
+      while (performance.now() - began < LINGER_MS && (!isQuiet() || (await hasIdleOfProxy()))) {
         await delay(LOOK_EVERY_MS).then(waitForArrived);
       }
     },

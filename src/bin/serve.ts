@@ -118,9 +118,12 @@ export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListen
   getRequestListener(
     async (request, { outgoing }) => {
       const response = await mcp.fetch(request, factsOf(outgoing));
-      // Of the SDK's streams: whether a connection stays open is the HTTP server's to say.
-      if (response.headers.get("connection") === "keep-alive")
-        response.headers.delete("connection");
+      // Of the SDK's streams: whether a connection stays open is the HTTP server's to say. The stream of a GET ends when
+      // the server stops, and a proxy would then use its connection for the next request.
+      if (response.headers.get("connection") === "keep-alive") {
+        if (request.method === "GET") response.headers.set("connection", "close");
+        else response.headers.delete("connection");
+      }
       return response;
     },
     { errorHandler: createErrorHandler },

@@ -31,6 +31,8 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
   });
   afterAll(() => cluster?.close());
 
+  /** Counts the attempts of the load, whose codes must differ. */
+  let loads = 0;
   const categories = async (): Promise<string[]> => {
     const { body } = await admin.call("GET", CATEGORIES);
     return (body as { code: string }[]).map(({ code }) => code);
@@ -77,9 +79,11 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
     const host = await connectHost(cluster, "legacy");
     const failed: string[] = [];
     let [sent, made] = [0, 0];
+    loads += 1;
+    const codes = `LOAD-${loads}-`;
     const restarted = new AbortController();
     const attempt = (turn: number): Promise<string | undefined> => {
-      if (turn % 20 === 0) return create(`LOAD-${(made += 1)}`);
+      if (turn % 20 === 0) return create(`${codes}${(made += 1)}`);
       if (turn % 3 === 0) return callTool(turn);
       return read();
     };
@@ -104,17 +108,17 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx that end (needs nginx)", () => {
         if (answer.isError === true) failed.push(JSON.stringify(answer.content));
       }
     };
-    const loads = [...Array.from({ length: CONNECTIONS }, load), converse()];
+    const loading = [...Array.from({ length: CONNECTIONS }, load), converse()];
     const statuses: (number | null)[] = [];
     for (const node of [...cluster.platforms, ...cluster.servers]) {
       statuses.push(await restart(node));
     }
     restarted.abort();
-    await Promise.all(loads);
+    await Promise.all(loading);
     expect(failed, await cluster.proxy.log()).toEqual([]);
     expect(sent).toBeGreaterThanOrEqual(REQUESTS);
     expect(statuses).toEqual([0, 0, 0, 0]);
-    expect((await categories()).filter((code) => code.startsWith("LOAD-"))).toHaveLength(made);
+    expect((await categories()).filter((code) => code.startsWith(codes))).toHaveLength(made);
     await host.close();
     // As long as 5,000 requests take on a machine that is busy with other work.
   }, 600_000);

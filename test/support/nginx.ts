@@ -32,6 +32,7 @@ http {
     zone ${name} 64k;
     ${nodes.map((node) => `server 127.0.0.1:${node} max_fails=0;`).join("\n    ")}
     keepalive 64;
+    keepalive_timeout 2s;
   }
   server {
     listen 127.0.0.1:${port};
