@@ -1,6 +1,7 @@
 import { join, resolve } from "node:path";
 import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
+import { getCode } from "../kit/error.ts";
 import { Secret } from "../kit/secret.ts";
 import { toolsetNames } from "../mcp/tools/toolsets.ts";
 import type { Settings } from "../mcp/caller.ts";
@@ -59,8 +60,9 @@ const readSettingFile = (
     const value = trimEndOf(readFile(path), "\r\n");
     return value === "" ? { fault: `${name}_FILE names an empty file` } : { value };
   } catch (error) {
-    const code = error instanceof Error && "code" in error ? ` (${String(error.code)})` : "";
-    return { fault: `${name}_FILE names a file that cannot be read${code}` };
+    const code = getCode(error);
+    const reason = code === undefined ? "" : ` (${code})`;
+    return { fault: `${name}_FILE names a file that cannot be read${reason}` };
   }
 };
 

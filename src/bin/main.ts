@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { Problem } from "../contract/errors.ts";
-import { getMessage } from "../kit/error.ts";
+import { getCode, getMessage } from "../kit/error.ts";
 import {
   type Config,
   ConfigError,
@@ -47,7 +47,7 @@ const listFaults = (sources: Sources): readonly string[] => {
 };
 
 const isUsage = (error: unknown): error is Error & { exitCode: number } =>
-  error instanceof Error && "code" in error && String(error.code).startsWith("commander.");
+  getCode(error)?.startsWith("commander.") ?? false;
 
 /** Returns the message, and each fault that the message does not include. */
 const formatProblem = ({ code, message, details }: Problem): string[] => [

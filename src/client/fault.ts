@@ -1,3 +1,5 @@
+import { getCode } from "../kit/error.ts";
+
 /**
  * The reason why a request got no response. `unknown_host`, `untrusted` (TLS) and `refused`: nothing was sent.
  * `lost`: the connection ended midway, so the platform may have acted. `garbled`: the bytes are not a valid response.
@@ -32,6 +34,6 @@ export const isUnsent = ({ kind }: TransportFault): boolean => UNSENT.has(kind);
 /** Returns an error's system code such as ECONNREFUSED, or "". Never text of the remote side. */
 export const findSystemCode = (error: unknown): string => {
   if (error instanceof AggregateError) return findSystemCode(error.errors[0]);
-  const code = error instanceof Error && "code" in error ? String(error.code) : "";
+  const code = getCode(error) ?? "";
   return /^[A-Z0-9_]{1,64}$/.test(code) ? code : "";
 };

@@ -1,14 +1,12 @@
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
+import { getCode } from "./error.ts";
 
 const isFolder = (path: string): Promise<boolean> =>
   stat(path).then(
     (found) => found.isDirectory(),
     () => false,
   );
-
-const isMissing = (error: unknown): boolean =>
-  error instanceof Error && "code" in error && error.code === "ENOENT";
 
 /** Makes one folder, unless it exists. */
 const makeOne = async (path: string): Promise<void> => {
@@ -28,7 +26,7 @@ export const makeFolder = async (path: string): Promise<void> => {
     await makeOne(path);
   } catch (error) {
     const above = dirname(path);
-    if (!isMissing(error) || above === path) throw error;
+    if (getCode(error) !== "ENOENT" || above === path) throw error;
     // It may exist by now, because another process makes folders, too.
     await makeFolder(above);
     await makeOne(path);

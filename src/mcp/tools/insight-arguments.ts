@@ -40,7 +40,7 @@ const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): 
 const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:|at most/;
 
 /** Says what to send instead of null, or of a number where a text is asked for; undefined for other values. */
-const describeInsteadOf = (name: string, value: unknown): string | undefined => {
+const describeWrongType = (name: string, value: unknown): string | undefined => {
   if (value === null) {
     const isPerson = name === "assignee";
     return isPerson
@@ -61,7 +61,7 @@ const withExample = (
 ): Fault => {
   const [name = ""] = fault.field.split(/[.[]/, 1);
   const isText = fault.message === "must be a string" || values[name] === null;
-  const instead = isText ? describeInsteadOf(name, [values[name]].flat()[0]) : undefined;
+  const instead = isText ? describeWrongType(name, [values[name]].flat()[0]) : undefined;
   if (instead !== undefined) return { ...fault, message: instead };
   const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (schema === undefined || HAS_EXAMPLE.test(fault.message)) return fault;

@@ -67,7 +67,7 @@ const refuseAmbiguous = (field: string, code: string, candidates: string[]): nev
 };
 
 /** Returns what was read; nothing if the platform refuses to, so that it judges the value itself. */
-const orNone = async <T>(
+const readUnlessRefused = async <T>(
   { options }: Context,
   read: () => Promise<readonly T[]>,
 ): Promise<readonly T[]> => {
@@ -83,7 +83,7 @@ const orNone = async <T>(
 const toDisputeId = async (context: Context, field: string, value: string): Promise<string> => {
   if (parseDisputeCode(value) === undefined) return value;
   const numbers = await createNumberContext(context.broker, context.options);
-  const found = await orNone(context, () => findByCode(numbers, value));
+  const found = await readUnlessRefused(context, () => findByCode(numbers, value));
   if (found.length > 1) {
     const candidates = found.map(
       ({ disputeId, accountNumber }) => `${disputeId} of account ${accountNumber}`,
@@ -102,7 +102,7 @@ const toConfigurationId = async (
   const coded = CODED[field];
   if (coded === undefined || value === "" || UUID.test(value)) return value;
   const { broker, options } = context;
-  const rows = await orNone(context, async () => {
+  const rows = await readUnlessRefused(context, async () => {
     const { output } = await broker.call(coded.list, {}, options);
     return Array.isArray(output) ? (output as Row[]) : [];
   });

@@ -16,8 +16,8 @@ const suggestTools = async (sent: string, known: readonly string[]): Promise<str
   const name = sent.slice(0, MAX_NAME);
   const other = findOtherTool(name);
   if (other !== undefined) return [other];
-  const turned = name.split("_").toReversed().join("_");
-  const near = [...findNearest(name, known, 1), ...known.filter((one) => one === turned)];
+  const reversed = name.split("_").toReversed().join("_");
+  const near = [...findNearest(name, known, 1), ...known.filter((one) => one === reversed)];
   const search = await openSearch();
   const found = search(name.replaceAll(/[._-]/g, " ")).filter((one) => known.includes(one));
   return [...new Set([...near, ...found])].slice(0, MOST);

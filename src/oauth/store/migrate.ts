@@ -1,4 +1,5 @@
 import { type Migration, Migrator } from "kysely/migration";
+import { getMessage } from "../../kit/error.ts";
 import type { Db, StoredRecord } from "./port.ts";
 
 /** Yields the records that a released version stored in the platform's table `oauth_records`, in batches. */
@@ -61,7 +62,6 @@ export const migrate = async (db: Db, readReleased: ReadReleased): Promise<void>
   });
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
-  const reason = error instanceof Error ? error.message : String(error);
-  const message = `the tables of the built-in sign-in could not be created: ${reason}`;
+  const message = `the tables of the built-in sign-in could not be created: ${getMessage(error)}`;
   throw new Error(message, { cause: error });
 };

@@ -9,7 +9,7 @@ import { insertAll } from "../store/bulk-writes.ts";
 import type { Db, Snapshot, Store } from "../store/port.ts";
 import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
 import type { AuditHeadRow, AuditLogRow, Tables, TenantRow } from "../store/tables.ts";
-import { findTenant } from "../store/tenants.ts";
+import { findTenant, findTenantOfConnection } from "../store/tenants.ts";
 import { findUser, findUserByEmail } from "../store/users.ts";
 import { listFiles, type MoveNeeds } from "./tenant-export.ts";
 import { filePath, type Manifest, readManifest, readTable, type Row } from "./tenant-folder.ts";
@@ -254,13 +254,9 @@ const checkFree = async (task: Import, tenant: TenantRow): Promise<void> => {
   }
   const { connection_id: connectionId } = tenant;
   // The names of a tenant's files begin with its connection.
-  const twin = await store.read
-    .selectFrom("tenants")
-    .select("id")
-    .where("connection_id", "=", connectionId)
-    .executeTakeFirst();
-  if (twin !== undefined) {
-    throw new Problem("conflict", `The tenant ${twin.id} has the connection ${connectionId}.`);
+  const holder = await findTenantOfConnection(store.read, connectionId);
+  if (holder !== undefined) {
+    throw new Problem("conflict", `The tenant ${holder} has the connection ${connectionId}.`);
   }
   for await (const { key } of files.list(connectionId)) {
     throw new Problem(

@@ -1,7 +1,7 @@
 import { type Clock, DAY, HOUR, MINUTE } from "../../kit/clock.ts";
 import { addJob, removeJob } from "../store/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
-import { hasConnection } from "../store/tenants.ts";
+import { findTenantOfConnection } from "../store/tenants.ts";
 import type { JobKind } from "../jobs/job.ts";
 import type { FileStore } from "./port.ts";
 
@@ -55,8 +55,9 @@ export const createUnclaimedFilesJob = ({
   retryMs: (tries) => tries * MINUTE,
   async run(job) {
     // A tenant that was deleted may have been imported again, with the same connection.
-    const isInUse = await hasConnection(store.read, job.id);
-    if (!isInUse) for await (const { key } of files.list(job.id)) await files.remove(key);
+    const tenantId = await findTenantOfConnection(store.read, job.id);
+    if (tenantId === undefined)
+      for await (const { key } of files.list(job.id)) await files.remove(key);
     await store.transaction((tx) => job.finish(tx));
   },
   giveUp: (job) => store.transaction((tx) => job.repeat(tx, clock() + DAY)),

@@ -39,7 +39,7 @@ class JobWorker implements Worker {
   #polling: Promise<void> | undefined;
   #pollAgain = false;
   /** Whether the last poll failed. */
-  #isAway = false;
+  #hasFailed = false;
   #timer: NodeJS.Timeout | undefined;
 
   constructor(needs: WorkerNeeds, kinds: readonly JobKind[]) {
@@ -91,12 +91,12 @@ class JobWorker implements Worker {
         // Repeats the poll if it was woken meanwhile.
         await this.#claimAll();
       } while (this.#pollAgain && !this.#closing.signal.aborted);
-      if (this.#isAway) this.#needs.log.info("jobs.restored");
-      this.#isAway = false;
+      if (this.#hasFailed) this.#needs.log.info("jobs.restored");
+      this.#hasFailed = false;
     } catch (error) {
       // Once for an outage: every node asks each second.
-      this.#needs.log[this.#isAway ? "debug" : "warn"]("jobs.unavailable", toErrorFields(error));
-      this.#isAway = true;
+      this.#needs.log[this.#hasFailed ? "debug" : "warn"]("jobs.unavailable", toErrorFields(error));
+      this.#hasFailed = true;
     }
     this.#polling = undefined;
   }

@@ -1,5 +1,6 @@
 import { type Kysely, sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
+import { getMessage } from "../../kit/error.ts";
 import { type Db, StoreUnavailable } from "./port.ts";
 import { findNewestVersion } from "./program-versions.ts";
 import { spine } from "./migrations/0001-spine.ts";
@@ -95,8 +96,6 @@ export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing)
   if (error instanceof StoreUnavailable) throw error;
   // After an error of the database itself, the transaction reads nothing any more.
   const newer = await describeNewer(db as unknown as Db).catch(() => undefined);
-  const reason = error instanceof Error ? error.message : String(error);
-  throw (
-    newer ?? new Error(`the store could not be brought up to date: ${reason}`, { cause: error })
-  );
+  const message = `the store could not be brought up to date: ${getMessage(error)}`;
+  throw newer ?? new Error(message, { cause: error });
 };

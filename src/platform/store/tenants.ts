@@ -40,10 +40,13 @@ const anyTenant = prepareQuery((db: Db) => db.selectFrom("tenants").select("id")
 /** Whether the store has any tenant. */
 export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)).length > 0;
 
-/** Whether a tenant has this connection, also one that is being imported. */
-export const hasConnection = async (db: Db, connectionId: string): Promise<boolean> => {
+/** Finds the id of the tenant with this connection, also of one that is being imported. */
+export const findTenantOfConnection = async (
+  db: Db,
+  connectionId: string,
+): Promise<string | undefined> => {
   const query = db.selectFrom("tenants").select("id").where("connection_id", "=", connectionId);
-  return (await query.executeTakeFirst()) !== undefined;
+  return (await query.executeTakeFirst())?.id;
 };
 
 /** Finds a tenant that must exist. */

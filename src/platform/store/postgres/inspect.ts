@@ -1,5 +1,5 @@
 import { Kysely, sql } from "kysely";
-import pg from "pg";
+import { createPool } from "../../../kit/postgres/pool.ts";
 import { guardDialect } from "../guard.ts";
 import type { Db } from "../port.ts";
 import type { Tables } from "../tables.ts";
@@ -10,15 +10,8 @@ const CONNECT_MS = 5_000;
 
 /** Reads from a PostgreSQL database over a connection of its own. */
 export const inspectPostgres = async <T>(url: string, read: (db: Db) => Promise<T>): Promise<T> => {
-  const pool = new pg.Pool({
-    connectionString: url,
-    fallback_application_name: "receivables-mcp",
-    max: 1,
-    connectionTimeoutMillis: CONNECT_MS,
-    query_timeout: CONNECT_MS,
-  });
-  // Without a listener the error of an idle connection would end the process.
-  pool.on("error", () => {});
+  const limits = { connectionTimeoutMillis: CONNECT_MS, query_timeout: CONNECT_MS };
+  const pool = createPool(url, { max: 1, ...limits });
   await using db = new Kysely<Tables>({
     dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage),
   });
