@@ -15,6 +15,7 @@ const ASKED_WITHIN_MS = MINUTE;
 const QUIET_MS = 250;
 const LINGER_MS = 4 * SECOND;
 const LOOK_EVERY_MS = 50;
+const SHORT_TURN_MS = 0.5;
 
 const STOPPING = readyAnswer({
   ok: false,
@@ -26,15 +27,19 @@ const refuseReady = (response: ServerResponse): void => {
   response.writeHead(STOPPING.status, headers).end(JSON.stringify(STOPPING.body));
 };
 
-/** Accepts what waits in the listener's queue: closing the listener resets it. An event loop's turn accepts one. */
+/**
+ * Accepts what waits in the listener's queue, which closing the listener resets. An event loop's turn accepts one
+ * connection; after a long turn others may have arrived.
+ */
 const acceptWaiting = async (server: Server): Promise<void> => {
   const until = performance.now() + LINGER_MS;
-  let accepted = true;
+  let accepted = false;
   const note = (): void => void (accepted = true);
   server.on("connection", note);
-  while (accepted && performance.now() < until) {
+  for (let now = performance.now(); now < until; now = performance.now()) {
     accepted = false;
     await setImmediate();
+    if (!accepted && performance.now() - now < SHORT_TURN_MS) break;
   }
   server.off("connection", note);
 };
