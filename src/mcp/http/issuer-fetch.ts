@@ -12,7 +12,7 @@ export class IssuerUnavailable extends Error {
     super(`${issuer} does not answer; the next request is sent after ${formatTimestamp(until)}`, {
       cause,
     });
-    this.name = "IssuerAway";
+    this.name = "IssuerUnavailable";
     this.until = until;
   }
 }

@@ -60,7 +60,7 @@ export const createStreamRevocation = (
     if (isChecking) return;
     isChecking = true;
     await endRevokedStreams({ gate, now, streams })
-      .catch((error: unknown) => log.warn("mcp.leases", toErrorFields(error)))
+      .catch((error: unknown) => log.warn("mcp.stream_check_failed", toErrorFields(error)))
       .finally(() => {
         isChecking = false;
       });
