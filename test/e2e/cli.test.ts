@@ -54,10 +54,12 @@ describe("printed text", () => {
     const line = JSON.stringify({ tool: name });
     await writeFile(join(folder, "audit.ndjson"), `${line}\n`);
     const { stdout } = await run(["audit"]);
-    const { stderr } = await run(["admin", "tenant", "show", name]);
+    const noFolder = { ...env, RECEIVABLES_DATA: join(folder, name) };
+    const { stderr } = await runCli(["admin", "tenant", "list"], noFolder);
     await rm(join(folder, "audit.ndjson"));
     expect(JSON.parse(stdout)).toEqual({ tool: name });
-    expect(stderr).toContain("There is no tenant");
+    expect(stderr).toContain("There is no store in the data folder");
+    expect(await readdir(folder)).not.toContain(name);
     expect(stdout + stderr).not.toMatch(/[[\p{C}\p{Zl}]--\n]/v);
   });
 });

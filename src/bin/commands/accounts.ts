@@ -60,7 +60,9 @@ export const runTenantExport = (io: Io, tenantId: string, folder: string) =>
   printFromStore(io, async (base) => exportTenant(await openMove(io, base), { tenantId, folder }));
 
 export const runTenantImport = (io: Io, folder: string) =>
-  printFromStore(io, async (base) => importTenant(await openMove(io, base), folder));
+  printFromStore(io, async (base) => importTenant(await openMove(io, base), folder), {
+    canCreate: true,
+  });
 
 export const runRoleList = (io: Io, { tenant }: OfTenant) =>
   withStore(io, async ({ store }) => printAll(io, await listTenantRoles(store.read, tenant)));

@@ -22,13 +22,31 @@ import { createUser, type NewUser, updateUser } from "../../platform/admin/users
 import { adoptFileStore } from "../../platform/files/identity.ts";
 import { formatLocation } from "../../platform/files/location.ts";
 import { openFiles } from "../../platform/files/open.ts";
+import { inspectStore } from "../../platform/store/inspect.ts";
 import { createDemo } from "../demo.ts";
 import { getDataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
 import { type Base, openBase, openOwnFiles } from "../platform.ts";
+import { readStore } from "../store-checks.ts";
+
+const checkStoreExists = async ({ config }: Io): Promise<void> => {
+  const state = await readStore(config, inspectStore);
+  if (state?.isEmpty === false) return;
+  const place =
+    config.databaseUrl === undefined
+      ? `in the data folder ${config.dataFolder}. Check --data or RECEIVABLES_DATA`
+      : "in the database. Check DATABASE_URL";
+  throw new Problem("not_found", `There is no store ${place}, or create a tenant first.`);
+};
 
 // Commands use the store directly, also while servers run on it.
-export const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Promise<T> => {
+export const withStore = async <T>(
+  io: Io,
+  act: (base: Base) => Promise<T>,
+  { canCreate = false } = {},
+): Promise<T> => {
+  // A mistyped folder would become another, empty store.
+  if (!canCreate) await checkStoreExists(io);
   const base = await openBase(io.config);
   try {
     return await act(base);
@@ -40,8 +58,9 @@ export const withStore = async <T>(io: Io, act: (base: Base) => Promise<T>): Pro
 export const printFromStore = async (
   io: Io,
   act: (base: Base) => Promise<object>,
+  options?: { canCreate: boolean },
 ): Promise<void> => {
-  io.print(await withStore(io, act));
+  io.print(await withStore(io, act, options));
 };
 
 /** Reads a new password: at a terminal without showing it, else standard input without the final newline. */
@@ -54,7 +73,10 @@ export const runTenantCreate = (
   io: Io,
   tenantId: string,
   { name, currencyModel, currency }: Required<Omit<NewTenant, "tenantId">>,
-) => printFromStore(io, (base) => createTenant(base, { tenantId, name, currencyModel, currency }));
+) => {
+  const tenant = { tenantId, name, currencyModel, currency };
+  return printFromStore(io, (base) => createTenant(base, tenant), { canCreate: true });
+};
 
 export const runTenantShow = (io: Io, tenantId: string) =>
   printFromStore(io, (base) => showTenant(base, tenantId));
@@ -113,13 +135,15 @@ export const runKeyIssue = (
   );
 
 /** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
-export const runDemoCreate = (io: Io) =>
-  printFromStore(io, async (base) => {
-    const { demo: path } = getDataPaths(io.config.dataFolder);
+export const runDemoCreate = (io: Io) => {
+  const { demo: path } = getDataPaths(io.config.dataFolder);
+  const create = async (base: Base) => {
     const files = await openOwnFiles(base, io.config);
     const masterKey = await createMasterKeyReader(io.config)();
     return createDemo({ ...base, files, masterKey, path });
-  });
+  };
+  return printFromStore(io, create, { canCreate: true });
+};
 
 /** Records the configured file store as the database's, after its files were moved there. */
 export const runFilesAdopt = (io: Io) =>

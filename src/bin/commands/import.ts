@@ -24,9 +24,10 @@ import { type Counts, type Reject, runImport } from "../../platform/import/run.t
 import { createScoreTarget } from "../../platform/import/scores.ts";
 import type { Target } from "../../platform/import/target.ts";
 import type { Io } from "../io.ts";
-import { type Base, openBase } from "../platform.ts";
+import type { Base } from "../platform.ts";
 import type { Kind, ImportOptions } from "../import-options.ts";
 import { createProgress } from "../progress.ts";
+import { withStore } from "./admin.ts";
 
 type Needs = Parameters<typeof createDisputeTarget>[0] &
   Pick<Base, "store"> & { source: Source; matching: boolean };
@@ -199,10 +200,9 @@ const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts)
 };
 
 /** Imports a file into the store directly, also while servers run on it. */
-export const importFile = async (io: Io, options: ImportOptions): Promise<void> => {
-  const { tenant: tenantId, createConfiguration = false } = options;
-  const base = await openBase(io.config);
-  try {
+export const importFile = (io: Io, options: ImportOptions): Promise<void> =>
+  withStore(io, async (base) => {
+    const { tenant: tenantId, createConfiguration = false } = options;
     await checkTenantExists(base.store.read, tenantId);
     const source = options.source ?? "cashapp";
     const format = chooseFormat(options);
@@ -224,7 +224,4 @@ export const importFile = async (io: Io, options: ImportOptions): Promise<void> 
       await input.close();
       target.close?.();
     }
-  } finally {
-    await base.store.close();
-  }
-};
+  });
