@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useEffect, useId, useRef } from "preact/hooks";
+import { useId, useLayoutEffect, useRef } from "preact/hooks";
 
 type DialogProps = {
   title: string;
@@ -34,7 +34,8 @@ export const Dialog = ({
 }: DialogProps) => {
   const element = useRef<HTMLDialogElement>(null);
   const label = useId();
-  useEffect(() => {
+  // Before the first paint: keys pressed after it belong to the dialog.
+  useLayoutEffect(() => {
     const opener = document.activeElement;
     element.current?.showModal();
     if (element.current && opener) placeNear(element.current, opener);
