@@ -158,18 +158,40 @@ describe("a backup of the embedded store", () => {
     expect(existsSync(join(empty, "receivables.db"))).toBe(false);
   });
 
+  /** Runs a command that cannot write files beyond 64 blocks of 1 KiB, as on a full disk; returns its exit status. */
+  const runOnFullDisk = async (args: string[], env: Record<string, string>) => {
+    const line = `ulimit -f 64; exec "$0" "$@"`;
+    const child = spawn("bash", ["-c", line, process.execPath, CLI, "admin", ...args], {
+      env: { ...process.env, ...env, NODE_DISABLE_COMPILE_CACHE: "1" },
+      stdio: "ignore",
+    });
+    const [status] = (await once(child, "close")) as [number | null];
+    return status;
+  };
+
   verifies("OP-40");
   it("leaves nothing behind where the disk is full", async () => {
     await fill();
     const backup = join(folder, "backup");
-    // Files beyond 64 blocks of 1 KiB cannot be written, as on a full disk.
-    const line = `ulimit -f 64; exec "$0" "$@"`;
-    const child = spawn("bash", ["-c", line, process.execPath, CLI, "admin", "backup", backup], {
-      env: { ...process.env, ...withData(data), NODE_DISABLE_COMPILE_CACHE: "1" },
-      stdio: "ignore",
-    });
-    const [status] = (await once(child, "close")) as [number | null];
-    expect(status).toBe(1);
+    expect(await runOnFullDisk(["backup", backup], withData(data))).toBe(1);
     expect(filesUnder(backup)).toEqual([]);
+  });
+
+  verifies("OP-40");
+  it("leaves no half files behind where its restore fails or is killed, and restores then", async () => {
+    await fill();
+    const backup = join(folder, "backup");
+    expect((await runCli(["admin", "backup", backup], withData(data))).status).toBe(0);
+    const target = { ...withData(join(folder, "target")), RECEIVABLES_SECRET_KEY: KEY };
+    const written = () =>
+      filesUnder(target.RECEIVABLES_DATA).filter((path) => !path.endsWith("store/id"));
+    expect(await runOnFullDisk(["restore", backup], target)).toBe(1);
+    expect(written()).toEqual([]);
+    const drafts = join(target.RECEIVABLES_DATA, "restoring");
+    await mkdir(drafts);
+    await writeFile(join(drafts, "half"), "of a restore that was killed");
+    const restored = await runCli(["admin", "restore", backup], target);
+    expect(restored.status, restored.stderr).toBe(0);
+    expect(written()).toEqual([join(target.RECEIVABLES_DATA, "receivables.db")]);
   });
 });

@@ -1,5 +1,5 @@
 import { createReadStream, existsSync } from "node:fs";
-import { readFile, rename } from "node:fs/promises";
+import { readFile, rename, rm, rmdir } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { Problem } from "../../contract/errors.ts";
 import { randomToken } from "../../kit/ids.ts";
@@ -79,24 +79,32 @@ const checkEntries = async (folder: string, entries: readonly Entry[]): Promise<
   refuse(`The backup has ${faults.length} damaged files: ${shown}.`);
 };
 
+/** The folder, within the data folder, of files that are not yet complete. */
+const DRAFTS = "restoring";
+
+const draftsOf = ({ paths }: RestoreNeeds): string => join(dirname(paths.database), DRAFTS);
+
 /** Copies a file to its place; it appears there as a whole. */
-const place = async (from: string, to: string): Promise<void> => {
-  const draft = `${to}.${randomToken()}`;
+const place = async (from: string, to: string, drafts: string): Promise<void> => {
+  const draft = join(drafts, randomToken());
   await makeFolder(dirname(to));
-  await copyFlushed(from, draft);
-  await rename(draft, to);
+  await makeFolder(drafts);
+  try {
+    await copyFlushed(from, draft);
+    await rename(draft, to);
+  } finally {
+    await rm(draft, { force: true });
+  }
 };
 
-const restoreEntry = async (
-  { folder, paths, files }: RestoreNeeds,
-  { path, size }: Entry,
-): Promise<void> => {
+const restoreEntry = async (needs: RestoreNeeds, { path, size }: Entry): Promise<void> => {
+  const { folder, paths, files } = needs;
   const from = join(folder, path);
   if (path.startsWith(FILES)) {
     await files.put(path.slice(FILES.length), createReadStream(from), size);
     return;
   }
-  await place(from, join(dirname(paths.database), path));
+  await place(from, join(dirname(paths.database), path), draftsOf(needs));
 };
 
 /**
@@ -115,9 +123,16 @@ export const restoreBackup = async (needs: RestoreNeeds) => {
     ...entries.filter((entry) => !isDatabase(entry)),
     ...entries.filter((entry) => isDatabase(entry)),
   ];
-  for (const entry of inOrder) {
-    // One after the other, and the database last.
-    await restoreEntry(needs, entry);
+  // What a restore that was killed has left.
+  await rm(draftsOf(needs), { recursive: true, force: true });
+  try {
+    for (const entry of inOrder) {
+      // One after the other, and the database last.
+      await restoreEntry(needs, entry);
+    }
+  } finally {
+    // Another restore may still have drafts in it.
+    await rmdir(draftsOf(needs)).catch(() => {});
   }
   const { createdAt, program, tenants, missing } = header;
   const bytes = entries.reduce((sum, { size }) => sum + size, 0);
