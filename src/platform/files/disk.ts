@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { open, opendir, rename, rm, stat } from "node:fs/promises";
+import { open, opendir, rename, rm, rmdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { Readable } from "node:stream";
 import { getCode } from "../../kit/error.ts";
@@ -28,8 +28,9 @@ const unlessMissing = async <T>(act: Promise<T>): Promise<T | undefined> => {
   }
 };
 
-// Some systems cannot flush a folder; there the file system decides how durable names are.
-const UNFLUSHABLE = new Set(["EISDIR", "EPERM", "EINVAL", "ENOTSUP"]);
+// Some systems cannot flush a folder; there the file system decides how durable names are. A folder that is gone was
+// removed with its last file.
+const UNFLUSHABLE = new Set(["EISDIR", "EPERM", "EINVAL", "ENOTSUP", "ENOENT"]);
 
 const flushFolder = async (path: string): Promise<void> => {
   try {
@@ -94,12 +95,28 @@ async function* listFiles(
 // No key begins with a dot, so no key can name a draft.
 const DRAFTS = ".drafts";
 
+/** The number of times that a folder is made again which was removed meanwhile with its last file. */
+const FOLDER_TRIES = 20;
+/** A folder is gone, or was there and is gone. */
+const REMOVED = new Set(["ENOENT", "EEXIST"]);
+
+const moveTo = async (place: string, draft: string): Promise<void> => {
+  for (let left = FOLDER_TRIES; ; left -= 1) {
+    try {
+      await makeFolder(dirname(place));
+      await rename(draft, place);
+      return;
+    } catch (error) {
+      if (!REMOVED.has(getCode(error) ?? "") || left === 0) throw error;
+    }
+  }
+};
+
 /** Creates a function that renames a draft to its key, and flushes every folder that may be new. */
 const createKeep = (folder: string) => {
   const flush = createFlush();
   return async (draft: string, place: string): Promise<void> => {
-    await makeFolder(dirname(place));
-    await rename(draft, place);
+    await moveTo(place, draft);
     for (let at = dirname(place); at.length >= folder.length; at = dirname(at)) {
       // Makes a name safe before the folder that holds it.
       await flush(at);
@@ -142,6 +159,8 @@ export const createDiskFiles = (path: string): FileStore => {
     async remove(key) {
       const place = pathOf(key);
       await guardDisk(() => rm(place, { force: true }));
+      // Each export run has a folder of its own. One that has other files stays.
+      await rmdir(dirname(place)).catch(() => {});
     },
 
     async *list(first) {
