@@ -15,16 +15,10 @@ export const run = async (dataFolder: string): Promise<void> => {
   installLastResort();
   restoreWorkingFolder();
   const ended = new AbortController();
-  for (const signal of ["SIGTERM", "SIGINT"] as const) {
-    process.once(signal, () => {
-      ended.abort();
-    });
-  }
+  const end = (): void => ended.abort();
 
   // The host has closed stdout, so it has gone.
-  process.stdout.on("error", () => {
-    ended.abort();
-  });
+  process.stdout.on("error", end);
 
   process.exitCode = await runMain({
     argv: process.argv.slice(2),
@@ -42,7 +36,10 @@ export const run = async (dataFolder: string): Promise<void> => {
     isTerminal: process.stdout.isTTY,
     ask: process.stdin.isTTY ? terminalAsk : undefined,
     readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
-    ended: ended.signal,
+    takeSignals: () => {
+      for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, end);
+      return ended.signal;
+    },
   });
 
   // Ends the process even if something is still open.

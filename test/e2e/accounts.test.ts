@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -106,4 +107,22 @@ it("a tenant is exported, deleted while a server runs, and imported again", asyn
   const lines = (await admin("user list")).stdout.trimEnd().split("\n");
   expect(lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ email: EMAIL }]);
   expect(await result("audit verify acme")).toMatchObject({ ok: true });
+});
+
+it("a signal ends a command at once that waits or works", async () => {
+  const data = join(folder, "waiting");
+  const own = { RECEIVABLES_DATA: data };
+  const create = async (line: string) =>
+    expect(await runCli(line.split(" "), own, FIRST)).toMatchObject({ status: 0 });
+  await create("admin tenant create acme --name Acme");
+  const names = "--first-name Ann --last-name Lee --role Administrator";
+  await create(`admin user create --tenant acme --email ${EMAIL} ${names}`);
+  for (const signal of ["SIGTERM", "SIGINT"] as const) {
+    // It waits for a password on standard input.
+    const command = startCli(["admin", "user", "set-password", "--email", EMAIL], own);
+    await expect
+      .poll(() => existsSync(join(data, "receivables.db-wal")), { timeout: 30_000 })
+      .toBe(true);
+    expect((await command.end(signal)).status).toBe(null);
+  }
 });

@@ -160,6 +160,7 @@ const createMcp = async (
 
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
 export const serveHttp = async (io: Io, address: Address): Promise<void> => {
+  const ended = io.takeSignals();
   const config = await withExportKey(io.config, "http");
   const figures = async () => shared.opened()?.platform.figures();
   const metrics = await openMetrics(config, createLog(config.level), figures);
@@ -203,7 +204,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     if (io.tellsPerson || auth === "none") {
       io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
     }
-    await waitForAbort(io.ended);
+    await waitForAbort(ended);
     log.info("server.stopping");
     await served.drain();
     const closed = served.close();

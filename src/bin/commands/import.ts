@@ -186,7 +186,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts)
       reject: rejects.add,
       progress: (sofar) => progress.at(bytes, sofar),
       ignored: (columns) => log.warn("import.columns_ignored", { columns }),
-      ended: io.ended,
+      ended: io.takeSignals(),
       record: (tx, run) => base.record(tx, { ...change, metadata: { ...origin, ...run } }),
     });
   } finally {

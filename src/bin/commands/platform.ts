@@ -7,6 +7,7 @@ import { waitForAbort } from "../../kit/abort.ts";
 
 /** Serves the REST platform alone. */
 export const servePlatform = async (io: Io, address: Address): Promise<void> => {
+  const ended = io.takeSignals();
   let open: OpenPlatform | undefined;
   const figures = async () => open?.figures();
   const metrics = await openMetrics(io.config, createLog(io.config.level), figures);
@@ -15,7 +16,7 @@ export const servePlatform = async (io: Io, address: Address): Promise<void> => 
     const served = await serve(createPlatformListener(open), address);
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url });
     metrics.log.info("server.started", { version: io.version, url: served.url });
-    await waitForAbort(io.ended);
+    await waitForAbort(ended);
     metrics.log.info("server.stopping");
     await served.drain();
     await served.close();

@@ -36,11 +36,12 @@ const TERMINAL_HINT =
 /** Serves MCP over stdio until the host closes stdin or a signal arrives. */
 export const serveStdio = async (io: Io): Promise<void> => {
   const { version } = io;
+  const ended = io.takeSignals();
   const config = await withExportKey(io.config, "stdio");
   const log = createLog(config.level);
   const { open, close } = createLazyNeeds(config, log);
   if (io.ask !== undefined) io.tell(TERMINAL_HINT);
   const server = startStdio({ settings: config.mcp, version, log, open });
-  await Promise.race([server.closed, waitForAbort(io.ended)]);
+  await Promise.race([server.closed, waitForAbort(ended)]);
   await waitAtMost(CLOSE_TIMEOUT_MS, Promise.all([server.close(), close()]));
 };
