@@ -3,7 +3,7 @@
  * costs tokens in every session.
  */
 export const parameterDescriptions: Readonly<Record<string, string>> = {
-  fileName: "with extension",
+  fileName: "ending in .pdf .zip .eml .jpeg .gif .png .mov .mp4 .docx .xlsx .txt or .rtf",
   text: "content; or send base64 or path",
   path: "local file in an allowed folder",
   status: "closes, cancels or reopens",

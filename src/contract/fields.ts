@@ -24,6 +24,10 @@ export const Name = text(200);
 export const RecordNumber = requiredText(128);
 export const RecordId = requiredText(128);
 
+/** One of several ways to name a record. Null is the same as absent: many clients write all of them. */
+export const alternative = <T>(schema: z.ZodType<T, T>) =>
+  schema.nullish().transform((value) => value ?? undefined);
+
 // Printable characters except the path separator.
 const CODE = /^[^/\p{C}\p{Zl}\p{Zp}]+$/u;
 

@@ -140,6 +140,8 @@ onEveryStore("assignees", (at) => {
         { departmentId },
         { departmentCode: "cLaImS" },
         { departmentId, departmentCode: "CLAIMS" },
+        { departmentId: null, departmentCode: "CLAIMS" },
+        { departmentId, departmentCode: null },
       ]) {
         const made = await make(on.admin, "/assignees", { ...department, person: person() });
         expect(made.departmentId).toBe(departmentId);
@@ -161,7 +163,10 @@ onEveryStore("assignees", (at) => {
         expect(faultsOf(changed.body)).toEqual(faultsOf(created.body));
         return faultsOf(created.body);
       };
-      expect(await refuse({})).toEqual({ departmentId: "required" });
+      const none = { departmentId: null, departmentCode: null };
+      for (const sent of [{}, none]) {
+        expect(await refuse(sent)).toEqual({ departmentId: "required" });
+      }
       expect(await refuse({ departmentId: "x" })).toEqual({ departmentId: "unknown_reference" });
       expect(await refuse({ departmentCode: "X" })).toEqual({
         departmentCode: "unknown_reference",

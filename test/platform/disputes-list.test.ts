@@ -221,6 +221,13 @@ onEveryStore("disputes: read and list", (at) => {
       expect(all.body).toHaveLength(2);
     });
 
+    verifies("D-DISP-15");
+    it.each([3, -1, 0.5, "3", "Ended", true])("refuses the status %j", async (status) => {
+      const body = { documentNumbers: ["DOC-00"], status };
+      const refused = await admin.call("POST", byDocuments("ACC-0"), { body });
+      expect([refused.status, refused.body.errors[0].field]).toEqual([400, "status"]);
+    });
+
     verifies("DR-15", "DR-17");
     it("finds by ids, without account names, and omits unknown ids", async () => {
       const { status, body } = await admin.call("POST", BY_IDS, {

@@ -137,8 +137,20 @@ onEveryStore("disputes: create", (at) => {
     ]) {
       expect((await create({ ...base, ...reason })).status).toBe(201);
     }
-    const none = await create(base);
-    expect([none.status, none.body.errors[0].field]).toEqual([400, "reasonId"]);
+    const unused = {
+      reasonId: null,
+      reasonCode: null,
+      externalReasonId: null,
+      externalReasonCode: null,
+      categoryId: null,
+      categoryCode: null,
+    };
+    const one = await create({ ...base, ...unused, reasonCode: "WRONG" });
+    expect([one.status, one.body.reasonId]).toEqual([201, made.reason.reasonId]);
+    for (const reasons of [{}, unused]) {
+      const none = await create({ ...base, ...reasons });
+      expect([none.status, none.body.errors[0].field]).toEqual([400, "reasonId"]);
+    }
   });
 
   verifies("DC-05");
@@ -198,6 +210,10 @@ onEveryStore("disputes: create", (at) => {
       userId: null,
       poNumber: "PO-7",
     });
+    for (const assigneeId of ["", null]) {
+      const none = await create({ ...base, reasonCode: "WRONG", assigneeId });
+      expect([none.status, none.body.assigneeId]).toEqual([201, null]);
+    }
   });
 
   verifies("DC-15");

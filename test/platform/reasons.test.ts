@@ -171,6 +171,8 @@ onEveryStore("reasons", (at) => {
         { categoryId },
         { categoryCode: "fReIgHt" },
         { categoryId, categoryCode: "Freight" },
+        { categoryId: null, categoryCode: "Freight" },
+        { categoryId, categoryCode: null },
       ];
       for (const [index, category] of bodies.entries()) {
         const body = { code: `NAMED-${index}`, description: "x", ...category };

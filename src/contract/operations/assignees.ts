@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  alternative,
   auditFields,
   CodeText,
   Email,
@@ -73,21 +74,22 @@ const PersonInput = z.object({
 });
 export type PersonInput = z.infer<typeof PersonInput>;
 
-const body = z
-  .object({
-    departmentId: RecordId.optional(),
-    departmentCode: CodeText.optional(),
-    active: z.boolean().optional(),
-    userId: RecordId.nullable().optional().meta({ description: "fills person from the user" }),
-    allUpdates: z.boolean().optional(),
-    dailyDigest: z.boolean().optional(),
-    person: PersonInput.optional(),
-  })
-  .refine((value) => value.departmentId !== undefined || value.departmentCode !== undefined, {
-    error: "is required unless departmentCode is sent",
-    path: ["departmentId"],
-    params: { code: "required" },
-  });
+const createBody = (user: string) =>
+  z
+    .object({
+      departmentId: alternative(RecordId),
+      departmentCode: alternative(CodeText),
+      active: z.boolean().optional(),
+      userId: RecordId.nullable().optional().meta({ description: user }),
+      allUpdates: z.boolean().optional(),
+      dailyDigest: z.boolean().optional(),
+      person: PersonInput.optional(),
+    })
+    .refine((value) => value.departmentId !== undefined || value.departmentCode !== undefined, {
+      error: "is required unless departmentCode is sent",
+      path: ["departmentId"],
+      params: { code: "required" },
+    });
 
 const byEmail = z.object({ ...tenantPath, assigneeEmail: Email });
 
@@ -141,7 +143,7 @@ export const assignees = {
     summary:
       "Add an assignee to a department; person requires names and e-mail unless userId is given.",
     params: z.object(tenantPath),
-    body,
+    body: createBody("fills person from the user"),
     output: Assignee,
     errors: ["conflict"],
     audit: "assignee.created",
@@ -155,7 +157,7 @@ export const assignees = {
     access: "Dispute Configuration : UPDATE",
     summary: "Update an assignee; the department is required, and another one moves the assignee.",
     params: byEmail,
-    body,
+    body: createBody("null clears"),
     output: Assignee,
     errors: ["conflict"],
     audit: "assignee.updated",

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  alternative,
   Amount,
   auditFields,
   bodyPaging,
@@ -61,12 +62,12 @@ export type Dispute = z.infer<typeof Dispute>;
 const WithoutAccountName = Dispute.omit({ accountName: true });
 
 const reason = {
-  reasonId: RecordId.optional(),
-  reasonCode: CodeText.optional(),
-  externalReasonId: RecordId.optional(),
-  externalReasonCode: CodeText.optional(),
-  categoryId: RecordId.optional().meta({ description: "if reason codes are ambiguous" }),
-  categoryCode: CodeText.optional(),
+  reasonId: alternative(RecordId),
+  reasonCode: alternative(CodeText),
+  externalReasonId: alternative(RecordId),
+  externalReasonCode: alternative(CodeText),
+  categoryId: alternative(RecordId).meta({ description: "if reason codes are ambiguous" }),
+  categoryCode: alternative(CodeText),
 };
 
 const REASONS = ["reasonId", "reasonCode", "externalReasonId", "externalReasonCode"] as const;
@@ -154,7 +155,7 @@ const LOOKUP_STATUS = ["Open", "Closed", "Cancel", "All"] as const;
 
 const parseLookupStatus = (value: unknown): unknown => {
   const status = parseStatusWord(value);
-  if (typeof status === "number") return LOOKUP_STATUS[status] ?? status;
+  if (status === 0 || status === 1 || status === 2) return LOOKUP_STATUS[status];
   return typeof status === "string" && status.toLowerCase() === "all" ? "All" : status;
 };
 
@@ -216,7 +217,7 @@ export const disputes = {
         accountNumber: RecordNumber,
         documentNumber: RecordNumber,
         ...reason,
-        assigneeId: RecordId.nullable().optional(),
+        assigneeId: text(128).nullable().optional(),
         poNumber: text(128).nullable().optional(),
       })
       .refine(hasReason, REASON_NEEDED),

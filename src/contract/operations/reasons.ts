@@ -1,5 +1,6 @@
 import { z } from "zod";
 import {
+  alternative,
   auditFields,
   CodeText,
   Description,
@@ -21,7 +22,7 @@ export const Reason = z.object({
 });
 export type Reason = z.infer<typeof Reason>;
 
-const category = { categoryId: RecordId.optional(), categoryCode: CodeText.optional() };
+const category = { categoryId: alternative(RecordId), categoryCode: alternative(CodeText) };
 
 const hasCategory = (body: {
   categoryId?: string | undefined;
