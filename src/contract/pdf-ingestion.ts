@@ -28,7 +28,7 @@ export const pdf_ingestion = {
       connectionId: z.string().meta({ description: "connection id of the tenant" }),
       document_number: IngestNumber,
     }),
-    query: z.object({
+    query: z.strictObject({
       append: z
         .enum(["true", "false"])
         .optional()

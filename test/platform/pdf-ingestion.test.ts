@@ -261,11 +261,16 @@ onEveryStore("PDF files of documents", (at) => {
   });
 
   verifies("D-PDF");
-  it("refuses an unknown value of append", async () => {
+  it("refuses an unknown value of append, and a parameter that may be append misspelled", async () => {
     const number = await document();
-    const reply = await upload(number, pdf(), { query: "?append=yes" });
-    expect([reply.status, reply.body.error]).toEqual([422, "validation_failed"]);
-    expect(reply.body.errors).toMatchObject([{ field: "append" }]);
+    for (const [query, field] of [
+      ["?append=yes", "append"],
+      ["?apend=true", "apend"],
+    ] as const) {
+      const reply = await upload(number, pdf(), { query });
+      expect([reply.status, reply.body.error]).toEqual([422, "validation_failed"]);
+      expect(reply.body.errors).toMatchObject([{ field }]);
+    }
   });
 
   verifies("C-51");

@@ -158,13 +158,27 @@ export const openBody = ({ type, maxBytes }: Raw, { headers, body }: Request) =>
   return body ?? EMPTY.stream();
 };
 
+const isDecodable = (path: string): boolean => {
+  try {
+    decodeURIComponent(path);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
 /** Validates path and query. */
 export const parseTarget = (
   operation: Operation,
   params: Record<string, string>,
-  search: URLSearchParams,
+  { pathname, searchParams: search }: URL,
 ) => {
   const code = createInvalid(operation, "invalid_parameter");
+  // The router keeps such a parameter as it is, which would name another record.
+  if (!isDecodable(pathname)) {
+    const message = "has a % that begins no UTF-8 character; write %25 for a percent sign";
+    refuse(code, [{ field: "path", code: "format", message }]);
+  }
   return {
     params: parse(operation.params, params, code),
     query: parse(operation.query, decodeQuery(operation.query, search, code), code),

@@ -111,7 +111,7 @@ const identify = async (needs: RequestNeeds, context: RequestContext): Promise<v
 const readInput = async (context: RequestContext): Promise<RequestContext["input"]> => {
   const { operation, request, params, incoming } = context;
   context.sentBody = await readBody(operation, request, incoming);
-  const target = parseTarget(operation, params, context.url.searchParams);
+  const target = parseTarget(operation, params, context.url);
   const body =
     operation.raw === null
       ? parseInputBody(operation, context.sentBody)
