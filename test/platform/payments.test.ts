@@ -116,8 +116,8 @@ onEveryStore("payments", (at) => {
     const walked: string[] = [];
     let cursor: string | null = null;
     do {
-      const more: object = cursor === null ? {} : { cursor };
-      const { body } = await ask({ source: "iandp", fields: ["id"], limit: 7, ...more });
+      const query: object = { source: "iandp", fields: ["id"], limit: 7, cursor };
+      const { body } = await ask(query);
       expect(body.pagination.rowCount).toBe(body.data.length);
       expect(body.pagination.hasMore).toBe(body.pagination.cursor !== null);
       walked.push(...body.data.map(({ id }: Row) => id));
@@ -287,6 +287,9 @@ onEveryStore("payments", (at) => {
       );
       expect(await told({ paymentDate: { eq: "1/31/2026" } })).toContain("2026-01-31");
       expect(await told({ paymentDate: { eq: "2026-02-30" } })).toContain("2026-01-31");
+      // In UTC it is in the year 10000, whose text would sort before every other year's.
+      const late = "9999-12-31T23:59:59-05:00";
+      expect(await told({ postedAt: { lte: late } })).toContain("2026-01-31T00:00:00Z");
       expect(await told({ applicationStatus: { eq: "match" } })).toSatisfy(
         naming("matched, partial", "similar: matched"),
       );

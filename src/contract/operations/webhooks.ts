@@ -76,7 +76,7 @@ export const webhooks = {
     access: "export:manage",
     summary: "Register a URL that is called when scheduled runs finish.",
     body: z.strictObject({
-      scheduleId: text(128).optional().meta({ description: "absent: every schedule" }),
+      scheduleId: text(128).nullish().meta({ description: "absent: every schedule" }),
       callbackUrl: requiredText(2048).meta({ format: "uri", description: "https" }),
     }),
     output: NewWebhook,

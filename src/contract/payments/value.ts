@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { formatTimestamp, isWritable } from "../../kit/clock.ts";
 import { InexactNumber } from "../../kit/json.ts";
 import { findNearest } from "../../kit/nearest.ts";
 import type { Field } from "./field.ts";
@@ -62,8 +63,9 @@ const checkDateTime = (value: unknown): CheckResult => {
   const isMoment =
     typeof value === "string" &&
     (DAY.safeParse(value).success || DATE_TIME.safeParse(value).success);
-  return isMoment
-    ? { value: new Date(value).toISOString() }
+  const at = isMoment ? Date.parse(value) : NaN;
+  return isWritable(at)
+    ? { value: formatTimestamp(at) }
     : refuse(
         "format",
         'must be a date-time with a time zone, such as "2026-01-31T00:00:00Z", or a date',

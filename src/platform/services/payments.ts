@@ -49,7 +49,7 @@ const readQuery = (sent: unknown, call: Call): Query => {
   if (limit !== undefined && pageSize !== undefined && limit !== pageSize) {
     call.refuse("pageSize", "format", "says the same as limit; send one of them");
   }
-  return { selection, cursor, limit: limit ?? pageSize ?? DEFAULT_LIMIT };
+  return { selection, cursor: cursor ?? undefined, limit: limit ?? pageSize ?? DEFAULT_LIMIT };
 };
 
 /** Handlers of payment queries. */

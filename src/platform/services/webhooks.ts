@@ -78,13 +78,13 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
     return { body: { data: (await listWebhooks(call.db, call.tenantId)).map(toWebhook) } };
   },
 
-  async create({ body: { scheduleId = "", callbackUrl } }, call) {
+  async create({ body: { scheduleId, callbackUrl } }, call) {
     const { tenantId, now } = call;
     const secret = randomToken();
     const row: WebhookRow = {
       tenant_id: tenantId,
       id: needs.newId(),
-      schedule_id: scheduleId === "" ? null : scheduleId,
+      schedule_id: scheduleId || null,
       callback_url: await parseUrl(callbackUrl, needs.hosts, call),
       secret: needs.seal.seal(secret),
       created_at: now,
