@@ -77,6 +77,12 @@ export type ReturnedSecret = {
  */
 export type Additions = { name: string; query: readonly string[]; offered?: true };
 
+/** The short form of a record. */
+export type Brief = {
+  shorten: (record: Record<string, unknown>) => Record<string, unknown>;
+  fields: Shape;
+};
+
 /** A request body of raw bytes. */
 export type Raw = { type: string; maxBytes: number };
 
@@ -119,6 +125,8 @@ type Spec = {
   session?: "opens" | "verifies" | "closes";
   /** Masks the parts of a record that models must not see. */
   mask?: (record: never) => Record<string, unknown>;
+  /** For a record that may exceed an answer: its short form, and the fields that only this form has. */
+  brief?: Brief;
   /** An addition to the interface documents; other platforms may not have the route. */
   extension?: true;
   /** Query parameters that are additions to the documented operation, announced as `<id>.<name>`. */
@@ -187,6 +195,7 @@ export const defineOperation = <const S extends Spec>(spec: S) => {
     credential: null,
     session: null,
     mask: null,
+    brief: null,
     extension: false,
     additions: null,
     lateValidation: false,
@@ -210,6 +219,7 @@ type Traits = {
   credential: "session" | "session_or_key" | null;
   session: "opens" | "verifies" | "closes" | null;
   mask: ((record: never) => Record<string, unknown>) | null;
+  brief: Brief | null;
   extension: boolean;
   additions: Additions | null;
 };

@@ -13,6 +13,13 @@ import { verifies } from "../support/verifies.ts";
 const SCHEMA = "receivables://export/schema";
 const schema = { "payments.schema": () => paymentSchema };
 
+type Short = { name: string; type: string; core?: true; nullable?: false; enum?: string[] };
+type Brief = {
+  notes: string[];
+  types: Record<string, { operators: string[] }>;
+  sources: { source: string; description: string; fields: Short[] }[];
+};
+
 type Contents = { contents: { text?: string }[] };
 const jsonIn = (result: unknown) => JSON.parse((result as Contents).contents[0]?.text ?? "");
 
@@ -56,6 +63,29 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
 });
 
 describe("payments over MCP", () => {
+  verifies("QY-01", "C-80");
+  it("the schema has every field within the default budget, with the operators by type", async () => {
+    const options = { settings: { answerTokens: 6000 } };
+    const host = await connectModern(await createOptions(scriptBroker(schema), options));
+    const { structuredContent: brief } = await host.call("payments_schema");
+    expect(jsonIn(await host.client.readResource({ uri: SCHEMA }))).toEqual(brief);
+    const { sources, types, notes } = brief as unknown as Brief;
+    const operatorsOf = ({ type, nullable }: Short): string[] =>
+      types[type]?.operators.filter((operator) => nullable !== false || operator !== "isNull") ??
+      [];
+    expect(notes.join()).toContain("nullable");
+    for (const { source, description, fields } of paymentSchema.sources) {
+      const short = sources.find((one) => one.source === source);
+      expect(short?.description).toBe(description);
+      expect(short?.fields.map((field) => [field.name, field.core === true])).toEqual(
+        fields.map(({ name, core }) => [name, core]),
+      );
+      expect(short?.fields.map(operatorsOf)).toEqual(fields.map(({ operators }) => operators));
+      expect(short?.fields.map((field) => field.enum)).toEqual(fields.map((field) => field.enum));
+    }
+    await host.close();
+  });
+
   verifies("C-80");
   it("the schema is truncated to a small budget, and the result says so", async () => {
     const host = await connectModern(await createOptions(scriptBroker(schema)));

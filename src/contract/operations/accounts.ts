@@ -139,7 +139,7 @@ export const accounts = {
     method: "PATCH",
     path: ACCOUNT,
     access: "ingest:write",
-    summary: "Update the given fields of an account; null clears a field.",
+    summary: "Update the given fields of an account; null clears a field, addresses are replaced.",
     params: one,
     body: z.object({ ...optional(requiredFields), ...clearable(optionalFields) }),
     lateValidation: true,

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { Pagination } from "../fields.ts";
 import { type CallArguments, defineOperation } from "../operation.ts";
+import { briefFields, shortenSchema } from "../payments/brief-schema.ts";
 import {
   CATALOGUE,
   CATALOGUE_VERSION,
@@ -103,6 +104,7 @@ export const payments = {
     access: "public",
     summary: "List the payment sources, their fields and each field's operators.",
     output: PaymentSchema,
+    brief: { shorten: shortenSchema, fields: briefFields },
     cacheSeconds: 300,
     audit: "schema.read",
     source: "export-ingest 4",

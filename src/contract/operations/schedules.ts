@@ -28,7 +28,7 @@ export const ScheduleBody = z.strictObject({
     .int()
     .min(MIN_INTERVAL_MS)
     .max(MAX_INTERVAL_MS)
-    .meta({ description: "milliseconds between runs; 86400000 is one day" }),
+    .meta({ description: "milliseconds between runs, at least 300000; 86400000 is one day" }),
   firstRunAt: z.iso
     .datetime({ offset: true })
     .optional()

@@ -33,7 +33,7 @@ export const selection = {
 
 export const PaymentQueryBody = z.strictObject({
   ...selection,
-  // Null is what the last page answered; a walk may begin with it.
+  // The last page has null; a walk may begin with it.
   cursor: requiredText(4096).nullish(),
   limit: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "default 500" }),
   pageSize: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "alias of limit" }),

@@ -3,7 +3,7 @@ import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
-import { type Fields, truncateToBudget } from "../results/budget.ts";
+import { type Fields, fitRecord, truncateToBudget } from "../results/budget.ts";
 import { EXPORT_SCHEMA } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { MARGIN_TOKENS } from "./part.ts";
@@ -24,6 +24,8 @@ export const readPaymentSchema = async (
   source?: string,
 ): Promise<Fields> => {
   const schema = (await broker.call(contract.payments.schema, {}, options)).output as Fields;
-  const record = source === undefined ? schema : findSource(schema, source);
-  return truncateToBudget(record, settings.answerTokens - MARGIN_TOKENS).record;
+  const budget = settings.answerTokens - MARGIN_TOKENS;
+  return source === undefined
+    ? fitRecord(schema, contract.payments.schema.brief, budget).record
+    : truncateToBudget(findSource(schema, source), budget).record;
 };

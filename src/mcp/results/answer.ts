@@ -1,8 +1,8 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Operation } from "../../contract/operation.ts";
+import type { Brief, Operation } from "../../contract/operation.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { sanitizeLine } from "./sanitize.ts";
-import { type Fields, truncateToBudget } from "./budget.ts";
+import { type Fields, fitRecord } from "./budget.ts";
 import { isExportList, type Read } from "./pages.ts";
 
 /** Records in the form that hosts receive: sanitized, within the budget, marked as untrusted text. */
@@ -40,11 +40,14 @@ export const present = ({ structured, notes, etag }: Answer): CallToolResult => 
 
 const SHORTENED = "Long texts were shortened where they say so.";
 
+type Limits = { answerTokens: number; etag: string | null; brief?: Brief | null };
+
 export const recordAnswer = (
   output: Fields,
-  { answerTokens, etag }: { answerTokens: number; etag: string | null },
+  { answerTokens, etag, brief = null }: Limits,
 ): Answer => {
-  const { record, cut, most, mostFields } = truncateToBudget(output, dataBudget(answerTokens));
+  const fitted = fitRecord(output, brief, dataBudget(answerTokens));
+  const { record, cut, most, mostFields } = fitted;
   const notes = cut ? [SHORTENED] : [];
   if (most !== undefined) notes.push(`Lists have their first ${most} items at most.`);
   if (mostFields !== undefined)

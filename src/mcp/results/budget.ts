@@ -1,3 +1,4 @@
+import type { Brief } from "../../contract/operation.ts";
 import { sanitize, sanitizeText } from "./sanitize.ts";
 import { estimateTokens, isWithin } from "./tokens.ts";
 
@@ -218,6 +219,13 @@ export const truncateToBudget = (record: Fields, budget: number): Fitted => {
     if (isWithinBudget(shorter, budget)) return fitted(shorter, step);
   }
   return { record: firstField(record), cut: true, most: 0, mostFields: 1 };
+};
+
+/** Returns a record within its budget, in its short form if it has one and does not fit whole. */
+export const fitRecord = (record: Fields, brief: Brief | null, budget: number): Fitted => {
+  const whole = truncateToBudget(record, budget);
+  if (!whole.cut || brief === null) return whole;
+  return truncateToBudget(brief.shorten(record), budget);
 };
 
 /** Divides a budget: no share exceeds its demand, and unused parts go to the larger demands. */

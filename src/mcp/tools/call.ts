@@ -129,7 +129,11 @@ const callOne = async (
   const { answerTokens } = settings;
   const remarks = await findRemarks(call, given.args);
   const record = remarks.length === 0 ? output : { ...output, notes: remarks };
-  const fitted = recordAnswer(record, { answerTokens, etag: reply.etag });
+  const fitted = recordAnswer(record, {
+    answerTokens,
+    etag: reply.etag,
+    brief: operation.brief,
+  });
   const stored = storedSecretIn(operation, output);
   const notes = [...remarks, ...fitted.notes, ...ignoredNote(reply.ignoredFields)];
   if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));

@@ -115,7 +115,10 @@ export const outputSchema = (tool: Tool): ObjectSchema => {
     const fields = output instanceof z.ZodArray ? {} : listFields(output);
     return toObject(toList(operation, fields));
   }
-  const fields = omit(listFields(output), operation.session === null ? [] : WITHHELD);
+  const fields = {
+    ...omit(listFields(output), operation.session === null ? [] : WITHHELD),
+    ...(operation.brief === null ? {} : listFields(operation.brief.fields)),
+  };
   if (operation.file) return toObject({ ...toPathFields(operation), ...fields, resourceUri: TEXT });
   if (tool.remarks !== undefined) {
     return toObject({ ...fields, notes: { type: "array", items: TEXT } });
