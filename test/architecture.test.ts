@@ -11,6 +11,7 @@ import {
   sources,
   withoutComments,
 } from "./support/sources.ts";
+import { REACHES } from "./support/reaches.ts";
 import { verifies } from "./support/verifies.ts";
 
 /** The folders that each folder may import from besides itself. All others are refused. */
@@ -79,16 +80,6 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   "@modelcontextprotocol/": ["src/mcp", "src/bin", "src/views"],
   esbuild: ["src/views/bundle-view.ts"],
 };
-
-/** Accesses to the outside world, with the folders in which they are allowed. */
-const REACHES: { what: string; word: RegExp; allowed: readonly string[] }[] = [
-  { what: "environment or arguments", word: /\bprocess\.(env|argv)\b/, allowed: ["src/bin"] },
-  { what: "the console", word: /\bconsole\./, allowed: [] },
-  { what: "the time", word: /\bDate\.now\b|\bnew Date\(\)/, allowed: ["src/kit", "src/bin"] },
-  // Node.js's own recursive one may never end.
-  { what: "new folders", word: /\bmkdir(Sync)?\(/, allowed: ["src/kit/make-folder.ts"] },
-  { what: "randomness", word: /\bMath\.random\b|\brandomUUID\b/, allowed: ["src/kit", "src/bin"] },
-];
 
 const code = ["src", "tools", "prompts"].flatMap(sources);
 

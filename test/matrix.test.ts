@@ -190,7 +190,7 @@ onEveryStore("permission and tenant matrix", (at) => {
       ...samples[variant]?.(given, word),
     });
 
-    verifies("CONV-08", "OP-01", "OP-03", "AU-01", "D-CONF-11");
+    verifies("CONV-08", "OP-01", "OP-03", "AU-01", "D-CONF-11", "C-82");
     it("succeeds with exactly what it asks for, answers as declared, and is logged once", async () => {
       const { call, owner } = await holder(operation);
       const own = await records(OWN, owner);

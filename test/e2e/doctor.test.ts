@@ -91,6 +91,13 @@ describe("doctor", () => {
   });
 
   verifies("OP-06");
+  it("names an unknown setting, and the nearest known one", async () => {
+    const { status, faults, all } = await doctor({ RECEIVABLES_TOOLSET: "disputes" });
+    expect([status, faults]).toEqual([1, ["settings"]]);
+    expect(all[0]?.hint).toContain("RECEIVABLES_TOOLSETS");
+  });
+
+  verifies("OP-06");
   it("needs no credential where people sign in with their own accounts", async () => {
     const none = { RECEIVABLES_EMAIL: "", RECEIVABLES_PASSWORD: "", RECEIVABLES_EXT_API_KEY: "" };
     const signIn = await doctor({ ...none, RECEIVABLES_HTTP_AUTH: "builtin" });

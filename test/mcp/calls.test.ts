@@ -172,15 +172,19 @@ describe("requests to the platform", () => {
   });
 
   verifies("C-87");
-  it("are aborted when the host disconnects", async () => {
+  it.each([
+    ["a record", "departments_get", { departmentCode: "A" }],
+    ["a list", "disputes_list", {}],
+    ["an insight", "disputes_summary", { groupBy: ["status"] }],
+  ])("for %s are aborted when the host disconnects", async (_what, tool, args) => {
     let seen: AbortSignal | undefined;
-    const { host } = await connectScripted({
-      "departments.get": (_args, { signal }) => {
-        seen = signal;
-        return new Promise(() => {});
-      },
-    });
-    const call = host.call("departments_get", { departmentCode: "A" }).catch(() => {});
+    const wait: ScriptedReply = (_args, { signal }) => {
+      seen = signal;
+      return new Promise(() => {});
+    };
+    const ids = ["departments.get", "disputes.list", "disputes.summary"];
+    const { host } = await connectScripted(Object.fromEntries(ids.map((id) => [id, wait])));
+    const call = host.call(tool, args).catch(() => {});
     await expect.poll(() => seen).toBeDefined();
     await host.close();
     await expect.poll(() => seen?.aborted).toBe(true);

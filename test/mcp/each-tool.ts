@@ -45,7 +45,7 @@ export const OWN_SAMPLES: Record<string, ((records: Records) => Arguments)[]> = 
   ],
 };
 
-const argumentsOf = (tool: Tool, records: Records): Arguments => {
+export const argumentsOf = (tool: Tool, records: Records): Arguments => {
   const { name } = tool;
   const sample = isInsightTool(tool)
     ? INSIGHT_SAMPLES[name]

@@ -236,7 +236,7 @@ describe("calls of tools", () => {
   };
   let clock: FakeClock;
 
-  verifies("C-79");
+  verifies("C-56", "C-79");
   it("of one caller are limited per minute, and the refusal says when to retry", async () => {
     clock = fakeClock();
     const place = await world({}, { waits: false, now: clock, settings: { callsPerMinute: 3 } });

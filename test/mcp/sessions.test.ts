@@ -136,6 +136,7 @@ describe("hosts of 2025 over HTTP", () => {
     return response.headers.get("mcp-session-id") ?? "";
   };
 
+  verifies("C-65");
   it("get a session with a random id, and can end it", async () => {
     const [one, other] = [await openSession(), await openSession()];
     expect(one).toMatch(/^[\w-]{43}$/);

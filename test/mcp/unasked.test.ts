@@ -7,7 +7,17 @@ import { onEveryStore } from "../support/platform.ts";
 import { type Records } from "../support/records.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
 import { inputSchema, type JsonSchema } from "../../src/mcp/tools/schemas.ts";
-import { OWN_SAMPLES, createTenantBroker, createRecords, type Tenant, tools } from "./each-tool.ts";
+import { isReading } from "../../src/mcp/tools/kinds.ts";
+import { dump } from "../fault/dump.ts";
+import {
+  argumentsOf,
+  OWN_SAMPLES,
+  createTenantBroker,
+  createRecords,
+  readMessage,
+  type Tenant,
+  tools,
+} from "./each-tool.ts";
 import { type Host, connectModern, createOptions, readProblem, YES } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -159,6 +169,18 @@ onEveryStore("calls that no person was asked about", (at) => {
       expect([...codes]).toContain(always ? "confirmation_unavailable" : "done");
     }, 120_000);
   });
+
+  verifies("C-75");
+  it("change no record if the tool only reads", async () => {
+    const before = await dump(at().store);
+    const results = new Map<string, string>();
+    for (const tool of tools.filter(isReading)) {
+      results.set(tool.name, readMessage(await host.call(tool.name, argumentsOf(tool, records))));
+    }
+    expect([...results].filter(([, message]) => message !== "done")).toEqual([]);
+    expect(results.size).toBeGreaterThan(30);
+    expect(await dump(at().store)).toEqual(before);
+  }, 120_000);
 
   it("would be seen to close the document and its dispute", async () => {
     const before = await snapshot();

@@ -177,6 +177,19 @@ describe("clients with a metadata document", () => {
     },
   );
 
+  verifies("C-24");
+  it("are fetched from the very address that was checked", async () => {
+    describing();
+    const answers = [["127.0.0.1"], ["10.0.0.1"]];
+    const hosts = { resolve: async () => answers.shift() ?? [], allowed: loopback };
+    const fetchDocument = createFetchDocument({ hosts, ca });
+    const before = receiver.connections();
+    expect((await fetchDocument(`${home}/client.json`)).status).toBe(200);
+    expect(answers).toEqual([["10.0.0.1"]]);
+    await expect(fetchDocument(`${home}/client.json`)).rejects.toThrow("not public");
+    expect(receiver.connections()).toBe(before + 1);
+  });
+
   verifies("C-25");
   it("are not fetched if one of several addresses is not public", async () => {
     const hosts = {

@@ -1,3 +1,5 @@
+import { createHook } from "node:async_hooks";
+import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { updateUser } from "../../src/platform/admin/users.ts";
@@ -177,7 +179,34 @@ onEveryStore("sessions", (at) => {
     expect((await login(at(), { ...admin, email: admin.email.toUpperCase() })).status).toBe(200);
   });
 
-  verifies("D-AUTH-1");
+  verifies("C-37");
+  it("computes one hash for each login, whether or not there is such a user", async () => {
+    const admin = await at().tenant("hashes");
+    let hashes = 0;
+    const hook = createHook({
+      init: (_id, type) => {
+        if (type === "ARGON2REQUEST") hashes += 1;
+      },
+    }).enable();
+    const count = async (email: string): Promise<number> => {
+      hashes = 0;
+      expect((await login(at(), { email, password: "guess" })).status).toBe(401);
+      return hashes;
+    };
+    expect([await count(admin.email), await count("nobody@hashes.example")]).toEqual([1, 1]);
+    hook.disable();
+  });
+
+  verifies("C-37");
+  it("accepts no credential in a URL", async () => {
+    const { token } = await at().tenant("in-url");
+    for (const name of ["X-Platform-Auth", "auth", "token", "accessToken", "access_token"]) {
+      const path = `/dispute/v1/tenants/in-url/disputes?${name}=${token}`;
+      expect([name, (await at().call("GET", path)).status]).toEqual([name, 401]);
+    }
+  });
+
+  verifies("D-AUTH-1", "C-56");
   it("refuses logins for 15 minutes after ten failures", async () => {
     const admin = await at().tenant("throttle");
     const wrong = { email: admin.email, password: "guess" };
@@ -226,7 +255,11 @@ onEveryStore("sessions", (at) => {
       await at().store.read.selectFrom("sessions").selectAll().execute(),
       await at().store.read.selectFrom("users").selectAll().execute(),
     ]);
-    expect(rows).not.toContain(token);
-    expect(rows).not.toContain(admin.password);
+    for (const secret of [token, admin.password]) {
+      for (const encoding of ["utf8", "base64", "base64url", "hex"] as const) {
+        expect(rows).not.toContain(Buffer.from(secret).toString(encoding).replace(/=+$/, ""));
+      }
+    }
+    expect(rows).toContain(createHash("sha256").update(token).digest("base64url"));
   });
 });

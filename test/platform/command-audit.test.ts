@@ -3,14 +3,23 @@ import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { issueKey, revokeKey } from "../../src/platform/admin/keys.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
-import { createRole } from "../../src/platform/admin/roles.ts";
+import { createResetLink, setPassword } from "../../src/platform/admin/passwords.ts";
+import { deleteUser } from "../../src/platform/admin/people.ts";
+import { createRole, deleteRole, updateRole } from "../../src/platform/admin/roles.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
 import { createTenant, setTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser, updateUser } from "../../src/platform/admin/users.ts";
+import { createResetTokens } from "../../src/platform/reset-tokens.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { AUDIT_LOGS, rowsOf } from "../support/audit.ts";
 import { importRecords } from "../support/importing.ts";
-import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
+import {
+  type Caller,
+  configure,
+  MASTER_KEY,
+  onEveryStore,
+  type Person,
+} from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "commands";
@@ -54,6 +63,12 @@ onEveryStore("audit entries of commands", (at) => {
       scopes: ["audit:read"],
     });
     await revokeKey(needs, keyId);
+    await updateRole(needs, { tenantId: TENANT, name: "Reader", rename: "Readers" });
+    await deleteRole(needs, { tenantId: TENANT, name: "Readers", confirm: "Readers" });
+    await setPassword(needs, PERSON, async () => "another battery of horses");
+    const tokens = createResetTokens(MASTER_KEY, at().clock);
+    await createResetLink({ ...needs, tokens }, PERSON, "https://ar.example");
+    await deleteUser(needs, { ...PERSON, confirm: PERSON.email });
     const entries = await entriesOf("admin");
     const expected: [action: string, metadata: object][] = [
       ["admin.tenant_changed", { requireKnownDocument: false, resourceId: TENANT }],
@@ -67,6 +82,11 @@ onEveryStore("audit entries of commands", (at) => {
       ["admin.route_set", { assigneeId: assignee.assigneeId, resourceId: category.categoryId }],
       ["admin.key_issued", { scopes: "audit:read", resourceId: keyId }],
       ["admin.key_revoked", { resourceId: keyId }],
+      ["admin.role_changed", { grants: grants[0], resourceId: roleId }],
+      ["admin.role_deleted", { resourceId: roleId }],
+      ["admin.user_password_set", { resourceId: userId }],
+      ["admin.user_reset_link_created", { resourceId: userId }],
+      ["admin.user_deleted", { personRemoved: true, resourceId: userId }],
     ];
     expect(
       entries.map((one: { action: string; metadata: object }) => [one.action, one.metadata]),

@@ -28,7 +28,7 @@ const needsOf = ({ store, clock, files }: TestPlatform) => ({
 });
 
 for (const dialect of dialects) {
-  verifies("OP-05");
+  verifies("OP-05", "C-45");
   it(`creates the demo tenant only where it may and no other tenant is (${dialect.name})`, async () => {
     const running = await startPlatform(dialect);
     const needs = needsOf(running);
@@ -39,6 +39,7 @@ for (const dialect of dialects) {
     expect(await createDemo(needs)).toMatchObject({ tenantId: "demo", credentials: needs.path });
     const credentials = await ensureDemo(needs, false);
     expect(credentials?.email).toBe("agent@demo-manufacturing.example");
+    expect(credentials?.password.reveal()).toMatch(/^[\w-]{43}$/);
     await expect(createDemo(needs)).rejects.toMatchObject({ code: "conflict" });
     await running.close();
   });

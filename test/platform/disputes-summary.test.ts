@@ -168,7 +168,7 @@ onEveryStore("disputes.summary against a model", (at) => {
   const GROUPINGS = ["status", "account", "reason", "category", "department", "assignee"];
   const MORE = ["valid", "age", "created:week", "created:month", "closed:quarter", "closed:day"];
 
-  verifies("IN-06", "IN-20", "IN-21", "IN-25", "IN-26", "IN-73");
+  verifies("IN-06", "IN-20", "IN-21", "IN-25", "IN-26", "IN-73", "C-86");
   it("gives the groups, amounts and averages of the disputes as they stood", async () => {
     const today = numberOf(at().clock());
     const property = fc.asyncProperty(
@@ -185,6 +185,7 @@ onEveryStore("disputes.summary against a model", (at) => {
           ...(olderThanDays === undefined ? {} : { olderThanDays }),
         };
         const body = await ask({ ...asked, limit: 200 });
+        expect(body.asOf).toBe(asOf.asOf ?? new Date(at().clock()).toISOString());
         const expected = model(asked);
         const found = body.items.filter(({ count }: { count: number }) => count > 0);
         if (expected.length <= 200) expect(new Set(found)).toEqual(new Set(expected));

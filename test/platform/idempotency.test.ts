@@ -1,6 +1,8 @@
 import { expect, it } from "vitest";
 import { contract, operations } from "../../src/contract/index.ts";
 import { DAY } from "../../src/kit/clock.ts";
+import { createSeal } from "../../src/kit/seal.ts";
+import { AlreadyDone, createIdempotency } from "../../src/platform/http/idempotency.ts";
 import { CALLBACK, WEBHOOKS_PATH } from "../support/export-records.ts";
 import { everyPayment, SCHEDULES } from "../support/exports.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
@@ -8,6 +10,7 @@ import {
   CONFIGURATION,
   configure,
   DISPUTES,
+  MASTER_KEY,
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
@@ -152,6 +155,25 @@ onEveryStore("safe retries", (at) => {
       ]);
     }
     expect((await admin.call("GET", DISPUTES)).body).toHaveLength(1);
+  });
+
+  verifies("C-10");
+  it("of two processes that serve a key at once, one writes its answer", async () => {
+    const [one, other] = [1, 2].map(() => createIdempotency(createSeal(MASTER_KEY, "test")));
+    const keyed = {
+      tenant_id: "retry-processes",
+      principal: "p",
+      operation: "disputes.create",
+      key: "race",
+      request_hash: "h",
+      now: at().clock(),
+      secret: false,
+    };
+    const answer = (recordId: string) => ({ output: recordId, headers: {}, recordId });
+    await at().store.transaction(async (tx) => one?.store(tx, keyed, answer("first")));
+    const late = at().store.transaction(async (tx) => other?.store(tx, keyed, answer("second")));
+    await expect(late).rejects.toBeInstanceOf(AlreadyDone);
+    expect(await other?.find(at().store.read, keyed)).toEqual(answer("first"));
   });
 
   verifies("D-GEN-8");

@@ -113,7 +113,7 @@ onEveryStore("the export API's first refusals", (at) => {
 onEveryStore(
   "rate limits",
   (at) => {
-    verifies("D-RATE", "C-43");
+    verifies("D-RATE", "C-43", "C-56");
     it("counts a credential's requests in a window that its first one opens", async () => {
       const admin = await at().tenant("rate");
       const other = await at().person("rate", { roles: ["Viewer"] });

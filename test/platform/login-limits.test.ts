@@ -1,7 +1,10 @@
+import { availableParallelism } from "node:os";
+import { setImmediate } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { type Answered, type Asked, behindProxy, servePlatform } from "../support/addresses.ts";
-import { onEveryStore, type TestPlatform } from "../support/platform.ts";
+import { LoginGuard } from "../../src/platform/login-guard.ts";
+import { MASTER_KEY, onEveryStore, type TestPlatform } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LIMITS = { loginPerMinute: 20, gatewayPerMinute: 30 };
@@ -154,6 +157,30 @@ onEveryStore(
         expect([401, 429, 503]).toContain(status);
         if (status !== 401) expect(headers["retry-after"]).toMatch(/^[1-9]\d*$/);
       }
+    });
+
+    verifies("C-90", "OP-13");
+    it("compute at most as many hashes at once as there are processors", async () => {
+      const { store, clock } = at();
+      const guard = new LoginGuard({ store, masterKey: MASTER_KEY, clock });
+      let [running, most] = [0, 0];
+      const check = async (): Promise<boolean> => {
+        running += 1;
+        most = Math.max(most, running);
+        await setImmediate();
+        running -= 1;
+        return false;
+      };
+      const login = (index: number) =>
+        ({
+          email: `h${index}@h.example`,
+          ip: `127.0.8.${index}`,
+          isKnown: false,
+          now: clock(),
+        }) as const;
+      const answers = range(40).map((index) => guard.attempt(login(index), check));
+      expect(await Promise.all(answers)).toEqual(Array(40).fill(false));
+      expect(most).toBeLessThanOrEqual(availableParallelism());
     });
 
     verifies("C-90", "D-RATE");

@@ -145,7 +145,7 @@ onEveryStore("payments.summary against a model", (at) => {
       if (shared > 0) expect(notes[0]).toContain(String(shared));
     });
 
-    verifies("IN-02", "IN-06", "IN-12", "IN-73", "C-18");
+    verifies("IN-02", "IN-06", "IN-12", "IN-73", "C-18", "C-86");
     it("gives the groups and figures that rows add up to", async () => {
       const rows = all.get(source) ?? [];
       const property = fc.asyncProperty(
@@ -155,6 +155,7 @@ onEveryStore("payments.summary against a model", (at) => {
         async (groupBy, measures, currency) => {
           const filters = currency === undefined ? {} : { currencyCode: { ne: currency } };
           const body = await ask({ source, filters, groupBy, measures, limit: 200 });
+          expect(body.asOf).toBe(new Date(at().clock()).toISOString());
           const matching = rows.filter((row) => kept(row, filters));
           const expected = summarized(source, matching, { groupBy, measures });
           expect(sorted(body.items)).toEqual(sorted(expected));

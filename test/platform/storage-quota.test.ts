@@ -137,3 +137,42 @@ it("answers an upload beyond the quota with 507 and stores nothing", async () =>
     await platform.close();
   }
 });
+
+verifies("C-98");
+it("scans the files of one tenant one at a time, so that another tenant's file need not wait", async () => {
+  const scanning: string[] = [];
+  const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+  const platform = await startPlatform(undefined, {
+    scanner: {
+      async scan({ fileName }) {
+        scanning.push(fileName);
+        await mayEnd;
+        return { status: "Available" };
+      },
+    },
+  });
+  try {
+    const { worker } = platform.platform;
+    const upload = async (tenantId: string, names: readonly string[]): Promise<void> => {
+      const admin = await platform.tenant(tenantId);
+      const { reason } = await configure(admin);
+      const { path } = await disputeWithFiles(admin, reason.reasonId);
+      for (const name of names) {
+        await put(platform, (await announce(admin, path, name)).uploadUrl, "x");
+        platform.clock.advance(1);
+      }
+    };
+    await upload("busy", ["1.txt", "2.txt"]);
+    const first = worker.runDue();
+    await expect.poll(() => scanning).toContain("1.txt");
+    await upload("other", ["3.txt"]);
+    const second = worker.runDue();
+    await expect.poll(() => scanning).toContain("3.txt");
+    expect(scanning).toEqual(["1.txt", "3.txt"]);
+    end();
+    await Promise.all([first, second]);
+    expect(scanning).toHaveLength(3);
+  } finally {
+    await platform.close();
+  }
+});

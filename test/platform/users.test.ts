@@ -72,7 +72,7 @@ onEveryStore("users", (at) => {
     expect(custom.userId).toBe(body[2].userId);
   });
 
-  verifies("US-04", "D-PERM-4");
+  verifies("US-04", "D-PERM-4", "C-40");
   it("lists one role, the highest built-in one, and the ten profile fields in v1", async () => {
     const admin = await at().tenant("users-v1");
     await at().person("users-v1", { roles: ["Viewer", "AR Manager"] });

@@ -51,8 +51,8 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     ]);
   });
 
-  verifies("WH-09", "C-31");
-  it("are signed with the HMAC of their bytes under the secret", async () => {
+  verifies("WH-09", "C-31", "C-32");
+  it("are signed with the HMAC of their bytes under the secret, which no log has", async () => {
     const { secret } = await on.tenant.hook(url());
     await on.tenant.finish("s-1", { errorDetail: "Zoë \\u00e9 \u0007 </script> 🧾" });
     await work();
@@ -62,6 +62,9 @@ describe.each(dialects)("deliveries ($name)", (dialect) => {
     expect(hmac(secret, Buffer.concat([request.body, Buffer.from(" ")]))).not.toBe(
       hmac(secret, request.body),
     );
+    const lines = on.at.lines.join("");
+    expect(lines).toContain('"webhook.delivered"');
+    expect(lines).not.toContain(secret);
   });
 
   verifies("WH-06");

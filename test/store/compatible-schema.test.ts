@@ -79,6 +79,7 @@ describe.each(dialects)("the schema ($name)", (one) => {
     }
   });
 
+  verifies("OP-25");
   it("is refused with its steps and version if a later program has changed it", async () => {
     const database = await one.createMigrated();
     try {

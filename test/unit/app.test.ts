@@ -25,11 +25,13 @@ const failingApp = () => {
   return { app, logged };
 };
 
-verifies("C-78");
-it("logs an error of a transfer under the id of its response", async () => {
+verifies("C-45", "C-78");
+it("logs an error of a transfer under the id of its response, which does not describe it", async () => {
   const { app, logged } = failingApp();
   const answer = await app.request("/downloads/some?expires=1&sig=2");
-  const body = (await answer.json()) as { code: string; requestId: string };
+  const text = await answer.text();
+  expect(text).not.toMatch(/the disk is gone|\.ts:/);
+  const body = JSON.parse(text) as { code: string; requestId: string };
   expect([answer.status, body.code, body.requestId]).toEqual([500, "internal", "made-1"]);
   expect([logged, answer.headers.get("x-request-id")]).toEqual([["made-1"], "made-1"]);
 });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createScanner } from "../../src/platform/scan/scanner.ts";
 import { ConfigError, readConfig, settings } from "../../src/bin/config.ts";
+import { mayCreateDemo } from "../../src/bin/demo.ts";
 import { createMasterKeyReader } from "../../src/bin/folder.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { verifies } from "../support/verifies.ts";
@@ -36,6 +37,24 @@ const faultsOf = (env: Record<string, string>): readonly string[] => {
 };
 
 describe("the settings", () => {
+  verifies("OP-05");
+  it("allow a demo tenant on the embedded store alone, without another tenant or credential", () => {
+    const others = {
+      DATABASE_URL: "postgres://127.0.0.1/other",
+      RECEIVABLES_TENANT_ID: "acme",
+      RECEIVABLES_API_KEY: "rcvg_x",
+      RECEIVABLES_EXT_API_KEY: "rcvx_x",
+      RECEIVABLES_EMAIL: "ann@acme.example",
+    };
+    expect([{}, { RECEIVABLES_TENANT_ID: "demo" }].map(read).map(mayCreateDemo)).toEqual([
+      true,
+      true,
+    ]);
+    for (const [name, value] of Object.entries(others)) {
+      expect([name, mayCreateDemo(read({ [name]: value }))]).toEqual([name, false]);
+    }
+  });
+
   it("are all optional", () => {
     const config = read({});
     expect(config).toMatchObject({

@@ -9,6 +9,7 @@ import {
   type StaticToken,
   createStaticVerifier,
 } from "../../src/mcp/http/static-tokens.ts";
+import { verifies } from "../support/verifies.ts";
 
 const A = `canary-${"a".repeat(40)}`;
 const B = `canary-${"b".repeat(40)}`;
@@ -99,6 +100,15 @@ describe("the file of tokens", () => {
     });
     expect(await createTokensFile(path, "default")).toBeUndefined();
   });
+
+  verifies("C-63");
+  it.each(["all", "*", "full", "read:*", "readwrite"])(
+    "has no scope %s: none includes others",
+    (scope) => {
+      const { tokens, faults } = parseTokens(`${A} ann ${scope}\n`);
+      expect([tokens, faults]).toEqual([[], [expect.stringContaining("unknown scope")]]);
+    },
+  );
 
   it("is refused at the start with every fault and no token", async () => {
     expect(await fault()).toContain("ENOENT");
