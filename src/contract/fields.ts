@@ -28,12 +28,17 @@ export const RecordId = requiredText(128);
 export const alternative = <T>(schema: z.ZodType<T, T>) =>
   schema.nullish().transform((value) => value ?? undefined);
 
-// Printable characters except the path separator.
-const CODE = /^[^/\p{C}\p{Zl}\p{Zp}]+$/u;
+// Printable characters except the path separator. URL parsers drop the segments "." and "..", so a record with such a
+// code could be neither read nor deleted.
+const CODE = /^(?!\.{1,2}$)[^/\p{C}\p{Zl}\p{Zp}]+$/u;
 
 /** The code of a reason, category, department or resolution; compared ignoring case. */
 export const CodeText = limitLength(
-  z.string().trim().min(1).regex(CODE, "must have printable characters only, and no slash"),
+  z
+    .string()
+    .trim()
+    .min(1)
+    .regex(CODE, "must have printable characters only, no slash, and not be . or .."),
   64,
 ).meta({ examples: ["PRICE"] });
 

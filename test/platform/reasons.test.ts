@@ -146,6 +146,8 @@ onEveryStore("reasons", (at) => {
       ["", "empty"],
       ["   ", "empty"],
       ["a/b", "format"],
+      [".", "format"],
+      ["..", "format"],
       ["a\u0007b", "format"],
       ["x".repeat(65), "too_long"],
       [7, "type"],

@@ -74,7 +74,7 @@ export const dispute_attachments = {
     method: "GET",
     path: `${ATTACHMENTS}/{attachmentId}`,
     access: "Dispute Management : READ",
-    summary: "Get a dispute file's status and download URL.",
+    summary: "Get a dispute file's status and, once Available, a temporary download URL.",
     params: one,
     output: DisputeAttachment,
     audit: "dispute_attachment.read",
