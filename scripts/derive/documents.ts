@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { settings } from "../../src/bin/config.ts";
+import { OPERATORS } from "../../src/contract/payments/operators.ts";
 import { createProgram } from "../../src/bin/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { scopeOfTool } from "../../src/mcp/tools/scope.ts";
@@ -64,6 +65,12 @@ const settingTable = (): string =>
     settings.map((setting) => [code(setting.name), setting.default, setting.meaning]),
   );
 
+const operatorTable = (): string =>
+  table(
+    ["operator", "finds rows whose field"],
+    Object.entries(OPERATORS).map(([name, meaning]) => [code(name), meaning]),
+  );
+
 const leaves = (command: Command, path: readonly string[] = []): [string, Command][] =>
   command.commands.flatMap((child): [string, Command][] => {
     const at = [...path, child.name()];
@@ -90,6 +97,7 @@ const commandTable = (): string => {
 /** The derived sections by the document that contains them. */
 const SECTIONS: Record<string, Record<string, () => string>> = {
   "docs/tools.md": { tools: toolTables, prompts: promptTable },
+  "docs/rest.md": { operators: operatorTable },
   "docs/settings.md": { settings: settingTable },
   "docs/commands.md": { commands: commandTable },
 };
