@@ -6,6 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
 import { formatTimestamp, systemClock } from "../../kit/clock.ts";
 import { makeFolder } from "../../kit/make-folder.ts";
+import { createFileOnce } from "../../kit/once.ts";
 import type { MasterKey } from "../../kit/seal.ts";
 import { listSealedFiles } from "../../kit/sealed-files.ts";
 import { readStoreId, STORE_ID_KEY } from "../../platform/files/identity.ts";
@@ -132,10 +133,11 @@ const fill = async (needs: BackupNeeds) => {
   return { folder, createdAt, tenants, ...totals, missing: copied.missing };
 };
 
-/** Creates the folder, or checks that it is empty. */
-const prepareFolder = async (folder: string): Promise<void> => {
+/** Creates the folder, or checks that it is empty. Of two backups that find it so, one creates the database's file. */
+const prepareFolder = async ({ folder, paths }: BackupNeeds): Promise<void> => {
   await makeFolder(folder);
-  if ((await readdir(folder)).length === 0) return;
+  const isEmpty = (await readdir(folder)).length === 0;
+  if (isEmpty && (await createFileOnce(join(folder, basename(paths.database)), ""))) return;
   throw new Problem("invalid_request", `${folder} is not empty. Name a folder that is.`);
 };
 
@@ -145,7 +147,7 @@ const prepareFolder = async (folder: string): Promise<void> => {
  */
 export const createBackup = async (needs: BackupNeeds) => {
   const { folder } = needs;
-  await prepareFolder(folder);
+  await prepareFolder(needs);
   try {
     return await fill(needs);
   } catch (error) {

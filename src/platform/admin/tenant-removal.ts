@@ -14,7 +14,7 @@ import type { Tables } from "../store/tables.ts";
 import { type SignedHead, signHead } from "./audit.ts";
 import { checkConfirmed } from "./confirm.ts";
 import { removePerson } from "./people.ts";
-import type { AdminNeeds } from "./tenants.ts";
+import { type AdminNeeds, createUnknownTenant } from "./tenants.ts";
 
 export type RemovedTenant = {
   tenantId: string;
@@ -147,7 +147,7 @@ export const deleteTenant = async (
 ): Promise<RemovedTenant> => {
   const { store } = needs;
   const tenant = await findTenant(store.read, tenantId);
-  if (tenant === undefined) throw new Problem("not_found", `There is no tenant ${tenantId}.`);
+  if (tenant === undefined) throw createUnknownTenant(tenantId);
   checkConfirmed([tenantId, tenant.name], confirm);
   const auditHead = tenant.phase === null ? await findSignedHead(needs, tenantId) : null;
   await begin(needs, tenant);

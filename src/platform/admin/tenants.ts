@@ -57,12 +57,14 @@ const createUnfinished = ({ id, phase }: Tenant): Problem =>
       : `The tenant ${id} is being imported. If that was interrupted, run admin tenant delete, and import it again.`,
   );
 
+export const createUnknownTenant = (tenantId: string): Problem =>
+  new Problem("not_found", `There is no tenant ${tenantId}. "admin tenant list" names them.`);
+
 /** Checks that the tenant exists and is complete. @throws {Problem} not_found, conflict */
 export const checkTenantExists = async (db: Db, tenantId: string): Promise<Tenant> => {
   const tenant = await findTenant(db, tenantId);
   if (tenant?.phase === null) return tenant;
-  if (tenant !== undefined) throw createUnfinished(tenant);
-  throw new Problem("not_found", `There is no tenant ${tenantId}. "admin tenant list" names them.`);
+  throw tenant === undefined ? createUnknownTenant(tenantId) : createUnfinished(tenant);
 };
 
 /** Inserts a tenant within a transaction; refuses an id that is taken. */
