@@ -126,6 +126,12 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   !Array.isArray(value) &&
   !(value instanceof InexactNumber);
 
+/** Returns a record without the names whose value is undefined. */
+export const omitUndefined = <T extends object>(record: T): Partial<T> =>
+  Object.fromEntries(
+    Object.entries(record).filter(([, value]) => value !== undefined),
+  ) as Partial<T>;
+
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
 
 /** Whether arrays and objects are nested deeper than so many levels. */

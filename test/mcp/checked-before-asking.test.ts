@@ -100,7 +100,8 @@ onEveryStore("before a person is asked", (at) => {
   verifies("IN-54");
   it("the question says what is lost", async () => {
     const { disputeId } = tenant().records.dispute;
-    await tenant().answer("disputes_update", { disputeId, status: "Closed" });
+    const unused = { reasonId: null, externalReasonCode: null };
+    await tenant().answer("disputes_update", { disputeId, status: "Closed", ...unused });
     expect(tenant().questions.at(-1)).toContain(
       "without a resolution: it will count as not valid?",
     );

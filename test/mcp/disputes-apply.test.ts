@@ -34,7 +34,7 @@ onEveryStore("disputes_apply", (at) => {
     const result = await answer("disputes_apply", {
       changes: [
         { disputeId: one.disputeCode, change: { status: "Closed", resolutionCode } },
-        { disputeId: two.disputeId, change: { status: "Canceled" } },
+        { disputeId: two.disputeId, change: { status: "Canceled", reasonCode: null } },
         { disputeId: three.disputeId, change: { assigneeEmail: records.assignee.assigneeEmail } },
       ],
     });
@@ -48,6 +48,7 @@ onEveryStore("disputes_apply", (at) => {
     expect(lines[0]).toBe("Apply 3 changes?");
     expect(lines[1]).toMatch(new RegExp(`^1\\. Close dispute ${one.disputeCode} of .+, as RES-`));
     expect(lines[2]).toMatch(new RegExp(`^2\\. Cancel dispute ${two.disputeCode} of `));
+    expect(lines[2]).not.toContain("reasonCode");
     expect(lines[3]).toMatch(new RegExp(`^3\\. Update dispute ${three.disputeCode} of .+assignee`));
     expect(await statusOf(one.disputeId)).toBe(1);
     expect(await statusOf(two.disputeId)).toBe(2);

@@ -2,6 +2,7 @@ import pMap from "p-map";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
+import { omitUndefined } from "../../kit/json.ts";
 import { checkTransition, describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { present, recordAnswer } from "../results/answer.ts";
@@ -36,7 +37,7 @@ const checkOne = async (
 ): Promise<Checked> => {
   const { broker } = call;
   const options = optionsOf(call);
-  const args = await resolveNames({ broker, options }, { disputeId, ...change });
+  const args = await resolveNames({ broker, options }, { disputeId, ...omitUndefined(change) });
   const context = { broker, tool: UPDATE_TOOL, args, options };
   const { etag, records } = await prepareCall(context, disputeEnding, ifMatch);
   const { dispute } = records;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { parseStatusWord } from "../../contract/fields.ts";
-import { isRecord, parseIfJson } from "../../kit/json.ts";
+import { isRecord, omitUndefined, parseIfJson } from "../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -162,7 +162,8 @@ const checked = (tool: OperationTool, values: Values): { args: Values; wrong: Fa
   const body = operation.body?.safeParse(pick(values, bodyNames), REPORT);
   if (body !== undefined && !body.success) return { args: {}, wrong: toFaults(body.error) };
   const rest = ownNames.filter((name) => !bodyNames.includes(name));
-  return { args: { ...pick(values, rest), ...body?.data }, wrong };
+  // A null that means absent has become undefined: it is no change that a question would name.
+  return { args: { ...pick(values, rest), ...omitUndefined(body?.data ?? {}) }, wrong };
 };
 
 export const refuseArguments = (tool: Pick<OperationTool, "name">, list: Fault[]): Problem =>
