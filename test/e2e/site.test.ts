@@ -6,7 +6,7 @@ import type { Frame, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
 import { runCli } from "../support/cli.ts";
-import { findViolations, startViewServer, type ViewServer } from "../support/views.ts";
+import { clickOn, findViolations, startViewServer, type ViewServer } from "../support/views.ts";
 
 const PASSWORD = "correct horse battery staple";
 const EMAIL = "ann@acme.example";
@@ -19,9 +19,8 @@ const createPerson = async (env: Record<string, string>): Promise<void> => {
   if (status !== 0) throw new Error(stderr);
 };
 
-// A locator clicks when the element no longer moves, as content that appears above it makes it do.
 const click = (place: Page | Frame, name: string): Promise<void> =>
-  place.locator(`::-p-aria([name="${name}"][role="button"])`).click();
+  clickOn(place, `::-p-aria([name="${name}"][role="button"])`);
 
 const signIn = async (page: Page): Promise<void> => {
   await click(page, "Sign in");
@@ -98,7 +97,7 @@ describe.skipIf(chromium === undefined)(
     it("asks the server's questions itself, and does nothing without a yes", async () => {
       const { page } = await openPage(at);
       const board = await viewOf(page, "Dispute board");
-      await board.locator(".work .link").click();
+      await clickOn(board, ".work .link");
       const close = async (): Promise<void> => {
         await click(board, "Close…");
         await click(board, "Close");
@@ -123,8 +122,8 @@ describe.skipIf(chromium === undefined)(
         browserContextId: page.browserContext().id ?? "",
       });
       const board = await viewOf(page, "Dispute board");
-      await board.locator(".work .link::-p-text(D-5209808-02)").click();
-      await board.locator('button[aria-label^="Download "]').click();
+      await clickOn(board, ".work .link::-p-text(D-5209808-02)");
+      await clickOn(board, 'button[aria-label^="Download "]');
       await expect.poll(async () => (await readdir(folder)).join()).toBe("claim-5209808.xlsx");
       expect((await readFile(join(folder, "claim-5209808.xlsx"))).byteLength).toBeGreaterThan(0);
       expect(complaints).toEqual([]);

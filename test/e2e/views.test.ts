@@ -6,6 +6,7 @@ import type { Frame } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
 import {
+  clickOn,
   findViolations,
   openViewHost,
   startViewServer,
@@ -55,7 +56,7 @@ const sees = async (frame: Frame, wanted: RegExp): Promise<void> => {
 };
 
 const click = (frame: Frame, name: string): Promise<void> =>
-  frame.locator(`::-p-aria([name="${name}"])`).click();
+  clickOn(frame, `::-p-aria([name="${name}"])`);
 
 const focused = (frame: Frame): Promise<string> =>
   frame.evaluate(
@@ -141,7 +142,7 @@ describe.skipIf(chromium === undefined)(
     ): Promise<string[]> => {
       const frame = await host.open(opening);
       if (pick !== undefined) {
-        await frame.locator(pick).click();
+        await clickOn(frame, pick);
         await frame.waitForSelector("section:has(h2[tabindex]) tbody tr");
       }
       await frame.waitForFunction("!document.querySelector('[aria-busy=true], .loading')");
@@ -337,7 +338,7 @@ describe.skipIf(chromium === undefined)("the payment explorer", () => {
       const args = { source: "cashapp", groupBy: ["paymentDate:year"] };
       const frame = await host.open({ tool: "payments_summarize", args });
       await frame.select("select:has(option[value='paymentMethod'])", "paymentMethod");
-      await frame.locator(".rows .bar").click();
+      await clickOn(frame, ".rows .bar");
       await sees(frame, new RegExp(`Rows of ${String(largest?.key["paymentMethod"])}`));
       const count = () => frame.$$eval(ROWS, (all) => all.length);
       const rows = largest?.rows ?? 0;
@@ -375,7 +376,7 @@ describe.skipIf(chromium === undefined)("the account sheet", () => {
     await withHost(async (host) => {
       const frame = await host.open({ tool: "account_overview", args: { account: "co" } });
       await frame.waitForSelector("::-p-text(Which account?)");
-      await frame.locator(".plain button").click();
+      await clickOn(frame, ".plain button");
       await frame.waitForSelector("::-p-text(Open documents by days past due)");
       const input = await frame.$("input[type=search]");
       await input?.click({ count: 3 });

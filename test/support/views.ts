@@ -137,3 +137,29 @@ export const findViolations = async (frame: Frame): Promise<string[]> => {
     `axe.run().then(({violations}) => violations.flatMap(({id, nodes}) => nodes.map(({target, failureSummary}) => id + " " + target.join(" ") + ": " + failureSummary)))`,
   )) as string[];
 };
+
+type Control = {
+  isConnected: boolean;
+  disabled?: boolean;
+  /** Parts of drawings have none. */
+  click?(): void;
+  dispatchEvent(event: Event): boolean;
+};
+
+/**
+ * Clicks an element once it is shown and enabled. A click of the mouse misses an element that moves after its place was
+ * found, as content that arrives above it makes it do.
+ */
+export const clickOn = async (place: Page | Frame, selector: string): Promise<void> => {
+  await place
+    .locator(selector)
+    .setVisibility("visible")
+    .map((element) => {
+      const control = element as unknown as Control;
+      // The locator tries again.
+      if (!control.isConnected || control.disabled === true) throw new Error("not ready");
+      if (control.click) control.click();
+      else control.dispatchEvent(new Event("click", { bubbles: true }));
+    })
+    .wait();
+};
