@@ -29,7 +29,7 @@ const DateOrDateTime = z
   .union([z.iso.datetime({ offset: true }), z.iso.date()], {
     error: "must be a date, or a date-time with a time zone",
   })
-  .meta({ type: "string", anyOf: undefined, description: "date-time or date" });
+  .meta({ type: "string", anyOf: undefined, description: "date-time, or date: midnight UTC" });
 
 export const audit_logs = {
   list: defineOperation({
