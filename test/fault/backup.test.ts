@@ -8,10 +8,16 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { restoreBackup } from "../../src/bin/backup/restore.ts";
+import { getDataPaths } from "../../src/bin/folder.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
+import { deriveMasterKey } from "../../src/kit/master-key.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
+import { STORE_ID_KEY } from "../../src/platform/files/identity.ts";
+import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { type Running, runCli, startCli, whenReady } from "../support/cli.ts";
 import { connectionOf, filesUnder } from "../support/pdf.ts";
@@ -156,6 +162,30 @@ describe("a backup of the embedded store", () => {
     const half = await runCli(["admin", "restore", backup], right);
     expect(half.stderr).toContain("no complete backup");
     expect(existsSync(join(empty, "receivables.db"))).toBe(false);
+  });
+
+  verifies("OP-40");
+  it("is not restored over a store that a program has opened meanwhile", async () => {
+    await fill();
+    await createDiskFiles(join(data, "files")).put(STORE_ID_KEY, [Buffer.from("id")], 10);
+    const backup = join(folder, "backup");
+    expect((await runCli(["admin", "backup", backup], withData(data))).status).toBe(0);
+    const target = join(folder, "target");
+    const disk = createDiskFiles(join(target, "files"));
+    let store: Store | undefined;
+    const files: typeof disk = {
+      ...disk,
+      async put(...file) {
+        store = await openSqlite(join(target, "receivables.db"), signingIn(target));
+        return disk.put(...file);
+      },
+    };
+    const masterKey = await deriveMasterKey(KEY);
+    const paths = getDataPaths(target);
+    await expect(
+      restoreBackup({ folder: backup, paths, files, masterKey, hasTenants: false }),
+    ).rejects.toThrow("is in use");
+    await store?.close();
   });
 
   /** Runs a command that cannot write files beyond 64 blocks of 1 KiB, as on a full disk; returns its exit status. */

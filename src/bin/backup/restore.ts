@@ -127,6 +127,8 @@ export const restoreBackup = async (needs: RestoreNeeds) => {
   await rm(draftsOf(needs), { recursive: true, force: true });
   try {
     for (const entry of inOrder) {
+      // A program may have been started since: it would go on with the store that is replaced.
+      if (isDatabase(entry)) checkTarget(needs);
       // One after the other, and the database last.
       await restoreEntry(needs, entry);
     }
