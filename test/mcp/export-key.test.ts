@@ -33,7 +33,7 @@ const refusalOf = (request: Promise<unknown>): Promise<string> =>
   );
 
 describe("a server without an export key", () => {
-  verifies("IN-60");
+  verifies("IN-60", "C-69");
   it("lists all tools but those that need the key", () => {
     const all = namesOf(toolList({ toolsets: toolsetNames, readOnly: false }));
     const hidden = new Set([

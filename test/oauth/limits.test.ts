@@ -92,7 +92,9 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
       await one.close();
       return shown;
     };
-    for (const index of range(22)) await from("127.0.0.60", `no${index}@x.example`, "guess");
+    for (const index of range(22)) {
+      await from("127.0.0.60", index < 10 ? user.email : `no${index}@x.example`, "guess");
+    }
     expect((await from("127.0.0.60", "one-more@x.example", "guess")).status).toBe(429);
     const right = await from("127.0.0.61", user.email, user.password);
     expect(right.text).toContain("Allow Test host to connect?");
@@ -183,6 +185,20 @@ describe("metadata documents of clients", () => {
     now += MINUTE + 1;
     await expect(fetchDocument("https://b.example/")).rejects.toThrow("no such host");
     expect(fetched).toBe(3);
+  });
+
+  verifies("C-95");
+  it("are fetched 32 at a time at most", async () => {
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const fetchDocument = createBoundedFetch(
+      () => promise.then(() => new Response("{}")),
+      () => 1,
+    );
+    const pending = range(32).map((index) => fetchDocument(`https://p${index}.example/`));
+    await expect(fetchDocument("https://next.example/")).rejects.toThrow("being fetched");
+    resolve();
+    await Promise.all(pending);
+    expect((await fetchDocument("https://next.example/")).status).toBe(200);
   });
 
   verifies("C-95");

@@ -110,7 +110,7 @@ onEveryStore("accounts that operators list, change and delete", (at) => {
     expect(roles.find(({ roleId }) => roleId === made.roleId)).toMatchObject(made);
   });
 
-  verifies("OP-10");
+  verifies("OP-10", "OP-12");
   it("deletes a person, whose disputes then name a neutral assignee", async () => {
     await configure(admin);
     const { email, userId, call } = await at().person("acme", { roles: ["AR Manager"] });
@@ -162,6 +162,8 @@ onEveryStore("accounts that operators list, change and delete", (at) => {
       const text = JSON.stringify(await read.selectFrom(table).selectAll().execute());
       expect(text.toLowerCase()).not.toContain(email);
     }
+    const known = read.selectFrom("known_addresses").selectAll().where("user_id", "=", userId);
+    expect(await known.execute()).toEqual([]);
     const log = await rowsOf(read, "acme");
     expect(log.some(({ metadata }) => metadata.includes(userId))).toBe(true);
     expect(JSON.stringify(log)).not.toContain(email);

@@ -139,7 +139,7 @@ onEveryStore("notes on accounts", (at) => {
     expect((await call("GET", noteAt("A", "KEPT"))).text).toBe(before.text);
   });
 
-  verifies("IA-20");
+  verifies("IA-20", "C-36");
   it("finds a note only under its own account", async () => {
     await account("A").note({ reference: "MINE", body: "x" });
     const elsewhere = await call("GET", noteAt("B", "MINE"));

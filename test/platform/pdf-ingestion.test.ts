@@ -123,7 +123,7 @@ onEveryStore("PDF files of documents", (at) => {
     expect(headers.get("content-disposition")).toContain(`filename="${plain}.pdf"`);
   });
 
-  verifies("ID-18");
+  verifies("ID-18", "C-36");
   it("finds no file of another document or tenant", async () => {
     const [number, next] = [await document(), await document()];
     const { id } = (await upload(number)).body;

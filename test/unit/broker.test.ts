@@ -177,7 +177,7 @@ describe("the credential of a call", () => {
     expect(headers?.["x-platform-api-key"]).toBeUndefined();
   });
 
-  verifies("D-MCP-7");
+  verifies("D-MCP-7", "C-67");
   it("sets the tenant, also if the arguments name another one", async () => {
     const broker = brokerWith(both);
     await broker.call(contract.departments.list, { tenantId: "other" }, options);

@@ -222,7 +222,7 @@ describe("the settings", () => {
     },
   );
 
-  verifies("D-WH-8");
+  verifies("D-WH-8", "C-33");
   it("define the four delays of webhooks, and their allowed networks", () => {
     expect(read({}).webhooks).toEqual({ delaysMs: [30e3, 60e3, 120e3, 300e3], allow: [] });
     const given = {

@@ -73,6 +73,7 @@ const OFFICE_FILES: readonly [string, Buffer][] = [
 
 const RTFS: readonly [string, string][] = [
   ["a template", "{\\*\\template https://example.com/a.dotm}"],
+  ["a template without a mark", "{\\template https://example.com/a.dotm}"],
   ["a template, broken over lines", "{\\*\\tem\r\nplate https://example.com/a.dotm}"],
   ["a DDE field", '{\\field{\\*\\fldinst DDEAUTO cmd "/k calc"}{\\fldrslt x}}'],
   ["a DDE field in pieces", "{\\field{\\*\\fldinst {D}{\\b DE}{AUTO} cmd}{\\fldrslt x}}"],
