@@ -12,7 +12,19 @@ const COUNT = 120;
 const TENANT = "sums";
 
 const CURRENCIES = ["EUR", "USD", "JPY"] as const;
-const AMOUNTS = [0.1, 0.2, -12.34, 99_999.999999, 1e9 + 0.25, 123_456_789_012.34, -7, 0] as const;
+// The doubles 2.01 and 8.04 are below their decimals once they are multiplied by a million.
+const AMOUNTS = [
+  0.1,
+  0.2,
+  2.01,
+  8.04,
+  -12.34,
+  99_999.999999,
+  1e9 + 0.25,
+  123_456_789_012.34,
+  -7,
+  0,
+] as const;
 
 /** Rows of payments with several rows, whose own amounts each of their rows repeats. */
 const rowsOf = (source: Source): Row[] => {
