@@ -14,7 +14,7 @@ import type { RowBytes } from "../../src/platform/store/dialect.ts";
 import { verifies } from "../support/verifies.ts";
 
 describe("slots", () => {
-  verifies("SC-16", "D-SCH-5");
+  verifies("SC-16", "D-SCH-5", "C-15");
   it("have the times of the schedule's grid, are in the future, and never drift", () => {
     const moment = fc.integer({ min: 0, max: 10_000_000 });
     fc.assert(
