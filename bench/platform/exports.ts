@@ -76,7 +76,7 @@ export const exportBenchmarks: readonly Benchmark[] = [
     about: `a run of ${ROWS} rows / compressing and writing its chunks from memory`,
     unit: "ms",
     aim: 2,
-    why: "SQLite reads the rows and makes their JSON in one thread, which alone takes 1.6 times the limit, and longer while chunks are compressed; two threads on the same view take as long where the two processors share a core",
+    why: "SQLite reads the rows and makes their JSON in one thread, which alone takes 1.6 times the limit, and longer while chunks are compressed; a second thread on the same view made it no faster on two processors",
     run: (options) =>
       inFolder(async (folder) => {
         const exports = await open();
