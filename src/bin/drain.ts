@@ -28,8 +28,8 @@ const refuseReady = (response: ServerResponse): void => {
 };
 
 /**
- * Accepts what waits in the listener's queue, which closing the listener resets. An event loop's turn accepts one
- * connection; after a long turn others may have arrived.
+ * Accepts the connections in the listener's queue: closing the listener would reset them. Each turn of the event loop
+ * accepts one, and further ones may arrive during a long turn.
  */
 const acceptWaiting = async (server: Server): Promise<void> => {
   const until = performance.now() + LINGER_MS;

@@ -193,7 +193,7 @@ onEveryStore("sessions", (at) => {
       expect((await login(at(), { email, password: "guess" })).status).toBe(401);
       return hashes;
     };
-    expect([await count(admin.email), await count("nobody@hashes.example")]).toEqual([1, 1]);
+    expect([await count(admin.email), await count("unknown@hashes.example")]).toEqual([1, 1]);
     hook.disable();
   });
 

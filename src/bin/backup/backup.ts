@@ -133,7 +133,7 @@ const fill = async (needs: BackupNeeds) => {
   return { folder, createdAt, tenants, ...totals, missing: copied.missing };
 };
 
-/** Creates the folder, or checks that it is empty. Of two backups that find it so, one creates the database's file. */
+/** Creates the folder, or checks that it is empty. Of two backups that start together, one creates the database's file. */
 const prepareFolder = async ({ folder, paths }: BackupNeeds): Promise<void> => {
   await makeFolder(folder);
   const isEmpty = (await readdir(folder)).length === 0;

@@ -123,11 +123,11 @@ export const restoreBackup = async (needs: RestoreNeeds) => {
     ...entries.filter((entry) => !isDatabase(entry)),
     ...entries.filter((entry) => isDatabase(entry)),
   ];
-  // What a restore that was killed has left.
+  // A restore that was killed may have left drafts.
   await rm(draftsOf(needs), { recursive: true, force: true });
   try {
     for (const entry of inOrder) {
-      // A program may have been started since: it would go on with the store that is replaced.
+      // A program that was started meanwhile would continue to use the file that is replaced.
       if (isDatabase(entry)) checkTarget(needs);
       // One after the other, and the database last.
       await restoreEntry(needs, entry);
