@@ -1,5 +1,5 @@
 import { defineConfig } from "vitest/config";
-import { slowestFiles } from "./test/support/slowest-files.ts";
+import { createRunReport } from "./test/support/run-report.ts";
 import { createRunFolder, findFastFolder } from "./test/support/temporary-folder.ts";
 
 const SECOND = 1000;
@@ -41,7 +41,7 @@ export default defineConfig({
     expect: { poll: { timeout: 30 * SECOND } },
     // On a machine that is shared, a test fails when it fails twice; the report names those that needed it.
     retry: inCi ? 1 : 0,
-    reporters: [slowestFiles(10), "default"],
+    reporters: [createRunReport(10), "default"],
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts", "tools/**/*.ts", "prompts/**/*.ts"],

@@ -108,7 +108,7 @@ onEveryStore("audit entries of commands", (at) => {
   it("adds no entry for a command that was refused or failed, and keeps nothing of its change", async () => {
     const before = await count();
     const needs = needsOf();
-    const role = { tenantId: TENANT, name: "Reader", grants: [] };
+    const role = { tenantId: TENANT, name: "Viewer", grants: [] };
     await expect(createRole(needs, role)).rejects.toMatchObject({ code: "conflict" });
     const full = { ...needs, record: () => Promise.reject(new Error("disk full")) };
     await expect(issueKey(full, { tenantId: TENANT, name: "lost" })).rejects.toThrow("disk full");
