@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { updateUser } from "../../src/platform/admin/users.ts";
@@ -139,10 +140,15 @@ onEveryStore("the scope of the audit log", (at) => {
   it("commits as much for an unknown e-mail address as for a known one", async () => {
     const { store } = at();
     if (store.dialect !== "sqlite") return;
+    // The reading connection counts the commits of the writing one.
+    const read = async (): Promise<number> => {
+      const asked = sql<{ data_version: number }>`pragma data_version`;
+      return (await asked.execute(store.read)).rows[0]?.data_version ?? 0;
+    };
     const commits = async (email: string): Promise<number> => {
-      const before = store.stamp() ?? 0;
+      const before = await read();
       await login(email);
-      return (store.stamp() ?? 0) - before;
+      return (await read()) - before;
     };
     const { email } = await at().person(TENANT, { roles: ["Viewer"] });
     const known = await commits(email);

@@ -36,6 +36,31 @@ const createPlugin = (result: () => Promise<void>): KyselyPlugin => ({
 
 const READER = { exclusive: false, retryMs: 0 };
 
+type Act<T> = (tx: Db) => Promise<T>;
+
+/** Runs a transaction of a node, whose beginning, commit and end wait for their turn. */
+const runInTurns = async <T>(
+  { scheduler }: World,
+  life: Life,
+  act: Act<T>,
+  run: (act: Act<T>) => Promise<T>,
+): Promise<T> => {
+  await scheduler.turn(life, "begins");
+  const within = createPlugin(() => scheduler.touch(life, "statement"));
+  const attempt = run(async (tx) => {
+    const made = await act(tx.withPlugin(within));
+    await scheduler.turn(life, "commits");
+    return made;
+  });
+  const result = await attempt.catch(async (error: unknown) => {
+    // Its database was closed between its end and the commit.
+    if (life.hasEnded) await new Promise(() => {});
+    throw error;
+  });
+  await scheduler.turn(life, "committed");
+  return result;
+};
+
 /** The store of a node: the real one, whose calls wait for their turn, and whose long reads need no threads. */
 const gateStore = (world: World, life: Life, store: Store, opened: Set<DatabaseSync>): Store => {
   const { scheduler } = world;
@@ -43,7 +68,6 @@ const gateStore = (world: World, life: Life, store: Store, opened: Set<DatabaseS
     (what === "counts" ? store.counting : store.read).withPlugin(
       createPlugin(() => scheduler.turn(life, what)),
     );
-  const within = createPlugin(() => scheduler.touch(life, "statement"));
   const openView = async (): Promise<Snapshot> => {
     await scheduler.turn(life, "view");
     const database = new DatabaseSync(join(world.folder, "receivables.db"), { readOnly: true });
@@ -64,21 +88,9 @@ const gateStore = (world: World, life: Life, store: Store, opened: Set<DatabaseS
     read: waiting("reads"),
     counting: waiting("counts"),
     snapshot: openView,
-    async transaction(act, queue) {
-      await scheduler.turn(life, "begins");
-      const attempt = store.transaction(async (tx) => {
-        const made = await act(tx.withPlugin(within));
-        await scheduler.turn(life, "commits");
-        return made;
-      }, queue);
-      const result = await attempt.catch(async (error: unknown) => {
-        // Its database was closed between its end and the commit.
-        if (life.hasEnded) await new Promise(() => {});
-        throw error;
-      });
-      await scheduler.turn(life, "committed");
-      return result;
-    },
+    transaction: (act, queue) =>
+      runInTurns(world, life, act, (held) => store.transaction(held, queue)),
+    append: (act) => runInTurns(world, life, act, (held) => store.append(held)),
   };
 };
 

@@ -53,6 +53,23 @@ for (const dialect of dialects) {
       expect(await counter(second, "hidden")).toBeDefined();
     });
 
+    it("has another stamp after each change of any process, and the same one after audit entries", async () => {
+      if (store.dialect === "postgres") return expect(store.stamp()).toBeUndefined();
+      const stamps = [store.stamp()];
+      const change = async (changed: Store, key: string): Promise<void> => {
+        await changed.transaction((tx) => count(tx, key, 0, 1000));
+        stamps.push(store.stamp());
+      };
+      await change(store, "own");
+      await change(second, "another's");
+      await change(store, "own again");
+      expect(new Set(stamps).size).toBe(stamps.length);
+      const before = store.stamp();
+      await store.append(async (tx) => void (await count(tx, "appended", 0, 1000)));
+      expect(await counter(store, "appended")).toBeDefined();
+      expect(store.stamp()).toBe(before);
+    });
+
     it("queues writers, so that read-modify-write loses no change", async () => {
       const bump = (db: Store) =>
         db.transaction(async (tx) => {

@@ -41,7 +41,7 @@ export const createAudit = (store: Store): Audit => {
     await gather();
     let batch: NewEntry[] | undefined;
     try {
-      await store.transaction(async (tx) => {
+      await store.append(async (tx) => {
         batch = take();
         await appendEntries(tx, store.auditKey, batch);
         if (batch.some(({ tenantId }) => tenantId === NO_TENANT)) await removeChain(tx, NO_TENANT);

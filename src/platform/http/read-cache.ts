@@ -6,8 +6,8 @@ const MAX_ENTRIES = 10_000;
 export type CachedRead = <T>(key: string, read: () => Promise<T>) => Promise<T>;
 
 /**
- * Creates a read cache that any commit to the store invalidates. Call the result once per request. A store that cannot
- * tell cheaply whether it has changed (`stamp` is undefined) is read each time.
+ * Creates a read cache that every change of the store invalidates, except new audit entries. Call the result once per
+ * request. A store that cannot tell cheaply whether it has changed (`stamp` is undefined) is read each time.
  */
 export const createReadCache = (store: Pick<Store, "stamp">): (() => CachedRead) => {
   let entries = new Map<string, Promise<unknown>>();

@@ -70,9 +70,11 @@ export type Store = {
    * stays true until it commits. It must await nothing but the store.
    */
   transaction<T>(act: (tx: Db) => Promise<T>, queue?: string): Promise<T>;
+  /** Runs a transaction that only adds entries to audit logs: in this process, it does not change the stamp. */
+  append(act: (tx: Db) => Promise<void>): Promise<void>;
   /** Counters, written without a flush to disk: a power failure may lose the last of them. */
   counting: Db;
-  /** Changes with every commit of any process; undefined where that would need a read. */
+  /** Increases with every transaction and every commit of another process; undefined where that would need a read. */
   stamp(): number | undefined;
   /**
    * Opens a view for long reads: they run beside the event loop and use no connection of `read`. It shows at least what

@@ -8,7 +8,7 @@ import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
 import { guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import { FairLimiter, type FairLimits } from "../fair-limiter.ts";
-import { type Db, type Store, StoreUnavailable } from "../port.ts";
+import { type Db, type PoolUse, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, createSealing } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { CopyingClient, createPostgresDialect } from "./dialect.ts";
@@ -38,6 +38,11 @@ const WRITERS: FairLimits = { total: 7, perOwner: 2, waiting: 10_000, waitMs: 60
 /** Returns the number of an advisory lock; names that share a number only wait for each other. */
 const lockNumber = (name: string): bigint =>
   createHash("sha256").update(name).digest().readBigInt64BE(0);
+
+const describePool = ({ totalCount, idleCount, waitingCount, options }: pg.Pool): PoolUse => {
+  const busy = totalCount - idleCount;
+  return { pool: "connections", busy, free: options.max - busy, waiting: waitingCount };
+};
 
 /** Opens a store in a PostgreSQL database, which other processes may use too. */
 export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
@@ -82,15 +87,11 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
         })
         .finally(leave);
     },
+    append: (act) => db.transaction().execute(act),
     counting: db,
     stamp: () => undefined,
     snapshot: (options) => snapshots.open(options),
-    pools() {
-      const { totalCount, idleCount, waitingCount, options } = pool;
-      const busy = totalCount - idleCount;
-      const main = { pool: "connections", busy, free: options.max - busy, waiting: waitingCount };
-      return [main, writers.use("writers"), snapshots.use()];
-    },
+    pools: () => [describePool(pool), writers.use("writers"), snapshots.use()],
     async announce(tx, key) {
       await sql`select pg_notify(${CHANNEL}, ${JSON.stringify([key, ""])})`.execute(tx);
     },

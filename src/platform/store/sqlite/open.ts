@@ -37,7 +37,7 @@ const createKysely = (database: DatabaseSync, use: Use): Db =>
 const openWriter = async (
   path: string,
   signing: SigningNeeds,
-): Promise<{ writer: Db; auditKey: StoreAuditKey }> => {
+): Promise<{ writer: Db; writeDatabase: DatabaseSync; auditKey: StoreAuditKey }> => {
   const database = await guard(isSqliteOutage, () => openDatabase(path));
   database.exec(WRITER_CACHE);
   const starting = createKysely(database, { exclusive: true, retryMs: 0 });
@@ -50,7 +50,8 @@ const openWriter = async (
     const auditKey = await readAuditKey(starting, signing);
     // SQLite's own wait would block the event loop.
     await sql`pragma busy_timeout = 0`.execute(starting);
-    return { writer: createKysely(database, { exclusive: true, retryMs: BUSY_MS }), auditKey };
+    const writer = createKysely(database, { exclusive: true, retryMs: BUSY_MS });
+    return { writer, writeDatabase: database, auditKey };
   } catch (error) {
     await starting.destroy();
     throw error;
@@ -80,22 +81,30 @@ const openCounting = async (path: string): Promise<Db> => {
 /** Opens a store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   await makeFolder(dirname(path));
-  const { writer, auditKey } = await openWriter(path, signing);
-  const readDatabase = await guard(isSqliteOutage, () => openDatabase(path));
-  const reader = createKysely(readDatabase, READER);
-  const version = readDatabase.prepare("pragma data_version");
+  const { writer, writeDatabase, auditKey } = await openWriter(path, signing);
+  const reader = await guard(isSqliteOutage, () => createKysely(openDatabase(path), READER));
+  // It counts the commits of all other connections, thus of other processes: the other ones of this process only read.
+  const version = writeDatabase.prepare("pragma data_version");
+  let transactions = 0;
   const counting = await openCounting(`${path}-counters`);
   const snapshots = new SqliteSnapshots(path);
   return {
     dialect: "sqlite",
     auditKey,
     read: reader,
-    transaction: (act) => writer.transaction().execute(act),
+    async transaction(act) {
+      try {
+        return await writer.transaction().execute(act);
+      } finally {
+        // After the commit: what was read before it must not be taken for newer.
+        transactions += 1;
+      }
+    },
+    append: (act) => writer.transaction().execute(act),
     counting,
-    // It counts the commits of all other connections; this connection never writes.
     stamp() {
       try {
-        return Number(version.get()?.["data_version"]);
+        return transactions + Number(version.get()?.["data_version"]);
       } catch (error) {
         throw isSqliteOutage(error) ? new StoreUnavailable(error) : error;
       }
