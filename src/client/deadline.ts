@@ -1,12 +1,5 @@
 import { TransportFault } from "./fault.ts";
 
-// Rejects one turn later, so that code that listens to the signal ends first.
-const rejectOnAbort = (signal: AbortSignal): Promise<never> =>
-  new Promise((_resolve, reject) => {
-    const end = () => setImmediate(reject, new Error("aborted"));
-    signal.addEventListener("abort", end, { once: true });
-  });
-
 /** Returns the fault that aborted a signal: our own deadline, else `canceled` by the caller. */
 export const getAbortReason = (signal: AbortSignal): TransportFault =>
   signal.reason instanceof TransportFault ? signal.reason : new TransportFault("canceled");
@@ -23,16 +16,24 @@ export const withDeadline = async <T>(
   act: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> => {
   if (outer?.aborted === true) throw getAbortReason(outer);
-  const deadline = new AbortController();
-  const timer = setTimeout(() => {
-    deadline.abort(new TransportFault("timeout"));
-  }, ms);
-  const signal = outer === undefined ? deadline.signal : AbortSignal.any([outer, deadline.signal]);
+  const ending = new AbortController();
+  const { signal } = ending;
+  const ended = Promise.withResolvers<never>();
+  const end = (fault: TransportFault): void => {
+    ending.abort(fault);
+    // One turn later, so that code that listens to the signal ends first.
+    setImmediate(ended.reject, fault);
+  };
+  const timer = setTimeout(end, ms, new TransportFault("timeout"));
+  // Not AbortSignal.any, which takes as long as the rest of a short call's client.
+  const cancel = ({ target }: Event): void => end(getAbortReason(target as AbortSignal));
+  outer?.addEventListener("abort", cancel, { once: true });
   try {
-    return await Promise.race([act(signal), rejectOnAbort(signal)]);
+    return await Promise.race([act(signal), ended.promise]);
   } catch (error) {
     throw signal.aborted ? getAbortReason(signal) : error;
   } finally {
     clearTimeout(timer);
+    outer?.removeEventListener("abort", cancel);
   }
 };

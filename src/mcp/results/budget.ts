@@ -134,7 +134,6 @@ export const sanitizeBeginning = (value: unknown, step: Step): unknown =>
 
 // From gentle to harsh: texts, then the record's lists, then the fields of its objects.
 const STEPS: readonly Step[] = [
-  WHOLE,
   ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map(
     (text) => [text, Infinity, Infinity] as const,
   ),
@@ -168,19 +167,19 @@ const largestIn = (value: unknown, largest: [...Step] = [0, 0, 0]): Step => {
   return largest;
 };
 
+const MAX_NAME = 60;
+const LAST: Step = [MAX_NAME, 0, 0];
+
 /** The index of the first step after which a record may fit. Each step leaves less than the one before it. */
 const firstStep = (record: Fields, budget: number): number => {
   let [from, to] = [0, STEPS.length];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (mayFit(record, STEPS[middle] ?? WHOLE, budget)) to = middle;
+    if (mayFit(record, STEPS[middle] ?? LAST, budget)) to = middle;
     else from = middle + 1;
   }
   return from;
 };
-
-const MAX_NAME = 60;
-const LAST: Step = [MAX_NAME, 0, 0];
 
 /** The first field alone, without the contents of a list or an object. */
 const firstField = (record: Fields): Fields => {
@@ -196,7 +195,7 @@ const fitted = (record: Fields, step: Step): Fitted => {
   const [, items, fields] = step;
   return {
     record,
-    cut: step !== WHOLE,
+    cut: true,
     ...(items === Infinity ? {} : { most: items }),
     ...(fields === Infinity ? {} : { mostFields: fields }),
   };
@@ -207,6 +206,8 @@ const fitted = (record: Fields, step: Step): Fitted => {
  * before they are sanitized to as many characters as could fit, so that the work depends on the budget.
  */
 export const truncateToBudget = (record: Fields, budget: number): Fitted => {
+  const whole = sanitizeWithin(record, budget);
+  if (whole !== undefined) return { record: whole, cut: false };
   const steps = STEPS.slice(firstStep(record, budget));
   const [first] = steps;
   const source = first === undefined ? {} : beginningOf(record, first);
