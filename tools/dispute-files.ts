@@ -42,7 +42,6 @@ export const uploadFile = defineOperation({
   body: UploadBody,
   output: DisputeAttachment,
   audit: "dispute_attachment.created",
-  source: files.create.source,
 });
 
 /** A downloaded file, with its text if it is a text file. */
@@ -68,5 +67,4 @@ export const downloadFile = defineOperation({
   params: disputeParams.extend({ attachmentId: RecordId }),
   output: DownloadedFile,
   audit: "dispute_attachment.read",
-  source: files.get.source,
 });

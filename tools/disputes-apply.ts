@@ -38,7 +38,6 @@ export const applyChanges = defineOperation({
   output: z.object({ applied: z.int(), refused: z.int(), results: z.array(Outcome) }),
   effects: [{ kind: "closes", target: "disputes" }],
   audit: "dispute.updated",
-  source: update.source,
 });
 
 /** The question is a table of the changes, which the tool makes from the records themselves. */

@@ -135,8 +135,50 @@ type Spec = {
   audit: string | ((outcome: Outcome) => string);
   /** Additional metadata of the audit entry; also written for refused requests. */
   auditMetadata?: AuditMetadata;
-  /** Section of the interface documents. */
-  source: string;
+};
+
+type Flag = "lateValidation" | "upsert" | "file" | "extension";
+/** Properties that are null where the declaration has none. */
+type Nullable =
+  | "body"
+  | "raw"
+  | "lookup"
+  | "returnsSecret"
+  | "credential"
+  | "session"
+  | "mask"
+  | "brief"
+  | "additions";
+
+/** An operation without its specific types, for code that handles every operation. */
+export type Operation = Required<Omit<Spec, Flag | Nullable | "list">> &
+  Record<Flag, boolean> & { [Name in Nullable]: Required<Spec>[Name] | null } & {
+    list: ListAnswer | null;
+    status: 200 | 201 | 204;
+  };
+
+/** The declaration of an operation inside {@link defineOperations}. */
+type Unnamed = Omit<Spec, "id" | "service">;
+
+type Specific =
+  | "lateValidation"
+  | "file"
+  | "params"
+  | "query"
+  | "body"
+  | "raw"
+  | "output"
+  | "errors";
+
+type Declared<S extends Unnamed> = Omit<Operation, Specific> & {
+  lateValidation: S["lateValidation"] extends true ? true : false;
+  file: S["file"] extends true ? true : false;
+  params: S["params"] extends Shape ? S["params"] : typeof emptyShape;
+  query: S["query"] extends Shape ? S["query"] : typeof emptyShape;
+  body: S["body"] extends Shape ? S["body"] : null;
+  raw: S["raw"] extends Raw ? Raw : null;
+  output: S["output"];
+  errors: S["errors"] extends readonly OperationErrorCode[] ? S["errors"] : readonly [];
 };
 
 const deriveEffect = (spec: Spec): Effect => {
@@ -210,77 +252,18 @@ export const defineOperation = <const S extends Spec>(spec: S) => {
   } as Declared<S>;
 };
 
-/** Optional properties of an operation that mark special cases. */
-type Traits = {
-  effects: readonly SideEffect[];
-  list: ListAnswer | null;
-  lookup: { argument: string; field: string } | null;
-  returnsSecret: ReturnedSecret | null;
-  credential: "session" | "session_or_key" | null;
-  session: "opens" | "verifies" | "closes" | null;
-  mask: ((record: never) => Record<string, unknown>) | null;
-  brief: Brief | null;
-  extension: boolean;
-  additions: Additions | null;
-};
-
-type Declared<S extends Spec> = Omit<
-  S,
-  | "effect"
-  | "params"
-  | "query"
-  | "body"
-  | "raw"
-  | "errors"
-  | "aliases"
-  | keyof Traits
-  | "lateValidation"
-  | "upsert"
-  | "file"
-  | "cacheSeconds"
-  | "auditMetadata"
-> &
-  Traits & {
-    lateValidation: S["lateValidation"] extends true ? true : false;
-    upsert: boolean;
-    file: S["file"] extends true ? true : false;
-    cacheSeconds: number;
-    auditMetadata: AuditMetadata;
-    aliases: readonly { method: Method; path: `/${string}` }[];
-    effect: Effect;
-    status: 200 | 201 | 204;
-    params: S["params"] extends Shape ? S["params"] : typeof emptyShape;
-    query: S["query"] extends Shape ? S["query"] : typeof emptyShape;
-    body: S["body"] extends Shape ? S["body"] : null;
-    raw: S["raw"] extends Raw ? Raw : null;
-    errors: S["errors"] extends readonly OperationErrorCode[] ? S["errors"] : readonly [];
-  };
-
-/** An operation without its specific types, for code that handles every operation. */
-export type Operation = Traits & {
-  id: string;
-  service: Service;
-  method: Method;
-  path: `/${string}`;
-  aliases: readonly { method: Method; path: `/${string}` }[];
-  access: Access;
-  effect: Effect;
-  status: 200 | 201 | 204;
-  summary: string;
-  params: Shape;
-  query: Shape;
-  body: Shape | null;
-  raw: Raw | null;
-  lateValidation: boolean;
-  upsert: boolean;
-  output: z.ZodType | null;
-  file: boolean;
-  cacheSeconds: number;
-  errors: readonly OperationErrorCode[];
-  audit: string | ((outcome: Outcome) => string);
-  auditMetadata: AuditMetadata;
-  source: string;
-};
+/** Declares the operations of a noun on one service. The id of an operation is the noun and its verb. */
+export const defineOperations = <const G extends Readonly<Record<string, Unnamed>>>(
+  service: Service,
+  noun: string,
+  specs: G,
+) =>
+  Object.fromEntries(
+    Object.entries(specs).map(([verb, spec]) => [
+      verb,
+      defineOperation({ ...spec, id: `${noun}.${verb}`, service }),
+    ]),
+  ) as { [Verb in keyof G]: Declared<G[Verb]> };
 
 type JsonBody<O extends Operation> = O["lateValidation"] extends true
   ? unknown

@@ -38,6 +38,5 @@ export const pdf_ingestion = {
     output: PdfReceipt,
     errors: ["document_not_found"],
     audit: "document_attachment.created",
-    source: "D-PDF",
   }),
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
 import { clearable, IngestDate, IngestNumber, NoteText, optional } from "../ingest-fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 const optionalFields = { subject: text(500), note_type: text(200) };
 
@@ -25,10 +25,8 @@ export type AccountNote = z.infer<typeof AccountNote>;
 
 const NOTES = "/api/v1/ingest/accounts/{account_number}/notes";
 
-export const account_notes = {
-  get: defineOperation({
-    id: "account_notes.get",
-    service: "ingest",
+export const account_notes = defineOperations("ingest", "account_notes", {
+  get: {
     method: "GET",
     path: `${NOTES}/{reference}`,
     access: "ingest:read",
@@ -37,11 +35,8 @@ export const account_notes = {
     output: AccountNote,
     errors: ["account_not_found", "note_not_found"],
     audit: "account_note.read",
-    source: "export-ingest 4",
-  }),
-  create: defineOperation({
-    id: "account_notes.create",
-    service: "ingest",
+  },
+  create: {
     method: "POST",
     path: NOTES,
     access: "ingest:write",
@@ -52,6 +47,5 @@ export const account_notes = {
     output: AccountNote,
     errors: ["account_not_found", "note_reference_already_exists"],
     audit: "account_note.created",
-    source: "export-ingest 4",
-  }),
-};
+  },
+});

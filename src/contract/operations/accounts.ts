@@ -13,7 +13,7 @@ import {
   pages,
   SearchText,
 } from "../ingest-fields.ts";
-import { defineOperation, type Outcome } from "../operation.ts";
+import { defineOperations, type Outcome } from "../operation.ts";
 
 const requiredFields = { name: requiredText(200) };
 
@@ -69,10 +69,8 @@ export type AccountWithNotes = z.infer<typeof AccountWithNotes>;
 const one = z.object({ account_number: IngestNumber });
 const ACCOUNT = "/api/v1/ingest/accounts/{account_number}";
 
-export const accounts = {
-  get: defineOperation({
-    id: "accounts.get",
-    service: "ingest",
+export const accounts = defineOperations("ingest", "accounts", {
+  get: {
     method: "GET",
     path: ACCOUNT,
     access: "ingest:read",
@@ -81,11 +79,8 @@ export const accounts = {
     output: AccountWithNotes,
     errors: ["account_not_found"],
     audit: "account.read",
-    source: "export-ingest 4",
-  }),
-  list: defineOperation({
-    id: "accounts.list",
-    service: "ingest",
+  },
+  list: {
     method: "GET",
     path: "/api/v1/ingest/accounts",
     access: "ingest:read",
@@ -100,11 +95,8 @@ export const accounts = {
     list: { defaultFields: ["accountNumber", "name", "currency", "account_group", "email"] },
     extension: true,
     audit: "account.listed",
-    source: "insights 9",
-  }),
-  create: defineOperation({
-    id: "accounts.create",
-    service: "ingest",
+  },
+  create: {
     method: "POST",
     path: ACCOUNT,
     access: "ingest:write",
@@ -115,11 +107,8 @@ export const accounts = {
     output: Account,
     errors: ["account_already_exists"],
     audit: "account.created",
-    source: "export-ingest 4",
-  }),
-  replace: defineOperation({
-    id: "accounts.replace",
-    service: "ingest",
+  },
+  replace: {
     method: "PUT",
     path: ACCOUNT,
     access: "ingest:write",
@@ -131,11 +120,8 @@ export const accounts = {
     effects: [{ kind: "replaces", target: "account" }],
     output: Account,
     audit: ({ status }: Outcome) => (status === 201 ? "account.created" : "account.replaced"),
-    source: "export-ingest 4",
-  }),
-  update: defineOperation({
-    id: "accounts.update",
-    service: "ingest",
+  },
+  update: {
     method: "PATCH",
     path: ACCOUNT,
     access: "ingest:write",
@@ -146,6 +132,5 @@ export const accounts = {
     output: Account,
     errors: ["account_not_found"],
     audit: "account.updated",
-    source: "export-ingest 4",
-  }),
-};
+  },
+});

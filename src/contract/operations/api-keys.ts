@@ -22,7 +22,6 @@ const remove = defineOperation({
   effects: [{ kind: "deletes", target: "API key" }],
   credential: "session_or_key",
   audit: "api_key.deleted",
-  source: "gateway 5",
 });
 
 export const api_keys = {
@@ -45,7 +44,6 @@ export const api_keys = {
     },
     credential: "session",
     audit: "api_key.created",
-    source: "gateway 5",
   }),
   delete: remove,
 };

@@ -9,7 +9,7 @@ import {
   requiredText,
   tenantPath,
 } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 const Address = z.object({
   address1: z.string().nullable(),
@@ -95,10 +95,8 @@ const byEmail = z.object({ ...tenantPath, assigneeEmail: Email });
 
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 
-export const assignees = {
-  get: defineOperation({
-    id: "assignees.get",
-    service: "gateway",
+export const assignees = defineOperations("gateway", "assignees", {
+  get: {
     method: "GET",
     path: `${TENANT}/assignees/by-email/{assigneeEmail}`,
     access: "Dispute Configuration : READ",
@@ -106,11 +104,8 @@ export const assignees = {
     params: byEmail,
     output: Assignee,
     audit: "assignee.read",
-    source: "gateway 4",
-  }),
-  get_by_id: defineOperation({
-    id: "assignees.get_by_id",
-    service: "gateway",
+  },
+  get_by_id: {
     method: "GET",
     path: `${TENANT}/assignees/{assigneeId}`,
     access: "Dispute Configuration : READ",
@@ -119,11 +114,8 @@ export const assignees = {
     output: Assignee,
     extension: true,
     audit: "assignee.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "assignees.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: `${TENANT}/assignees`,
     access: "Dispute Configuration : READ",
@@ -132,11 +124,8 @@ export const assignees = {
     query: z.strictObject({ DepartmentId: RecordId.optional() }),
     output: z.array(Assignee),
     audit: "assignee.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "assignees.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: `${TENANT}/assignees`,
     access: "Dispute Configuration : CREATE",
@@ -147,11 +136,8 @@ export const assignees = {
     output: Assignee,
     errors: ["conflict"],
     audit: "assignee.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "assignees.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${TENANT}/assignees/by-email/{assigneeEmail}`,
     access: "Dispute Configuration : UPDATE",
@@ -161,11 +147,8 @@ export const assignees = {
     output: Assignee,
     errors: ["conflict"],
     audit: "assignee.updated",
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "assignees.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${TENANT}/assignees/{assigneeId}`,
     access: "Dispute Configuration : DELETE",
@@ -175,11 +158,8 @@ export const assignees = {
     effects: [{ kind: "deletes", target: "assignee" }],
     errors: ["in_use"],
     audit: "assignee.deleted",
-    source: "gateway 4",
-  }),
-  delete_by_email: defineOperation({
-    id: "assignees.delete_by_email",
-    service: "gateway",
+  },
+  delete_by_email: {
     method: "DELETE",
     path: `${TENANT}/departments/by-code/{departmentCode}/assignees/by-email/{assigneeEmail}`,
     access: "Dispute Configuration : DELETE",
@@ -189,6 +169,5 @@ export const assignees = {
     effects: [{ kind: "deletes", target: "assignee" }],
     errors: ["in_use"],
     audit: "assignee.deleted",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { requiredText, text, Timestamp } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 /** The audit entry of one request. Old entries have no `action`. */
 export const AuditEntry = z.object({
@@ -31,10 +31,8 @@ const DateOrDateTime = z
   })
   .meta({ type: "string", anyOf: undefined, description: "date-time, or date: midnight UTC" });
 
-export const audit_logs = {
-  list: defineOperation({
-    id: "audit_logs.list",
-    service: "export",
+export const audit_logs = defineOperations("export", "audit_logs", {
+  list: {
     method: "GET",
     path: "/api/v1/remittance-export/audit-logs",
     access: "audit:read",
@@ -55,6 +53,5 @@ export const audit_logs = {
     output: AuditPage,
     list: { defaultFields: ["id", "timestamp", "action", "endpoint", "statusCode", "metadata"] },
     audit: "audit.queried",
-    source: "export-ingest 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
-import { defineOperation, type Outcome } from "../operation.ts";
+import { defineOperations, type Outcome } from "../operation.ts";
 
 export const TenantAccess = z.object({
   tenantId: z.string(),
@@ -22,10 +22,8 @@ export const Login = z.object({
 
 const TokenBody = z.object({ accessToken: text(1024).min(1) });
 
-export const auth = {
-  login: defineOperation({
-    id: "auth.login",
-    service: "gateway",
+export const auth = defineOperations("gateway", "auth", {
+  login: {
     method: "POST",
     path: "/authentication/v1/login",
     access: "public",
@@ -36,11 +34,8 @@ export const auth = {
     output: Login,
     errors: ["invalid_credentials"],
     audit: ({ status }: Outcome) => (status === 200 ? "auth.logged_in" : "auth.login_failed"),
-    source: "gateway 5",
-  }),
-  verify_session: defineOperation({
-    id: "auth.verify_session",
-    service: "gateway",
+  },
+  verify_session: {
     method: "POST",
     path: "/authentication/v1/verify-session",
     access: "public",
@@ -53,11 +48,8 @@ export const auth = {
       status: z.enum(["ACCESSTOKEN_VERIFIED", "ACCESSTOKEN_INVALID", "ACCESSTOKEN_EXPIRED"]),
     }),
     audit: "auth.verified",
-    source: "gateway 5",
-  }),
-  logout: defineOperation({
-    id: "auth.logout",
-    service: "gateway",
+  },
+  logout: {
     method: "POST",
     path: "/authentication/v1/logout",
     access: "public",
@@ -67,6 +59,5 @@ export const auth = {
     body: TokenBody,
     output: z.object({ status: z.literal("LOGOUT_SUCCESS") }),
     audit: "auth.logged_out",
-    source: "gateway 5",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tenantPath } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 export const BusinessUnitValue = z.object({
   businessUnitsValuesId: z.string(),
@@ -17,10 +17,8 @@ export type BusinessUnitGrouping = z.infer<typeof BusinessUnitGrouping>;
 
 const VALUES = "/api/v1/tenants/{tenantId}/businessunits/values";
 
-export const business_units = {
-  list: defineOperation({
-    id: "business_units.list",
-    service: "gateway",
+export const business_units = defineOperations("gateway", "business_units", {
+  list: {
     method: "GET",
     path: `/creditappcore${VALUES}`,
     // The interface documents use both paths.
@@ -30,6 +28,5 @@ export const business_units = {
     params: z.object(tenantPath),
     output: z.array(BusinessUnitGrouping),
     audit: "business_unit.listed",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 export const Category = z.object({
   categoryId: z.string(),
@@ -22,10 +22,8 @@ const defaults = {
 
 const CATEGORIES = "/dispute/v1/tenants/{tenantId}/categories";
 
-export const categories = {
-  get: defineOperation({
-    id: "categories.get",
-    service: "gateway",
+export const categories = defineOperations("gateway", "categories", {
+  get: {
     method: "GET",
     path: `${CATEGORIES}/code/{categoryCode}`,
     access: "Dispute Configuration : READ",
@@ -33,11 +31,8 @@ export const categories = {
     params: z.object({ ...tenantPath, categoryCode: CodeText }),
     output: Category,
     audit: "category.read",
-    source: "gateway 4",
-  }),
-  get_by_id: defineOperation({
-    id: "categories.get_by_id",
-    service: "gateway",
+  },
+  get_by_id: {
     method: "GET",
     path: `${CATEGORIES}/{categoryId}`,
     access: "Dispute Configuration : READ",
@@ -46,11 +41,8 @@ export const categories = {
     output: Category,
     extension: true,
     audit: "category.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "categories.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: CATEGORIES,
     access: "Dispute Configuration : READ",
@@ -58,11 +50,8 @@ export const categories = {
     params: z.object(tenantPath),
     output: z.array(Category),
     audit: "category.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "categories.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: CATEGORIES,
     access: "Dispute Configuration : CREATE",
@@ -72,11 +61,8 @@ export const categories = {
     output: Category,
     errors: ["duplicate_code"],
     audit: "category.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "categories.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${CATEGORIES}/{categoryId}`,
     access: "Dispute Configuration : UPDATE",
@@ -85,11 +71,8 @@ export const categories = {
     body: z.object({ description: Description.optional(), ...defaults }),
     output: Category,
     audit: "category.updated",
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "categories.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${CATEGORIES}/by-code/{categoryCode}`,
     access: "Dispute Configuration : DELETE",
@@ -99,6 +82,5 @@ export const categories = {
     effects: [{ kind: "deletes", target: "category" }],
     errors: ["in_use"],
     audit: "category.deleted",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RecordId, tenantPath } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 const Index = z.number().meta({ description: "0 to 100" });
 
@@ -24,10 +24,8 @@ const toText = (value: unknown): unknown =>
 /** A company id: applications have it as an integer, paths as text. */
 export const CompanyId = z.preprocess(toText, RecordId);
 
-export const company_scores = {
-  get: defineOperation({
-    id: "company_scores.get",
-    service: "gateway",
+export const company_scores = defineOperations("gateway", "company_scores", {
+  get: {
     method: "GET",
     path: "/creditprofile/api/v1/tenants/{tenantId}/company/{companyId}/score",
     access: "Credit Applications : READ",
@@ -35,6 +33,5 @@ export const company_scores = {
     params: z.object({ ...tenantPath, companyId: CompanyId }),
     output: CompanyScore,
     audit: "company_score.read",
-    source: "gateway 4",
-  }),
-};
+  },
+});

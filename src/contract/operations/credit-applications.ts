@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { ApplicationForm, BankReference, TradeReference } from "../credit-form.ts";
 import { Amount, bodyPaging, RecordId, tenantPath, Timestamp } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 import { maskSensitiveAnswers } from "../sensitive-answers.ts";
 
 /** The status types with their titles, in the order of the application process. */
@@ -131,10 +131,8 @@ const CREDIT = "/api/v1/tenants/{tenantId}";
 const LIST = `${CREDIT}/users/businessunits/creditapplications/status/list` as const;
 const ONE = `${CREDIT}/creditapplications/{applicationId}` as const;
 
-export const credit_applications = {
-  list: defineOperation({
-    id: "credit_applications.list",
-    service: "gateway",
+export const credit_applications = defineOperations("gateway", "credit_applications", {
+  list: {
     method: "POST",
     effect: "read",
     path: `/creditappcore${LIST}`,
@@ -164,11 +162,8 @@ export const credit_applications = {
       defaultFields: ["applicationId", "applicationStatus", "company", "lastActivityDate"],
     },
     audit: "credit_application.listed",
-    source: "gateway 4",
-  }),
-  get: defineOperation({
-    id: "credit_applications.get",
-    service: "gateway",
+  },
+  get: {
     method: "GET",
     path: `/creditappcore${ONE}`,
     aliases: [{ method: "GET", path: `/creditapp${ONE}` }],
@@ -178,6 +173,5 @@ export const credit_applications = {
     output: CreditApplicationDetail,
     mask: maskSensitiveAnswers,
     audit: "credit_application.read",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 export const Department = z.object({
   departmentId: z.string(),
@@ -13,10 +13,8 @@ export type Department = z.infer<typeof Department>;
 
 const DEPARTMENTS = "/dispute/v1/tenants/{tenantId}/departments";
 
-export const departments = {
-  get: defineOperation({
-    id: "departments.get",
-    service: "gateway",
+export const departments = defineOperations("gateway", "departments", {
+  get: {
     method: "GET",
     path: `${DEPARTMENTS}/code/{departmentCode}`,
     access: "Dispute Configuration : READ",
@@ -24,11 +22,8 @@ export const departments = {
     params: z.object({ ...tenantPath, departmentCode: CodeText }),
     output: Department,
     audit: "department.read",
-    source: "gateway 4",
-  }),
-  get_by_id: defineOperation({
-    id: "departments.get_by_id",
-    service: "gateway",
+  },
+  get_by_id: {
     method: "GET",
     path: `${DEPARTMENTS}/{departmentId}`,
     access: "Dispute Configuration : READ",
@@ -37,11 +32,8 @@ export const departments = {
     output: Department,
     extension: true,
     audit: "department.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "departments.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: DEPARTMENTS,
     access: "Dispute Configuration : READ",
@@ -49,11 +41,8 @@ export const departments = {
     params: z.object(tenantPath),
     output: z.array(Department),
     audit: "department.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "departments.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: DEPARTMENTS,
     access: "Dispute Configuration : CREATE",
@@ -63,11 +52,8 @@ export const departments = {
     output: Department,
     errors: ["duplicate_code"],
     audit: "department.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "departments.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${DEPARTMENTS}/{departmentId}`,
     access: "Dispute Configuration : UPDATE",
@@ -76,11 +62,8 @@ export const departments = {
     body: z.object({ description: Description.optional() }),
     output: Department,
     audit: "department.updated",
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "departments.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${DEPARTMENTS}/{departmentId}`,
     access: "Dispute Configuration : DELETE",
@@ -90,11 +73,8 @@ export const departments = {
     effects: [{ kind: "deletes", target: "department" }],
     errors: ["in_use"],
     audit: "department.deleted",
-    source: "gateway 4",
-  }),
-  delete_by_code: defineOperation({
-    id: "departments.delete_by_code",
-    service: "gateway",
+  },
+  delete_by_code: {
     method: "DELETE",
     path: `${DEPARTMENTS}/by-code/{departmentCode}`,
     access: "Dispute Configuration : DELETE",
@@ -104,6 +84,5 @@ export const departments = {
     effects: [{ kind: "deletes", target: "department" }],
     errors: ["in_use"],
     audit: "department.deleted",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { findExtension, FILE_TYPES } from "../file-types.ts";
 import { auditFields, NoteVisibility, RecordId, requiredText, tenantPath } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 // Path separators, control characters, and bidirectional formatting characters, which can disguise an extension.
 const UNSAFE = /[/\\:]|\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
@@ -67,10 +67,8 @@ const ATTACHMENTS = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}/attachm
 const many = z.object({ ...tenantPath, disputeId: RecordId });
 const one = many.extend({ attachmentId: RecordId });
 
-export const dispute_attachments = {
-  get: defineOperation({
-    id: "dispute_attachments.get",
-    service: "gateway",
+export const dispute_attachments = defineOperations("gateway", "dispute_attachments", {
+  get: {
     method: "GET",
     path: `${ATTACHMENTS}/{attachmentId}`,
     access: "Dispute Management : READ",
@@ -78,11 +76,8 @@ export const dispute_attachments = {
     params: one,
     output: DisputeAttachment,
     audit: "dispute_attachment.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "dispute_attachments.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: ATTACHMENTS,
     access: "Dispute Management : READ",
@@ -91,11 +86,8 @@ export const dispute_attachments = {
     query: z.strictObject({ Visibility: z.array(NoteVisibility).min(1).optional() }),
     output: z.array(DisputeAttachment),
     audit: "dispute_attachment.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "dispute_attachments.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: ATTACHMENTS,
     access: "Dispute Management : UPDATE",
@@ -104,11 +96,8 @@ export const dispute_attachments = {
     body: z.object({ fileName: AttachmentName, visibility: NoteVisibility.optional() }),
     output: AttachmentUpload,
     audit: "dispute_attachment.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "dispute_attachments.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${ATTACHMENTS}/{attachmentId}`,
     access: "Dispute Management : UPDATE",
@@ -117,11 +106,8 @@ export const dispute_attachments = {
     body: z.object({ visibility: NoteVisibility.optional() }),
     output: AttachmentVisibility,
     audit: "dispute_attachment.updated",
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "dispute_attachments.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${ATTACHMENTS}/{attachmentId}`,
     access: "Dispute Management : UPDATE",
@@ -130,6 +116,5 @@ export const dispute_attachments = {
     output: null,
     effects: [{ kind: "deletes", target: "file of a dispute" }],
     audit: "dispute_attachment.deleted",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -8,7 +8,7 @@ import {
   sortBy,
   tenantPath,
 } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 export const DisputeNote = z.object({
   disputeNoteId: z.string(),
@@ -26,10 +26,8 @@ const NOTES = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}/disputenotes"
 const many = z.object({ ...tenantPath, disputeId: RecordId });
 const one = many.extend({ noteId: RecordId });
 
-export const dispute_notes = {
-  get: defineOperation({
-    id: "dispute_notes.get",
-    service: "gateway",
+export const dispute_notes = defineOperations("gateway", "dispute_notes", {
+  get: {
     method: "GET",
     path: `${NOTES}/{noteId}`,
     access: "Dispute Management : READ",
@@ -37,11 +35,8 @@ export const dispute_notes = {
     params: one,
     output: DisputeNote,
     audit: "dispute_note.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "dispute_notes.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: NOTES,
     access: "Dispute Management : READ",
@@ -54,11 +49,8 @@ export const dispute_notes = {
     }),
     output: z.array(DisputeNote),
     audit: "dispute_note.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "dispute_notes.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: NOTES,
     access: "Dispute Management : UPDATE",
@@ -67,11 +59,8 @@ export const dispute_notes = {
     body: z.object({ content: requiredText(10_000), visibility: NoteVisibility.optional() }),
     output: DisputeNote,
     audit: "dispute_note.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "dispute_notes.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${NOTES}/{noteId}`,
     access: "Dispute Management : UPDATE",
@@ -83,11 +72,8 @@ export const dispute_notes = {
     }),
     output: DisputeNote,
     audit: "dispute_note.updated",
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "dispute_notes.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${NOTES}/{noteId}`,
     access: "Dispute Management : DELETE",
@@ -96,6 +82,5 @@ export const dispute_notes = {
     output: null,
     effects: [{ kind: "deletes", target: "note of a dispute" }],
     audit: "dispute_note.deleted",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -20,7 +20,7 @@ import {
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
-import { type Outcome, defineOperation } from "../operation.ts";
+import { type Outcome, defineOperations } from "../operation.ts";
 
 const id = z.string().nullable();
 
@@ -163,10 +163,8 @@ const DISPUTES = "/dispute/v1/tenants/{tenantId}/disputes";
 const BY_DOCUMENTS =
   "/dispute/v1/tenants/{tenantId}/accounts/{accountNumber}/disputes/by-document-numbers";
 
-export const disputes = {
-  get: defineOperation({
-    id: "disputes.get",
-    service: "gateway",
+export const disputes = defineOperations("gateway", "disputes", {
+  get: {
     method: "GET",
     path: `${DISPUTES}/{disputeId}`,
     access: "Dispute Management : READ",
@@ -174,11 +172,8 @@ export const disputes = {
     params: one,
     output: Dispute,
     audit: "dispute.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "disputes.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: DISPUTES,
     access: "Dispute Management : READ",
@@ -201,11 +196,8 @@ export const disputes = {
     output: z.array(Dispute),
     list,
     audit: "dispute.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "disputes.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: DISPUTES,
     access: "Dispute Management : CREATE",
@@ -224,11 +216,8 @@ export const disputes = {
     output: Dispute,
     errors: ["ambiguous_reason_code"],
     audit: "dispute.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "disputes.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${DISPUTES}/{disputeId}`,
     access: "Dispute Management : UPDATE",
@@ -256,11 +245,8 @@ export const disputes = {
       { kind: "cancels", target: "dispute", when: ({ status }) => parseStatusWord(status) === 2 },
     ],
     audit: deriveUpdateAction,
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "disputes.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${DISPUTES}/{disputeId}`,
     access: "Dispute Management : DELETE",
@@ -269,11 +255,8 @@ export const disputes = {
     output: null,
     effects: [{ kind: "deletes", target: "dispute" }],
     audit: "dispute.deleted",
-    source: "gateway 3",
-  }),
-  summary: defineOperation({
-    id: "disputes.summary",
-    service: "gateway",
+  },
+  summary: {
     method: "POST",
     path: `${DISPUTES}/summary`,
     access: "Dispute Management : READ",
@@ -285,11 +268,8 @@ export const disputes = {
     output: DisputeSummaryResult,
     extension: true,
     audit: "dispute.summarized",
-    source: "insights 9",
-  }),
-  list_by_document_numbers: defineOperation({
-    id: "disputes.list_by_document_numbers",
-    service: "gateway",
+  },
+  list_by_document_numbers: {
     method: "GET",
     path: BY_DOCUMENTS,
     aliases: [{ method: "POST", path: BY_DOCUMENTS }],
@@ -308,11 +288,8 @@ export const disputes = {
     list,
     lookup: { argument: "documentNumbers", field: "documentNumber" },
     audit: "dispute.looked_up",
-    source: "gateway 4",
-  }),
-  list_by_ids: defineOperation({
-    id: "disputes.list_by_ids",
-    service: "gateway",
+  },
+  list_by_ids: {
     method: "GET",
     path: `${DISPUTES}/by-dispute-ids`,
     aliases: [{ method: "POST", path: `${DISPUTES}/by-dispute-ids` }],
@@ -324,6 +301,5 @@ export const disputes = {
     list,
     lookup: { argument: "disputeIds", field: "disputeId" },
     audit: "dispute.looked_up",
-    source: "gateway 4",
-  }),
-};
+  },
+});

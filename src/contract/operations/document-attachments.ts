@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { Timestamp } from "../fields.ts";
 import { IngestNumber } from "../ingest-fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 /** Metadata of a document's PDF file. */
 export const DocumentAttachment = z.object({
@@ -28,10 +28,8 @@ export const DocumentFile = z.object({
 const one = z.object({ document_number: IngestNumber });
 const ATTACHMENTS = "/api/v1/ingest/documents/{document_number}/attachments";
 
-export const document_attachments = {
-  list: defineOperation({
-    id: "document_attachments.list",
-    service: "ingest",
+export const document_attachments = defineOperations("ingest", "document_attachments", {
+  list: {
     method: "GET",
     path: ATTACHMENTS,
     access: "ingest:read",
@@ -41,11 +39,8 @@ export const document_attachments = {
     list: { style: "attachments" },
     errors: ["document_not_found"],
     audit: "document_attachment.listed",
-    source: "export-ingest 4",
-  }),
-  get: defineOperation({
-    id: "document_attachments.get",
-    service: "ingest",
+  },
+  get: {
     method: "GET",
     path: `${ATTACHMENTS}/{id}`,
     access: "ingest:read",
@@ -55,6 +50,5 @@ export const document_attachments = {
     output: DocumentFile,
     errors: ["document_not_found", "attachment_not_found"],
     audit: "document_attachment.read",
-    source: "export-ingest 4",
-  }),
-};
+  },
+});

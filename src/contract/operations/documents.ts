@@ -18,7 +18,7 @@ import { Day } from "../insights/arguments.ts";
 import { DocumentSummaryBody, DocumentSummaryResult } from "../insights/document-summary.ts";
 import {
   type CallArguments,
-  defineOperation,
+  defineOperations,
   type Outcome,
   type SideEffect,
 } from "../operation.ts";
@@ -169,10 +169,8 @@ const DEFAULT_FIELDS = [
   "denomination",
 ];
 
-export const documents = {
-  get: defineOperation({
-    id: "documents.get",
-    service: "ingest",
+export const documents = defineOperations("ingest", "documents", {
+  get: {
     method: "GET",
     path: DOCUMENT,
     access: "ingest:read",
@@ -183,11 +181,8 @@ export const documents = {
     output: DocumentWithClosing,
     errors: ["document_not_found"],
     audit: "document.read",
-    source: "export-ingest 4",
-  }),
-  list: defineOperation({
-    id: "documents.list",
-    service: "ingest",
+  },
+  list: {
     method: "GET",
     path: "/api/v1/ingest/documents",
     access: "ingest:read",
@@ -208,11 +203,8 @@ export const documents = {
     list: { defaultFields: DEFAULT_FIELDS },
     extension: true,
     audit: "document.listed",
-    source: "insights 9",
-  }),
-  summary: defineOperation({
-    id: "documents.summary",
-    service: "ingest",
+  },
+  summary: {
     method: "POST",
     path: "/api/v1/ingest/documents/summary",
     access: "ingest:read",
@@ -223,11 +215,8 @@ export const documents = {
     output: DocumentSummaryResult,
     extension: true,
     audit: "document.summarized",
-    source: "insights 9",
-  }),
-  create: defineOperation({
-    id: "documents.create",
-    service: "ingest",
+  },
+  create: {
     method: "POST",
     path: DOCUMENT,
     access: "ingest:write",
@@ -239,11 +228,8 @@ export const documents = {
     errors: ["document_already_exists"],
     effects: PAY_OFF_EFFECTS,
     audit: "document.created",
-    source: "export-ingest 4",
-  }),
-  replace: defineOperation({
-    id: "documents.replace",
-    service: "ingest",
+  },
+  replace: {
     method: "PUT",
     path: DOCUMENT,
     access: "ingest:write",
@@ -255,11 +241,8 @@ export const documents = {
     effects: [{ kind: "replaces", target: "document" }, ...PAY_OFF_EFFECTS],
     output: Document,
     audit: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
-    source: "export-ingest 4",
-  }),
-  update: defineOperation({
-    id: "documents.update",
-    service: "ingest",
+  },
+  update: {
     method: "PATCH",
     path: DOCUMENT,
     access: "ingest:write",
@@ -274,11 +257,8 @@ export const documents = {
     effects: PAY_OFF_EFFECTS,
     errors: ["document_not_found"],
     audit: "document.updated",
-    source: "export-ingest 4",
-  }),
-  close: defineOperation({
-    id: "documents.close",
-    service: "ingest",
+  },
+  close: {
     method: "POST",
     path: `${DOCUMENT}/closure`,
     access: "ingest:write",
@@ -294,6 +274,5 @@ export const documents = {
       { kind: "closes", target: "disputes of the document" },
     ],
     audit: "document.closed",
-    source: "export-ingest 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Pagination, RecordId, requiredText, Timestamp } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 import { MAX_ROWS } from "../payments/query.ts";
 import { PaymentRow } from "./payments.ts";
 
@@ -42,10 +42,8 @@ export type RunRows = z.infer<typeof RunRows>;
 const params = z.strictObject({ scheduleId: RecordId.meta({ description: "schedule" }) });
 const cursor = requiredText(4096).optional();
 
-export const export_runs = {
-  status: defineOperation({
-    id: "export_runs.status",
-    service: "export",
+export const export_runs = defineOperations("export", "export_runs", {
+  status: {
     method: "GET",
     path: "/api/v1/remittance-export/export-runs/{scheduleId}/status",
     access: "export:read",
@@ -57,11 +55,8 @@ export const export_runs = {
     }),
     output: ExportRunPage,
     audit: "export.status_read",
-    source: "export-ingest 4",
-  }),
-  data: defineOperation({
-    id: "export_runs.data",
-    service: "export",
+  },
+  data: {
     method: "GET",
     path: "/api/v1/remittance-export/export-runs/{scheduleId}/data",
     access: "export:read",
@@ -76,6 +71,5 @@ export const export_runs = {
     list: { style: "run", anonymous: true },
     errors: ["conflict", "gone"],
     audit: "export.data_read",
-    source: "export-ingest 4",
-  }),
-};
+  },
+});

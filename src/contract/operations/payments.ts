@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Pagination } from "../fields.ts";
-import { type CallArguments, defineOperation } from "../operation.ts";
+import { type CallArguments, defineOperations } from "../operation.ts";
 import { briefFields, shortenSchema } from "../payments/brief-schema.ts";
 import {
   CATALOGUE,
@@ -95,10 +95,8 @@ const DEFAULT_FIELDS = [
 const fieldsOf = ({ source }: CallArguments): readonly string[] =>
   isSource(source) ? CATALOGUE[source].fields.map(({ name }) => name) : [];
 
-export const payments = {
-  schema: defineOperation({
-    id: "payments.schema",
-    service: "export",
+export const payments = defineOperations("export", "payments", {
+  schema: {
     method: "GET",
     path: "/api/v1/remittance-export/schema",
     access: "public",
@@ -107,11 +105,8 @@ export const payments = {
     brief: { shorten: shortenSchema, fields: briefFields },
     cacheSeconds: 300,
     audit: "schema.read",
-    source: "export-ingest 4",
-  }),
-  query: defineOperation({
-    id: "payments.query",
-    service: "export",
+  },
+  query: {
     method: "POST",
     path: "/api/v1/remittance-export/payments/query",
     access: "export:read",
@@ -123,11 +118,8 @@ export const payments = {
     list: { anonymous: true, defaultFields: DEFAULT_FIELDS, fieldsOf },
     audit: "payments.queried",
     auditMetadata: getSourceMetadata,
-    source: "export-ingest 4",
-  }),
-  summary: defineOperation({
-    id: "payments.summary",
-    service: "export",
+  },
+  summary: {
     method: "POST",
     path: "/api/v1/remittance-export/payments/summary",
     access: "export:read",
@@ -139,6 +131,5 @@ export const payments = {
     extension: true,
     audit: "payments.summarized",
     auditMetadata: getSourceMetadata,
-    source: "insights 9",
-  }),
-};
+  },
+});

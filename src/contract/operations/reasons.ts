@@ -8,7 +8,7 @@ import {
   RecordId,
   tenantPath,
 } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 export const Reason = z.object({
   reasonId: z.string(),
@@ -38,10 +38,8 @@ const filter = z.strictObject({ Visibility: z.array(ReasonVisibility).min(1).opt
 
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 
-export const reasons = {
-  get: defineOperation({
-    id: "reasons.get",
-    service: "gateway",
+export const reasons = defineOperations("gateway", "reasons", {
+  get: {
     method: "GET",
     path: `${TENANT}/reasons/by-category-code/{categoryCode}/by-reason-code/{reasonCode}`,
     access: "Dispute Configuration : READ",
@@ -49,11 +47,8 @@ export const reasons = {
     params: z.object({ ...tenantPath, categoryCode: CodeText, reasonCode: CodeText }),
     output: Reason,
     audit: "reason.read",
-    source: "gateway 4",
-  }),
-  get_by_id: defineOperation({
-    id: "reasons.get_by_id",
-    service: "gateway",
+  },
+  get_by_id: {
     method: "GET",
     path: `${TENANT}/reasons/{reasonId}`,
     access: "Dispute Configuration : READ",
@@ -62,11 +57,8 @@ export const reasons = {
     output: Reason,
     extension: true,
     audit: "reason.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "reasons.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: `${TENANT}/reasons`,
     access: "Dispute Configuration : READ",
@@ -75,11 +67,8 @@ export const reasons = {
     query: filter,
     output: z.array(Reason),
     audit: "reason.listed",
-    source: "gateway 4",
-  }),
-  list_by_category: defineOperation({
-    id: "reasons.list_by_category",
-    service: "gateway",
+  },
+  list_by_category: {
     method: "GET",
     path: `${TENANT}/categories/by-code/{categoryCode}/reasons`,
     access: "Dispute Configuration : READ",
@@ -88,11 +77,8 @@ export const reasons = {
     query: filter,
     output: z.array(Reason),
     audit: "reason.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "reasons.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: `${TENANT}/reasons`,
     access: "Dispute Configuration : CREATE",
@@ -110,11 +96,8 @@ export const reasons = {
     output: Reason,
     errors: ["duplicate_code"],
     audit: "reason.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "reasons.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${TENANT}/reasons/{reasonId}`,
     access: "Dispute Configuration : UPDATE",
@@ -131,11 +114,8 @@ export const reasons = {
     output: Reason,
     errors: ["duplicate_code", "in_use"],
     audit: "reason.updated",
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "reasons.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${TENANT}/categories/by-code/{categoryCode}/reasons/by-code/{reasonCode}`,
     access: "Dispute Configuration : DELETE",
@@ -145,6 +125,5 @@ export const reasons = {
     effects: [{ kind: "deletes", target: "reason" }],
     errors: ["in_use"],
     audit: "reason.deleted",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 
 export const Resolution = z.object({
   resolutionId: z.string(),
@@ -16,10 +16,8 @@ export type Resolution = z.infer<typeof Resolution>;
 
 const RESOLUTIONS = "/dispute/v1/tenants/{tenantId}/resolutions";
 
-export const resolutions = {
-  get: defineOperation({
-    id: "resolutions.get",
-    service: "gateway",
+export const resolutions = defineOperations("gateway", "resolutions", {
+  get: {
     method: "GET",
     path: `${RESOLUTIONS}/by-code/{resolutionCode}`,
     access: "Dispute Configuration : READ",
@@ -27,11 +25,8 @@ export const resolutions = {
     params: z.object({ ...tenantPath, resolutionCode: CodeText }),
     output: Resolution,
     audit: "resolution.read",
-    source: "gateway 4",
-  }),
-  get_by_id: defineOperation({
-    id: "resolutions.get_by_id",
-    service: "gateway",
+  },
+  get_by_id: {
     method: "GET",
     path: `${RESOLUTIONS}/{resolutionId}`,
     access: "Dispute Configuration : READ",
@@ -40,11 +35,8 @@ export const resolutions = {
     output: Resolution,
     extension: true,
     audit: "resolution.read",
-    source: "gateway 4",
-  }),
-  list: defineOperation({
-    id: "resolutions.list",
-    service: "gateway",
+  },
+  list: {
     method: "GET",
     path: RESOLUTIONS,
     access: "Dispute Configuration : READ",
@@ -52,11 +44,8 @@ export const resolutions = {
     params: z.object(tenantPath),
     output: z.array(Resolution),
     audit: "resolution.listed",
-    source: "gateway 4",
-  }),
-  create: defineOperation({
-    id: "resolutions.create",
-    service: "gateway",
+  },
+  create: {
     method: "POST",
     path: RESOLUTIONS,
     access: "Dispute Configuration : CREATE",
@@ -71,11 +60,8 @@ export const resolutions = {
     output: Resolution,
     errors: ["duplicate_code"],
     audit: "resolution.created",
-    source: "gateway 4",
-  }),
-  update: defineOperation({
-    id: "resolutions.update",
-    service: "gateway",
+  },
+  update: {
     method: "PUT",
     path: `${RESOLUTIONS}/{resolutionId}`,
     access: "Dispute Configuration : UPDATE",
@@ -88,11 +74,8 @@ export const resolutions = {
     }),
     output: Resolution,
     audit: "resolution.updated",
-    source: "gateway 4",
-  }),
-  delete: defineOperation({
-    id: "resolutions.delete",
-    service: "gateway",
+  },
+  delete: {
     method: "DELETE",
     path: `${RESOLUTIONS}/{resolutionId}`,
     access: "Dispute Configuration : DELETE",
@@ -102,11 +85,8 @@ export const resolutions = {
     effects: [{ kind: "deletes", target: "resolution" }],
     errors: ["in_use"],
     audit: "resolution.deleted",
-    source: "gateway 4",
-  }),
-  delete_by_code: defineOperation({
-    id: "resolutions.delete_by_code",
-    service: "gateway",
+  },
+  delete_by_code: {
     method: "DELETE",
     path: `${RESOLUTIONS}/by-code/{resolutionCode}`,
     access: "Dispute Configuration : DELETE",
@@ -116,6 +96,5 @@ export const resolutions = {
     effects: [{ kind: "deletes", target: "resolution" }],
     errors: ["in_use"],
     audit: "resolution.deleted",
-    source: "gateway 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { RecordId, text, Timestamp } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 import { getSourceMetadata, SOURCES } from "../payments/catalogue.ts";
 import { Filters, selection } from "../payments/query.ts";
 
@@ -40,21 +40,16 @@ export const ScheduleBody = z.strictObject({
   }),
 });
 
-export const schedules = {
-  list: defineOperation({
-    id: "schedules.list",
-    service: "export",
+export const schedules = defineOperations("export", "schedules", {
+  list: {
     method: "GET",
     path: "/api/v1/remittance-export/schedules",
     access: "export:read",
     summary: "List export schedules.",
     output: z.object({ data: z.array(Schedule) }),
     audit: "schedule.listed",
-    source: "export-ingest 4",
-  }),
-  create: defineOperation({
-    id: "schedules.create",
-    service: "export",
+  },
+  create: {
     method: "POST",
     path: "/api/v1/remittance-export/schedules",
     access: "export:manage",
@@ -65,11 +60,8 @@ export const schedules = {
     errors: ["conflict"],
     audit: "schedule.created",
     auditMetadata: getSourceMetadata,
-    source: "export-ingest 4",
-  }),
-  delete: defineOperation({
-    id: "schedules.delete",
-    service: "export",
+  },
+  delete: {
     method: "DELETE",
     path: "/api/v1/remittance-export/schedules/{id}",
     access: "export:manage",
@@ -79,6 +71,5 @@ export const schedules = {
     effects: [{ kind: "deletes", target: "schedule" }],
     audit: "schedule.deleted",
     auditMetadata: ({ params }) => ({ scheduleId: String(params["id"]) }),
-    source: "export-ingest 4",
-  }),
-};
+  },
+});

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { tenantPath, Timestamp } from "../fields.ts";
-import { defineOperation } from "../operation.ts";
+import { defineOperations } from "../operation.ts";
 import { TenantAccess } from "./auth.ts";
 
 const text = z.string().nullable();
@@ -62,10 +62,8 @@ export type UserV1 = z.infer<typeof UserV1>;
 
 const list = { defaultFields: ["userId", "firstName", "lastName", "email", "status"] };
 
-export const users = {
-  list: defineOperation({
-    id: "users.list",
-    service: "gateway",
+export const users = defineOperations("gateway", "users", {
+  list: {
     method: "GET",
     path: "/user/v3/tenants/{tenantId}/users",
     access: "User Management : READ",
@@ -74,11 +72,8 @@ export const users = {
     output: z.array(User),
     list,
     audit: "user.listed",
-    source: "gateway 4",
-  }),
-  list_v1: defineOperation({
-    id: "users.list_v1",
-    service: "gateway",
+  },
+  list_v1: {
     method: "GET",
     path: "/user/v1/tenants/{tenantId}/users",
     access: "User Management : READ",
@@ -87,17 +82,13 @@ export const users = {
     output: z.array(UserV1),
     list,
     audit: "user.listed",
-    source: "gateway 4",
-  }),
-  profile: defineOperation({
-    id: "users.profile",
-    service: "gateway",
+  },
+  profile: {
     method: "GET",
     path: "/user/v1/users/profile",
     access: "caller",
     summary: "Get the caller's user profile and tenants.",
     output: UserV1.extend({ tenants: z.array(TenantAccess) }),
     audit: "profile.read",
-    source: "gateway 4",
-  }),
-};
+  },
+});

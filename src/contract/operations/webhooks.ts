@@ -53,7 +53,6 @@ const remove = defineOperation({
   effects: [{ kind: "deletes", target: "webhook" }],
   audit: "webhook.deleted",
   auditMetadata: webhookId,
-  source: "export-ingest 4",
 });
 
 export const webhooks = {
@@ -66,7 +65,6 @@ export const webhooks = {
     summary: "List webhooks, without their secrets.",
     output: z.object({ data: z.array(Webhook) }),
     audit: "webhook.listed",
-    source: "export-ingest 4",
   }),
   create: defineOperation({
     id: "webhooks.create",
@@ -90,7 +88,6 @@ export const webhooks = {
       undo: remove,
     },
     audit: "webhook.created",
-    source: "export-ingest 4",
   }),
   list_deliveries: defineOperation({
     id: "webhooks.list_deliveries",
@@ -104,7 +101,6 @@ export const webhooks = {
     list: { anonymous: true },
     audit: "webhook.deliveries_read",
     auditMetadata: webhookId,
-    source: "export-ingest 4",
   }),
   delete: remove,
 };
