@@ -16,7 +16,7 @@ import { createUnclaimedFilesJob } from "./files/unclaimed.ts";
 import type { Services } from "./handlers.ts";
 import { createAudit } from "./http/audit.ts";
 import { createAddressOf } from "./http/address.ts";
-import { createBaseUrlOf } from "./http/base-url.ts";
+import { createBaseUrlOf, getPublicPath } from "./http/base-url.ts";
 import { createAuthenticate } from "./http/authenticate.ts";
 import type { RequestNeeds } from "./http/context.ts";
 import { createIdempotency } from "./http/idempotency.ts";
@@ -211,6 +211,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     addressOf: createAddressOf(trustedProxies),
     authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
+    publicPath: getPublicPath(publicUrl),
     spoolRest: createSpools(),
     transfers: createTransfers({
       store,

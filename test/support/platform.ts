@@ -158,7 +158,7 @@ const PASSWORD = "correct horse battery staple";
 type Different = Partial<
   Pick<
     PlatformNeeds,
-    "auditReads" | "files" | "lifetimes" | "scanner" | "tenantFileBytes" | "webhooks"
+    "auditReads" | "files" | "lifetimes" | "publicUrl" | "scanner" | "tenantFileBytes" | "webhooks"
   >
 > & { limits?: Partial<typeof NO_LIMITS> };
 

@@ -8,6 +8,10 @@ export type BaseUrlNeeds = {
   ownUrl(): Promise<string>;
 };
 
+/** Returns the path of a public URL, under which a proxy serves this service; empty where there is none. */
+export const getPublicPath = (publicUrl: string | undefined): string =>
+  publicUrl === undefined ? "" : trimEndOf(new URL(publicUrl).pathname, "/");
+
 /** Creates the function that returns the address at which a client reaches this service, without a trailing slash. */
 export const createBaseUrlOf =
   ({ publicUrl, ownUrl }: BaseUrlNeeds) =>

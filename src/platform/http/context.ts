@@ -35,6 +35,8 @@ export type RequestNeeds = {
   addressOf(incoming: IncomingMessage | undefined): string;
   /** Returns the address at which the client reaches this service. */
   baseUrlOf(request: Request, incoming: IncomingMessage | undefined): Promise<string>;
+  /** The path under which a proxy serves this service, for links; empty where there is none. */
+  publicPath: string;
   spoolRest: SpoolRest;
 };
 

@@ -182,7 +182,8 @@ const respond = async (
   const done = createDone(needs, context, { status });
   const spool: Sending["spool"] = (pieces, release) =>
     needs.spoolRest(context.tenantId, pieces, release);
-  const sending = { method: request.method, ...createCut(needs, context), spool, done };
+  const { publicPath } = needs;
+  const sending = { method: request.method, ...createCut(needs, context), spool, publicPath, done };
   return toResponse(sending, status, body, url, all);
 };
 

@@ -49,14 +49,18 @@ const buildFrame = (output: unknown): Frame => {
   return [fields.slice(0, -2), "]}"];
 };
 
-const buildLinkHeader = (listing: Listing<unknown>, url: URL): Record<string, string> => {
+const buildLinkHeader = (
+  listing: Listing<unknown>,
+  url: URL,
+  publicPath: string,
+): Record<string, string> => {
   if (listing.page === undefined || listing.page.inBody === true) return {};
   const { page, pageSize } = listing.page;
   const to = (number: number, rel: string): string => {
     const target = new URL(url);
     target.searchParams.set("Page", String(number));
     target.searchParams.set("PageSize", String(pageSize));
-    return `<${target.pathname}${target.search}>; rel="${rel}"`;
+    return `<${publicPath}${target.pathname}${target.search}>; rel="${rel}"`;
   };
   const links = [
     ...(page * pageSize < listing.total ? [to(page + 1, "next")] : []),
@@ -107,13 +111,15 @@ export type Sending = {
   method: string;
   cut?: Cut;
   spool?: Spooling;
+  /** The path under which a proxy serves the routes. */
+  publicPath?: string;
   /** Called with the size of the body when all of it was produced, or the client is gone. */
   done: (bytes: number) => void;
 };
 
 /** Builds the response to an operation. The rows and bytes of HEAD requests are not read. */
 export const toResponse = async (
-  { method, cut, spool, done }: Sending,
+  { method, cut, spool, publicPath = "", done }: Sending,
   status: number,
   output: unknown,
   url: URL,
@@ -142,7 +148,7 @@ export const toResponse = async (
     const body = isEmpty
       ? null
       : createStreamBody(pieces(), { close: listing.close, cut, spool, done });
-    const links = isListing(output) ? buildLinkHeader(listing, url) : {};
+    const links = isListing(output) ? buildLinkHeader(listing, url, publicPath) : {};
     return new Response(body, {
       status,
       headers: { ...all, "X-Total-Count": String(listing.total), ...links },
