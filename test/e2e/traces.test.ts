@@ -1,4 +1,5 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
@@ -10,6 +11,7 @@ import { wantsTraces } from "../../src/bin/tracing.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { startCli, whenReady } from "../support/cli.ts";
+import { closeNow, listen } from "../support/listen.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { type ReceivedSpan, startTraceReceiver } from "../support/trace-receiver.ts";
 import { verifies } from "../support/verifies.ts";
@@ -132,6 +134,32 @@ it("over stdio the trace is that of the request's _meta", async () => {
     "tools/call disputes_list",
   ]);
   await rm(folder, { recursive: true, maxRetries: 3 });
+});
+
+verifies("OP-32");
+it("a collector that refuses is logged in one line, without a stack and without its answer", async () => {
+  const refusing = createServer((request, response) => {
+    request.resume();
+    response.writeHead(403, "Not Yours").end("canary");
+  });
+  const endpoint = `http://127.0.0.1:${await listen(refusing)}`;
+  const folder = await mkdtemp(join(tmpdir(), "traces-"));
+  const platform = startCli(["platform", "--port", "0"], {
+    RECEIVABLES_DATA: folder,
+    OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+    OTEL_BSP_SCHEDULE_DELAY: "10",
+  });
+  const { extBaseUrl } = await whenReady(platform);
+  await fetch(`${extBaseUrl}/api/v1/remittance-export/schema`);
+  const failures = () =>
+    platform.texts.stderr.split("\n").filter((line) => line.includes("tracing.failed"));
+  await expect.poll(failures, { timeout: 30_000 }).not.toEqual([]);
+  await platform.end("SIGTERM");
+  await closeNow(refusing);
+  await rm(folder, { recursive: true });
+  const [line = ""] = failures();
+  expect(JSON.parse(line)).toMatchObject({ level: "warn", error: "Not Yours" });
+  expect(line).not.toMatch(/stack|canary/);
 });
 
 verifies("OP-32");

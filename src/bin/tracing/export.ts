@@ -10,7 +10,7 @@ import {
   trace,
 } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import { W3CTraceContextPropagator } from "@opentelemetry/core";
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from "@opentelemetry/core";
 import { OTLPTraceExporter } from "@opentelemetry/exporter-trace-otlp-proto";
 import {
   defaultResource,
@@ -19,6 +19,7 @@ import {
   resourceFromAttributes,
 } from "@opentelemetry/resources";
 import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import { getMessage } from "../../kit/error.ts";
 import { createLog } from "../../kit/log.ts";
 import { setTracer, type Carrier, type SpanOptions, type Tracer } from "../../kit/tracing.ts";
 import { waitAtMost } from "../../kit/wait.ts";
@@ -61,6 +62,9 @@ const reasonOf = (error: unknown): string => {
   return "code" in error ? String(error.code) : error.name;
 };
 
+/** Returns the message of an error, or its kind where it has none, as that of several addresses. */
+const describe = (error: unknown): string => getMessage(error) || reasonOf(error);
+
 const createTracer = (provider: TracerProvider, version: string): Tracer => {
   const tracer = provider.getTracer("receivables-mcp", version);
   return {
@@ -101,10 +105,12 @@ const createTracer = (provider: TracerProvider, version: string): Tracer => {
 /** Exports spans by OTLP over HTTP, as the `OTEL_…` settings say. */
 export const exportTraces = (env: Env, version: string): OpenTracing => {
   const log = createLog("warn");
-  const warn = (message: string): void => log.warn("tracing.failed", { message });
+  const warn = (message: string): void => log.warn("tracing.failed", { error: message });
   const quiet = (): void => {};
   const logger = { error: warn, warn, info: quiet, debug: quiet, verbose: quiet };
   diag.setLogger(logger, { logLevel: DiagLogLevel.WARN });
+  // The library's own handler writes all fields of an error as text: its stack, and what the collector answered.
+  setGlobalErrorHandler((error) => warn(describe(error)));
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   const named = resourceFromAttributes({
     "service.name": "receivables-mcp",
@@ -123,7 +129,7 @@ export const exportTraces = (env: Env, version: string): OpenTracing => {
       setTracer(undefined);
       await waitAtMost(
         FLUSH_MS,
-        provider.shutdown().catch((error: unknown) => warn(reasonOf(error))),
+        provider.shutdown().catch((error: unknown) => warn(describe(error))),
       );
     },
   };
