@@ -86,6 +86,25 @@ describe("payments over MCP", () => {
     await host.close();
   });
 
+  verifies("QY-01", "C-73");
+  it.each(paymentSchema.sources.map(({ source, fields }) => [source, fields] as const))(
+    "the resource of source %s has every field, in the short form where it does not fit whole",
+    async (source, fields) => {
+      const whole = estimateTokens(JSON.stringify({ source, fields }));
+      const settings = { answerTokens: Math.floor(whole * 0.8) };
+      const host = await connectModern(await createOptions(scriptBroker(schema), { settings }));
+      const short = jsonIn(await host.client.readResource({ uri: `${SCHEMA}/${source}` }));
+      expect(short).toMatchObject({
+        source,
+        notes: [expect.any(String)],
+        types: expect.any(Object),
+      });
+      const namesOf = (list: readonly { name: string }[]) => list.map(({ name }) => name);
+      expect(namesOf(short.fields)).toEqual(namesOf(fields));
+      await host.close();
+    },
+  );
+
   verifies("C-80");
   it("the schema is truncated to a small budget, and the result says so", async () => {
     const host = await connectModern(await createOptions(scriptBroker(schema)));

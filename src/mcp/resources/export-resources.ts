@@ -1,9 +1,10 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
+import { shortenSchema } from "../../contract/payments/brief-schema.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
-import { type Fields, fitRecord, truncateToBudget } from "../results/budget.ts";
+import { type Fields, fitRecord } from "../results/budget.ts";
 import { EXPORT_SCHEMA } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { MARGIN_TOKENS } from "./part.ts";
@@ -17,6 +18,12 @@ const findSource = (schema: Fields, source: string): Fields => {
   return found;
 };
 
+/** Shortens one source like the whole schema. */
+const shortenSource = (source: Fields): Fields => {
+  const { sources, ...rest } = shortenSchema({ sources: [source] });
+  return { ...rest, ...(Array.isArray(sources) && isRecord(sources[0]) ? sources[0] : source) };
+};
+
 /** Reads the sources of payments with their fields, or one source. */
 export const readPaymentSchema = async (
   { broker, settings }: CallerContext,
@@ -27,5 +34,5 @@ export const readPaymentSchema = async (
   const budget = settings.answerTokens - MARGIN_TOKENS;
   return source === undefined
     ? fitRecord(schema, contract.payments.schema.brief, budget).record
-    : truncateToBudget(findSource(schema, source), budget).record;
+    : fitRecord(findSource(schema, source), { shorten: shortenSource }, budget).record;
 };

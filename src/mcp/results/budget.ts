@@ -223,7 +223,11 @@ export const truncateToBudget = (record: Fields, budget: number): Fitted => {
 };
 
 /** Returns a record within its budget, in its short form if it has one and does not fit whole. */
-export const fitRecord = (record: Fields, brief: Brief | null, budget: number): Fitted => {
+export const fitRecord = (
+  record: Fields,
+  brief: Pick<Brief, "shorten"> | null,
+  budget: number,
+): Fitted => {
   const whole = truncateToBudget(record, budget);
   if (!whole.cut || brief === null) return whole;
   return truncateToBudget(brief.shorten(record), budget);
