@@ -98,6 +98,32 @@ export type Code = SharedErrorCode | OperationErrorCode;
 export const isCode = (text: unknown): text is Code =>
   typeof text === "string" && Object.hasOwn(ERRORS, text);
 
+/** Error codes of the export service by HTTP status. */
+export const EXPORT_CODES: Record<number, string> = {
+  400: "BAD_REQUEST",
+  401: "UNAUTHORIZED",
+  403: "FORBIDDEN",
+  404: "NOT_FOUND",
+  405: "METHOD_NOT_ALLOWED",
+  409: "CONFLICT",
+  410: "GONE",
+  413: "PAYLOAD_TOO_LARGE",
+  415: "UNSUPPORTED_MEDIA_TYPE",
+  422: "IDEMPOTENCY_KEY_REUSED",
+  429: "RATE_LIMITED",
+  500: "INTERNAL",
+  503: "UNAVAILABLE",
+};
+
+const RENAMED_CODES: Partial<Record<Code, string>> = {
+  unauthenticated: "unauthorized",
+  forbidden_permission: "forbidden",
+  forbidden_tenant: "forbidden",
+};
+
+/** Returns the ingest API's name of an error code; most codes have the same name. */
+export const toIngestCode = (code: Code): string => RENAMED_CODES[code] ?? code;
+
 /** A validation error of one field; `field` is a path such as `person.email`. */
 export type Fault = { field: string; code: string; message: string };
 

@@ -1,7 +1,7 @@
 import { expect } from "vitest";
 import { z } from "zod";
 import { ERRORS, isCode, SHARED_ERRORS } from "../../src/contract/errors.ts";
-import { EXPORT_CODES } from "../../src/contract/export-codes.ts";
+import { EXPORT_CODES } from "../../src/contract/errors.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Reply } from "../support/platform.ts";
 

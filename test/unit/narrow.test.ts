@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { AccountFields } from "../../src/contract/operations/accounts.ts";
 import { DocumentFields } from "../../src/contract/operations/documents.ts";
-import { createNarrowing } from "../../src/platform/services/ingest/narrow.ts";
+import { createNarrowing } from "../../src/platform/services/ingest/body.ts";
 
 const SCHEMAS = { account: AccountFields, document: DocumentFields };
 

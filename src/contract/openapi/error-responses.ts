@@ -1,6 +1,11 @@
-import { type Code, ERRORS, SHARED_ERRORS, type SharedErrorCode } from "../errors.ts";
-import { EXPORT_CODES } from "../export-codes.ts";
-import { toIngestCode } from "../ingest-codes.ts";
+import {
+  type Code,
+  ERRORS,
+  EXPORT_CODES,
+  SHARED_ERRORS,
+  type SharedErrorCode,
+  toIngestCode,
+} from "../errors.ts";
 import type { Operation, Service } from "../operation.ts";
 import {
   hasTenant,

@@ -5,6 +5,9 @@ import { appendEntries } from "../store/audit-chain.ts";
 import type { Metadata } from "../store/audit-entries.ts";
 import type { Db, Store } from "../store/port.ts";
 
+/** The principal of administrative commands in the records that they change. */
+export const OPERATOR = { id: "admin" };
+
 /** A change by the command line, for the audit log of its tenant. */
 export type CommandChange = {
   tenantId: string;

@@ -6,7 +6,7 @@ import type { AssigneeRow, UserRow } from "../store/tables.ts";
 import { endCredentials, listMemberRoles, listMembers } from "../store/users.ts";
 import { changeFields } from "../services/records.ts";
 import { checkConfirmed } from "./confirm.ts";
-import { OPERATOR } from "./operator.ts";
+import { OPERATOR } from "./changes.ts";
 import { readUser, recordForTenants, type UserName } from "./passwords.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 

@@ -8,7 +8,7 @@ import {
   findResolutionForClosedInvoices,
   updateResolution,
 } from "../store/resolutions.ts";
-import { OPERATOR } from "./operator.ts";
+import { OPERATOR } from "./changes.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 type Setting = { tenantId: string; code: string; value: boolean };

@@ -4,7 +4,7 @@ import { findAssigneeByEmail } from "../store/assignees.ts";
 import { findCategoryByCode, updateCategory } from "../store/categories.ts";
 import type { Db } from "../store/port.ts";
 import type { AssigneeRow } from "../store/tables.ts";
-import { OPERATOR } from "./operator.ts";
+import { OPERATOR } from "./changes.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 /** Category and assignee are matched ignoring case. */

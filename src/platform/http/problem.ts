@@ -1,7 +1,5 @@
 import { buildCommonHeaders } from "./headers.ts";
-import { type Code, ERRORS, Problem } from "../../contract/errors.ts";
-import { EXPORT_CODES } from "../../contract/export-codes.ts";
-import { toIngestCode } from "../../contract/ingest-codes.ts";
+import { type Code, ERRORS, EXPORT_CODES, Problem, toIngestCode } from "../../contract/errors.ts";
 import type { Service } from "../../contract/operation.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { StoreUnavailable, TooManyReads } from "../store/port.ts";

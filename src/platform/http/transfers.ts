@@ -1,6 +1,7 @@
+import { Problem } from "../../contract/errors.ts";
+import type { Span } from "../files/port.ts";
 import type { Claim } from "../files/signed-urls.ts";
 import type { Transfers } from "../services/dispute-attachments/transfers.ts";
-import { parseRange } from "./range.ts";
 import { type Sending, toResponse } from "./response.ts";
 import { buildCommonHeaders } from "./headers.ts";
 
@@ -26,6 +27,30 @@ const parseLength = ({ headers }: Request): number | undefined => {
 };
 
 const EMPTY = new Blob([]);
+
+const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+
+/**
+ * Returns the bytes that a request asks for with Range (RFC 9110); undefined for the whole file, also for several ranges
+ * and for a range of another version of it.
+ *
+ * @throws {Problem} range_not_satisfiable
+ */
+const parseRange = (
+  { method, headers }: Pick<Request, "method" | "headers">,
+  size: number,
+  etag: string,
+): Span | undefined => {
+  const [, first = "", last = ""] = RANGE.exec(headers.get("range") ?? "") ?? [];
+  const isReversed = first !== "" && last !== "" && Number(last) < Number(first);
+  const isOther = (headers.get("if-range") ?? etag) !== etag;
+  if (method !== "GET" || first + last === "" || isReversed || isOther) return undefined;
+  const from = first === "" ? Math.max(0, size - Number(last)) : Number(first);
+  const to = first === "" || last === "" ? size : Math.min(size, Number(last) + 1);
+  if (from < to) return { from, to };
+  const details = { headers: { "Content-Range": `bytes */${size}` } };
+  throw new Problem("range_not_satisfiable", `The file has ${size} bytes.`, details);
+};
 
 /** Creates the upload and download routes of dispute attachments. */
 export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[] => [

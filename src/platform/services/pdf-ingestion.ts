@@ -3,18 +3,17 @@ import type { PlatformContract } from "../../contract/index.ts";
 import { pdf_ingestion as declared } from "../../contract/pdf-ingestion.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import type { Log } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
+import { readArriving } from "../files/arriving.ts";
 import { dropFiles } from "../files/drop.ts";
 import { type FileStore, FileTooLarge } from "../files/port.ts";
 import type { StorageQuota } from "../files/quota.ts";
 import type { Call, Handlers } from "../handlers.ts";
-import type { Scanner } from "../scan/port.ts";
+import type { Scanner, Verdict } from "../scan/port.ts";
 import { deleteAttachments, insertAttachment } from "../store/document-attachments.ts";
 import type { DocumentAttachmentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { readDocument } from "./ingest/call.ts";
-import { readPdf } from "./pdf-ingestion/bytes.ts";
-import { checkScan } from "./pdf-ingestion/scanned.ts";
 
 export type PdfIngestionNeeds = {
   files: FileStore;
@@ -22,6 +21,78 @@ export type PdfIngestionNeeds = {
   log: Log;
   scanner: Scanner;
   quota: StorageQuota;
+};
+
+const HEAD = Buffer.from("%PDF-");
+const END = Buffer.from("%%EOF");
+// PDF readers look for the end marker in the last KiB, so it must be there.
+const TAIL_BYTES = 1024;
+
+const refuse = (code: string, message: string): never => {
+  throw new Problem("invalid_request", `The body ${message}.`, {
+    errors: [{ field: "", code, message }],
+  });
+};
+
+/** Returns the last `TAIL_BYTES` bytes received so far. */
+const keepTail = (tail: Buffer, chunk: Uint8Array): Buffer =>
+  chunk.byteLength >= TAIL_BYTES
+    ? Buffer.from(chunk.subarray(-TAIL_BYTES))
+    : Buffer.concat([tail, chunk]).subarray(-TAIL_BYTES);
+
+const cutOff = (): never => refuse("format", "ended before it was whole");
+
+/** Yields a request body, and refuses it as soon as it is not a PDF. */
+async function* readPdf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
+  let head = Buffer.alloc(0);
+  let tail: Buffer = Buffer.alloc(0);
+  for await (const chunk of readArriving(body, cutOff)) {
+    if (head.byteLength < HEAD.byteLength) {
+      head = Buffer.concat([head, chunk.subarray(0, HEAD.byteLength - head.byteLength)]);
+      const isBegun = HEAD.subarray(0, head.byteLength).equals(head);
+      if (!isBegun) refuse("format", "must begin with %PDF-");
+    }
+    tail = keepTail(tail, chunk);
+    yield chunk;
+  }
+  if (head.byteLength === 0) refuse("empty", "must not be empty");
+  if (head.byteLength < HEAD.byteLength) refuse("format", "must begin with %PDF-");
+  if (!tail.includes(END)) refuse("format", "must end with %%EOF");
+}
+
+type ScanNeeds = Pick<PdfIngestionNeeds, "files" | "scanner" | "log">;
+
+const RETRY_SECONDS = 10;
+
+const scan = async (
+  { files, scanner, log }: ScanNeeds,
+  { key, size }: { key: string; size: number },
+): Promise<Verdict> => {
+  const open = async (): Promise<ReadableStream<Uint8Array>> => {
+    const file = await files.open(key);
+    if (file === undefined) throw new Error("the file to scan is lost");
+    return file.bytes;
+  };
+  try {
+    return await scanner.scan({ fileName: "document.pdf", size, open });
+  } catch (error) {
+    log.warn("scan.failed", toErrorFields(error));
+    const details = { retryAfterSeconds: RETRY_SECONDS };
+    throw new Problem("unavailable", "The file cannot be scanned now.", details, error);
+  }
+};
+
+/** Scans a file before it is stored. @throws {Problem} if the scanner refuses it */
+const checkScan = async (needs: ScanNeeds, file: { key: string; size: number }): Promise<void> => {
+  const verdict = await scan(needs, file);
+  if (verdict.status === "Available") return;
+  throw new Problem("invalid_request", "The body is refused by the scanner.", {
+    errors: verdict.failureReasons.map(({ code, message }) => ({
+      field: "",
+      code: code.toLowerCase(),
+      message,
+    })),
+  });
 };
 
 type UploadCall = Call<typeof declared.upload>;

@@ -2,9 +2,15 @@ import { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import { isRecord } from "../../../kit/json.ts";
 import type { TenantRow } from "../../store/tables.ts";
-import { checkValue, type Checked, type Fields, mergeBody, type Write } from "../ingest/body.ts";
-import { checkCode } from "../ingest/iso-codes.ts";
-import { createNarrowing } from "../ingest/narrow.ts";
+import {
+  checkCode,
+  checkValue,
+  type Checked,
+  createNarrowing,
+  type Fields,
+  mergeBody,
+  type Write,
+} from "../ingest/body.ts";
 
 /** Facts about an account that the rules need besides the body. */
 export type KnownAccount = {

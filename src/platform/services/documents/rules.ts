@@ -10,15 +10,15 @@ import {
 import { formatTimestamp } from "../../../kit/clock.ts";
 import { isRecord } from "../../../kit/json.ts";
 import {
+  checkCode,
   checkValue,
   type Checked,
+  createNarrowing,
   toDateText,
   type Fields,
   mergeBody,
   type Write,
 } from "../ingest/body.ts";
-import { checkCode } from "../ingest/iso-codes.ts";
-import { createNarrowing } from "../ingest/narrow.ts";
 import type { Amounts } from "./status.ts";
 
 /** The facts that the rules use beside the body. */

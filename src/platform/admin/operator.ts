@@ -1,2 +1,0 @@
-/** The principal of administrative commands in the records that they change. */
-export const OPERATOR = { id: "admin" };
