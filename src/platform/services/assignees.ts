@@ -25,10 +25,11 @@ import {
   type Asking,
   auditFields,
   changeFields,
-  flag,
+  createAnswer,
+  createFinder,
   creationFields,
+  flag,
   findNamed,
-  type Removing,
   withResourceId,
   shorten,
 } from "./records.ts";
@@ -50,11 +51,7 @@ const toAssignee = (row: AssigneeRow): Assignee => ({
   ...auditFields(row),
 });
 
-const answer = (row: AssigneeRow) => ({
-  body: toAssignee(row),
-  version: row,
-  audit: { resourceId: row.id },
-});
+const answer = createAnswer(toAssignee);
 
 const resolveDepartment = (tx: Db, call: Asking, body: Body): Promise<DepartmentRow> =>
   findNamed(tx, call, {
@@ -72,13 +69,8 @@ const resolveMember = async (tx: Db, call: Asking, { userId }: Body) => {
   );
 };
 
-const findAssigneeAt = async (db: Db, call: Asking, email: string): Promise<AssigneeRow> =>
-  (await findAssigneeByEmail(db, call.tenantId, email)) ??
-  call.fail("not_found", describeMissing("assignee", "e-mail address", email));
-
-const findAssigneeById = async (db: Db, call: Asking, id: string): Promise<AssigneeRow> =>
-  (await findAssignee(db, call.tenantId, id)) ??
-  call.fail("not_found", describeMissing("assignee", "id", id));
+const assigneeWithId = createFinder("assignee", "id", findAssignee);
+const assigneeWithEmail = createFinder("assignee", "e-mail address", findAssigneeByEmail);
 
 const createTaken = (email: string): string =>
   `An assignee has the e-mail address ${shorten(email)} already.`;
@@ -124,7 +116,7 @@ const update = async (
   return updateAssignee(tx, next);
 };
 
-const remove = (tx: Db, call: Removing, row: AssigneeRow) =>
+const remove = (tx: Db, call: Call<Contracts["delete"]>, row: AssigneeRow) =>
   withResourceId(row.id, async () => {
     checkIfMatch(call, row);
     const who = `The assignee ${shorten(row.email)}`;
@@ -142,13 +134,11 @@ const remove = (tx: Db, call: Removing, row: AssigneeRow) =>
 /** Handlers of assignees: the people who work disputes. */
 export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params: { assigneeEmail } }, call) {
-    const row = await findAssigneeAt(call.db, call, assigneeEmail);
-    return answer(row);
+    return answer(await assigneeWithEmail(call.db, call, assigneeEmail));
   },
 
   async get_by_id({ params: { assigneeId } }, call) {
-    const row = await findAssigneeById(call.db, call, assigneeId);
-    return answer(row);
+    return answer(await assigneeWithId(call.db, call, assigneeId));
   },
 
   async list({ query: { DepartmentId } }, call) {
@@ -165,7 +155,7 @@ export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => (
 
   async update({ params: { assigneeEmail }, body }, call) {
     return call.change(async (tx) => {
-      const found = await findAssigneeAt(tx, call, assigneeEmail);
+      const found = await assigneeWithEmail(tx, call, assigneeEmail);
       return withResourceId(found.id, async () => {
         checkIfMatch(call, found);
         return answer(await update(tx, call, body, found));
@@ -174,15 +164,13 @@ export const assignees = ({ newId }: { newId: NewId }): Handlers<Contracts> => (
   },
 
   delete({ params: { assigneeId } }, call) {
-    return call.change(async (tx) =>
-      remove(tx, call, await findAssigneeById(tx, call, assigneeId)),
-    );
+    return call.change(async (tx) => remove(tx, call, await assigneeWithId(tx, call, assigneeId)));
   },
 
   delete_by_email({ params: { departmentCode, assigneeEmail } }, call) {
     return call.change(async (tx) => {
       const department = await departmentWithCode(tx, call, departmentCode);
-      const row = await findAssigneeAt(tx, call, assigneeEmail);
+      const row = await assigneeWithEmail(tx, call, assigneeEmail);
       if (row.department_id === department.id) return remove(tx, call, row);
       const place = `assignee in the department ${department.code}`;
       return call.fail("not_found", describeMissing(place, "e-mail address", assigneeEmail));

@@ -22,7 +22,8 @@ import {
   type Asking,
   auditFields,
   changeFields,
-  createFinders,
+  createAnswer,
+  createFinder,
   creationFields,
   withResourceId,
 } from "./records.ts";
@@ -45,10 +46,10 @@ const EXTERNAL: Default = {
   fits: ["External", "All"],
 };
 
-export const { withId: categoryWithId, withCode: categoryWithCode } = createFinders("category", {
-  byId: findCategory,
-  byCode: findCategoryByCode,
-});
+const categoryWithId = createFinder("category", "id", findCategory);
+export const categoryWithCode = createFinder("category", "code", findCategoryByCode);
+const viewWithId = createFinder("category", "id", viewCategory);
+const viewWithCode = createFinder("category", "code", viewCategoryByCode);
 
 /** A category's default reasons, and the visibilities that each of them may have. */
 export const DEFAULTS: readonly Default[] = [INTERNAL, EXTERNAL];
@@ -67,11 +68,7 @@ const toCategory = (row: CategoryView): Category => ({
   ...auditFields(row),
 });
 
-const answer = (row: CategoryView) => ({
-  body: toCategory(row),
-  version: row,
-  audit: { resourceId: row.id },
-});
+const answer = createAnswer(toCategory);
 
 const findDefaultReason = async (
   tx: Db,
@@ -100,11 +97,6 @@ const findDefaultReasons = async (tx: Db, call: Asking, sent: Sent, present?: Ca
     default_external_reason_id: await choose(EXTERNAL),
   };
 };
-
-const { withId: viewWithId, withCode: viewWithCode } = createFinders("category", {
-  byId: viewCategory,
-  byCode: viewCategoryByCode,
-});
 
 /** Handlers of categories: the groups of reasons. */
 export const categories = ({ newId }: { newId: NewId }): Handlers<Contract["categories"]> => ({

@@ -1,7 +1,7 @@
 import type { Contract } from "../../contract/index.ts";
 import type { Department } from "../../contract/operations/departments.ts";
 import type { NewId } from "../../kit/ids.ts";
-import type { Handlers } from "../handlers.ts";
+import type { Call, Handlers } from "../handlers.ts";
 import { checkIfMatch } from "../preconditions.ts";
 import {
   findDepartment,
@@ -17,9 +17,9 @@ import type { DepartmentRow } from "../store/tables.ts";
 import {
   auditFields,
   changeFields,
-  createFinders,
+  createAnswer,
+  createFinder,
   creationFields,
-  type Removing,
   withResourceId,
 } from "./records.ts";
 import { readAll } from "./listing.ts";
@@ -32,21 +32,12 @@ const toDepartment = (row: DepartmentRow): Department => ({
   ...auditFields(row),
 });
 
-const answer = (row: DepartmentRow) => ({
-  body: toDepartment(row),
-  version: row,
-  audit: { resourceId: row.id },
-});
+const answer = createAnswer(toDepartment);
 
-export const { withId: departmentWithId, withCode: departmentWithCode } = createFinders(
-  "department",
-  {
-    byId: findDepartment,
-    byCode: findDepartmentByCode,
-  },
-);
+const departmentWithId = createFinder("department", "id", findDepartment);
+export const departmentWithCode = createFinder("department", "code", findDepartmentByCode);
 
-const remove = (tx: Db, row: DepartmentRow, call: Removing) =>
+const remove = (tx: Db, row: DepartmentRow, call: Call<Contract["departments"]["delete"]>) =>
   withResourceId(row.id, async () => {
     checkIfMatch(call, row);
     if (await hasAssignees(tx, row)) {
@@ -100,14 +91,14 @@ export const departments = ({ newId }: { newId: NewId }): Handlers<Contract["dep
   },
 
   delete({ params: { departmentId } }, call) {
-    return call.change(async (tx) => {
-      return remove(tx, await departmentWithId(tx, call, departmentId), call);
-    });
+    return call.change(async (tx) =>
+      remove(tx, await departmentWithId(tx, call, departmentId), call),
+    );
   },
 
   delete_by_code({ params: { departmentCode } }, call) {
-    return call.change(async (tx) => {
-      return remove(tx, await departmentWithCode(tx, call, departmentCode), call);
-    });
+    return call.change(async (tx) =>
+      remove(tx, await departmentWithCode(tx, call, departmentCode), call),
+    );
   },
 });

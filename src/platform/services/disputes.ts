@@ -33,7 +33,7 @@ import { chooseReasons } from "./disputes/reason.ts";
 import { removeContents } from "./disputes/removal.ts";
 import { summarize } from "./disputes/summary.ts";
 import { parseBodyPage, readListing, parsePage } from "./listing.ts";
-import { changeFields, creationFields, withAuditFacts } from "./records.ts";
+import { auditFields, changeFields, creationFields, shorten, withAuditFacts } from "./records.ts";
 
 type Create = Contract["disputes"]["create"];
 type Update = Contract["disputes"]["update"];
@@ -70,10 +70,7 @@ const omitAccountName = (row: NamedDispute) => ({
   userId: row.assignee_user_id,
   currencyCode: row.currency_code,
   originSystem: row.origin,
-  createUser: row.created_by,
-  createDate: formatTimestamp(row.created_at),
-  updateUser: row.updated_by,
-  updateDate: formatTimestamp(row.updated_at),
+  ...auditFields(row),
 });
 
 const toDispute = (row: NamedDispute): Dispute => ({
@@ -83,7 +80,7 @@ const toDispute = (row: NamedDispute): Dispute => ({
 
 const findOr404 = async (db: Db, call: Call, id: string): Promise<NamedDispute> =>
   (await findDispute(db, call.tenantId, id)) ??
-  call.fail("not_found", `There is no dispute ${id.slice(0, 100)}.`);
+  call.fail("not_found", `There is no dispute ${shorten(id)}.`);
 
 const insertDispute = async (
   tx: Db,

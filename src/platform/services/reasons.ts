@@ -1,4 +1,5 @@
 import type { Contract } from "../../contract/index.ts";
+import type { Input } from "../../contract/operation.ts";
 import type { Reason } from "../../contract/operations/reasons.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Call, Handlers } from "../handlers.ts";
@@ -25,8 +26,10 @@ import {
   type Asking,
   auditFields,
   changeFields,
-  flag,
+  createAnswer,
+  createFinder,
   creationFields,
+  flag,
   findNamed,
   withResourceId,
 } from "./records.ts";
@@ -47,11 +50,7 @@ const toReason = (row: ReasonRow): Reason => ({
   ...auditFields(row),
 });
 
-const answer = (row: ReasonRow) => ({
-  body: toReason(row),
-  version: row,
-  audit: { resourceId: row.id },
-});
+const answer = createAnswer(toReason);
 
 const resolveCategory = (tx: Db, call: Asking, body: Naming): Promise<CategoryRow> =>
   findNamed(tx, call, {
@@ -70,9 +69,7 @@ const findReasonAt = async (db: Db, call: Asking, categoryCode: string, code: st
   );
 };
 
-const findReasonById = async (db: Db, call: Asking, id: string): Promise<ReasonRow> =>
-  (await findReason(db, call.tenantId, id)) ??
-  call.fail("not_found", describeMissing("reason", "id", id));
+const reasonWithId = createFinder("reason", "id", findReason);
 
 const createTaken = (category: CategoryRow, code: string): string =>
   `The category ${category.code} has a reason with the code ${code} already.`;
@@ -106,35 +103,50 @@ const checkUnused = async (tx: Db, call: Call<Contracts["delete"]>, row: ReasonR
   call.fail("in_use", `Disputes have the reason ${row.code}. Deactivate it instead.`);
 };
 
-type Needs = { newId: NewId };
-type Service = Handlers<Contracts>;
-
-const get: Service["get"] = async ({ params }, call) => {
-  const row = await findReasonAt(call.db, call, params.categoryCode, params.reasonCode);
-  return answer(row);
+const update = async (
+  tx: Db,
+  call: Update,
+  body: Input<Contracts["update"]>["body"],
+  found: ReasonRow,
+): Promise<ReasonRow> => {
+  const category = await resolveCategory(tx, call, body);
+  const next = {
+    ...found,
+    category_id: category.id,
+    description: body.description ?? found.description,
+    active: flag(body.active ?? found.active === 1),
+    visibility: body.visibility ?? found.visibility,
+    ...changeFields(found, call),
+  };
+  await checkDefaults(tx, call, found, next);
+  await checkMove(tx, call, next, category);
+  return updateReason(tx, next);
 };
 
-const getById: Service["get_by_id"] = async ({ params: { reasonId } }, call) => {
-  const row = await findReasonById(call.db, call, reasonId);
-  return answer(row);
-};
+const list = (call: Call, filter: Parameters<typeof selectReasons>[2]) =>
+  readAll(call, (db) => selectReasons(db, call.tenantId, filter), toReason);
 
-const list: Service["list"] = async ({ query }, call) => {
-  const filter = { visibility: query.Visibility };
-  const select = (db: Db) => selectReasons(db, call.tenantId, filter);
-  return { body: await readAll(call, select, toReason) };
-};
+/** Handlers of reasons: internal ones, and external ones for a buyer portal. */
+export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
+  async get({ params: { categoryCode, reasonCode } }, call) {
+    return answer(await findReasonAt(call.db, call, categoryCode, reasonCode));
+  },
 
-const listByCategory: Service["list_by_category"] = async ({ params, query }, call) => {
-  const category = await categoryWithCode(call.db, call, params.categoryCode);
-  const filter = { categoryId: category.id, visibility: query.Visibility };
-  const select = (db: Db) => selectReasons(db, call.tenantId, filter);
-  return { body: await readAll(call, select, toReason) };
-};
+  async get_by_id({ params: { reasonId } }, call) {
+    return answer(await reasonWithId(call.db, call, reasonId));
+  },
 
-const create =
-  ({ newId }: Needs): Service["create"] =>
-  ({ body }, call) => {
+  async list({ query }, call) {
+    return { body: await list(call, { visibility: query.Visibility }) };
+  },
+
+  async list_by_category({ params, query }, call) {
+    const category = await categoryWithCode(call.db, call, params.categoryCode);
+    const filter = { categoryId: category.id, visibility: query.Visibility };
+    return { body: await list(call, filter) };
+  },
+
+  create({ body }, call) {
     return call.change(async (tx) => {
       const category = await resolveCategory(tx, call, body);
       const inserted = await insertReason(tx, {
@@ -150,46 +162,25 @@ const create =
       const row = inserted ?? call.fail("duplicate_code", createTaken(category, body.code));
       return { ...answer(row), createdId: row.id };
     });
-  };
+  },
 
-const update: Service["update"] = async ({ params: { reasonId }, body }, call) => {
-  return call.change(async (tx) => {
-    const found = await findReasonById(tx, call, reasonId);
-    checkIfMatch(call, found);
-    const category = await resolveCategory(tx, call, body);
-    const next = {
-      ...found,
-      category_id: category.id,
-      description: body.description ?? found.description,
-      active: flag(body.active ?? found.active === 1),
-      visibility: body.visibility ?? found.visibility,
-      ...changeFields(found, call),
-    };
-    await checkDefaults(tx, call, found, next);
-    await checkMove(tx, call, next, category);
-    return answer(await updateReason(tx, next));
-  });
-};
-
-const remove: Service["delete"] = ({ params }, call) => {
-  return call.change(async (tx) => {
-    const row = await findReasonAt(tx, call, params.categoryCode, params.reasonCode);
-    return withResourceId(row.id, async () => {
-      checkIfMatch(call, row);
-      await checkUnused(tx, call, row);
-      await removeReason(tx, row);
-      return { body: null };
+  update({ params: { reasonId }, body }, call) {
+    return call.change(async (tx) => {
+      const found = await reasonWithId(tx, call, reasonId);
+      checkIfMatch(call, found);
+      return answer(await update(tx, call, body, found));
     });
-  });
-};
+  },
 
-/** Handlers of reasons: internal ones, and external ones for a buyer portal. */
-export const reasons = (needs: Needs): Service => ({
-  get,
-  get_by_id: getById,
-  list,
-  list_by_category: listByCategory,
-  create: create(needs),
-  update,
-  delete: remove,
+  delete({ params: { categoryCode, reasonCode } }, call) {
+    return call.change(async (tx) => {
+      const row = await findReasonAt(tx, call, categoryCode, reasonCode);
+      return withResourceId(row.id, async () => {
+        checkIfMatch(call, row);
+        await checkUnused(tx, call, row);
+        await removeReason(tx, row);
+        return { body: null };
+      });
+    });
+  },
 });

@@ -5,6 +5,7 @@ import {
   type SharedErrorCode,
 } from "../../contract/errors.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
+import type { RecordVersion } from "../preconditions.ts";
 import type { Db } from "../store/port.ts";
 import type { DepartmentRow, Flag } from "../store/tables.ts";
 
@@ -20,13 +21,6 @@ export type Asking = {
   caller: { id: string };
   fail(code: SharedErrorCode, message: string, details?: ProblemDetails): never;
   refuse(field: string, code: string, message: string): never;
-};
-
-/** The parts of a call that the removal of a record uses. */
-export type Removing = {
-  tenantId: string;
-  ifMatch: string | null;
-  fail(code: SharedErrorCode | "in_use", message: string): never;
 };
 
 /** Runs `act`. A refusal that it throws carries the facts to the audit entry. */
@@ -80,19 +74,17 @@ export const changeFields = (row: Tracked, { caller, now }: Pick<Asking, "caller
 
 type Find<Row> = (db: Db, tenantId: string, key: string) => Promise<Row | undefined>;
 
-type Finding = { tenantId: string; fail(code: SharedErrorCode, message: string): never };
+/** Creates a function that finds a record by its id or another key. @throws {Problem} not_found */
+export const createFinder =
+  <Row>(noun: string, key: string, find: Find<Row>) =>
+  async (db: Db, call: Pick<Asking, "tenantId" | "fail">, value: string): Promise<Row> =>
+    (await find(db, call.tenantId, value)) ??
+    call.fail("not_found", describeMissing(noun, key, value));
 
-/** Creates finders of a record by its id and by its code. @throws {Problem} not_found */
-export const createFinders = <Row>(
-  noun: string,
-  { byId, byCode }: { byId: Find<Row>; byCode: Find<Row> },
-) => ({
-  withId: async (db: Db, call: Finding, id: string): Promise<Row> =>
-    (await byId(db, call.tenantId, id)) ?? call.fail("not_found", describeMissing(noun, "id", id)),
-  withCode: async (db: Db, call: Finding, code: string): Promise<Row> =>
-    (await byCode(db, call.tenantId, code)) ??
-    call.fail("not_found", describeMissing(noun, "code", code)),
-});
+/** Creates a function that converts a row to the result of a handler. */
+export const createAnswer =
+  <Row extends RecordVersion, Body>(toBody: (row: Row) => Body) =>
+  (row: Row) => ({ body: toBody(row), version: row, audit: { resourceId: row.id } });
 
 type Naming<Row> = {
   noun: string;

@@ -1,7 +1,7 @@
 import type { Contract } from "../../contract/index.ts";
 import type { Resolution } from "../../contract/operations/resolutions.ts";
 import type { NewId } from "../../kit/ids.ts";
-import type { Handlers } from "../handlers.ts";
+import type { Call, Handlers } from "../handlers.ts";
 import { checkIfMatch } from "../preconditions.ts";
 import type { Db } from "../store/port.ts";
 import {
@@ -17,10 +17,10 @@ import type { ResolutionRow } from "../store/tables.ts";
 import {
   auditFields,
   changeFields,
-  createFinders,
+  createAnswer,
+  createFinder,
   flag,
   creationFields,
-  type Removing,
   withResourceId,
 } from "./records.ts";
 import { readAll } from "./listing.ts";
@@ -36,18 +36,12 @@ export const toResolution = (row: ResolutionRow): Resolution => ({
   ...auditFields(row),
 });
 
-const answer = (row: ResolutionRow) => ({
-  body: toResolution(row),
-  version: row,
-  audit: { resourceId: row.id },
-});
+const answer = createAnswer(toResolution);
 
-const { withId: resolutionWithId, withCode: resolutionWithCode } = createFinders("resolution", {
-  byId: findResolution,
-  byCode: findResolutionByCode,
-});
+const resolutionWithId = createFinder("resolution", "id", findResolution);
+const resolutionWithCode = createFinder("resolution", "code", findResolutionByCode);
 
-const remove = (tx: Db, row: ResolutionRow, call: Removing) =>
+const remove = (tx: Db, row: ResolutionRow, call: Call<Contract["resolutions"]["delete"]>) =>
   withResourceId(row.id, async () => {
     checkIfMatch(call, row);
     if (await isResolutionUsed(tx, row)) {
@@ -109,14 +103,14 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
   },
 
   delete({ params: { resolutionId } }, call) {
-    return call.change(async (tx) => {
-      return remove(tx, await resolutionWithId(tx, call, resolutionId), call);
-    });
+    return call.change(async (tx) =>
+      remove(tx, await resolutionWithId(tx, call, resolutionId), call),
+    );
   },
 
   delete_by_code({ params: { resolutionCode } }, call) {
-    return call.change(async (tx) => {
-      return remove(tx, await resolutionWithCode(tx, call, resolutionCode), call);
-    });
+    return call.change(async (tx) =>
+      remove(tx, await resolutionWithCode(tx, call, resolutionCode), call),
+    );
   },
 });
