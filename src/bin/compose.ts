@@ -17,7 +17,7 @@ import type { Embedded } from "./embedded.ts";
 import { createReplayRecords } from "./replay-guard.ts";
 import { createVaultRecords } from "./vault-records.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
-import { getDataPaths, createMasterKeyReader } from "./folder.ts";
+import { createMasterKeyReader, getDataPaths, warnOfOpenKeyFile } from "./folder.ts";
 
 export type Composed = {
   broker: Broker;
@@ -247,6 +247,7 @@ export const openSealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
 /** Creates the broker of a single caller, over a remote platform or the embedded one. */
 export const compose = async (config: Config, log: Log): Promise<Composed> => {
   await checkSealedFolders(config);
+  warnOfOpenKeyFile(config, log);
   const shared = createShared(config, log);
   const broker = createBrokerFor(shared, config);
   return {

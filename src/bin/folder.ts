@@ -2,11 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { getCode } from "../kit/error.ts";
 import { randomToken } from "../kit/ids.ts";
+import type { Log } from "../kit/log.ts";
 import { createLazy } from "../kit/lazily.ts";
 import { createFileOnce } from "../kit/once.ts";
 import { deriveMasterKey } from "../kit/master-key.ts";
 import type { MasterKey } from "../kit/seal.ts";
 import type { Config } from "./config.ts";
+import { isOpenToOthers } from "./private-file.ts";
 
 /** Paths of the files in the data folder. */
 export const getDataPaths = (dataFolder: string) => ({
@@ -61,6 +63,18 @@ export const readExistingMasterKey = async (settings: KeySettings): Promise<Mast
     "The master key is missing, and what is stored depends on it. Set RECEIVABLES_SECRET_KEY or" +
       ` RECEIVABLES_SECRET_KEY_FILE, or restore ${path}.`,
   );
+};
+
+/** Returns the path of the data folder's master key if it is used and other users may read it. */
+export const findOpenKeyFile = ({ secretKey, dataFolder }: KeySettings): string | undefined => {
+  const path = getDataPaths(dataFolder).masterKey;
+  return secretKey === undefined && isOpenToOthers(path) ? path : undefined;
+};
+
+/** Warns where other users may read the master key. */
+export const warnOfOpenKeyFile = (settings: KeySettings, log: Log): void => {
+  const path = findOpenKeyFile(settings);
+  if (path !== undefined) log.warn("master_key.open", { path, hint: `chmod 600 ${path}` });
 };
 
 /** Creates a reader of the master key: the configured one, else that of the data folder, which it creates if missing. */

@@ -10,7 +10,7 @@ import type { Db } from "../platform/store/port.ts";
 import { checkClock } from "./address-checks.ts";
 import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config } from "./config.ts";
-import { getDataPaths, readExistingMasterKey } from "./folder.ts";
+import { findOpenKeyFile, getDataPaths, readExistingMasterKey } from "./folder.ts";
 import { describeDifference, OTHER_STORE_HINT, readStoreId } from "../platform/files/identity.ts";
 import { findSealedFolders } from "./sealed-folders.ts";
 import { formatLocation } from "../platform/files/location.ts";
@@ -86,6 +86,13 @@ export const checkSealedFiles = async (config: Config): Promise<Check[]> => {
   } catch (error) {
     return [createFault("sealed_files", getMessage(error), SEALED_HINT)];
   }
+};
+
+/** Returns a fault where other users may read the master key in the data folder. */
+export const checkKeyFile = (config: Config): Check[] => {
+  const path = findOpenKeyFile(config);
+  if (path === undefined) return [];
+  return [createFault("key_file", `others may read ${path}`, `Run: chmod 600 ${path}`)];
 };
 
 const checkMasterKey = async (config: Config, keyIds: readonly string[]): Promise<Check> => {

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -7,7 +7,7 @@ import { createVault } from "../../src/broker/vault.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { runCli } from "../support/cli.ts";
+import { runCli, startCli, whenReady } from "../support/cli.ts";
 import { administer } from "../support/postgres.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
@@ -111,6 +111,27 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
       expect(refused.status).toBe(1);
       expect(refused.stderr).toContain(secrets);
       expect(refused.stderr).toContain("RECEIVABLES_SECRET_KEY");
+    }
+  });
+
+  verifies("OP-06", "OP-41");
+  it("names a master key that others may read, and servers warn of it", async () => {
+    await migrated();
+    const path = join(folder(), "secret.key");
+    chmodSync(path, 0o640);
+    const { status, of, faults } = await doctor();
+    expect([status, faults]).toEqual([1, ["key_file"]]);
+    expect(of("key_file")?.hint).toBe(`Run: chmod 600 ${path}`);
+    const key = { RECEIVABLES_SECRET_KEY: readFileSync(path, "utf8").trim() };
+    expect((await doctor(key)).faults).toEqual([]);
+    for (const command of ["platform", "http"]) {
+      const server = startCli([command, "--port", "0"], database.environment);
+      await whenReady(server);
+      await server.end("SIGTERM");
+      const warnings = server.texts.stderr.split("\n").filter((line) => line.includes("warn"));
+      expect(warnings.map((line) => JSON.parse(line))).toMatchObject([
+        { event: "master_key.open", path, hint: `chmod 600 ${path}` },
+      ]);
     }
   });
 

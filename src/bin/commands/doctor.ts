@@ -8,6 +8,7 @@ import { checkHttp } from "../http-checks.ts";
 import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
 import {
   checkFolder,
+  checkKeyFile,
   checkPublicUrl,
   checkSealedFiles,
   checkSharedDatabase,
@@ -52,7 +53,7 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
   }
 };
 
-const MAY_FAIL = ["settings", "clock", "public_url"];
+const MAY_FAIL = ["settings", "clock", "public_url", "key_file"];
 
 /** Lines for people: each check, and a hint where there is one. */
 const formatChecks = (checks: readonly Check[]): string[] =>
@@ -74,7 +75,7 @@ const runChecks = async (given: Config) => {
     ...checkPublicUrl(config),
     ...(profile.ok ? await checkAddresses(config) : []),
   ];
-  if (folder.ok) checks.push(...(await checkSealedFiles(given)));
+  if (folder.ok) checks.push(...checkKeyFile(given), ...(await checkSealedFiles(given)));
   const isRemote = config.remote !== undefined;
   if (isRemote) checks.push(...(await checkSharedDatabase(config)));
   else if (profile.ok) checks.push(...(await checkStore(config)));

@@ -23,6 +23,7 @@ import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
 import { withoutMoreRoom } from "../room.ts";
+import { warnOfOpenKeyFile } from "../folder.ts";
 import { checkSealedFolders } from "../sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { openSharedState } from "../shared-state.ts";
@@ -172,6 +173,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
   let state: HttpOptions["shared"];
   try {
     await checkSealedFolders(config);
+    warnOfOpenKeyFile(config, log);
     const entrance = await openEntrance(shared, address);
     const { remote } = await withProfile(config);
     if (remote !== undefined && config.databaseUrl !== undefined) {

@@ -1,4 +1,5 @@
 import type { Io } from "../io.ts";
+import { warnOfOpenKeyFile } from "../folder.ts";
 import { createLog } from "../../kit/log.ts";
 import { openMetrics } from "../metrics.ts";
 import { openPlatform, type OpenPlatform } from "../platform.ts";
@@ -12,6 +13,7 @@ export const servePlatform = async (io: Io, address: Address): Promise<void> => 
   const figures = async () => open?.figures();
   const metrics = await openMetrics(io.config, createLog(io.config.level), figures);
   try {
+    warnOfOpenKeyFile(io.config, metrics.log);
     open = await openPlatform(io.config, metrics.log);
     const served = await serve(createPlatformListener(open), address);
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url });
