@@ -1,5 +1,6 @@
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import { insertDisputes } from "../../src/platform/store/disputes.ts";
+import { ViewExpired } from "../../src/platform/store/port.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -8,9 +9,22 @@ const AT_ONCE = 100;
 /** Longer than a client may take for the first pieces of an answer. */
 const TOO_LONG_MS = 31_000;
 
+/** Yields rows as a slow database does: the second one when `more` resolves. */
+async function* readSlowly<Row>(
+  rows: AsyncIterable<Row>,
+  more: () => Promise<void> | undefined,
+): AsyncGenerator<Row, void, undefined> {
+  for await (const row of rows) {
+    yield row;
+    await more();
+  }
+}
+
 onEveryStore("whole lists of many disputes", (at) => {
   let admin: Person;
   let released: number;
+  /** Set by a test of a slow database. */
+  let more: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
     admin = await at().tenant("slow");
@@ -41,11 +55,13 @@ onEveryStore("whole lists of many disputes", (at) => {
         if (!isReleased) released += 1;
         isReleased = true;
       };
-      return { ...view, close };
+      const stream: typeof view.stream = (query) => readSlowly(view.stream(query), () => more?.());
+      return { ...view, stream, close };
     };
   });
   afterEach(() => {
     vi.useRealTimers();
+    more = undefined;
   });
 
   const list = async (signal?: AbortSignal): Promise<Response> => {
@@ -76,6 +92,25 @@ onEveryStore("whole lists of many disputes", (at) => {
       while (!(await reader.read()).done);
     };
     await expect(readOn()).rejects.toThrow(/too slowly|released/);
+    await expect.poll(() => released).toBe(before + 1);
+  });
+
+  verifies("C-92", "OP-51");
+  it("end with an error when their view was open for too long, however fast the client reads", async () => {
+    vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+    const before = released;
+    const reached = Promise.withResolvers<void>();
+    const gate = Promise.withResolvers<void>();
+    more = () => {
+      reached.resolve();
+      return gate.promise;
+    };
+    const response = await list();
+    const ended = response.text().catch((error: unknown) => error);
+    await reached.promise;
+    await vi.advanceTimersByTimeAsync(TOO_LONG_MS);
+    gate.resolve();
+    expect(await ended).toBeInstanceOf(ViewExpired);
     await expect.poll(() => released).toBe(before + 1);
   });
 
