@@ -126,10 +126,10 @@ describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
     },
   );
 
-  verifies("C-69");
+  verifies("C-62");
   it("require the scope read", async () => {
     const one = await as("ann write");
-    await expect(one.subscribe(RUNS)).rejects.toThrow();
+    await expect(one.subscribe(RUNS)).rejects.toThrow('Insufficient scope: required "read"');
     expect(asked("ann")).toEqual([]);
     await one.client.close();
   });
