@@ -1,8 +1,8 @@
 import { OPERATORS } from "../src/contract/payments/operators.ts";
 import { CATALOGUE, type Source } from "../src/contract/payments/catalogue.ts";
-import { definePrompt, FOREIGN_TEXT } from "./prompt.ts";
+import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 
-export type WorkedExample = {
+type WorkedExample = {
   /** Matches questions for which the example is relevant. */
   words: RegExp;
   asked: string;
@@ -10,7 +10,7 @@ export type WorkedExample = {
 };
 
 /** The date that relative dates in the examples refer to. */
-export const EXAMPLE_DATE = "2026-11-19";
+const EXAMPLE_DATE = "2026-11-19";
 
 /** Example questions with the arguments of payments_query that answer them. */
 export const WORKED_EXAMPLES: readonly WorkedExample[] = [
@@ -142,21 +142,13 @@ const fieldList = Object.values(CATALOGUE)
   .map(({ source, fields }) => `   - ${source}: ${fields.map(({ name }) => name).join(" ")}`)
   .join("\n");
 
-export const askPayments = definePrompt({
+export const askPayments: Prompt = {
   name: "ask-payments",
   title: "Ask about payments",
   description:
     "Answer a question from payment rows: choose the source, filter, sum, and cite the rows.",
-  arguments: [
-    {
-      name: "question",
-      description: "question in plain language",
-      required: true,
-      maxLength: 1000,
-    },
-  ],
+  arguments: [{ name: "question", description: "question in plain language", maxLength: 1000 }],
   toolsets: ["insights", "payments"],
-  attachments: () => [],
   text: ({
     question = "",
   }) => `Answer this question from the payment rows: ${JSON.stringify(question)}
@@ -179,4 +171,4 @@ Example queries, as if today were ${EXAMPLE_DATE}:
 ${selectExamples(question).map(formatExample).join("\n")}
 
 ${FOREIGN_TEXT}`,
-});
+};

@@ -1,12 +1,11 @@
-import { definePrompt, FOREIGN_TEXT } from "./prompt.ts";
+import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 
-export const exportHealth = definePrompt({
+export const exportHealth: Prompt = {
   name: "export-health",
   title: "Check the exports",
   description: "Check every schedule, its runs and its webhooks for failures, causes and remedies.",
   arguments: [],
   toolsets: ["insights", "payments"],
-  attachments: () => [],
   insight: () => ({ name: "export_health", args: {} }),
   text: () => `Check the health of the tenant's recurring exports with me. The answer of export_health is attached.
 
@@ -19,4 +18,4 @@ export const exportHealth = definePrompt({
 4. Then stop and wait. When I agree to a proposal, carry out only that one; deleting asks me again.
 
 ${FOREIGN_TEXT}`,
-});
+};

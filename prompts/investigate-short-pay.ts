@@ -1,17 +1,10 @@
-import { definePrompt, FOREIGN_TEXT } from "./prompt.ts";
+import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 
-export const investigateShortPay = definePrompt({
+export const investigateShortPay: Prompt = {
   name: "investigate-short-pay",
   title: "Investigate short payments",
   description: "Find what an account paid short, why, and which dispute covers it.",
-  arguments: [
-    {
-      name: "accountNumber",
-      description: "number of the account",
-      required: true,
-      of: "account",
-    },
-  ],
+  arguments: [{ name: "accountNumber", description: "number of the account", of: "account" }],
   toolsets: ["insights", "payments", "disputes"],
   attachments: () => ["receivables://dispute-configuration/reasons"],
   text: ({ accountNumber = "" }) => {
@@ -31,4 +24,4 @@ export const investigateShortPay = definePrompt({
 
 ${FOREIGN_TEXT}`;
   },
-});
+};

@@ -1,10 +1,10 @@
-import { definePrompt, FOREIGN_TEXT } from "./prompt.ts";
+import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 
-export const monthEndDeductions = definePrompt({
+export const monthEndDeductions: Prompt = {
   name: "month-end-deductions",
   title: "Deductions at month end",
   description: "Report the disputes opened, closed and open at the end of a month, with aging.",
-  arguments: [{ name: "month", description: "such as 2026-10", required: true, maxLength: 20 }],
+  arguments: [{ name: "month", description: "such as 2026-10", maxLength: 20 }],
   toolsets: ["insights", "disputes"],
   attachments: () => ["receivables://dispute-configuration/categories"],
   text: ({
@@ -22,4 +22,4 @@ FIRST and LAST below are its first and last day, such as 2026-10-01 and 2026-10-
    answer. Then the three findings that matter, each with its figures, and what you would do. Change nothing.
 
 ${FOREIGN_TEXT}`,
-});
+};

@@ -1,17 +1,10 @@
-import { definePrompt, FOREIGN_TEXT } from "./prompt.ts";
+import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 
-export const rootCause = definePrompt({
+export const rootCause: Prompt = {
   name: "root-cause",
   title: "Root causes of disputes",
   description: "Find what causes disputes in a period: reasons, departments, accounts, trends.",
-  arguments: [
-    {
-      name: "period",
-      description: "such as 2026-Q3, or last 6 months",
-      required: true,
-      maxLength: 100,
-    },
-  ],
+  arguments: [{ name: "period", description: "such as 2026-Q3, or last 6 months", maxLength: 100 }],
   toolsets: ["insights", "disputes"],
   attachments: () => ["receivables://dispute-configuration/departments"],
   text: ({ period = "" }) => `Find the root causes of disputes in ${JSON.stringify(period)} with me.
@@ -26,4 +19,4 @@ State the first and last day that you take for it (FROM, TO), and use them as cr
    codes), and one measure that would prevent it. Name filter, asOf and rowCount; say what is an assumption. Change nothing.
 
 ${FOREIGN_TEXT}`,
-});
+};

@@ -1,6 +1,6 @@
-import { definePrompt, FOREIGN_TEXT } from "./prompt.ts";
+import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 
-export const triageDisputes = definePrompt({
+export const triageDisputes: Prompt = {
   name: "triage-disputes",
   title: "Triage open disputes",
   description:
@@ -19,4 +19,4 @@ export const triageDisputes = definePrompt({
    confirm the table once), and an Internal note with the reason (dispute_notes_create).
 
 ${FOREIGN_TEXT}`,
-});
+};

@@ -1,19 +1,11 @@
-import { definePrompt, FOREIGN_TEXT } from "./prompt.ts";
+import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 
-export const workDispute = definePrompt({
+export const workDispute: Prompt = {
   name: "work-dispute",
   title: "Work one dispute",
   description: "Analyze one dispute, agree on the next step with the person, and carry it out.",
-  arguments: [
-    {
-      name: "disputeId",
-      description: "id or code of the dispute",
-      required: true,
-      of: "dispute",
-    },
-  ],
+  arguments: [{ name: "disputeId", description: "id or code of the dispute", of: "dispute" }],
   toolsets: ["insights", "disputes"],
-  attachments: () => [],
   insight: ({ disputeId = "" }) => ({ name: "dispute_packet", args: { disputeId } }),
   text: ({ disputeId = "" }) => `Work dispute ${JSON.stringify(disputeId)} with me.
 
@@ -30,4 +22,4 @@ resolutions and what is missing. If it says that there is no such dispute, tell 
 4. Finally, say what changed, what is open, and who acts next.
 
 ${FOREIGN_TEXT}`,
-});
+};

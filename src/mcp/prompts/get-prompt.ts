@@ -33,9 +33,9 @@ const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidP
 
 const parseArguments = (prompt: Prompt, sent: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
-    prompt.arguments.map(({ name, required, maxLength = MAX_ARGUMENT }) => {
+    prompt.arguments.map(({ name, maxLength = MAX_ARGUMENT }) => {
       const value = sanitizeLine(sent[name] ?? "", maxLength);
-      if (required && value === "") throw refuse(`${prompt.name} needs ${name}`);
+      if (value === "") throw refuse(`${prompt.name} needs ${name}`);
       return [name, value];
     }),
   );
@@ -89,7 +89,8 @@ export const createGetPrompt = ({
     const prompt = active.find((one) => one.name === name);
     if (prompt === undefined) throw refuseName(name);
     const args = parseArguments(prompt, sent);
-    const attachments = await Promise.all(prompt.attachments(args).map((uri) => attach(uri, read)));
+    const uris = prompt.attachments?.(args) ?? [];
+    const attachments = await Promise.all(uris.map((uri) => attach(uri, read)));
     const asked = prompt.insight?.(args);
     const answers = asked === undefined ? [] : [await ask(asked.name, asked.args)];
     const body = prompt.text(args);

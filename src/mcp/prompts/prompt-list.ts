@@ -17,5 +17,9 @@ export const listPrompts = (settings: Offer): ListedPrompt[] =>
     name,
     title,
     description,
-    arguments: args.map(({ of: _kind, maxLength: _maxLength, ...argument }) => argument),
+    arguments: args.map((one) => ({
+      name: one.name,
+      description: one.description,
+      required: true,
+    })),
   }));
