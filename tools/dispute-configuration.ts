@@ -5,33 +5,6 @@ import { type Arguments, type Confirmation, defineTool, type UseRead } from "./t
 
 const { reasons, categories, departments, assignees, resolutions, disputes } = contract;
 
-/** A confirmation of a deletion without its check of uses. */
-type Deletion = Pick<Confirmation, "reads" | "question">;
-
-/** Creates the confirmation for deleting an entry that one argument identifies. */
-const confirmEntryDeletion = (what: string, key: string, read: Operation): Deletion => ({
-  reads: { record: read },
-  question: (args, { record }) => `Delete ${what} ${describeEntry(record, args[key])}?`,
-});
-
-const reasonDeletion: Deletion = {
-  reads: { record: reasons.get },
-  question: ({ reasonCode, categoryCode }, { record }) =>
-    `Delete reason ${describeEntry(record, reasonCode)} of category ${formatName(categoryCode)}?`,
-};
-
-const assigneeDeletion: Deletion = {
-  reads: { record: assignees.get_by_id },
-  question: ({ assigneeId }, { record }) =>
-    `Delete assignee ${describePerson(record, assigneeId)}?`,
-};
-
-const assigneeDeletionByEmail: Deletion = {
-  reads: { record: assignees.get },
-  question: ({ assigneeEmail, departmentCode }, { record }) =>
-    `Delete assignee ${describePerson(record, assigneeEmail)} of department ${formatName(departmentCode)}?`,
-};
-
 // A filter by part of a name can select other records too, so that more than one row is read.
 const MOST_SELECTED = 100;
 
@@ -115,6 +88,39 @@ const resolutionUses: readonly UseRead[] = [
   },
 ];
 
+/** Creates the confirmation for deleting an entry that one argument identifies. */
+const confirmEntryDeletion = (
+  what: string,
+  key: string,
+  read: Operation,
+  uses: readonly UseRead[],
+): Confirmation => ({
+  reads: { record: read },
+  question: (args, { record }) => `Delete ${what} ${describeEntry(record, args[key])}?`,
+  uses,
+});
+
+const reasonDeletion: Confirmation = {
+  reads: { record: reasons.get },
+  question: ({ reasonCode, categoryCode }, { record }) =>
+    `Delete reason ${describeEntry(record, reasonCode)} of category ${formatName(categoryCode)}?`,
+  uses: reasonUses,
+};
+
+const assigneeDeletion: Confirmation = {
+  reads: { record: assignees.get_by_id },
+  question: ({ assigneeId }, { record }) =>
+    `Delete assignee ${describePerson(record, assigneeId)}?`,
+  uses: assigneeUses,
+};
+
+const assigneeDeletionByEmail: Confirmation = {
+  reads: { record: assignees.get },
+  question: ({ assigneeEmail, departmentCode }, { record }) =>
+    `Delete assignee ${describePerson(record, assigneeEmail)} of department ${formatName(departmentCode)}?`,
+  uses: assigneeUses,
+};
+
 export const disputeConfiguration = [
   defineTool(reasons.get),
   defineTool(reasons.list),
@@ -124,32 +130,28 @@ export const disputeConfiguration = [
     reasons.update,
     "Update a dispute reason. Send its category, or another one to move it.",
   ),
-  defineTool(reasons.delete, undefined, { confirm: { ...reasonDeletion, uses: reasonUses } }),
+  defineTool(reasons.delete, undefined, { confirm: reasonDeletion }),
   defineTool(categories.get),
   defineTool(categories.list),
   defineTool(categories.create),
   defineTool(categories.update),
   defineTool(categories.delete, undefined, {
-    confirm: {
-      ...confirmEntryDeletion("category", "categoryCode", categories.get),
-      uses: categoryUses,
-    },
+    confirm: confirmEntryDeletion("category", "categoryCode", categories.get, categoryUses),
   }),
   defineTool(departments.get),
   defineTool(departments.list),
   defineTool(departments.create),
   defineTool(departments.update),
   defineTool(departments.delete, undefined, {
-    confirm: {
-      ...confirmEntryDeletion("department", "departmentId", departments.get_by_id),
-      uses: departmentUses,
-    },
+    confirm: confirmEntryDeletion(
+      "department",
+      "departmentId",
+      departments.get_by_id,
+      departmentUses,
+    ),
   }),
   defineTool(departments.delete_by_code, undefined, {
-    confirm: {
-      ...confirmEntryDeletion("department", "departmentCode", departments.get),
-      uses: departmentUses,
-    },
+    confirm: confirmEntryDeletion("department", "departmentCode", departments.get, departmentUses),
   }),
   defineTool(assignees.get),
   defineTool(assignees.list),
@@ -161,24 +163,21 @@ export const disputeConfiguration = [
     assignees.update,
     "Update an assignee. Send the department, or another one to move the assignee.",
   ),
-  defineTool(assignees.delete, undefined, { confirm: { ...assigneeDeletion, uses: assigneeUses } }),
-  defineTool(assignees.delete_by_email, undefined, {
-    confirm: { ...assigneeDeletionByEmail, uses: assigneeUses },
-  }),
+  defineTool(assignees.delete, undefined, { confirm: assigneeDeletion }),
+  defineTool(assignees.delete_by_email, undefined, { confirm: assigneeDeletionByEmail }),
   defineTool(resolutions.get),
   defineTool(resolutions.list),
   defineTool(resolutions.create),
   defineTool(resolutions.update),
   defineTool(resolutions.delete, undefined, {
-    confirm: {
-      ...confirmEntryDeletion("resolution", "resolutionId", resolutions.get_by_id),
-      uses: resolutionUses,
-    },
+    confirm: confirmEntryDeletion(
+      "resolution",
+      "resolutionId",
+      resolutions.get_by_id,
+      resolutionUses,
+    ),
   }),
   defineTool(resolutions.delete_by_code, undefined, {
-    confirm: {
-      ...confirmEntryDeletion("resolution", "resolutionCode", resolutions.get),
-      uses: resolutionUses,
-    },
+    confirm: confirmEntryDeletion("resolution", "resolutionCode", resolutions.get, resolutionUses),
   }),
 ];

@@ -59,6 +59,12 @@ const describeClosedDisputes = ({ disputes, resolutions }: Records): string => {
   return ` The ${count} open disputes on it close too, ${how}.`;
 };
 
+const askToCreateClosed = (
+  { document_number, account_number }: Arguments,
+  ending: string,
+): string =>
+  `Create document ${formatName(document_number)} of account ${formatName(account_number)} as closed, with nothing left to pay?${ending}`;
+
 const documentReplacement: Confirmation = {
   reads: {
     document: documents.get,
@@ -71,9 +77,7 @@ const documentReplacement: Confirmation = {
     const { document } = records;
     const closes = isPaidOff(args) && document?.["status"] !== "closed";
     const ending = closes ? describeClosedDisputes(records) : "";
-    if (records[ABSENT] !== undefined) {
-      return `Create document ${formatName(document_number)} of account ${formatName(account_number)} as closed, with nothing left to pay?${ending}`;
-    }
+    if (records[ABSENT] !== undefined) return askToCreateClosed(args, ending);
     const closed = closes ? " With nothing left to pay, it closes." : "";
     return `Replace document ${describeDocument(document, document_number)}, with one of account ${formatName(account_number)}? Fields that are not sent are lost.${closed}${ending}`;
   },
@@ -84,35 +88,32 @@ const documentCreation: Confirmation = {
     document: { operation: documents.get, args: ({ document_number }) => ({ document_number }) },
     ...disputeReads,
   },
-  question({ document_number, account_number }, records) {
-    // The platform refuses a second document with this number.
-    if (records["document"] !== undefined) return null;
-    return `Create document ${formatName(document_number)} of account ${formatName(account_number)} as closed, with nothing left to pay?${describeClosedDisputes(records)}`;
-  },
+  // The platform refuses a second document with this number.
+  question: (args, records) =>
+    records["document"] === undefined
+      ? askToCreateClosed(args, describeClosedDisputes(records))
+      : null,
 };
 
-const documentUpdate: Confirmation = {
+/** Creates the confirmation for closing a document in one of two ways. */
+const confirmClosing = (describeHow: (args: Arguments) => string): Confirmation => ({
   reads: { document: documents.get, ...disputeReads },
   etagFrom: "document",
-  question({ document_number }, records) {
+  question(args, records) {
     const { document } = records;
-    // The document is already closed.
+    // The update closes nothing then, and the platform refuses to close a document twice.
     if (document?.["status"] === "closed") return null;
-    return `Close document ${describeDocument(document, document_number)}, with nothing left to pay?${describeClosedDisputes(records)}`;
+    const which = describeDocument(document, args["document_number"]);
+    return `Close document ${which}, ${describeHow(args)}?${describeClosedDisputes(records)}`;
   },
-};
+});
 
-const documentClosure: Confirmation = {
-  reads: { document: documents.get, ...disputeReads },
-  etagFrom: "document",
-  question({ document_number, closure_reason, closure_date }, records) {
-    const { document } = records;
-    // The platform refuses to close a closed document.
-    if (document?.["status"] === "closed") return null;
-    const when = closure_date === undefined ? "" : `, on ${formatName(closure_date)}`;
-    return `Close document ${describeDocument(document, document_number)}, as ${formatName(closure_reason)}${when}?${describeClosedDisputes(records)}`;
-  },
-};
+const documentUpdate = confirmClosing(() => "with nothing left to pay");
+
+const documentClosure = confirmClosing(({ closure_reason, closure_date }) => {
+  const when = closure_date === undefined ? "" : `, on ${formatName(closure_date)}`;
+  return `as ${formatName(closure_reason)}${when}`;
+});
 
 export const ingest = [
   defineTool(accounts.get),

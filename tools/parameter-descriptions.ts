@@ -39,11 +39,6 @@ export const openProperties: Readonly<
   },
 };
 
-/** Descriptions of parameters that the MCP server adds to those of the operation. */
-export const addedParameterDescriptions = {
-  fields: '["*"] for all',
-} as const;
-
 /** Descriptions that the parameter's name implies, for a model. The OpenAPI document has them. */
 export const evidentDescriptions: ReadonlySet<string> = new Set([
   "free text",

@@ -107,20 +107,17 @@ const describeRows = ({ list }: Operation): string =>
 export const defineTool = (
   operation: Operation,
   description: string = operation.summary,
-  { title, instead, confirm, remarks, known }: Options = {},
+  { title = deriveTitle(operation.id), ...options }: Options = {},
 ): OperationTool => {
-  if ((confirm === undefined) !== (operation.effects.length === 0)) {
+  if ((options.confirm === undefined) !== (operation.effects.length === 0)) {
     throw new TypeError(`${operation.id} must have a confirmation if and only if it has effects`);
   }
   return {
     name: operation.id.replaceAll(".", "_"),
     operation,
-    title: title ?? deriveTitle(operation.id),
+    title,
     description: `${description}${describeRows(operation)}`,
-    ...(confirm === undefined ? {} : { confirm }),
-    ...(remarks === undefined ? {} : { remarks }),
-    ...(instead === undefined ? {} : { instead }),
-    ...(known === undefined ? {} : { known }),
+    ...options,
   };
 };
 

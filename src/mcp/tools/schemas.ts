@@ -10,7 +10,6 @@ import {
   type Tool,
 } from "../../../tools/tool.ts";
 import {
-  addedParameterDescriptions,
   openProperties,
   evidentDescriptions,
   parameterDescriptions,
@@ -167,7 +166,7 @@ const TEXT: JsonSchema = { type: "string" };
 const FIELDS: JsonSchema = {
   type: "array",
   items: { type: "string" },
-  description: addedParameterDescriptions.fields,
+  description: '["*"] for all',
 };
 
 const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
