@@ -7,11 +7,7 @@ import { offeredToolsets } from "./tools/offered-toolsets.ts";
 import { listChecker, toolList } from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
-import {
-  enabledResources,
-  listResources,
-  listResourceTemplates,
-} from "./resources/resource-list.ts";
+import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
 import { listViews, withViews } from "./resources/view-resources.ts";
 
 /** The lists that hosts with views get with the views, and all others without. */
@@ -53,7 +49,7 @@ export const createServerInfo = ({
     capabilities: {
       tools: {},
       // Only export runs change by themselves.
-      resources: enabledResources(offered).payments ? { subscribe: true } : {},
+      resources: offered.toolsets.includes("payments") ? { subscribe: true } : {},
       prompts: {},
       completions: {},
     },

@@ -1,4 +1,5 @@
 import { type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
+import type { Toolset } from "../../../tools/toolsets.ts";
 import type { CallOptions } from "../../client/port.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
@@ -19,7 +20,7 @@ import { readConfiguration, readDispute } from "./dispute-resources.ts";
 import { readPaymentSchema } from "./export-resources.ts";
 import { readRun, readRuns } from "./export-run-resources.ts";
 import { readAccount, readDocument, readDocumentFile } from "./ingest-resources.ts";
-import { configurationNouns, enabledResources, JSON_TYPE } from "./resource-list.ts";
+import { configurationNouns, JSON_TYPE } from "./resource-list.ts";
 import { readViewResource } from "./view-resources.ts";
 
 /** `brief`: codes and names of the configuration alone. */
@@ -98,17 +99,17 @@ const toJson =
     }));
 
 /** Returns the routes of the enabled toolsets. Routes to files come first: their URIs begin like a record's. */
-const selectRoutes = (context: CallerContext, readFile: ReadDisputeFile): Route<Content>[] => {
-  const enabled = enabledResources(context.settings);
-  return [
-    ...(enabled.ingest ? [routeDocumentFiles] : []),
-    ...(enabled.disputes ? [routeDisputeFiles(readFile)] : []),
-    ...(enabled.configuration ? [toJson(routeConfiguration)] : []),
-    ...(enabled.disputes ? [toJson(routeDisputes)] : []),
-    ...(enabled.credit ? [toJson(routeCredit)] : []),
-    ...(enabled.payments ? [toJson(routePayments)] : []),
-    ...(enabled.ingest ? [toJson(routeIngest)] : []),
+const selectRoutes = ({ settings }: CallerContext, readFile: ReadDisputeFile): Route<Content>[] => {
+  const routes: [Toolset, Route<Content>][] = [
+    ["ingest", routeDocumentFiles],
+    ["disputes", routeDisputeFiles(readFile)],
+    ["dispute_configuration", toJson(routeConfiguration)],
+    ["disputes", toJson(routeDisputes)],
+    ["credit", toJson(routeCredit)],
+    ["payments", toJson(routePayments)],
+    ["ingest", toJson(routeIngest)],
   ];
+  return routes.flatMap(([name, route]) => (settings.toolsets.includes(name) ? [route] : []));
 };
 
 /** Creates the handler of `resources/read`: records are sanitized and truncated like the results of tools. */
