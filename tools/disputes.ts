@@ -1,8 +1,7 @@
 import { contract } from "../src/contract/index.ts";
 import { describeDispute, formatName, quote } from "./formatting.ts";
 import { disputeEnding } from "./dispute-change.ts";
-import { downloadFile, uploadFile } from "./dispute-files.ts";
-import { applyChanges, bulkConfirmation } from "./disputes-apply.ts";
+import { downloadFile, uploadFile, applyChanges, bulkConfirmation } from "./dispute-operations.ts";
 import { type Confirmation, defineTool, type Remark } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;

@@ -3,7 +3,7 @@ import { settings } from "../../src/bin/config.ts";
 import { OPERATORS } from "../../src/contract/payments/operators.ts";
 import { createProgram } from "../../src/bin/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { scopeOfTool } from "../../src/mcp/tools/scope.ts";
+import { scopeOfTool } from "../../src/mcp/tools/kinds.ts";
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";

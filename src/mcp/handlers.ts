@@ -13,7 +13,7 @@ import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
 import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/get-prompt.ts";
 import { activePrompts } from "./prompts/prompt-list.ts";
 import { createComplete } from "./resources/complete.ts";
-import { createReadState } from "./resources/export-run-resources.ts";
+import { createReadState } from "./resources/export-resources.ts";
 import { createReadResource, type ReadResource } from "./resources/resources.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
@@ -23,14 +23,12 @@ import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
-import { offeredToolsets } from "./tools/offered-toolsets.ts";
+import { offeredToolsets, listChecker, describeUnlisted } from "./tools/tool-list.ts";
 import { createRunCall } from "./tools/run-call.ts";
-import { scopeOfTool } from "./tools/scope.ts";
+import { scopeOfTool } from "./tools/kinds.ts";
 import { offerTools } from "./tools/suggest-tools.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
-import { listChecker } from "./tools/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
-import { describeUnlisted } from "./tools/unlisted-tools.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
 export type Handlers = {

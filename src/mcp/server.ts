@@ -35,7 +35,7 @@ import {
   type SharedSubscriptions,
 } from "./resources/shared-subscriptions.ts";
 import { createWatches } from "./resources/watches.ts";
-import { guardErrors } from "./results/error-guard.ts";
+import { guardErrors } from "./results/protocol-errors.ts";
 import { createServerInfo, type ServerInfo } from "./server-info.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 

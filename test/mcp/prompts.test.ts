@@ -50,7 +50,8 @@ onEveryStore("prompts", (at) => {
         prompt.arguments.map((one) => [one.name, given[one.name] ?? ""]),
       );
       const texts = await getPrompt(asking(), name, args);
-      const embedded = (prompt.attachments?.(args) ?? []).length + (prompt.insight === undefined ? 0 : 1);
+      const embedded =
+        (prompt.attachments?.(args) ?? []).length + (prompt.insight === undefined ? 0 : 1);
       expect(texts).toHaveLength(1 + embedded);
       expect(texts.join("\n")).not.toContain("could not be read");
       expect(o200kTokens(texts.join("\n"))).toBeLessThanOrEqual(MAX_TOKENS);

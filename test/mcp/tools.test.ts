@@ -8,10 +8,9 @@ import type { JsonSchema } from "../../src/mcp/tools/schemas.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { prompts } from "../../prompts/index.ts";
-import { buildGuide, buildInstructions } from "../../tools/guide.ts";
+import { buildGuide, buildInstructions, questions } from "../../tools/guide.ts";
 import { toolsets } from "../../tools/index.ts";
 import { insightTools } from "../../tools/insights.ts";
-import { questions } from "../../tools/questions.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 

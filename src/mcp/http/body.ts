@@ -2,7 +2,7 @@ import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server
 import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { waitAtMost } from "../../kit/wait.ts";
-import { createErrorResponse } from "./error-response.ts";
+import { createErrorResponse } from "./responses.ts";
 import { findExceededLimit, parseIfJson } from "../../kit/json.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */

@@ -1,5 +1,4 @@
-import { createErrorResponse } from "./error-response.ts";
-import { onResponseEnd } from "./response-end.ts";
+import { createErrorResponse, onResponseEnd } from "./responses.ts";
 
 /** Maximum numbers of concurrent requests: while their body is read, while they run, and of one caller. */
 export type ConcurrencyLimits = { reading: number; running: number; perCaller: number };

@@ -6,8 +6,11 @@ import {
 } from "@modelcontextprotocol/server";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
-import type { SubscriptionContext } from "../resources/subscriptions.ts";
-import { parseListenUris, watchResources } from "../resources/watch-resources.ts";
+import {
+  type SubscriptionContext,
+  parseListenUris,
+  watchResources,
+} from "../resources/subscriptions.ts";
 import type { BuildServer } from "../server.ts";
 
 const MAX_PER_CALLER = 50;

@@ -7,7 +7,7 @@ import {
 import type { CallerAuthInfo, Scope } from "../caller.ts";
 import { activeTools } from "../tools/active-tools.ts";
 import { findCalledName } from "../tools/discovery-tools.ts";
-import { scopeOfTool } from "../tools/scope.ts";
+import { scopeOfTool } from "../tools/kinds.ts";
 import type { ListSettings } from "../tools/toolsets.ts";
 
 const READ_METHODS = new Set([

@@ -8,9 +8,8 @@ import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
-import { createErrorResponse } from "./error-response.ts";
+import { createErrorResponse, isEventStream, onResponseEnd } from "./responses.ts";
 import type { BuildServer } from "../server.ts";
-import { isEventStream, onResponseEnd } from "./response-end.ts";
 import type { SessionRecord, SharedSessions } from "./shared-sessions.ts";
 import { shareTransport, type SharedTransport } from "./shared-transport.ts";
 

@@ -2,7 +2,7 @@ import { type Clock, SECOND } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import type { Gate } from "./gate.ts";
-import { isEventStream } from "./response-end.ts";
+import { isEventStream } from "./responses.ts";
 
 const REVOCATION_CHECK_MS = 10 * SECOND;
 

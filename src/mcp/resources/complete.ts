@@ -15,7 +15,7 @@ import type { CallerContext } from "../caller.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { completeApplication } from "./credit-resources.ts";
 import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
-import { completeRun, completeSchedule } from "./export-run-resources.ts";
+import { completeRun, completeSchedule } from "./export-resources.ts";
 import { configurationNouns, listResourceTemplates } from "./resource-list.ts";
 
 const MAX_INPUT_LENGTH = 200;

@@ -4,10 +4,14 @@ import { contract } from "../../contract/index.ts";
 import { shortenSchema } from "../../contract/payments/brief-schema.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
-import { type Fields, fitRecord } from "../results/budget.ts";
-import { EXPORT_SCHEMA } from "../results/resource-uris.ts";
+import { type Fields, fitRecord, truncateToBudget, cost } from "../results/budget.ts";
+import { EXPORT_SCHEMA, EXPORT_RUNS } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { MARGIN_TOKENS } from "./part.ts";
+import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
+import { z } from "zod";
+import { malformedResponse } from "../results/refusal.ts";
+import { protocolError } from "../results/protocol-errors.ts";
+import type { RunsState } from "./watches.ts";
 
 const findSource = (schema: Fields, source: string): Fields => {
   const sources: unknown[] = Array.isArray(schema["sources"]) ? schema["sources"] : [];
@@ -36,3 +40,133 @@ export const readPaymentSchema = async (
     ? fitRecord(schema, contract.payments.schema.brief, budget).record
     : fitRecord(findSource(schema, source), { shorten: shortenSource }, budget).record;
 };
+
+const { schedules, export_runs } = contract;
+
+const FIRST_ROWS = 100;
+
+const Row = z.record(z.string(), z.unknown());
+const Runs = z.looseObject({
+  schedule: Row,
+  data: z.array(z.looseObject({ runId: z.string(), status: z.string() })),
+  pagination: z.looseObject({ hasMore: z.boolean() }),
+});
+const Rows = z.looseObject({
+  data: z.array(Row),
+  pagination: z.looseObject({ hasMore: z.boolean() }),
+});
+const Schedules = z.looseObject({
+  data: z.array(z.looseObject({ id: z.string(), scheduleName: z.string().nullish() })),
+});
+
+/**
+ * Parses a response of the platform.
+ *
+ * @throws {Problem} unavailable, if it does not have the documented form
+ */
+const parseOutput = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> => {
+  const { data } = schema.safeParse(output);
+  if (data !== undefined) return data;
+  throw malformedResponse();
+};
+
+const toPart = (items: Fields[], hasMore: boolean): Part => ({
+  items,
+  total: null,
+  truncated: hasMore,
+});
+
+const budgetOf = ({ settings }: CallerContext): number => settings.answerTokens - 2 * MARGIN_TOKENS;
+
+const readStatus = async (
+  { broker }: Pick<CallerContext, "broker">,
+  args: { scheduleId: string; limit?: number },
+  options: CallOptions,
+) => parseOutput(Runs, (await broker.call(export_runs.status, args, options)).output);
+
+/** Reads a schedule with its runs, the newest first. */
+export const readRuns = async (
+  context: CallerContext,
+  scheduleId: string,
+  options: CallOptions,
+): Promise<Fields> => {
+  const budget = budgetOf(context);
+  const { schedule, data, pagination } = await readStatus(context, { scheduleId }, options);
+  const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
+  const part = toPart(data, pagination.hasMore);
+  return { schedule: record, runs: truncatePart(part, budget - cost(record)) };
+};
+
+/** Reads a run, with its first rows if it is completed. */
+export const readRun = async (
+  context: CallerContext,
+  scheduleId: string,
+  runId: string,
+  options: CallOptions,
+): Promise<Fields> => {
+  const budget = budgetOf(context);
+  const { data: runs } = await readStatus(context, { scheduleId }, options);
+  const listed = runs.find((run) => run.runId === runId);
+  if (listed !== undefined && listed.status !== "completed") {
+    return { run: truncateToBudget(listed, budget).record };
+  }
+  const args = { scheduleId, runId, limit: FIRST_ROWS };
+  const { output } = await context.broker.call(export_runs.data, args, options);
+  const { data, pagination, ...head } = parseOutput(Rows, output);
+  const { record } = truncateToBudget(listed ?? head, Math.floor(budget / 2));
+  const part = toPart(data, pagination.hasMore);
+  return { run: record, rows: truncatePart(part, budget - cost(record)) };
+};
+
+const ENDED: readonly string[] = ["completed", "failed", "canceled"];
+// More runs than can end between two polls of a watch.
+const NEWEST = 20;
+
+const readState = async (
+  context: CallerContext,
+  scheduleId: string,
+  options: CallOptions,
+): Promise<RunsState> => {
+  const { schedule, data } = await readStatus(context, { scheduleId, limit: NEWEST }, options);
+  const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
+  const ended = data.filter(({ status }) => ENDED.includes(status));
+  return {
+    ended: ended.map(({ runId }) => runId),
+    isUnderWay: ended.length < data.length,
+    nextRunAt: Number.isNaN(nextRunAt) ? null : nextRunAt,
+  };
+};
+
+/** Creates the reader of a schedule's state for watches. */
+export const createReadState =
+  (context: CallerContext) =>
+  (scheduleId: string, options: CallOptions): Promise<RunsState> =>
+    readState(context, scheduleId, options).catch((error: unknown) => {
+      throw protocolError(`${EXPORT_RUNS}${encodeURIComponent(scheduleId)}`, error);
+    });
+
+/** Returns ids of the schedules whose id or name begins with the typed text. */
+export const completeSchedule = async (
+  { broker }: CallerContext,
+  typed: string,
+  options: CallOptions,
+): Promise<string[]> => {
+  const { output } = await broker.call(schedules.list, {}, options);
+  const start = typed.toLowerCase();
+  return parseOutput(Schedules, output)
+    .data.filter(({ id, scheduleName }) =>
+      [id, scheduleName ?? ""].some((text) => text.toLowerCase().startsWith(start)),
+    )
+    .map(({ id }) => sanitizeText(id));
+};
+
+/** Returns ids of a schedule's runs that begin with the typed text, the newest first. */
+export const completeRun = async (
+  context: CallerContext,
+  scheduleId: string,
+  typed: string,
+  options: CallOptions,
+): Promise<string[]> =>
+  (await readStatus(context, { scheduleId }, options)).data
+    .map(({ runId }) => sanitizeText(runId))
+    .filter((id) => id.startsWith(typed));

@@ -3,7 +3,7 @@ import type { Toolset } from "../../../tools/toolsets.ts";
 import type { CallOptions } from "../../client/port.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
-import { protocolError } from "../results/protocol-error.ts";
+import { protocolError } from "../results/protocol-errors.ts";
 import {
   ACCOUNT,
   APPLICATION,
@@ -17,8 +17,7 @@ import {
 import { parseAttachmentUri, parseLastName, parseName, parseRunUri } from "./address.ts";
 import { readApplication, readRecentApplications } from "./credit-resources.ts";
 import { readConfiguration, readDispute } from "./dispute-resources.ts";
-import { readPaymentSchema } from "./export-resources.ts";
-import { readRun, readRuns } from "./export-run-resources.ts";
+import { readPaymentSchema, readRun, readRuns } from "./export-resources.ts";
 import { readAccount, readDocument, readDocumentFile } from "./ingest-resources.ts";
 import { configurationNouns, JSON_TYPE } from "./resource-list.ts";
 import { readViewResource } from "./view-resources.ts";

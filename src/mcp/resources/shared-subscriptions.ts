@@ -6,7 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { RequestAuth } from "../caller.ts";
-import { guardErrors } from "../results/error-guard.ts";
+import { guardErrors } from "../results/protocol-errors.ts";
 import { parseRunUri } from "./address.ts";
 import { cannotSubscribe, subscribe, type SubscriptionContext } from "./subscriptions.ts";
 import { type Subscription, WATCH_LIMITS } from "./watches.ts";

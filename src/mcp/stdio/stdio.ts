@@ -1,9 +1,8 @@
-import type { Readable, Writable } from "node:stream";
+import { type Readable, type Writable, Transform } from "node:stream";
 import { toErrorFields } from "../../kit/log.ts";
 import type { ServerOptions } from "../server.ts";
 import { createHandshake } from "./handshake.ts";
 import { refuseLength, refuseLine } from "./handshake-messages.ts";
-import { createLineFilter } from "./line-filter.ts";
 
 export type StdioServer = {
   /** Resolves after the host has disconnected or `close` was called; requests in progress are aborted by then. */
@@ -21,6 +20,41 @@ const MAX_BYTES = 65_536;
 const MAX_LINE_BYTES = 10 * 1024 * 1024;
 
 const END_EVENTS = ["end", "close"];
+
+type LineChecks = {
+  maxBytes: number;
+  /** Called for each dropped line of more than `maxBytes`. */
+  onTooLong: () => void;
+  /** Returns whether a line is passed on. */
+  accept: (line: string) => boolean;
+};
+
+/** Passes on whole lines, those that are short enough and acceptable. */
+const createLineFilter = ({ maxBytes, onTooLong, accept }: LineChecks): Transform => {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  const add = (part: Buffer): void => {
+    bytes += part.length;
+    if (bytes > maxBytes) parts = [];
+    else parts.push(part);
+  };
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      let from = 0;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+        add(chunk.subarray(from, at + 1));
+        const line = Buffer.concat(parts);
+        if (bytes > maxBytes) onTooLong();
+        else if (accept(line.toString("utf8"))) this.push(line);
+        parts = [];
+        bytes = 0;
+        from = at + 1;
+      }
+      add(chunk.subarray(from));
+      done();
+    },
+  });
+};
 
 /** Answers line by line until a line needs the server, then passes on the unread bytes from that line. */
 const answerLines = (

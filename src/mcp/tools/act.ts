@@ -5,10 +5,49 @@ import { isRecord } from "../../kit/json.ts";
 import { fileRecord } from "../results/file-content.ts";
 import type { Fields } from "../results/budget.ts";
 import { malformedResponse } from "../results/refusal.ts";
-import { storeSecret } from "./stored-secret.ts";
 import { deletedKeys } from "./output-schema.ts";
+import type { StoredName } from "./secret-pages.ts";
 
 type Args = Record<string, unknown>;
+
+/** Returns the name and kind of the secret that an answer was stored under, if it had one. */
+export const storedSecretIn = (
+  { returnsSecret }: Operation,
+  output: Fields,
+): StoredName | undefined => {
+  const name = returnsSecret && output[returnsSecret.storedAs];
+  return returnsSecret && typeof name === "string" ? { name, kind: returnsSecret.kind } : undefined;
+};
+
+/** Removes the secret, and any other field that repeats it. */
+const without = (output: Fields, name: string, secret: string): Fields =>
+  Object.fromEntries(
+    Object.entries(output).filter(
+      ([field, value]) => field !== name && !String(value).includes(secret),
+    ),
+  );
+
+/** Puts the secret in an answer into the person's store, and returns the answer with the secret's name in its place. */
+const storeSecret = async (
+  { vault, tenantId, call }: Broker,
+  { returnsSecret }: Operation,
+  output: Fields,
+  options: CallOptions,
+): Promise<Fields> => {
+  if (returnsSecret === null) return output;
+  const { kind, field, id, storedAs, undo } = returnsSecret;
+  const { [field]: value, [id]: keyId } = output;
+  if (typeof value !== "string" || typeof keyId !== "string") throw malformedResponse();
+  try {
+    const name = await vault.put({ kind, keyId, tenantId, value });
+    return { ...without(output, field, value), [storedAs]: name };
+  } catch (error) {
+    // Without its secret the record is of no use, but it is active: delete it again.
+    const args = { [id]: keyId };
+    await call(undo, args, { ...options, idempotencyKey: undefined }).catch(() => {});
+    throw error;
+  }
+};
 
 const record = ({ output }: Reply): Fields => {
   if (isRecord(output)) return output;

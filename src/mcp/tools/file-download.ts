@@ -8,15 +8,14 @@ import { findExtension, FILE_TYPES } from "../../contract/file-types.ts";
 import { dataBudget, present } from "../results/answer.ts";
 import type { Given } from "./arguments.ts";
 import type { Working } from "./tool-call.ts";
-import { sanitize, sanitizeLine } from "../results/sanitize.ts";
+import { sanitize, sanitizeLine, sanitizeText } from "../results/sanitize.ts";
 import {
   blobOf,
   MAX_EMBEDDED_BYTES,
   MAX_RESOURCE_BYTES,
   withFile,
 } from "../results/file-content.ts";
-import { beginningOf, decoded, isText, textBytes } from "./file-text.ts";
-import { cost, type Fields } from "../results/budget.ts";
+import { cost, type Fields, isWithinBudget } from "../results/budget.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { disputeFileUri } from "../results/resource-uris.ts";
 
@@ -54,6 +53,38 @@ const findFile = async (broker: Broker, one: One, options: Options): Promise<Fou
     url: downloadUrl,
     mimeType,
   };
+};
+
+const TEXT_TYPE = /^(text\/|message\/rfc822$)/;
+
+/** Whether a file of this type is one to be read as text. */
+const isText = (mimeType: string): boolean => TEXT_TYPE.test(mimeType);
+
+// A token has seldom more; what is read beyond the budget is only thrown away.
+const BYTES_PER_TOKEN = 8;
+
+/** The number of bytes of a text file that can fit a budget. */
+const textBytes = (budget: number): number => budget * BYTES_PER_TOKEN;
+
+const encodingOf = ([first, second]: Uint8Array): string => {
+  if (first === 0xff && second === 0xfe) return "utf-16le";
+  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+};
+
+/** A file's text, clean; a character that the end of the bytes cuts in two is left out. */
+const decoded = (bytes: Uint8Array): string =>
+  sanitizeText(new TextDecoder(encodingOf(bytes)).decode(bytes, { stream: true }));
+
+/** The most of a text's beginning that fits a budget. */
+const beginningOf = (text: string, budget: number): string => {
+  if (isWithinBudget(text, budget)) return text;
+  let [fits, most] = [0, text.length];
+  while (most - fits > 1) {
+    const middle = Math.floor((fits + most) / 2);
+    if (isWithinBudget(text.slice(0, middle), budget)) fits = middle;
+    else most = middle;
+  }
+  return text.slice(0, fits).toWellFormed();
 };
 
 type Content = { mimeType: string } & ({ text: string } | { blob: string });

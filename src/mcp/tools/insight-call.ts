@@ -1,13 +1,104 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { INSIGHT_LIMITS, type InsightContext } from "../../insights/insight.ts";
 import { runInsight, type StartContext } from "../../insights/run-insight.ts";
-import { Problem } from "../../contract/errors.ts";
+import { Problem, type Fault } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { present } from "../results/answer.ts";
 import { insightAnswer } from "../results/insight-answer.ts";
-import { defaultOf, readInsightArguments } from "./insight-arguments.ts";
 import type { WorkingInsight } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
+import type { z } from "zod";
+import { toFaults } from "../../contract/faults.ts";
+import type { InsightTool } from "../../../tools/tool.ts";
+import { refuseArguments, unwrapArguments } from "./arguments.ts";
+import { inputSchema, type JsonSchema } from "./schemas.ts";
+
+type Values = Record<string, unknown>;
+
+const schemas = new WeakMap<InsightTool, JsonSchema>();
+
+const schemaOf = (tool: InsightTool): JsonSchema => {
+  const schema = schemas.get(tool) ?? inputSchema(tool);
+  schemas.set(tool, schema);
+  return schema;
+};
+
+const fieldOf = ({ input }: InsightTool["insight"], name: string): z.ZodType | undefined =>
+  (input.shape as Record<string, z.ZodType>)[name];
+
+/** The default of an argument, if it has one. */
+const defaultOf = (insight: InsightTool["insight"], name: string): unknown => {
+  const parsed = fieldOf(insight, name)?.safeParse(undefined);
+  return parsed?.success === true ? parsed.data : undefined;
+};
+
+/** A value in the form of a schema, as an example for a refusal. */
+const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): unknown => {
+  const [kind] = [type].flat();
+  if (values !== undefined) return values[0];
+  if (kind === "array") return items === undefined ? [] : [exampleOf(items)];
+  if (kind === "boolean") return true;
+  if (kind === "integer" || kind === "number") return 10;
+  if (kind !== "object") return "text";
+  return Object.fromEntries(
+    Object.entries(properties).map(([name, schema]) => [name, exampleOf(schema)]),
+  );
+};
+
+const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:|at most/;
+
+/** Says what to send instead of null, or of a number where a text is asked for; undefined for other values. */
+const describeWrongType = (name: string, value: unknown): string | undefined => {
+  if (value === null) {
+    const isPerson = name === "assignee";
+    return isPerson
+      ? "must not be null; unassigned true selects what has no assignee"
+      : "must not be null; leave it out instead";
+  }
+  return typeof value === "number"
+    ? `must be a string, such as ${JSON.stringify(String(value))}`
+    : undefined;
+};
+
+/** Adds an example of the right form to a fault that has none. */
+const withExample = (
+  insight: InsightTool["insight"],
+  { properties = {} }: JsonSchema,
+  values: Values,
+  fault: Fault,
+): Fault => {
+  const [name = ""] = fault.field.split(/[.[]/, 1);
+  const isText = fault.message === "must be a string" || values[name] === null;
+  const instead = isText ? describeWrongType(name, [values[name]].flat()[0]) : undefined;
+  if (instead !== undefined) return { ...fault, message: instead };
+  const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
+  if (schema === undefined || HAS_EXAMPLE.test(fault.message)) return fault;
+  const [example = exampleOf(schema)] = (fieldOf(insight, name)?.meta()?.["examples"] ??
+    []) as unknown[];
+  return {
+    ...fault,
+    message: `${fault.message}, for instance ${JSON.stringify(example)}`,
+  };
+};
+
+/**
+ * Returns the arguments of an insight as its schema reads them, defaults included.
+ *
+ * @throws {Problem} `invalid_request`, which names every fault with what is known or an example
+ */
+const readInsightArguments = (tool: InsightTool, sent: Values): Values => {
+  const schema = schemaOf(tool);
+  const { values, unknown } = unwrapArguments(tool, sent, schema);
+  const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
+  const parsed = tool.insight.input.safeParse(Object.fromEntries(known), { reportInput: true });
+  const wrong = parsed.success ? [] : toFaults(parsed.error);
+  const all = [
+    ...unknown,
+    ...wrong.map((fault) => withExample(tool.insight, schema, values, fault)),
+  ];
+  if (all.length > 0 || !parsed.success) throw refuseArguments(tool, all);
+  return parsed.data;
+};
 
 type Args = Record<string, unknown>;
 

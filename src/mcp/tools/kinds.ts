@@ -6,6 +6,7 @@ import {
   type OperationTool,
   type Tool,
 } from "../../../tools/tool.ts";
+import type { Scope } from "../caller.ts";
 
 /** Whether a tool changes nothing. */
 export const isReading = (tool: Tool): boolean =>
@@ -33,3 +34,12 @@ export const takesFields = ({ operation }: OperationTool): boolean =>
 
 /** Whether the answer is a list that a cursor continues. */
 export const isPaged = (operation: Operation): boolean => operation.list !== null;
+
+/** Rights to change how a tenant works, who gets at it or where its data goes, not its daily records. */
+const ADMIN = /^(Dispute Configuration|User Management) : |^export:manage$|^member$/;
+
+/** Returns the scope that a caller needs to call a tool. */
+export const scopeOfTool = (tool: Tool): Scope => {
+  if (isReading(tool) || isInsightTool(tool) || tool.operation.effect === "session") return "read";
+  return ADMIN.test(tool.operation.access) ? "admin" : "write";
+};

@@ -1,6 +1,7 @@
 import { discoveryTools } from "./discovery-tools.ts";
 import { everyTool, type ListedTool } from "./every-tool.ts";
 import { isActive, type ListSettings } from "./toolsets.ts";
+import { toolsetNames, type Toolset } from "../../../tools/toolsets.ts";
 
 const frozen = <T>(value: T): T => {
   if (typeof value === "object" && value !== null) {
@@ -37,3 +38,35 @@ export const listChecker = (settings: ListSettings): ((name: string) => boolean)
   const names = new Set(toolList(settings).map(({ name }) => name));
   return (name) => names.has(name);
 };
+
+const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
+
+const COMPLETE: ListSettings = { toolsets: toolsetNames, readOnly: false };
+
+/** Describes how to call the tools named in a text that a server does not list; empty if it lists all. */
+export const describeUnlisted = (text: string, settings: ListSettings): string => {
+  const isListed = listChecker(settings);
+  const isCallable = listChecker({ ...settings, discovery: false });
+  const isTool = listChecker(COMPLETE);
+  const named = [...new Set(text.match(TOOL_NAME))].filter(isTool);
+  const unlisted = named.filter((name) => !isListed(name));
+  const reachable = unlisted.filter(isCallable);
+  const missing = unlisted.filter((name) => !isCallable(name));
+  const ways = [
+    reachable.length === 0
+      ? ""
+      : `Not listed as tools, so call them with call_tool (describe_tool gives their arguments): ${reachable.join(", ")}.`,
+    missing.length === 0
+      ? ""
+      : `Not available on this server, so say what you would do with them: ${missing.join(", ")}.`,
+  ];
+  return ways.map((way) => (way === "" ? "" : `\n\n${way}`)).join("");
+};
+
+const keyless = new Set(
+  everyTool.flatMap(({ toolset, needsExportKey }) => (needsExportKey ? [] : [toolset])),
+);
+
+/** Returns the enabled toolsets, without those of which every tool needs a key that no caller can have. */
+export const offeredToolsets = ({ toolsets, lacksExportKey }: ListSettings): readonly Toolset[] =>
+  lacksExportKey === true ? toolsets.filter((toolset) => keyless.has(toolset)) : toolsets;

@@ -13,3 +13,10 @@ export const onResponseEnd = (response: Response, onEnd: () => void): Response =
   const watched = new TransformStream({ flush: onEnd, cancel: onEnd });
   return new Response(response.body.pipeThrough(watched), response);
 };
+
+/** Returns the response to a request that does not reach a server: a JSON-RPC error without a request id. */
+export const createErrorResponse = (
+  status: number,
+  error: { code: number; message: string },
+  headers: Record<string, string> = {},
+): Response => Response.json({ jsonrpc: "2.0", id: null, error }, { status, headers });

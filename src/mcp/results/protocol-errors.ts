@@ -1,9 +1,27 @@
-import { ProtocolError, ProtocolErrorCode } from "@modelcontextprotocol/server";
-import { Problem } from "../../contract/errors.ts";
+import {
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+} from "@modelcontextprotocol/server";
+import { Problem, ERRORS } from "../../contract/errors.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { type Carrier, traced } from "../../kit/tracing.ts";
-import { problemData } from "./protocol-error.ts";
 import { sanitizeLine } from "./sanitize.ts";
+
+/** Data of a protocol error, from which a host learns whether and when a retry can succeed. */
+const problemData = ({ code, details: { retryAfterSeconds } }: Problem) => ({
+  code,
+  retry: ERRORS[code].retry,
+  ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+});
+
+/** Converts a Problem at a resource URI into the protocol's error; returns any other error unchanged. */
+export const protocolError = (uri: string, error: unknown): unknown => {
+  if (!(error instanceof Problem)) return error;
+  if (error.status === 404) return new ResourceNotFoundError(uri);
+  const message = `${error.code}: ${sanitizeLine(error.message, 500)}`;
+  return new ProtocolError(ProtocolErrorCode.InternalError, message, problemData(error));
+};
 
 const MOST_CHARACTERS = 700;
 
