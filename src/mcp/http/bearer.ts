@@ -73,31 +73,30 @@ const respondWithDocument = ({ method }: Request, document: object): Response =>
   return method === "HEAD" ? new Response(null, response) : response;
 };
 
+const refuseWith = (
+  status: number,
+  error: string,
+  error_description: string,
+  headers: Record<string, string> = {},
+): Response => Response.json({ error, error_description }, { status, headers });
+
 const unavailable = (why = ""): Response =>
-  Response.json(
-    {
-      error: "temporarily_unavailable",
-      error_description: `The token cannot be checked now${why}; try again in ${RETRY_SECONDS} seconds.`,
-    },
-    { status: 503, headers: { "Retry-After": String(RETRY_SECONDS) } },
+  refuseWith(
+    503,
+    "temporarily_unavailable",
+    `The token cannot be checked now${why}; try again in ${RETRY_SECONDS} seconds.`,
+    { "Retry-After": String(RETRY_SECONDS) },
   );
 
 const forbidden = (): Response =>
-  Response.json(
-    {
-      error: "access_denied",
-      error_description: "You have no profile on this server. Ask its operator for one.",
-    },
-    { status: 403 },
-  );
+  refuseWith(403, "access_denied", "You have no profile on this server. Ask its operator for one.");
 
 const tooMany = (seconds: number): Response =>
-  Response.json(
-    {
-      error: "too_many_requests",
-      error_description: `Too many invalid tokens came from this address; try again in ${seconds} seconds with a valid one.`,
-    },
-    { status: 429, headers: { "Retry-After": String(seconds) } },
+  refuseWith(
+    429,
+    "too_many_requests",
+    `Too many invalid tokens came from this address; try again in ${seconds} seconds with a valid one.`,
+    { "Retry-After": String(seconds) },
   );
 
 /**

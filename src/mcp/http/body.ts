@@ -18,38 +18,30 @@ const MAX_BATCH = 100;
 
 // The connection stays open: a client that is still sending would not read the response otherwise.
 const tooLarge = ({ bytes }: BodyLimits): Response =>
-  createErrorResponse(413, {
-    code: -32_000,
-    message: `The request is longer than ${bytes} bytes; send less at once.`,
-  });
+  createErrorResponse(413, `The request is longer than ${bytes} bytes; send less at once.`);
 
 const tooSlow = ({ ms }: BodyLimits): Response =>
-  createErrorResponse(
-    408,
-    { code: -32_000, message: `The request took longer than ${ms / SECOND} seconds to arrive.` },
-    { Connection: "close" },
-  );
-
-const notJson = (): Response =>
-  createErrorResponse(400, { code: -32_700, message: "The request's body is not JSON." });
-
-const tooComplex = (): Response =>
-  createErrorResponse(400, {
-    code: -32_600,
-    message: `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields or ${JSON_LIMITS.commas} values.`,
+  createErrorResponse(408, `The request took longer than ${ms / SECOND} seconds to arrive.`, {
+    headers: { Connection: "close" },
   });
 
+const notJson = (): Response =>
+  createErrorResponse(400, "The request's body is not JSON.", { code: -32_700 });
+
+const tooComplex = (): Response =>
+  createErrorResponse(
+    400,
+    `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields or ${JSON_LIMITS.commas} values.`,
+    { code: -32_600 },
+  );
+
 const tooMany = (): Response =>
-  createErrorResponse(400, {
+  createErrorResponse(400, `A batch has more than ${MAX_BATCH} messages; send fewer at once.`, {
     code: -32_600,
-    message: `A batch has more than ${MAX_BATCH} messages; send fewer at once.`,
   });
 
 const notUtf8 = (): Response =>
-  createErrorResponse(415, {
-    code: -32_000,
-    message: "Send the request in UTF-8, and name no other charset in Content-Type.",
-  });
+  createErrorResponse(415, "Send the request in UTF-8, and name no other charset in Content-Type.");
 
 /** Returns the body's text; undefined if it is too long. */
 const readText = async (request: Request, { bytes }: BodyLimits): Promise<string | undefined> => {

@@ -20,25 +20,17 @@ export type ConcurrencyLimiter = {
 const RETRY_HEADER = { "Retry-After": "1" };
 
 const serverBusy = (): Response =>
-  createErrorResponse(
-    503,
-    { code: -32_000, message: "The server is busy; try again in a second." },
-    RETRY_HEADER,
-  );
+  createErrorResponse(503, "The server is busy; try again in a second.", { headers: RETRY_HEADER });
 
 const callerBusy = (max: number): Response =>
-  createErrorResponse(
-    429,
-    { code: -32_000, message: `At most ${max} requests of one caller run at once.` },
-    RETRY_HEADER,
-  );
+  createErrorResponse(429, `At most ${max} requests of one caller run at once.`, {
+    headers: RETRY_HEADER,
+  });
 
 const shuttingDown = (): Response =>
-  createErrorResponse(
-    503,
-    { code: -32_000, message: "The server is shutting down; try again in a moment." },
-    { ...RETRY_HEADER, Connection: "close" },
-  );
+  createErrorResponse(503, "The server is shutting down; try again in a moment.", {
+    headers: { ...RETRY_HEADER, Connection: "close" },
+  });
 
 /** Creates a count of the running requests, in total and per caller. */
 const createTally = () => {

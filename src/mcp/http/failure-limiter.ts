@@ -3,12 +3,10 @@ import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { findClientNetwork } from "../../kit/network.ts";
 
 /** Failures per client network and minute, and the number of networks that are counted at once. */
-export type FailureLimits = { perMinute: number; networks: number };
-
-export const FAILURE_LIMITS: FailureLimits = { perMinute: 60, networks: 10_000 };
+export const FAILURE_LIMITS = { perMinute: 60, networks: 10_000 };
 
 /** A check that counts as failed until `succeed` is called. */
-export type Attempt = {
+type Attempt = {
   /** Seconds until the client may fail again; undefined while it has failures left. */
   retryAfter: number | undefined;
   /** Removes this attempt from the count. */
@@ -23,11 +21,8 @@ export type FailureLimiter = {
 type Window = { failures: number; endsAt: number };
 
 /** Creates a limiter of failed checks by client network, in windows of a minute; IPv6 addresses count by /64. */
-export const createFailureLimiter = (
-  now: Clock,
-  { perMinute, networks }: FailureLimits = FAILURE_LIMITS,
-): FailureLimiter => {
-  const windows = new LRUCache<string, Window>({ max: networks });
+export const createFailureLimiter = (now: Clock): FailureLimiter => {
+  const windows = new LRUCache<string, Window>({ max: FAILURE_LIMITS.networks });
 
   const openWindow = (network: string): Window => {
     const known = windows.get(network);
@@ -41,7 +36,7 @@ export const createFailureLimiter = (
     begin(address) {
       if (address === undefined) return { retryAfter: undefined, succeed() {} };
       const window = openWindow(findClientNetwork(address) ?? address);
-      if (window.failures >= perMinute) {
+      if (window.failures >= FAILURE_LIMITS.perMinute) {
         return { retryAfter: Math.ceil((window.endsAt - now()) / SECOND), succeed() {} };
       }
       // Counted before the check, so that concurrent checks cannot exceed the limit.

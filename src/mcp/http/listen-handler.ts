@@ -4,6 +4,7 @@ import {
   type ServerEvent,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
+import { isRecord } from "../../kit/json.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import {
@@ -31,7 +32,7 @@ type ListenContext = SubscriptionContext & {
 const tooMany = (body: unknown): Response =>
   Response.json({
     jsonrpc: "2.0",
-    id: typeof body === "object" && body !== null && "id" in body ? body.id : null,
+    id: isRecord(body) ? (body["id"] ?? null) : null,
     error: {
       code: -32_603,
       message: `At most ${MAX_PER_CALLER} requests to listen can be open at a time.`,

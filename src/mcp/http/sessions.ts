@@ -65,21 +65,16 @@ export type SessionDependencies = {
 const RETRY_SECONDS = 30;
 
 const tooManySessions = (): Response =>
-  createErrorResponse(
-    503,
-    { code: -32_000, message: "Too many sessions are open; try again later." },
-    { "Retry-After": String(RETRY_SECONDS) },
-  );
+  createErrorResponse(503, "Too many sessions are open; try again later.", {
+    headers: { "Retry-After": String(RETRY_SECONDS) },
+  });
 
 const unavailable = (): Response =>
-  createErrorResponse(
-    503,
-    { code: -32_000, message: "Sessions cannot be read now; try again in a second." },
-    { "Retry-After": "1" },
-  );
+  createErrorResponse(503, "Sessions cannot be read now; try again in a second.", {
+    headers: { "Retry-After": "1" },
+  });
 
-const notFound = (): Response =>
-  createErrorResponse(404, { code: -32_001, message: "Session not found" });
+const notFound = (): Response => createErrorResponse(404, "Session not found", { code: -32_001 });
 
 /**
  * Returns the session to close: among those idle since `before`, one of the caller with the most sessions, the longest

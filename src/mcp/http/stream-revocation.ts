@@ -9,7 +9,6 @@ const REVOCATION_CHECK_MS = 10 * SECOND;
 export type StreamRevocation = {
   /** Returns the response; a stream in it is closed when the caller's token is revoked, expires or loses a scope. */
   watch(request: Request, authInfo: CallerAuthInfo, response: Response): Response;
-  count(): number;
   close(): void;
 };
 
@@ -87,7 +86,6 @@ export const createStreamRevocation = (
       streams.add(stream);
       return new Response(response.body.pipeThrough(watched), response);
     },
-    count: () => streams.size,
     close: () => clearInterval(timer),
   };
 };

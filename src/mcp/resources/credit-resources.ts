@@ -10,7 +10,7 @@ import type { CallerContext } from "../caller.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { MARGIN_TOKENS } from "./part.ts";
+import { budgetOf } from "./part.ts";
 import type {
   AnyField,
   FormField,
@@ -90,8 +90,6 @@ const buildRecentQuery = (now: number) => ({
   startDate: formatDay(now - RECENT_DAYS * DAY),
   endDate: formatDay(now),
 });
-
-const budgetOf = ({ settings }: CallerContext): number => settings.answerTokens - 2 * MARGIN_TOKENS;
 
 export const readRecentApplications = async (
   context: CallerContext,

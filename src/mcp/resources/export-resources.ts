@@ -7,7 +7,7 @@ import type { CallerContext } from "../caller.ts";
 import { type Fields, fitRecord, truncateToBudget, cost } from "../results/budget.ts";
 import { EXPORT_SCHEMA, EXPORT_RUNS } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
+import { budgetOf, MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 import { z } from "zod";
 import { malformedResponse } from "../results/refusal.ts";
 import { protocolError } from "../results/protocol-errors.ts";
@@ -75,8 +75,6 @@ const toPart = (items: Fields[], hasMore: boolean): Part => ({
   total: null,
   truncated: hasMore,
 });
-
-const budgetOf = ({ settings }: CallerContext): number => settings.answerTokens - 2 * MARGIN_TOKENS;
 
 const readStatus = async (
   { broker }: Pick<CallerContext, "broker">,

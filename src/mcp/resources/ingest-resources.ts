@@ -1,9 +1,13 @@
 import type { CallOptions } from "../../client/port.ts";
-import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import type { CallerContext } from "../caller.ts";
 import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
-import { blobOf, MAX_RESOURCE_BYTES } from "../results/file-content.ts";
+import {
+  blobOf,
+  type FileContent,
+  MAX_RESOURCE_BYTES,
+  tooLargeToRead,
+} from "../results/file-content.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 
@@ -64,7 +68,7 @@ export const readDocumentFile = async (
   document_number: string,
   id: string,
   options: CallOptions,
-): Promise<{ mimeType: string; blob: string }> => {
+): Promise<FileContent> => {
   const { output, bytes } = await broker.call(
     attachments.get,
     { document_number, id },
@@ -74,8 +78,5 @@ export const readDocumentFile = async (
   if (bytes !== undefined) {
     return { mimeType: sanitizeLine(String(mimeType), 255), blob: blobOf(bytes) };
   }
-  throw new Problem(
-    "payload_too_large",
-    `The file has ${String(fileSize)} bytes; a resource may have ${MAX_RESOURCE_BYTES}.`,
-  );
+  throw tooLargeToRead(fileSize);
 };

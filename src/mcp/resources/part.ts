@@ -1,7 +1,12 @@
+import type { CallerContext } from "../caller.ts";
 import { createBasket, type Fields, sanitizeWithin } from "../results/budget.ts";
 
 /** Upper limit of the tokens for the JSON around a part. */
 export const MARGIN_TOKENS = 60;
+
+/** The budget of a resource with a list. */
+export const budgetOf = ({ settings }: CallerContext): number =>
+  settings.answerTokens - 2 * MARGIN_TOKENS;
 
 /** Records that belong to another one. */
 export type Part = { items: Fields[]; total: number | null; truncated: boolean };

@@ -3,6 +3,7 @@ import type { Toolset } from "../../../tools/toolsets.ts";
 import type { CallOptions } from "../../client/port.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
+import type { FileContent } from "../results/file-content.ts";
 import { protocolError } from "../results/protocol-errors.ts";
 import {
   ACCOUNT,
@@ -26,13 +27,11 @@ import { readViewResource } from "./view-resources.ts";
 type ReadOptions = CallOptions & { signal: AbortSignal; brief?: boolean };
 export type ReadResource = (uri: string, options: ReadOptions) => Promise<ReadResourceResult>;
 
-type Content = { mimeType: string } & ({ text: string } | { blob: string });
-
 /** Reads the file of a dispute. */
-export type ReadDisputeFile = (
+type ReadDisputeFile = (
   file: { disputeId: string; attachmentId: string },
   options: ReadOptions,
-) => Promise<Content>;
+) => Promise<FileContent>;
 
 /** Reads the record or file with a URI; undefined for a URI of another kind. */
 type Route<T> = (
@@ -77,20 +76,20 @@ const routeIngest: Route<Fields> = (context, uri, options) => {
   return document === undefined ? undefined : readDocument(context, document, options);
 };
 
-const routeDocumentFiles: Route<Content> = (context, uri, options) => {
+const routeDocumentFiles: Route<FileContent> = (context, uri, options) => {
   const file = parseAttachmentUri(uri, DOCUMENT);
   return file && readDocumentFile(context, file.recordId, file.id, options);
 };
 
 const routeDisputeFiles =
-  (read: ReadDisputeFile): Route<Content> =>
+  (read: ReadDisputeFile): Route<FileContent> =>
   (_context, uri, options) => {
     const file = parseAttachmentUri(uri, DISPUTE);
     return file && read({ disputeId: file.recordId, attachmentId: file.id }, options);
   };
 
 const toJson =
-  (route: Route<Fields>): Route<Content> =>
+  (route: Route<Fields>): Route<FileContent> =>
   (context, uri, options) =>
     route(context, uri, options)?.then((record) => ({
       mimeType: JSON_TYPE,
@@ -98,8 +97,11 @@ const toJson =
     }));
 
 /** Returns the routes of the enabled toolsets. Routes to files come first: their URIs begin like a record's. */
-const selectRoutes = ({ settings }: CallerContext, readFile: ReadDisputeFile): Route<Content>[] => {
-  const routes: [Toolset, Route<Content>][] = [
+const selectRoutes = (
+  { settings }: CallerContext,
+  readFile: ReadDisputeFile,
+): Route<FileContent>[] => {
+  const routes: [Toolset, Route<FileContent>][] = [
     ["ingest", routeDocumentFiles],
     ["disputes", routeDisputeFiles(readFile)],
     ["dispute_configuration", toJson(routeConfiguration)],
@@ -122,7 +124,7 @@ export const createReadResource = (
 ): ReadResource => {
   const routes = selectRoutes(context, readDisputeFile);
 
-  const readContent = (uri: string, options: ReadOptions): Promise<Content> => {
+  const readContent = (uri: string, options: ReadOptions): Promise<FileContent> => {
     for (const route of routes) {
       const content = route(context, uri, options);
       if (content !== undefined) return content;

@@ -22,27 +22,18 @@ export type RunsState = {
 export type ReadRuns = (signal: AbortSignal) => Promise<RunsState>;
 
 /** Polling intervals in milliseconds, and the number of schedules. */
-export type WatchLimits = {
+export const WATCH_LIMITS = {
   /** Watched schedules per caller: as many as a tenant can have. */
-  max: number;
-  /** First poll after a run is due. */
-  dueMs: number;
-  /** Longest interval while a run is due or under way. */
-  runningMs: number;
-  /** First retry after a failed poll. */
-  failedMs: number;
-  /** Longest interval while no run is due. */
-  idleMs: number;
-  /** Longest interval while polls fail. */
-  brokenMs: number;
-};
-
-export const WATCH_LIMITS: WatchLimits = {
   max: 100,
+  /** First poll after a run is due. */
   dueMs: 2 * SECOND,
+  /** Longest interval while a run is due or under way. */
   runningMs: 30 * SECOND,
+  /** First retry after a failed poll. */
   failedMs: 5 * SECOND,
+  /** Longest interval while no run is due. */
   idleMs: HOUR,
+  /** Longest interval while polls fail. */
   brokenMs: 5 * MINUTE,
 };
 
@@ -96,12 +87,13 @@ const isDue = ({ isUnderWay, nextRunAt }: RunsState, now: number): boolean =>
 const nextPollMs = (
   state: RunsState | undefined,
   unchanged: number,
-  { limits, now }: { limits: WatchLimits; now: number },
+  now: number,
 ): number | undefined => {
-  if (state === undefined) return Math.min(limits.brokenMs, limits.failedMs * 2 ** unchanged);
-  if (isDue(state, now)) return Math.min(limits.runningMs, limits.dueMs * GROWTH ** unchanged);
+  const { brokenMs, failedMs, runningMs, dueMs, idleMs } = WATCH_LIMITS;
+  if (state === undefined) return Math.min(brokenMs, failedMs * 2 ** unchanged);
+  if (isDue(state, now)) return Math.min(runningMs, dueMs * GROWTH ** unchanged);
   const { nextRunAt } = state;
-  return nextRunAt === null ? undefined : Math.min(limits.idleMs, nextRunAt - now + limits.dueMs);
+  return nextRunAt === null ? undefined : Math.min(idleMs, nextRunAt - now + dueMs);
 };
 
 /** Returns undefined if the platform fails; throws if the schedule is gone or the watch was stopped. */
@@ -143,7 +135,6 @@ const createSleep = (wait: Wait, signal: AbortSignal) => {
 /** Polls until no run can end any more, the schedule is gone or the watch is stopped. */
 const follow = async (
   { now, wait, log }: WatchDependencies,
-  limits: WatchLimits,
   watch: Watch,
   read: ReadRuns,
 ): Promise<void> => {
@@ -157,7 +148,7 @@ const follow = async (
   let seen = new Set(state?.ended);
   let unchanged = 0;
   for (;;) {
-    const ms = nextPollMs(state, unchanged, { limits, now: now() });
+    const ms = nextPollMs(state, unchanged, now());
     if (ms === undefined) return;
     const wasIdle = state !== undefined && !isDue(state, now());
     await sleep(ms * (1 + SPREAD * wait.chance()));
@@ -172,10 +163,7 @@ const follow = async (
 };
 
 /** Polls the runs of schedules that have subscribers: one watch for each schedule and caller. */
-export const createWatches = (
-  dependencies: WatchDependencies,
-  limits: WatchLimits = WATCH_LIMITS,
-): Watches => {
+export const createWatches = (dependencies: WatchDependencies): Watches => {
   const watches = new Map<string, Watch>();
 
   const start = (key: string, scheduleId: string, read: ReadRuns): Watch => {
@@ -188,10 +176,10 @@ export const createWatches = (
       (detail) => {
         if (detail !== undefined) watch.wake();
       },
-      limits.idleMs,
+      WATCH_LIMITS.idleMs,
     );
     if (ignore !== undefined) stop.signal.addEventListener("abort", ignore);
-    follow(dependencies, limits, watch, read)
+    follow(dependencies, watch, read)
       .catch((error: unknown) => {
         if (!stop.signal.aborted) dependencies.log.info("watch.ended", toErrorFields(error));
       })
@@ -201,10 +189,10 @@ export const createWatches = (
 
   const checkLimit = (caller: string): void => {
     const count = [...watches.keys()].filter((key) => key.startsWith(`${caller}\n`)).length;
-    if (count < limits.max) return;
+    if (count < WATCH_LIMITS.max) return;
     throw new ProtocolError(
       ProtocolErrorCode.InvalidRequest,
-      `At most ${limits.max} schedules can be watched at a time; unsubscribe from one first.`,
+      `At most ${WATCH_LIMITS.max} schedules can be watched at a time; unsubscribe from one first.`,
     );
   };
 

@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import { Problem } from "../../contract/errors.ts";
 import type { Fields } from "./budget.ts";
 import { attachmentUri } from "./resource-uris.ts";
 
@@ -20,6 +21,16 @@ export const fileRecord = (
   ...output,
   resourceUri: attachmentUri(String(document_number), String(id)),
 });
+
+/** The content of a file as a resource has it. */
+export type FileContent = { mimeType: string } & ({ text: string } | { blob: string });
+
+/** Creates the problem of a file that is too large for a resource. */
+export const tooLargeToRead = (fileSize: unknown): Problem =>
+  new Problem(
+    "payload_too_large",
+    `The file has ${String(fileSize)} bytes; a resource may have ${MAX_RESOURCE_BYTES}.`,
+  );
 
 export const blobOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64");
 

@@ -112,8 +112,12 @@ const passing: Step = (tool, details) => {
   return details.uncertain === true ? settle(tool, details) : wait(details);
 };
 
-const REREAD: Step = (tool) =>
-  `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, then decide again.`;
+const readAgain = (tool: Tool): string => {
+  const name = sibling(tool, "get");
+  return `Read the record again${name === undefined ? "" : ` with ${name}`}`;
+};
+
+const REREAD: Step = (tool) => `${readAgain(tool)}, then decide again.`;
 
 const CREDENTIAL =
   "The person must renew the credential in the server's configuration; `receivables-mcp doctor` says which.";
@@ -124,7 +128,7 @@ const STEPS: Record<RefusalCode, Step> = {
   invalid_parameter: (_tool, { errors }) =>
     errors?.some(({ field }) => field === "cursor") === true
       ? "Send nextCursor with the arguments of the call that gave it, or start again without cursor."
-      : "Correct what is named and call again.",
+      : CORRECT,
   unauthenticated: CREDENTIAL,
   token_expired: "Call auth_login, then call again; if that is refused, tell the person.",
   key_expired: CREDENTIAL,
@@ -142,8 +146,7 @@ const STEPS: Record<RefusalCode, Step> = {
   idempotency_secret_shown_once:
     "The record exists; delete it by its id and create another if its secret is lost.",
   validation_failed: correct,
-  precondition_failed: (tool) =>
-    `Read the record again${sibling(tool, "get") === undefined ? "" : ` with ${sibling(tool, "get")}`}, and send its etag as ifMatch.`,
+  precondition_failed: (tool) => `${readAgain(tool)}, and send its etag as ifMatch.`,
   range_not_satisfiable: "Request a range within the file.",
   length_required: "Tell the person: server and platform do not fit together.",
   payload_too_large: "Send less in one call.",

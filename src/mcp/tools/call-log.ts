@@ -117,10 +117,7 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
     });
 
   return {
-    async record({ args, ...call }) {
-      const { caller, tenantId, principal, tool, outcome, ms, requestId } = call;
-      const names = Object.keys(args).toSorted();
-      const said = { arguments: names, argumentsHash: hashOf(args), outcome, ms, requestId };
+    async record({ caller, tenantId, principal, tool, args, outcome, ms, requestId }) {
       const line = {
         time: formatTimestamp(now()),
         door,
@@ -128,7 +125,11 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
         tenantId,
         principal,
         tool,
-        ...said,
+        arguments: Object.keys(args).toSorted(),
+        argumentsHash: hashOf(args),
+        outcome,
+        ms,
+        requestId,
       };
       await write(`${escapeControls(JSON.stringify(line))}\n`).catch((error: unknown) =>
         log.warn("call_log.failed", toErrorFields(error)),

@@ -12,7 +12,9 @@ import { sanitize, sanitizeLine, sanitizeText } from "../results/sanitize.ts";
 import {
   blobOf,
   MAX_EMBEDDED_BYTES,
+  type FileContent,
   MAX_RESOURCE_BYTES,
+  tooLargeToRead,
   withFile,
 } from "../results/file-content.ts";
 import { cost, type Fields, isWithinBudget } from "../results/budget.ts";
@@ -87,8 +89,6 @@ const beginningOf = (text: string, budget: number): string => {
   return text.slice(0, fits).toWellFormed();
 };
 
-type Content = { mimeType: string } & ({ text: string } | { blob: string });
-
 /** Reads the files of disputes for the tool and for the resource. */
 export const createDownload = (needs: ToolContext) => {
   const { transfers, settings } = needs;
@@ -127,17 +127,14 @@ export const createDownload = (needs: ToolContext) => {
     },
 
     /** Reads the file of a resource. */
-    async read(one: One, options: Options): Promise<Content> {
+    async read(one: One, options: Options): Promise<FileContent> {
       const found = await findFile(needs.broker, one, options);
       const { mimeType } = found;
       if (isText(mimeType))
         return { mimeType, text: (await readText(found, budget, options)).text };
       const { bytes, fileSize } = await readBytes(found, MAX_RESOURCE_BYTES, options);
       if (bytes !== undefined) return { mimeType, blob: blobOf(bytes) };
-      throw new Problem(
-        "payload_too_large",
-        `The file has ${fileSize} bytes; a resource may have ${MAX_RESOURCE_BYTES}.`,
-      );
+      throw tooLargeToRead(fileSize);
     },
   };
 };

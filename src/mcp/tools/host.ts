@@ -6,6 +6,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { Problem } from "../../contract/errors.ts";
 import { MINUTE } from "../../kit/clock.ts";
+import { isRecord } from "../../kit/json.ts";
 import { CONFIRM_FORM, type Host } from "./confirm.ts";
 import type { Progress } from "./tool-call.ts";
 import type { Opens, UrlPage } from "./hand-over.ts";
@@ -16,9 +17,8 @@ const ANSWER_WITHIN_MS = 10 * MINUTE;
 const RESTART_SECONDS = 5;
 
 const elicitationIn = (capabilities: unknown): object | undefined => {
-  if (typeof capabilities !== "object" || capabilities === null) return undefined;
-  const { elicitation } = capabilities as { elicitation?: unknown };
-  return typeof elicitation === "object" && elicitation !== null ? elicitation : undefined;
+  const elicitation = isRecord(capabilities) ? capabilities["elicitation"] : undefined;
+  return isRecord(elicitation) ? elicitation : undefined;
 };
 
 /** A bare `elicitation: {}` means forms; one that names other modes alone does not. */
@@ -68,7 +68,7 @@ const openNow =
   };
 
 const nameIn = (info: unknown): string => {
-  const name = typeof info === "object" && info !== null && "name" in info ? info.name : undefined;
+  const name = isRecord(info) ? info["name"] : undefined;
   return typeof name === "string" ? name : "";
 };
 

@@ -49,8 +49,6 @@ const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
 
 type CallResult = CallToolResult | InputRequiredResult;
 
-const outcomeOf = (result: CallResult): string => ("content" in result ? "done" : "asked");
-
 export type Called = {
   name: string;
   /** Null for a tool that only describes or calls others. */
@@ -76,45 +74,26 @@ export const createRunCall = (needs: ToolContext): RunCall => {
     const args = isTooDeep ? withinDepth(called.args) : called.args;
     const started = now();
     const { working, lastRequestId } = watched(broker);
-    const logCall = (event: string, outcome: string, requestId: string | null): void => {
+    const end = async (event: string, outcome: string, requestId: string | null): Promise<void> => {
+      const ms = now() - started;
+      const said = { tool: name, outcome, ms, caller, tenantId, requestId };
       // Without the principal, which may be a person's e-mail address.
-      log.info(event, {
-        tool: name,
-        outcome,
-        ms: now() - started,
-        caller,
-        tenantId,
-        httpRequestId: getRequestId(),
-        requestId,
-      });
+      log.info(event, { ...said, httpRequestId: getRequestId() });
+      await callLog.record({ ...said, principal, args });
     };
-    const record = (outcome: string, requestId: string | null) =>
-      callLog.record({
-        caller,
-        tenantId,
-        principal,
-        tool: name,
-        args,
-        outcome,
-        ms: now() - started,
-        requestId,
-      });
     try {
       await pass();
       if (isTooDeep) throw tooDeep(name);
       const result = await work(working);
-      const outcome = outcomeOf(result);
-      logCall("tool.called", outcome, lastRequestId());
-      await record(outcome, lastRequestId());
+      await end("tool.called", "content" in result ? "done" : "asked", lastRequestId());
       return result;
     } catch (error) {
       const problem = tell(error, { tool, args }, newId());
       const { code, requestId } = problem;
-      logCall("tool.refused", code, requestId ?? lastRequestId());
+      await end("tool.refused", code, requestId ?? lastRequestId());
       if (code === "internal" && !signal.aborted) {
         log.error("tool.failed", { tool: name, requestId, ...toErrorFields(error) });
       }
-      await record(code, requestId ?? lastRequestId());
       return failed(problem, error instanceof Refusal ? error.confirmation : undefined);
     }
   };
