@@ -10,7 +10,7 @@ import { quote } from "../tools/formatting.ts";
 import { sanitizeLine, sanitizeText } from "../src/mcp/results/sanitize.ts";
 import { estimateTokens } from "../src/mcp/results/tokens.ts";
 import { createCursors } from "../src/mcp/tools/cursor.ts";
-import { parseMessage as parseHandshake } from "../src/mcp/stdio/handshake-messages.ts";
+import { parseMessage as parseHandshake } from "../src/mcp/stdio/handshake.ts";
 import { createCookie } from "../src/oauth/cookies.ts";
 import { createAddressOf } from "../src/platform/http/address.ts";
 import { matchesIfNoneMatch } from "../src/platform/http/etag.ts";

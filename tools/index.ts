@@ -6,7 +6,6 @@ import { identity } from "./identity.ts";
 import { ingest } from "./ingest.ts";
 import { insightTools } from "./insights.ts";
 import { paymentTools } from "./payments.ts";
-import { scheduleTools } from "./schedules.ts";
 import type { Tool } from "./tool.ts";
 import type { Toolset } from "./toolsets.ts";
 
@@ -16,7 +15,7 @@ export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
   disputes,
   dispute_configuration: disputeConfiguration,
   credit,
-  payments: [...paymentTools, ...scheduleTools],
+  payments: paymentTools,
   audit,
   ingest,
   identity,

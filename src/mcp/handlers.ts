@@ -26,7 +26,7 @@ import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
 import { offeredToolsets, listChecker, describeUnlisted } from "./tools/tool-list.ts";
 import { createRunCall } from "./tools/run-call.ts";
 import { scopeOfTool } from "./tools/kinds.ts";
-import { offerTools } from "./tools/suggest-tools.ts";
+import { offerTools } from "./tools/unknown-names.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 

@@ -157,11 +157,6 @@ const showStored = async (
   return secretPage(shown, value);
 };
 
-const readFields = async (request: Request): Promise<URLSearchParams> => {
-  const body = await readRequestBody(request, MAX_BYTES);
-  return new URLSearchParams(body.tooLarge ? "" : body.text);
-};
-
 const showOwnKey = async (
   { replayGuard, log }: SecretPageNeeds,
   shown: SecretPage,
@@ -169,8 +164,8 @@ const showOwnKey = async (
   createOwnKey: CreateOwnKey,
 ): Promise<Page> => {
   const { id, kind, caller, expiresAt } = shown;
-  const fields = await readFields(request);
-  const { email, password } = readSignInFields(fields);
+  const body = await readRequestBody(request, MAX_BYTES);
+  const { email, password } = readSignInFields(new URLSearchParams(body.tooLarge ? "" : body.text));
   let claimed: boolean | undefined;
   const claim = async (): Promise<boolean> => {
     claimed = await replayGuard.claim(id, expiresAt);

@@ -10,8 +10,12 @@ import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { CallerAuthInfo } from "../caller.ts";
 import { createErrorResponse, isEventStream, onResponseEnd } from "./responses.ts";
 import type { BuildServer } from "../server.ts";
-import type { SessionRecord, SharedSessions } from "./shared-sessions.ts";
-import { shareTransport, type SharedTransport } from "./shared-transport.ts";
+import {
+  type SessionRecord,
+  type SharedSessions,
+  shareTransport,
+  type SharedTransport,
+} from "./shared-sessions.ts";
 
 /** Limits of sessions: their number, and how long one may be idle, in milliseconds. */
 export type SessionLimits = { max: number; idleMs: number };

@@ -14,7 +14,7 @@ import { SOURCES } from "../../contract/payments/catalogue.ts";
 import type { CallerContext } from "../caller.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { completeApplication } from "./credit-resources.ts";
-import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-lookup.ts";
+import { completeDispute, completeNumber, MAX_COMPLETIONS } from "./dispute-resources.ts";
 import { completeRun, completeSchedule } from "./export-resources.ts";
 import { configurationNouns, listResourceTemplates } from "./resource-list.ts";
 
@@ -57,21 +57,16 @@ const completeDisputeFile: Lookup = async ({ broker }, typed, options, args) => 
   );
 };
 
-const completeAccount: Lookup = ({ broker }, typed, options) =>
-  completeNumber(broker, "accountNumber", typed, options);
-
-const lookUpDispute: Lookup = ({ broker }, typed, options) =>
-  completeDispute(broker, typed, options);
+const completeAccount: Lookup = completeNumber("accountNumber");
 
 /** Lookups by the name of a URI template's variable. */
 const TEMPLATE_LOOKUPS: Readonly<Record<string, Lookup>> = {
   noun: (_context, typed) => filterByPrefix(configurationNouns, typed),
   source: (_context, typed) => filterByPrefix(SOURCES, typed),
-  disputeId: lookUpDispute,
+  disputeId: completeDispute,
   applicationId: completeApplication,
   accountNumber: completeAccount,
-  documentNumber: ({ broker }, typed, options) =>
-    completeNumber(broker, "documentNumber", typed, options),
+  documentNumber: completeNumber("documentNumber"),
   id: completeDocumentFile,
   attachmentId: completeDisputeFile,
   scheduleId: completeSchedule,
@@ -81,7 +76,7 @@ const TEMPLATE_LOOKUPS: Readonly<Record<string, Lookup>> = {
 
 /** Lookups by the kind of a prompt's argument. */
 const PROMPT_LOOKUPS = {
-  dispute: lookUpDispute,
+  dispute: completeDispute,
   application: completeApplication,
   account: completeAccount,
 } satisfies Record<NonNullable<Prompt["arguments"][number]["of"]>, Lookup>;

@@ -5,9 +5,85 @@ import { cutText } from "../../insights/brief.ts";
 import type { CallerContext } from "../caller.ts";
 import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
-import { findDisputeId } from "./dispute-lookup.ts";
 import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 import type { ConfigurationNoun } from "./resource-list.ts";
+import { isRecord } from "../../kit/json.ts";
+import type { Broker } from "../../broker/port.ts";
+import type { Dispute } from "../../contract/operations/disputes.ts";
+import { parseDisputeCode } from "../../insights/dispute-code.ts";
+import { findByCode } from "../../insights/find-dispute.ts";
+import { createNumberContext } from "../results/number-context.ts";
+import { sanitizeText } from "../results/sanitize.ts";
+
+const MAX_SEARCHED = 100;
+export const MAX_COMPLETIONS = 100;
+
+const FIELDS = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
+
+type Found = Pick<Dispute, (typeof FIELDS)[number]>;
+
+const hasFields = (value: unknown): value is Found =>
+  isRecord(value) && FIELDS.every((name) => typeof value[name] === "string");
+
+const findDisputes = async (
+  broker: Broker,
+  filter: Record<string, unknown>,
+  options: CallOptions,
+): Promise<Found[]> => {
+  const args = { ...filter, Page: 1, PageSize: MAX_SEARCHED };
+  const { output } = await broker.call(contract.disputes.list, args, options);
+  return Array.isArray(output) ? output.filter(hasFields) : [];
+};
+
+/** Returns the id of the dispute with a code; any other name unchanged. */
+const findDisputeId = async (
+  broker: Broker,
+  name: string,
+  options: CallOptions,
+): Promise<string> => {
+  if (parseDisputeCode(name) === undefined) return name;
+  const [dispute] = await findByCode(await createNumberContext(broker, options), name);
+  return dispute?.disputeId ?? name;
+};
+
+const accountNameOf = (dispute: Found): string =>
+  "accountName" in dispute && typeof dispute.accountName === "string" ? dispute.accountName : "";
+
+/**
+ * Returns numbers of accounts or documents with disputes, last updated first: those that begin with the typed text, or
+ * whose account's name contains it.
+ */
+export const completeNumber =
+  (field: "accountNumber" | "documentNumber") =>
+  async ({ broker }: CallerContext, typed: string, options: CallOptions): Promise<string[]> => {
+    const found = await findDisputes(broker, { Sort: "-UpdateDate" }, options);
+    const sought = typed.toLowerCase();
+    const matching = found.filter(
+      (dispute) =>
+        dispute[field].toLowerCase().startsWith(sought) ||
+        accountNameOf(dispute).toLowerCase().includes(sought),
+    );
+    return [...new Set(matching.map((dispute) => sanitizeText(dispute[field])))];
+  };
+
+/** Returns the ids, or the codes if a code is typed, of open disputes that begin with the text, last updated first. */
+export const completeDispute = async (
+  { broker }: CallerContext,
+  typed: string,
+  options: CallOptions,
+): Promise<string[]> => {
+  const documentNumber = parseDisputeCode(typed);
+  const filter = documentNumber === undefined ? {} : { DocumentNumber: documentNumber };
+  const query = { ...filter, Status: [0], Sort: "-UpdateDate" };
+  const found = await findDisputes(broker, query, options);
+  const start = typed.toLowerCase();
+  return found
+    .flatMap(({ disputeId, disputeCode }) =>
+      start === "" ? [disputeId] : [disputeId, disputeCode],
+    )
+    .filter((name) => name.toLowerCase().startsWith(start))
+    .map(sanitizeText);
+};
 
 const NOUNS: Record<ConfigurationNoun, Operation> = {
   reasons: contract.reasons.list,

@@ -7,7 +7,7 @@ import type { CallerContext } from "../caller.ts";
 import { type Fields, fitRecord, truncateToBudget, cost } from "../results/budget.ts";
 import { EXPORT_SCHEMA, EXPORT_RUNS } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { budgetOf, MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
+import { budgetOf, MARGIN_TOKENS, truncatePart } from "./part.ts";
 import { z } from "zod";
 import { malformedResponse } from "../results/refusal.ts";
 import { protocolError } from "../results/protocol-errors.ts";
@@ -70,12 +70,6 @@ const parseOutput = <S extends z.ZodType>(schema: S, output: unknown): z.output<
   throw malformedResponse();
 };
 
-const toPart = (items: Fields[], hasMore: boolean): Part => ({
-  items,
-  total: null,
-  truncated: hasMore,
-});
-
 const readStatus = async (
   { broker }: Pick<CallerContext, "broker">,
   args: { scheduleId: string; limit?: number },
@@ -91,7 +85,7 @@ export const readRuns = async (
   const budget = budgetOf(context);
   const { schedule, data, pagination } = await readStatus(context, { scheduleId }, options);
   const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
-  const part = toPart(data, pagination.hasMore);
+  const part = { items: data, total: null, truncated: pagination.hasMore };
   return { schedule: record, runs: truncatePart(part, budget - cost(record)) };
 };
 
@@ -112,7 +106,7 @@ export const readRun = async (
   const { output } = await context.broker.call(export_runs.data, args, options);
   const { data, pagination, ...head } = parseOutput(Rows, output);
   const { record } = truncateToBudget(listed ?? head, Math.floor(budget / 2));
-  const part = toPart(data, pagination.hasMore);
+  const part = { items: data, total: null, truncated: pagination.hasMore };
   return { run: record, rows: truncatePart(part, budget - cost(record)) };
 };
 

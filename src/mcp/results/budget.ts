@@ -182,14 +182,13 @@ const firstStep = (record: Fields, budget: number): number => {
 };
 
 /** The first field alone, without the contents of a list or an object. */
-const firstField = (record: Fields): Fields => {
-  return Object.fromEntries(
+const firstField = (record: Fields): Fields =>
+  Object.fromEntries(
     firstFields(record, 1).map(([name, value]) => [
       sanitizeText(name.slice(0, MAX_NAME)),
       sanitizeBeginning(value, LAST),
     ]),
   );
-};
 
 const fitted = (record: Fields, step: Step): Fitted => {
   const [, items, fields] = step;

@@ -11,8 +11,7 @@ import { malformedResponse } from "./refusal.ts";
 export const isExportList = ({ list }: Operation): boolean =>
   list?.style === "data" || list?.style === "pages" || list?.style === "run";
 
-type Args = Record<string, unknown>;
-type Ask = (args: Args) => Promise<Reply>;
+type Ask = (args: Fields) => Promise<Reply>;
 
 /** A position in a list: a page of the platform, an offset in it, and the id of the last record before it. */
 export type Position = { page: number | string | null; offset: number; after: string | null };
@@ -67,7 +66,7 @@ const number = (value: unknown, otherwise: number): number =>
   typeof value === "number" ? value : otherwise;
 
 const numbered = (
-  args: Args,
+  args: Fields,
   ask: Ask,
   [pageName, sizeName]: readonly [string, string],
 ): Reader => {
@@ -89,7 +88,7 @@ const numbered = (
   };
 };
 
-const whole = (args: Args, ask: Ask): Reader => ({
+const whole = (args: Fields, ask: Ask): Reader => ({
   start: 1,
   most: Infinity,
   single: false,
@@ -111,7 +110,7 @@ const parseExported = (output: unknown, keep: Keep) => {
   return { items: recordsOf(data), pagination, beside };
 };
 
-const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => {
+const followed = ({ pageSize, ...args }: Fields, ask: Ask, keep: Keep): Reader => {
   const most = number(args["limit"] ?? pageSize, Infinity);
   return {
     start: null,
@@ -132,7 +131,7 @@ const followed = ({ pageSize, ...args }: Args, ask: Ask, keep: Keep): Reader => 
 const RunPage = z.tuple([z.string(), z.string().nullable()]);
 
 /** Reads the rows of one run: every request after the first names the run, so that rows of a newer run cannot follow. */
-const ofOneRun = (args: Args, ask: Ask, keep: Keep): Reader => {
+const ofOneRun = (args: Fields, ask: Ask, keep: Keep): Reader => {
   let named: Fields = {};
   const inner = followed(
     args,
@@ -189,7 +188,7 @@ const PAGE_NAMES = [
   ["page", "pageSize"],
 ] as const;
 
-const readerOf = (operation: Operation, args: Args, ask: Ask, keep: Keep): Reader => {
+const readerOf = (operation: Operation, args: Fields, ask: Ask, keep: Keep): Reader => {
   const style = operation.list?.style;
   if (style === "run") return ofOneRun(args, ask, keep);
   if (style === "pages") return followed(args, ask, keep);
@@ -232,7 +231,7 @@ const createProgress = (nameOf: (item: Fields | undefined) => string | null) => 
   };
 };
 
-const prepareReading = (operation: Operation, args: Args, ask: Ask, budget: number) => {
+const prepareReading = (operation: Operation, args: Fields, ask: Ask, budget: number) => {
   let beside: Fields = {};
   const keep = (fields: Fields): void => {
     beside = truncateToBudget(fields, SUMMARY_TOKENS).record;
@@ -256,7 +255,7 @@ const prepareReading = (operation: Operation, args: Args, ask: Ask, budget: numb
 /** Reads a list from a position until the list ends or the budget, the caller's limit or a limit of reading is reached. */
 export const readList = async (
   operation: Operation,
-  args: Args,
+  args: Fields,
   ask: Ask,
   { from, budget, now, shape = (record) => record }: Bounds,
 ): Promise<Read> => {

@@ -1,14 +1,125 @@
 import { createServerInfo, type ServerInfo } from "../server-info.ts";
 import type { ServerOptions } from "../server.ts";
-import {
-  findModernCapabilities,
-  isEmptyLegacyParams,
-  isId,
-  isInitializeParams,
-  isText,
-  type MessageId,
-  parseMessage,
-} from "./handshake-messages.ts";
+import { isRecord, parseIfJson } from "../../kit/json.ts";
+
+/**
+ * Strict checks of the messages that the handshake answers. A message with any other part may be invalid or belong to
+ * another protocol version, so it is left to the SDK.
+ */
+export type MessageId = string | number;
+
+/** The protocol versions that have an `initialize` request. */
+export const HANDSHAKE_VERSIONS = [
+  "2025-11-25",
+  "2025-06-18",
+  "2025-03-26",
+  "2024-11-05",
+  "2024-10-07",
+];
+const MODERN_VERSION = "2026-07-28";
+
+type Fields = Record<string, unknown>;
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+const isId = (value: unknown): value is MessageId => isText(value) || Number.isSafeInteger(value);
+
+/** Returns an object that has no fields but these; undefined for any other value. */
+const withFieldsOnly = (value: unknown, names: readonly string[]): Fields | undefined =>
+  isRecord(value) && Object.keys(value).every((name) => names.includes(name)) ? value : undefined;
+
+export const parseMessage = (line: string): Fields | undefined => {
+  try {
+    const message = withFieldsOnly(JSON.parse(line), ["jsonrpc", "id", "method", "params"]);
+    return message?.["jsonrpc"] === "2.0" ? message : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const isImplementation = (value: unknown): boolean =>
+  isRecord(value) &&
+  Object.values(value).every(isText) &&
+  isText(value["name"]) &&
+  isText(value["version"]);
+
+const isFlags = (value: unknown): boolean =>
+  typeof value === "boolean" || (isRecord(value) && Object.values(value).every(isFlags));
+
+const isCapabilities = (value: unknown): boolean =>
+  isRecord(value) &&
+  Object.entries(value).every(([name, part]) => {
+    if (!isRecord(part)) return false;
+    const isOpen = name === "extensions" || name === "experimental";
+    return Object.values(part).every(isOpen ? isRecord : isFlags);
+  });
+
+const isInitializeParams = (
+  params: unknown,
+): params is { protocolVersion: string; capabilities: object } => {
+  const { protocolVersion, capabilities, clientInfo } =
+    withFieldsOnly(params, ["protocolVersion", "capabilities", "clientInfo"]) ?? {};
+  return (
+    isText(protocolVersion) &&
+    HANDSHAKE_VERSIONS.includes(protocolVersion) &&
+    isCapabilities(capabilities) &&
+    isImplementation(clientInfo)
+  );
+};
+
+/** Returns the `_meta` of params that have nothing else; undefined if it has other fields than these. */
+const findMeta = (params: unknown, names: readonly string[]): Fields | undefined => {
+  const meta = withFieldsOnly(withFieldsOnly(params, ["_meta"])?.["_meta"], [
+    "progressToken",
+    ...names,
+  ]);
+  return meta !== undefined && (!("progressToken" in meta) || isId(meta["progressToken"]))
+    ? meta
+    : undefined;
+};
+
+/** Whether the params of a request of 2025 contain no arguments. */
+const isEmptyLegacyParams = (params: unknown): boolean =>
+  params === undefined ||
+  (isRecord(params) && Object.keys(params).length === 0) ||
+  findMeta(params, []) !== undefined;
+
+const VERSION = "io.modelcontextprotocol/protocolVersion";
+const INFO = "io.modelcontextprotocol/clientInfo";
+const CAPABILITIES = "io.modelcontextprotocol/clientCapabilities";
+
+/** Returns the capabilities in the params of a request of 2026 that contain no arguments. */
+const findModernCapabilities = (params: unknown): object | undefined => {
+  const meta = findMeta(params, [VERSION, INFO, CAPABILITIES]);
+  const capabilities = meta?.[CAPABILITIES];
+  const isKnown = meta?.[VERSION] === MODERN_VERSION && isImplementation(meta[INFO]);
+  return isKnown && isRecord(capabilities) && isCapabilities(capabilities)
+    ? capabilities
+    : undefined;
+};
+
+const toRefusal = (id: MessageId | null, code: number, message: string): string =>
+  `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
+
+/** Answers a line of more than `maxBytes`, whose id was not read. */
+export const refuseLength = (maxBytes: number): string =>
+  toRefusal(null, -32_600, `The line is longer than ${maxBytes} bytes and was dropped; send less.`);
+
+/** Returns the answer to a line that is no message: the SDK drops it, and its sender would wait. */
+export const refuseLine = (line: string): string | undefined => {
+  if (line.trim() === "") return undefined;
+  const value = parseIfJson(line);
+  if (value === undefined) return toRefusal(null, -32_700, "The line is not JSON.");
+  const { jsonrpc, id, method, params } = isRecord(value) ? value : {};
+  const isResponse = isRecord(value) && method === undefined;
+  // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
+  if (isResponse && ("result" in value || "error" in value)) return undefined;
+  const isMessage = jsonrpc === "2.0" && isText(method) && (id === undefined || isId(id));
+  if (isMessage && (params === undefined || isRecord(params))) return undefined;
+  // Notifications have no answer either.
+  if (isMessage && id === undefined) return undefined;
+  return toRefusal(isId(id) ? id : null, -32_600, "The line is not a JSON-RPC 2.0 message.");
+};
 
 /**
  * Answers the first requests of hosts in either protocol era: `initialize`, `server/discover` and the lists. The answers

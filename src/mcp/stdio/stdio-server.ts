@@ -8,7 +8,7 @@ import {
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { createBuildServer, createLocalSubscriptions, type ServerOptions } from "../server.ts";
-import type { MessageId } from "./handshake-messages.ts";
+import type { MessageId } from "./handshake.ts";
 import {
   type SubscriptionContext,
   parseListenUris,

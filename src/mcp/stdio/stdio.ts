@@ -1,8 +1,7 @@
 import { type Readable, type Writable, Transform } from "node:stream";
 import { toErrorFields } from "../../kit/log.ts";
 import type { ServerOptions } from "../server.ts";
-import { createHandshake } from "./handshake.ts";
-import { refuseLength, refuseLine } from "./handshake-messages.ts";
+import { createHandshake, refuseLength, refuseLine } from "./handshake.ts";
 
 export type StdioServer = {
   /** Resolves after the host has disconnected or `close` was called; requests in progress are aborted by then. */
@@ -22,20 +21,19 @@ const MAX_LINE_BYTES = 10 * 1024 * 1024;
 const END_EVENTS = ["end", "close"];
 
 type LineChecks = {
-  maxBytes: number;
-  /** Called for each dropped line of more than `maxBytes`. */
+  /** Called for each dropped line of more than `MAX_LINE_BYTES`. */
   onTooLong: () => void;
   /** Returns whether a line is passed on. */
   accept: (line: string) => boolean;
 };
 
 /** Passes on whole lines, those that are short enough and acceptable. */
-const createLineFilter = ({ maxBytes, onTooLong, accept }: LineChecks): Transform => {
+const createLineFilter = ({ onTooLong, accept }: LineChecks): Transform => {
   let parts: Buffer[] = [];
   let bytes = 0;
   const add = (part: Buffer): void => {
     bytes += part.length;
-    if (bytes > maxBytes) parts = [];
+    if (bytes > MAX_LINE_BYTES) parts = [];
     else parts.push(part);
   };
   return new Transform({
@@ -44,7 +42,7 @@ const createLineFilter = ({ maxBytes, onTooLong, accept }: LineChecks): Transfor
       for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
         add(chunk.subarray(from, at + 1));
         const line = Buffer.concat(parts);
-        if (bytes > maxBytes) onTooLong();
+        if (bytes > MAX_LINE_BYTES) onTooLong();
         else if (accept(line.toString("utf8"))) this.push(line);
         parts = [];
         bytes = 0;
@@ -100,7 +98,6 @@ export const startStdio = (
 
   const serve = async (unread: Buffer): Promise<{ close(): Promise<void> }> => {
     const rest = createLineFilter({
-      maxBytes: MAX_LINE_BYTES,
       onTooLong() {
         log.warn("mcp.line_too_long", { maxBytes: MAX_LINE_BYTES });
         output.write(refuseLength(MAX_LINE_BYTES));

@@ -8,8 +8,6 @@ import { malformedResponse } from "../results/refusal.ts";
 import { deletedKeys } from "./output-schema.ts";
 import type { StoredName } from "./secret-pages.ts";
 
-type Args = Record<string, unknown>;
-
 /** Returns the name and kind of the secret that an answer was stored under, if it had one. */
 export const storedSecretIn = (
   { returnsSecret }: Operation,
@@ -64,7 +62,7 @@ const SESSION = {
 export const act = async (
   broker: Broker,
   operation: Operation,
-  args: Args,
+  args: Fields,
   options: CallOptions,
 ): Promise<{ output: Fields; reply: Reply }> => {
   if (operation.session !== null) {

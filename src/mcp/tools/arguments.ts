@@ -8,7 +8,7 @@ import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
 import { findUnknownFields } from "../results/rows.ts";
 import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
-import { createUnknownFault, describeInstead } from "./unknown-argument.ts";
+import { createUnknownFault, describeInstead } from "./unknown-names.ts";
 
 type Values = Record<string, unknown>;
 

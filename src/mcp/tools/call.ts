@@ -23,7 +23,7 @@ import { listInAnyCase, readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import { findRemarks } from "./remarks.ts";
-import { checkKnown } from "./unknown-argument.ts";
+import { checkKnown } from "./unknown-names.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
@@ -40,11 +40,6 @@ const createParts = (context: ToolContext) => {
     cursors: createCursors(key, now),
     confirm: createConfirm({ key, replayGuard, now, setting: settings.confirm }),
     handOver: secretPages && createHandOver({ key, pages: secretPages, caller, now, wait }),
-    /** Tools that take several operations and a transfer. */
-    special: new Map<Operation, SpecialTool>([
-      [uploadFile, createUpload(context)],
-      [downloadFile, createDownload(context).download],
-    ]),
   };
 };
 type Parts = ReturnType<typeof createParts>;
@@ -147,7 +142,7 @@ const callOne = async (
 
 /** Asks the person the question about a call. */
 const askPerson =
-  ({ context, confirm }: Pick<Parts, "context" | "confirm">): Consent =>
+  ({ context, confirm }: Parts): Consent =>
   (call, given, asking) =>
     confirm({
       asking,
@@ -203,8 +198,10 @@ const createCall = (context: ToolContext) => {
   const parts = createParts(context);
   const { handOver } = parts;
   const { answerTokens, lacksExportKey } = context.settings;
+  /** Tools that take several operations. */
   const special = new Map<Operation, SpecialTool>([
-    ...parts.special,
+    [uploadFile, createUpload(context)],
+    [downloadFile, createDownload(context).download],
     [applyChanges, createApply({ consent: askPerson(parts), answerTokens })],
   ]);
   const callInsight = createInsightCall(context);

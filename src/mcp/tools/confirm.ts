@@ -22,7 +22,7 @@ export type Host =
   /** The protocol of 2026: the call ends with the question and comes again with the answer. */
   | { asks: "by_round"; responses: Record<string, unknown> | undefined; state: unknown };
 
-export type Question = {
+type Question = {
   /** Prepares the question; called only where a person may be asked. */
   asking: () => Promise<Asking>;
   /** Whether the question may turn out to be unnecessary, because the call creates the record. */
@@ -37,8 +37,6 @@ export type Version = { etag: string | null; absent: boolean };
 
 /** The question that goes out, or leave to act on one version of the record. */
 export type Consented = { ask: InputRequiredResult } | Version;
-
-export type Confirm = (question: Question) => Promise<Consented>;
 
 const LIFE_MS = 10 * MINUTE;
 const KEY = "confirm";
@@ -113,7 +111,7 @@ const redeemLeave = async (
 };
 
 /** Creates the function that asks a person. No answer, and any answer other than yes, means no. */
-export const createConfirm = (needs: Needs): Confirm => {
+export const createConfirm = (needs: Needs) => {
   const { key, setting } = needs;
   // Separate seals, so that the state of a dialog cannot be used as a token that skips the dialog.
   const tokens = createSeal(key, "mcp/confirmation-token");
@@ -135,7 +133,7 @@ export const createConfirm = (needs: Needs): Confirm => {
       requestState: sealLeave(needs, states, purpose, version).sealed,
     });
 
-  return async ({ host, token, purpose, asking, open }) => {
+  return async ({ host, token, purpose, asking, open }: Question): Promise<Consented> => {
     if (token !== undefined && setting === "token")
       return redeemLeave(needs, tokens, purpose, token);
     if (host.asks === "by_round") {

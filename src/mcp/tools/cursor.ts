@@ -14,19 +14,14 @@ const Sealed = z.tuple([
   z.string().nullable(),
 ]);
 
-export type Cursors = {
-  seal(position: Position, purpose: Purpose): string;
-  /** The position, or a Problem that says why the cursor is of no use here. */
-  open(cursor: string, purpose: Purpose): Position;
-};
-
 /** Cursors that only this server's key makes and reads; the platform's own one never leaves. */
-export const createCursors = (key: Buffer, now: Clock): Cursors => {
+export const createCursors = (key: Buffer, now: Clock) => {
   const sealed = createSeal(key, "mcp/cursor");
   return {
-    seal: ({ page, offset, after }, purpose) =>
+    seal: ({ page, offset, after }: Position, purpose: Purpose): string =>
       sealed.seal([bindingOf(purpose), now() + LIFE_MS, page, offset, after]),
-    open(cursor, purpose) {
+    /** @throws {Problem} which says why the cursor is of no use here */
+    open(cursor: string, purpose: Purpose): Position {
       const { success, data } = Sealed.safeParse(sealed.open(cursor));
       if (!success) throw badCursor("The cursor is not one that this server gave.");
       const [binding, expiresAt, page, offset, after] = data;

@@ -10,8 +10,7 @@ import type { DiscoveryTool } from "./discovery-tools.ts";
 import { everyTool } from "./every-tool.ts";
 import { isReading } from "./kinds.ts";
 import type { RunCall } from "./run-call.ts";
-import { offerTools, openSearch } from "./suggest-tools.ts";
-import { describeInstead } from "./unknown-argument.ts";
+import { offerTools, openSearch, describeInstead } from "./unknown-names.ts";
 
 type Values = Record<string, unknown>;
 

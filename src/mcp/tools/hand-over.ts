@@ -142,9 +142,6 @@ export const createHandOver = (needs: HandOverNeeds): HandOver => {
   const { key, pages, now } = needs;
   const states = createSeal(key, "mcp/hand-over-state");
 
-  const refuseWithAddress = (): Refusal => createAddressRefusal(needs);
-  const createLink = (content: PageContent): Link => createPageLink(needs, content);
-
   /** Asks a host of 2026 to open the page and to repeat the call. */
   const askToOpen = (
     purpose: Purpose,
@@ -160,15 +157,15 @@ export const createHandOver = (needs: HandOverNeeds): HandOver => {
   return {
     needsPerson: (operation) => pages.signsIn && operation.returnsSecret?.kind === "api-key",
     async invite(purpose, host) {
-      if (host.opens === "never") throw refuseWithAddress();
-      const link = createLink(OWN_KEY);
+      if (host.opens === "never") throw createAddressRefusal(needs);
+      const link = createPageLink(needs, OWN_KEY);
       if (host.opens === "by_round") return askToOpen(purpose, link, null);
       const agreed = await openNow(needs, link.page, host.open);
-      throw agreed ? signInRequired(describeOpened(link.expiresAt)) : refuseWithAddress();
+      throw agreed ? signInRequired(describeOpened(link.expiresAt)) : createAddressRefusal(needs);
     },
     async begin({ answer, stored, purpose, host }) {
       if (host.opens === "never") return { answer: withoutPage(answer, stored) };
-      const link = createLink(stored);
+      const link = createPageLink(needs, stored);
       if (host.opens === "by_round") return askToOpen(purpose, link, { answer, stored });
       const agreed = await openNow(needs, link.page, host.open);
       return { answer: agreed ? withPage(answer, link.expiresAt) : withoutPage(answer, stored) };
@@ -186,7 +183,7 @@ export const createHandOver = (needs: HandOverNeeds): HandOver => {
       const [, , expiresAt, handed] = data;
       const agreed = view.kind === "elicit" && view.action === "accept";
       if (handed === null) {
-        throw agreed ? signInRequired(describeOpened(expiresAt)) : refuseWithAddress();
+        throw agreed ? signInRequired(describeOpened(expiresAt)) : createAddressRefusal(needs);
       }
       const { answer, stored } = handed;
       return agreed ? withPage(answer, expiresAt) : withoutPage(answer, stored);

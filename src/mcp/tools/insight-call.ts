@@ -5,7 +5,7 @@ import { Problem, type Fault } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { present } from "../results/answer.ts";
 import { insightAnswer } from "../results/insight-answer.ts";
-import type { WorkingInsight } from "./tool-call.ts";
+import type { Working } from "./tool-call.ts";
 import type { ToolContext } from "./tool-context.ts";
 import type { z } from "zod";
 import { toFaults } from "../../contract/faults.ts";
@@ -100,8 +100,6 @@ const readInsightArguments = (tool: InsightTool, sent: Values): Values => {
   return parsed.data;
 };
 
-type Args = Record<string, unknown>;
-
 /** The budget of an insight's answer, in tokens, unless the caller asks for more items than the default. */
 export const INSIGHT_TOKENS = 2000;
 
@@ -112,7 +110,7 @@ const nameRight = (error: unknown, { access }: Operation): unknown =>
 
 /** Calls operations on behalf of an insight: a refusal names the right, and a mask is applied. */
 const callFor =
-  ({ tool, signal, broker }: WorkingInsight): InsightContext["call"] =>
+  ({ tool, signal, broker }: Working<InsightTool>): InsightContext["call"] =>
   async (operation, args) => {
     try {
       const reply = await broker.call(operation, args, { tool: tool.name, signal });
@@ -127,7 +125,7 @@ const callFor =
 /** So many rows of payments, which are long, fit beside the items. */
 const ROWS_WITHIN = 3;
 
-const budgetFor = (answerTokens: number, { tool }: WorkingInsight, args: Args): number => {
+const budgetFor = (answerTokens: number, { tool }: Working<InsightTool>, args: Values): number => {
   const isMore = (name: string, usual: unknown): boolean => Number(args[name]) > Number(usual);
   const wantsMore =
     isMore("limit", defaultOf(tool.insight, "limit")) || isMore("topRows", ROWS_WITHIN);
@@ -136,7 +134,7 @@ const budgetFor = (answerTokens: number, { tool }: WorkingInsight, args: Args): 
 
 export const createInsightCall =
   ({ now, settings }: ToolContext) =>
-  async (call: WorkingInsight): Promise<CallToolResult> => {
+  async (call: Working<InsightTool>): Promise<CallToolResult> => {
     const { tool, signal, progress, broker } = call;
     const args = readInsightArguments(tool, call.args);
     const context: StartContext = {

@@ -9,21 +9,20 @@ import { findByCode } from "../../insights/find-dispute.ts";
 import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
-type Args = Record<string, unknown>;
-type Row = Record<string, unknown>;
+type Fields = Record<string, unknown>;
 type Context = { broker: Broker; options: CallOptions };
 
 /** A list of the configuration, with the id and the code of its entries. */
 type Coded = {
   list: Operation;
   id: string;
-  codeOf: (row: Row) => unknown;
+  codeOf: (row: Fields) => unknown;
   /** Distinguishes entries with equal codes. */
   parent: string;
 };
 
-const codeOf = ({ code }: Row): unknown => code;
-const emailOf = ({ person }: Row): unknown => (person as Row | undefined)?.["email"];
+const codeOf = ({ code }: Fields): unknown => code;
+const emailOf = ({ person }: Fields): unknown => (person as Fields | undefined)?.["email"];
 
 const { assignees, categories, departments, reasons, resolutions } = contract;
 const REASON: Coded = { list: reasons.list, id: "reasonId", codeOf, parent: "categoryId" };
@@ -104,7 +103,7 @@ const toConfigurationId = async (
   const { broker, options } = context;
   const rows = await readUnlessRefused(context, async () => {
     const { output } = await broker.call(coded.list, {}, options);
-    return Array.isArray(output) ? (output as Row[]) : [];
+    return Array.isArray(output) ? (output as Fields[]) : [];
   });
   if (rows.some((row) => row[coded.id] === value)) return value;
   const found = rows.filter((row) => isSame(coded.codeOf(row), value));
@@ -145,9 +144,9 @@ const resolve = async (context: Context, name: string, value: unknown): Promise<
  *
  * @throws {Problem} invalid_request if several records have a code
  */
-export const resolveNames = async (context: Context, args: Args): Promise<Args> => {
+export const resolveNames = async (context: Context, args: Fields): Promise<Fields> => {
   const entries = await Promise.all(
     Object.entries(args).map(async ([name, value]) => [name, await resolve(context, name, value)]),
   );
-  return Object.fromEntries(entries) as Args;
+  return Object.fromEntries(entries) as Fields;
 };

@@ -1,6 +1,6 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
-import type { InsightTool, OperationTool, Tool } from "../../../tools/tool.ts";
+import type { OperationTool, Tool } from "../../../tools/tool.ts";
 import type { Host } from "./confirm.ts";
 import type { Opens } from "./hand-over.ts";
 
@@ -26,5 +26,3 @@ export type Working<T extends Tool = OperationTool> = Omit<ToolCall, "tool"> & {
   tool: T;
   broker: Broker;
 };
-
-export type WorkingInsight = Working<InsightTool>;

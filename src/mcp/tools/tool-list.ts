@@ -52,15 +52,14 @@ export const describeUnlisted = (text: string, settings: ListSettings): string =
   const unlisted = named.filter((name) => !isListed(name));
   const reachable = unlisted.filter(isCallable);
   const missing = unlisted.filter((name) => !isCallable(name));
-  const ways = [
-    reachable.length === 0
-      ? ""
-      : `Not listed as tools, so call them with call_tool (describe_tool gives their arguments): ${reachable.join(", ")}.`,
-    missing.length === 0
-      ? ""
-      : `Not available on this server, so say what you would do with them: ${missing.join(", ")}.`,
-  ];
-  return ways.map((way) => (way === "" ? "" : `\n\n${way}`)).join("");
+  const say = (ways: string, names: readonly string[]): string =>
+    names.length === 0 ? "" : `\n\n${ways}: ${names.join(", ")}.`;
+  return (
+    say(
+      "Not listed as tools, so call them with call_tool (describe_tool gives their arguments)",
+      reachable,
+    ) + say("Not available on this server, so say what you would do with them", missing)
+  );
 };
 
 const keyless = new Set(
