@@ -13,6 +13,7 @@ import {
   selectEntries,
   type Walk,
 } from "../store/audit-logs.ts";
+import { readSnapshot } from "./listing.ts";
 
 const DEFAULT_LIMIT = 500;
 /** Pages of more rows are streamed. */
@@ -59,24 +60,20 @@ const readHeldPage = async (
   return { data: rows.map(toEntry), pagination: { cursor, hasMore, rowCount: rows.length } };
 };
 
-const streamPage = async (
+const streamPage = (
   call: Call,
   { filter, walk, limit }: Wanted,
   cursorAfter: CursorAfter,
-): Promise<Page<AuditPage>> => {
-  const { tenantId } = call;
-  const snapshot = await call.snapshot();
-  const { db } = snapshot;
-  let last: Row | undefined;
-  async function* entries(): AsyncGenerator<AuditEntry> {
-    for await (const row of snapshot.stream(
-      selectEntries(db, tenantId, filter, walk).limit(limit),
-    )) {
-      last = row;
-      yield toEntry(row);
+): Promise<Page<AuditPage>> =>
+  readSnapshot(call, async ({ db, stream }) => {
+    const { tenantId } = call;
+    let last: Row | undefined;
+    async function* entries(): AsyncGenerator<AuditEntry> {
+      for await (const row of stream(selectEntries(db, tenantId, filter, walk).limit(limit))) {
+        last = row;
+        yield toEntry(row);
+      }
     }
-  }
-  try {
     const count = await countEntries(db, tenantId, filter, walk, limit + 1);
     const [rowCount, hasMore] = [Math.min(count, limit), count > limit];
     return {
@@ -84,13 +81,8 @@ const streamPage = async (
       rowCount,
       data: serializeRowsToBytes(entries()),
       pagination: () => ({ cursor: hasMore ? cursorAfter(last) : null, hasMore, rowCount }),
-      close: () => snapshot.close(),
     };
-  } catch (error) {
-    await snapshot.close();
-    throw error;
-  }
-};
+  });
 
 export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_logs"]> => ({
   async list({ query }, call) {

@@ -1,7 +1,7 @@
 import type { Compilable, Expression } from "kysely";
 import type { Call, Listing } from "../handlers.ts";
 import { countRows, type ListCost, SHORT_READ_ROWS } from "../store/list-cost.ts";
-import type { Db } from "../store/port.ts";
+import type { Db, Snapshot } from "../store/port.ts";
 
 const DEFAULT_PAGE_SIZE = 20;
 
@@ -72,6 +72,20 @@ const readShort = async <Row, Out>(
   return { total, rows: rows.map(shape), page };
 };
 
+/** Reads from a snapshot that the result keeps open until its `close`. */
+export const readSnapshot = async <Result extends object>(
+  call: Pick<Call, "snapshot">,
+  read: (snapshot: Snapshot) => Promise<Result>,
+): Promise<Result & { close(): Promise<void> }> => {
+  const snapshot = await call.snapshot();
+  try {
+    return { ...(await read(snapshot)), close: () => snapshot.close() };
+  } catch (error) {
+    await snapshot.close();
+    throw error;
+  }
+};
+
 /** Reads a page or all rows; long reads stream from one snapshot in bounded memory. */
 export const readListing = async <Row, Out>(
   call: Pick<Call, "db" | "snapshot">,
@@ -80,19 +94,14 @@ export const readListing = async <Row, Out>(
   const short = await readShort(call.db, source);
   if (short !== undefined) return short;
   const { page, shape } = source;
-  const snapshot = await call.snapshot();
-  try {
-    const total = await source.count(snapshot.db);
-    const all = source.select(snapshot.db);
+  return readSnapshot(call, async ({ db, stream }) => {
+    const total = await source.count(db);
+    const all = source.select(db);
     const query =
       page === undefined ? all : all.limit(page.pageSize).offset((page.page - 1) * page.pageSize);
-    const rows = mapRows(snapshot.stream(query), shape);
-    const close = () => snapshot.close();
-    return { total, rows, close, ...(page === undefined ? {} : { page }) };
-  } catch (error) {
-    await snapshot.close();
-    throw error;
-  }
+    const rows = mapRows(stream(query), shape);
+    return { total, rows, ...(page === undefined ? {} : { page }) };
+  });
 };
 
 /** Reads all rows of a query in its order; a long list streams from a snapshot. */

@@ -13,6 +13,7 @@ import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import { findPage, findLastSeq, readPayments } from "../store/payments.ts";
 import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
+import { readSnapshot } from "./listing.ts";
 import { summarize } from "./payments/summary.ts";
 
 const CURSOR_LIFE = DAY;
@@ -77,25 +78,20 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
       const { tenantId } = call;
       const hash = hashSelection(selection);
       const place = placeOf(query, hash, call);
-      const snapshot = await call.snapshot();
-      try {
-        const upTo = place.upTo ?? (await findLastSeq(snapshot.db, tenantId, source));
+      const page = await readSnapshot(call, async ({ db }) => {
+        const upTo = place.upTo ?? (await findLastSeq(db, tenantId, source));
         const scan = { tenantId, source, filter, after: place.after, upTo };
-        const { seqs, hasMore } = await findPage(snapshot.db, scan, limit);
+        const { seqs, hasMore } = await findPage(db, scan, limit);
         const next = { tenant: tenantId, query: hash, after: seqs.at(-1), upTo, madeAt: call.now };
         const rowCount = seqs.length;
-        const page = {
+        return {
           head: {},
           rowCount,
-          data: toBytes(readPayments(snapshot.db, { tenantId, source, fields }, seqs)),
+          data: toBytes(readPayments(db, { tenantId, source, fields }, seqs)),
           pagination: () => ({ cursor: hasMore ? seal.seal(next) : null, hasMore, rowCount }),
-          close: () => snapshot.close(),
         };
-        return { body: page };
-      } catch (error) {
-        await snapshot.close();
-        throw error;
-      }
+      });
+      return { body: page };
     },
   };
 };

@@ -5,6 +5,7 @@ import type { Seal } from "../../../kit/seal.ts";
 import type { Call, Page } from "../../handlers.ts";
 import { serializeRowsToBytes } from "../../json-rows.ts";
 import type { Db } from "../../store/port.ts";
+import { readSnapshot } from "../listing.ts";
 
 const DEFAULT_LIMIT = 100;
 const RECORDS_PER_READ = 100;
@@ -64,9 +65,8 @@ export const listRecords = async <Row, Item>(
   if (cursor !== undefined && (at?.tenant !== tenantId || at.list !== list)) {
     return call.refuse("cursor", "format", "is not from this query; omit it to start over");
   }
-  const snapshot = await call.snapshot();
-  try {
-    const found = await listed.find(snapshot.db, { after: at?.after, most: limit + 1 });
+  return readSnapshot(call, async ({ db }) => {
+    const found = await listed.find(db, { after: at?.after, most: limit + 1 });
     const places = found.slice(0, limit);
     const hasMore = found.length > limit;
     const next = { tenant: tenantId, list, after: places.at(-1) };
@@ -75,12 +75,8 @@ export const listRecords = async <Row, Item>(
     return {
       head: {},
       rowCount,
-      data: serializeRowsToBytes(readItems(snapshot.db, listed, keys)),
+      data: serializeRowsToBytes(readItems(db, listed, keys)),
       pagination: () => ({ cursor: hasMore ? seal.seal(next) : null, hasMore, rowCount }),
-      close: () => snapshot.close(),
     };
-  } catch (error) {
-    await snapshot.close();
-    throw error;
-  }
+  });
 };
