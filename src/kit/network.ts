@@ -85,6 +85,9 @@ export const findClientNetwork = (text: string): string | undefined => {
   return `${site.toString()}/${BITS_PER_SITE}`;
 };
 
+/** Returns the network of a client, or the text itself where it is not an address. */
+export const toClientNetwork = (text: string): string => findClientNetwork(text) ?? text;
+
 const NAT64 = ipaddr.IPv6.parse("64:ff9b::");
 
 /** A host that has no address which may be connected to. */

@@ -1,7 +1,7 @@
 import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
 import { DAY, SECOND } from "../kit/clock.ts";
 import { getClientAddress } from "../kit/client-address.ts";
-import { findClientNetwork } from "../kit/network.ts";
+import { toClientNetwork } from "../kit/network.ts";
 import type { OauthContext } from "./context.ts";
 import { revokeGrant } from "./grants.ts";
 import type { Interactions } from "./interactions.ts";
@@ -16,7 +16,7 @@ const toText = (value: unknown): string | undefined =>
 const ownerOf = (kind: string, payload: AdapterPayload): string | undefined => {
   if (kind === "Grant") return toText(payload.accountId);
   const address = kind === "Client" ? getClientAddress() : undefined;
-  return address === undefined ? undefined : (findClientNetwork(address) ?? address);
+  return address === undefined ? undefined : toClientNetwork(address);
 };
 
 const NO_OTHER_LOOKUPS = {

@@ -1,5 +1,5 @@
 import { HOUR, MINUTE } from "../kit/clock.ts";
-import { findClientNetwork } from "../kit/network.ts";
+import { toClientNetwork } from "../kit/network.ts";
 import { hashId } from "./records.ts";
 import type { Storage } from "./store/port.ts";
 
@@ -18,11 +18,9 @@ const REQUESTS = {
 /** Maximum number of clients without a grant. Beyond it, the network with the most of them loses its oldest. */
 const MAX_UNUSED_CLIENTS = 1000;
 
-const networkOf = (ip: string): string => findClientNetwork(ip) ?? ip;
-
 // No limit counts over all networks: the platform limits attempts on an account without locking its user out.
 const signInKeys = (email: string, ip: string): [key: string, limit: Limit][] => {
-  const network = networkOf(ip);
+  const network = toClientNetwork(ip);
   const account = email.trim().normalize("NFC").toLowerCase();
   return [
     [hashId(`sign-in:${account}:${network}`), SIGN_INS_PER_ACCOUNT_AND_NETWORK],
@@ -52,12 +50,12 @@ export const createAttempts = (storage: Storage) => {
       await Promise.all(signInKeys(email, ip).map(([key]) => storage.uncountAttempt(key)));
     },
     async countRegistration(ip: string): Promise<number | undefined> {
-      const endsAt = await count(hashId(`registration:${networkOf(ip)}`), REGISTRATIONS);
+      const endsAt = await count(hashId(`registration:${toClientNetwork(ip)}`), REGISTRATIONS);
       if (endsAt === undefined) await storage.makeRoom("Client", MAX_UNUSED_CLIENTS);
       return endsAt;
     },
     countRequest: (kind: keyof typeof REQUESTS, ip: string): Promise<number | undefined> =>
-      count(hashId(`${kind}:${networkOf(ip)}`), REQUESTS[kind]),
+      count(hashId(`${kind}:${toClientNetwork(ip)}`), REQUESTS[kind]),
   };
 };
 

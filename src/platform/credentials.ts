@@ -120,4 +120,4 @@ export const isSessionAlive = (
   now - session.verified_at <= lifetimes.sessionNominal &&
   now - session.created_at <= lifetimes.sessionLongest;
 
-export type CredentialNeeds = { store: Store; clock: Clock; uses: Uses; lifetimes: Lifetimes };
+export type CredentialNeeds = { store: Store; uses: Uses; lifetimes: Lifetimes };

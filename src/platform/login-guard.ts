@@ -3,7 +3,7 @@ import { availableParallelism } from "node:os";
 import { Problem } from "../contract/errors.ts";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { createFairQueue, QueueFull } from "../kit/fair-queue.ts";
-import { findClientNetwork } from "../kit/network.ts";
+import { toClientNetwork } from "../kit/network.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { count, findCounter, forget, giveBack } from "./store/counters.ts";
 import { fold } from "./store/fold.ts";
@@ -32,8 +32,6 @@ const createTooMany = (windowEndsAt: number, now: number): Problem =>
     retryAfterSeconds: Math.max(1, Math.ceil((windowEndsAt - now) / SECOND)),
   });
 
-const toNetwork = (ip: string): string => findClientNetwork(ip) ?? ip;
-
 /**
  * Limits guesses at passwords. Failures count for the account at one address and, from addresses that are not known for
  * the account, for the account over all addresses; so guesses from elsewhere never refuse a user at a known address. An
@@ -58,7 +56,7 @@ export class LoginGuard {
    * be read back without the key.
    */
   addressHashes(userId: string, ip: string): [string, ...string[]] {
-    const parts = ["address", userId, toNetwork(ip)];
+    const parts = ["address", userId, toClientNetwork(ip)];
     const [current, ...former] = this.#secrets;
     return [digest(current, parts), ...former.map((secret) => digest(secret, parts))];
   }
@@ -74,7 +72,7 @@ export class LoginGuard {
     await this.#checkBudgets(budgets, login.now);
     let ends: number[] = [];
     const isRight = await this.#queue
-      .run(toNetwork(login.ip), async () => {
+      .run(toClientNetwork(login.ip), async () => {
         ends = await this.#takeBudgets(budgets, login.now);
         return this.#measure(check);
       })
@@ -94,7 +92,7 @@ export class LoginGuard {
   }
 
   #addressKey(email: string, ip: string): string {
-    return `password:${this.#digest(fold(email), toNetwork(ip))}`;
+    return `password:${this.#digest(fold(email), toClientNetwork(ip))}`;
   }
 
   #digest(...parts: string[]): string {

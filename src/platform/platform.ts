@@ -209,7 +209,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     idempotency: createIdempotency(createSeal(masterKey, SEALS.answer)),
     limiter,
     addressOf: createAddressOf(trustedProxies),
-    authenticate: createAuthenticate({ store, clock, uses, lifetimes }),
+    authenticate: createAuthenticate({ store, uses, lifetimes }),
     baseUrlOf: createBaseUrlOf({ publicUrl, ownUrl }),
     publicPath: getPublicPath(publicUrl),
     spoolRest: createSpools(),

@@ -1,6 +1,6 @@
 import { Problem } from "../contract/errors.ts";
 import { HOUR, MINUTE, SECOND } from "../kit/clock.ts";
-import { findClientNetwork } from "../kit/network.ts";
+import { toClientNetwork } from "../kit/network.ts";
 import { count, giveBack } from "./store/counters.ts";
 import type { Store } from "./store/port.ts";
 
@@ -25,8 +25,6 @@ const hour = (quota: number): Window => ({ name: "hour", quota, ms: HOUR });
 
 const secondsLeft = (endsAt: number, now: number): number =>
   Math.max(1, Math.ceil((endsAt - now) / SECOND));
-
-const toNetwork = (ip: string): string => findClientNetwork(ip) ?? ip;
 
 /** Returns the policy of all windows and the state of the counted ones (draft-ietf-httpapi-ratelimit-headers). */
 const buildHeaders = (
@@ -84,7 +82,7 @@ export const createRateLimiter = (store: Store, limits: RateLimits) => {
     gateway: (credentialId: string, now: number) =>
       takeOrRefuse(`gateway:${credentialId}`, [minute(limits.gatewayPerMinute)], now),
     login: (ip: string, now: number) =>
-      takeOrRefuse(`login:${toNetwork(ip)}`, [minute(limits.loginPerMinute)], now),
+      takeOrRefuse(`login:${toClientNetwork(ip)}`, [minute(limits.loginPerMinute)], now),
     /** The export service and the ingest API have separate budgets. */
     keyed: (service: "export" | "ingest", tenantId: string, now: number) =>
       takeOrRefuse(
@@ -94,10 +92,10 @@ export const createRateLimiter = (store: Store, limits: RateLimits) => {
       ),
     /** Counts a request that needs no credential. */
     visitor: (ip: string, now: number) =>
-      takeOrRefuse(`visitor:${toNetwork(ip)}`, [minute(limits.visitorPerMinute)], now),
+      takeOrRefuse(`visitor:${toClientNetwork(ip)}`, [minute(limits.visitorPerMinute)], now),
     /** Counts a refused credential, so that an address cannot guess without limit. */
     failure: (ip: string, now: number) =>
-      takeOrRefuse(`failure:${toNetwork(ip)}`, [minute(FAILURES_PER_MINUTE)], now),
+      takeOrRefuse(`failure:${toClientNetwork(ip)}`, [minute(FAILURES_PER_MINUTE)], now),
   };
 };
 

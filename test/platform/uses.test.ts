@@ -69,7 +69,7 @@ onEveryStore("when a credential was last used", (at) => {
     const uses = createUses(store, silentLog);
     // It takes what it has read for true until it reads again.
     const believing = { ...store, stamp: () => 1 };
-    const process = createAuthenticate({ store: believing, clock, uses, lifetimes: LIFETIMES });
+    const process = createAuthenticate({ store: believing, uses, lifetimes: LIFETIMES });
     const session = { token: admin.token, key: undefined };
     const key = { token: undefined, key: apiKey };
     for (const [credential, table, used, pause, refusal] of [

@@ -44,14 +44,15 @@ const toEmbeddedNote = (row: AccountNoteRow) => ({
   createdAt: formatTimestamp(row.created_at),
 });
 
+type Target = { accountNumber: string; sent: unknown; before: AccountRow | undefined };
+
 /** Validates a body. Returns the columns to write and the fields that were ignored. */
 const checkBody = async (
   tx: Db,
   call: IngestCall,
-  sent: unknown,
-  target: { accountNumber: string; write: Write; before: AccountRow | undefined },
+  write: Write,
+  { accountNumber, sent, before }: Target,
 ) => {
-  const { accountNumber, write, before } = target;
   const { currency_model } = await readTenant(tx, call.tenantId);
   const known = {
     accountNumber,
@@ -141,8 +142,8 @@ export const accounts = ({ seal }: { seal: Seal }): Handlers<Contract["accounts"
 
   create({ params: { account_number }, body }, call) {
     return call.change(async (tx) => {
-      const target = { accountNumber: account_number, write: "create" as const, before: undefined };
-      const { columns, ignored } = await checkBody(tx, call, body, target);
+      const target = { accountNumber: account_number, sent: body, before: undefined };
+      const { columns, ignored } = await checkBody(tx, call, "create", target);
       if ((await findAccount(tx, call.tenantId, account_number)) !== undefined) {
         call.fail(
           "account_already_exists",
@@ -159,8 +160,8 @@ export const accounts = ({ seal }: { seal: Seal }): Handlers<Contract["accounts"
     return call.change(async (tx) => {
       const before = await findAccount(tx, call.tenantId, account_number);
       checkUpsert(call, before && toVersion(before));
-      const target = { accountNumber: account_number, write: "replace" as const, before };
-      const { columns, ignored } = await checkBody(tx, call, body, target);
+      const target = { accountNumber: account_number, sent: body, before };
+      const { columns, ignored } = await checkBody(tx, call, "replace", target);
       if (before === undefined) {
         const row = await insert(tx, call, account_number, columns);
         return { ...answer(row), createdId: String(row.csr_id), ignored };
@@ -173,8 +174,8 @@ export const accounts = ({ seal }: { seal: Seal }): Handlers<Contract["accounts"
     return call.change(async (tx) => {
       const before = await readAccount(tx, call, account_number);
       checkIfMatch(call, toVersion(before));
-      const target = { accountNumber: account_number, write: "update" as const, before };
-      const { columns, ignored } = await checkBody(tx, call, body, target);
+      const target = { accountNumber: account_number, sent: body, before };
+      const { columns, ignored } = await checkBody(tx, call, "update", target);
       return { ...answer(await update(tx, call, before, columns)), ignored };
     });
   },

@@ -14,13 +14,7 @@ import { findDocumentPlaces } from "../store/listed-documents.ts";
 import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
-import {
-  checkAccount,
-  type AskedClosure,
-  checkClosure,
-  checkDocument,
-  pickAmounts,
-} from "./documents/rules.ts";
+import { checkAccount, checkClosure, checkDocument, pickAmounts } from "./documents/rules.ts";
 import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
 import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
@@ -47,14 +41,14 @@ const toWriter = ({ tenantId, caller, now, origin }: IngestCall): Writer => ({
   source: origin,
 });
 
-type Target = { documentNumber: string; write: Write; before?: DocumentRow };
+type Target = { documentNumber: string; sent: unknown; before: DocumentRow | undefined };
 
 /** Validates a body. Returns the fields to store and the paths of those that were ignored. */
 const checkBody = async (
   tx: Db,
   call: IngestCall,
-  sent: unknown,
-  { documentNumber, write, before }: Target,
+  write: Write,
+  { documentNumber, sent, before }: Target,
 ): Promise<{ fields: StoredDocument; ignored: string[] }> => {
   const { settings } = await readTenant(tx, call.tenantId);
   const unknown = settings.requireKnownAccount
@@ -70,22 +64,13 @@ const save = async (
   tx: Db,
   call: IngestCall,
   fields: StoredDocument,
-  { documentNumber, before, sent }: Omit<Target, "write"> & { sent: unknown },
+  { documentNumber, before, sent }: Target,
 ): Promise<DocumentRow> => {
   const writing = { documentNumber, before, fields, sent: pickAmounts(sent) };
   const [row] = await saveDocuments(tx, toWriter(call), [writing]);
   if (row === undefined) throw new Error("a document was not written");
   return row;
 };
-
-const toClosureBody = (row: DocumentRow, closure: AskedClosure) => ({
-  closure_reason: closure.closure_reason,
-  closedAt: formatTimestamp(closure.closed_at),
-  status: "closed" as const,
-  csrId: row.csr_id,
-  documentNumber: row.document_number,
-  updatedAt: formatTimestamp(row.updated_at),
-});
 
 type Service = Handlers<Contract["documents"]>;
 
@@ -104,8 +89,8 @@ const get: Service["get"] = async ({ params: { document_number }, query: { closu
 
 const create: Service["create"] = ({ params: { document_number }, body }, call) => {
   return call.change(async (tx) => {
-    const target = { documentNumber: document_number, sent: body };
-    const checked = await checkBody(tx, call, body, { ...target, write: "create" });
+    const target = { documentNumber: document_number, sent: body, before: undefined };
+    const { fields, ignored } = await checkBody(tx, call, "create", target);
     if ((await findDocument(tx, call.tenantId, document_number)) !== undefined) {
       call.fail(
         "document_already_exists",
@@ -113,8 +98,8 @@ const create: Service["create"] = ({ params: { document_number }, body }, call) 
         { record: { document_number } },
       );
     }
-    const row = await save(tx, call, checked.fields, target);
-    return { ...answer(row), createdId: String(row.csr_id), ignored: checked.ignored };
+    const row = await save(tx, call, fields, target);
+    return { ...answer(row), createdId: String(row.csr_id), ignored };
   });
 };
 
@@ -122,15 +107,8 @@ const replace: Service["replace"] = async ({ params: { document_number }, body }
   return call.change(async (tx) => {
     const before = await findDocument(tx, call.tenantId, document_number);
     checkUpsert(call, before && toVersion(before));
-    const target = {
-      documentNumber: document_number,
-      sent: body,
-      ...(before === undefined ? {} : { before }),
-    };
-    const { fields, ignored } = await checkBody(tx, call, body, {
-      ...target,
-      write: "replace",
-    });
+    const target = { documentNumber: document_number, sent: body, before };
+    const { fields, ignored } = await checkBody(tx, call, "replace", target);
     const row = await save(tx, call, fields, target);
     return {
       ...answer(row),
@@ -145,10 +123,7 @@ const update: Service["update"] = async ({ params: { document_number }, body }, 
     const before = await readDocument(tx, call, document_number);
     checkIfMatch(call, toVersion(before));
     const target = { documentNumber: document_number, sent: body, before };
-    const { fields, ignored } = await checkBody(tx, call, body, {
-      ...target,
-      write: "update",
-    });
+    const { fields, ignored } = await checkBody(tx, call, "update", target);
     return { ...answer(await save(tx, call, fields, target)), ignored };
   });
 };
@@ -168,7 +143,14 @@ const close: Service["close"] = async ({ params: { document_number }, body }, ca
       );
     }
     return {
-      body: toClosureBody(row, closure),
+      body: {
+        closure_reason: closure.closure_reason,
+        closedAt: formatTimestamp(closure.closed_at),
+        status: "closed" as const,
+        csrId: row.csr_id,
+        documentNumber: row.document_number,
+        updatedAt: formatTimestamp(row.updated_at),
+      },
       version: toVersion(row),
       ignored: listIgnored(body, ClosureFields.shape),
     };

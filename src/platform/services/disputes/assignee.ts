@@ -1,4 +1,5 @@
 import type { Call } from "../../handlers.ts";
+import { findAssignee, findAssigneeByEmail } from "../../store/assignees.ts";
 import { fold } from "../../store/fold.ts";
 import type { Db } from "../../store/port.ts";
 
@@ -6,12 +7,6 @@ type Named = {
   assigneeId?: string | null | undefined;
   assigneeEmail?: string | null | undefined;
 };
-
-const select = (tx: Db, tenantId: string) =>
-  tx
-    .selectFrom("assignees")
-    .select(["id", "active", "email_folded"])
-    .where("tenant_id", "=", tenantId);
 
 /** Returns the assignee's id, null where the body clears it, undefined where the body has no assignee. */
 export const chooseAssignee = async (
@@ -24,12 +19,9 @@ export const chooseAssignee = async (
   if (assigneeId === undefined && assigneeEmail === undefined) return undefined;
   if (!assigneeId && !assigneeEmail) return null;
   const field = assigneeId ? "assigneeId" : "assigneeEmail";
-  const query = select(tx, call.tenantId);
-  const found = await (
-    assigneeId
-      ? query.where("id", "=", assigneeId)
-      : query.where("email_folded", "=", fold(assigneeEmail ?? ""))
-  ).executeTakeFirst();
+  const found = await (assigneeId
+    ? findAssignee(tx, call.tenantId, assigneeId)
+    : findAssigneeByEmail(tx, call.tenantId, assigneeEmail ?? ""));
   if (found === undefined) return call.refuse(field, "unknown_reference", "names no assignee");
   if (
     assigneeId &&

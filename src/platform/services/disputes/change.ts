@@ -5,6 +5,7 @@ import { formatAmount, findCurrencyDecimals, countDecimals } from "../../money.t
 import type { NamedDispute } from "../../store/disputes.ts";
 import { fold } from "../../store/fold.ts";
 import type { Db } from "../../store/port.ts";
+import { findResolution, findResolutionByCode } from "../../store/resolutions.ts";
 import type { DisputeRow, ResolutionRow } from "../../store/tables.ts";
 import { chooseAssignee } from "./assignee.ts";
 import { chooseReasons } from "./reason.ts";
@@ -25,7 +26,7 @@ export const checkAmount = (call: Pick<Call, "refuse">, amount: number, currency
   call.refuse("amount", "format", `may have ${decimals} decimals in ${currency}`);
 };
 
-const findResolution = async (
+const chooseResolution = async (
   tx: Db,
   call: UpdateCall,
   body: Body,
@@ -34,12 +35,9 @@ const findResolution = async (
   if (resolutionId === undefined && resolutionCode === undefined) return undefined;
   if (resolutionId == null && resolutionCode == null) return null;
   const field = resolutionId == null ? "resolutionCode" : "resolutionId";
-  const query = tx.selectFrom("resolutions").selectAll().where("tenant_id", "=", call.tenantId);
-  const found = await (
-    resolutionId == null
-      ? query.where("code_folded", "=", fold(resolutionCode ?? ""))
-      : query.where("id", "=", resolutionId)
-  ).executeTakeFirst();
+  const found = await (resolutionId == null
+    ? findResolutionByCode(tx, call.tenantId, resolutionCode ?? "")
+    : findResolution(tx, call.tenantId, resolutionId));
   if (found === undefined) return call.refuse(field, "unknown_reference", "names no resolution");
   if (
     resolutionId != null &&
@@ -143,7 +141,7 @@ export const planUpdate = async (
 ): Promise<Fields> => {
   const to = body.status ?? row.status;
   checkMove(call, row.status, to);
-  const resolution = await findResolution(tx, call, body);
+  const resolution = await chooseResolution(tx, call, body);
   checkResolution(call, resolution, row, to, settings.requireResolutionOnClose);
   const fields = await toSentColumns(tx, call, body, row);
   const moves = to !== row.status;
