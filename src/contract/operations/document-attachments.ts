@@ -11,7 +11,6 @@ export const DocumentAttachment = z.object({
   fileSize: z.int(),
   uploadedAt: Timestamp,
 });
-export type DocumentAttachment = z.infer<typeof DocumentAttachment>;
 
 export const DocumentAttachments = z.object({
   document_number: z.string(),

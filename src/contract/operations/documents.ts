@@ -133,7 +133,6 @@ export const Closure = z.object({
   documentNumber: z.string(),
   updatedAt: Timestamp,
 });
-export type Closure = z.infer<typeof Closure>;
 
 /** Amounts that close the document and its open disputes when either is 0. */
 const OPEN_AMOUNTS = ["denomination", "denomination_in_base_currency"] as const;
