@@ -255,9 +255,15 @@ describe("the served and the documented routes", () => {
     expect(faultsOf(route, reply)).toEqual([]);
     expect(unnamedHeaders(route, reply)).toEqual([]);
     const headers = namesOf(answerAt(route, reply.status)?.["headers"]);
-    for (const name of ["X-Request-Id", "ETag", "X-Total-Count"]) {
+    for (const name of ["X-Request-Id", "Location", "ETag", "X-Total-Count"]) {
       expect([name, reply.headers.has(name)]).toEqual([name, headers.includes(name)]);
     }
+    const location = reply.headers.get("location");
+    if (location === null) return;
+    const record = await callerFor(operation)("GET", location);
+    const both = Object.entries(reply.body).filter(([field]) => field in record.body);
+    expect([record.status, both.length]).toEqual([200, expect.toSatisfy((many) => many > 0)]);
+    expect(record.body).toMatchObject(Object.fromEntries(both));
   });
 
   it.each(sendable)("$name refuses as documented", async ({ operation, route }) => {
@@ -302,6 +308,7 @@ describe("the served and the documented routes", () => {
     expect(made.headers.get("x-ignored-fields")).toBe("colour");
     const again = await admin.call(method, path, { body: { ...body, colour: 1 }, headers });
     expect(again.headers.get("idempotency-replayed")).toBe("true");
+    expect(again.headers.get("location")).toBe(made.headers.get("location"));
     const other = await admin.call(method, path, { body: { ...body, amount: 1 }, headers });
     expect(other.status).toBe(422);
     for (const reply of [made, again, other]) {

@@ -23,6 +23,12 @@ const createDispute = () =>
     body: { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" },
   });
 
+it("the path of a created record begins with it too", async () => {
+  const { status, headers, body } = await createDispute();
+  const path = `${DISPUTES.replace("{t}", "behind")}/${body.disputeId}`;
+  expect([status, headers.get("location")]).toEqual([201, `/receivables${path}`]);
+});
+
 verifies("D-DISP-12");
 it("links to other pages begin with the path under which a proxy serves the platform", async () => {
   for (let made = 0; made < 3; made += 1) await createDispute();

@@ -19,6 +19,7 @@ export const HEADERS = {
   Link: textHeader(
     "URLs of the next and previous page (RFC 8288). Absent if the request is not paged.",
   ),
+  Location: textHeader("Path of the created record."),
   "X-Ignored-Fields": textHeader(
     "Comma-separated list of unknown body fields, which were ignored.",
   ),

@@ -1,4 +1,5 @@
 import type { Operation } from "../operation.ts";
+import { findRecordPath } from "../record-paths.ts";
 import {
   hasVersionInAnswer,
   hasTotalCount,
@@ -19,8 +20,9 @@ const STATUS_DESCRIPTIONS = {
   304: "Not modified (ETag matches).",
 };
 
-const listHeaders = (operation: Operation): HeaderName[] => [
+const listHeaders = (operation: Operation, status: number): HeaderName[] => [
   "X-Request-Id",
+  ...(status === 201 && findRecordPath(operation) !== undefined ? (["Location"] as const) : []),
   ...(hasVersionInAnswer(operation) || isCacheable(operation) ? (["ETag"] as const) : []),
   ...(hasTotalCount(operation) ? (["X-Total-Count"] as const) : []),
   ...(isPaged(operation) ? (["Link"] as const) : []),
@@ -56,7 +58,7 @@ export const buildSuccessResponses = (
       status,
       {
         description: STATUS_DESCRIPTIONS[status],
-        headers: buildHeaderRefs(listHeaders(operation)),
+        headers: buildHeaderRefs(listHeaders(operation, status)),
         ...(status === 304 ? {} : buildContent(operation, schemas)),
       },
     ]),

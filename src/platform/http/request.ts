@@ -1,6 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "../../contract/errors.ts";
 import type { Service } from "../../contract/operation.ts";
+import { findRecordPath } from "../../contract/record-paths.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import { type Span, traced } from "../../kit/tracing.ts";
 import { toErrorFields } from "../../kit/log.ts";
@@ -159,13 +160,30 @@ export const createCut = (
   };
 };
 
+/** Returns the path of a created record, where an operation reads it. */
+const buildLocation = (
+  { publicPath }: RequestNeeds,
+  { operation, url }: RequestContext,
+  createdId: string | undefined,
+): Record<string, string> => {
+  const path = createdId === undefined ? undefined : findRecordPath(operation);
+  if (createdId === undefined || path === undefined) return {};
+  const name = path === operation.path ? "" : `/${encodeURIComponent(createdId)}`;
+  return { Location: publicPath + url.pathname + name };
+};
+
 const respond = async (
   needs: RequestNeeds,
   context: RequestContext,
   { status, headers, body, createdId, audit: facts }: Reply,
 ): Promise<Response> => {
   const { operation, request, url } = context;
-  const all = { ...buildCommonHeaders(context.requestId), ...headers, ...context.rateLimitHeaders };
+  const all = {
+    ...buildCommonHeaders(context.requestId),
+    ...headers,
+    ...buildLocation(needs, context, createdId),
+    ...context.rateLimitHeaders,
+  };
   const rowCount = countRows(body);
   if (operation.cacheSeconds > 0) {
     const { response, bytes } = buildCachedResponse(request, operation.cacheSeconds, body, all);
