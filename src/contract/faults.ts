@@ -2,6 +2,9 @@ import type { z } from "zod";
 import { InexactNumber } from "../kit/json.ts";
 import type { Fault } from "./errors.ts";
 
+/** A validated value, or what is wrong with it. */
+export type Checked<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
+
 type Issue = z.core.$ZodIssue;
 
 const MAX_KEY_CHARACTERS = 100;

@@ -74,9 +74,6 @@ const buildRequirement = ({ access }: Operation): object => ({
   ...(isScope(access) ? { "x-scope": access } : {}),
 });
 
-const buildExtension = ({ extension }: Operation): object =>
-  extension ? { "x-extension": true } : {};
-
 const POST_ALIAS_HINT =
   "If your HTTP client cannot send a body with GET, use POST on the same path.";
 
@@ -98,7 +95,7 @@ const buildRoute = (
     description: paragraphs.join("\n\n"),
     security: buildSecurity(operation),
     ...buildRequirement(operation),
-    ...buildExtension(operation),
+    ...(operation.extension ? { "x-extension": true } : {}),
     parameters: buildParameters(operation, schemas),
     ...buildRequestBody(operation, schemas),
     responses: { ...buildSuccessResponses(operation, schemas), ...refusals.of(operation) },

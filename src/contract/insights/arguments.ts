@@ -1,9 +1,7 @@
 import { z } from "zod";
 import { findNearest } from "../../kit/nearest.ts";
 import type { Fault } from "../errors.ts";
-import { toFaults } from "../faults.ts";
-
-export type Parsed<T> = { value: T; faults?: undefined } | { value?: undefined; faults: Fault[] };
+import { type Checked, toFaults } from "../faults.ts";
 
 /** Returns the words after a fault that name the most similar known value and all known ones, or the first of them. */
 export const describeKnown = (word: string, known: readonly string[], most = Infinity): string => {
@@ -17,7 +15,7 @@ export const describeKnown = (word: string, known: readonly string[], most = Inf
 export const parseArguments = <S extends z.ZodObject>(
   schema: S,
   sent: unknown,
-): Parsed<z.output<S>> => {
+): Checked<z.output<S>> => {
   const { data, error } = schema.safeParse(sent, { reportInput: true });
   if (data !== undefined) return { value: data };
   const known = Object.keys(schema.shape);
@@ -70,7 +68,7 @@ export const Order = z.enum(["asc", "desc"]);
 export const chooseOrder = <T extends string>(
   known: readonly T[],
   orderBy: string | undefined,
-): Parsed<T | undefined> => {
+): Checked<T | undefined> => {
   const value = known.find((name) => name === orderBy);
   if (orderBy === undefined || value !== undefined) return { value };
   const message = `is not a grouping or figure of this summary${describeKnown(orderBy, known)}`;
@@ -99,3 +97,14 @@ export const AgeBuckets = z
     error: "must ascend, such as [30, 60, 90]",
     params: { code: "format" },
   });
+
+/** The arguments of a summary in groups, validated. */
+export type Summary<Filters, Grouping, Figure> = {
+  filters: Filters;
+  groupBy: readonly Grouping[];
+  ageBuckets: readonly number[];
+  /** Without it: age and dates ascending, else the amount descending. */
+  orderBy: Grouping | Figure | undefined;
+  order: "asc" | "desc" | undefined;
+  limit: number;
+};

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Checked } from "../faults.ts";
 import {
   AgeBuckets,
   chooseOrder,
@@ -6,7 +7,7 @@ import {
   MAX_GROUPINGS,
   Order,
   parseArguments,
-  type Parsed,
+  type Summary,
   wordAmong,
 } from "./arguments.ts";
 import { UNITS } from "./calendar.ts";
@@ -61,18 +62,10 @@ export const DisputeSummaryBody = z.strictObject({
   limit: ItemLimit,
 });
 
-export type DisputeSummary = {
-  filters: DisputeFilters;
-  groupBy: readonly DisputeGrouping[];
-  ageBuckets: readonly number[];
-  /** Without it: age and dates ascending, else the amount descending. */
-  orderBy: DisputeGrouping | DisputeFigure | undefined;
-  order: "asc" | "desc" | undefined;
-  limit: number;
-};
+export type DisputeSummary = Summary<DisputeFilters, DisputeGrouping, DisputeFigure>;
 
 /** Validates the arguments of a dispute summary. */
-export const parseDisputeSummary = (sent: unknown): Parsed<DisputeSummary> => {
+export const parseDisputeSummary = (sent: unknown): Checked<DisputeSummary> => {
   const { value, faults } = parseArguments(DisputeSummaryBody, sent);
   if (value === undefined) return { faults };
   const { groupBy: names, ageBuckets, orderBy, order, limit, ...filters } = value;

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import type { Checked } from "../faults.ts";
 import { RecordNumber } from "../fields.ts";
 import {
   AgeBuckets,
@@ -9,7 +10,7 @@ import {
   oneOrMore,
   Order,
   parseArguments,
-  type Parsed,
+  type Summary,
   wordAmong,
   wordInAnyCase,
 } from "./arguments.ts";
@@ -67,18 +68,10 @@ export type DocumentFilters = Omit<
   "groupBy" | "ageBuckets" | "orderBy" | "order" | "limit"
 >;
 
-export type DocumentSummary = {
-  filters: DocumentFilters;
-  groupBy: readonly DocumentGrouping[];
-  ageBuckets: readonly number[];
-  /** Without it: age and dates ascending, else the amount descending. */
-  orderBy: DocumentGrouping | DocumentFigure | undefined;
-  order: "asc" | "desc" | undefined;
-  limit: number;
-};
+export type DocumentSummary = Summary<DocumentFilters, DocumentGrouping, DocumentFigure>;
 
 /** Validates the arguments of a document summary. */
-export const parseDocumentSummary = (sent: unknown): Parsed<DocumentSummary> => {
+export const parseDocumentSummary = (sent: unknown): Checked<DocumentSummary> => {
   const { value, faults } = parseArguments(DocumentSummaryBody, sent);
   if (value === undefined) return { faults };
   const { groupBy: names, ageBuckets, orderBy, order, limit, ...filters } = value;

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import type { Fault } from "../errors.ts";
+import type { Checked } from "../faults.ts";
 import { CATALOGUE, findField, isSource, type Source, SOURCES } from "../payments/catalogue.ts";
 import type { Field } from "../payments/field.ts";
 import { type Filter, parseFilter } from "../payments/filter.ts";
@@ -13,7 +14,6 @@ import {
   MAX_GROUPINGS,
   Order,
   parseArguments,
-  type Parsed,
   wordAmong,
 } from "./arguments.ts";
 import { type Unit, UNITS } from "./calendar.ts";
@@ -224,7 +224,7 @@ const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boo
   all.findIndex((one) => formatMeasure(one) === formatMeasure(measure)) === place;
 
 /** Validates the arguments of a payment summary against the catalogue. */
-export const parsePaymentSummary = (body: unknown): Parsed<PaymentSummary> => {
+export const parsePaymentSummary = (body: unknown): Checked<PaymentSummary> => {
   const { value, faults } = parseArguments(PaymentSummaryBody, body);
   if (value === undefined) return { faults };
   const { source, filters = {}, orderBy: word, order, limit, topRows, topOrder } = value;

@@ -130,32 +130,18 @@ const narrowSchema = (name: string, properties: object): object => ({
   allOf: [{ $ref: `#/components/schemas/${name}` }, { type: "object", properties }],
 });
 
-const buildGatewayContent = (status: number, codes: readonly Code[]): object => ({
-  "application/problem+json": {
-    schema: narrowSchema("Problem", {
-      status: { const: status },
-      code: { enum: codes },
-    }),
-  },
-});
-
-const buildExportContent = (status: number): object => ({
-  "application/json": {
-    schema: narrowSchema("ExportProblem", {
-      error: { type: "object", properties: { code: { const: EXPORT_CODES[status] } } },
-    }),
-  },
-});
-
-const buildIngestContent = (codes: readonly Code[]): object => ({
-  "application/json": {
-    schema: narrowSchema("IngestProblem", { error: { enum: codes.map(toIngestCode) } }),
-  },
-});
-
 const buildContent = (service: Service, status: number, codes: readonly Code[]): object => {
-  if (service === "gateway") return buildGatewayContent(status, codes);
-  return service === "export" ? buildExportContent(status) : buildIngestContent(codes);
+  if (service === "gateway") {
+    const schema = narrowSchema("Problem", { status: { const: status }, code: { enum: codes } });
+    return { "application/problem+json": { schema } };
+  }
+  const schema =
+    service === "export"
+      ? narrowSchema("ExportProblem", {
+          error: { type: "object", properties: { code: { const: EXPORT_CODES[status] } } },
+        })
+      : narrowSchema("IngestProblem", { error: { enum: codes.map(toIngestCode) } });
+  return { "application/json": { schema } };
 };
 
 const buildErrorResponse = (service: Service, status: number, codes: readonly Code[]): object => ({

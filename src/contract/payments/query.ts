@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Fault } from "../errors.ts";
-import { toFaults } from "../faults.ts";
+import { type Checked, toFaults } from "../faults.ts";
 import { requiredText } from "../fields.ts";
 import { findNearest } from "../../kit/nearest.ts";
 import { CATALOGUE, findField, isSource, type Source, SOURCES } from "./catalogue.ts";
@@ -47,9 +47,7 @@ export type Selection = {
   filter: Filter;
 };
 
-type ParseResult<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
-
-const resolveFields = (source: Source, names: readonly string[]): ParseResult<readonly Field[]> => {
+const resolveFields = (source: Source, names: readonly string[]): Checked<readonly Field[]> => {
   const all = CATALOGUE[source].fields;
   if (names.length === 0) return { value: all.filter(({ core }) => core) };
   const wrong = (name: string): string =>
@@ -81,7 +79,7 @@ const suggestKey = (fault: Fault, known: readonly string[]): Fault => {
 export const parseSelection = <S extends z.ZodObject>(
   schema: S,
   body: unknown,
-): ParseResult<Selection & { rest: z.output<S> }> => {
+): Checked<Selection & { rest: z.output<S> }> => {
   const parsed = schema.safeParse(body, { reportInput: true });
   const names = Object.keys(schema.shape);
   const found = (parsed.error === undefined ? [] : toFaults(parsed.error)).map((fault) =>

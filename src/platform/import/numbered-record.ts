@@ -1,7 +1,8 @@
 import { z } from "zod";
+import type { Checked } from "../../contract/faults.ts";
 import { IngestNumber } from "../../contract/ingest-fields.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { checkValue, type Checked, type Fields } from "../services/ingest/body.ts";
+import { checkValue, type Fields } from "../services/ingest/body.ts";
 import { type Fields as FieldNames, collectFields } from "./fields.ts";
 
 /** Dependencies of the targets for records of the ingest API. */

@@ -1,5 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
-import type { Checked } from "../services/ingest/body.ts";
+import type { Checked } from "../../contract/faults.ts";
 import type { Db } from "../store/port.ts";
 import type { Fields } from "./fields.ts";
 

@@ -42,22 +42,18 @@ const toDelivery = (row: WebhookAttemptRow): WebhookDelivery => ({
   createdAt: formatTimestamp(row.created_at),
 });
 
-type Refusing = Pick<Call, "refuse">;
-
-const refuseUrl = (call: Refusing, why: string): never => call.refuse("callbackUrl", "format", why);
-
 /** The URL without its fragment, which is never sent. */
-const parseUrl = async (sent: string, hosts: HostNeeds, call: Refusing): Promise<string> => {
+const parseUrl = async (sent: string, hosts: HostNeeds, call: Call): Promise<string> => {
+  const refuse = (why: string): never => call.refuse("callbackUrl", "format", why);
   const url = parseCallback(sent);
-  if (typeof url === "string") return refuseUrl(call, url);
+  if (typeof url === "string") return refuse(url);
   try {
     await resolveCallback(url, hosts);
   } catch (error) {
     if (!(error instanceof BlockedAddress)) {
-      refuseUrl(call, "must name a host that can be resolved");
+      refuse("must name a host that can be resolved");
     }
-    refuseUrl(
-      call,
+    refuse(
       url.protocol === "http:"
         ? "must be an https URL"
         : "must not lead to a private, loopback, link-local or otherwise special address",

@@ -5,7 +5,7 @@ import { CATALOGUE, type Source } from "../../../contract/payments/catalogue.ts"
 import type { Field } from "../../../contract/payments/field.ts";
 import { checkValue } from "../../../contract/payments/value.ts";
 import { countDecimals } from "../../money.ts";
-import type { Checked } from "../../services/ingest/body.ts";
+import type { Checked } from "../../../contract/faults.ts";
 import { parseDay } from "../dates.ts";
 import type { Fields } from "../fields.ts";
 

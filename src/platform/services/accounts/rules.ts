@@ -1,11 +1,11 @@
 import { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { Fault } from "../../../contract/errors.ts";
+import type { Checked } from "../../../contract/faults.ts";
 import { isRecord } from "../../../kit/json.ts";
 import type { TenantRow } from "../../store/tables.ts";
 import {
   checkCode,
   checkValue,
-  type Checked,
   createNarrowing,
   type Fields,
   mergeBody,

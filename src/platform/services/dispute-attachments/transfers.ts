@@ -86,11 +86,8 @@ const findGranted = async (
   { method, id, claim }: { method: Grant["method"]; id: string; claim: Claim },
 ): Promise<Row> => {
   const row = await findSignedAttachment(store.read, id);
-  if (row === undefined) throw createRefusal(method);
-  if (!signedUrls.holds({ method, tenantId: row.tenant_id, id }, claim, clock())) {
-    throw createRefusal(method);
-  }
-  return row;
+  if (row && signedUrls.holds({ method, tenantId: row.tenant_id, id }, claim, clock())) return row;
+  throw createRefusal(method);
 };
 
 const storeFile = async (

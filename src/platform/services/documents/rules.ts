@@ -1,5 +1,6 @@
 import type { z } from "zod";
 import type { Fault } from "../../../contract/errors.ts";
+import type { Checked } from "../../../contract/faults.ts";
 import { IngestNumber } from "../../../contract/ingest-fields.ts";
 import {
   ClosureFields,
@@ -12,7 +13,6 @@ import { isRecord } from "../../../kit/json.ts";
 import {
   checkCode,
   checkValue,
-  type Checked,
   createNarrowing,
   toDateText,
   type Fields,

@@ -3,7 +3,7 @@ import { iso31661Alpha2ToAlpha3 } from "iso-3166/1-a2-to-1-a3.js";
 import languages from "iso-639-1";
 import { z } from "zod";
 import type { Fault } from "../../../contract/errors.ts";
-import { toFaults } from "../../../contract/faults.ts";
+import { type Checked, toFaults } from "../../../contract/faults.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import { isRecord } from "../../../kit/json.ts";
 
@@ -11,9 +11,6 @@ export type Fields = Record<string, unknown>;
 
 /** The kind of write. `update` keeps the fields that are not sent, the others clear them. */
 export type Write = "create" | "replace" | "update";
-
-/** A validated body: its value or its faults. */
-export type Checked<T> = { value: T; faults?: never } | { value?: never; faults: Fault[] };
 
 const omitNulls = (value: unknown): unknown =>
   isRecord(value)
