@@ -96,17 +96,6 @@ export const findCaller = (authInfo: AuthInfo | undefined): Caller | undefined =
   (authInfo as Partial<CallerAuthInfo> | undefined)?.extra?.caller;
 
 /**
- * Returns the caller of an HTTP request.
- *
- * @throws {Error} for a request that was not authenticated
- */
-export const requireCaller = ({ http }: RequestAuth): Caller => {
-  const caller = findCaller(http?.authInfo);
-  if (caller === undefined) throw new Error("The request is not authenticated.");
-  return caller;
-};
-
-/**
  * Requires a scope. Handlers check again what the HTTP transport has checked by headers and body.
  *
  * @throws {ProtocolError} InvalidRequest

@@ -18,7 +18,7 @@ import { createReadResource, type ReadResource } from "./resources/resources.ts"
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
-import type { CallTool } from "./tools/tool-call.ts";
+import type { CallTool, ToolContext } from "./tools/tool-context.ts";
 import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
@@ -27,7 +27,6 @@ import { offeredToolsets, listChecker, describeUnlisted } from "./tools/tool-lis
 import { createRunCall } from "./tools/run-call.ts";
 import { scopeOfTool } from "./tools/kinds.ts";
 import { offerTools } from "./tools/unknown-names.ts";
-import type { ToolContext } from "./tools/tool-context.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */

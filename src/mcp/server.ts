@@ -60,8 +60,8 @@ export type ServerSubscriptions = SubscriptionContext & {
   shared?: SharedSubscriptions | undefined;
 };
 
-/** Creates access to the handlers of one caller, for a server that only its own host can reach. */
-const createOwnHandlers = ({ open }: Pick<ServerOptions, "open">): FindHandlers => {
+/** Creates the subscriptions, and the handlers of one caller, of a server that only its own host can reach. */
+export const createLocalSubscriptions = ({ open, log }: ServerOptions): ServerSubscriptions => {
   const caller = createOwnCaller("default");
   const openHandlers = createLazy(async (): Promise<Handlers> => {
     const [{ createHandlers }, context] = await Promise.all([
@@ -70,14 +70,11 @@ const createOwnHandlers = ({ open }: Pick<ServerOptions, "open">): FindHandlers 
     ]);
     return createHandlers(context);
   });
-  return async (_auth, use) => use(await openHandlers(), caller);
+  return {
+    find: async (_auth, use) => use(await openHandlers(), caller),
+    watches: createWatches({ now: systemClock, wait: systemWait, log }),
+  };
 };
-
-/** Creates the subscriptions of a server that only its own host can reach. */
-export const createLocalSubscriptions = (options: ServerOptions): ServerSubscriptions => ({
-  find: createOwnHandlers(options),
-  watches: createWatches({ now: systemClock, wait: systemWait, log: options.log }),
-});
 
 type InfoOf = (authInfo: AuthInfo | undefined) => ServerInfo;
 

@@ -1,7 +1,7 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
-import { type Caller, requireCaller } from "../caller.ts";
+import { type Caller, findCaller } from "../caller.ts";
 import type { FindHandlers, Handlers } from "../handlers.ts";
 import type { ServerOptions } from "../server.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
@@ -138,8 +138,9 @@ export const createCallers = (
   });
   const timer = setInterval(() => entries.purgeStale(), MINUTE).unref();
   return {
-    async find(auth, use) {
-      const caller = requireCaller(auth);
+    async find({ http }, use) {
+      const caller = findCaller(http?.authInfo);
+      if (caller === undefined) throw new Error("The request is not authenticated.");
       const entry = await acquireEntry({ serverOptions, now, entries }, caller);
       try {
         return await use((await entry.ready).handlers, caller);

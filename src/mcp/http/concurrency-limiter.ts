@@ -32,45 +32,29 @@ const shuttingDown = (): Response =>
     headers: { ...RETRY_HEADER, Connection: "close" },
   });
 
-/** Creates a count of the running requests, in total and per caller. */
-const createTally = () => {
-  const callers = new Map<string, number>();
-  let total = 0;
-  let onEmpty: (() => void) | undefined;
-  return {
-    total: () => total,
-    countOf: (caller: string): number => callers.get(caller) ?? 0,
-    add({ caller, requests }: Load): void {
-      total += requests;
-      callers.set(caller, (callers.get(caller) ?? 0) + requests);
-    },
-    remove({ caller, requests }: Load): void {
-      total -= requests;
-      const left = (callers.get(caller) ?? requests) - requests;
-      if (left === 0) callers.delete(caller);
-      else callers.set(caller, left);
-      if (total === 0) onEmpty?.();
-    },
-    waitUntilEmpty: (): Promise<void> =>
-      total === 0
-        ? Promise.resolve()
-        : new Promise((resolve) => {
-            onEmpty = resolve;
-          }),
-  };
-};
-
 export const createConcurrencyLimiter = (
   limits: ConcurrencyLimits = CONCURRENCY_LIMITS,
 ): ConcurrencyLimiter => {
-  const tally = createTally();
+  /** The running requests of each caller. */
+  const callers = new Map<string, number>();
+  const drained = Promise.withResolvers<void>();
   let reading = 0;
+  let running = 0;
   let isClosed = false;
+
+  const count = (caller: string, change: number): void => {
+    running += change;
+    const left = (callers.get(caller) ?? 0) + change;
+    if (left === 0) callers.delete(caller);
+    else callers.set(caller, left);
+    if (isClosed && running === 0) drained.resolve();
+  };
 
   const findRefusal = ({ caller, requests }: Load): Response | undefined => {
     if (isClosed) return shuttingDown();
-    if (tally.countOf(caller) + requests > limits.perCaller) return callerBusy(limits.perCaller);
-    return tally.total() + requests > limits.running ? serverBusy() : undefined;
+    const own = callers.get(caller) ?? 0;
+    if (own + requests > limits.perCaller) return callerBusy(limits.perCaller);
+    return running + requests > limits.running ? serverBusy() : undefined;
   };
 
   return {
@@ -87,8 +71,8 @@ export const createConcurrencyLimiter = (
     async run(load, act) {
       const refusal = findRefusal(load);
       if (refusal !== undefined) return refusal;
-      tally.add(load);
-      const release = (): void => tally.remove(load);
+      count(load.caller, load.requests);
+      const release = (): void => count(load.caller, -load.requests);
       try {
         return onResponseEnd(await act(), release);
       } catch (error) {
@@ -98,7 +82,8 @@ export const createConcurrencyLimiter = (
     },
     close() {
       isClosed = true;
-      return tally.waitUntilEmpty();
+      if (running === 0) drained.resolve();
+      return drained.promise;
     },
   };
 };

@@ -126,14 +126,7 @@ export const checkIssuer = async (
 };
 
 /** The claims of a valid token. */
-type Claims = {
-  sub?: unknown;
-  exp?: unknown;
-  scope?: unknown;
-  scp?: unknown;
-  client_id?: unknown;
-  azp?: unknown;
-};
+type Claims = Partial<Record<"sub" | "exp" | "scope" | "scp" | "client_id" | "azp", unknown>>;
 
 /** Returns the OAuth client of a token: `client_id` in RFC 9068, `azp` in OpenID Connect. */
 const clientOf = ({ client_id, azp }: Claims): string => {

@@ -12,7 +12,7 @@ import type { Given } from "./arguments.ts";
 import type { Consented } from "./confirm.ts";
 import { type Asking, prepareCall } from "./question.ts";
 import { resolveNames } from "./record-names.ts";
-import type { Working } from "./tool-call.ts";
+import type { Working } from "./tool-context.ts";
 
 type Fields = Record<string, unknown>;
 type Change = { disputeId: string; change: Fields; ifMatch?: string };

@@ -9,7 +9,7 @@ import { type Clock, formatTimestamp, MINUTE } from "../../kit/clock.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { createSeal, type Seal } from "../../kit/seal.ts";
 import { bindingOf, type Purpose } from "./binding.ts";
-import type { Asking } from "./question.ts";
+import type { Asking, Version } from "./question.ts";
 import { Refusal } from "../results/refusal.ts";
 import type { Settings } from "../caller.ts";
 import type { ReplayGuard } from "./replay-guard.ts";
@@ -31,9 +31,6 @@ type Question = {
   host: Host;
   token: string | undefined;
 };
-
-/** The version of the record that a call may act on; `absent`: it may only create it. */
-export type Version = { etag: string | null; absent: boolean };
 
 /** The question that goes out, or leave to act on one version of the record. */
 export type Consented = { ask: InputRequiredResult } | Version;

@@ -7,7 +7,7 @@ import { contract } from "../../contract/index.ts";
 import { findExtension, FILE_TYPES } from "../../contract/file-types.ts";
 import { dataBudget, present } from "../results/answer.ts";
 import type { Given } from "./arguments.ts";
-import type { Working } from "./tool-call.ts";
+import type { Working, ToolContext } from "./tool-context.ts";
 import { sanitize, sanitizeLine, sanitizeText } from "../results/sanitize.ts";
 import {
   blobOf,
@@ -18,7 +18,6 @@ import {
   withFile,
 } from "../results/file-content.ts";
 import { cost, type Fields, isWithinBudget } from "../results/budget.ts";
-import type { ToolContext } from "./tool-context.ts";
 import { disputeFileUri } from "../results/resource-uris.ts";
 
 const { get } = contract.dispute_attachments;

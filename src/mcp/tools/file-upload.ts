@@ -9,11 +9,10 @@ import { SECOND } from "../../kit/clock.ts";
 import { systemWait, type Wait } from "../../kit/wait.ts";
 import { present, recordAnswer } from "../results/answer.ts";
 import type { Given } from "./arguments.ts";
-import type { Working } from "./tool-call.ts";
+import type { Working, ToolContext } from "./tool-context.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import type { Fields } from "../results/budget.ts";
 import { openLocalFile } from "./local-file.ts";
-import type { ToolContext } from "./tool-context.ts";
 
 const { create, get, list } = contract.dispute_attachments;
 

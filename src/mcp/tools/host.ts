@@ -8,7 +8,7 @@ import { Problem } from "../../contract/errors.ts";
 import { MINUTE } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
 import { CONFIRM_FORM, type Host } from "./confirm.ts";
-import type { Progress } from "./tool-call.ts";
+import type { Progress } from "./tool-context.ts";
 import type { Opens, UrlPage } from "./hand-over.ts";
 import { randomId } from "../../kit/ids.ts";
 import { type Caller, capabilitiesOf } from "../caller.ts";

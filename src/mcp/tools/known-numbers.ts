@@ -10,6 +10,7 @@ import {
   respellArguments,
 } from "../../insights/spellings.ts";
 import { createNumberContext } from "../results/number-context.ts";
+import { readUnlessRefused } from "./record-names.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
 type Args = Record<string, unknown>;
@@ -33,14 +34,11 @@ const searchNumbers = async (
   { list, kind }: Numbered,
   search: string,
 ): Promise<string[]> => {
-  try {
+  const rows = await readUnlessRefused(options, async () => {
     const { output } = await broker.call(list, { search, limit: MAX_SIMILAR }, options);
-    const { data } = output as { data: Args[] };
-    return data.map((row) => String(row[`${kind}Number`]));
-  } catch (error) {
-    if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
-    return [];
-  }
+    return (output as { data: Args[] }).data;
+  });
+  return rows.map((row) => String(row[`${kind}Number`]));
 };
 
 /**

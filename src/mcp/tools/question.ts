@@ -20,19 +20,16 @@ const MAX_QUESTION = 600;
 /** More than any question shows of a record, or searches in a list. */
 const MOST_READ: Step = [MAX_QUESTION, 10_000, 200];
 
-/** A question, or null where no person needs to be asked. */
-export type Asking = {
-  summary: string | null;
-  /** Of the record that the question is about. */
-  etag: string | null;
-  /** The record does not exist, and the call creates it. */
-  absent: boolean;
-};
+/** The version of the record that a call may act on; `absent`: it does not exist, and the call may only create it. */
+export type Version = { etag: string | null; absent: boolean };
+
+/** A question, or null where no person needs to be asked, and the version that it is about. */
+export type Asking = Version & { summary: string | null };
 
 type Needs = { broker: Broker; tool: OperationTool; args: Arguments; options: CallOptions };
 
 /** The version of the record that the call names, and the records that its question is about. */
-export type Prepared = { etag: string | null; absent: boolean; records: Records };
+type Prepared = Version & { records: Records };
 
 type Found = { name: string; reply?: Reply | undefined; missing?: boolean };
 

@@ -66,14 +66,14 @@ const refuseAmbiguous = (field: string, code: string, candidates: string[]): nev
 };
 
 /** Returns what was read; nothing if the platform refuses to, so that it judges the value itself. */
-const readUnlessRefused = async <T>(
-  { options }: Context,
+export const readUnlessRefused = async <T>(
+  { signal }: CallOptions,
   read: () => Promise<readonly T[]>,
 ): Promise<readonly T[]> => {
   try {
     return await read();
   } catch (error) {
-    if (!(error instanceof Problem) || options.signal?.aborted === true) throw error;
+    if (!(error instanceof Problem) || signal?.aborted === true) throw error;
     return [];
   }
 };
@@ -82,7 +82,7 @@ const readUnlessRefused = async <T>(
 const toDisputeId = async (context: Context, field: string, value: string): Promise<string> => {
   if (parseDisputeCode(value) === undefined) return value;
   const numbers = await createNumberContext(context.broker, context.options);
-  const found = await readUnlessRefused(context, () => findByCode(numbers, value));
+  const found = await readUnlessRefused(context.options, () => findByCode(numbers, value));
   if (found.length > 1) {
     const candidates = found.map(
       ({ disputeId, accountNumber }) => `${disputeId} of account ${accountNumber}`,
@@ -101,7 +101,7 @@ const toConfigurationId = async (
   const coded = CODED[field];
   if (coded === undefined || value === "" || UUID.test(value)) return value;
   const { broker, options } = context;
-  const rows = await readUnlessRefused(context, async () => {
+  const rows = await readUnlessRefused(options, async () => {
     const { output } = await broker.call(coded.list, {}, options);
     return Array.isArray(output) ? (output as Fields[]) : [];
   });

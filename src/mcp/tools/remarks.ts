@@ -1,6 +1,6 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Remark } from "../../../tools/tool.ts";
-import type { Working } from "./tool-call.ts";
+import type { Working } from "./tool-context.ts";
 
 type Args = Record<string, unknown>;
 

@@ -6,6 +6,11 @@ import type { CallLog } from "./call-log.ts";
 import type { CountCall } from "./rate-limiter.ts";
 import type { ReplayGuard } from "./replay-guard.ts";
 import type { SecretPages } from "./secret-pages.ts";
+import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { Broker } from "../../broker/port.ts";
+import type { OperationTool, Tool } from "../../../tools/tool.ts";
+import type { Host } from "./confirm.ts";
+import type { Opens } from "./hand-over.ts";
 
 /** Dependencies of one caller's tool calls; all servers for that caller share them. */
 export type ToolContext = CallerContext & {
@@ -25,4 +30,27 @@ export type ToolContext = CallerContext & {
   ending?: AbortSignal;
   /** Pages that show a stored secret to its owner; absent if the owner uses this machine. */
   secretPages?: SecretPages;
+};
+
+/** Reports the progress of a call to the host; each step is one sentence. */
+export type Progress = (message: string) => Promise<void>;
+
+export type ToolCall = {
+  tool: Tool;
+  args: Record<string, unknown>;
+  /** The authorization and the program that call, as `clientOf` names them. */
+  client: string;
+  host: Host;
+  opens: Opens;
+  signal: AbortSignal;
+  /** Tells the host how far the call has come, where it wants to know. */
+  progress: Progress;
+};
+
+export type CallTool = (call: ToolCall) => Promise<CallToolResult | InputRequiredResult>;
+
+/** A call with the broker that works for it. */
+export type Working<T extends Tool = OperationTool> = Omit<ToolCall, "tool"> & {
+  tool: T;
+  broker: Broker;
 };
