@@ -11,25 +11,6 @@ const MOST_SELECTED = 100;
 const isReasonOf = (row: Arguments, record: Arguments | undefined, names: readonly string[]) =>
   names.some((name) => row[name] === record?.["reasonId"]);
 
-const reasonUses: readonly UseRead[] = [
-  {
-    operation: categories.list,
-    args: (_args, { record }) => record && {},
-    isUse: (row, { record }) =>
-      isReasonOf(row, record, ["defaultInternalReasonId", "defaultExternalReasonId"]),
-    text: ({ reasonCode }) =>
-      `The reason ${formatName(reasonCode)} is a default reason of a category. Give that another one first.`,
-  },
-  {
-    operation: disputes.list,
-    args: (_args, { record }) =>
-      record && { ReasonName: record["description"], Page: 1, PageSize: MOST_SELECTED },
-    isUse: (row, { record }) => isReasonOf(row, record, ["reasonId", "externalReasonId"]),
-    text: ({ reasonCode }) =>
-      `Disputes have the reason ${formatName(reasonCode)}. Deactivate it instead.`,
-  },
-];
-
 const categoryUses: readonly UseRead[] = [
   {
     operation: reasons.list_by_category,
@@ -104,7 +85,24 @@ const reasonDeletion: Confirmation = {
   reads: { record: reasons.get },
   question: ({ reasonCode, categoryCode }, { record }) =>
     `Delete reason ${describeEntry(record, reasonCode)} of category ${formatName(categoryCode)}?`,
-  uses: reasonUses,
+  uses: [
+    {
+      operation: categories.list,
+      args: (_args, { record }) => record && {},
+      isUse: (row, { record }) =>
+        isReasonOf(row, record, ["defaultInternalReasonId", "defaultExternalReasonId"]),
+      text: ({ reasonCode }) =>
+        `The reason ${formatName(reasonCode)} is a default reason of a category. Give that another one first.`,
+    },
+    {
+      operation: disputes.list,
+      args: (_args, { record }) =>
+        record && { ReasonName: record["description"], Page: 1, PageSize: MOST_SELECTED },
+      isUse: (row, { record }) => isReasonOf(row, record, ["reasonId", "externalReasonId"]),
+      text: ({ reasonCode }) =>
+        `Disputes have the reason ${formatName(reasonCode)}. Deactivate it instead.`,
+    },
+  ],
 };
 
 const assigneeDeletion: Confirmation = {

@@ -10,7 +10,7 @@ import { LRUCache } from "lru-cache";
 import { getClientAddress } from "../../kit/client-address.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
-import { toAuthInfo, type Caller } from "../caller.ts";
+import { type Caller, type CallerAuthInfo, toAuthInfo } from "../caller.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { Gate } from "./gate.ts";
 import { IssuerUnavailable } from "./issuer-fetch.ts";
@@ -49,14 +49,13 @@ const FIRST_SCOPES = ["read"];
 /** Maximum number of cached hashes of valid tokens. */
 const MAX_VALID = 10_000;
 
-class Forbidden extends Error {}
+/** A refusal other than the challenge that asks the host to sign in. */
+class Refused extends Error {
+  readonly response: Response;
 
-class TooManyFailures extends Error {
-  readonly retryAfter: number;
-
-  constructor(retryAfter: number) {
-    super("too many invalid tokens");
-    this.retryAfter = retryAfter;
+  constructor(response: Response) {
+    super("refused");
+    this.response = response;
   }
 }
 
@@ -121,7 +120,7 @@ const limitFailures = ({
     });
     if (found === "invalid") {
       valid.delete(name);
-      if (attempt.retryAfter !== undefined) throw new TooManyFailures(attempt.retryAfter);
+      if (attempt.retryAfter !== undefined) throw new Refused(tooMany(attempt.retryAfter));
       if (!wasValid) log.warn("token.refused", { address });
       return found;
     }
@@ -149,7 +148,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
 
   const verifyAccessToken = async (token: string) => {
     const bearer = await verifyLimited(token);
-    if (bearer === "forbidden") throw new Forbidden();
+    if (bearer === "forbidden") throw new Refused(forbidden());
     if (bearer === "invalid") {
       throw new OAuthError(OAuthErrorCode.InvalidToken, "The token is not valid here.");
     }
@@ -158,8 +157,7 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
   };
 
   const refuse = (error: unknown): Response => {
-    if (error instanceof Forbidden) return forbidden();
-    if (error instanceof TooManyFailures) return tooMany(error.retryAfter);
+    if (error instanceof Refused) return error.response;
     if (error instanceof OAuthError) {
       return bearerAuthChallengeResponse(error, {
         requiredScopes: FIRST_SCOPES,
@@ -176,17 +174,11 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
 
   return {
     async admit({ headers }) {
-      let caller: ReturnType<typeof toAuthInfo> | undefined;
-      const verifier = {
-        async verifyAccessToken(token: string) {
-          caller = await verifyAccessToken(token);
-          return caller;
-        },
-      };
+      const verifier = { verifyAccessToken };
       try {
-        await verifyBearerToken(headers.get("authorization"), { verifier });
-        if (caller === undefined) throw new Error("The SDK accepted a token without verifying it.");
-        return caller;
+        // The SDK returns what the verifier has returned.
+        const admitted = await verifyBearerToken(headers.get("authorization"), { verifier });
+        return admitted as CallerAuthInfo;
       } catch (error) {
         return refuse(error);
       }

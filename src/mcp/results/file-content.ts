@@ -1,7 +1,7 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { Problem } from "../../contract/errors.ts";
 import type { Fields } from "./budget.ts";
-import { attachmentUri } from "./resource-uris.ts";
+import { attachmentUri } from "../../insights/record-uris.ts";
 
 const MIB = 1024 * 1024;
 

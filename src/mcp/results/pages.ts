@@ -29,10 +29,10 @@ type Chunk = {
 type Reader = {
   start: Position["page"];
   open(page: Position["page"]): Promise<Chunk>;
-  /** The largest number of records that the caller asked for. */
-  most: number;
+  /** The largest number of records that the caller asked for; absent: no limit. */
+  most?: number;
   /** The caller named a page, so that no other one is read. */
-  single: boolean;
+  single?: boolean;
 };
 
 export type Read = {
@@ -74,7 +74,6 @@ const numbered = (
   const size = number(args[sizeName], single ? DEFAULT_PAGE_SIZE : CHUNK);
   return {
     start: number(args[pageName], 1),
-    most: Infinity,
     single,
     async open(page) {
       const at = number(page, 1);
@@ -90,8 +89,6 @@ const numbered = (
 
 const whole = (args: Fields, ask: Ask): Reader => ({
   start: 1,
-  most: Infinity,
-  single: false,
   async open() {
     const { output, total } = await ask(args);
     const items = recordsOf(output);
@@ -115,7 +112,6 @@ const followed = ({ pageSize, ...args }: Fields, ask: Ask, keep: Keep): Reader =
   return {
     start: null,
     most,
-    single: false,
     async open(page) {
       const cursor = page === null ? {} : { cursor: page };
       const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
@@ -260,6 +256,7 @@ export const readList = async (
   { from, budget, now, shape = (record) => record }: Bounds,
 ): Promise<Read> => {
   const { reader, nameOf, basket, result } = prepareReading(operation, args, ask, budget);
+  const { most = Infinity, single = false } = reader;
   const progress = createProgress(nameOf);
   const until = now() + MAX_READING_MS;
   let at: Position = from ?? { page: reader.start, offset: 0, after: null };
@@ -271,12 +268,12 @@ export const readList = async (
     for (const [index, item] of items.entries()) {
       if (index < first) continue;
       const here = { page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
-      if (basket.items.length >= reader.most) return result(here, total);
+      if (basket.items.length >= most) return result(here, total);
       if (!basket.add(shape(item))) return result(here, total);
     }
     if (next === undefined) return result(null, total);
     at = { page: next, offset: 0, after: nameOf(items.at(-1)) ?? at.after };
-    if (reader.single || basket.items.length >= reader.most) return result(at, total);
+    if (single || basket.items.length >= most) return result(at, total);
     if (read >= MAX_PAGES || now() >= until) return result(at, total);
   }
 };

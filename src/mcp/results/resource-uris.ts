@@ -1,5 +1,3 @@
-export { attachmentUri, disputeFileUri } from "../../insights/record-uris.ts";
-
 export const GUIDE = "receivables://guide";
 export const CONFIGURATION = "receivables://dispute-configuration";
 export const DISPUTE = "receivables://disputes/";

@@ -6,7 +6,7 @@ import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
 import { downloadFile, uploadFile, applyChanges } from "../../../tools/dispute-operations.ts";
-import { isInsightTool, type Tool } from "../../../tools/tool.ts";
+import { isInsightTool, type Tool, type Remark } from "../../../tools/tool.ts";
 import { act, storedSecretIn } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
 import type { Purpose } from "./binding.ts";
@@ -21,7 +21,6 @@ import { createHandOver, describeStored } from "./hand-over.ts";
 import { asksAbout, isCreating, isPaged, needsExportKey } from "./kinds.ts";
 import { listInAnyCase, readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working, ToolContext } from "./tool-context.ts";
-import { findRemarks } from "./remarks.ts";
 import { checkKnown } from "./unknown-names.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
@@ -93,6 +92,31 @@ const callList = async (
   const answer = listAnswer(tool.operation, read, next, args);
   if (!isEmpty) return present(answer);
   return present({ ...answer, notes: [...answer.notes, ...(await describeCase(call, args))] });
+};
+
+/** Whether a record does not exist; false if it cannot be read. */
+const isAbsent = async (
+  { broker, tool, signal }: Working,
+  { operation, args }: Remark,
+  given: Given["args"],
+): Promise<boolean> => {
+  try {
+    await broker.call(operation, args(given), { tool: tool.name, signal });
+    return false;
+  } catch (error) {
+    if (signal.aborted) throw error;
+    return error instanceof Problem && error.status === 404;
+  }
+};
+
+/** Returns the remarks on a call that was made: the records that it names and the platform does not have. */
+const findRemarks = async (call: Working, args: Given["args"]): Promise<string[]> => {
+  const remarks = await Promise.all(
+    (call.tool.remarks ?? []).map(async (remark) =>
+      (await isAbsent(call, remark, args)) ? [remark.text(args)] : [],
+    ),
+  );
+  return remarks.flat();
 };
 
 /** Carries out the operation; a secret in its answer is stored and handed to the person. */

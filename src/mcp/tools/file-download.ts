@@ -18,7 +18,7 @@ import {
   withFile,
 } from "../results/file-content.ts";
 import { cost, type Fields, isWithinBudget } from "../results/budget.ts";
-import { disputeFileUri } from "../results/resource-uris.ts";
+import { disputeFileUri } from "../../insights/record-uris.ts";
 
 const { get } = contract.dispute_attachments;
 
