@@ -1,4 +1,4 @@
-import { Problem } from "../src/contract/errors.ts";
+import { createFieldProblem, Problem } from "../src/contract/errors.ts";
 import { contract } from "../src/contract/index.ts";
 import {
   describeChange,
@@ -18,9 +18,7 @@ const CANCELED = 2;
 const ENDED: readonly unknown[] = [CLOSED, CANCELED];
 
 const refuse = (field: string, message: string): never => {
-  throw new Problem("invalid_request", `${field} ${message}.`, {
-    errors: [{ field, code: "unknown_reference", message }],
-  });
+  throw createFieldProblem("invalid_request", { field, code: "unknown_reference", message });
 };
 
 /**

@@ -114,28 +114,23 @@ const ENDED: readonly string[] = ["completed", "failed", "canceled"];
 // More runs than can end between two polls of a watch.
 const NEWEST = 20;
 
-const readState = async (
-  context: CallerContext,
-  scheduleId: string,
-  options: CallOptions,
-): Promise<RunsState> => {
-  const { schedule, data } = await readStatus(context, { scheduleId, limit: NEWEST }, options);
-  const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
-  const ended = data.filter(({ status }) => ENDED.includes(status));
-  return {
-    ended: ended.map(({ runId }) => runId),
-    isUnderWay: ended.length < data.length,
-    nextRunAt: Number.isNaN(nextRunAt) ? null : nextRunAt,
-  };
-};
-
 /** Creates the reader of a schedule's state for watches. */
 export const createReadState =
   (context: CallerContext) =>
-  (scheduleId: string, options: CallOptions): Promise<RunsState> =>
-    readState(context, scheduleId, options).catch((error: unknown) => {
+  async (scheduleId: string, options: CallOptions): Promise<RunsState> => {
+    try {
+      const { schedule, data } = await readStatus(context, { scheduleId, limit: NEWEST }, options);
+      const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
+      const ended = data.filter(({ status }) => ENDED.includes(status));
+      return {
+        ended: ended.map(({ runId }) => runId),
+        isUnderWay: ended.length < data.length,
+        nextRunAt: Number.isNaN(nextRunAt) ? null : nextRunAt,
+      };
+    } catch (error) {
       throw protocolError(`${EXPORT_RUNS}${encodeURIComponent(scheduleId)}`, error);
-    });
+    }
+  };
 
 /** Returns ids of the schedules whose id or name begins with the typed text. */
 export const completeSchedule = async (

@@ -20,8 +20,6 @@ type Change = { disputeId: string; change: Fields; ifMatch?: string };
 /** A change that the platform is expected to accept. */
 type Checked = { args: Fields; etag: string | null; disputeCode: string; line: string };
 
-type Checks = { checked: Checked[]; faults: Fault[] };
-
 const { update } = contract.disputes;
 const UPDATE_TOOL = defineTool(update, undefined, { confirm: disputeEnding });
 
@@ -67,7 +65,7 @@ const findRepeated = (checked: readonly Checked[]): Fault[] => {
 };
 
 /** Checks every change, so that all faults are named at once. */
-const checkAll = async (call: Working, changes: readonly Change[]): Promise<Checks> => {
+const checkAll = async (call: Working, changes: readonly Change[]) => {
   const check = async (change: Change, at: number) => {
     try {
       return await checkOne(call, change);
@@ -80,11 +78,6 @@ const checkAll = async (call: Working, changes: readonly Change[]): Promise<Chec
   const checked = results.flatMap((result) => ("line" in result ? [result] : []));
   const faults = results.flatMap((result) => ("line" in result ? [] : [result]));
   return { checked, faults: faults.length > 0 ? faults : findRepeated(checked) };
-};
-
-const refuse = (faults: readonly Fault[]): never => {
-  const lines = faults.map(({ field, message }) => `${field} ${message}`);
-  throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, [...faults]);
 };
 
 const toTable = (checked: readonly Checked[]): string =>
@@ -138,7 +131,10 @@ export const createApply =
   ({ consent, answerTokens }: { consent: Consent; answerTokens: number }) =>
   async (call: Working, given: Given): Promise<CallToolResult | InputRequiredResult> => {
     const { checked, faults } = await checkAll(call, given.args["changes"] as Change[]);
-    if (faults.length > 0) refuse(faults);
+    if (faults.length > 0) {
+      const lines = faults.map(({ field, message }) => `${field} ${message}`);
+      throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, faults);
+    }
     const consented = await consent(call, given, async () => ({
       summary: toTable(checked),
       etag: Etags.seal(checked),

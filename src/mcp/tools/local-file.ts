@@ -2,14 +2,13 @@ import { type BigIntStats, constants } from "node:fs";
 import { type FileHandle, lstat, open, realpath } from "node:fs/promises";
 import { isAbsolute, relative, sep } from "node:path";
 import type { Outgoing } from "../../client/transfers.ts";
-import { Problem } from "../../contract/errors.ts";
-import { badArguments } from "../results/refusal.ts";
+import { createFieldProblem, Problem } from "../../contract/errors.ts";
 
 /** An open file; the caller closes it. */
 export type LocalFile = Outgoing & { close(): Promise<void> };
 
 const refuse = (message: string) =>
-  badArguments(`path ${message}.`, [{ field: "path", code: "format", message }]);
+  createFieldProblem("invalid_request", { field: "path", code: "format", message });
 
 const isWithin = (folder: string, path: string): boolean => {
   const way = relative(folder, path);
