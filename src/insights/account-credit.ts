@@ -1,7 +1,7 @@
 import { contract } from "../contract/index.ts";
 import { DAY, formatDay } from "../kit/clock.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import { readPart, toUnavailable, type Unavailable } from "./read-part.ts";
+import { readPart, showPart, toUnavailable, type Unavailable } from "./read-part.ts";
 
 const { company_scores, credit_applications } = contract;
 
@@ -34,6 +34,6 @@ export const readCredit = async (
   return {
     applicationId,
     applicationStatus: applicationStatus.title,
-    scores: score.refused === undefined ? score.value : toUnavailable(score.refused),
+    scores: showPart(score, (value) => value),
   };
 };

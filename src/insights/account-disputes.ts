@@ -37,7 +37,7 @@ const toLargest = ({
 });
 
 /** Open and closed disputes of an account with their figures. */
-export const summarizeDisputes = (all: readonly Dispute[]): Fields => {
+const summarizeDisputes = (all: readonly Dispute[]): Fields => {
   const open = all.filter(({ status }) => status === OPEN);
   const closed = all.filter(({ status }) => status === CLOSED);
   return {
@@ -57,21 +57,15 @@ export const summarizeDisputes = (all: readonly Dispute[]): Fields => {
   };
 };
 
-export type AccountDisputes = {
-  figures: Fields;
-  all: readonly Dispute[];
-  stopped: string | undefined;
-};
-
 /** Reads the disputes of an account. */
 export const readAccountDisputes = async (
   context: InsightContext,
   accountNumber: string,
-): Promise<AccountDisputes> => {
+): Promise<{ figures: Fields; stopped: string | undefined }> => {
   const all: Dispute[] = [];
   const args = { AccountNumber: accountNumber };
   const { stopped } = await readDisputes(context, args, (page) => {
     all.push(...page);
   });
-  return { figures: summarizeDisputes(all), all, stopped };
+  return { figures: summarizeDisputes(all), stopped };
 };

@@ -17,7 +17,7 @@ import {
   findSimilarAccounts,
 } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
-import { attemptPart, type Part, readPart, toUnavailable } from "./read-part.ts";
+import { attemptPart, type Part, readPart, showPart, toUnavailable } from "./read-part.ts";
 
 const { accounts, disputes, payments } = contract;
 
@@ -43,18 +43,17 @@ const showAccount = (part: Part<AccountWithNotes>, hit: AccountHit): Fields => {
 };
 
 const showNotes = (part: Part<AccountWithNotes>) =>
-  part.refused === undefined
-    ? part.value.notes.slice(0, NOTES).map(({ reference, effective_date, body }) => ({
-        reference,
-        date: toDay(effective_date),
-        text: cutText(body, NOTE_CHARACTERS),
-      }))
-    : toUnavailable(part.refused);
+  showPart(part, ({ notes }) =>
+    notes.slice(0, NOTES).map(({ reference, effective_date, body }) => ({
+      reference,
+      date: toDay(effective_date),
+      text: cutText(body, NOTE_CHARACTERS),
+    })),
+  );
 
 type Figures = { figures: Fields; stopped: string | undefined };
 
-const showFigures = (part: Part<Figures>): Fields =>
-  part.refused === undefined ? part.value.figures : toUnavailable(part.refused);
+const figuresOf = ({ figures }: Figures): Fields => figures;
 
 const stoppedIn = (part: Part<Figures>): string[] =>
   part.refused === undefined && part.value.stopped !== undefined ? [part.value.stopped] : [];
@@ -73,8 +72,8 @@ const overview = async (context: InsightContext, hit: AccountHit) => {
     item: {
       account: showAccount(account, hit),
       openDocuments: documents,
-      disputes: showFigures(disputed),
-      payments: showFigures(paid),
+      disputes: showPart(disputed, figuresOf),
+      payments: showPart(paid, figuresOf),
       credit: await readCredit(context, name ?? ""),
       notes: showNotes(account),
     },

@@ -79,13 +79,11 @@ const summarizePayments = (rows: readonly Row[], since: string): Fields => {
   };
 };
 
-export type AccountPayments = { figures: Fields; stopped: string | undefined };
-
 /** Reads the cash application rows of an account: the last 90 days, its last payment, and short payments. */
 export const readAccountPayments = async (
   context: InsightContext,
   accountNumber: string,
-): Promise<AccountPayments> => {
+): Promise<{ figures: Fields; stopped: string | undefined }> => {
   const rows: Row[] = [];
   const query = {
     source: "cashapp" as const,

@@ -1,12 +1,14 @@
 import type { Fields } from "./insight.ts";
 
-/** Returns the fields that have a value. */
-export const withoutNulls = (fields: Fields): Fields =>
+/** Returns the fields whose value is neither null nor undefined. */
+export const omitNulls = (fields: Fields): Fields =>
   Object.fromEntries(
-    Object.entries(fields).filter(
-      ([, value]) => value !== null && value !== undefined && value !== "",
-    ),
+    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
   );
+
+/** Returns the fields that have a value, which an empty text is not. */
+export const withoutNulls = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(omitNulls(fields)).filter(([, value]) => value !== ""));
 
 /** Returns a text with at most so many characters. */
 export const cutText = (text: string, most: number): string => {

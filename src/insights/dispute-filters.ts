@@ -5,99 +5,60 @@ import type { Standing } from "./standing.ts";
 
 type Condition = (standing: Standing) => boolean;
 
-const given = <T>(value: T | undefined, condition: (value: T) => Condition): Condition[] =>
-  value === undefined ? [] : [condition(value)];
-
-const among = (
-  values: readonly string[] | undefined,
-  read: (standing: Standing) => string,
-): Condition[] =>
-  given(values, (list) => {
-    const known = new Set(list.map(fold));
-    return (standing) => known.has(fold(read(standing)));
-  });
-
-/** Compares the UTC day of a time with one or two days, both included. */
-const withinDays = (
-  from: string | undefined,
-  to: string | undefined,
-  read: (standing: Standing) => number | null,
-): Condition[] => {
-  if (from === undefined && to === undefined) return [];
-  const first = from === undefined ? -Infinity : Date.parse(`${from}T00:00:00.000Z`);
-  const last = to === undefined ? Infinity : Date.parse(`${to}T23:59:59.999Z`);
-  return [
-    (standing) => {
-      const at = read(standing);
-      return at !== null && at >= first && at <= last;
-    },
-  ];
+/** Creates the check of whether a text is one of these, in any letter case; every text is where none are given. */
+const createAmong = (texts: readonly string[] | undefined): ((text: string) => boolean) => {
+  if (texts === undefined) return () => true;
+  const known = new Set(texts.map(fold));
+  return (text) => known.has(fold(text));
 };
 
-const listTextConditions = (filters: DisputeFilters, names: NameConditions): Condition[] => [
-  ...among(filters.accountNumber, ({ dispute }) => dispute.accountNumber),
-  ...among(filters.documentNumber, ({ dispute }) => dispute.documentNumber),
-  ...among(filters.disputeCode, ({ dispute }) => dispute.disputeCode),
-  ...among(filters.currencyCode, ({ dispute }) => dispute.currencyCode),
-  ...given(
-    filters.accountName,
-    (part): Condition =>
-      ({ dispute }) =>
-        isPart(dispute.accountName, part),
-  ),
-  ...names.conditions.map(
-    ({ holds }): Condition =>
-      ({ dispute }) =>
-        holds(dispute),
-  ),
-];
+/** Creates the check of the UTC day of a time against one or two days, both included. */
+const createWithinDays = (
+  from: string | undefined,
+  to: string | undefined,
+): ((at: number | null) => boolean) => {
+  if (from === undefined && to === undefined) return () => true;
+  const first = from === undefined ? -Infinity : Date.parse(`${from}T00:00:00.000Z`);
+  const last = to === undefined ? Infinity : Date.parse(`${to}T23:59:59.999Z`);
+  return (at) => at !== null && at >= first && at <= last;
+};
 
-const is =
-  (condition: (standing: Standing) => boolean): (() => Condition) =>
-  () =>
-    condition;
+const createTextFilter = (filters: DisputeFilters, { conditions }: NameConditions): Condition => {
+  const isAccount = createAmong(filters.accountNumber);
+  const isDocument = createAmong(filters.documentNumber);
+  const isCode = createAmong(filters.disputeCode);
+  const isCurrency = createAmong(filters.currencyCode);
+  const { accountName } = filters;
+  return ({ dispute }) =>
+    isAccount(dispute.accountNumber) &&
+    isDocument(dispute.documentNumber) &&
+    isCode(dispute.disputeCode) &&
+    isCurrency(dispute.currencyCode) &&
+    (accountName === undefined || isPart(dispute.accountName, accountName)) &&
+    conditions.every(({ holds }) => holds(dispute));
+};
 
-const listValueConditions = (filters: DisputeFilters): Condition[] => {
-  const {
-    status = [],
-    unassigned = false,
-    amountMin = 0,
-    amountMax = 0,
-    olderThanDays = 0,
-  } = filters;
-  return [
-    ...given(
-      filters.status,
-      is((one) => status.includes(one.status)),
-    ),
-    ...given(
-      filters.unassigned,
-      is(({ dispute }) => (dispute.assigneeId === null) === unassigned),
-    ),
-    ...given(
-      filters.amountMin,
-      is(({ dispute }) => dispute.amount >= amountMin),
-    ),
-    ...given(
-      filters.amountMax,
-      is(({ dispute }) => dispute.amount <= amountMax),
-    ),
-    ...given(
-      filters.olderThanDays,
-      is(({ ageDays }) => ageDays > olderThanDays),
-    ),
-    ...withinDays(filters.createdFrom, filters.createdTo, ({ createdAt }) => createdAt),
-    ...withinDays(filters.closedFrom, filters.closedTo, ({ closedAt }) => closedAt),
-    ...withinDays(undefined, filters.updatedBefore, ({ dispute }) =>
-      Date.parse(dispute.updateDate),
-    ),
-  ];
+const createValueFilter = (filters: DisputeFilters): Condition => {
+  const { status, unassigned, olderThanDays = -Infinity } = filters;
+  const { amountMin = -Infinity, amountMax = Infinity } = filters;
+  const isCreated = createWithinDays(filters.createdFrom, filters.createdTo);
+  const isClosed = createWithinDays(filters.closedFrom, filters.closedTo);
+  const isUpdated = createWithinDays(undefined, filters.updatedBefore);
+  return ({ dispute, status: own, ageDays, createdAt, closedAt }) =>
+    (status === undefined || status.includes(own)) &&
+    (unassigned === undefined || unassigned === (dispute.assigneeId === null)) &&
+    dispute.amount >= amountMin &&
+    dispute.amount <= amountMax &&
+    ageDays > olderThanDays &&
+    isCreated(createdAt) &&
+    isClosed(closedAt) &&
+    isUpdated(Date.parse(dispute.updateDate));
 };
 
 /** Returns the test of every filter but the document's status, which disputes do not tell. */
 export const createFilter = (filters: DisputeFilters, names: NameConditions): Condition => {
-  const conditions = [...listTextConditions(filters, names), ...listValueConditions(filters)];
-  return (standing) => conditions.every((holds) => holds(standing));
+  const [fitsTexts, fitsValues] = [createTextFilter(filters, names), createValueFilter(filters)];
+  return (standing) => fitsTexts(standing) && fitsValues(standing);
 };
 
 const only = <T>(values: Iterable<T> | undefined): T | undefined => {

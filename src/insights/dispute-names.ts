@@ -23,51 +23,28 @@ type NamedFilter = (typeof NAMED)[number];
 
 type Kind = {
   operation: Operation;
-  toNamed: (record: Fields) => Named;
-  /** The id and the name that a dispute has of it. */
-  ofDispute: (dispute: Dispute) => { id: string | null; name: string | null };
-};
-
-const coded =
-  (idField: string) =>
-  (record: Fields): Named => ({
-    id: String(record[idField]),
-    code: String(record["code"]),
-    name: String(record["description"]),
-  });
-
-const toNamedAssignee = (record: Fields): Named => {
-  const { assigneeId, person } = record as Assignee;
-  const name = `${person.firstName} ${person.lastName}`.trim();
-  return { id: assigneeId, code: person.email, name };
+  /** The field of the id, of the record and of a dispute that has it. */
+  id: `${NamedFilter}Id`;
+  /** The field of a dispute with its name. */
+  name: keyof Dispute & `${NamedFilter}${"Name" | "Code"}`;
 };
 
 const KINDS: Readonly<Record<NamedFilter, Kind>> = {
-  reason: {
-    operation: contract.reasons.list,
-    toNamed: coded("reasonId"),
-    ofDispute: ({ reasonId: id, reasonName: name }) => ({ id, name }),
-  },
-  category: {
-    operation: contract.categories.list,
-    toNamed: coded("categoryId"),
-    ofDispute: ({ categoryId: id, categoryName: name }) => ({ id, name }),
-  },
-  department: {
-    operation: contract.departments.list,
-    toNamed: coded("departmentId"),
-    ofDispute: ({ departmentId: id, departmentName: name }) => ({ id, name }),
-  },
-  assignee: {
-    operation: contract.assignees.list,
-    toNamed: toNamedAssignee,
-    ofDispute: ({ assigneeId: id, assigneeName: name }) => ({ id, name }),
-  },
-  resolution: {
-    operation: contract.resolutions.list,
-    toNamed: coded("resolutionId"),
-    ofDispute: ({ resolutionId: id, resolutionCode: name }) => ({ id, name }),
-  },
+  reason: { operation: contract.reasons.list, id: "reasonId", name: "reasonName" },
+  category: { operation: contract.categories.list, id: "categoryId", name: "categoryName" },
+  department: { operation: contract.departments.list, id: "departmentId", name: "departmentName" },
+  assignee: { operation: contract.assignees.list, id: "assigneeId", name: "assigneeName" },
+  resolution: { operation: contract.resolutions.list, id: "resolutionId", name: "resolutionCode" },
+};
+
+const toNamed = (record: Fields, { id }: Kind): Named => {
+  if (!("person" in record)) {
+    const { [id]: recordId, code, description } = record;
+    return { id: String(recordId), code: String(code), name: String(description) };
+  }
+  const { assigneeId, person } = record as Assignee;
+  const name = `${person.firstName} ${person.lastName}`.trim();
+  return { id: assigneeId, code: person.email, name };
 };
 
 /** The ids that one filter names, or the comparison of names if the configuration cannot be read. */
@@ -103,20 +80,20 @@ const resolveName = async (
   filter: NamedFilter,
   word: string,
 ): Promise<{ condition: NameCondition; notes: string[] }> => {
-  const { operation, toNamed, ofDispute } = KINDS[filter];
+  const kind = KINDS[filter];
   try {
-    const { output } = await call(operation, {});
-    const known = (output as Fields[]).map(toNamed);
+    const { output } = await call(kind.operation, {});
+    const known = (output as Fields[]).map((record) => toNamed(record, kind));
     const ids = new Set(known.filter((one) => isNamed(one, word)).map(({ id }) => id));
     if (ids.size === 0) refuseUnknown(filter, word, known);
     const holds = (dispute: Dispute): boolean => {
-      const { id } = ofDispute(dispute);
+      const id = dispute[kind.id];
       return id !== null && ids.has(id);
     };
     return { condition: { filter, ids, holds }, notes: [] };
   } catch (error) {
     if (!isForbidden(error)) throw error;
-    const holds = (dispute: Dispute): boolean => isPart(ofDispute(dispute).name, word);
+    const holds = (dispute: Dispute): boolean => isPart(dispute[kind.name], word);
     const { permission } = error.details;
     const missing =
       permission === undefined ? error.message : `the right "${permission}" is missing`;

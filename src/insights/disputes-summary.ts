@@ -7,7 +7,6 @@ import {
   type DisputeSummary,
   parseDisputeSummary,
 } from "../contract/insights/dispute-summary.ts";
-import { acceptParsed } from "./accept-parsed.ts";
 import {
   addEmptyBuckets,
   createDisputeGroups,
@@ -18,8 +17,13 @@ import {
 } from "./dispute-groups.ts";
 import { resolveNames } from "./dispute-names.ts";
 import { createDocumentReader } from "./document-reader.ts";
-import { callSummary, isAnnounced } from "./extension.ts";
-import { defineInsight, type InsightContext, type InsightResult } from "./insight.ts";
+import {
+  acceptParsed,
+  callSummary,
+  defineInsight,
+  type InsightContext,
+  type InsightResult,
+} from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 
 /** The documents that are read one by one for the filter on their status. */
@@ -65,7 +69,7 @@ export const disputesSummary = defineInsight({
   async run(context, args) {
     const summary = acceptParsed(parseDisputeSummary(args));
     const { disputes } = contract;
-    if (!isAnnounced(context, disputes.summary)) return summarizePages(context, summary);
+    if (!context.extensions.has(disputes.summary.id)) return summarizePages(context, summary);
     // The operation finds nothing where a name is unknown; an insight refuses it.
     const names = await resolveNames(context, summary.filters);
     const result = await callSummary(context, disputes.summary, args);

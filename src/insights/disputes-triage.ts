@@ -4,10 +4,10 @@ import { contract } from "../contract/index.ts";
 import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
 import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { cutText, toDay } from "./brief.ts";
+import { cutText, omitNulls, toDay } from "./brief.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
-import { selectFirst } from "./groups.ts";
+import { selectFirstItems } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import { readPart } from "./read-part.ts";
@@ -92,8 +92,6 @@ const PRESENT =
 
 type Judged = Candidate & Judgement;
 
-const byCode = (a: Judged, b: Judged): number => (a.disputeCode < b.disputeCode ? -1 : 1);
-
 const ORDERS: Record<Triage["orderBy"], ((of: Judged) => number)[]> = {
   priority: [({ score }) => score, ({ amount }) => amount, ({ createdAt }) => -createdAt],
   amount: [({ amount }) => amount, ({ score }) => score, ({ createdAt }) => -createdAt],
@@ -101,22 +99,16 @@ const ORDERS: Record<Triage["orderBy"], ((of: Judged) => number)[]> = {
 };
 
 /** Returns the first disputes: by priority, ties by larger amount, then older, then code. */
-const selectItems = async (
+const selectItems = (
   judged: readonly Judged[],
   { orderBy, limit }: Pick<Triage, "orderBy" | "limit">,
-): Promise<Judged[]> => {
-  const figures = ORDERS[orderBy];
-  const compare = (left: number, right: number): number => {
-    const [a, b] = [judged[left], judged[right]];
-    if (a === undefined || b === undefined) return left - right;
-    for (const figure of figures) {
+): Promise<Judged[]> =>
+  selectFirstItems(judged, limit, (a, b) => {
+    for (const figure of ORDERS[orderBy]) {
       if (figure(a) !== figure(b)) return figure(b) - figure(a);
     }
-    return byCode(a, b);
-  };
-  const chosen = await selectFirst(judged.length, limit, compare);
-  return chosen.map((place) => judged[place]).filter((one) => one !== undefined);
-};
+    return a.disputeCode < b.disputeCode ? -1 : 1;
+  });
 
 type FlagCounts = Record<Exclude<keyof Flags, "documentClosed">, number> & {
   /** Null if the status of no document is known. */
@@ -163,13 +155,8 @@ const readDetails = async (
   };
 };
 
-const withoutEmpty = (fields: Fields): Fields =>
-  Object.fromEntries(
-    Object.entries(fields).filter(([, value]) => value !== null && value !== undefined),
-  );
-
 const toItem = (one: Judged, rank: number, { documentOf }: Evidence, details: Details): Fields =>
-  withoutEmpty({
+  omitNulls({
     rank,
     score: one.score,
     disputeId: one.disputeId,

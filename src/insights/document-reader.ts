@@ -3,8 +3,7 @@ import { contract } from "../contract/index.ts";
 import type { Document, DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { toDay } from "./brief.ts";
-import { callSummary, isAnnounced } from "./extension.ts";
-import type { Fields, InsightContext } from "./insight.ts";
+import { callSummary, type Fields, type InsightContext } from "./insight.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
 export type DocumentState = {
@@ -37,7 +36,7 @@ const PAGE_ROWS = 1000;
 /** Fewer are read one by one, although the platform has a list. */
 const MANY = 20;
 
-const { documents } = contract;
+const { disputes, documents } = contract;
 
 const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
@@ -104,7 +103,7 @@ const askDisputes = async (
   for (let from = 0; from < numbers.length; from += NUMBERS_PER_CALL) {
     const some = numbers.slice(from, from + NUMBERS_PER_CALL);
     for (const status of OTHER_THAN_OPEN) {
-      const { items } = await callSummary(context, contract.disputes.summary, {
+      const { items } = await callSummary(context, disputes.summary, {
         documentNumber: some,
         documentStatus: status,
         groupBy: ["document"],
@@ -123,15 +122,12 @@ const findInList = async (
   states: States,
   most: number,
 ): Promise<number> => {
-  const { call } = context;
+  const { call, extensions } = context;
   const left = new Set(numbers);
-  const canAsk = isAnnounced(context, contract.disputes.summary);
+  const canAsk = extensions.has(disputes.summary.id);
   let cursor: string | null = null;
   for (let page = 1; page <= most; page += 1) {
-    const args: Record<string, unknown> = {
-      limit: PAGE_ROWS,
-      ...(cursor === null ? {} : { cursor }),
-    };
+    const args: Fields = { limit: PAGE_ROWS, ...(cursor === null ? {} : { cursor }) };
     const { data, pagination } = (await call(documents.list, args)).output as ListAnswer;
     for (const document of data) {
       const { documentNumber } = document;
@@ -157,7 +153,7 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
   let [calls, refusal]: [number, Problem | undefined] = [0, undefined];
 
   const load = async (wanted: readonly string[], most: number): Promise<void> => {
-    if (wanted.length > MANY && isAnnounced(context, documents.list)) {
+    if (wanted.length > MANY && context.extensions.has(documents.list.id)) {
       calls += await findInList(context, wanted, states, most);
       return;
     }

@@ -3,11 +3,9 @@ import { contract } from "../contract/index.ts";
 import {
   DocumentSummaryBody,
   DocumentSummaryItem,
-  type DocumentSummaryResult,
   parseDocumentSummary,
 } from "../contract/insights/document-summary.ts";
-import { acceptParsed } from "./accept-parsed.ts";
-import { defineInsight } from "./insight.ts";
+import { acceptParsed, callSummary, defineInsight } from "./insight.ts";
 
 const { documents } = contract;
 
@@ -21,10 +19,10 @@ export const documentsSummary = defineInsight({
   input: DocumentSummaryBody,
   item: DocumentSummaryItem,
   needs: [documents.summary],
-  async run({ call, extensions }, args) {
+  async run(context, args) {
     acceptParsed(parseDocumentSummary(args));
-    if (!extensions.has(documents.summary.id)) throw new Problem("method_not_allowed", NOT_OFFERED);
-    const { output } = await call(documents.summary, args);
-    return output as DocumentSummaryResult;
+    if (!context.extensions.has(documents.summary.id))
+      throw new Problem("method_not_allowed", NOT_OFFERED);
+    return callSummary(context, documents.summary, args);
   },
 });

@@ -24,7 +24,9 @@ type Examined = {
   stalled: readonly WebhookDelivery[] | undefined;
 };
 
-type Finding = "failing" | "overdue" | "undelivered" | "unknown" | "waiting" | "healthy";
+/** The most urgent comes first. */
+const FINDINGS = ["failing", "overdue", "undelivered", "unknown", "waiting", "healthy"] as const;
+type Finding = (typeof FINDINGS)[number];
 
 const STEPS: Record<Exclude<Finding, "failing">, string> = {
   overdue: "Its run is overdue: the operator must check that a platform process is running.",
@@ -92,14 +94,7 @@ const toItem = (now: number, examined: Examined): Fields => {
   });
 };
 
-const URGENCY: readonly unknown[] = [
-  "failing",
-  "overdue",
-  "undelivered",
-  "unknown",
-  "waiting",
-  "healthy",
-];
+const urgencyOf = ({ finding }: Fields): number => FINDINGS.indexOf(finding as Finding);
 
 const readDeliveries = async (context: InsightContext, notes: Set<string>) => {
   const list = await readPart(context, webhooks.list, {});
@@ -174,9 +169,7 @@ export const exportHealth = defineInsight({
       return toItem(now(), { schedule, runs, stalled });
     };
     const items = await pMap(data, examine, { concurrency: AT_ONCE });
-    const sorted = items.toSorted(
-      (a, b) => URGENCY.indexOf(a["finding"]) - URGENCY.indexOf(b["finding"]),
-    );
+    const sorted = items.toSorted((a, b) => urgencyOf(a) - urgencyOf(b));
     return {
       asOf,
       filter: {},

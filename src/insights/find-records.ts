@@ -96,13 +96,12 @@ const readRespelt = async (context: InsightContext, text: string): Promise<Found
 };
 
 const searchDocuments: Search = async (context, text) => {
-  const canSearch = isListed(context);
   const part = await readPart(context, documents.get, { document_number: text });
   if (part.refused !== undefined && !part.refused.isAbsent) {
     return notSearched("Documents", part.refused.reason);
   }
   const exact = part.refused === undefined ? [toFoundDocument(part.value)] : [];
-  if (!canSearch) {
+  if (!isListed(context)) {
     const found = exact.length > 0 ? exact : await readRespelt(context, text);
     return { found, notes: [NO_DOCUMENT_LIST], isPartial: false };
   }

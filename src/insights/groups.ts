@@ -196,3 +196,14 @@ export const selectFirst = async (
   }
   return first;
 };
+
+/** Returns the first `limit` items, by a comparison that is never 0. */
+export const selectFirstItems = async <T>(
+  items: readonly T[],
+  limit: number,
+  compare: (a: T, b: T) => number,
+): Promise<T[]> => {
+  const compareAt: Compare = (a, b) => compare(items[a] as T, items[b] as T);
+  const chosen = await selectFirst(items.length, limit, compareAt);
+  return chosen.map((place) => items[place] as T);
+};

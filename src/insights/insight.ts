@@ -1,5 +1,7 @@
 import type { z } from "zod";
 import type { Reply } from "../client/port.ts";
+import { Problem } from "../contract/errors.ts";
+import { type Checked, formatFaults } from "../contract/faults.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Clock } from "../kit/clock.ts";
@@ -85,3 +87,16 @@ export const defineInsight = <I extends z.ZodObject>({ run, ...rest }: Definitio
   ...rest,
   run: (context, args) => run(context, args as z.output<I>),
 });
+
+/** Returns parsed arguments. @throws {Problem} invalid_request with every fault */
+export const acceptParsed = <T>({ value, faults }: Checked<T>): T => {
+  if (faults === undefined) return value;
+  throw new Problem("invalid_request", formatFaults(faults), { errors: faults });
+};
+
+/** Asks the platform for a whole result, which the operation answers in the form of an insight. */
+export const callSummary = async (
+  { call }: Pick<InsightContext, "call">,
+  operation: Operation,
+  args: Fields,
+): Promise<InsightResult> => (await call(operation, args)).output as InsightResult;

@@ -1,16 +1,24 @@
+import { contract } from "../contract/index.ts";
 import type { DisputeFilters } from "../contract/insights/dispute-filters.ts";
+import {
+  findReopened,
+  MOST_REOPENED,
+  REOPENED_ACTION,
+  type Reopened,
+} from "../contract/insights/reopened.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { formatTimestamp } from "../kit/clock.ts";
 import { createFilter, toListArguments } from "./dispute-filters.ts";
 import { resolveNames } from "./dispute-names.ts";
 import type { DocumentReader } from "./document-reader.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Reading } from "./read-pages.ts";
 import { readDisputes } from "./read-disputes.ts";
-import { readReopened } from "./reopened.ts";
+import { readPart } from "./read-part.ts";
 import { canFindNumbers, respellArguments } from "./spellings.ts";
 import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
 
-export type Matching = {
+type Matching = {
   moment: Moment;
   /** The number of disputes that matched. */
   rowCount: number;
@@ -48,6 +56,26 @@ const readIgnoringCase = async (
   if (total.rowCount > 0 || canFindNumbers(context)) return total;
   const { AccountNumber: _account, DocumentNumber: _document, ...rest } = args;
   return readDisputes(context, rest, take);
+};
+
+const DONE = 200;
+
+const UNREADABLE =
+  "Disputes that had ended by then and have been reopened since count as open, because the audit log cannot be read:";
+
+/** Reads the disputes that had ended at a past moment and have been reopened since: disputes do not tell that. */
+const readReopened = async (context: InsightContext, { at, isPast }: Moment): Promise<Reopened> => {
+  if (!isPast) return { ended: new Map(), notes: [] };
+  const part = await readPart(context, contract.audit_logs.list, {
+    action: REOPENED_ACTION,
+    from: formatTimestamp(at + 1),
+    statusCode: DONE,
+    limit: MOST_REOPENED,
+  });
+  if (part.refused !== undefined) {
+    return { ended: new Map(), notes: [`${UNREADABLE} ${part.refused.reason}`] };
+  }
+  return findReopened(part.value.data.map(({ metadata }) => metadata).toReversed(), at);
 };
 
 const describeUnknown = (count: number): string[] =>

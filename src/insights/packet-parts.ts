@@ -7,7 +7,7 @@ import { cutText, toDay, withoutNulls } from "./brief.ts";
 import { askClosure } from "./document-reader.ts";
 import { toDocumentBrief } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import { type Part, readPart, toUnavailable, type Unavailable } from "./read-part.ts";
+import { type Part, readPart, showPart, toUnavailable, type Unavailable } from "./read-part.ts";
 import { disputeFileUri } from "./record-uris.ts";
 
 const { dispute_notes, dispute_attachments, documents, payments, resolutions, disputes } = contract;
@@ -23,9 +23,6 @@ const RESOLUTIONS = 20;
 
 /** A part of the packet, or why the platform does not give it. */
 export type Shown = Fields | readonly Fields[] | Unavailable;
-
-const show = <T>(part: Part<T>, map: (value: T) => Fields | readonly Fields[]): Shown =>
-  part.refused === undefined ? map(part.value) : toUnavailable(part.refused);
 
 export const toDisputeBrief = (dispute: Dispute, now: number): Fields =>
   withoutNulls({
@@ -51,15 +48,13 @@ export const toDisputeBrief = (dispute: Dispute, now: number): Fields =>
     closedDate: toDay(dispute.closedDate),
   });
 
-export type NoteList = { notes: Shown; notesTotal: number | null };
-
 export const readNotes = async (
   context: InsightContext,
   { disputeId }: Dispute,
-): Promise<NoteList> => {
+): Promise<{ notes: Shown; notesTotal: number | null }> => {
   const args = { disputeId, Sort: "-CreateDate", Page: 1, PageSize: NOTES };
   const part = await readPart(context, dispute_notes.list, args);
-  const notes = show(part, (list) =>
+  const notes = showPart(part, (list) =>
     list
       .toSorted((a, b) => Date.parse(b.createDate) - Date.parse(a.createDate))
       .slice(0, NOTES)
@@ -82,10 +77,8 @@ export const readFiles = async (
   context: InsightContext,
   { disputeId }: Dispute,
 ): Promise<Shown> => {
-  const part = await readPart(context, dispute_attachments.list, {
-    disputeId,
-  });
-  return show(part, (list) =>
+  const part = await readPart(context, dispute_attachments.list, { disputeId });
+  return showPart(part, (list) =>
     list.slice(0, FILES).map(({ attachmentId, fileName, status }) => ({
       fileName,
       type: fileType(fileName),
@@ -102,7 +95,7 @@ export const readDocument = (
   readPart(context, documents.get, { document_number: documentNumber, ...askClosure(context) });
 
 export const showDocument = (part: Part<DocumentWithClosing>, now: number): Shown =>
-  show(part, (document) =>
+  showPart(part, (document) =>
     withoutNulls({ ...toDocumentBrief(document, now), closedOn: toDay(document.closedAt) }),
   );
 
@@ -129,7 +122,7 @@ export const readPayments = async (
     filters: { documentNumber: { eq: documentNumber } },
     limit: PAYMENT_ROWS,
   });
-  return show(part, ({ data }) => data.map(withoutNulls));
+  return showPart(part, ({ data }) => data.map(withoutNulls));
 };
 
 const isOpen = ({ status }: Dispute): boolean => status === OPEN;
@@ -189,7 +182,7 @@ export const readOthers = async (context: InsightContext, dispute: Dispute): Pro
 
 export const readResolutions = async (context: InsightContext): Promise<Shown> => {
   const part = await readPart(context, resolutions.list, {});
-  return show(part, (list) =>
+  return showPart(part, (list) =>
     list
       .filter(({ active }) => active)
       .slice(0, RESOLUTIONS)

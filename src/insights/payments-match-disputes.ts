@@ -16,7 +16,8 @@ import {
 import { SECOND } from "../kit/clock.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
-import { selectFirst } from "./groups.ts";
+import { omitNulls } from "./brief.ts";
+import { selectFirstItems } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import type { Row } from "./payment-measures.ts";
@@ -149,28 +150,23 @@ const judgeAll = async (
 };
 
 /** The best matches first, then the larger amounts. */
-const selectItems = async (judged: readonly Judged[], limit: number): Promise<Judged[]> => {
+const selectItems = (judged: readonly Judged[], limit: number): Promise<Judged[]> => {
   const rankOf = ({ matched }: Judged): number => MATCHES.indexOf(matched.match);
-  const compare = (left: number, right: number): number => {
-    const [a, b] = [judged[left], judged[right]];
-    if (a === undefined || b === undefined) return left - right;
+  return selectFirstItems(judged, limit, (a, b) => {
     const order = rankOf(a) - rankOf(b) || b.amount - a.amount;
     return order === 0 ? (a.disputeCode < b.disputeCode ? -1 : 1) : order;
-  };
-  const chosen = await selectFirst(judged.length, limit, compare);
-  return chosen.map((place) => judged[place]).filter((one) => one !== undefined);
+  });
 };
 
 const toItem = ({ matched, payments, ...claim }: Judged): Fields => {
   const { match, row, difference } = matched;
-  const found = {
+  const found = omitNulls({
     paymentId: row?.paymentId,
     paymentDate: row?.paymentDate,
     difference,
     deductionReasonCode: row?.deductionReasonCode,
-  };
-  const known = Object.entries(found).filter(([, value]) => value !== null && value !== undefined);
-  return { match, ...claim, ...Object.fromEntries(known), payments };
+  });
+  return { match, ...claim, ...found, payments };
 };
 
 const countMatches = (judged: readonly Judged[]): Record<Match, number> => {

@@ -14,10 +14,14 @@ import {
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { findField } from "../contract/payments/catalogue.ts";
 import { formatTimestamp } from "../kit/clock.ts";
-import { acceptParsed } from "./accept-parsed.ts";
-import { callSummary, isAnnounced } from "./extension.ts";
 import { createNumbering } from "./groups.ts";
-import { defineInsight, type InsightContext, type InsightResult } from "./insight.ts";
+import {
+  acceptParsed,
+  callSummary,
+  defineInsight,
+  type InsightContext,
+  type InsightResult,
+} from "./insight.ts";
 import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
@@ -93,7 +97,7 @@ const summarize = (
 ): Promise<InsightResult> => {
   const summary = acceptParsed(parsePaymentSummary(args));
   const { payments } = contract;
-  return isAnnounced(context, payments.summary)
+  return context.extensions.has(payments.summary.id)
     ? callSummary(context, payments.summary, args)
     : summarizePages(context, summary);
 };

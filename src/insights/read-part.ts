@@ -52,3 +52,7 @@ export const toUnavailable = ({ reason }: Unavailable): Unavailable => ({
   available: false,
   reason,
 });
+
+/** Shows a part, or why there is none. */
+export const showPart = <T, S>(part: Part<T>, show: (value: T) => S): S | Unavailable =>
+  part.refused === undefined ? show(part.value) : toUnavailable(part.refused);

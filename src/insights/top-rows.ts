@@ -1,5 +1,6 @@
 import { contract } from "../contract/index.ts";
 import type { PaymentSummary } from "../contract/insights/payment-summary.ts";
+import { omitNulls } from "./brief.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 
@@ -34,9 +35,6 @@ export const createTopRows = ({ topRows, topOrder }: PaymentSummary, field: stri
   };
 };
 
-const withoutNulls = (row: Row): Row =>
-  Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null));
-
 /** Reads the core fields of the ranked rows, in their order. */
 export const readTopRows = async (
   { call }: InsightContext,
@@ -47,6 +45,6 @@ export const readTopRows = async (
   const args = { source, filters: { id: { in: ids } }, limit: ids.length };
   const { output } = await call(contract.payments.query, args);
   const { data } = output as { data: Row[] };
-  const byId = new Map(data.map((row) => [row["id"], withoutNulls(row)]));
+  const byId = new Map(data.map((row) => [row["id"], omitNulls(row)]));
   return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
 };

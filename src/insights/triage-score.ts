@@ -3,27 +3,9 @@ import type { DocumentState } from "./document-reader.ts";
 import type { Moment, Standing } from "./standing.ts";
 
 /** The parts of a dispute that its score and its item need; many are held at a time. */
-export type Candidate = {
-  disputeId: string;
-  disputeCode: string;
-  accountNumber: string;
-  accountName: string | null;
-  documentNumber: string;
-  amount: number;
-  currencyCode: string;
-  reasonName: string;
-  assigneeId: string | null;
-  assigneeName: string | null;
-  isOpen: boolean;
-  createdAt: number;
-  ageDays: number;
-  daysSinceUpdate: number;
-};
+export type Candidate = ReturnType<typeof toCandidate>;
 
-export const toCandidate = (
-  { dispute, status, createdAt, ageDays }: Standing,
-  { at }: Moment,
-): Candidate => {
+export const toCandidate = ({ dispute, createdAt, ageDays }: Standing, { at }: Moment) => {
   const updated = dayNumber(Date.parse(dispute.updateDate));
   return {
     disputeId: dispute.disputeId,
@@ -36,7 +18,6 @@ export const toCandidate = (
     reasonName: dispute.reasonName,
     assigneeId: dispute.assigneeId,
     assigneeName: dispute.assigneeName,
-    isOpen: status === "Open",
     createdAt,
     ageDays,
     daysSinceUpdate: Math.max(0, dayNumber(at) - updated),
