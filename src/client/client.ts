@@ -8,8 +8,12 @@ import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
 import { collectSecrets, redactSecrets } from "./redact.ts";
 import { findSystemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
-import { createCachedHealth, createHealth, type ReadHealth } from "./health.ts";
-import { createIdempotencySupport } from "./idempotency-support.ts";
+import {
+  createCachedHealth,
+  createHealth,
+  createIdempotencySupport,
+  type ReadHealth,
+} from "./health.ts";
 import { createLookups } from "./lookups.ts";
 import type {
   CallOptions,

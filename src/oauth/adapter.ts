@@ -19,29 +19,23 @@ const ownerOf = (kind: string, payload: AdapterPayload): string | undefined => {
   return address === undefined ? undefined : toClientNetwork(address);
 };
 
-const NO_OTHER_LOOKUPS = {
-  findByUid: async () => undefined,
-  findByUserCode: async () => undefined,
-};
-
-const createInteractionAdapter = (interactions: Interactions): Adapter => ({
-  upsert: async (id, payload) => interactions.write(id, payload),
-  find: async (id) => interactions.find(id),
-  consume: async () => {},
-  destroy: async (id) => interactions.remove(id),
-  revokeByGrantId: async () => {},
-  ...NO_OTHER_LOOKUPS,
-});
-
-// Each authorization asks the person to sign in, so the provider's own sessions are not stored.
-const SESSION_ADAPTER: Adapter = {
+/** Stores nothing. */
+const EMPTY_ADAPTER: Adapter = {
   upsert: async () => {},
   find: async () => undefined,
+  findByUid: async () => undefined,
+  findByUserCode: async () => undefined,
   consume: async () => {},
   destroy: async () => {},
   revokeByGrantId: async () => {},
-  ...NO_OTHER_LOOKUPS,
 };
+
+const createInteractionAdapter = (interactions: Interactions): Adapter => ({
+  ...EMPTY_ADAPTER,
+  upsert: async (id, payload) => interactions.write(id, payload),
+  find: async (id) => interactions.find(id),
+  destroy: async (id) => interactions.remove(id),
+});
 
 const createRecordAdapter = (context: OauthContext, kind: string, clientMs: number): Adapter => {
   const { records, now } = context;
@@ -52,6 +46,7 @@ const createRecordAdapter = (context: OauthContext, kind: string, clientMs: numb
     await records.write({ kind: "Client", id, value, expiresAt: now() + clientMs });
   };
   return {
+    ...EMPTY_ADAPTER,
     async upsert(id, payload, expiresIn) {
       const ms = expiresIn === undefined ? UNUSED_CLIENT_MS : expiresIn * SECOND;
       const grantId = kind === "Grant" ? undefined : toText(payload.grantId);
@@ -77,7 +72,6 @@ const createRecordAdapter = (context: OauthContext, kind: string, clientMs: numb
       else await records.remove(kind, id);
     },
     revokeByGrantId: (grantId) => records.removeByGrant(kind, grantId),
-    ...NO_OTHER_LOOKUPS,
   };
 };
 
@@ -86,5 +80,6 @@ export const createAdapter =
   (context: OauthContext, clientMs: number) =>
   (kind: string): Adapter => {
     if (kind === "Interaction") return createInteractionAdapter(context.interactions);
-    return kind === "Session" ? SESSION_ADAPTER : createRecordAdapter(context, kind, clientMs);
+    // Each authorization asks the person to sign in, so the provider's own sessions are not stored.
+    return kind === "Session" ? EMPTY_ADAPTER : createRecordAdapter(context, kind, clientMs);
   };

@@ -1,3 +1,4 @@
+import { createPrivateKey, type JsonWebKey } from "node:crypto";
 import Provider, {
   type ClientMetadata,
   type Configuration,
@@ -6,12 +7,12 @@ import Provider, {
 } from "oidc-provider";
 import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
+import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { createAdapter } from "./adapter.ts";
 import { checkClient } from "./clients.ts";
 import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
-import { deriveSigningKeys } from "./keys.ts";
 import { type Brand, renderPage } from "../pages/page.ts";
 import { findPerson } from "./people.ts";
 import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
@@ -125,6 +126,21 @@ const ttl: Configuration["ttl"] = {
   Session: toSeconds(LIFETIMES.interaction),
   IdToken: toSeconds(LIFETIMES.accessToken),
 };
+
+// RFC 8410: the PKCS #8 prefix of an Ed25519 key of 32 bytes.
+const ED25519_PREFIX = Buffer.from("302e020100300506032b657004220420", "hex");
+
+const toSigningKey = (seed: Buffer): JsonWebKey => {
+  const der = Buffer.concat([ED25519_PREFIX, seed]);
+  return createPrivateKey({ key: der, format: "der", type: "pkcs8" }).export({ format: "jwk" });
+};
+
+/**
+ * Derives the provider's keys from the master key, so that all processes share them. The first one signs; the others
+ * verify what former master keys signed.
+ */
+const deriveSigningKeys = (masterKey: MasterKey): JsonWebKey[] =>
+  keysFor(masterKey, "oauth-signing").map(toSigningKey);
 
 const UNKNOWN_CLIENT =
   "This server does not know the program that sent you here. Remove the server from the program, then add it again.";
