@@ -3,8 +3,7 @@ import { contract } from "../contract/index.ts";
 import { requiredText } from "../contract/fields.ts";
 import { Problem } from "../contract/errors.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
-import { formatTimestamp } from "../kit/clock.ts";
-import { readCredit } from "./account-credit.ts";
+import { DAY, formatDay, formatTimestamp } from "../kit/clock.ts";
 import { readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
@@ -17,9 +16,16 @@ import {
   findSimilarAccounts,
 } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
-import { attemptPart, type Part, readPart, showPart, toUnavailable } from "./read-part.ts";
+import {
+  attemptPart,
+  type Part,
+  readPart,
+  showPart,
+  toUnavailable,
+  type Unavailable,
+} from "./read-part.ts";
 
-const { accounts, disputes, payments } = contract;
+const { accounts, company_scores, credit_applications, disputes, payments } = contract;
 
 const NOTES = 3;
 const NOTE_CHARACTERS = 200;
@@ -57,6 +63,36 @@ const figuresOf = ({ figures }: Figures): Fields => figures;
 
 const stoppedIn = (part: Part<Figures>): string[] =>
   part.refused === undefined && part.value.stopped !== undefined ? [part.value.stopped] : [];
+
+const CREDIT_DAYS = 730;
+
+/** Scores belong to the buyer company of a credit application, which has the account's name. */
+const readCredit = async (context: InsightContext, name: string): Promise<Fields | Unavailable> => {
+  const now = context.now();
+  const period = { startDate: formatDay(now - CREDIT_DAYS * DAY), endDate: formatDay(now) };
+  const part = await readPart(context, credit_applications.list, {
+    activityType: "LASTMODIFIED",
+    ...period,
+  });
+  if (part.refused !== undefined) return toUnavailable(part.refused);
+  const wanted = name.trim().toLowerCase();
+  const application = part.value.applications.find(
+    ({ company }) => company.name.trim().toLowerCase() === wanted,
+  );
+  if (application === undefined) {
+    return {
+      available: false,
+      reason: `No credit application of a company with this name since ${period.startDate}.`,
+    };
+  }
+  const { applicationId, applicationStatus, company } = application;
+  const score = await readPart(context, company_scores.get, { companyId: company.companyId });
+  return {
+    applicationId,
+    applicationStatus: applicationStatus.title,
+    scores: showPart(score, (value) => value),
+  };
+};
 
 const overview = async (context: InsightContext, hit: AccountHit) => {
   const { accountNumber } = hit;
