@@ -14,8 +14,7 @@ import { createReplayFolder, type ReplayGuard } from "../mcp/tools/replay-guard.
 import type { OauthStore, Storage } from "../oauth/store/port.ts";
 import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
-import { createReplayRecords } from "./replay-guard.ts";
-import { createVaultRecords } from "./vault-records.ts";
+import { createReplayRecords, createVaultRecords } from "./shared-records.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
 import { createMasterKeyReader, getDataPaths, warnOfOpenKeyFile } from "./folder.ts";
 

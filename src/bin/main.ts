@@ -93,19 +93,11 @@ const runCommand = async (host: Host): Promise<void> => {
   });
 };
 
-const perform = async (host: Host): Promise<void> => {
-  const tracing = await openTracing(host.env, host.version);
-  try {
-    await runCommand(host);
-  } finally {
-    await tracing.close();
-  }
-};
-
 /** Runs one command line and returns the exit status. */
 export const runMain = async (host: Host): Promise<number> => {
   try {
-    await perform(host);
+    const tracing = await openTracing(host.env, host.version);
+    await runCommand(host).finally(() => tracing.close());
     return 0;
   } catch (error) {
     return reportError(host, error);

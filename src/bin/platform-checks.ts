@@ -1,19 +1,12 @@
-import { z } from "zod";
 import { checkRight, findProbe, type Right } from "../broker/rights.ts";
 import { contract, operations } from "../contract/index.ts";
 import type { Access, Operation } from "../contract/operation.ts";
-import { Problem } from "../contract/errors.ts";
 import { silentLog } from "../kit/log.ts";
 import { activeOperationTools } from "../mcp/tools/active-tools.ts";
 import { type Check, catchProblem, createFault, createPass, toCheck } from "./checks.ts";
 import type { Broker } from "../broker/port.ts";
 import { createBrokerFor, createShared } from "./compose.ts";
 import type { Config } from "./config.ts";
-
-const Person = z.object({
-  email: z.string(),
-  tenants: z.array(z.object({ tenantId: z.string() })),
-});
 
 /** Checks the credential, and that its user belongs to the tenant. With the built-in sign-in none is needed. */
 const checkCredential = async (broker: Broker, { http, credentials }: Config): Promise<Check[]> => {
@@ -23,10 +16,9 @@ const checkCredential = async (broker: Broker, { http, credentials }: Config): P
   }
   const tenants: string[] = [];
   const credential = await catchProblem("credential", async () => {
-    const { output } = await broker.call(contract.users.profile, {}, { tool: "doctor" });
-    const { data: person } = Person.safeParse(output);
-    if (person === undefined)
-      throw new Problem("unavailable", "The response does not have the documented form.");
+    const { profile } = contract.users;
+    const { output } = await broker.call(profile, {}, { tool: "doctor" });
+    const person = profile.output.parse(output);
     tenants.push(...person.tenants.map(({ tenantId }) => tenantId));
     return createPass("credential", `it is ${person.email}'s`);
   });

@@ -1,7 +1,9 @@
+import type { IncomingMessage, RequestListener } from "node:http";
 import { userInfo } from "node:os";
 import about from "../../package.json" with { type: "json" };
 import { HOUR, MINUTE, systemClock } from "../kit/clock.ts";
 import { randomId } from "../kit/ids.ts";
+import { createLazy } from "../kit/lazily.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import { makeFolder } from "../kit/make-folder.ts";
 import { createNetworks } from "../kit/network.ts";
@@ -20,7 +22,7 @@ import type { Config } from "./config.ts";
 import { readExistingMasterKey, getDataPaths, createMasterKeyReader } from "./folder.ts";
 import { readBrand } from "./operator.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
-import { createTransferServer } from "./transfer-server.ts";
+import type { Served } from "./serve.ts";
 
 /** Dependencies of the platform and of administrative commands. */
 export type Base = {
@@ -135,6 +137,31 @@ const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   };
 };
 
+const isTransfer = ({ url }: IncomingMessage): boolean =>
+  /^\/(uploads|downloads)\/[^/]+(\?|$)/.test(url ?? "");
+
+/**
+ * Creates the server of uploads and downloads alone, on a free port of this machine, which makes signed URLs usable when
+ * the platform is called in memory. It starts when its URL is first needed.
+ */
+const createTransferServer = (platform: () => Pick<Platform, "fetch">) => {
+  let opened: Served | undefined;
+  const open = createLazy(async () => {
+    const { createPlatformListener, serve } = await import("./serve.ts");
+    const transfer = createPlatformListener(platform());
+    const listener: RequestListener = (request, response) =>
+      isTransfer(request)
+        ? transfer(request, response)
+        : response.writeHead(404, { Connection: "close" }).end();
+    opened = await serve(listener, { host: "127.0.0.1", port: 0 });
+    return opened;
+  });
+  return {
+    url: async () => (await open()).url,
+    close: async () => opened?.close(),
+  };
+};
+
 /** Opens the platform over the data folder's store; `ownUrl` is set if this process also serves it over a socket. */
 export const openPlatform = async (
   config: Config,
@@ -144,17 +171,7 @@ export const openPlatform = async (
   await checkSealedFolders(config);
   const base = await openBase(config);
   const masterKey = await createMasterKeyReader(config)();
-  const {
-    lifetimes,
-    limits,
-    auditReads,
-    retention,
-    trustedProxies,
-    webhooks,
-    headerWord,
-    publicUrl,
-    urlLives,
-  } = config;
+  const { webhooks } = config;
   const transferServer = createTransferServer(() => platform);
   const files = await openFilesOrClose(base, config);
   const platform = createPlatform({
@@ -164,19 +181,19 @@ export const openPlatform = async (
     masterKey,
     scanner: createScanner(config.scanner),
     tenantFileBytes: config.tenantFileBytes,
-    urlLives,
-    publicUrl,
+    urlLives: config.urlLives,
+    publicUrl: config.publicUrl,
     ownUrl: ownUrl ?? transferServer.url,
-    lifetimes,
-    limits,
-    auditReads,
-    retention,
-    trustedProxies,
+    lifetimes: config.lifetimes,
+    limits: config.limits,
+    auditReads: config.auditReads,
+    retention: config.retention,
+    trustedProxies: config.trustedProxies,
     webhooks: {
       hosts: { resolve: createResolve(), allowed: createNetworks(webhooks.allow) },
       delaysMs: webhooks.delaysMs,
     },
-    headerWord,
+    headerWord: config.headerWord,
     brand: readBrand(config),
     version: about.version,
   });

@@ -96,18 +96,17 @@ export const checkKeyFile = (config: Config): Check[] => {
 };
 
 const checkMasterKey = async (config: Config, keyIds: readonly string[]): Promise<Check> => {
-  const hint = KEY_HINT;
   try {
     const key = createAuditKey(await readExistingMasterKey(config));
     if (keyIds.length === 0) return createPass("master_key", "the store does not depend on it yet");
     if (!keyIds.every((id) => findSigner(key, id) !== undefined)) {
-      return createFault("master_key", "the store is signed with another master key", hint);
+      return createFault("master_key", "the store is signed with another master key", KEY_HINT);
     }
     return keyIds.every((id) => id === key.id)
       ? createPass("master_key", "it is the one that the store is signed with")
       : createPass("master_key", "a rotation is not finished", "Run: admin secrets rotate");
   } catch (error) {
-    if (keyIds.length > 0) return createFault("master_key", getMessage(error), hint);
+    if (keyIds.length > 0) return createFault("master_key", getMessage(error), KEY_HINT);
     return createPass("master_key", "none yet, it is created at the first start");
   }
 };

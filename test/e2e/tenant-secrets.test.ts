@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createVaultRecords } from "../../src/bin/vault-records.ts";
+import { createVaultRecords } from "../../src/bin/shared-records.ts";
 import { createVault } from "../../src/broker/vault.ts";
 import { createStorage } from "../../src/oauth/store/storage.ts";
 import { systemClock } from "../../src/kit/clock.ts";

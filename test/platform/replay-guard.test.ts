@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createReplayRecords } from "../../src/bin/replay-guard.ts";
+import { createReplayRecords } from "../../src/bin/shared-records.ts";
 import { DAY, MINUTE } from "../../src/kit/clock.ts";
 import { createStorage } from "../../src/oauth/store/storage.ts";
 import { onEveryStore } from "../support/platform.ts";

@@ -2,13 +2,14 @@ import type { IncomingMessage, RequestListener } from "node:http";
 import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
+import { systemClock } from "../../kit/clock.ts";
 import { createLog } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
-import { createShared, type Shared } from "../compose.ts";
+import { createShared, openSealingKey, type Shared } from "../compose.ts";
 import type { Config, Remote } from "../config.ts";
 import { formatConnectHints } from "../connect.ts";
 import { openEmbedded } from "../embedded.ts";
@@ -26,7 +27,6 @@ import { withoutMoreRoom } from "../room.ts";
 import { warnOfOpenKeyFile } from "../folder.ts";
 import { checkSealedFolders } from "../sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
-import { openSharedState } from "../shared-state.ts";
 import { createSiteListener } from "../site.ts";
 import { type Address, createMcpListener, createPlatformListener, serve } from "../serve.ts";
 
@@ -156,6 +156,21 @@ const createMcp = async (
     server: createHttpServer(serverOptions, { ...names, gate, shared: state }),
     secrets,
     site,
+  };
+};
+
+/** Opens the state that the nodes behind one address share: in the database, if the settings name one. */
+const openSharedState = async (shared: Shared): Promise<HttpOptions["shared"]> => {
+  const { config, log } = shared;
+  if (config.databaseUrl === undefined) return undefined;
+  const { createPostgresChanges } = await import("../../kit/postgres/changes.ts");
+  const { createSharedSessions } = await import("../shared-sessions.ts");
+  const storage = await shared.oauthStorage();
+  const key = await openSealingKey(shared);
+  const changes = createPostgresChanges(config.databaseUrl.reveal(), log);
+  return {
+    sessions: createSharedSessions({ storage, changes, key, now: systemClock }),
+    changes,
   };
 };
 

@@ -18,12 +18,19 @@ import {
   envDetector,
   resourceFromAttributes,
 } from "@opentelemetry/resources";
-import { BatchSpanProcessor, TracerProvider } from "@opentelemetry/sdk-trace";
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from "@opentelemetry/sdk-trace";
 import { getMessage } from "../../kit/error.ts";
 import { createLog } from "../../kit/log.ts";
 import { setTracer, type Carrier, type SpanOptions, type Tracer } from "../../kit/tracing.ts";
 import { waitAtMost } from "../../kit/wait.ts";
-import { createSampler } from "./sampler.ts";
 
 /** `close` exports the last spans. */
 export type OpenTracing = { close(): Promise<void> };
@@ -100,6 +107,23 @@ const createTracer = (provider: TracerProvider, version: string): Tracer => {
       return traceId === undefined || spanId === undefined ? undefined : { traceId, spanId };
     },
   };
+};
+
+const PARENT_BASED = "parentbased_";
+
+const createRoot = (name: string, argument: string | undefined): Sampler => {
+  if (name === "always_off") return new AlwaysOffSampler();
+  const ratio = Number(argument ?? 1);
+  const isRatio = name === "traceidratio" && ratio >= 0 && ratio <= 1;
+  return isRatio ? new TraceIdRatioBasedSampler(ratio) : new AlwaysOnSampler();
+};
+
+/** Creates the sampler of OTEL_TRACES_SAMPLER; by default each trace that the caller does not leave out. */
+const createSampler = (env: Env): Sampler => {
+  const name = env["OTEL_TRACES_SAMPLER"] ?? `${PARENT_BASED}always_on`;
+  const argument = env["OTEL_TRACES_SAMPLER_ARG"];
+  if (!name.startsWith(PARENT_BASED)) return createRoot(name, argument);
+  return new ParentBasedSampler({ root: createRoot(name.slice(PARENT_BASED.length), argument) });
 };
 
 /** Exports spans by OTLP over HTTP, as the `OTEL_…` settings say. */
