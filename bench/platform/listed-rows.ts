@@ -1,7 +1,7 @@
-import { addAccounts } from "../../src/platform/store/accounts.ts";
-import { addDocuments } from "../../src/platform/store/documents.ts";
+import { insertAll } from "../../src/platform/store/bulk-writes.ts";
 import { toAccountColumns, toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
+import type { Tables } from "../../src/platform/store/tables.ts";
 
 const AT_ONCE = 5000;
 const PER_ACCOUNT = 10;
@@ -63,20 +63,20 @@ const documentOf = (tenantId: string, number: number) => {
 };
 
 const createFill =
-  <Row>(
-    create: (tenantId: string, number: number) => Row,
-    add: (tx: Parameters<typeof addAccounts>[0], rows: Row[]) => Promise<void>,
+  <T extends "accounts" | "documents">(
+    table: T,
+    create: (tenantId: string, number: number) => Tables[T],
   ) =>
   async (store: Store, tenantId: string, count: number): Promise<void> => {
     for (let from = 0; from < count; from += AT_ONCE) {
       const size = Math.min(AT_ONCE, count - from);
       const rows = Array.from({ length: size }, (_, index) => create(tenantId, from + index));
-      await store.transaction((tx) => add(tx, rows), tenantId);
+      await store.transaction((tx) => insertAll(tx, table, rows), tenantId);
     }
   };
 
 /** Gives a tenant so many accounts named `Customer <multiple of 7> Ltd`. */
-export const fillAccounts = createFill(accountOf, addAccounts);
+export const fillAccounts = createFill("accounts", accountOf);
 
 /** Gives a tenant so many documents with invoice numbers `bill <multiple of 7> made`. */
-export const fillDocuments = createFill(documentOf, addDocuments);
+export const fillDocuments = createFill("documents", documentOf);

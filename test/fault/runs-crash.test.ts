@@ -8,7 +8,7 @@ import { openRows } from "../../src/platform/exports/snapshot.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { findChunks } from "../../src/platform/store/export-runs.ts";
 import type { ExportRunRow } from "../../src/platform/store/tables.ts";
-import { insertWebhook } from "../../src/platform/store/webhooks.ts";
+import { insertAll } from "../../src/platform/store/bulk-writes.ts";
 import { finished, startChild } from "../support/child.ts";
 import { everyPayment, exportingTenant, paymentIds, SCHEDULES } from "../support/exports.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
@@ -64,15 +64,17 @@ describe.each(dialects)("processes that die during exports ($name)", (dialect) =
       const made = await call("POST", SCHEDULES, { body: { ...everyPayment, ...due } });
       expect(made.status, made.text).toBe(201);
       await at.store.transaction((tx) =>
-        insertWebhook(tx, {
-          tenant_id: TENANT,
-          id: "hook",
-          schedule_id: null,
-          callback_url: "https://receiver.example",
-          secret: "",
-          created_at: start,
-          updated_at: start,
-        }),
+        insertAll(tx, "webhooks", [
+          {
+            tenant_id: TENANT,
+            id: "hook",
+            schedule_id: null,
+            callback_url: "https://receiver.example",
+            secret: "",
+            created_at: start,
+            updated_at: start,
+          },
+        ]),
       );
       const work = (...turns: Turn[]) => startTurns(database, turns);
       const die = async (...turns: Turn[]): Promise<void> => {

@@ -1,11 +1,7 @@
 import { DAY } from "../../src/kit/clock.ts";
-import { insertRun } from "../../src/platform/store/export-runs.ts";
+import { insertAll } from "../../src/platform/store/bulk-writes.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import {
-  insertSchedule,
-  listSchedules,
-  updateSchedule,
-} from "../../src/platform/store/schedules.ts";
+import { listSchedules, updateSchedule } from "../../src/platform/store/schedules.ts";
 
 export type ScheduleRecords = { schedule: { scheduleId: string; runId: string } };
 
@@ -25,33 +21,37 @@ export const seedSchedule = (
     for (const one of surplus) await updateSchedule(tx, one, { deleted_at: 0 });
     // Later than every test's clock, so that no slot is due.
     const far = Date.UTC(2999, 0, 1);
-    await insertSchedule(tx, {
-      tenant_id: tenantId,
-      id: scheduleId,
-      name: text,
-      interval_ms: DAY,
-      source: "cashapp",
-      fields: "[]",
-      filters: JSON.stringify({ payerName: { eq: text } }),
-      next_run_at: far,
-      created_by: text,
-      created_at: before.length,
-      updated_at: before.length,
-      deleted_at: null,
-    });
-    await insertRun(tx, {
-      tenant_id: tenantId,
-      id: runId,
-      schedule_id: scheduleId,
-      slot_at: 0,
-      status: "completed",
-      created_at: 0,
-      started_at: 0,
-      completed_at: far,
-      row_count: 0,
-      error_stage: null,
-      error_detail: null,
-      purged_at: null,
-    });
+    await insertAll(tx, "schedules", [
+      {
+        tenant_id: tenantId,
+        id: scheduleId,
+        name: text,
+        interval_ms: DAY,
+        source: "cashapp",
+        fields: "[]",
+        filters: JSON.stringify({ payerName: { eq: text } }),
+        next_run_at: far,
+        created_by: text,
+        created_at: before.length,
+        updated_at: before.length,
+        deleted_at: null,
+      },
+    ]);
+    await insertAll(tx, "export_runs", [
+      {
+        tenant_id: tenantId,
+        id: runId,
+        schedule_id: scheduleId,
+        slot_at: 0,
+        status: "completed",
+        created_at: 0,
+        started_at: 0,
+        completed_at: far,
+        row_count: 0,
+        error_stage: null,
+        error_detail: null,
+        purged_at: null,
+      },
+    ]);
     return { schedule: { scheduleId, runId } };
   });

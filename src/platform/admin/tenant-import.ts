@@ -46,7 +46,7 @@ const insertRows = async (
     if (names.length === columns.length && names.every((name) => columns.includes(name))) continue;
     throw new Problem("invalid_request", `A row of ${table} has other columns than this store.`);
   }
-  await insertAll(tx, table, rows);
+  await insertAll(tx, table, rows as readonly never[]);
 };
 
 /** One import: its folder, and the columns of this store's tables. */

@@ -141,10 +141,10 @@ export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
   for (const table of TABLES) {
     const rows = demo.tables[table];
     if (table === "disputes") await insertDisputes(tx, demo.tables.disputes);
-    else await insertAll(tx, table, rows);
+    else await insertAll(tx, table, rows as never[]);
   }
   await insertAll(tx, "credit_applications", demo.applications);
-  await insertAll(tx, "documents", [...demo.ledger.documents.values()].map(withJson));
+  await insertAll(tx, "documents", [...demo.ledger.documents.values()].map(withJson) as never[]);
   await insertPayments(tx, tenantId, demo.payments);
 };
 
@@ -187,8 +187,8 @@ export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
     const userId = await insertUser(tx, { clock, newId }, owner, passwordHash);
     await insertLogins(tx, clock, data.records<Login>("users"));
     await insertRows(tx, demo);
-    await insertAll(tx, "document_attachments", ofDocuments);
-    await insertAll(tx, "dispute_attachments", ofDisputes);
+    await insertAll(tx, "document_attachments", ofDocuments as never[]);
+    await insertAll(tx, "dispute_attachments", ofDisputes as never[]);
     const { payments: paid } = demo;
     await insertExports(tx, { files, connectionId, payments: paid }, demo.exports);
     await needs.credentials?.(tx, { tenantId, userId });

@@ -6,8 +6,8 @@ import { type Chunk, writeSnapshot } from "../exports/snapshot.ts";
 import type { FileStore } from "../files/port.ts";
 import { buildEntry } from "../http/audit.ts";
 import { addSchedule } from "../services/schedules.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
-import { insertChunks, insertRun } from "../store/export-runs.ts";
 import { streamPayments } from "../store/payments.ts";
 import type { Db } from "../store/port.ts";
 import type { ExportRunRow, ScheduleRow } from "../store/tables.ts";
@@ -34,9 +34,10 @@ const insertCompletedRun = async (
   const chunks: Chunk[] = [];
   for await (const chunk of writeSnapshot(files, rows, keys)) chunks.push(chunk);
   const row_count = chunks.reduce((sum, chunk) => sum + chunk.row_count, 0);
-  await insertRun(tx, { ...run, row_count });
-  await insertChunks(
+  await insertAll(tx, "export_runs", [{ ...run, row_count }]);
+  await insertAll(
     tx,
+    "run_chunks",
     chunks.map((chunk) => ({ ...chunk, tenant_id: tenantId, run_id: id })),
   );
 };
@@ -51,7 +52,7 @@ export const insertExports = async (
     await addSchedule(tx, schedule);
     for (const run of runs.filter(({ schedule_id }) => schedule_id === schedule.id)) {
       if (run.status === "completed") await insertCompletedRun(tx, needs, schedule, run);
-      else await insertRun(tx, run);
+      else await insertAll(tx, "export_runs", [run]);
     }
   }
 };

@@ -7,7 +7,8 @@ import { toErrorFields, type Log } from "../../kit/log.ts";
 import { dropFiles } from "../files/drop.ts";
 import type { FileStore } from "../files/port.ts";
 import type { StorageQuota } from "../files/quota.ts";
-import { findRun, moveRun, insertChunks } from "../store/export-runs.ts";
+import { insertAll } from "../store/bulk-writes.ts";
+import { findRun, moveRun } from "../store/export-runs.ts";
 import { findLastSeq, streamPayments } from "../store/payments.ts";
 import type { RowBytes } from "../store/dialect.ts";
 import type { Db, Snapshot, Store } from "../store/port.ts";
@@ -166,8 +167,9 @@ const end = async (
   await store.transaction(async (tx) => {
     await job.finish(tx);
     await moveRun(tx, name, ["pending", "running"], { ...change, completed_at: clock() });
-    await insertChunks(
+    await insertAll(
       tx,
+      "run_chunks",
       chunks.map((chunk) => ({ ...chunk, tenant_id: job.tenantId, run_id: job.id })),
     );
     if (chunks.length > 0) await quota.check(tx, job.tenantId);

@@ -1,10 +1,11 @@
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { hasUnfinished, insertRun } from "../store/export-runs.ts";
+import { insertAll } from "../store/bulk-writes.ts";
+import { hasUnfinished } from "../store/export-runs.ts";
 import { addJob } from "../store/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
 import { findSchedule, updateSchedule } from "../store/schedules.ts";
-import type { ScheduleRow } from "../store/tables.ts";
+import type { ExportRunRow, ScheduleRow } from "../store/tables.ts";
 import type { Job, JobKind } from "../jobs/job.ts";
 import { findNextSlot } from "./slot.ts";
 
@@ -16,7 +17,7 @@ type Needs = { store: Store; clock: Clock; newId: NewId };
 /** Adds the run of a slot; any process can work on it. */
 const addRun = async (tx: Db, schedule: ScheduleRow, id: string, now: number): Promise<void> => {
   const { tenant_id, id: schedule_id, next_run_at: slot_at } = schedule;
-  await insertRun(tx, {
+  const run: ExportRunRow = {
     tenant_id,
     id,
     schedule_id,
@@ -29,7 +30,8 @@ const addRun = async (tx: Db, schedule: ScheduleRow, id: string, now: number): P
     error_stage: null,
     error_detail: null,
     purged_at: null,
-  });
+  };
+  await insertAll(tx, "export_runs", [run]);
   await addJob(tx, { kind: RUN_JOB, id, tenantId: tenant_id, lane: tenant_id, dueAt: now });
 };
 

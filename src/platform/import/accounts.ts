@@ -5,13 +5,13 @@ import { checkAccount } from "../services/accounts/rules.ts";
 import { parseAccount } from "../services/ingest/stored.ts";
 import { changeFields, creationFields } from "../services/records.ts";
 import {
-  addAccounts,
   findAccounts,
   findChildNumbers,
   findParentNumber,
   findParentsAmong,
   putAccounts,
 } from "../store/accounts.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import { takeCsrIds } from "../store/csr-sequences.ts";
 import { toAccountColumns } from "../store/listed-columns.ts";
 import type { Db } from "../store/port.ts";
@@ -132,7 +132,7 @@ const saveBatch = async ({ tx, tenantId, known, fresh, touched }: Batch): Promis
   }
   const rowsOf = (numbers: Set<string>) =>
     [...numbers].flatMap((number) => known.get(number) ?? []);
-  await addAccounts(tx, rowsOf(fresh));
+  await insertAll(tx, "accounts", rowsOf(fresh));
   await putAccounts(tx, rowsOf(touched));
 };
 

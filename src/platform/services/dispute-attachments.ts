@@ -10,10 +10,10 @@ import { checkIfMatch } from "../preconditions.ts";
 import {
   countDisputeAttachments,
   findDisputeAttachment,
-  insertDisputeAttachments,
   selectDisputeAttachments,
   updateDisputeAttachment,
 } from "../store/dispute-attachments.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
 import type { DisputeAttachmentRow } from "../store/tables.ts";
 import { planAttachment, removeAttachments } from "./dispute-attachments/job.ts";
@@ -108,7 +108,7 @@ const create =
     const uploadUrl = signedUrls.urlOf(await call.baseUrl(), grant, expiresAt);
     return call.change(async (tx) => {
       await checkDispute(tx, call, disputeId);
-      await insertDisputeAttachments(tx, [row]);
+      await insertAll(tx, "dispute_attachments", [row]);
       await planAttachment(tx, row, expiresAt);
       const answer = { uploadId: row.id, uploadUrl, attachmentId: row.id };
       return { body: answer, version: row, createdId: row.id };

@@ -6,11 +6,11 @@ import { checkIfMatch } from "../preconditions.ts";
 import {
   countNotes,
   findNote,
-  insertNote,
   removeNote,
   selectNotes,
   updateNote,
 } from "../store/dispute-notes.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
 import type { DisputeNoteRow } from "../store/tables.ts";
 import { checkDispute } from "./disputes/present.ts";
@@ -67,7 +67,7 @@ export const dispute_notes = ({
     };
     return call.change(async (tx) => {
       await checkDispute(tx, call, disputeId);
-      await insertNote(tx, row);
+      await insertAll(tx, "dispute_notes", [row]);
       return { ...answer(row), createdId: row.id };
     });
   },

@@ -10,7 +10,8 @@ import { type FileStore, FileTooLarge } from "../files/port.ts";
 import type { StorageQuota } from "../files/quota.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import type { Scanner, Verdict } from "../scan/port.ts";
-import { deleteAttachments, insertAttachment } from "../store/document-attachments.ts";
+import { insertAll } from "../store/bulk-writes.ts";
+import { deleteAttachments } from "../store/document-attachments.ts";
 import type { DocumentAttachmentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { readDocument } from "./ingest/call.ts";
@@ -115,7 +116,7 @@ const record = (
     const { tenantId } = call;
     await readDocument(tx, call, row.document_number);
     const replaced = append ? [] : await deleteAttachments(tx, tenantId, row.document_number);
-    await insertAttachment(tx, row);
+    await insertAll(tx, "document_attachments", [row]);
     await quota.check(tx, tenantId);
     const { document_number, id, file_size: fileSize, uploaded_at } = row;
     const body = { document_number, id, fileSize, uploadedAt: formatTimestamp(uploaded_at) };

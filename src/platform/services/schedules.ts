@@ -6,15 +6,11 @@ import { DAY, formatTimestamp, MINUTE } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
 import type { Handlers } from "../handlers.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import { cancelPending } from "../store/export-runs.ts";
 import { addJob, removeJob } from "../store/jobs.ts";
 import type { Db } from "../store/port.ts";
-import {
-  countSchedules,
-  deleteSchedule,
-  insertSchedule,
-  listSchedules,
-} from "../store/schedules.ts";
+import { countSchedules, deleteSchedule, listSchedules } from "../store/schedules.ts";
 import type { ScheduleRow } from "../store/tables.ts";
 
 const MOST_SCHEDULES = 100;
@@ -44,7 +40,7 @@ const findStartFaults = (body: unknown, now: number): Fault[] => {
 
 /** Stores a schedule and plans its next run. */
 export const addSchedule = async (tx: Db, row: ScheduleRow): Promise<void> => {
-  await insertSchedule(tx, row);
+  await insertAll(tx, "schedules", [row]);
   const { id, tenant_id: tenantId, next_run_at: dueAt } = row;
   await addJob(tx, { kind: SCHEDULE_JOB, id, tenantId, lane: id, dueAt });
 };

@@ -5,16 +5,11 @@ import { type NewId, randomToken } from "../../kit/ids.ts";
 import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import { hasSchedule } from "../store/schedules.ts";
 import type { WebhookAttemptRow, WebhookRow } from "../store/tables.ts";
 import { listAttempts } from "../store/webhook-deliveries.ts";
-import {
-  countWebhooks,
-  deleteWebhook,
-  hasWebhook,
-  insertWebhook,
-  listWebhooks,
-} from "../store/webhooks.ts";
+import { countWebhooks, deleteWebhook, hasWebhook, listWebhooks } from "../store/webhooks.ts";
 import { resolveCallback, parseCallback } from "../webhooks/callback.ts";
 import { describeMissing } from "./records.ts";
 import { textBefore } from "../../kit/text.ts";
@@ -95,7 +90,7 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
         const message = `A tenant may have ${MAX_WEBHOOKS} webhooks. Delete one first.`;
         call.fail("conflict", message, { audit: { metadata: named } });
       }
-      await insertWebhook(tx, row);
+      await insertAll(tx, "webhooks", [row]);
       return {
         body: { ...toWebhook(row), secret },
         createdId: row.id,

@@ -3,7 +3,7 @@ import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { AccountRow } from "./tables.ts";
 import { findText } from "./search.ts";
-import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
+import { createUpsert } from "./bulk-writes.ts";
 
 export const ACCOUNT_SEARCH = { table: "accounts", key: "account_number" } as const;
 
@@ -111,26 +111,5 @@ export const findParentsAmong = async (
   return new Set(rows.map(({ parent_account_number }) => parent_account_number));
 };
 
-const COLUMNS = {
-  tenant_id: "key",
-  account_number: "key",
-  csr_id: "value",
-  name: "value",
-  name_folded: "value",
-  currency: "value",
-  parent_account_number: "value",
-  account_group: "value",
-  search_text: "value",
-  fields: "value",
-  created_by: "value",
-  created_at: "value",
-  updated_by: "value",
-  updated_at: "value",
-  version: "value",
-} as const;
-
-/** Inserts new accounts. */
-export const addAccounts = createBulkInsert("accounts", COLUMNS);
-
 /** Inserts or replaces complete accounts; no two may have the same number. */
-export const putAccounts = createBulkUpsert("accounts", COLUMNS);
+export const putAccounts = createUpsert("accounts", ["tenant_id", "account_number"]);

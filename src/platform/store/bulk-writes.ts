@@ -4,12 +4,8 @@ import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { Tables } from "./tables.ts";
 
-type Row<T extends keyof Tables> = Tables[T] & Record<string, Value>;
-
-/** All columns of a table; those of kind `key` identify a row. */
-type Columns<T extends keyof Tables> = Record<keyof Tables[T], "key" | "value">;
-
-type Write<T extends keyof Tables> = (tx: Db, rows: readonly Row<T>[]) => Promise<void>;
+type Row = Record<string, Value>;
+type Write = (tx: Db, rows: readonly Row[]) => Promise<void>;
 
 // Rows per statement. Few lengths, because each one is another prepared statement.
 const LENGTHS = [100, 10, 1];
@@ -19,20 +15,22 @@ const MIN_COPIED = 50;
 
 const joinNames = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
 
-const buildOnConflict = (columns: Record<string, "key" | "value">): RawBuilder<unknown> => {
-  const pick = (kind: string) => Object.keys(columns).filter((name) => columns[name] === kind);
-  const excluded = pick("value").map(
-    (name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`,
-  );
-  return sql`on conflict (${joinNames(pick("key"))}) do update set ${sql.join(excluded)}`;
+const buildOnConflict = (
+  columns: readonly string[],
+  key: readonly string[],
+): RawBuilder<unknown> => {
+  const excluded = columns
+    .filter((name) => !key.includes(name))
+    .map((name) => sql`${sql.ref(name)} = ${sql.ref(`excluded.${name}`)}`);
+  return sql`on conflict (${joinNames(key)}) do update set ${sql.join(excluded)}`;
 };
 
 /** Creates a function that writes any number of rows with statements of few lengths. */
-const createStatements = <T extends keyof Tables>(
-  table: T,
+const createStatements = (
+  table: string,
   columns: readonly string[],
   ending: RawBuilder<unknown>,
-): Write<T> => {
+): Write => {
   const runs = LENGTHS.map((length) => ({
     length,
     run: prepareQuery((db: Db, ...values: Value[]) => {
@@ -59,14 +57,10 @@ const createStatements = <T extends keyof Tables>(
   };
 };
 
-const createWrite = <T extends keyof Tables>(
-  table: T,
-  columns: Columns<T>,
-  onConflict: RawBuilder<unknown> | undefined,
-): Write<T> => {
-  const all = Object.keys(columns);
-  const write = createStatements(table, all, onConflict ?? sql``);
-  const target = { table, columns: all, ...(onConflict === undefined ? {} : { onConflict }) };
+const createWrite = (table: string, columns: readonly string[], key: readonly string[]): Write => {
+  const onConflict = key.length === 0 ? undefined : buildOnConflict(columns, key);
+  const write = createStatements(table, columns, onConflict ?? sql``);
+  const target = { table, columns, ...(onConflict === undefined ? {} : { onConflict }) };
   return (tx, rows) => {
     const { copyRows } = getDialect(tx);
     return rows.length >= MIN_COPIED && copyRows !== undefined
@@ -75,32 +69,33 @@ const createWrite = <T extends keyof Tables>(
   };
 };
 
-/** Creates a function that adds many complete rows, none of which exists. */
-export const createBulkInsert = <T extends keyof Tables>(table: T, columns: Columns<T>): Write<T> =>
-  createWrite(table, columns, undefined);
+const writes = new Map<string, Write>();
 
-/** Creates a function that inserts or replaces many complete rows; no two of them may have the same key. */
-export const createBulkUpsert = <T extends keyof Tables>(table: T, columns: Columns<T>): Write<T> =>
-  createWrite(table, columns, buildOnConflict(columns));
-
-const inserts = new Map<string, Write<never>>();
-
-/** Inserts rows that have the columns of the first one. TypeScript cannot prove that for any table. */
-export const insertAll = async (
+/** Writes rows that have the columns of the first one. */
+const writeAll = async (
   tx: Db,
   table: keyof Tables,
+  key: readonly string[],
   rows: readonly object[],
 ): Promise<void> => {
-  const names = Object.keys(rows[0] ?? {});
-  const key = `${table} ${names.join()}`;
-  let insert = inserts.get(key);
-  if (insert === undefined) {
-    insert = createWrite(
-      table,
-      Object.fromEntries(names.map((name) => [name, "value"])) as never,
-      undefined,
-    );
-    inserts.set(key, insert);
-  }
-  await insert(tx, rows as never);
+  const [first] = rows;
+  if (first === undefined) return;
+  const columns = Object.keys(first);
+  const name = JSON.stringify([table, key, columns]);
+  const write = writes.get(name) ?? createWrite(table, columns, key);
+  writes.set(name, write);
+  await write(tx, rows as readonly Row[]);
 };
+
+/** Inserts complete rows, none of which exists. */
+export const insertAll = <T extends keyof Tables>(
+  tx: Db,
+  table: T,
+  rows: readonly Tables[T][],
+): Promise<void> => writeAll(tx, table, [], rows);
+
+/** Creates a function that inserts or replaces complete rows; no two of them may have the same key. */
+export const createUpsert =
+  <T extends keyof Tables>(table: T, key: readonly (keyof Tables[T] & string)[]) =>
+  (tx: Db, rows: readonly Tables[T][]): Promise<void> =>
+    writeAll(tx, table, key, rows);

@@ -1,6 +1,6 @@
 import type { Db } from "./port.ts";
 import type { BusinessUnitRow } from "./tables.ts";
-import { createBulkUpsert } from "./bulk-writes.ts";
+import { createUpsert } from "./bulk-writes.ts";
 
 /** Lists a tenant's groupings by name. */
 export const listBusinessUnits = (db: Db, tenantId: string): Promise<BusinessUnitRow[]> =>
@@ -13,9 +13,4 @@ export const listBusinessUnits = (db: Db, tenantId: string): Promise<BusinessUni
     .execute();
 
 /** Inserts or replaces complete groupings; no two may have the same id. */
-export const putBusinessUnits = createBulkUpsert("business_units", {
-  tenant_id: "key",
-  id: "key",
-  display_name: "value",
-  value_list: "value",
-});
+export const putBusinessUnits = createUpsert("business_units", ["tenant_id", "id"]);

@@ -1,7 +1,7 @@
 import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { CompanyScoreRow } from "./tables.ts";
-import { createBulkUpsert } from "./bulk-writes.ts";
+import { createUpsert } from "./bulk-writes.ts";
 
 const scoresOfCompany = prepareQuery((db: Db, tenantId: string, companyId: string) =>
   db
@@ -34,9 +34,4 @@ export const findScores = (
     .execute();
 
 /** Adds or replaces scores; no two may have the same company and time. */
-export const putScores = createBulkUpsert("company_scores", {
-  tenant_id: "key",
-  company_id: "key",
-  as_of: "key",
-  fields: "value",
-});
+export const putScores = createUpsert("company_scores", ["tenant_id", "company_id", "as_of"]);

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { CreditApplicationRow } from "./tables.ts";
-import { createBulkUpsert } from "./bulk-writes.ts";
+import { createUpsert } from "./bulk-writes.ts";
 
 /** The date field that a list filters by, and its range in epoch milliseconds; `before` is exclusive. */
 export type ApplicationSpan = { by: "status_at" | "activity_at"; from: number; before: number };
@@ -71,16 +71,7 @@ export const selectApplications = (
 };
 
 /** Adds or replaces complete applications; no two may have the same id. */
-export const putApplications = createBulkUpsert("credit_applications", {
-  tenant_id: "key",
-  id: "key",
-  status_type: "value",
-  status_at: "value",
-  activity_at: "value",
-  unit_ids: "value",
-  summary: "value",
-  detail: "value",
-});
+export const putApplications = createUpsert("credit_applications", ["tenant_id", "id"]);
 
 /** Whether any application names one of these values of business units. */
 export const hasUnits = async (

@@ -70,13 +70,6 @@ export const selectAttachmentsToRemove = (
 ): Promise<DisputeAttachmentRow[]> =>
   ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
 
-export const insertDisputeAttachments = async (
-  tx: Db,
-  rows: readonly DisputeAttachmentRow[],
-): Promise<void> => {
-  if (rows.length > 0) await tx.insertInto("dispute_attachments").values(rows).execute();
-};
-
 export const updateDisputeAttachment = async (
   tx: Db,
   { tenant_id, id }: Pick<DisputeAttachmentRow, "tenant_id" | "id">,

@@ -53,10 +53,6 @@ export const selectNotes = (
   return query.orderBy("id", sort.at(-1)?.descending === true ? "desc" : "asc");
 };
 
-export const insertNote = async (tx: Db, row: DisputeNoteRow): Promise<void> => {
-  await tx.insertInto("dispute_notes").values(row).execute();
-};
-
 export const updateNote = async (
   tx: Db,
   note: DisputeNoteRow,

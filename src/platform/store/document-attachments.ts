@@ -23,10 +23,6 @@ export const findAttachment = (
 ): Promise<DocumentAttachmentRow | undefined> =>
   ofDocument(db, tenantId, documentNumber).where("id", "=", id).executeTakeFirst();
 
-export const insertAttachment = async (tx: Db, row: DocumentAttachmentRow): Promise<void> => {
-  await tx.insertInto("document_attachments").values(row).execute();
-};
-
 /** Removes a document's attachments; returns the keys of their files. */
 export const deleteAttachments = async (
   tx: Db,

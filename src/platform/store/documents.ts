@@ -3,7 +3,7 @@ import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "./tables.ts";
-import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
+import { createUpsert, insertAll } from "./bulk-writes.ts";
 
 const documentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
@@ -47,50 +47,13 @@ export const findDocumentsNamed = (
     .execute();
 };
 
-const COLUMNS = {
-  tenant_id: "key",
-  document_number: "key",
-  csr_id: "value",
-  account_number: "value",
-  invoice_num: "value",
-  currency: "value",
-  status: "value",
-  document_type: "value",
-  due_on: "value",
-  invoice_on: "value",
-  balance: "value",
-  balance_currency: "value",
-  search_text: "value",
-  fields: "value",
-  created_by: "value",
-  created_at: "value",
-  updated_by: "value",
-  updated_at: "value",
-  version: "value",
-} as const;
-
-/** Inserts new documents. */
-export const addDocuments = createBulkInsert("documents", COLUMNS);
-
 /** Inserts or replaces complete documents; no two may have the same number. */
-export const putDocuments = createBulkUpsert("documents", COLUMNS);
+export const putDocuments = createUpsert("documents", ["tenant_id", "document_number"]);
 
 export type NewClosure = Pick<
   DocumentClosureRow,
   "document_number" | "closure_reason" | "source" | "closed_at" | "notes"
 >;
-
-const insertClosures = createBulkInsert("document_closures", {
-  tenant_id: "key",
-  document_number: "key",
-  number: "key",
-  closure_reason: "value",
-  source: "value",
-  closed_at: "value",
-  notes: "value",
-  created_by: "value",
-  created_at: "value",
-});
 
 /** Adds a closure to the history of each document; each document may occur once. */
 export const addClosures = async (
@@ -108,8 +71,9 @@ export const addClosures = async (
     .groupBy("document_number")
     .execute();
   const last = new Map(known.map((row) => [row.document_number, row.last]));
-  await insertClosures(
+  await insertAll(
     tx,
+    "document_closures",
     closures.map((closure) => ({
       tenant_id: tenantId,
       number: (last.get(closure.document_number) ?? 0) + 1,

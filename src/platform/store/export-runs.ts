@@ -1,7 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
 import type { ExportRunRow, RunChunkRow, RunStatus } from "./tables.ts";
-import { createBulkInsert } from "./bulk-writes.ts";
 import { findFileKeys } from "./file-keys.ts";
 
 type Name = Pick<ExportRunRow, "tenant_id" | "id">;
@@ -56,10 +55,6 @@ export const hasUnfinished = async (
   return newest?.status === "pending" || newest?.status === "running";
 };
 
-export const insertRun = async (tx: Db, row: ExportRunRow): Promise<void> => {
-  await tx.insertInto("export_runs").values(row).execute();
-};
-
 /** Changes a run's status if it is one of `from`; returns whether it was. */
 export const moveRun = async (
   tx: Db,
@@ -94,17 +89,6 @@ export const cancelPending = async (
     .execute();
   return rows.map(({ id }) => id);
 };
-
-export const insertChunks = createBulkInsert("run_chunks", {
-  tenant_id: "key",
-  run_id: "key",
-  number: "key",
-  first_row: "value",
-  row_count: "value",
-  file_key: "value",
-  file_size: "value",
-  sha256: "value",
-});
 
 /** Finds the chunks with rows `from` up to, but not including, `to` of a run. */
 export const findChunks = (

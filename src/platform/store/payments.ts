@@ -1,7 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { mapConcurrent } from "../../kit/map-concurrent.ts";
-import { CATALOGUE, type Source } from "../../contract/payments/catalogue.ts";
+import type { Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
 import { listColumns, setStoredValues, TABLES } from "./payments/columns.ts";
 import { findSeqs, hasSeq, sliceSeqs } from "./payments/scan.ts";
@@ -14,7 +14,7 @@ import {
 } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { PaymentRow } from "./tables.ts";
-import { createBulkInsert, createBulkUpsert } from "./bulk-writes.ts";
+import { createUpsert, insertAll } from "./bulk-writes.ts";
 
 /** Returns the highest number of a tenant's rows of a source; 0 if there are none. */
 export const findLastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
@@ -137,28 +137,17 @@ const toRow = (source: Source, { tenantId, seq, sentHash, values }: NewPayment):
   return Object.assign(row, { tenant_id: tenantId, seq, sent_hash: sentHash }) as PaymentRow;
 };
 
-const KEY = ["tenant_id", "seq"];
-
-const createWriters = (source: Source) => {
-  const values = Object.fromEntries(CATALOGUE[source].fields.map(({ name }) => [name, null]));
-  const blank = toRow(source, { tenantId: "", seq: 0, sentHash: "", values });
-  const columns = Object.fromEntries(
-    Object.keys(blank).map((name) => [name, KEY.includes(name) ? "key" : "value"] as const),
-  );
-  const table = TABLES[source];
-  return { insert: createBulkInsert(table, columns), replace: createBulkUpsert(table, columns) };
-};
-
-const writers = {
-  cashapp: createWriters("cashapp"),
-  iandp: createWriters("iandp"),
-  bpn: createWriters("bpn"),
+const upserts = {
+  cashapp: createUpsert(TABLES.cashapp, ["tenant_id", "seq"]),
+  iandp: createUpsert(TABLES.iandp, ["tenant_id", "seq"]),
+  bpn: createUpsert(TABLES.bpn, ["tenant_id", "seq"]),
 };
 
 /** Adds rows with numbers from {@link takeSeqs}. */
 export const addPayments = (tx: Db, source: Source, rows: readonly NewPayment[]): Promise<void> =>
-  writers[source].insert(
+  insertAll(
     tx,
+    TABLES[source],
     rows.map((row) => toRow(source, row)),
   );
 
@@ -168,7 +157,7 @@ export const replacePayments = (
   source: Source,
   rows: readonly NewPayment[],
 ): Promise<void> =>
-  writers[source].replace(
+  upserts[source](
     tx,
     rows.map((row) => toRow(source, row)),
   );

@@ -36,10 +36,6 @@ export const hasSchedule = async (db: Db, tenantId: string, id: string): Promise
   return found !== undefined && found.deleted_at === null;
 };
 
-export const insertSchedule = async (tx: Db, row: ScheduleRow): Promise<void> => {
-  await tx.insertInto("schedules").values(row).execute();
-};
-
 export const updateSchedule = async (
   tx: Db,
   { tenant_id, id }: Pick<ScheduleRow, "tenant_id" | "id">,

@@ -3,10 +3,6 @@ import { getDialect } from "./dialect.ts";
 import type { Db } from "./port.ts";
 import type { WebhookAttemptRow, WebhookDeliveryRow } from "./tables.ts";
 
-export const insertDelivery = async (tx: Db, row: WebhookDeliveryRow): Promise<void> => {
-  await tx.insertInto("webhook_deliveries").values(row).execute();
-};
-
 export const findDelivery = (
   db: Db,
   tenantId: string,

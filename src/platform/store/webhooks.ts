@@ -32,10 +32,6 @@ export const countWebhooks = async (db: Db, tenantId: string): Promise<number> =
   return Number(count);
 };
 
-export const insertWebhook = async (tx: Db, row: WebhookRow): Promise<void> => {
-  await tx.insertInto("webhooks").values(row).execute();
-};
-
 export const hasWebhook = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
   const row = await db
     .selectFrom("webhooks")

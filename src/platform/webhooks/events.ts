@@ -1,9 +1,10 @@
 import type { ExportRun } from "../../contract/operations/export-runs.ts";
 import type { RunEventKind } from "../../contract/operations/webhooks.ts";
 import type { NewId } from "../../kit/ids.ts";
+import { insertAll } from "../store/bulk-writes.ts";
 import { addJob } from "../store/jobs.ts";
 import type { Db } from "../store/port.ts";
-import { insertDelivery } from "../store/webhook-deliveries.ts";
+import type { WebhookDeliveryRow } from "../store/tables.ts";
 import { listWebhooksFor } from "../store/webhooks.ts";
 
 export const DELIVERY_KIND = "webhook-delivery";
@@ -31,17 +32,19 @@ export const addRunEvent = async (
   const { scheduleId } = payload;
   for (const webhook of await listWebhooksFor(tx, { tenantId, scheduleId })) {
     const id = newId();
-    const to = { callback_url: webhook.callback_url, secret: webhook.secret };
-    const about = { webhook_id: webhook.id, schedule_id: scheduleId, event };
-    await insertDelivery(tx, {
+    const delivery: WebhookDeliveryRow = {
       tenant_id: tenantId,
       id,
-      ...about,
+      webhook_id: webhook.id,
+      schedule_id: scheduleId,
+      event,
       payload: JSON.stringify(payload),
-      ...to,
+      callback_url: webhook.callback_url,
+      secret: webhook.secret,
       attempts: 0,
       created_at: at,
-    });
+    };
+    await insertAll(tx, "webhook_deliveries", [delivery]);
     await addJob(tx, { kind: DELIVERY_KIND, id, tenantId, lane: webhook.id, dueAt: at });
   }
 };

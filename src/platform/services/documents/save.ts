@@ -1,6 +1,7 @@
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
+import { insertAll } from "../../store/bulk-writes.ts";
 import { closeDisputesOn } from "../../store/disputes-of-documents.ts";
-import { addClosures, addDocuments, type NewClosure, putDocuments } from "../../store/documents.ts";
+import { addClosures, type NewClosure, putDocuments } from "../../store/documents.ts";
 import { takeCsrIds } from "../../store/csr-sequences.ts";
 import { toDocumentColumns } from "../../store/listed-columns.ts";
 import type { Db } from "../../store/port.ts";
@@ -77,8 +78,9 @@ export const saveDocuments = async (
     const first = await takeCsrIds(tx, writer.tenantId, "document", added.length);
     for (const [index, { row }] of added.entries()) row.csr_id = first + index;
   }
-  await addDocuments(
+  await insertAll(
     tx,
+    "documents",
     added.map(({ row }) => row),
   );
   const differing = planned.filter(
