@@ -1,7 +1,7 @@
 import { text } from "node:stream/consumers";
 import { Problem } from "../../contract/errors.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { listFileKeys } from "../store/file-keys.ts";
+import { listFileKeys } from "../store/stored-files.ts";
 import {
   confirmFileStore,
   findFileStore,

@@ -1,6 +1,6 @@
 import { type Clock, HOUR } from "../../kit/clock.ts";
 import { parseRunId } from "./run-files.ts";
-import { findFileKeys } from "../store/file-keys.ts";
+import { findFileKeys } from "../store/stored-files.ts";
 import { findKnownChunks } from "../store/export-runs.ts";
 import type { Store } from "../store/port.ts";
 import type { FileStore } from "./port.ts";

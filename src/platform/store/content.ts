@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { listFileKeys } from "./file-keys.ts";
+import { listFileKeys } from "./stored-files.ts";
 import type { Db } from "./port.ts";
 
 /** The parts of a database that a backup depends on. */

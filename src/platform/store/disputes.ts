@@ -1,4 +1,4 @@
-import { type RawBuilder, type SelectQueryBuilder, sql } from "kysely";
+import { type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../contract/operations/disputes.ts";
 import type { SortKey } from "../../contract/fields.ts";
 import { insertAll } from "./bulk-writes.ts";
@@ -7,11 +7,10 @@ import { among, contains, hasAccountName, type NamePart } from "./disputes-by-na
 import type { ListCost } from "./list-cost.ts";
 import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
+import { type Condition, given } from "./summaries/sql.ts";
 import type { DisputeRow } from "./tables.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
-type Condition = RawBuilder<boolean>;
-
 /**
  * Selects disputes with the names of the records they refer to. Every dispute has a reason, and every reason a category;
  * PostgreSQL has no statistics of small tables and would expect inner joins to drop most disputes, and sort all of them.
@@ -150,9 +149,6 @@ const ownConditions = (filter: DisputeFilter): Condition[] => [
 
 const statusConditions = ({ statuses }: DisputeFilter): Condition[] =>
   given(statuses, (list) => among("d.status", list));
-
-const given = <T>(value: T | undefined, condition: (value: T) => Condition): Condition[] =>
-  value === undefined ? [] : [condition(value)];
 
 const allOf = (conditions: Condition[]): Condition =>
   conditions.length === 0 ? sql`1 = 1` : sql`${sql.join(conditions, sql` and `)}`;

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "./port.ts";
 import type { ExportRunRow, RunChunkRow, RunStatus } from "./tables.ts";
-import { findFileKeys } from "./file-keys.ts";
+import { findFileKeys } from "./stored-files.ts";
 
 type Name = Pick<ExportRunRow, "tenant_id" | "id">;
 

@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { isPaymentAmount, type Measure } from "../../../contract/insights/payment-summary.ts";
 import { getDialect } from "../dialect.ts";
 import type { Db } from "../port.ts";
-import { type Expression, named } from "../summaries/sql.ts";
+import { type Expression, named, whole } from "../summaries/sql.ts";
 import { findColumn } from "./columns.ts";
 
 /** The columns of a measure in SQL, which has three steps. */
@@ -24,8 +24,6 @@ export type Figure = Columns & {
 };
 
 const NONE: Columns = { ofPayment: [], combined: [], ofGroup: [], ofRows: [] };
-
-const whole = (value: Expression): Expression => sql`cast(${value} as bigint)`;
 
 const countDistinct = (column: Expression, place: number): Columns => ({
   ...NONE,

@@ -6,14 +6,12 @@ import {
 } from "../../../contract/insights/dispute-filters.ts";
 import type { Reopened } from "../../../contract/insights/reopened.ts";
 import { DAY } from "../../../kit/clock.ts";
-import { toLikePattern } from "../audit-logs.ts";
 import { getDialect } from "../dialect.ts";
-import { findNamed, hasAccountName } from "../disputes-by-name.ts";
+import { contains, findNamed, hasAccountName } from "../disputes-by-name.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
 import { findSpellings } from "./spellings.ts";
-
-type Condition = RawBuilder<boolean>;
+import { type Condition, given } from "./sql.ts";
 
 /** The moment to which disputes are counted: the end of a day, or now. */
 export type Asked = {
@@ -64,12 +62,6 @@ export const toDecision = (asked: Asked) => {
   };
 };
 
-const matchText = (column: string, text: string): Condition =>
-  sql`${sql.ref(column)} like ${toLikePattern(text)} escape '\\'`;
-
-const given = <T>(value: T | undefined, condition: (value: T) => Condition): Condition[] =>
-  value === undefined ? [] : [condition(value)];
-
 /** Disputes whose record of a table has a code, or a name with a part. */
 const namesRecord = (
   tenantId: string,
@@ -80,7 +72,7 @@ const namesRecord = (
   sql`${sql.ref(column)} in (select id from ${sql.table(table)} where tenant_id = ${tenantId} and ${holds})`;
 
 const hasCodeOrPart = (text: string): Condition =>
-  sql`(code_folded = ${fold(text)} or ${matchText("description_folded", text)})`;
+  sql`(code_folded = ${fold(text)} or ${contains("description_folded", text)})`;
 
 const inRecords = (tenantId: string, table: "categories" | "departments", text: string) =>
   sql<boolean>`${sql.ref(table === "categories" ? "category_id" : "department_id")} in (
@@ -101,7 +93,7 @@ const recordConditions = (filters: DisputeFilters, tenantId: string): Condition[
       tenantId,
       "d.assignee_id",
       "assignees",
-      sql`(email_folded = ${fold(text)} or ${matchText("name_folded", text)})`,
+      sql`(email_folded = ${fold(text)} or ${contains("name_folded", text)})`,
     ),
   ),
 ];

@@ -16,8 +16,8 @@ import {
   toState,
 } from "./dispute-filters.ts";
 import {
+  chooseOrder,
   dayNumberOf,
-  type Direction,
   type Expression,
   findBucket,
   formatSpan,
@@ -26,6 +26,7 @@ import {
   list,
   named,
   orderTerm,
+  whole,
 } from "./sql.ts";
 
 /** A group of disputes, or all of one currency. Keys are in `k…`; sums of days are whole numbers. */
@@ -96,8 +97,6 @@ const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expr
   return formatSpan(db, getDialect(db).formatDay(dayNumberOf(moment)), unit as Unit);
 };
 
-const whole = (value: Expression): Expression => sql`cast(${value} as bigint)`;
-
 /** The figures of a group over its disputes. */
 const listFigures = ({
   db,
@@ -144,20 +143,6 @@ const FIGURES: Partial<Record<string, Expression>> = {
 const isAscending = (grouping: DisputeGrouping): boolean =>
   isInDays(grouping) || grouping.includes(":");
 
-const chooseOrder = ({ groupBy, orderBy, order }: DisputeSummary): Expression[] => {
-  const term = (value: Expression, usual: Direction) => orderTerm(value, order ?? usual);
-  const key = (place: number) => sql.ref(`k${place}`);
-  const keyAt = groupBy.findIndex((name) => name === orderBy);
-  if (keyAt !== -1) return [term(key(keyAt), "asc")];
-  const figure = FIGURES[orderBy ?? ""];
-  if (figure !== undefined) return [term(figure, "desc")];
-  const dates = groupBy.flatMap((name, place) =>
-    isAscending(name) ? [term(key(place), "asc")] : [],
-  );
-  const amount = sql`amount_order`;
-  return dates.length > 0 ? [...dates, orderTerm(amount, "desc")] : [term(amount, "desc")];
-};
-
 // Without what orders the groups: it can be larger than a number of the program.
 const READ = [
   "currency",
@@ -188,7 +173,7 @@ export const summarizeDisputes = async (
     select ${list(read)}, count(*) over () as groups from (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
       ${joinEnded(db, context.asked)} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
-    order by ${list([...chooseOrder(summary), ...ties])}
+    order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db);
   return rows;
 };

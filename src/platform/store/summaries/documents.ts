@@ -9,9 +9,10 @@ import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import { findSpellings } from "./spellings.ts";
 import {
-  type Direction,
+  chooseOrder,
   type Expression,
   formatSpan,
+  given,
   groupKey,
   keyNames,
   list,
@@ -81,11 +82,6 @@ const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
   return formatSpan(context.db, day, unit as Unit);
 };
 
-const given = <T>(
-  value: T | undefined,
-  condition: (value: T) => RawBuilder<boolean>,
-): RawBuilder<boolean>[] => (value === undefined ? [] : [condition(value)]);
-
 /** Returns the condition of the documents that match a summary's filters. */
 export const matchDocuments = async ({
   db,
@@ -133,18 +129,8 @@ const FIGURES: Partial<Record<string, Expression>> = {
   disputedAmount: sql`disputed_order`,
 };
 
-const chooseOrder = ({ groupBy, orderBy, order }: DocumentSummary): Expression[] => {
-  const term = (value: Expression, usual: Direction) => orderTerm(value, order ?? usual);
-  const keyAt = groupBy.findIndex((name) => name === orderBy);
-  if (keyAt !== -1) return [term(sql.ref(`k${keyAt}`), "asc")];
-  const figure = FIGURES[orderBy ?? ""];
-  if (figure !== undefined) return [term(figure, "desc")];
-  const dates = groupBy.flatMap((name, place) =>
-    name === "age" || name.includes(":") ? [term(sql.ref(`k${place}`), "asc")] : [],
-  );
-  const amount = sql`amount_order`;
-  return dates.length > 0 ? [...dates, orderTerm(amount, "desc")] : [term(amount, "desc")];
-};
+const isAscending = (grouping: DocumentGrouping): boolean =>
+  grouping === "age" || grouping.includes(":");
 
 // Without what orders the groups: it can be larger than a number of the program.
 const READ = ["currency", "count", "amount", "disputed", "first_due"];
@@ -175,7 +161,7 @@ export const summarizeDocuments = async (
         where tenant_id = ${tenantId} and status = 0 ${among} group by document_number, currency_code) as x
       on x.document_number = d.document_number and x.currency_code = ${currency}
       where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
-    order by ${list([...chooseOrder(summary), ...ties])}
+    order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db);
   return rows;
 };

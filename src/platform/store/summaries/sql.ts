@@ -5,6 +5,14 @@ import { getDialect } from "../dialect.ts";
 import type { Db } from "../port.ts";
 
 export type Expression = RawBuilder<unknown>;
+export type Condition = RawBuilder<boolean>;
+
+/** Returns the condition of a value that is given. */
+export const given = <T>(value: T | undefined, condition: (value: T) => Condition): Condition[] =>
+  value === undefined ? [] : [condition(value)];
+
+/** Converts a number to a whole one: PostgreSQL sums whole numbers to decimals. */
+export const whole = (value: Expression): Expression => sql`cast(${value} as bigint)`;
 
 const DAY_LENGTH = 10;
 
@@ -44,6 +52,35 @@ export type Direction = "asc" | "desc";
 /** A term of an order, with nulls last in both databases. */
 export const orderTerm = (value: Expression, direction: Direction): Expression =>
   sql`${value} is null, ${value} ${sql.raw(direction)}`;
+
+/**
+ * Returns the order of groups with the columns `k…` and `amount_order`: by a grouping or a figure if the summary names
+ * one, else by the groupings that `isAscending` names, and the amount.
+ */
+export const chooseOrder = <Grouping extends string>(
+  {
+    groupBy,
+    orderBy,
+    order,
+  }: {
+    groupBy: readonly Grouping[];
+    orderBy?: string | undefined;
+    order?: Direction | undefined;
+  },
+  figures: Partial<Record<string, Expression>>,
+  isAscending: (grouping: Grouping) => boolean,
+): Expression[] => {
+  const term = (value: Expression, usual: Direction) => orderTerm(value, order ?? usual);
+  const keyAt = groupBy.findIndex((name) => name === orderBy);
+  if (keyAt !== -1) return [term(sql.ref(`k${keyAt}`), "asc")];
+  const figure = figures[orderBy ?? ""];
+  if (figure !== undefined) return [term(figure, "desc")];
+  const dates = groupBy.flatMap((name, place) =>
+    isAscending(name) ? [term(sql.ref(`k${place}`), "asc")] : [],
+  );
+  const amount = sql`amount_order`;
+  return dates.length > 0 ? [...dates, orderTerm(amount, "desc")] : [term(amount, "desc")];
+};
 
 /** Names an expression. */
 export const named = (value: Expression, name: string): Expression =>

@@ -33,3 +33,18 @@ export const listFileKeys = async (db: Db, tenantId: string): Promise<string[]> 
   }
   return keys;
 };
+
+/** Sums the sizes of a tenant's stored files: attachments of disputes, PDFs of documents, chunks of runs. */
+export const countStoredBytes = async (db: Db, tenantId: string): Promise<number> => {
+  const sums = await Promise.all(
+    TABLES.map((table) =>
+      db
+        .selectFrom(table)
+        .select((of) => of.fn.sum<number | string | null>("file_size").as("bytes"))
+        .where("tenant_id", "=", tenantId)
+        .where("file_key", "is not", null)
+        .executeTakeFirst(),
+    ),
+  );
+  return sums.reduce((sum, row) => sum + Number(row?.bytes ?? 0), 0);
+};
