@@ -160,8 +160,11 @@ const accept = async (
 };
 
 /** Depends on the operation alone, so that a new operation leaves the requests to the others as they are. */
-const seedOf = ({ id }: Operation): number =>
-  [...id].reduce((seed, letter) => (Math.imul(seed, 31) + letter.charCodeAt(0)) | 0, SEED);
+const seedOf = ({ id }: Operation): number => {
+  let seed = SEED;
+  for (const letter of id) seed = (Math.imul(seed, 31) + letter.charCodeAt(0)) | 0;
+  return seed;
+};
 
 const tryAll = async (trial: Trial, operation: Operation): Promise<Told[]> => {
   const numRuns = triesFor(operation);
