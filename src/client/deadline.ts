@@ -24,7 +24,7 @@ export const withDeadline = async <T>(
     // One turn later, so that code that listens to the signal ends first.
     setImmediate(ended.reject, fault);
   };
-  const timer = setTimeout(end, ms, new TransportFault("timeout"));
+  const timer = setTimeout(() => end(new TransportFault("timeout")), ms);
   // Not AbortSignal.any, which takes as long as the rest of a short call's client.
   const cancel = ({ target }: Event): void => end(getAbortReason(target as AbortSignal));
   outer?.addEventListener("abort", cancel, { once: true });

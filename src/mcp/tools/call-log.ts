@@ -1,8 +1,8 @@
-import { createHmac, createSecretKey } from "node:crypto";
 import { appendFileSync, closeSync, constants, fstatSync, openSync, renameSync } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
+import { createHmacSha256 } from "../../kit/hmac.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { makeFolder } from "../../kit/make-folder.ts";
@@ -96,13 +96,9 @@ const appendLine = (path: string, line: string, most: number): boolean => {
 
 /** A log of one JSON line per call that several processes may write at once. */
 export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): CallLog => {
-  // Made once: a key costs more to make than to use.
-  const secret = createSecretKey(key);
-  const hashOf = (args: Record<string, unknown>): string =>
-    createHmac("sha256", secret)
-      .update(`tool arguments ${canonical(args)}`)
-      .digest("base64url")
-      .slice(0, HASH_CHARACTERS);
+  const hash = createHmacSha256(key, "base64url");
+  const hashArguments = (args: Record<string, unknown>): string =>
+    hash(`tool arguments ${canonical(args)}`).slice(0, HASH_CHARACTERS);
 
   const append = async (line: string): Promise<void> => {
     if (appendLine(path, line, MOST_BYTES)) return;
@@ -126,7 +122,7 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
         principal,
         tool,
         arguments: Object.keys(args).toSorted(),
-        argumentsHash: hashOf(args),
+        argumentsHash: hashArguments(args),
         outcome,
         ms,
         requestId,

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../kit/clock.ts";
+import { createHmacSha256 } from "../../kit/hmac.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { createSeal, keyFor, keysFor, type MasterKey } from "../../kit/seal.ts";
 import type { AuditHeadRow, AuditLogRow } from "./tables.ts";
@@ -68,24 +69,8 @@ export const computeUnkeyedHash = (row: AuditLink): string =>
 
 const PURPOSE = "audit-chain";
 
-const BLOCK_BYTES = 64;
-
-/**
- * Creates HMAC with SHA-256 under a key of at most 64 bytes. Begins with stored states of both hashes (RFC 2104, section
- * 4): setting up `createHmac` takes most of its time, and each change has two codes.
- */
-export const createCode = (secret: Buffer): ((text: string) => string) => {
-  if (secret.length > BLOCK_BYTES) throw new RangeError("the key is longer than a block");
-  const begin = (pad: number) =>
-    createHash("sha256").update(
-      Uint8Array.from({ length: BLOCK_BYTES }, (_, index) => (secret[index] ?? 0) ^ pad),
-    );
-  const [inner, outer] = [begin(0x36), begin(0x5c)];
-  return (text) => outer.copy().update(inner.copy().update(text).digest()).digest("hex");
-};
-
 const toAuditKey = (secret: Buffer): AuditKey => {
-  const hmac = createCode(secret);
+  const hmac = createHmacSha256(secret, "hex");
   const code = (label: string, ...values: (string | number | null)[]): string =>
     hmac(JSON.stringify([label, ...values]));
   return {
