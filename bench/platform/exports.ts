@@ -2,7 +2,7 @@ import { buffer } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
 import { formatTimestamp } from "../../src/kit/clock.ts";
-import { compressRows } from "../../src/platform/exports/chunk.ts";
+import { compressRows } from "../../src/platform/store/row-frame.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { findChunks, findLastCompleted } from "../../src/platform/store/export-runs.ts";
 import type { ExportRunRow } from "../../src/platform/store/tables.ts";
@@ -76,7 +76,6 @@ export const exportBenchmarks: readonly Benchmark[] = [
     about: `a run of ${ROWS} rows / compressing and writing its chunks from memory`,
     unit: "ms",
     aim: 2,
-    why: "SQLite reads the rows and makes their JSON in one thread, which alone takes 1.6 times the limit, and longer while chunks are compressed; a second thread on the same view made it no faster on two processors",
     run: (options) =>
       inFolder(async (folder) => {
         const exports = await open();

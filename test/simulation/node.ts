@@ -6,6 +6,7 @@ import { createNetworks } from "../../src/kit/network.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import type { Db, Snapshot, Store } from "../../src/platform/store/port.ts";
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
+import { addFunctions } from "../../src/platform/store/sqlite/reader/functions.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { streamRows } from "../../src/platform/store/stream-rows.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
@@ -70,7 +71,8 @@ const gateStore = (world: World, life: Life, store: Store, opened: Set<DatabaseS
     );
   const openView = async (): Promise<Snapshot> => {
     await scheduler.turn(life, "view");
-    const database = new DatabaseSync(join(world.folder, "receivables.db"), { readOnly: true });
+    const path = join(world.folder, "receivables.db");
+    const database = addFunctions(new DatabaseSync(path, { readOnly: true }));
     opened.add(database);
     database.exec("begin");
     const dialect = createDatabaseDialect(database, READER);

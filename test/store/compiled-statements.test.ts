@@ -1,14 +1,14 @@
 import { constants, DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
 import { expect, it } from "vitest";
-import { createDialect, createDriver, TransactionalAdapter } from "../../src/kit/sqlite/dialect.ts";
+import { createDialect, createDriver, Adapter } from "../../src/kit/sqlite/dialect.ts";
 
 type Tables = { notes: { text: string } };
 
 it("compiles the statement of a page once, not for each limit and offset", async () => {
   const database = new DatabaseSync(":memory:");
   const driver = () => createDriver(database, { exclusive: false, retryMs: 0 });
-  const db = new Kysely<Tables>({ dialect: createDialect(driver, new TransactionalAdapter()) });
+  const db = new Kysely<Tables>({ dialect: createDialect(driver, new Adapter()) });
   await sql`create table notes (text text primary key)`.execute(db);
   await sql`insert into notes values ('a'), ('b'), ('c'), ('d')`.execute(db);
   const page = async (limit: number, offset: number): Promise<string[]> => {

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createDialect, createDriver, WritingAdapter } from "../../src/kit/sqlite/dialect.ts";
+import { createDialect, createDriver, Adapter } from "../../src/kit/sqlite/dialect.ts";
 
 type Tables = { notes: { text: string } };
 
@@ -22,7 +22,7 @@ beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "grouped-commits-"));
   const use = { exclusive: true, retryMs: 0 };
   const driver = () => createDriver(open("notes.db"), use);
-  writer = new Kysely({ dialect: createDialect(driver, new WritingAdapter()) });
+  writer = new Kysely({ dialect: createDialect(driver, new Adapter()) });
   await sql`create table notes (text text not null unique)`.execute(writer);
   other = open("notes.db");
 });

@@ -1,3 +1,4 @@
+import { zstdDecompressSync } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
 import { parseFilter } from "../../src/contract/payments/filter.ts";
@@ -45,6 +46,23 @@ onEveryStore("streams of payment rows", (at) => {
     expect(read.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
     expect(read.some(({ payerName }) => payerName === "changed since")).toBe(false);
     expect(await findLastSeq(at().store.read, TENANT, "bpn")).toBe(COUNT + 1);
+  });
+
+  it("give many rows as one compressed frame where the store can, and the others as text", async () => {
+    const { filter } = parseFilter("bpn", undefined);
+    const scan = { tenantId: TENANT, source: "bpn" as const, filter, after: 0, upTo: COUNT };
+    const ids: string[] = [];
+    const frames: number[] = [];
+    const id = fields.slice(0, 1);
+    for await (const { bytes, rowCount, isFrame } of streamPayments(at().store.read, scan, id)) {
+      if (isFrame === true) frames.push(rowCount);
+      const text = String(isFrame === true ? zstdDecompressSync(bytes) : Buffer.from(bytes));
+      const some = JSON.parse(`[${text}]`) as { id: string }[];
+      expect(some).toHaveLength(rowCount);
+      ids.push(...some.map((row) => row.id));
+    }
+    expect(ids.toSorted()).toEqual(rows.map((row) => String(row["id"])).toSorted());
+    expect(frames).toEqual(at().store.dialect === "sqlite" ? [10_000] : []);
   });
 
   it("find the same rows by an index of few, an index of many and no index", async () => {

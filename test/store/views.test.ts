@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { count, findCounter } from "../../src/platform/store/counters.ts";
@@ -75,6 +76,27 @@ for (const dialect of dialects) {
         expect(await findCounter(view.db, "own write", 0)).toMatchObject({ count: round });
         await view.close();
       }
+    });
+
+    verifies("C-91", "OP-50");
+    it("shows one state in all reads of a parallel view while others write", async () => {
+      const writing = new AbortController();
+      const write = async (): Promise<void> => {
+        while (!writing.signal.aborted) {
+          await store.transaction((tx) => count(tx, "busy", 0, 1000));
+          await setImmediate();
+        }
+      };
+      const writer = write();
+      for (let round = 0; round < 200; round += 1) {
+        await using view = await store.snapshot({ owner: "parallel", parallel: true });
+        const reads = Array.from({ length: 4 }, () => findCounter(view.db, "busy", 0));
+        const [first, ...others] = await Promise.all(reads);
+        for (const other of others) expect(other).toEqual(first);
+      }
+      writing.abort();
+      await writer;
+      expect(await findCounter(store.read, "busy", 0)).toBeDefined();
     });
 
     verifies("C-91", "OP-50");

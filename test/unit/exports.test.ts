@@ -1,16 +1,10 @@
 import { createHash } from "node:crypto";
-import { zstdDecompressSync } from "node:zlib";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  compressRows,
-  createCompressor,
-  decompressRows,
-  regroupRows,
-  sliceRows,
-} from "../../src/platform/exports/chunk.ts";
+import { decompressRows, regroupRows, sliceRows } from "../../src/platform/exports/chunk.ts";
 import { findNextSlot } from "../../src/platform/exports/slot.ts";
 import type { RowBytes } from "../../src/platform/store/dialect.ts";
+import { compressRows } from "../../src/platform/store/row-frame.ts";
 import { verifies } from "../support/verifies.ts";
 
 describe("slots", () => {
@@ -46,16 +40,8 @@ describe("chunks", () => {
     await fc.assert(
       fc.asyncProperty(batches, size, fc.nat(), fc.nat(), async (given, length, a, b) => {
         const all = given.flat();
-        const compress = createCompressor();
-        const begun: Promise<RowBytes>[] = [];
-        for await (const { parts, rowCount } of regroupRows(bytesOf(given), length)) {
-          begun.push(
-            compress(parts).then((frame) => ({ bytes: zstdDecompressSync(frame), rowCount })),
-          );
-          // Now and then one is done before the next begins, and leaves it its memory.
-          if (begun.length % 3 === 0) await Promise.all(begun);
-        }
-        const chunks = await Promise.all(begun);
+        const chunks: RowBytes[] = [];
+        for await (const chunk of regroupRows(bytesOf(given), length)) chunks.push(chunk);
         const counts = chunks.map(({ rowCount }) => rowCount);
         expect(counts.slice(0, -1).every((count) => count >= length && count < length + 9)).toBe(
           true,
@@ -74,6 +60,28 @@ describe("chunks", () => {
         }
       }),
     );
+  });
+
+  it("are the rows that the store compressed, as they are, between joined ones", async () => {
+    const sizes = [2, 3, 9, 9, 1, 4, 2, 9, 1];
+    async function* rows(): AsyncGenerator<RowBytes> {
+      for (const [place, rowCount] of sizes.entries()) {
+        yield { bytes: Buffer.from(String(place)), rowCount, isFrame: rowCount === 9 };
+      }
+    }
+    const chunks: string[] = [];
+    for await (const { bytes, rowCount, isFrame } of regroupRows(rows(), 5)) {
+      chunks.push(`${textOf(bytes)} ${rowCount}${isFrame === true ? " frame" : ""}`);
+    }
+    expect(chunks).toEqual([
+      "0,\n1 5",
+      "2 9 frame",
+      "3 9 frame",
+      "4,\n5 5",
+      "6 2",
+      "7 9 frame",
+      "8 1",
+    ]);
   });
 
   it("are one frame of zstd each, and refused if a byte differs", async () => {

@@ -39,15 +39,14 @@ export const createReadingDriver = (
   };
 };
 
-/** Kysely's adapter with its default corrected: SQLite can create tables in a transaction. */
-export class TransactionalAdapter extends SqliteAdapter {
+/** Kysely's adapter with two defaults corrected. */
+export class Adapter extends SqliteAdapter {
+  /** SQLite can create tables in a transaction. */
   override get supportsTransactionalDdl(): boolean {
     return true;
   }
-}
 
-/** The adapter of a writing driver, in which transactions wait for each other, instead of in Kysely. */
-export class WritingAdapter extends TransactionalAdapter {
+  /** Queries do not wait for each other in Kysely: transactions wait in the driver, and reads need not. */
   override get supportsMultipleConnections(): boolean {
     return true;
   }

@@ -2,15 +2,9 @@ import { buffer } from "node:stream/consumers";
 import { mapConcurrent } from "../../kit/map-concurrent.ts";
 import type { FileStore } from "../files/port.ts";
 import type { RunChunkRow } from "../store/tables.ts";
+import { compressRows } from "../store/row-frame.ts";
 import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
-import {
-  CorruptChunk,
-  createCompressor,
-  decompressRows,
-  regroupRows,
-  type RowParts,
-  sliceRows,
-} from "./chunk.ts";
+import { CorruptChunk, decompressRows, regroupRows, sliceRows } from "./chunk.ts";
 
 /** A chunk whose file is written, but which is not yet recorded for its run. */
 export type Chunk = Omit<RunChunkRow, "tenant_id" | "run_id">;
@@ -30,13 +24,12 @@ export async function* writeSnapshot(
 ): AsyncGenerator<Chunk> {
   let number = 0;
   let first_row = 0;
-  const compress = createCompressor();
-  const write = async ({ parts, rowCount: row_count }: RowParts): Promise<Chunk> => {
+  const write = async ({ bytes, rowCount: row_count, isFrame }: RowBytes): Promise<Chunk> => {
     const file_key = keyOf(number);
     const place = { number, first_row, row_count, file_key };
     number += 1;
     first_row += row_count;
-    const frame = await compress(parts);
+    const frame = isFrame === true ? bytes : await compressRows(bytes);
     const { size: file_size, sha256 } = await files.put(file_key, [frame], MOST_BYTES);
     return { ...place, file_size, sha256 };
   };

@@ -19,9 +19,20 @@ export type FirstRows = { where: RawBuilder<unknown>; order: readonly string[]; 
 export const ROW_SEPARATOR = ",\n";
 
 /** Rows as the bytes of JSON objects with {@link ROW_SEPARATOR} between them; a row itself contains no line feed. */
-export type RowBytes = { bytes: Uint8Array; rowCount: number };
+export type RowBytes = {
+  /** With `isFrame`, one zstd frame of the bytes. */
+  bytes: Uint8Array;
+  rowCount: number;
+  isFrame?: boolean;
+};
 
-export type PaymentSelection = { tenantId: string; source: Source; fields: readonly Field[] };
+export type PaymentSelection = {
+  tenantId: string;
+  source: Source;
+  fields: readonly Field[];
+  /** The reader may compress many rows. */
+  framed?: boolean;
+};
 
 /** Selects the rows of a source that match a filter and have `after < seq <= upTo`. */
 export type PaymentScan = {

@@ -68,9 +68,12 @@ export const readRowObjects = async (
   return seqs.map((seq) => rows[inOrder.indexOf(seq)] ?? {});
 };
 
+/** Number of stretches read at a time: two by the threads of a view, and two that wait for one. */
+const STRETCHES_AT_ONCE = 4;
+
 /**
- * Yields every row of a scan, in order and in bounded memory. The rows are consistent with each other if `db` is a
- * snapshot's and `upTo` is its {@link findLastSeq}.
+ * Yields every row of a scan, in order and in bounded memory; many rows are compressed by the store. The rows are
+ * consistent with each other if `db` is a snapshot's and `upTo` is its {@link findLastSeq}.
  */
 export async function* streamPayments(
   db: Db,
@@ -78,8 +81,8 @@ export async function* streamPayments(
   fields: readonly Field[],
 ): AsyncGenerator<RowBytes, void, undefined> {
   const { createRowReader, findStretches } = getDialect(db).payments;
-  const read = createRowReader(db, { ...scan, fields });
-  for await (const rows of mapConcurrent(findStretches(db, scan), 2, read)) {
+  const read = createRowReader(db, { ...scan, fields, framed: true });
+  for await (const rows of mapConcurrent(findStretches(db, scan), STRETCHES_AT_ONCE, read)) {
     if (rows.rowCount > 0) yield rows;
     await setImmediate();
   }

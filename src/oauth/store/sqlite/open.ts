@@ -2,13 +2,7 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
-import {
-  BUSY_MS,
-  createDialect,
-  createDriver,
-  TransactionalAdapter,
-  WritingAdapter,
-} from "../../../kit/sqlite/dialect.ts";
+import { Adapter, BUSY_MS, createDialect, createDriver } from "../../../kit/sqlite/dialect.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
 import { migrate, type ReadReleased } from "../migrate.ts";
 import type { Db, OauthStore, StoredRecord, Tables } from "../port.ts";
@@ -24,8 +18,7 @@ const openDatabase = (path: string, synchronous: "full" | "normal"): DatabaseSyn
 
 const createDb = (database: DatabaseSync, exclusive: boolean): Db => {
   const driver = () => createDriver(database, { exclusive, retryMs: BUSY_MS });
-  const adapter = exclusive ? new WritingAdapter() : new TransactionalAdapter();
-  return new Kysely<Tables>({ dialect: createDialect(driver, adapter) });
+  return new Kysely<Tables>({ dialect: createDialect(driver, new Adapter()) });
 };
 
 const hasTable = (database: DatabaseSync, name: string): boolean =>

@@ -38,8 +38,16 @@ class Adapter extends LockedAdapter implements StoreAdapter {
   readonly operations = postgresOperations;
 }
 
-// All connections share the adapter, and with it the prepared queries.
+/** Of a view: its one connection runs one query at a time. */
+class ViewAdapter extends Adapter {
+  override get supportsMultipleConnections(): boolean {
+    return false;
+  }
+}
+
+// Connections share them, and with them the prepared queries.
 const ADAPTER = new Adapter();
+const VIEW_ADAPTER = new ViewAdapter();
 
 class StoreDialect extends PostgresDialect {
   override createAdapter(): PostgresAdapter {
@@ -47,8 +55,16 @@ class StoreDialect extends PostgresDialect {
   }
 }
 
+class ViewDialect extends PostgresDialect {
+  override createAdapter(): PostgresAdapter {
+    return VIEW_ADAPTER;
+  }
+}
+
 /** Creates the PostgreSQL dialect over a pool of {@link CopyingClient}. */
-export const createPostgresDialect = (
-  pool: PostgresPool,
-  cursor: PostgresCursorConstructor = Cursor,
-): Dialect => new StoreDialect({ pool, cursor });
+export const createPostgresDialect = (pool: PostgresPool): Dialect =>
+  new StoreDialect({ pool, cursor: Cursor });
+
+/** Creates the dialect of a view over its one connection. */
+export const createViewDialect = (pool: PostgresPool, cursor: PostgresCursorConstructor): Dialect =>
+  new ViewDialect({ pool, cursor });

@@ -12,7 +12,7 @@ import {
 } from "../port.ts";
 import { streamRows } from "../stream-rows.ts";
 import type { Tables } from "../tables.ts";
-import { createPostgresDialect } from "./dialect.ts";
+import { createViewDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 
 // Time limit of one statement of a view, which reads one batch of a cursor.
@@ -74,7 +74,7 @@ const createDb = (lease: Lease): Db => {
     end: async () => {},
     options: {},
   };
-  const dialect = createPostgresDialect(pool as never, createCursorClass(lease));
+  const dialect = createViewDialect(pool as never, createCursorClass(lease));
   return new Kysely<Tables>({ dialect: guardDialect(dialect, isPostgresOutage) });
 };
 

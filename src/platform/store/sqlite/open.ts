@@ -1,6 +1,6 @@
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { Kysely, sql } from "kysely";
+import { type CompiledQuery, type DatabaseConnection, Kysely, type QueryResult, sql } from "kysely";
 import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
 import { guard, guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
@@ -8,16 +8,18 @@ import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, createSealing } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
-import { BUSY_MS, type Use } from "../../../kit/sqlite/dialect.ts";
-import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
-import { createDatabaseDialect } from "./dialect.ts";
+import { BUSY_MS, createReadingDriver, type Use } from "../../../kit/sqlite/dialect.ts";
+import { Connection } from "../../../kit/sqlite/driver/connection.ts";
+import { isSqliteBusy, isSqliteOutage } from "../../../kit/sqlite/outage.ts";
+import { createDatabaseDialect, createSqliteDialect } from "./dialect.ts";
+import { addFunctions } from "./reader/functions.ts";
 import { SqliteSnapshots } from "./snapshots.ts";
 
 const openDatabase = (path: string): DatabaseSync => {
   const database = new DatabaseSync(path, { timeout: BUSY_MS, enableForeignKeyConstraints: true });
   database.exec("pragma journal_mode = wal");
   database.exec("pragma synchronous = full");
-  return database;
+  return addFunctions(database);
 };
 
 /**
@@ -78,16 +80,43 @@ const openCounting = async (path: string): Promise<Db> => {
   return db;
 };
 
+/**
+ * Reads by the writing connection while no transaction is open on it: it keeps its pages over its own commits, whereas
+ * each commit makes every other connection read its pages again.
+ */
+const createReader = (readDatabase: DatabaseSync, writeDatabase: DatabaseSync): Db => {
+  const reading = new Connection(readDatabase);
+  const writing = new Connection(writeDatabase);
+  const execute = <Row>(query: CompiledQuery): QueryResult<Row> => {
+    if (writing.inTransaction) return reading.execute(query);
+    try {
+      return writing.execute(query);
+    } catch (error) {
+      // It does not wait where SQLite needs the file for itself.
+      if (isSqliteBusy(error)) return reading.execute(query);
+      throw error;
+    }
+  };
+  const connection: DatabaseConnection = {
+    executeQuery: async (query) => execute(query),
+    streamQuery: (query, size) => reading.streamQuery(query, size),
+  };
+  const close = (): void => readDatabase.close();
+  const dialect = createSqliteDialect(() => createReadingDriver(connection, close));
+  return new Kysely<Tables>({ dialect: guardDialect(dialect, isSqliteOutage) });
+};
+
 /** Opens a store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   await makeFolder(dirname(path));
   const { writer, writeDatabase, auditKey } = await openWriter(path, signing);
-  const reader = await guard(isSqliteOutage, () => createKysely(openDatabase(path), READER));
+  const readDatabase = await guard(isSqliteOutage, () => openDatabase(path));
+  const reader = createReader(readDatabase, writeDatabase);
   // It counts the commits of all other connections, thus of other processes: the other ones of this process only read.
   const version = writeDatabase.prepare("pragma data_version");
   let transactions = 0;
   const counting = await openCounting(`${path}-counters`);
-  const snapshots = new SqliteSnapshots(path);
+  const snapshots = new SqliteSnapshots(path, readDatabase);
   return {
     dialect: "sqlite",
     auditKey,

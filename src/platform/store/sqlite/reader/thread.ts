@@ -1,5 +1,6 @@
 import { DatabaseSync, type StatementSync } from "node:sqlite";
 import { parentPort, workerData } from "node:worker_threads";
+import { addFunctions } from "./functions.ts";
 import type {
   ReaderFault,
   ReaderMessage,
@@ -14,7 +15,7 @@ const { path, timeout } = workerData as { path: string; timeout: number };
 const CACHED_STATEMENTS = 100;
 
 class Session {
-  readonly #database = new DatabaseSync(path, { readOnly: true, timeout });
+  readonly #database = addFunctions(new DatabaseSync(path, { readOnly: true, timeout }));
   readonly #statements = new Map<string, StatementSync>();
   #cursor: Iterator<unknown> | undefined;
 
@@ -27,8 +28,9 @@ class Session {
     return statement;
   }
 
+  // The view is of the moment of the first read.
   begin(): void {
-    this.#database.exec("begin");
+    this.#database.exec("begin; select 1 from sqlite_schema limit 1");
   }
 
   execute({ sql, parameters }: Statement): unknown[] {
