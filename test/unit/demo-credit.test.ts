@@ -15,7 +15,7 @@ const NOW = Date.parse("2026-11-21T08:00:00Z");
 const demo = await demoAt(NOW);
 const { users } = demo;
 const accounts = new Map(demo.accounts.map((row) => [row.account_number, row]));
-const all = demo.applications.map((row) => ({
+const all = demo.credit_applications.map((row) => ({
   row,
   summary: CreditApplication.parse(JSON.parse(row.summary)),
   detail: CreditApplicationDetail.parse(JSON.parse(row.detail)),
@@ -156,7 +156,7 @@ describe("the demo tenant's credit applications", () => {
 
   it("are the same a week later, each a week later", async () => {
     const story = (rows: typeof demo, shift: number) =>
-      rows.applications.map(({ id, status_type, status_at }) => [
+      rows.credit_applications.map(({ id, status_type, status_at }) => [
         id,
         status_type,
         status_at - shift,

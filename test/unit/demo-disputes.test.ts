@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
+import { fold } from "../../src/platform/store/fold.ts";
 import { ANY_WEEKDAY, demoAt, type DemoRows } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");
@@ -62,6 +63,20 @@ describe("the demo tenant's disputes", () => {
     expect([inStatus(0), inStatus(1), inStatus(2)].map((rows) => rows.length)).toEqual([
       165, 105, 30,
     ]);
+  });
+
+  it("has folded names of its configuration, by which it is searched", () => {
+    const { departments, categories, reasons, resolutions, assignees } = demo;
+    for (const row of [...departments, ...categories, ...reasons, ...resolutions]) {
+      expect(row.code_folded).toBe(fold(row.code));
+    }
+    for (const row of [...departments, ...categories, ...reasons]) {
+      expect(row.description_folded).toBe(fold(row.description));
+    }
+    for (const row of assignees) {
+      expect(row.email_folded).toBe(fold(row.email));
+      expect(row.name_folded).toBe(fold(`${row.first_name} ${row.last_name}`));
+    }
   });
 
   it("has unique ids, and codes that count a document's disputes by date", () => {

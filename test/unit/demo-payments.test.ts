@@ -1,7 +1,10 @@
 import { describe, expect, it } from "vitest";
+import { operations } from "../../src/contract/index.ts";
+import type { Operation } from "../../src/contract/operation.ts";
 import { StoredDocument } from "../../src/contract/operations/documents.ts";
 import { SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { DAY, formatTimestamp } from "../../src/kit/clock.ts";
+import { formatEndpoint } from "../../src/platform/http/audit.ts";
 import { createRowCheck } from "../../src/platform/import/payments/row.ts";
 import { ANY_WEEKDAY, demoAt } from "../support/demo.ts";
 
@@ -257,6 +260,15 @@ describe("the demo tenant's past", () => {
     expect(auditEntries.slice(named).every(({ action }) => action !== null)).toBe(true);
     const known = new Set<unknown>(users.values());
     expect(auditEntries.every(({ metadata }) => known.has(metadata["actor"]))).toBe(true);
+    const actions = new Map<string, Operation["audit"]>(
+      operations.map((one) => [`${one.method} ${formatEndpoint(one)}`, one.audit]),
+    );
+    for (const { method, endpoint, action, statusCode: status } of auditEntries) {
+      const audit = actions.get(`${method} ${endpoint}`);
+      expect(audit).toBeDefined();
+      const known = typeof audit === "function" ? audit({ status, body: null }) : audit;
+      expect([known, null]).toContain(action);
+    }
     const { runs } = demo;
     const read = auditEntries.filter(({ action }) => action === "export.data_read");
     expect(read.map(({ metadata }) => metadata["runId"])).toEqual(runs.map(({ id }) => id));

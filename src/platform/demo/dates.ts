@@ -34,24 +34,15 @@ const format = (style: string | undefined, at: number, hasTime: boolean): string
 export const createDates = (now: number): ((text: string) => string) => {
   // The youngest timestamp of the data is one minute after midnight.
   const today = Math.floor((now - 2 * MINUTE) / DAY) * DAY;
-  const timestamp = (offset: number, time: string): number => {
-    const at = today + offset * DAY + Date.parse(`1970-01-01T${time}Z`);
-    return offset > 0 ? at : moveToFriday(at);
+  const resolve = (style: string | undefined, offset: number, more: number, time?: string) => {
+    const at = today + offset * DAY + Date.parse(`1970-01-01T${time ?? "00:00:00"}Z`);
+    return format(style, (offset > 0 ? at : moveToFriday(at)) + more * DAY, time !== undefined);
   };
-  const date = (offset: number, more: number): number => {
-    const day = today + offset * DAY;
-    const moved = offset > 0 ? day : Math.floor(moveToFriday(day) / DAY) * DAY;
-    return moved + more * DAY;
-  };
-  const resolve = (style: string | undefined, offset: string, more = "0", time?: string): string =>
-    time === undefined
-      ? format(style, date(Number(offset), Number(more)), false)
-      : format(style, timestamp(Number(offset), time), true);
   // Three of four placeholders of the data repeat another.
   const known = new Map<string, string>();
   return (text) =>
-    text.replace(PLACEHOLDER, (all, style?: string, offset = "", more?: string, time?: string) => {
-      const resolved = known.get(all) ?? resolve(style, offset, more, time);
+    text.replace(PLACEHOLDER, (all, style?: string, offset = "", more = "0", time?: string) => {
+      const resolved = known.get(all) ?? resolve(style, Number(offset), Number(more), time);
       known.set(all, resolved);
       return resolved;
     });

@@ -4,29 +4,25 @@ import { toAccountColumns, toDocumentColumns } from "../store/listed-columns.ts"
 import type { AccountRow, DocumentRow } from "../store/tables.ts";
 import type { DemoData } from "./data.ts";
 
-export type Account = Omit<AccountRow, "fields"> & { fields: AccountFields };
-export type LedgerDocument = Omit<DocumentRow, "fields"> & { fields: Partial<StoredDocument> };
-
-export type Ledger = {
-  accounts: ReadonlyMap<string, Account>;
-  documents: ReadonlyMap<string, LedgerDocument>;
+export type Account = Omit<AccountRow, "tenant_id" | "fields"> & { fields: AccountFields };
+export type LedgerDocument = Omit<DocumentRow, "tenant_id" | "fields"> & {
+  fields: Partial<StoredDocument>;
 };
 
 /** The fields that do not follow from a document's lines, its account and its number. */
 type GivenFields = Omit<Partial<StoredDocument>, "line_items"> & {
   line_items?: [product: string, quantity: number, unitPrice: number][];
 };
-type GivenDocument = Omit<DocumentRow, "fields"> & { fields: GivenFields };
+type GivenDocument = Omit<LedgerDocument, "fields"> & { fields: GivenFields };
 
 type Product = { code: string; description: string; unit: string };
-type Products = ReadonlyMap<string, Product>;
 
 const toCents = (amount = 0): number => Math.round(amount * 100);
 
 const deriveFields = (
   { document_number, account_number, fields: { line_items, ...given } }: GivenDocument,
   { payment_terms, currency }: AccountFields,
-  products: Products,
+  products: ReadonlyMap<string, Product>,
 ): Partial<StoredDocument> => {
   const lines = line_items?.map(([code, quantity, unit_price], place) => ({
     line_number: place + 1,
@@ -55,13 +51,13 @@ const deriveFields = (
 };
 
 /** Returns the accounts and documents by their numbers; documents are numbered in the order of the data. */
-export const buildLedger = (data: DemoData, tenant_id: string): Ledger => {
+export const buildLedger = (data: DemoData) => {
   const accounts = new Map(
     data
       .records<Account>("accounts")
       .map((one) => [
         one.account_number,
-        { ...one, ...toAccountColumns(one.account_number, one.fields), tenant_id },
+        { ...one, ...toAccountColumns(one.account_number, one.fields) },
       ]),
   );
   const products = new Map(data.records<Product>("products").map((one) => [one.code, one]));
@@ -71,7 +67,6 @@ export const buildLedger = (data: DemoData, tenant_id: string): Ledger => {
     const fields = deriveFields(one, buyer.fields, products);
     return {
       ...one,
-      tenant_id,
       csr_id: place + 1,
       invoice_num: one.document_number,
       currency: buyer.currency,
@@ -85,3 +80,5 @@ export const buildLedger = (data: DemoData, tenant_id: string): Ledger => {
     documents: new Map(given.map((one, place) => [one.document_number, document(one, place)])),
   };
 };
+
+export type Ledger = ReturnType<typeof buildLedger>;

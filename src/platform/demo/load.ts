@@ -2,20 +2,21 @@ import { setImmediate } from "node:timers/promises";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { insertTenant } from "../admin/tenants.ts";
-import { insertUser } from "../admin/users.ts";
+import { insertUser, type NewUser } from "../admin/users.ts";
 import type { FileStore } from "../files/port.ts";
 import { announceFiles, claimFiles } from "../files/unclaimed.ts";
 import { appendEntries } from "../store/audit-chain.ts";
+import type { NewEntry } from "../store/audit-entries.ts";
 import { insertDisputes } from "../store/disputes.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { Tables } from "../store/tables.ts";
+import type { Tables, UserStatus } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
 import { insertAll } from "../store/bulk-writes.ts";
 import { buildCreditApplications } from "./credit.ts";
 import { type DemoData, openDemoData, type Row } from "./data.ts";
+import { insertExports } from "./exports.ts";
 import { buildLedger } from "./ledger.ts";
-import { buildAuditEntries, insertExports } from "./past.ts";
-import { insertPayments, payments } from "./payments.ts";
+import { buildPayments, insertPayments } from "./payments.ts";
 
 export const DEMO_TENANT = {
   tenantId: "demo",
@@ -45,7 +46,7 @@ export type DemoNeeds = {
 
 const { tenantId } = DEMO_TENANT;
 
-/** Tables whose rows are in the data column by column, in the order of their references. */
+/** The tables of the data, in the order of their references. */
 const TABLES = [
   "departments",
   "assignees",
@@ -61,109 +62,91 @@ const TABLES = [
   "disputes",
   "dispute_sequences",
   "dispute_notes",
+  "credit_applications",
+  "documents",
 ] as const satisfies (keyof Tables)[];
 
-type Table = (typeof TABLES)[number];
+/** Completes rows of a table; lists and objects become JSON text, as the store has them. */
+const toRows = <T extends keyof Tables>(given: readonly object[]): Tables[T][] =>
+  given.map((record) => {
+    const row: Row = { tenant_id: tenantId, ...record };
+    for (const [name, value] of Object.entries(row)) {
+      if (typeof value === "object" && value !== null) row[name] = JSON.stringify(value);
+    }
+    return row as Tables[T];
+  });
 
-/** Returns the rows of a table of the data; lists and objects become JSON text, as the store has them. */
 const buildRows = <T extends keyof Tables>(data: DemoData, table: T): Tables[T][] =>
-  data
-    .records<Row>(table)
-    .map((record) => withJson({ tenant_id: tenantId, ...record }) as Tables[T]);
+  toRows<T>(data.records<Row>(table));
 
-const withJson = (record: Row): Row => {
-  const row = { ...record };
-  for (const name of Object.keys(row)) {
-    const value = row[name];
-    if (typeof value === "object" && value !== null) row[name] = JSON.stringify(value);
-  }
-  return row;
-};
-
-type Login = {
+type Login = Omit<NewUser, "tenantId"> & {
   id: string;
-  email: string;
-  firstName: string;
-  lastName: string;
-  title: string;
-  department: string;
-  role: string;
-  active: boolean;
+  status: UserStatus;
+  profile: { title: string; department: string };
 };
 
 const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Promise<void> => {
-  for (const { id, title, department, role, active, ...person } of logins) {
-    await insertUser(tx, { clock, newId: () => id }, { tenantId, ...person, roles: [role] }, null);
+  for (const { id, status, profile, ...person } of logins) {
+    await insertUser(tx, { clock, newId: () => id }, { tenantId, ...person }, null);
     await tx
       .updateTable("memberships")
-      .set({
-        status: active ? "Active" : "Inactive",
-        profile: JSON.stringify({ title, department }),
-      })
+      .set({ status, profile: JSON.stringify(profile) })
       .where("tenant_id", "=", tenantId)
       .where("user_id", "=", id)
       .execute();
   }
 };
 
-/** Returns the data of all tables except users and files. Between its parts, other work of the event loop gets its turn. */
+/** Returns the data of all tables except users and files. Between the tables, other work of the event loop gets its turn. */
 export const readDemo = async (data: DemoData) => {
-  const ledger = buildLedger(data, tenantId);
-  const tables: Record<string, object[]> = {};
+  const ledger = buildLedger(data);
+  const derived: Partial<Record<keyof Tables, () => Iterable<object>>> = {
+    accounts: () => ledger.accounts.values(),
+    documents: () => ledger.documents.values(),
+    credit_applications: () => buildCreditApplications(data, tenantId),
+  };
+  const tables: Partial<Record<keyof Tables, object[]>> = {};
   for (const table of TABLES) {
-    // Lets requests take their turn before each table.
     await setImmediate();
-    tables[table] =
-      table === "accounts" ? [...ledger.accounts.values()].map(withJson) : buildRows(data, table);
+    tables[table] = toRows([...(derived[table]?.() ?? data.records<Row>(table))]);
   }
   await setImmediate();
-  const applications = buildCreditApplications(data, tenantId);
-  await setImmediate();
-  const paid = payments(data, tenantId, ledger);
-  await setImmediate();
   return {
-    tables: tables as { [T in Table]: Tables[T][] },
-    ledger,
-    applications,
-    payments: paid,
-    exports: {
-      schedules: buildRows(data, "schedules"),
-      runs: buildRows(data, "export_runs"),
-    },
-    auditEntries: buildAuditEntries(data, tenantId),
+    tables: tables as { [T in (typeof TABLES)[number]]: Tables[T][] },
+    payments: buildPayments(data, tenantId, ledger),
+    schedules: buildRows(data, "schedules"),
+    runs: buildRows(data, "export_runs"),
+    auditEntries: data.records<NewEntry>("audit").map((entry) => ({ ...entry, tenantId })),
   };
 };
 
 export type Demo = Awaited<ReturnType<typeof readDemo>>;
 
 /** Inserts the rows of the data; the tenant and its users must exist. */
-export const insertRows = async (tx: Db, demo: Demo): Promise<void> => {
+export const insertRows = async (tx: Db, { tables, payments }: Demo): Promise<void> => {
   for (const table of TABLES) {
-    const rows = demo.tables[table];
-    if (table === "disputes") await insertDisputes(tx, demo.tables.disputes);
-    else await insertAll(tx, table, rows as never[]);
+    if (table === "disputes") await insertDisputes(tx, tables.disputes);
+    else await insertAll(tx, table, tables[table] as never[]);
   }
-  await insertAll(tx, "credit_applications", demo.applications);
-  await insertAll(tx, "documents", [...demo.ledger.documents.values()].map(withJson) as never[]);
-  await insertPayments(tx, tenantId, demo.payments);
+  await insertPayments(tx, tenantId, payments);
 };
 
-/** Stores the files of attachments, before the transaction that inserts their records. */
-const storeFiles = (
-  files: FileStore,
-  data: DemoData,
-  table: "document_attachments" | "dispute_attachments",
-  connectionId: string,
-): Promise<Row[]> =>
-  Promise.all(
-    buildRows(data, table).map(async (row) => {
-      const { file, ...record } = row as typeof row & { file: string };
-      const file_key = `${connectionId}/${row.id}`;
-      const bytes = data.file(file);
-      const { size, sha256 } = await files.put(file_key, [bytes], bytes.byteLength);
-      return { ...record, file_key, file_size: size, sha256 };
-    }),
-  );
+const ATTACHMENTS = ["document_attachments", "dispute_attachments"] as const;
+
+type Attachment = Row & { id: string; file: string };
+
+/** Stores the files of attachments, before the transaction that inserts their rows, and returns these by table. */
+const storeFiles = (files: FileStore, data: DemoData, connectionId: string) => {
+  const storeFile = async ({ file, ...record }: Attachment): Promise<object> => {
+    const file_key = `${connectionId}/${record.id}`;
+    const bytes = data.file(file);
+    const { size, sha256 } = await files.put(file_key, [bytes], bytes.byteLength);
+    return { ...record, file_key, file_size: size, sha256 };
+  };
+  const storeAll = (table: (typeof ATTACHMENTS)[number]) =>
+    Promise.all(data.records<Attachment>(table).map(storeFile));
+  return Promise.all(ATTACHMENTS.map(async (table) => toRows(await storeAll(table))));
+};
 
 /** Loads the demo tenant in one transaction; returns false, and changes nothing, if it exists. */
 export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
@@ -172,9 +155,8 @@ export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
   const data = openDemoData(clock());
   const connectionId = newId();
   await announceFiles(needs, { tenantId, connectionId });
-  const [ofDocuments, ofDisputes, demo] = await Promise.all([
-    storeFiles(files, data, "document_attachments", connectionId),
-    storeFiles(files, data, "dispute_attachments", connectionId),
+  const [attachments, demo] = await Promise.all([
+    storeFiles(files, data, connectionId),
     readDemo(data),
   ]);
   const passwordHash = (await needs.passwordHash) ?? null;
@@ -187,10 +169,10 @@ export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
     const userId = await insertUser(tx, { clock, newId }, owner, passwordHash);
     await insertLogins(tx, clock, data.records<Login>("users"));
     await insertRows(tx, demo);
-    await insertAll(tx, "document_attachments", ofDocuments as never[]);
-    await insertAll(tx, "dispute_attachments", ofDisputes as never[]);
-    const { payments: paid } = demo;
-    await insertExports(tx, { files, connectionId, payments: paid }, demo.exports);
+    for (const [place, table] of ATTACHMENTS.entries()) {
+      await insertAll(tx, table, attachments[place] as never[]);
+    }
+    await insertExports(tx, { files, connectionId, past: demo });
     await needs.credentials?.(tx, { tenantId, userId });
     await appendEntries(tx, store.auditKey, demo.auditEntries);
     return true;

@@ -48,7 +48,7 @@ const deriveFields = (source: Source, row: Row, { documents, accounts }: Ledger)
   return { ...billed, ...dates, daysToPay: countDays(dates.invoiceDate, paymentDate) };
 };
 
-export const payments = (data: DemoData, tenantId: string, ledger: Ledger): Payments => {
+export const buildPayments = (data: DemoData, tenantId: string, ledger: Ledger): Payments => {
   const rows = (source: Source): Payment[] =>
     data.records<Payment>(`payments-${source}`).map((row, place) => ({
       id: deriveId(`#${source}/${place}`),
