@@ -1,8 +1,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { StatementSync } from "node:sqlite";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { count, findCounter, forget } from "../../src/platform/store/counters.ts";
 import { fold } from "../../src/platform/store/fold.ts";
 import type { Store } from "../../src/platform/store/port.ts";
@@ -11,6 +12,9 @@ import { finished, startChild } from "../support/child.ts";
 import { dialects } from "../support/stores.ts";
 import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
+
+/** Another process, for example one after a crash, reads the log from its beginning. */
+const SQLITE_BUSY_RECOVERY = 261;
 
 for (const dialect of dialects) {
   describe(`the store (${dialect.name})`, () => {
@@ -68,6 +72,16 @@ for (const dialect of dialects) {
       await store.append(async (tx) => void (await count(tx, "appended", 0, 1000)));
       expect(await counter(store, "appended")).toBeDefined();
       expect(store.stamp()).toBe(before);
+    });
+
+    it("has no stamp while another process keeps it from reading one", () => {
+      if (store.dialect === "postgres") return;
+      const get = vi.spyOn(StatementSync.prototype, "get").mockImplementationOnce(() => {
+        throw Object.assign(new Error("database is locked"), { errcode: SQLITE_BUSY_RECOVERY });
+      });
+      expect(store.stamp()).toBeUndefined();
+      get.mockRestore();
+      expect(store.stamp()).toBeDefined();
     });
 
     it("queues writers, so that read-modify-write loses no change", async () => {

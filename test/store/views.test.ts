@@ -1,8 +1,14 @@
-import { setImmediate } from "node:timers/promises";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { DatabaseSync } from "node:sqlite";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { count, findCounter } from "../../src/platform/store/counters.ts";
 import { type Db, type Snapshot, type Store, ViewExpired } from "../../src/platform/store/port.ts";
+import { Reader } from "../../src/platform/store/sqlite/reader/reader.ts";
+import { SqliteSnapshots } from "../../src/platform/store/sqlite/snapshots.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -84,7 +90,7 @@ for (const dialect of dialects) {
       const write = async (): Promise<void> => {
         while (!writing.signal.aborted) {
           await store.transaction((tx) => count(tx, "busy", 0, 1000));
-          await setImmediate();
+          await nextTurn();
         }
       };
       const writer = write();
@@ -158,3 +164,36 @@ for (const dialect of dialects) {
     });
   });
 }
+
+verifies("C-91", "OP-50");
+it("keeps views apart when one is aborted while it gives up a second thread (sqlite)", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "views-"));
+  const path = join(folder, "a.db");
+  using database = new DatabaseSync(path);
+  using writer = new DatabaseSync(path);
+  writer.exec("pragma journal_mode = wal; create table t (n integer); insert into t values (0)");
+  const snapshots = new SqliteSnapshots(path, database);
+  const aborting = new AbortController();
+  const original = Reader.prototype.ask;
+  const ask = vi.spyOn(Reader.prototype, "ask");
+  let ends = 0;
+  ask.mockImplementation(function (this: Reader, ...[owner, session, request]) {
+    // A commit comes between the parts in each try; the last one to end is still on its way when the job is aborted.
+    if (request.act === "begin") writer.exec("update t set n = n + 1");
+    if (request.act === "end") ends += 1;
+    if (request.act === "end" && ends === 10) setImmediate(() => aborting.abort());
+    return original.call(this, owner, session, request);
+  });
+  const open = snapshots.open({ owner: "job", parallel: true, signal: aborting.signal });
+  await expect(open).rejects.toThrow(ViewExpired);
+  ask.mockRestore();
+  const views = await Promise.all(["a", "b", "c", "d"].map((owner) => snapshots.open({ owner })));
+  const readAll = () =>
+    Promise.all(views.map(({ db }) => sql<{ n: number }>`select n from t`.execute(db)));
+  const before = await readAll();
+  writer.exec("update t set n = n + 1");
+  expect(await readAll()).toEqual(before);
+  await Promise.all(views.map((view) => view.close()));
+  await snapshots.close();
+  rmSync(folder, { recursive: true });
+});

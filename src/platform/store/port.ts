@@ -76,7 +76,10 @@ export type Store = {
   append(act: (tx: Db) => Promise<void>): Promise<void>;
   /** Counters, written without a flush to disk: a power failure may lose the last of them. */
   counting: Db;
-  /** Increases with every transaction and every commit of another process; undefined where that would need a read. */
+  /**
+   * Increases with every transaction and every commit of another process. Undefined where that would need a read, or
+   * where it would wait for another process.
+   */
   stamp(): number | undefined;
   /**
    * Opens a view for long reads: they run beside the event loop and use no connection of `read`. It shows at least what

@@ -135,6 +135,7 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
       try {
         return transactions + Number(version.get()?.["data_version"]);
       } catch (error) {
+        if (isSqliteBusy(error)) return undefined;
         throw isSqliteOutage(error) ? new StoreUnavailable(error) : error;
       }
     },

@@ -56,6 +56,7 @@ class Part {
   }
 
   async end(): Promise<void> {
+    if (this.#hasEnded) return;
     // When a thread ends, its views are released.
     const ended = this.ask({ act: "end" }).catch(() => {});
     this.#hasEnded = true;
