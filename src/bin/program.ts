@@ -12,7 +12,7 @@ import {
 } from "./program-parts.ts";
 import { createAdminCommand } from "./program-admin.ts";
 import { createImportCommand } from "./program-import.ts";
-import { withoutMoreRoom } from "./room.ts";
+import { withoutMoreRoom } from "./v8-flags.ts";
 
 const stdio = fromModule(() => import("./commands/stdio.ts"));
 const http = fromModule(() => withoutMoreRoom(() => import("./commands/http.ts")));

@@ -23,7 +23,7 @@ import { observe } from "../observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
 import { createNeedsFactory } from "../people.ts";
 import { readProfileStamp, withProfile } from "../profile.ts";
-import { withoutMoreRoom } from "../room.ts";
+import { withoutMoreRoom } from "../v8-flags.ts";
 import { warnOfOpenKeyFile } from "../folder.ts";
 import { checkSealedFolders } from "../sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";

@@ -7,6 +7,7 @@ import { waitForAbort } from "../../kit/abort.ts";
 import type { Config } from "../config.ts";
 import { withExportKey } from "../export-key.ts";
 import type { Io } from "../io.ts";
+import { optimizeEarly } from "../v8-flags.ts";
 
 // Hosts send SIGKILL one second after they close stdin.
 const CLOSE_TIMEOUT_MS = 500;
@@ -24,6 +25,7 @@ const createLazyNeeds = (
       const { withProfile } = await import("../profile.ts");
       const config = await withProfile(given);
       composed = await compose(config, log);
+      optimizeEarly();
       return createMcpNeeds(config, composed, { log, transport: "stdio", caller });
     },
     close: async () => composed?.close(),
