@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Credentials } from "../broker/credentials.ts";
@@ -79,9 +79,7 @@ export const readProfileStamp = async (config: Config, name: string): Promise<st
   const said = Object.values(credentials).map((one) =>
     one instanceof Secret ? one.reveal() : one,
   );
-  return createHash("sha256")
-    .update(JSON.stringify([about, said]))
-    .digest("base64url");
+  return hash("sha256", JSON.stringify([about, said]), "base64url");
 };
 
 /** Returns the profile if the settings use it, undefined if they do without one. @throws {Problem} */

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { CredentialHeaders } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import type { Secret } from "../kit/secret.ts";
@@ -31,7 +31,7 @@ export const derivePrincipal = ({ email, apiKey, extApiKey }: Credentials): stri
   if (email !== undefined) return email.toLowerCase();
   const key = apiKey ?? extApiKey;
   if (key === undefined) return "nobody";
-  return `key:${createHash("sha256").update(key.reveal()).digest("base64url").slice(0, 22)}`;
+  return `key:${hash("sha256", key.reveal(), "base64url").slice(0, 22)}`;
 };
 
 const missing = (message: string) => (): Problem => new Problem("unauthenticated", message);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import { type Clock, formatTimestamp, systemClock } from "../kit/clock.ts";
 import { createFileOnce } from "../kit/once.ts";
@@ -46,7 +46,7 @@ export type VaultNeeds = {
 const nameFor = (kind: string, keyId: string): string => {
   const id = keyId.toLowerCase();
   const plain = NAME.test(id) && id.length <= 64;
-  return `${kind}-${plain ? id : createHash("sha256").update(keyId).digest("hex").slice(0, 32)}`;
+  return `${kind}-${plain ? id : hash("sha256", keyId, "hex").slice(0, 32)}`;
 };
 
 /** The purpose for which entries are sealed. */

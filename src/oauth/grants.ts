@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { toErrorFields } from "../kit/log.ts";
 import type { OauthContext } from "./context.ts";
 import { removeIfUngranted } from "./people.ts";
@@ -21,7 +21,7 @@ export type Connection = {
 
 /** Derives an identifier of a grant for the page's forms, which does not reveal the grant's id. */
 export const connectionHandle = ({ grantId }: Connection): string =>
-  createHash("sha256").update(grantId).digest("base64url").slice(0, 22);
+  hash("sha256", grantId, "base64url").slice(0, 22);
 
 /** Revokes a grant and its tokens, and deletes the person's API key with their last grant. */
 export const revokeGrant = async (context: OauthContext, grantId: string): Promise<void> => {

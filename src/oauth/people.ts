@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { keyHeader, sessionHeader } from "../broker/credentials.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
@@ -27,7 +27,7 @@ type Headers = Record<string, string>;
 
 // The platform's address is part of the hash, because different platforms may use the same ids.
 const hashParts = (...parts: string[]): string =>
-  createHash("sha256").update(JSON.stringify(parts)).digest("base64url").slice(0, 32);
+  hash("sha256", JSON.stringify(parts), "base64url").slice(0, 32);
 
 export const personIdOf = ({ platform }: OauthContext, userId: string, tenantId: string): string =>
   hashParts(platform, userId, tenantId);

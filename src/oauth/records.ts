@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { createSeal, joinSeals, type MasterKey } from "../kit/seal.ts";
 import { fitsColumn, type Renewal, renewColumn } from "../kit/sealed-column.ts";
 import type { OauthStore, Storage, StoredRecord } from "./store/port.ts";
@@ -16,7 +16,7 @@ export type PlainRecord = {
 type FoundRecord = { value: Record<string, unknown>; consumedAt: number | null };
 
 /** Hashes an id. Most ids are tokens of 256 random bits, so they need no salt. */
-export const hashId = (id: string): string => createHash("sha256").update(id).digest("base64url");
+export const hashId = (id: string): string => hash("sha256", id, "base64url");
 
 const PURPOSE = "oauth-record";
 

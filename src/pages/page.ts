@@ -2,7 +2,7 @@
  * The layout of all pages for people: sign-in, consent, connected programs, secrets. Bodies use the classes of style.ts.
  * Pages have no scripts or external resources, so the Content-Security-Policy allows style sheet and logo alone.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Html, html } from "./html.ts";
 import { STYLE } from "./style.ts";
 
@@ -24,7 +24,7 @@ export type Brand = {
 
 export const OWN_BRAND: Brand = { name: "Receivables" };
 
-const styleHash = createHash("sha256").update(STYLE).digest("base64");
+const styleHash = hash("sha256", STYLE, "base64");
 
 const contentSecurityPolicy = (redirectsAway: boolean, { logo }: Brand): string =>
   [

@@ -1,12 +1,11 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type Clock, SECOND } from "../kit/clock.ts";
 import { type NewId, randomToken } from "../kit/ids.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import type { Db, Store } from "./store/port.ts";
 
 /** Hashes a random secret for the store. 256 random bits need no salt and no work factor. */
-export const hashSecret = (secret: string): string =>
-  createHash("sha256").update(secret).digest("base64url");
+export const hashSecret = (secret: string): string => hash("sha256", secret, "base64url");
 
 const CHECKSUM_CHARACTERS = 6;
 export const PREFIX_CHARACTERS = 8;

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import {
   bearerAuthChallengeResponse,
   getOAuthProtectedResourceMetadataUrl,
@@ -110,7 +110,7 @@ const limitFailures = ({
   const failures = createFailureLimiter(now);
   const valid = new LRUCache<string, true>({ max: MAX_VALID });
   return async (token) => {
-    const name = createHash("sha256").update(token).digest("base64url");
+    const name = hash("sha256", token, "base64url");
     const wasValid = valid.get(name) === true;
     const address = getClientAddress();
     const attempt = failures.begin(wasValid ? undefined : address);

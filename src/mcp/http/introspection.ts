@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { SECOND, systemClock } from "../../kit/clock.ts";
@@ -68,7 +68,7 @@ export const createIntrospection = (
   const cache = new LRUCache<string, Promise<Introspection>>({ max: MAX_CACHED, ttl: CACHE_MS });
 
   return async (token, isLimited = false) => {
-    const name = createHash("sha256").update(token).digest("base64url");
+    const name = hash("sha256", token, "base64url");
     const cached = cache.get(name);
     if (cached === undefined && isLimited) return undefined;
     const pending = cached ?? introspect(token);

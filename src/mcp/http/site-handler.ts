@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { hostHeaderValidationResponse } from "@modelcontextprotocol/server";
 import { readSite } from "../../views/read-view.ts";
 import { VIEWS } from "../../views/views.ts";
@@ -29,7 +29,7 @@ const PAGE_POLICY =
 const hashOf = (html: string, element: string): string => {
   const start = html.indexOf(`<${element}>`) + element.length + 2;
   const content = html.slice(start, html.lastIndexOf(`</${element}>`));
-  return `'sha256-${createHash("sha256").update(content).digest("base64")}'`;
+  return `'sha256-${hash("sha256", content, "base64")}'`;
 };
 
 /** Allows the script and the style of a view alone, in a frame of this server without an origin. */

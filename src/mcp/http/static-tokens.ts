@@ -1,4 +1,4 @@
-import { createHash, timingSafeEqual } from "node:crypto";
+import { hash, timingSafeEqual } from "node:crypto";
 import { PROFILE_NAME } from "../../kit/profile-name.ts";
 import type { Verify } from "./bearer.ts";
 import { deriveCallerId, SCOPES, type Scope } from "../caller.ts";
@@ -17,7 +17,7 @@ const TOKEN = /^[\w.~+/-]{32,512}={0,2}$/;
 
 const isScope = (text: string): text is Scope => (SCOPES as readonly string[]).includes(text);
 
-const hashToken = (token: string): Buffer => createHash("sha256").update(token).digest();
+const hashToken = (token: string): Buffer => hash("sha256", token, "buffer");
 
 const parseLine = (text: string, line: number): StaticToken | string => {
   const [token = "", profile = "", scopes = "", ...more] = text.split(/\s+/);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 const ordered = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(ordered);
@@ -29,7 +29,8 @@ export type Purpose = {
 
 /** A hash of the purpose; the order of keys does not matter. */
 export const bindingOf = ({ tool, args, tenantId, principal, caller, client }: Purpose): string =>
-  createHash("sha256")
-    .update(JSON.stringify([tool, ordered(args), tenantId, principal, caller, client]))
-    .digest("base64url")
-    .slice(0, 22);
+  hash(
+    "sha256",
+    JSON.stringify([tool, ordered(args), tenantId, principal, caller, client]),
+    "base64url",
+  ).slice(0, 22);

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
 import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
@@ -27,7 +27,7 @@ type Written = { key: string; size: number; sha256: string };
 /** Decompresses a chunk after comparing its file with the recorded hash. @throws {CorruptChunk} */
 export const decompressRows = async (bytes: Buffer, { key, size, sha256 }: Written) => {
   if (bytes.byteLength !== size) throw new CorruptChunk(key, `has ${bytes.byteLength} bytes`);
-  if (createHash("sha256").update(bytes).digest("hex") !== sha256) {
+  if (hash("sha256", bytes, "hex") !== sha256) {
     throw new CorruptChunk(key, "has other bytes than were written");
   }
   return decompress(bytes, ROWS);

@@ -1,8 +1,8 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 
 /** Returns an ETag computed from the body. */
 export const computeEtag = (body: string): string =>
-  `"${createHash("sha256").update(body).digest("base64url").slice(0, 32)}"`;
+  `"${hash("sha256", body, "base64url").slice(0, 32)}"`;
 
 /** Tells whether If-None-Match names the ETag. */
 export const matchesIfNoneMatch = (request: Pick<Request, "headers">, etag: string): boolean =>

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
@@ -41,7 +41,7 @@ export const keyOf = (
     principal: request.principal,
     operation: operation.id,
     key: header,
-    request_hash: createHash("sha256").update(identity).digest("hex"),
+    request_hash: hash("sha256", identity, "hex"),
     now: request.now,
     secret: operation.returnsSecret !== null,
   };

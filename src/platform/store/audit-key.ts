@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { Clock } from "../../kit/clock.ts";
 import { createHmacSha256 } from "../../kit/hmac.ts";
 import type { NewId } from "../../kit/ids.ts";
@@ -63,9 +63,7 @@ const serializeCovered = (row: AuditLink) => [
 
 /** The hash of an entry from before chains had a key. */
 export const computeUnkeyedHash = (row: AuditLink): string =>
-  createHash("sha256")
-    .update(JSON.stringify(serializeCovered(row)))
-    .digest("hex");
+  hash("sha256", JSON.stringify(serializeCovered(row)), "hex");
 
 const PURPOSE = "audit-chain";
 

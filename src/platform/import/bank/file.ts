@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Problem } from "../../../contract/errors.ts";
 import { parseJson } from "../../../kit/json.ts";
 import { formatDay } from "../dates.ts";
@@ -20,7 +20,7 @@ export const createMalformed = (place: string, message: string): Problem =>
 
 /** Derives a payment id from facts of the payment, so that repeated imports find the same payment. */
 export const derivePaymentId = (format: string, ...facts: readonly string[]): string =>
-  `${format}-${createHash("sha256").update(JSON.stringify(facts)).digest("hex").slice(0, 24)}`;
+  `${format}-${hash("sha256", JSON.stringify(facts), "hex").slice(0, 24)}`;
 
 /** Derives payment ids of one file, in which equal facts again are another payment. */
 export const createPaymentIds = (format: string) => {

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { z } from "zod";
 import type { Pagination } from "../../../contract/fields.ts";
 import type { Seal } from "../../../kit/seal.ts";
@@ -49,7 +49,7 @@ async function* readItems<Row, Item>(
 /** Returns a hash that is equal for equal filters and sorts. */
 const hashQuery = (sought: object): string => {
   const sorted = Object.entries(sought).toSorted(([a], [b]) => (a < b ? -1 : 1));
-  return createHash("sha256").update(JSON.stringify(sorted)).digest("base64url");
+  return hash("sha256", JSON.stringify(sorted), "base64url");
 };
 
 /** Reads a page of a list that is sorted by a key; the cursor names the last record of the page. */

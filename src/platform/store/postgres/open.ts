@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { Kysely, sql } from "kysely";
 import type pg from "pg";
 import { CHANNEL } from "../../../kit/postgres/changes.ts";
@@ -36,8 +36,7 @@ export const planFewerOrders = (client: pg.ClientBase): Promise<unknown> =>
 const WRITERS: FairLimits = { total: 7, perOwner: 2, waiting: 10_000, waitMs: 60_000 };
 
 /** Returns the number of an advisory lock; names that share a number only wait for each other. */
-const lockNumber = (name: string): bigint =>
-  createHash("sha256").update(name).digest().readBigInt64BE(0);
+const lockNumber = (name: string): bigint => hash("sha256", name, "buffer").readBigInt64BE(0);
 
 const describePool = ({ totalCount, idleCount, waitingCount, options }: pg.Pool): PoolUse => {
   const busy = totalCount - idleCount;
