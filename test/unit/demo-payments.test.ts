@@ -108,6 +108,13 @@ describe("the demo tenant's payments", () => {
     expect(closed).toBeGreaterThan(1000);
   });
 
+  it("have ids, and no date that was not resolved", () => {
+    for (const { row } of all) expect(JSON.stringify(row)).not.toMatch(/\{[^"{}]*\}|NaN|Invalid/);
+    for (const row of iandp) expect(row["paymentId"]).toMatch(/^PAY-\d{8}$/);
+    for (const row of bpn) expect(row["networkPaymentId"]).toMatch(/^NP-\d{8}$/);
+    expect(new Set(iandp.map((row) => row["paymentId"])).size).toBe(iandp.length);
+  });
+
   it("add up to the whole payment, line by line", () => {
     const named = (rows: readonly Row[], name: string) => [
       ...Map.groupBy(rows, (row) => row[name]).values(),
