@@ -111,7 +111,7 @@ export const warmBenchmarks: readonly Benchmark[] = [
     about: `disputes_get on the embedded platform, against a tool that does nothing, era of ${era}`,
     unit: "ms",
     aim: 5,
-    why: "the answer waits until the call's entry in the audit log is on disk, and the other tool writes nothing; with `synchronous = off` on an idle machine a call takes 1.8 ms instead of 2.8, and after 700 calls 1.2 instead of 1.7",
+    why: "the answer waits until the call's entry in the audit log is on disk, and the other tool writes nothing",
     run: compare(reading(era)),
   })),
 ];
