@@ -5,20 +5,20 @@ import { sumByCurrency } from "./currency-totals.ts";
 import { balanceOf, daysPastDue } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { type Page, readPages } from "./read-pages.ts";
-import { attemptPart, toUnavailable, type Unavailable } from "./read-part.ts";
+import { attemptPart, type Part } from "./read-part.ts";
 import { toDay, withoutNulls } from "./brief.ts";
 
 const { documents } = contract;
 
 const PAGE_ROWS = 1000;
-const MAX_DOCUMENTS = 20_000;
 const OLDEST = 5;
 const BUCKETS = [0, 30, 60, 90];
 
-const NO_LIST: Unavailable = {
+const NO_LIST = {
   available: false,
   reason: "This platform does not list documents; documents_get reads one by its number.",
-};
+  isAbsent: true,
+} as const;
 
 const toMoney = (document: Document) => {
   const { currencyCode, amount } = balanceOf(document);
@@ -44,12 +44,13 @@ const toOldest = (document: Document): Fields => {
 
 const readAll = async (context: InsightContext, accountNumber: string) => {
   const all: Document[] = [];
+  const maxRows = context.limits.documents;
   const load = async (cursor?: string): Promise<Page<Document>> => {
     const { output } = await context.call(documents.list, {
       account_number: accountNumber,
       status: "open",
       sort: "due_date",
-      limit: PAGE_ROWS,
+      limit: Math.min(PAGE_ROWS, maxRows),
       ...(cursor === undefined ? {} : { cursor }),
     });
     const { data, pagination } = output as {
@@ -59,7 +60,7 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
     const after = pagination.cursor;
     return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
   };
-  const source = { first: () => load(), maxRows: MAX_DOCUMENTS, noun: "documents" };
+  const source = { first: () => load(), maxRows, noun: "documents" };
   const take = (rows: readonly Document[]): void => {
     all.push(...rows);
   };
@@ -71,16 +72,16 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
 export const readOpenDocuments = async (
   context: InsightContext,
   accountNumber: string,
-): Promise<Fields | Unavailable> => {
-  if (!context.extensions.has(documents.list.id)) return NO_LIST;
-  const part = await attemptPart(context, documents.list, () => readAll(context, accountNumber));
-  if (part.refused !== undefined) return toUnavailable(part.refused);
-  const { all, stopped } = part.value;
-  return {
-    count: all.length,
-    totals: sumByCurrency(all.map(toMoney)),
-    daysPastDue: toAging(all, context.now()),
-    oldest: all.slice(0, OLDEST).map(toOldest),
-    ...(stopped === undefined ? {} : { partial: stopped }),
-  };
+): Promise<Part<{ figures: Fields; stopped: string | undefined }>> => {
+  if (!context.extensions.has(documents.list.id)) return { refused: NO_LIST };
+  return attemptPart(context, documents.list, async () => {
+    const { all, stopped } = await readAll(context, accountNumber);
+    const figures = {
+      count: all.length,
+      totals: sumByCurrency(all.map(toMoney)),
+      daysPastDue: toAging(all, context.now()),
+      oldest: all.slice(0, OLDEST).map(toOldest),
+    };
+    return { figures, stopped };
+  });
 };

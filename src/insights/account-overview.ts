@@ -104,10 +104,10 @@ const overview = async (context: InsightContext, hit: AccountHit) => {
   ]);
   const name = account.refused === undefined ? account.value.name : hit.name;
   return {
-    stopped: [...stoppedIn(disputed), ...stoppedIn(paid)],
+    stopped: [documents, disputed, paid].flatMap(stoppedIn),
     item: {
       account: showAccount(account, hit),
-      openDocuments: documents,
+      openDocuments: showPart(documents, figuresOf),
       disputes: showPart(disputed, figuresOf),
       payments: showPart(paid, figuresOf),
       credit: await readCredit(context, name ?? ""),

@@ -32,6 +32,8 @@ export type InsightResult = {
 export type InsightLimits = {
   paymentRows: number;
   disputes: number;
+  /** Open documents of one account. */
+  documents: number;
   /** Milliseconds from the start of the call. */
   ms: number;
 };
@@ -39,6 +41,7 @@ export type InsightLimits = {
 export const INSIGHT_LIMITS: InsightLimits = {
   paymentRows: 2_000_000,
   disputes: 200_000,
+  documents: 20_000,
   ms: 60_000,
 };
 

@@ -1,8 +1,11 @@
 import { beforeAll, expect, it } from "vitest";
+import { accountOverview } from "../../src/insights/account-overview.ts";
+import { INSIGHT_LIMITS } from "../../src/insights/insight.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { application, COMPANY, score } from "../support/credit.ts";
 import { importCredit, importDisputes } from "../support/importing.ts";
 import { accountAt, documentAt } from "../support/ingest.ts";
+import { createTestContext, runInsight } from "../support/insights.ts";
 import { load } from "../support/payment-rows.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -150,6 +153,18 @@ onEveryStore("account_overview", (at) => {
     expect(items[0]).toMatchObject({
       payments: { count: 0, totals: [], last: { paymentId: "p-1" } },
     });
+  });
+
+  verifies("IN-01", "IN-05");
+  it("is truncated where not every open document was read", async () => {
+    const { admin, tenantId } = asking();
+    const context = await createTestContext(at(), tenantId, admin, {
+      extensions: new Set(["documents.list"]),
+      limits: { ...INSIGHT_LIMITS, documents: 1 },
+    });
+    const answer = await runInsight(accountOverview, context, { account: "A-7" });
+    expect(answer).toMatchObject({ truncated: true, items: [{ openDocuments: { count: 1 } }] });
+    expect(answer.notes[0]).toMatch(/^Only the first 1 documents were read/);
   });
 
   verifies("IN-41");
