@@ -57,12 +57,15 @@ const showNotes = (part: Part<AccountWithNotes>) =>
     })),
   );
 
-type Figures = { figures: Fields; stopped: string | undefined };
+type Figures = { figures: Fields; stopped: string | undefined; notes?: readonly string[] };
 
 const figuresOf = ({ figures }: Figures): Fields => figures;
 
 const stoppedIn = (part: Part<Figures>): string[] =>
   part.refused === undefined && part.value.stopped !== undefined ? [part.value.stopped] : [];
+
+const notesOf = (part: Part<Figures>): readonly string[] =>
+  part.refused === undefined ? (part.value.notes ?? []) : [];
 
 const CREDIT_DAYS = 730;
 
@@ -105,6 +108,7 @@ const overview = async (context: InsightContext, hit: AccountHit) => {
   const name = account.refused === undefined ? account.value.name : hit.name;
   return {
     stopped: [documents, disputed, paid].flatMap(stoppedIn),
+    notes: notesOf(paid),
     item: {
       account: showAccount(account, hit),
       openDocuments: showPart(documents, figuresOf),
@@ -131,11 +135,11 @@ const answerOne = async (
   hit: AccountHit,
   notes: readonly string[],
 ): Promise<Answer> => {
-  const { item, stopped } = await overview(context, hit);
+  const { item, stopped, notes: own } = await overview(context, hit);
   return {
     rowCount: 1,
     truncated: stopped.length > 0,
-    notes: [...stopped, ...notes],
+    notes: [...stopped, ...own, ...notes],
     itemsTotal: 1,
     items: [item],
   };

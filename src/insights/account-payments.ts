@@ -24,7 +24,10 @@ const numberOf = (value: unknown): number => (typeof value === "number" ? value 
 const amountOf = ({ paymentAmount }: Row): number =>
   typeof paymentAmount === "number" ? paymentAmount : -Infinity;
 
-const isRecent = (row: Row, since: string): boolean => (textOf(row["paymentDate"]) ?? "") >= since;
+/** Returns the date of a payment, which compares as text; empty for a payment without one. */
+const dateOf = (row: Row | undefined): string => textOf(row?.["paymentDate"]) ?? "";
+
+const isRecent = (row: Row, since: string): boolean => dateOf(row) >= since;
 
 const paymentOf = (row: Row, place: number): unknown => row["paymentId"] ?? place;
 
@@ -48,12 +51,15 @@ const toMoney = (rows: readonly Row[], field: string) =>
 const findLast = (rows: readonly Row[]): Fields | null => {
   let last: Row | undefined;
   for (const row of rows) {
-    if ((textOf(row["paymentDate"]) ?? "") > (textOf(last?.["paymentDate"]) ?? "")) last = row;
+    if (dateOf(row) > dateOf(last)) last = row;
   }
   if (last === undefined) return null;
   const { paymentId, paymentDate, paymentAmount, currencyCode } = last;
   return { paymentId, paymentDate, paymentAmount, currencyCode };
 };
+
+const describeUndated = (rows: number): string[] =>
+  rows === 0 ? [] : [`Payment rows left out because they have no paymentDate: ${rows}.`];
 
 const summarizePayments = (rows: readonly Row[], since: string): Fields => {
   const recent = rows.filter((row) => isRecent(row, since));
@@ -67,7 +73,7 @@ const summarizePayments = (rows: readonly Row[], since: string): Fields => {
       count: short.length,
       deductions: sumByCurrency(toMoney(short, "deductionAmount")),
       latest: short
-        .toSorted((a, b) => (String(a["paymentDate"]) < String(b["paymentDate"]) ? 1 : -1))
+        .toSorted((a, b) => (dateOf(a) < dateOf(b) ? 1 : -1))
         .slice(0, SHORT_PAYMENTS)
         .map(({ paymentDate, documentNumber, deductionAmount, deductionReasonCode }) => ({
           paymentDate,
@@ -83,7 +89,7 @@ const summarizePayments = (rows: readonly Row[], since: string): Fields => {
 export const readAccountPayments = async (
   context: InsightContext,
   accountNumber: string,
-): Promise<{ figures: Fields; stopped: string | undefined }> => {
+): Promise<{ figures: Fields; stopped: string | undefined; notes: string[] }> => {
   const rows: Row[] = [];
   const query = {
     source: "cashapp" as const,
@@ -93,14 +99,14 @@ export const readAccountPayments = async (
   // Only rows that can be shown are kept: those of the last 90 days, and the last one before.
   const since = formatDay(context.now() - RECENT_DAYS * DAY);
   let lastBefore: Row | undefined;
+  let undated = 0;
   const { stopped } = await readPayments(context, query, (page) => {
     for (const row of page) {
       if (isRecent(row, since)) rows.push(row);
-      else if (String(row["paymentDate"]) > String(lastBefore?.["paymentDate"] ?? "")) {
-        lastBefore = row;
-      }
+      else if (dateOf(row) === "") undated += 1;
+      else if (dateOf(row) > dateOf(lastBefore)) lastBefore = row;
     }
   });
   const all = lastBefore === undefined ? rows : [...rows, lastBefore];
-  return { figures: summarizePayments(all, since), stopped };
+  return { figures: summarizePayments(all, since), stopped, notes: describeUndated(undated) };
 };

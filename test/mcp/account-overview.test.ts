@@ -35,6 +35,7 @@ onEveryStore("account_overview", (at) => {
     await ingest("PUT", accountAt("A-7"), {
       body: { name: COMPANY.name, currency: "USD", credit_limit: 5000, payment_terms: "NET30" },
     });
+    await ingest("PUT", accountAt("A-8"), { body: { name: "Kappa", currency: "USD" } });
     await ingest("PUT", accountAt("A-70"), { body: { name: "Juniper Island", currency: "EUR" } });
     for (const note of [1, 2, 3, 4]) {
       const body = {
@@ -78,6 +79,11 @@ onEveryStore("account_overview", (at) => {
         accountNumber: "A-70",
         accountName: "Juniper Island",
       },
+      ...["2024-02-29", "2025-01-01", undefined, "2024-06-01"].map((paymentDate, place) => ({
+        ...payment(`u-${place}`, { paymentDate, paymentAmount: 1 }),
+        accountNumber: "A-8",
+        accountName: "Kappa",
+      })),
     ]);
     await importCredit(platform, tenantId, "credit-applications", [application("app-1")]);
     await importCredit(platform, tenantId, "scores", [
@@ -153,6 +159,15 @@ onEveryStore("account_overview", (at) => {
     expect(items[0]).toMatchObject({
       payments: { count: 0, totals: [], last: { paymentId: "p-1" } },
     });
+  });
+
+  verifies("IN-01", "IN-41");
+  it("gives the last payment that has a date, and counts the rows without one", async () => {
+    const { items, notes } = await asking().ask("account_overview", { account: "A-8" });
+    expect(items[0]).toMatchObject({
+      payments: { count: 0, last: { paymentId: "u-1", paymentDate: "2025-01-01" } },
+    });
+    expect(notes).toEqual(["Payment rows left out because they have no paymentDate: 1."]);
   });
 
   verifies("IN-01", "IN-05");
