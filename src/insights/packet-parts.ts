@@ -1,5 +1,5 @@
 import { contract } from "../contract/index.ts";
-import { daysBetween } from "../contract/insights/calendar.ts";
+import { countElapsedDays } from "../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
@@ -43,7 +43,7 @@ export const toDisputeBrief = (dispute: Dispute, now: number): Fields =>
     poNumber: dispute.poNumber,
     resolutionCode: dispute.resolutionCode,
     createDate: toDay(dispute.createDate),
-    ageDays: dispute.status === 0 ? daysBetween(Date.parse(dispute.createDate), now) : null,
+    ageDays: dispute.status === 0 ? countElapsedDays(Date.parse(dispute.createDate), now) : null,
     updateDate: toDay(dispute.updateDate),
     closedDate: toDay(dispute.closedDate),
   });

@@ -1,4 +1,4 @@
-import { dayNumber, endOfDay } from "../contract/insights/calendar.ts";
+import { countElapsedDays, endOfDay } from "../contract/insights/calendar.ts";
 import type { Reopened } from "../contract/insights/reopened.ts";
 import { DISPUTE_STATUSES, type DisputeStatusWord } from "../contract/insights/dispute-filters.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
@@ -11,7 +11,7 @@ export type Standing = {
   createdAt: number;
   /** Null while it was open. */
   closedAt: number | null;
-  /** Whole days in UTC from the creation to that time. */
+  /** Whole days in UTC from the creation to that time; 0 for a dispute created later, by a clock that is ahead. */
   ageDays: number;
 };
 
@@ -49,6 +49,6 @@ export const standAt = (
     status: isOpenThen ? "Open" : (DISPUTE_STATUSES[before?.status ?? dispute.status] ?? "Open"),
     createdAt,
     closedAt: isOpenThen ? null : closed,
-    ageDays: dayNumber(at) - dayNumber(createdAt),
+    ageDays: countElapsedDays(createdAt, at),
   };
 };

@@ -1,28 +1,25 @@
-import { dayNumber } from "../contract/insights/calendar.ts";
+import { countElapsedDays } from "../contract/insights/calendar.ts";
 import type { DocumentState } from "./document-reader.ts";
 import type { Moment, Standing } from "./standing.ts";
 
 /** The parts of a dispute that its score and its item need; many are held at a time. */
 export type Candidate = ReturnType<typeof toCandidate>;
 
-export const toCandidate = ({ dispute, createdAt, ageDays }: Standing, { at }: Moment) => {
-  const updated = dayNumber(Date.parse(dispute.updateDate));
-  return {
-    disputeId: dispute.disputeId,
-    disputeCode: dispute.disputeCode,
-    accountNumber: dispute.accountNumber,
-    accountName: dispute.accountName ?? null,
-    documentNumber: dispute.documentNumber,
-    amount: dispute.amount,
-    currencyCode: dispute.currencyCode,
-    reasonName: dispute.reasonName,
-    assigneeId: dispute.assigneeId,
-    assigneeName: dispute.assigneeName,
-    createdAt,
-    ageDays,
-    daysSinceUpdate: Math.max(0, dayNumber(at) - updated),
-  };
-};
+export const toCandidate = ({ dispute, createdAt, ageDays }: Standing, { at }: Moment) => ({
+  disputeId: dispute.disputeId,
+  disputeCode: dispute.disputeCode,
+  accountNumber: dispute.accountNumber,
+  accountName: dispute.accountName ?? null,
+  documentNumber: dispute.documentNumber,
+  amount: dispute.amount,
+  currencyCode: dispute.currencyCode,
+  reasonName: dispute.reasonName,
+  assigneeId: dispute.assigneeId,
+  assigneeName: dispute.assigneeName,
+  createdAt,
+  ageDays,
+  daysSinceUpdate: countElapsedDays(Date.parse(dispute.updateDate), at),
+});
 
 type Claim = Pick<Candidate, "accountNumber" | "documentNumber" | "currencyCode" | "amount">;
 

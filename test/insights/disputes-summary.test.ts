@@ -1,14 +1,16 @@
 import type { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import type { DisputeSummaryItem } from "../../src/contract/insights/dispute-summary.ts";
+import { disputePacket } from "../../src/insights/dispute-packet.ts";
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
 import { disputesTriage } from "../../src/insights/disputes-triage.ts";
 import { paymentsMatchDisputes } from "../../src/insights/payments-match-disputes.ts";
 import { make } from "../support/configuration.ts";
 import { createDice } from "../support/dice.ts";
 import { groupDisputes, loadDisputes, readIntoDatabase } from "../support/dispute-sql.ts";
+import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
-import { onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "summary";
@@ -119,6 +121,34 @@ onEveryStore("disputes_summary", (at) => {
       expect(rowCount).toBeLessThan((await summarize({ createdTo: args.asOf })).rowCount);
     },
   );
+
+  verifies("IN-26", "IN-31", "IN-46");
+  it("counts a dispute from the future as 0 days old", async () => {
+    const ahead = "ahead";
+    const person = await at().tenant(ahead);
+    await configure(person);
+    const lines = ["2099-03-01", "2026-02-20"].map(
+      (day, place) => `${place},A-1,INV-${place},10,USD,PRICE,WRONG,${day}`,
+    );
+    const columns =
+      "sourceKey,accountNumber,documentNumber,amount,currencyCode,categoryCode,reasonCode,createDate";
+    const { rejects } = await importDisputes(at(), ahead, [columns, ...lines, ""].join("\n"));
+    expect(rejects).toEqual([]);
+    for (const extensions of [[], ["disputes.summary"]]) {
+      const own = await createTestContext(at(), ahead, person, {
+        extensions: new Set(extensions),
+      });
+      const summary = await runInsight(disputesSummary, own, { groupBy: ["age"] });
+      expect(summary["avgAgeDays"]).toBe(5);
+      expect(summary.items[0]).toMatchObject({ key: { age: "0-30" }, count: 2, avgAgeDays: 5 });
+      const { items } = await runInsight(disputesTriage, own, { documentNumber: "INV-0" });
+      // No assignee, and the largest amount.
+      expect(items[0]).toMatchObject({ ageDays: 0, score: 25 });
+      const disputeId = String(items[0]?.["disputeId"]);
+      const packet = await runInsight(disputePacket, own, { disputeId });
+      expect(packet.items[0]).toMatchObject({ dispute: { ageDays: 0 } });
+    }
+  });
 
   verifies("IN-01");
   it.each([

@@ -10,6 +10,10 @@ export const dayNumber = (moment: number): number => Math.floor(moment / DAY);
 /** Returns the days from one moment's day to another's, in UTC. */
 export const daysBetween = (from: number, to: number): number => dayNumber(to) - dayNumber(from);
 
+/** Returns the days that have passed from one moment's day to another's, in UTC; 0 if the first one is later. */
+export const countElapsedDays = (from: number, to: number): number =>
+  Math.max(0, daysBetween(from, to));
+
 /** Returns the first millisecond of a day such as `2026-01-31` in UTC. */
 export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`);
 

@@ -5,6 +5,7 @@ import {
   type DisputeSummary,
   isInDays,
 } from "../../../contract/insights/dispute-summary.ts";
+import { DAY } from "../../../kit/clock.ts";
 import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import {
@@ -74,8 +75,12 @@ const NAMES: Partial<Record<DisputeGrouping, Expression>> = {
 
 type Context = { db: Db; asked: Asked; summary: DisputeSummary };
 
-const toAge = ({ asOf }: Asked): Expression =>
-  sql`(${sql.lit(dayNumber(asOf))} - ${dayNumberOf(sql`d.created_at`)})`;
+/** The days since the creation; 0 for a dispute created later, by a clock that is ahead. */
+const toAge = ({ asOf }: Asked): Expression => {
+  const today = dayNumber(asOf);
+  return sql`(case when d.created_at >= ${sql.lit((today + 1) * DAY)} then 0
+    else ${sql.lit(today)} - ${dayNumberOf(sql`d.created_at`)} end)`;
+};
 
 const toDaysToClose = (asked: Asked): Expression =>
   sql`(${dayNumberOf(sql`(${toState(asked).closedAt})`)} - ${dayNumberOf(sql`d.created_at`)})`;
