@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { countElapsedDays } from "../contract/insights/calendar.ts";
 import { contract } from "../contract/index.ts";
 import type {
   CreditApplication,
@@ -52,7 +53,7 @@ const toItem = (application: CreditApplication, now: number): Fields => {
     companyName: company.name,
     status: title,
     statusDate: statusDate.slice(0, 10),
-    waitingDays: Math.floor((now - Date.parse(statusDate)) / DAY),
+    waitingDays: countElapsedDays(Date.parse(statusDate), now),
     lastActivityDate: lastActivityDate.slice(0, 10),
     missing: missing.length === 0 ? ["a decision"] : missing,
   };

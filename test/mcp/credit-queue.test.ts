@@ -6,7 +6,7 @@ import { verifies } from "../support/verifies.ts";
 import { askAt } from "./insight-host.ts";
 
 const status = (type: string, title: string, day: string) => ({
-  applicationStatus: { type, title, statusDate: `${day}T00:00:00.000Z` },
+  applicationStatus: { type, title, statusDate: `${day}T23:00:00.000Z` },
 });
 const NONE = {
   bankReferenceSubmitCount: "0",
@@ -53,6 +53,8 @@ onEveryStore("credit_queue", (at) => {
       ["begun", ["submission by the applicant"]],
       ["reviewed", ["a decision"]],
     ]);
+    // The calls are at 09:00, so the last day is no whole one.
+    expect(answer.items.map(({ waitingDays }) => waitingDays)).toEqual([56, 53, 51]);
     const [first] = (await asking().ask("credit_queue", { ...period, limit: 1 })).items;
     expect(first).toMatchObject({ companyName: "Juniper Street Hardware", status: "Pending Info" });
   });
