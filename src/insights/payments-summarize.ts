@@ -85,7 +85,10 @@ const summarizePages = async (
     truncated: stopped !== undefined,
     currencyTotals: await toCurrencyTotals(totals, amount),
     itemsTotal: groups.index.size,
-    notes: [...(stopped === undefined ? [] : [stopped]), ...describeShared(groups.payments.shared)],
+    notes: [
+      ...(stopped === undefined ? [] : [stopped]),
+      ...describeShared(summary, groups.payments.shared),
+    ],
     ...(summary.topRows === 0 ? {} : { topRows: await readTopRows(context, summary, top.ids()) }),
     items: await listItems(groups, summary),
   };

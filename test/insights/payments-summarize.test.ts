@@ -177,8 +177,18 @@ onEveryStore("payments_summarize", (at) => {
   });
 
   it("says where a payment is in several groups", async () => {
-    const { notes } = await summarize({ source: "cashapp", groupBy: ["documentNumber"] });
-    expect(notes).toEqual([expect.stringMatching(/^\d+ payments belong to several groups/)]);
+    const args = { source: "cashapp", groupBy: ["documentNumber"] };
+    const { notes } = await summarize(args);
+    expect(notes).toEqual([
+      expect.stringMatching(
+        /^\d+ payments belong to several groups.*amounts of such payments repeat in sum\(paymentAmount\)\.$/,
+      ),
+    ]);
+    const measures = [{ op: "sum", field: "appliedAmount" }];
+    const lines = await summarize({ ...args, measures });
+    expect(lines.notes[0]).toMatch(/so the items add up to more payments than there are\.$/);
+    const amounts = { source: "iandp", groupBy: ["accountNumber"] };
+    expect((await summarize(amounts)).notes.join()).not.toContain("repeat");
   });
 
   verifies("IN-14");

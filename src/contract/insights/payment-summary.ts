@@ -126,17 +126,26 @@ export const findRankedField = ({ source, measures }: PaymentSummary): string =>
   return measured?.field?.name ?? SUMMED_AMOUNT[source];
 };
 
-/** Returns the note about payments that belong to several groups. */
-export const describeShared = (payments: number): string[] =>
-  payments === 0
-    ? []
-    : [
-        `${payments === 1 ? "1 payment belongs" : `${payments} payments belong`} to several groups: payments and amounts of the payment count once in each, so the items add up to more than the total.`,
-      ];
-
 /** Returns the name of a measure, such as `sum(paymentAmount)`. */
 export const formatMeasure = ({ op, field }: Measure): string =>
   field === undefined ? op : `${op}(${field.name})`;
+
+/** Describes payments that belong to several groups. Amounts of lines do not repeat in the groups. */
+export const describeShared = (
+  { measures }: Pick<PaymentSummary, "measures">,
+  payments: number,
+): string[] => {
+  if (payments === 0) return [];
+  const repeated = measures.filter(
+    ({ op, field }) => op === "sum" && field !== undefined && isPaymentAmount(field),
+  );
+  const subject = payments === 1 ? "1 payment belongs" : `${payments} payments belong`;
+  const sums = repeated.map(formatMeasure).join(" and ");
+  const amounts = sums === "" ? "" : `; amounts of such payments repeat in ${sums}`;
+  return [
+    `${subject} to several groups: each of these counts ${payments === 1 ? "it" : "them"} once, so the items add up to more payments than there are${amounts}.`,
+  ];
+};
 
 type Refuse = (field: string, code: string, message: string) => undefined;
 

@@ -122,14 +122,15 @@ const read = async (db: Db, { summary, tenantId, now }: Read): Promise<PaymentSu
     count: row.payments,
     amount: toExact(parseSum(row[`f${at}`], parse)),
   });
+  const rowCount = totals.reduce((sum, row) => sum + row.row_count, 0);
   return {
     asOf: formatTimestamp(now),
     filter: { source, ...filters },
-    rowCount: totals.reduce((sum, row) => sum + row.row_count, 0),
+    rowCount,
     truncated: false,
     currencyTotals: totals.map(toTotal).toSorted(compareTotals),
     itemsTotal: groups[0]?.groups ?? 0,
-    notes: describeShared(totals[0]?.shared ?? 0),
+    notes: describeShared(summary, totals[0]?.shared ?? 0),
     items: groups.map((row) => toItem(row, summary, parse)),
     ...(await readTopRows(db, tenantId, summary, where)),
   };
