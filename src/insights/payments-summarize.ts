@@ -1,7 +1,7 @@
 import type { z } from "zod";
 import { contract } from "../contract/index.ts";
 import {
-  describeShared,
+  describeFigures,
   findRankedField,
   parsePaymentSummary,
   PAYMENT_ID,
@@ -87,7 +87,7 @@ const summarizePages = async (
     itemsTotal: groups.index.size,
     notes: [
       ...(stopped === undefined ? [] : [stopped]),
-      ...describeShared(summary, groups.payments.shared),
+      ...describeFigures(summary, { rowCount, shared: groups.payments.shared }),
     ],
     ...(summary.topRows === 0 ? {} : { topRows: await readTopRows(context, summary, top.ids()) }),
     items: await listItems(groups, summary),

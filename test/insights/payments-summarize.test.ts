@@ -191,6 +191,22 @@ onEveryStore("payments_summarize", (at) => {
     expect((await summarize(amounts)).notes.join()).not.toContain("repeat");
   });
 
+  verifies("IN-01");
+  it.each([
+    ["cashapp", "deductionAmount", "paymentAmount"],
+    ["iandp", "invoiceAmount", "amountPaid"],
+  ])(
+    "names the amount in the totals of %s where the items have %s",
+    async (source, field, amount) => {
+      const notesOf = async (name: string, more: object = {}) =>
+        (await summarize({ source, measures: [{ op: "sum", field: name }], ...more })).notes.join();
+      const note = `The amounts in currencyTotals are sum(${amount}).`;
+      expect(await notesOf(field)).toContain(note);
+      expect(await notesOf(amount)).not.toContain(note);
+      expect(await notesOf(field, { filters: { id: { eq: "none" } } })).toBe("");
+    },
+  );
+
   verifies("IN-14");
   it.each([
     ["largest", "desc"],

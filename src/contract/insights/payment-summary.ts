@@ -130,11 +130,10 @@ export const findRankedField = ({ source, measures }: PaymentSummary): string =>
 export const formatMeasure = ({ op, field }: Measure): string =>
   field === undefined ? op : `${op}(${field.name})`;
 
+type Measured = Pick<PaymentSummary, "source" | "measures">;
+
 /** Describes payments that belong to several groups. Amounts of lines do not repeat in the groups. */
-export const describeShared = (
-  { measures }: Pick<PaymentSummary, "measures">,
-  payments: number,
-): string[] => {
+const describeShared = ({ measures }: Measured, payments: number): string[] => {
   if (payments === 0) return [];
   const repeated = measures.filter(
     ({ op, field }) => op === "sum" && field !== undefined && isPaymentAmount(field),
@@ -146,6 +145,21 @@ export const describeShared = (
     `${subject} to several groups: each of these counts ${payments === 1 ? "it" : "them"} once, so the items add up to more payments than there are${amounts}.`,
   ];
 };
+
+/** Names the amount of the totals, unless the items have the same sum. */
+const describeTotals = ({ source, measures }: Measured): string[] => {
+  const total = `sum(${SUMMED_AMOUNT[source]})`;
+  return measures.some((measure) => formatMeasure(measure) === total)
+    ? []
+    : [`The amounts in currencyTotals are ${total}.`];
+};
+
+/** Returns the notes about a summary's figures; `shared` counts the payments that belong to several groups. */
+export const describeFigures = (
+  summary: Measured,
+  { rowCount, shared }: { rowCount: number; shared: number },
+): string[] =>
+  rowCount === 0 ? [] : [...describeShared(summary, shared), ...describeTotals(summary)];
 
 type Refuse = (field: string, code: string, message: string) => undefined;
 

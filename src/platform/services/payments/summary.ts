@@ -1,6 +1,6 @@
 import Big from "big.js";
 import {
-  describeShared,
+  describeFigures,
   findRankedField,
   formatMeasure,
   type Measure,
@@ -130,7 +130,7 @@ const read = async (db: Db, { summary, tenantId, now }: Read): Promise<PaymentSu
     truncated: false,
     currencyTotals: totals.map(toTotal).toSorted(compareTotals),
     itemsTotal: groups[0]?.groups ?? 0,
-    notes: describeShared(summary, totals[0]?.shared ?? 0),
+    notes: describeFigures(summary, { rowCount, shared: totals[0]?.shared ?? 0 }),
     items: groups.map((row) => toItem(row, summary, parse)),
     ...(await readTopRows(db, tenantId, summary, where)),
   };
