@@ -12,14 +12,14 @@ onEveryStore("the tool of the audit log", (at) => {
   const list = async (args: Record<string, unknown>): Promise<Entry[]> =>
     (await tenant().answer("audit_logs_list", args))["data"] as Entry[];
 
-  verifies("IN-56");
-  it("finds the entries of one record by its id or number, in any letter case", async () => {
+  verifies("IN-52", "IN-56");
+  it("finds the entries of one record by its id, number or dispute code, in any letter case", async () => {
     const { disputeId } = tenant().records.dispute;
     const { documentNumber: document_number } = tenant().records.dispute;
-    await tenant().answer("disputes_get", { disputeId });
+    const { disputeCode } = await tenant().answer("disputes_get", { disputeId });
     await tenant().call("documents_get", { document_number });
     await tenant().call("disputes_get", { disputeId: `${disputeId}-other` });
-    for (const resourceId of [disputeId, disputeId.toUpperCase()]) {
+    for (const resourceId of [disputeId, disputeId.toUpperCase(), disputeCode]) {
       const found = await list({ resourceId, action: "dispute.read" });
       expect(found.map(({ metadata }) => metadata["disputeId"])).toEqual([disputeId]);
     }

@@ -131,10 +131,13 @@ const toDisputeIds = async (context: Context, values: readonly unknown[]): Promi
   });
 };
 
+/** The arguments that take the id of a dispute, `resourceId` that of any record. */
+const DISPUTE_IDS: readonly string[] = ["disputeId", "resourceId"];
+
 const resolve = async (context: Context, name: string, value: unknown): Promise<unknown> => {
   if (name === "disputeIds" && Array.isArray(value)) return toDisputeIds(context, value);
   if (typeof value !== "string") return value;
-  return name === "disputeId"
+  return DISPUTE_IDS.includes(name)
     ? toDisputeId(context, name, value)
     : toConfigurationId(context, name, value);
 };
