@@ -102,7 +102,7 @@ describe("everyday questions over a ledger and payments", () => {
     const extensions = new Set(tool === "account_overview" ? ["documents.list"] : []);
     const result = await runInsight(TOOLS[tool], { ...context, extensions }, args);
     const expected = expectedBy(sql);
-    const { structured } = insightAnswer(result, MOST_TOKENS);
+    const { structured } = insightAnswer(result, { tokens: MOST_TOKENS });
     return {
       figures: rounded(read(result)),
       expected: rounded(expected),

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
-import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { documentAt } from "../support/ingest.ts";
 import { load } from "../support/payment-rows.ts";
 import { verifies } from "../support/verifies.ts";
@@ -125,6 +125,38 @@ onEveryStore("dispute_packet", (at) => {
     expect(packet.notes).toHaveLength(10);
     expect(packet.notes[0]?.text).toHaveLength(400);
     expect(packet.notes[1]).toMatchObject({ text: "Note 11.", visibility: "Internal" });
+  });
+
+  verifies("IN-46", "D-MCP-6");
+  it("shortens long notes and lists of files before resolutions, and says so", async () => {
+    const { admin, ask } = asking();
+    for (let code = 2; code <= 8; code += 1) {
+      const body = { code: `CHOICE-${code}`, description: `Closing choice ${code}`, isValid: true };
+      await admin.call("POST", `${CONFIGURATION}/resolutions`, { body });
+    }
+    const { disputeId } = await open({ documentNumber: "INV-11", amount: 1 });
+    const path = `${DISPUTES}/${disputeId}`;
+    for (let made = 0; made < 12; made += 1) {
+      await admin.call("POST", `${path}/disputenotes`, { body: { content: "ürgü ".repeat(120) } });
+    }
+    for (let made = 0; made < 6; made += 1) {
+      const body = { fileName: `${made} ${"Schriftstück ".repeat(14)}.pdf` };
+      const { status } = await admin.call("POST", `${path}/attachments`, { body });
+      expect(status).toBe(201);
+    }
+    const { items, notes, truncated } = await ask("dispute_packet", { disputeId });
+    const [packet] = items as [Packet & { resolutions: object[]; files: { resource: string }[] }];
+    expect(packet.resolutions).toHaveLength(8);
+    expect(packet.files[0]?.resource).toMatch(/[0-9a-f]{12}$/);
+    const said = notes.join(" ");
+    for (const name of ["notes", "files"] as const) {
+      const { length } = packet[name];
+      const all = name === "notes" ? 10 : 6;
+      expect(said.includes(`items[0].${name} has ${length} of ${all}`)).toBe(length < all);
+    }
+    expect(packet.notes.length).toBeLessThan(10);
+    expect(packet.notes.length).toBeGreaterThan(0);
+    expect(truncated).toBe(false);
   });
 
   verifies("IN-46", "IN-52");

@@ -19,7 +19,7 @@ const EMPTY: InsightResult = {
 };
 
 const shown = (result: InsightResult, tokens = INSIGHT_TOKENS) => {
-  const { structuredContent, content } = present(insightAnswer(result, tokens));
+  const { structuredContent, content } = present(insightAnswer(result, { tokens }));
   const [part] = content;
   if (part?.type !== "text") throw new Error("no text");
   return { structured: structuredContent as InsightResult, text: part.text };
@@ -118,10 +118,49 @@ it("says how many items fit, and keeps the total", () => {
   expect(fitting).toBeGreaterThan(20);
   expect(fitting).toBeLessThan(200);
   expect(structured).toMatchObject({ itemsTotal: 950, truncated: false });
-  expect(structured.notes).toEqual([
-    `The first ${fitting} of 950 items fit; narrow the filters, or ask for a higher limit.`,
-  ]);
+  expect(structured.notes).toEqual([`The first ${fitting} of 950 items fit; narrow the filters.`]);
   expect(shown({ ...EMPTY, items, itemsTotal: 950 }, 20_000).structured.items).toHaveLength(200);
+});
+
+it("suggests a higher limit only where that has a larger budget", () => {
+  const items = Array.from({ length: 200 }, () => ({ name: "Juniper Street".repeat(4) }));
+  const result = { ...EMPTY, items, itemsTotal: 200 };
+  const [raisable] = insightAnswer(result, { tokens: INSIGHT_TOKENS, isRaisable: true }).structured[
+    "notes"
+  ] as string[];
+  expect(raisable).toMatch(/; narrow the filters, or ask for a higher limit\.$/);
+});
+
+verifies("D-MCP-6", "IN-01");
+it("keeps short lists of an item before long ones, and says which it shortened", () => {
+  const totals = [{ currencyCode: "USD", count: 22, amount: 1_234.5 }];
+  const oldest = Array.from({ length: 20 }, (_, place) => ({
+    documentNumber: `INV-${place}`,
+    dueDate: "2026-01-31",
+    balance: place,
+  }));
+  const item = { openDocuments: { count: 22, totals, daysPastDue: { "91+": totals }, oldest } };
+  const { structured } = shown({ ...EMPTY, items: [item], itemsTotal: 1 }, 600);
+  const [{ openDocuments }] = structured.items as [typeof item];
+  expect(openDocuments).toMatchObject({ count: 22, totals, daysPastDue: { "91+": totals } });
+  const { length } = openDocuments.oldest;
+  expect(length).toBeGreaterThan(0);
+  expect(length).toBeLessThan(20);
+  expect(structured.notes).toEqual([
+    `Left out to fit: items[0].openDocuments.oldest has ${length} of 20; the tools that read these records show the rest.`,
+  ]);
+});
+
+verifies("D-MCP-6", "IN-01");
+it("says what its figures and the first record of a list lack", () => {
+  const flags = { late: Array.from({ length: 300 }, (_, place) => `D-INV-${place}-01`) };
+  const rows = [{ id: 1, parts: Array.from({ length: 500 }, () => "a part of it") }];
+  const { structured } = shown({ ...EMPTY, flags, topRows: rows });
+  const { late } = structured["flags"] as typeof flags;
+  const [{ parts }] = structured["topRows"] as [(typeof rows)[number]];
+  expect(structured.notes).toEqual([
+    `Left out to fit: answer.flags.late has ${late.length} of 300, topRows[0].parts has ${parts.length} of 500; the tools that read these records show the rest.`,
+  ]);
 });
 
 it("shortens a single item that is too large for the budget", () => {

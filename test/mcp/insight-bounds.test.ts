@@ -166,3 +166,24 @@ describe("an insight that takes longer than it may", () => {
     await host.close();
   });
 });
+
+describe("an insight with more items than fit", () => {
+  it.each([
+    [{}, 6000, true],
+    [{ limit: 200 }, 6000, false],
+    [{}, 2000, false],
+  ])(
+    "%j suggests a higher limit only if that has a larger budget",
+    async (args, answerTokens, is) => {
+      const rows = createMany(300, (index) => dispute(index, { documentNumber: `INV-${index}` }));
+      const broker = scriptBroker({ "disputes.list": servePages(rows) });
+      const host = await connectModern(await createOptions(broker, { settings: { answerTokens } }));
+      const groups = { groupBy: ["document"], ...args };
+      const { structuredContent = {} } = await host.call("disputes_summary", groups);
+      const [note = ""] = structuredContent["notes"] as string[];
+      expect(note).toMatch(/^The first \d+ of 300 items fit; narrow the filters/);
+      expect(note.includes("ask for a higher limit")).toBe(is);
+      await host.close();
+    },
+  );
+});

@@ -16,6 +16,7 @@ import {
   servePages,
 } from "./records.ts";
 import { type ScriptedReply, scriptBroker } from "./script.ts";
+import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Row = Record<string, unknown>;
@@ -122,6 +123,45 @@ describe("the rows of a list", () => {
     expect(rowsIn(await host.call(tool, { fields: ["*"] }))).toEqual([all]);
     expect(rowsIn(await host.call(tool, { fields: [name] }))).toEqual([{ [name]: value }]);
     expect(readProblem(await host.call(tool, { fields: ["nope"] })).code).toBe("invalid_request");
+    await host.close();
+  });
+
+  verifies("D-MCP-6", "IN-50");
+  it("say which of their fields and lists were left out to fit", async () => {
+    const wide = Object.fromEntries(createMany(60, (index) => [`field${index}`, `text ${index}`]));
+    const { host } = await hostFor({ "payments.query": serveAuditPages([wide, wide]) }, 1000);
+    const result = await host.call("payments_query", { source: "cashapp", fields: ["*"] });
+    const [row = {}] = rowsIn(result);
+    const shown = Object.keys(row).length;
+    expect(shown).toBeGreaterThan(3);
+    expect(shown).toBeLessThan(60);
+    const text = readText(result);
+    expect(text).toContain(
+      `Left out to fit: data[0] has ${shown} of 60 fields; name fewer fields to get the others.`,
+    );
+    expect(text).not.toContain("Long texts");
+    expect(o200kTokens(text)).toBeLessThanOrEqual(1000);
+    await host.close();
+  });
+
+  verifies("D-MCP-6");
+  it("have all their default fields with the smallest budget", async () => {
+    const payment = {
+      paymentId: "CP-733267609",
+      paymentDate: "2026-11-03",
+      payerName: "Northgate Home Centers",
+      accountNumber: "C-10679",
+      documentNumber: "5216744",
+      invoiceNumber: "5216744",
+      currencyCode: "USD",
+      paymentAmount: 4333.48,
+      appliedAmount: 4333.48,
+      applicationStatus: "applied",
+    };
+    const { host } = await hostFor({ "payments.query": serveAuditPages([payment]) }, 1000);
+    const result = await host.call("payments_query", { source: "cashapp" });
+    expect(rowsIn(result)).toEqual([payment]);
+    expect(readText(result)).not.toContain("Left out");
     await host.close();
   });
 

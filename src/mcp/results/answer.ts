@@ -3,7 +3,9 @@ import type { Brief, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { sanitizeLine } from "./sanitize.ts";
 import { type Fields, fitRecord } from "./budget.ts";
+import { describeCuts, findCuts, hasCutText } from "./cuts.ts";
 import { isExportList, type Read } from "./pages.ts";
+import { hasRowFields, selectsFields } from "./rows.ts";
 
 /** Records in the form that hosts receive: sanitized, within the budget, marked as untrusted text. */
 export type Answer = {
@@ -88,19 +90,40 @@ const toListForm = (
   return { count: items.length, total, truncated, nextCursor: cursor, items };
 };
 
+/** The largest cost of the sentence about what a row lacks. */
+const CUTS_TOKENS = 80;
+
+/** Says what the only row of a list lacks, where it was too large. */
+const describeShortened = (operation: Operation, { shortened }: Read, rows: string): string[] => {
+  if (shortened === undefined) return [];
+  const rest =
+    hasRowFields(operation) || selectsFields(operation)
+      ? "name fewer fields to get the others"
+      : "read the record by itself for more";
+  return [
+    ...describeCuts(findCuts(shortened, `${rows}[0]`), rest, CUTS_TOKENS),
+    ...(hasCutText(shortened) ? [SHORTENED] : []),
+  ];
+};
+
 export const listAnswer = (
   operation: Operation,
   read: Read,
   cursor: string | null,
   args: Fields,
-): Answer => ({
-  structured: toListForm(operation, read, cursor, args),
-  notes: [
-    ...describeRest(read, isExportList(operation) ? "pagination.cursor" : "nextCursor"),
-    ...(read.shortened ? [SHORTENED] : []),
-  ],
-  etag: null,
-});
+): Answer => {
+  const structured = toListForm(operation, read, cursor, args);
+  // The rows are the last field of every form.
+  const rows = Object.keys(structured).at(-1) ?? "";
+  return {
+    structured,
+    notes: [
+      ...describeRest(read, isExportList(operation) ? "pagination.cursor" : "nextCursor"),
+      ...describeShortened(operation, read, rows),
+    ],
+    etag: null,
+  };
+};
 
 /** Returns a note that names the body fields that the platform ignored. */
 export const ignoredNote = (names: readonly string[]): string[] =>

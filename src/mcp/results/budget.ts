@@ -27,7 +27,9 @@ export type Step = readonly [text: number, items: number, fields: number];
 
 const WHOLE: Step = [Infinity, Infinity, Infinity];
 
-const isObject = (value: unknown): value is object => typeof value === "object" && value !== null;
+/** Whether a value is an object or a list. */
+export const isObject = (value: unknown): value is object =>
+  typeof value === "object" && value !== null;
 
 /** The first fields of an object. Unlike `Object.entries`, costs little for the fields that are left out. */
 const firstFields = (value: object, most: number): [string, unknown][] => {
@@ -132,15 +134,17 @@ const shortened = (value: unknown, step: Step): unknown => {
 export const sanitizeBeginning = (value: unknown, step: Step): unknown =>
   shortened(beginningOf(value, step), step);
 
+const TEXT_STEPS: readonly Step[] = [16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map(
+  (text) => [text, Infinity, Infinity] as const,
+);
+
 // From gentle to harsh: texts, then the record's lists, then the fields of its objects.
 const STEPS: readonly Step[] = [
-  ...[16_000, 8000, 4000, 2000, 1000, 500, 250, 120].map(
-    (text) => [text, Infinity, Infinity] as const,
-  ),
+  ...TEXT_STEPS,
   ...[1000, 500, 250, 120, 60, 40, 30, 20, 15, 12, 10, 8, 6, 5, 4, 3, 2, 1, 0].map(
     (items) => [60, items, Infinity] as const,
   ),
-  ...[1000, 250, 50, 10, 3].map((fields) => [60, 0, fields] as const),
+  ...[1000, 250, 50, 30, 20, 15, 12, 10, 8, 6, 4, 3].map((fields) => [60, 0, fields] as const),
 ];
 
 export type Fields = Record<string, unknown>;
@@ -171,11 +175,11 @@ const MAX_NAME = 60;
 const LAST: Step = [MAX_NAME, 0, 0];
 
 /** The index of the first step after which a record may fit. Each step leaves less than the one before it. */
-const firstStep = (record: Fields, budget: number): number => {
-  let [from, to] = [0, STEPS.length];
+const firstStep = (record: Fields, budget: number, steps: readonly Step[]): number => {
+  let [from, to] = [0, steps.length];
   while (from < to) {
     const middle = (from + to) >> 1;
-    if (mayFit(record, STEPS[middle] ?? LAST, budget)) to = middle;
+    if (mayFit(record, steps[middle] ?? LAST, budget)) to = middle;
     else from = middle + 1;
   }
   return from;
@@ -200,14 +204,11 @@ const fitted = (record: Fields, step: Step): Fitted => {
   };
 };
 
-/**
- * Returns a sanitized record within its budget: whole, or with long texts cut where they say so themselves. Texts are cut
- * before they are sanitized to as many characters as could fit, so that the work depends on the budget.
- */
-export const truncateToBudget = (record: Fields, budget: number): Fitted => {
+/** Returns the sanitized record after the first of the steps that leaves it within its budget. */
+const fitBySteps = (record: Fields, budget: number, all: readonly Step[]): Fitted | undefined => {
   const whole = sanitizeWithin(record, budget);
   if (whole !== undefined) return { record: whole, cut: false };
-  const steps = STEPS.slice(firstStep(record, budget));
+  const steps = all.slice(firstStep(record, budget, all));
   const [first] = steps;
   const source = first === undefined ? {} : beginningOf(record, first);
   const largest = largestIn(source);
@@ -218,7 +219,59 @@ export const truncateToBudget = (record: Fields, budget: number): Fitted => {
     const shorter = shortened(source, step) as Fields;
     if (isWithinBudget(shorter, budget)) return fitted(shorter, step);
   }
-  return { record: firstField(record), cut: true, most: 0, mostFields: 1 };
+  return undefined;
+};
+
+/**
+ * Returns a sanitized record within its budget: whole, or with long texts cut where they say so themselves. Texts are cut
+ * before they are sanitized to as many characters as could fit, so that the work depends on the budget.
+ */
+export const truncateToBudget = (record: Fields, budget: number): Fitted =>
+  fitBySteps(record, budget, STEPS) ?? {
+    record: firstField(record),
+    cut: true,
+    most: 0,
+    mostFields: 1,
+  };
+
+/** The length up to which a text counts in a list: longer ones are cut before the list is. */
+const LISTED: Step = [120, Infinity, Infinity];
+
+/** Shortens each list to its first items of so many characters together. */
+const cutLists = (value: unknown, most: number): unknown => {
+  if (!isObject(value)) return value;
+  if (!Array.isArray(value)) {
+    return Object.fromEntries(
+      Object.entries(value).map(([name, child]) => [name, cutLists(child, most)]),
+    );
+  }
+  const kept: unknown[] = [];
+  let left = most;
+  for (const child of value) {
+    const shorter = cutLists(child, most);
+    left -= lengthAfter(shorter, LISTED, left);
+    if (left < 0) break;
+    kept.push(shorter);
+  }
+  return kept;
+};
+
+/** Returns a record within its budget. Long texts are cut first, then long lists, and short lists such as totals last. */
+const fitLists = (record: Fields, budget: number): Fields => {
+  const whole = fitBySteps(record, budget, TEXT_STEPS);
+  if (whole !== undefined) return whole.record;
+  const fitWith = (most: number): Fields | undefined =>
+    fitBySteps(cutLists(record, most) as Fields, budget, TEXT_STEPS)?.record;
+  let best = fitWith(0);
+  if (best === undefined) return truncateToBudget(record, budget).record;
+  let [fits, exceeds] = [0, budget * MAX_CHARACTERS_PER_TOKEN];
+  while (exceeds - fits > 1) {
+    const middle = (fits + exceeds) >> 1;
+    const shorter = fitWith(middle);
+    if (shorter === undefined) exceeds = middle;
+    else [best, fits] = [shorter, middle];
+  }
+  return best;
 };
 
 /** Returns a record within its budget, in its short form if it has one and does not fit whole. */
@@ -245,11 +298,14 @@ export const fairShares = (wants: readonly number[], budget: number): number[] =
   return shares;
 };
 
+/** A value, and what an answer shows of it. */
+export type Shortened = { whole: object; shown: object };
+
 /** Sanitizes and takes records while they fit; the first one always does, shortened if need be. */
 export const createBasket = (budget: number) => {
   const items: Fields[] = [];
   let left = budget;
-  let cut = false;
+  let shortened: Shortened | undefined;
   return {
     items,
     add(item: Fields): boolean {
@@ -260,18 +316,18 @@ export const createBasket = (budget: number) => {
         return true;
       }
       if (items.length > 0) return false;
-      const fitted = truncateToBudget(item, left);
-      items.push(fitted.record);
+      const shown = fitLists(item, left);
+      items.push(shown);
       left = 0;
-      cut = true;
+      shortened = { whole: item, shown };
       return true;
     },
     get left() {
       return left;
     },
-    /** Whether a text of the only record was cut. */
-    get cut() {
-      return cut;
+    /** The only record, if it did not fit whole. */
+    get shortened() {
+      return shortened;
     },
   };
 };

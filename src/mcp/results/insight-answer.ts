@@ -1,5 +1,6 @@
 import type { InsightResult } from "../../insights/insight.ts";
 import type { Answer } from "./answer.ts";
+import { describeCuts, findCuts } from "./cuts.ts";
 import { cost, createBasket, type Fields, truncateToBudget } from "./budget.ts";
 
 /** The largest cost of the frame around the data. */
@@ -13,8 +14,11 @@ const FILTER_SHARE = 0.15;
 /** The largest share of the rest for lists beside the items. */
 const LIST_SHARE = 0.7;
 
-const cutNote = (shown: number, total: number): string =>
-  `The first ${shown} of ${total} items fit; narrow the filters, or ask for a higher limit.`;
+/** The largest cost of the sentence about what the records lack. */
+const CUTS_TOKENS = 120;
+
+const cutNote = (shown: number, total: number, isRaisable: boolean): string =>
+  `The first ${shown} of ${total} items fit; narrow the filters${isRaisable ? ", or ask for a higher limit" : ""}.`;
 
 const describeCut = (name: string, shown: unknown, all: readonly unknown[]): string[] => {
   const count = Array.isArray(shown) ? shown.length : 0;
@@ -34,15 +38,39 @@ const divide = (rest: Fields): Rest => {
   };
 };
 
-/** Takes as many records as fit. */
-const take = (records: readonly Fields[], budget: number): Fields[] => {
+type Taken = { shown: Fields[]; lacks: string[] };
+
+/** Takes as many records as fit, and says what the first one lacks if it is too large alone. */
+const take = (name: string, records: readonly Fields[], budget: number): Taken => {
   const basket = createBasket(budget);
   for (const record of records) if (!basket.add(record)) break;
-  return basket.items;
+  const { items, shortened } = basket;
+  return {
+    shown: items,
+    lacks: shortened === undefined ? [] : findCuts(shortened, `${name}[0]`),
+  };
+};
+
+/** Takes as many items as fit; where something was left out, beside a sentence about it. */
+const takeItems = (items: readonly Fields[], budget: number, isCut: boolean): Taken => {
+  const whole = isCut ? undefined : take("items", items, budget);
+  return whole?.lacks.length === 0 ? whole : take("items", items, budget - CUTS_TOKENS);
+};
+
+const REST = "the tools that read these records show the rest";
+
+/** The budget of an insight's answer. */
+export type Budget = {
+  tokens: number;
+  /** A higher limit has a larger budget. */
+  isRaisable?: boolean;
 };
 
 /** Sanitizes an insight's answer and keeps it within a budget: totals and notes first, then as many items as fit. */
-export const insightAnswer = (result: InsightResult, tokens: number): Answer => {
+export const insightAnswer = (
+  result: InsightResult,
+  { tokens, isRaisable = false }: Budget,
+): Answer => {
   const { asOf, filter, rowCount, truncated, itemsTotal, currencyTotals, notes, items, ...rest } =
     result;
   const { figures, lists } = divide(rest);
@@ -51,24 +79,29 @@ export const insightAnswer = (result: InsightResult, tokens: number): Answer => 
   const { record: first } = truncateToBudget(conditions, Math.floor(budget * FILTER_SHARE));
   const most = Math.floor(budget * HEAD_SHARE) - cost(first);
   const { record: head } = truncateToBudget({ currencyTotals, ...figures, notes }, most);
-  const { notes: shownNotes = [], ...shownFigures } = head;
-  const cuts = describeCut("currencyTotals", head["currencyTotals"], currencyTotals);
+  const { currencyTotals: shownTotals, ...shownFigures } = head;
+  const cuts = describeCut("currencyTotals", shownTotals, currencyTotals);
+  const lacks = findCuts({ whole: { ...figures, notes }, shown: shownFigures }, "answer");
   const shownLists: Fields = {};
   let left = budget - cost(first) - cost(head);
   for (const [name, records] of lists) {
-    const shown = take(records, Math.floor(left * LIST_SHARE));
-    shownLists[name] = shown;
-    left -= cost(shown);
-    cuts.push(...describeCut(name, shown, records));
+    const taken = take(name, records, Math.floor(left * LIST_SHARE));
+    shownLists[name] = taken.shown;
+    left -= cost(taken.shown);
+    cuts.push(...describeCut(name, taken.shown, records));
+    lacks.push(...taken.lacks);
   }
-  const shownItems = take(items, left);
-  if (shownItems.length < items.length) cuts.push(cutNote(shownItems.length, itemsTotal));
+  const taken = takeItems(items, left, lacks.length > 0);
+  const { length } = taken.shown;
+  if (length < items.length) cuts.push(cutNote(length, itemsTotal, isRaisable));
+  cuts.push(...describeCuts([...lacks, ...taken.lacks], REST, CUTS_TOKENS));
+  const { notes: shownNotes = [], ...shownRest } = head;
   const structured: Fields = {
     ...first,
-    ...shownFigures,
+    ...shownRest,
     notes: [...(shownNotes as string[]), ...cuts],
     ...shownLists,
-    items: shownItems,
+    items: taken.shown,
   };
   return { structured, notes: [], etag: null };
 };

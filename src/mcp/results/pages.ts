@@ -4,7 +4,7 @@ import { type Clock, SECOND } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Reply } from "../../client/port.ts";
-import { createBasket, type Fields, truncateToBudget } from "./budget.ts";
+import { createBasket, type Fields, type Shortened, truncateToBudget } from "./budget.ts";
 import { malformedResponse } from "./refusal.ts";
 
 /** A list in the export API's own form. */
@@ -42,8 +42,8 @@ export type Read = {
   position: Position | null;
   /** Fields of the answer beside the list. */
   beside: Fields;
-  /** A text of a record too large for any answer was shortened. */
-  shortened: boolean;
+  /** The only record, if it is too large for any answer. */
+  shortened: Shortened | undefined;
 };
 
 // The largest cost of the fields beside a list, such as a count of each status.
@@ -229,21 +229,22 @@ const createProgress = (nameOf: (item: Fields | undefined) => string | null) => 
 
 const prepareReading = (operation: Operation, args: Fields, ask: Ask, budget: number) => {
   let beside: Fields = {};
+  const summary = Math.min(SUMMARY_TOKENS, Math.floor(budget / 2));
   const keep = (fields: Fields): void => {
-    beside = truncateToBudget(fields, SUMMARY_TOKENS).record;
+    beside = truncateToBudget(fields, summary).record;
   };
   const { style, anonymous } = operation.list ?? {};
   const inner = style === "applications" ? applicationsOf(ask, keep) : ask;
   const reader = readerOf(operation, args, inner, keep);
   const nameOf = anonymous === true ? () => null : idOf;
   const hasBeside = style === "applications" || style === "pages" || style === "run";
-  const basket = createBasket(hasBeside ? budget - SUMMARY_TOKENS : budget);
+  const basket = createBasket(hasBeside ? budget - summary : budget);
   const result = (position: Position | null, total: number | null): Read => ({
     items: basket.items,
     total,
     position,
     beside,
-    shortened: basket.cut,
+    shortened: basket.shortened,
   });
   return { reader, nameOf, basket, result };
 };

@@ -4,7 +4,7 @@ import { runInsight, type StartContext } from "../../insights/run-insight.ts";
 import { Problem, type Fault } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { present } from "../results/answer.ts";
-import { insightAnswer } from "../results/insight-answer.ts";
+import { type Budget, insightAnswer } from "../results/insight-answer.ts";
 import type { Working, ToolContext } from "./tool-context.ts";
 import type { z } from "zod";
 import { toFaults } from "../../contract/faults.ts";
@@ -124,11 +124,12 @@ const callFor =
 /** So many rows of payments, which are long, fit beside the items. */
 const ROWS_WITHIN = 3;
 
-const budgetFor = (answerTokens: number, { tool }: Working<InsightTool>, args: Values): number => {
-  const isMore = (name: string, usual: unknown): boolean => Number(args[name]) > Number(usual);
-  const wantsMore =
-    isMore("limit", defaultOf(tool.insight, "limit")) || isMore("topRows", ROWS_WITHIN);
-  return wantsMore ? answerTokens : Math.min(answerTokens, INSIGHT_TOKENS);
+const budgetFor = (answerTokens: number, { tool }: Working<InsightTool>, args: Values): Budget => {
+  const usual = defaultOf(tool.insight, "limit");
+  const isMore = (name: string, than: unknown): boolean => Number(args[name]) > Number(than);
+  const wantsMore = isMore("limit", usual) || isMore("topRows", ROWS_WITHIN);
+  if (wantsMore || answerTokens <= INSIGHT_TOKENS) return { tokens: answerTokens };
+  return { tokens: INSIGHT_TOKENS, isRaisable: usual !== undefined };
 };
 
 export const createInsightCall =
