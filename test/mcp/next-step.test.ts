@@ -33,6 +33,26 @@ describe("next steps", () => {
   });
 
   it.each([
+    ["dispute_notes_get", "dispute_notes_list"],
+    ["dispute_notes_delete", "dispute_notes_list"],
+    ["dispute_attachments_get", "dispute_attachments_list"],
+    ["dispute_attachments_delete", "dispute_attachments_list"],
+    ["dispute_attachments_download", "dispute_attachments_list"],
+  ])("do not doubt the dispute where %s finds no record of it", (name, list) => {
+    const tool = tools.find((one) => one.name === name) ?? null;
+    expect(nextStep("not_found", tool, {}, { disputeId: "D-7-01" })).toBe(
+      `Check the identifiers; ${list} shows what exists.`,
+    );
+  });
+
+  it("settle a conflict as its message says before the record is read again", () => {
+    const tool = tools.find(({ name }) => name === "disputes_update") ?? null;
+    expect(nextStep("conflict", tool, {})).toBe(
+      "Settle what is named, or read the record again with disputes_get and decide again.",
+    );
+  });
+
+  it.each([
     ["assigneeEmail", "assignees_list"],
     ["externalReasonCode", "reasons_list"],
     ["resolutionId", "resolutions_list"],

@@ -1,5 +1,6 @@
 import { contract } from "../../contract/index.ts";
 import type { ProblemDetails } from "../../contract/errors.ts";
+import { parsePathParameters } from "../../contract/operation.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
 import { sanitizeLine } from "./sanitize.ts";
@@ -38,8 +39,13 @@ const correct: Step = (_tool, { errors = [] }) => {
     : `Correct what is named and call again; ${list} shows what exists.`;
 };
 
+/** Whether a tool takes the id of a record of a dispute, such as a note, which may be what is missing. */
+const isWithinDispute = (tool: Tool): boolean =>
+  !isInsightTool(tool) && parsePathParameters(tool.operation.path).at(-1) !== "disputeId";
+
 /** A dispute code that no dispute has: its document may have others. */
-const byCode = ({ disputeId }: Args): string | undefined => {
+const byCode = (tool: Tool, { disputeId }: Args): string | undefined => {
+  if (isWithinDispute(tool)) return undefined;
   const documentNumber = typeof disputeId === "string" ? parseDisputeCode(disputeId) : undefined;
   if (documentNumber === undefined) return undefined;
   const quoted = JSON.stringify(sanitizeLine(documentNumber, 100));
@@ -68,7 +74,7 @@ const check: Step = (tool, _details, args) => {
       ? "Check the identifiers."
       : `Check the identifiers; ${FINDER} finds records by number, code or name.`;
   }
-  const code = byCode(args);
+  const code = byCode(tool, args);
   if (code !== undefined) return code;
   const noun = nounOf(tool);
   const list = sibling(tool, "list") ?? LIST_OF[noun];
@@ -159,10 +165,12 @@ const STEPS: Record<RefusalCode, Step> = {
   unavailable: passing,
   invalid_credentials: "The person must correct e-mail and password in the server's configuration.",
   ambiguous_reason_code: "Send categoryCode or categoryId too, or reasonId instead of the code.",
-  conflict: (tool, details, args) =>
-    sibling(tool, "get") === undefined
+  conflict: (tool) => {
+    const name = sibling(tool, "get");
+    return name === undefined
       ? "Settle what is named, then call again."
-      : REREAD(tool, details, args),
+      : `Settle what is named, or read the record again with ${name} and decide again.`;
+  },
   gone: "Take a newer run; export_runs_status shows them.",
   duplicate_code: "Choose another code, or change the record that has it.",
   in_use: "Deactivate it instead (active false) where it has that, or leave it.",
