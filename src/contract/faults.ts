@@ -35,6 +35,7 @@ const describeTypeIssue = (issue: Issue & { code: "invalid_type" }): Omit<Fault,
 const FORMATS: Partial<Record<string, string>> = {
   datetime: 'must be a date-time with a time zone, such as "2026-01-31T09:00:00Z"',
   date: 'must be a date, such as "2026-01-31"',
+  base64: "must be Base64 with its padding",
 };
 
 const describeFormatIssue = (issue: Issue & { code: "invalid_format" }): Omit<Fault, "field"> => ({

@@ -145,6 +145,10 @@ onEveryStore("disputes: update and delete", (at) => {
     const { disputeId } = await create();
     expect((await update(disputeId, { status: 1, resolutionCode: "OLD" })).status).toBe(400);
     expect((await update(disputeId, { status: 1, resolutionId: "none" })).status).toBe(400);
+    const early = await update(disputeId, { resolutionCode: "CREDIT" });
+    expect(early.body.errors).toEqual([
+      { field: "resolutionCode", code: "conflict", message: "goes with status 1 only" },
+    ]);
     const closed = await create();
     await update(closed.disputeId, { status: 1 });
     await setTenant({ store: at().store }, "update", ["requireResolutionOnClose=true"]);

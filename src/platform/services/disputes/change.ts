@@ -26,6 +26,10 @@ export const checkAmount = (call: Pick<Call, "refuse">, amount: number, currency
   call.refuse("amount", "format", `may have ${decimals} decimals in ${currency}`);
 };
 
+/** The field of the body that names the resolution. */
+const resolutionFieldOf = ({ resolutionId, resolutionCode }: Body): string =>
+  resolutionId == null && resolutionCode != null ? "resolutionCode" : "resolutionId";
+
 const chooseResolution = async (
   tx: Db,
   call: UpdateCall,
@@ -34,7 +38,7 @@ const chooseResolution = async (
   const { resolutionId, resolutionCode } = body;
   if (resolutionId === undefined && resolutionCode === undefined) return undefined;
   if (resolutionId == null && resolutionCode == null) return null;
-  const field = resolutionId == null ? "resolutionCode" : "resolutionId";
+  const field = resolutionFieldOf(body);
   const found = await (resolutionId == null
     ? findResolutionByCode(tx, call.tenantId, resolutionCode ?? "")
     : findResolution(tx, call.tenantId, resolutionId));
@@ -97,15 +101,14 @@ const checkResolution = (
   call: UpdateCall,
   resolution: ResolutionRow | null | undefined,
   row: NamedDispute,
-  status: number,
-  required: boolean,
+  { field, status, required }: { field: string; status: number; required: boolean },
 ): void => {
   const isNew = resolution && resolution.id !== row.resolution_id;
   if (isNew && status !== CLOSED) {
-    call.refuse("resolutionId", "conflict", "goes with status 1 only");
+    call.refuse(field, "conflict", "goes with status 1 only");
   }
   if (isNew && resolution.active === 0) {
-    call.refuse("resolutionId", "inactive", "names an inactive resolution");
+    call.refuse(field, "inactive", "names an inactive resolution");
   }
   if (required && status === CLOSED && row.status === OPEN && !resolution) {
     call.refuse("resolutionId", "required", "is required to close a dispute");
@@ -142,7 +145,11 @@ export const planUpdate = async (
   const to = body.status ?? row.status;
   checkMove(call, row.status, to);
   const resolution = await chooseResolution(tx, call, body);
-  checkResolution(call, resolution, row, to, settings.requireResolutionOnClose);
+  checkResolution(call, resolution, row, {
+    field: resolutionFieldOf(body),
+    status: to,
+    required: settings.requireResolutionOnClose,
+  });
   const fields = await toSentColumns(tx, call, body, row);
   const moves = to !== row.status;
   if (!moves && resolution !== undefined) fields.resolution_id = resolution?.id ?? null;
