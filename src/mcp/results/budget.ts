@@ -237,6 +237,9 @@ export const truncateToBudget = (record: Fields, budget: number): Fitted =>
 /** The length up to which a text counts in a list: longer ones are cut before the list is. */
 const LISTED: Step = [120, Infinity, Infinity];
 
+/** Lists may end this part of their length earlier than the budget needs: each attempt takes a millisecond or more. */
+const LIST_PRECISION = 10;
+
 /** Shortens each list to its first items of so many characters together. */
 const cutLists = (value: unknown, most: number): unknown => {
   if (!isObject(value)) return value;
@@ -260,12 +263,19 @@ const cutLists = (value: unknown, most: number): unknown => {
 const fitLists = (record: Fields, budget: number): Fields => {
   const whole = fitBySteps(record, budget, TEXT_STEPS);
   if (whole !== undefined) return whole.record;
-  const fitWith = (most: number): Fields | undefined =>
-    fitBySteps(cutLists(record, most) as Fields, budget, TEXT_STEPS)?.record;
+  const most = Math.floor(budget * CHARACTERS_PER_TOKEN);
+  // No list of more characters fits, so each attempt takes time by the budget and not by the record.
+  const source = cutLists(record, most);
+  const fitWith = (characters: number): Fields | undefined => {
+    const shorter = cutLists(source, characters);
+    if (!mayFit(shorter, LISTED, budget)) return undefined;
+    const sanitized = sanitizeBeginning(shorter, LISTED) as Fields;
+    return isWithinBudget(sanitized, budget) ? sanitized : undefined;
+  };
   let best = fitWith(0);
   if (best === undefined) return truncateToBudget(record, budget).record;
-  let [fits, exceeds] = [0, budget * MAX_CHARACTERS_PER_TOKEN];
-  while (exceeds - fits > 1) {
+  let [fits, exceeds] = [0, most];
+  while (exceeds - fits > 1 + fits / LIST_PRECISION) {
     const middle = (fits + exceeds) >> 1;
     const shorter = fitWith(middle);
     if (shorter === undefined) exceeds = middle;
