@@ -1,3 +1,4 @@
+import type { Fault } from "../src/contract/errors.ts";
 import type { CallArguments, Operation } from "../src/contract/operation.ts";
 import type { Insight } from "../src/insights/insight.ts";
 
@@ -15,6 +16,8 @@ export type ConfirmationRead = {
   idArgument?: string;
   /** The record is a row of the list that is read: the call is refused if the list lacks it. */
   isRecord?: (row: Arguments, args: Arguments) => boolean;
+  /** The fault of the call if the list lacks the record that an argument names; `not_found` if absent. */
+  fault?: Fault;
 };
 
 /** A read of records that use the record of a deletion; it follows the other reads. */
@@ -40,11 +43,11 @@ export type Confirmation = {
    */
   question: (args: Arguments, records: Records) => string | null;
   /**
-   * Checks what can be known before a person is asked; records that could not be read are undefined.
+   * Checks at `now` what can be known before a person is asked; records that could not be read are undefined.
    *
    * @throws {Problem} if the platform would refuse the call
    */
-  check?: (args: Arguments, records: Records) => void;
+  check?: (args: Arguments, records: Records, now: number) => void;
   /** The call is refused if one of these reads finds a use. */
   uses?: readonly UseRead[];
   /** The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. */

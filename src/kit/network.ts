@@ -38,9 +38,12 @@ export const createNetworks = (cidrs: readonly string[]): Networks => {
   };
 };
 
+/** Returns the address in a URL's `hostname`, where IPv6 addresses have brackets. */
+export const trimBrackets = (hostname: string): string => hostname.replace(/^\[(.*)\]$/, "$1");
+
 /** Whether a host, as a URL or a listening address names it, is this machine alone. */
 export const isLoopback = (host: string): boolean => {
-  const name = host.replace(/^\[(.*)\]$/, "$1");
+  const name = trimBrackets(host);
   return name === "localhost" || parseAddress(name)?.range() === "loopback";
 };
 
@@ -116,7 +119,7 @@ export const resolvePublic = async (
   hostname: string,
   { resolve, allowed }: HostNeeds,
 ): Promise<string[]> => {
-  const host = hostname.replace(/^\[|\]$/g, "");
+  const host = trimBrackets(hostname);
   const addresses = isIP(host) === 0 ? await resolve(host) : [host];
   const local = LOCAL_NAME.test(trimEndOf(host.toLowerCase(), "."));
   const good = (address: string): boolean =>

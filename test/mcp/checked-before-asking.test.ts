@@ -45,6 +45,48 @@ onEveryStore("before a person is asked", (at) => {
   });
 
   verifies("IN-54");
+  it.each([
+    ["not a url", "must be an absolute URL"],
+    ["ftp://hooks.example/", "must be an https URL"],
+    ["http://93.184.216.34/x", "must be an https URL"],
+    ["http://[2606:4700::1111]/", "must be an https URL"],
+    ["https://user@hooks.example/", "must not hold a user name or password"],
+    ["https://hooks.example:22/", "must have port 443, or one from 1024 on"],
+  ])("a webhook to %s is refused as the platform does", async (callbackUrl, message) => {
+    const problem = await refused("webhooks_create", { callbackUrl });
+    expect(problem).toMatchObject({
+      code: "invalid_request",
+      fields: [{ field: "callbackUrl", code: "format", message }],
+    });
+  });
+
+  verifies("IN-54");
+  it("a webhook for a schedule that does not exist is refused, with the tool that lists them", async () => {
+    const { schedule } = tenant().records;
+    const hook = { callbackUrl: "https://hooks.example/in" };
+    const problem = await refused("webhooks_create", { ...hook, scheduleId: "none" });
+    expect(problem).toMatchObject({
+      code: "invalid_request",
+      message: "scheduleId names no schedule.",
+      nextStep: expect.stringContaining("schedules_list"),
+    });
+    const { scheduleId } = schedule;
+    expect(await tenant().answer("webhooks_create", { ...hook, scheduleId })).toMatchObject({
+      scheduleId,
+    });
+  });
+
+  verifies("IN-54");
+  it("a closure dated in the future is refused", async () => {
+    const { document_number } = tenant().records.document;
+    const closing = { document_number, closure_reason: "paid", closure_date: "2030-01-01" };
+    expect(await refused("documents_close", closing)).toMatchObject({
+      code: "validation_failed",
+      fields: [{ field: "closure_date", code: "range" }],
+    });
+  });
+
+  verifies("IN-54");
   it("an entry of the configuration that is in use is not asked about", async () => {
     const { used, shelf, desk, dispute } = tenant().records;
     const { disputeId } = dispute;

@@ -1,5 +1,7 @@
 import { z } from "zod";
-import { RecordId, requiredText, text, Timestamp } from "../fields.ts";
+import { CallbackUrl } from "../callback-url.ts";
+import type { Fault } from "../errors.ts";
+import { RecordId, text, Timestamp } from "../fields.ts";
 import { type AuditMetadata, defineOperation } from "../operation.ts";
 
 /** A webhook that is called when a scheduled run finishes; for every schedule if scheduleId is absent. */
@@ -36,6 +38,13 @@ export const WebhookDelivery = z.object({
   createdAt: Timestamp,
 });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
+
+/** The fault of a webhook for a schedule that the tenant does not have. */
+export const UNKNOWN_SCHEDULE: Fault = {
+  field: "scheduleId",
+  code: "unknown_reference",
+  message: "names no schedule",
+};
 
 const WEBHOOKS = "/api/v1/remittance-export/webhooks";
 const byId = z.object({ id: RecordId.meta({ description: "webhook id" }) });
@@ -75,7 +84,7 @@ export const webhooks = {
     summary: "Register a URL that is called when scheduled runs finish.",
     body: z.strictObject({
       scheduleId: text(128).nullish().meta({ description: "absent: every schedule" }),
-      callbackUrl: requiredText(2048).meta({ format: "uri", description: "https" }),
+      callbackUrl: CallbackUrl,
     }),
     output: NewWebhook,
     errors: ["conflict"],

@@ -2,6 +2,7 @@ import pMap from "p-map";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { omitUndefined } from "../../kit/json.ts";
 import { checkTransition, describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
 import { defineTool } from "../../../tools/tool.ts";
@@ -32,11 +33,12 @@ const optionsOf = ({ tool, signal }: Working) => ({ tool: tool.name, signal });
 const checkOne = async (
   call: Working,
   { disputeId, change, ifMatch }: Change,
+  now: Clock,
 ): Promise<Checked> => {
   const { broker } = call;
   const options = optionsOf(call);
   const args = await resolveNames({ broker, options }, { disputeId, ...omitUndefined(change) });
-  const context = { broker, tool: UPDATE_TOOL, args, options };
+  const context = { broker, tool: UPDATE_TOOL, args, options, now };
   const { etag, records } = await prepareCall(context, disputeEnding, ifMatch);
   const { dispute } = records;
   if (dispute !== undefined) checkTransition(args, dispute);
@@ -65,10 +67,10 @@ const findRepeated = (checked: readonly Checked[]): Fault[] => {
 };
 
 /** Checks every change, so that all faults are named at once. */
-const checkAll = async (call: Working, changes: readonly Change[]) => {
+const checkAll = async (call: Working, changes: readonly Change[], now: Clock) => {
   const check = async (change: Change, at: number) => {
     try {
-      return await checkOne(call, change);
+      return await checkOne(call, change, now);
     } catch (error) {
       if (!(error instanceof Problem) || call.signal.aborted) throw error;
       return toFault(at, error);
@@ -128,9 +130,9 @@ export type Consent = (
 
 /** Creates the tool that changes several disputes: all are checked, confirmed once and changed one by one. */
 export const createApply =
-  ({ consent, answerTokens }: { consent: Consent; answerTokens: number }) =>
+  ({ consent, answerTokens, now }: { consent: Consent; answerTokens: number; now: Clock }) =>
   async (call: Working, given: Given): Promise<CallToolResult | InputRequiredResult> => {
-    const { checked, faults } = await checkAll(call, given.args["changes"] as Change[]);
+    const { checked, faults } = await checkAll(call, given.args["changes"] as Change[], now);
     if (faults.length > 0) {
       const lines = faults.map(({ field, message }) => `${field} ${message}`);
       throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, faults);

@@ -179,9 +179,10 @@ const askPerson =
 const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<Consented> => {
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
+  const { now } = parts.context;
   if (!asksAbout(tool, args)) return { etag: null, absent: false };
   return askPerson(parts)(call, given, () =>
-    askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
+    askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
   );
 };
 
@@ -225,7 +226,7 @@ const createCall = (context: ToolContext) => {
   const special = new Map<Operation, SpecialTool>([
     [uploadFile, createUpload(context)],
     [downloadFile, createDownload(context).download],
-    [applyChanges, createApply({ consent: askPerson(parts), answerTokens })],
+    [applyChanges, createApply({ consent: askPerson(parts), answerTokens, now: context.now })],
   ]);
   const callInsight = createInsightCall(context);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {

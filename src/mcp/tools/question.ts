@@ -1,6 +1,6 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
-import { createFieldProblem, Problem } from "../../contract/errors.ts";
+import { createFieldProblem, type Fault, Problem } from "../../contract/errors.ts";
 import { findSideEffects, type Operation, parsePathParameters } from "../../contract/operation.ts";
 import {
   ABSENT,
@@ -12,6 +12,7 @@ import {
   type UseRead,
 } from "../../../tools/tool.ts";
 import { sanitizeBeginning, type Step } from "../results/budget.ts";
+import type { Clock } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 
@@ -26,7 +27,13 @@ export type Version = { etag: string | null; absent: boolean };
 /** A question, or null where no person needs to be asked, and the version that it is about. */
 export type Asking = Version & { summary: string | null };
 
-type Needs = { broker: Broker; tool: OperationTool; args: Arguments; options: CallOptions };
+type Needs = {
+  broker: Broker;
+  tool: OperationTool;
+  args: Arguments;
+  options: CallOptions;
+  now: Clock;
+};
 
 /** The version of the record that the call names, and the records that its question is about. */
 type Prepared = Version & { records: Records };
@@ -78,23 +85,28 @@ const rowsOf = (reply: Reply | Problem | undefined): Arguments[] | undefined => 
 const chooseRow = (
   reply: Reply | undefined,
   isSought: (row: Arguments) => boolean,
+  fault: Fault | undefined,
 ): Reply | undefined => {
   const rows = rowsOf(reply);
   if (reply === undefined || rows === undefined) return undefined;
   const output = rows.find(isSought);
-  if (output === undefined) throw new Problem("not_found", "There is no record with this id.");
+  if (output === undefined) {
+    throw fault === undefined
+      ? new Problem("not_found", "There is no record with this id.")
+      : createFieldProblem("invalid_request", fault);
+  }
   return { ...reply, output };
 };
 
 const readFor = async (needs: Needs, name: string, reading: ConfirmationRead): Promise<Found> => {
-  const { isRecord: isSought, idArgument } = reading;
+  const { isRecord: isSought, idArgument, fault } = reading;
   const args = reading.args(needs.args);
   if (args === undefined) return { name };
   const reply = await readOne(needs, reading.operation, args);
   if (!(reply instanceof Problem)) {
     return isSought === undefined
       ? { name, reply }
-      : { name, reply: chooseRow(reply, (row) => isSought(row, needs.args)) };
+      : { name, reply: chooseRow(reply, (row) => isSought(row, needs.args), fault) };
   }
   if (idArgument !== undefined) throw unknownName(idArgument);
   return { name };
@@ -155,7 +167,7 @@ export const prepareCall = async (
   checkVersion(ifMatch, etag);
   const absent = found.some(({ missing }) => missing === true);
   const records = recordsOf(found, absent);
-  confirm.check?.(needs.args, records);
+  confirm.check?.(needs.args, records, needs.now());
   await Promise.all((confirm.uses ?? []).map((use) => checkUse(needs, use, records)));
   return { etag, absent, records };
 };

@@ -1,5 +1,10 @@
 import type { Contract } from "../../contract/index.ts";
-import type { Webhook, WebhookDelivery } from "../../contract/operations/webhooks.ts";
+import { NEEDS_HTTPS } from "../../contract/callback-url.ts";
+import {
+  UNKNOWN_SCHEDULE,
+  type Webhook,
+  type WebhookDelivery,
+} from "../../contract/operations/webhooks.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
 import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
@@ -10,7 +15,7 @@ import { hasSchedule } from "../store/schedules.ts";
 import type { WebhookAttemptRow, WebhookRow } from "../store/tables.ts";
 import { listAttempts } from "../store/webhook-deliveries.ts";
 import { countWebhooks, deleteWebhook, hasWebhook, listWebhooks } from "../store/webhooks.ts";
-import { resolveCallback, parseCallback } from "../webhooks/callback.ts";
+import { resolveCallback } from "../webhooks/callback.ts";
 import { describeMissing } from "./records.ts";
 import { textBefore } from "../../kit/text.ts";
 
@@ -37,11 +42,10 @@ const toDelivery = (row: WebhookAttemptRow): WebhookDelivery => ({
   createdAt: formatTimestamp(row.created_at),
 });
 
-/** The URL without its fragment, which is never sent. */
-const parseUrl = async (sent: string, hosts: HostNeeds, call: Call): Promise<string> => {
+/** Checks the addresses of a URL's host. Returns the URL without its fragment, which is never sent. */
+const checkUrl = async (sent: string, hosts: HostNeeds, call: Call): Promise<string> => {
   const refuse = (why: string): never => call.refuse("callbackUrl", "format", why);
-  const url = parseCallback(sent);
-  if (typeof url === "string") return refuse(url);
+  const url = new URL(sent);
   try {
     await resolveCallback(url, hosts);
   } catch (error) {
@@ -50,7 +54,7 @@ const parseUrl = async (sent: string, hosts: HostNeeds, call: Call): Promise<str
     }
     refuse(
       url.protocol === "http:"
-        ? "must be an https URL"
+        ? NEEDS_HTTPS
         : "must not lead to a private, loopback, link-local or otherwise special address",
     );
   }
@@ -76,14 +80,14 @@ export const webhooks = (needs: WebhookNeeds): Handlers<Contract["webhooks"]> =>
       tenant_id: tenantId,
       id: needs.newId(),
       schedule_id: scheduleId || null,
-      callback_url: await parseUrl(callbackUrl, needs.hosts, call),
+      callback_url: await checkUrl(callbackUrl, needs.hosts, call),
       secret: needs.seal.seal(secret),
       created_at: now,
       updated_at: now,
     };
     return call.change(async (tx) => {
       if (row.schedule_id !== null && !(await hasSchedule(tx, tenantId, row.schedule_id))) {
-        call.refuse("scheduleId", "unknown_reference", "names no schedule");
+        call.invalid([UNKNOWN_SCHEDULE]);
       }
       const named = row.schedule_id === null ? {} : { scheduleId: row.schedule_id };
       if ((await countWebhooks(tx, tenantId)) >= MAX_WEBHOOKS) {

@@ -6,9 +6,9 @@ import {
   ClosureFields,
   DOCUMENT_TYPES,
   DocumentFields,
+  findClosureDateFault,
   type StoredDocument,
 } from "../../../contract/operations/documents.ts";
-import { formatTimestamp } from "../../../kit/clock.ts";
 import { isRecord } from "../../../kit/json.ts";
 import {
   checkCode,
@@ -101,26 +101,11 @@ export type AskedClosure = {
   notes: string | null;
 };
 
-const checkFuture = (result: Fields, now: number): Fault[] => {
-  const { closure_date: sent } = result;
-  // Not validated yet: an object of JSON may have a field `toString`, which is no function.
-  const at = typeof sent === "string" ? Date.parse(sent) : NaN;
-  return at > now
-    ? [
-        {
-          field: "closure_date",
-          code: "range",
-          message: `must not be after ${formatTimestamp(now)}`,
-        },
-      ]
-    : [];
-};
-
 /** Validates a requested closure. */
 export const checkClosure = (sent: unknown, now: number): Checked<AskedClosure> => {
   const result = isRecord(sent) ? mergeBody("create", sent) : sent;
   const { value, faults = [] } = checkValue(ClosureFields, result, (fields) =>
-    checkFuture(fields, now),
+    [findClosureDateFault(fields, now)].filter((fault) => fault !== undefined),
   );
   if (value === undefined) return { faults };
   const { closure_reason, closure_date, notes = null } = value;
