@@ -23,6 +23,22 @@ describe("derived files", () => {
     expect(is).toBe(should);
   });
 
+  it.each([
+    ["documents_create", "adds, may ask"],
+    ["documents_replace", "changes, may ask"],
+    ["accounts_replace", "changes, may ask"],
+    ["disputes_update", "changes, may ask"],
+    ["disputes_apply", "changes, asks"],
+    ["documents_close", "changes, asks"],
+    ["webhooks_create", "adds, asks"],
+    ["webhooks_delete", "deletes, asks"],
+    ["accounts_create", "adds"],
+  ])("docs/tools.md says that %s %s", (name, kind) => {
+    const lines = readFileSync(join(ROOT, "docs/tools.md"), "utf8").split("\n");
+    const row = lines.find((line) => line.startsWith(`| \`${name}\``));
+    expect(row?.split("|").map((cell) => cell.trim())).toContain(kind);
+  });
+
   it("docs/development.md gives a reason for each dependency", () => {
     const manual = readFileSync(join(ROOT, DEPENDENCIES), "utf8");
     expect(dependencyFaults(manual, about)).toEqual([]);

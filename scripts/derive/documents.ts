@@ -3,7 +3,7 @@ import { settings } from "../../src/bin/config.ts";
 import { OPERATORS } from "../../src/contract/payments/operators.ts";
 import { createProgram } from "../../src/bin/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { scopeOfTool } from "../../src/mcp/tools/kinds.ts";
+import { alwaysAsks, mayAsk, scopeOfTool } from "../../src/mcp/tools/kinds.ts";
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";
@@ -18,11 +18,11 @@ const DOES: Record<Operation["effect"], string> = {
   session: "session",
 };
 
-const kindOf = ({ operation, confirm }: OperationTool): string => {
-  const does = operation.method === "DELETE" ? "deletes" : DOES[operation.effect];
-  if (confirm === undefined) return does;
-  const always = operation.method === "DELETE" || operation.effect === "create";
-  return `${does}, ${always ? "asks" : "may ask"}`;
+const kindOf = (tool: OperationTool): string => {
+  const { method, effect } = tool.operation;
+  const does = method === "DELETE" ? "deletes" : DOES[effect];
+  if (!mayAsk(tool)) return does;
+  return `${does}, ${alwaysAsks(tool) ? "asks" : "may ask"}`;
 };
 
 const needsOf = ({ access }: Operation): string => {
