@@ -1,4 +1,4 @@
-import { access, constants } from "node:fs/promises";
+import { access, constants, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemClock } from "../kit/clock.ts";
 import { getMessage, getCode } from "../kit/error.ts";
@@ -21,6 +21,9 @@ export const checkFolder = async (check: string, folder: string, hint: string): 
   for (let path = folder; ; path = dirname(path)) {
     try {
       await access(path, constants.R_OK | constants.W_OK);
+      if (!(await stat(path)).isDirectory()) {
+        return createFault(check, `${path} is not a folder`, hint);
+      }
       return createPass(check, path === folder ? folder : `${folder}, created at the first start`);
     } catch (error) {
       if (getCode(error) !== "ENOENT" || path === dirname(path)) {

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVault } from "../../src/broker/vault.ts";
@@ -187,6 +188,25 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
 });
 
 describe("doctor", () => {
+  verifies("OP-06");
+  it("says that the data folder is a file, and nothing of a store in it", async () => {
+    const path = fileURLToPath(import.meta.url);
+    const { status, stdout } = await runCli(["doctor", "--json"], { RECEIVABLES_DATA: path });
+    const { checks } = JSON.parse(stdout) as { checks: Check[] };
+    expect([status, checks.filter(({ ok }) => !ok)]).toEqual([
+      1,
+      [
+        {
+          check: "data_folder",
+          ok: false,
+          found: `${path} is not a folder`,
+          hint: expect.stringContaining("RECEIVABLES_DATA"),
+        },
+      ],
+    ]);
+    expect(checks.map(({ check }) => check)).not.toContain("store");
+  });
+
   verifies("OP-06");
   it("checks the public URL against the trusted proxies", async () => {
     const diagnose = async (settings: Record<string, string>) => {

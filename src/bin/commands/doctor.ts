@@ -77,8 +77,9 @@ const runChecks = async (given: Config) => {
   ];
   if (folder.ok) checks.push(...checkKeyFile(given), ...(await checkSealedFiles(given)));
   const isRemote = config.remote !== undefined;
+  const hasStorePlace = folder.ok || config.databaseUrl !== undefined;
   if (isRemote) checks.push(...(await checkSharedDatabase(config)));
-  else if (profile.ok) checks.push(...(await checkStore(config)));
+  else if (profile.ok && hasStorePlace) checks.push(...(await checkStore(config)));
   const reachable = checks.every(({ check, ok }) => ok || MAY_FAIL.includes(check));
   // An embedded platform would create its store and its demo tenant at the first request.
   const { checks: more, rights } = isRemote && reachable ? await checkPlatform(config) : NOTHING;
