@@ -16,7 +16,8 @@ import type { Config, Remote } from "./config.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords, createVaultRecords } from "./shared-records.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
-import { createMasterKeyReader, getDataPaths, warnOfOpenKeyFile } from "./folder.ts";
+import { getDataPaths, warnOfOpenKeyFile } from "./folder.ts";
+import { createCheckedKeyReader } from "./master-key.ts";
 
 export type Composed = {
   broker: Broker;
@@ -122,7 +123,7 @@ export const createShared = (
     opened = await open().catch(throwUnavailable(config, log));
     return opened;
   });
-  const masterKey = createMasterKeyReader(config);
+  const masterKey = createCheckedKeyReader(config);
   let oauthStore: OauthStore | undefined;
   const oauthStorage = createLazy(async () => {
     const { openOauthStore } = await import("../oauth/store/open.ts");

@@ -65,6 +65,10 @@ export const readExistingMasterKey = async (settings: KeySettings): Promise<Mast
   );
 };
 
+/** Whether the settings or the data folder have a master key. */
+export const hasMasterKey = async ({ secretKey, dataFolder }: KeySettings): Promise<boolean> =>
+  secretKey !== undefined || (await readKey(getDataPaths(dataFolder).masterKey)) !== "";
+
 /** Returns the path of the data folder's master key if it is used and other users may read it. */
 export const findOpenKeyFile = ({ secretKey, dataFolder }: KeySettings): string | undefined => {
   const path = getDataPaths(dataFolder).masterKey;

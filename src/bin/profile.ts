@@ -15,7 +15,8 @@ import { Problem } from "../contract/errors.ts";
 import { getMessage } from "../kit/error.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Config, Remote } from "./config.ts";
-import { getDataPaths, createMasterKeyReader } from "./folder.ts";
+import { getDataPaths } from "./folder.ts";
+import { createCheckedKeyReader } from "./master-key.ts";
 import { readPrivate } from "./private-file.ts";
 
 // In the built program the file is beside this one and ends in .js.
@@ -31,7 +32,7 @@ const createKeychain = ({ keychain }: Config): Keychain =>
 export const openStoredProfiles = (config: Config): Profiles =>
   createSealedProfiles({
     folder: getDataPaths(config.dataFolder).profiles,
-    masterKey: createMasterKeyReader(config),
+    masterKey: createCheckedKeyReader(config),
     keychain: createKeychain(config),
   });
 

@@ -142,12 +142,12 @@ const checkFiles = async (
 const DATABASE_HINT = "Check DATABASE_URL, and that the database runs and can be reached.";
 
 /**
- * Refuses a master key that does not fit the database of MCP servers in front of a remote platform, where the database
- * is the platform's, too.
+ * Refuses a master key that is missing or does not fit, where the store is signed. Also for MCP servers in front of a
+ * remote platform, whose database can be the platform's, too.
  *
- * @throws {Error} also where the database cannot be used
+ * @throws {Error} also where the store cannot be read
  */
-export const requireSharedKey = async (config: Config): Promise<void> => {
+export const requireStoreKey = async (config: Config): Promise<void> => {
   const masterKey = () => readExistingMasterKey(config);
   await readStore(config, async (db) => {
     const { keyIds } = await inspectStore(db);
@@ -160,7 +160,7 @@ export const requireSharedKey = async (config: Config): Promise<void> => {
 export const checkSharedDatabase = async (config: Config): Promise<Check[]> => {
   if (config.databaseUrl === undefined) return [];
   try {
-    await requireSharedKey(config);
+    await requireStoreKey(config);
     return [createPass("shared_store", "DATABASE_URL can be used, with this master key")];
   } catch (error) {
     return [createFault("shared_store", getMessage(error), DATABASE_HINT)];

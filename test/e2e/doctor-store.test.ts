@@ -1,7 +1,17 @@
 import { createHash } from "node:crypto";
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync } from "node:fs";
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVault } from "../../src/broker/vault.ts";
@@ -12,6 +22,8 @@ import { runCli, startCli, whenReady } from "../support/cli.ts";
 import { administer } from "../support/postgres.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
+
+const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 
 type Check = { check: string; ok: boolean; found: string; hint?: string };
 
@@ -113,6 +125,25 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
       expect(refused.stderr).toContain(secrets);
       expect(refused.stderr).toContain("RECEIVABLES_SECRET_KEY");
     }
+  });
+
+  verifies("OP-06", "OP-41");
+  it("names a missing master key, and an MCP server on stdio does not replace it", async () => {
+    await migrated();
+    const path = join(folder(), "secret.key");
+    rmSync(path);
+    const client = new Client({ name: "test", version: "1" });
+    const env = { PATH: process.env["PATH"] ?? "", ...database.environment };
+    await client.connect(
+      new StdioClientTransport({ command: process.execPath, args: [CLI], env, stderr: "ignore" }),
+    );
+    const refused = await client.callTool({ name: "disputes_list", arguments: {} });
+    await client.close();
+    expect(JSON.stringify(refused.content)).toContain("The master key is missing");
+    expect(existsSync(path)).toBe(false);
+    const { status, of } = await doctor();
+    expect(status).toBe(1);
+    expect(of("master_key")?.found).toContain("The master key is missing");
   });
 
   verifies("OP-06", "OP-41");

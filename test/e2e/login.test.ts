@@ -178,6 +178,17 @@ describe("login", () => {
     expect(await keyCount()).toBe(before);
   });
 
+  verifies("OP-41");
+  it("does not replace a missing master key that a store in the folder depends on", async () => {
+    await printed(["admin", "tenant", "create", "acme", "--name", "Acme"]);
+    await rm(join(mine, "secret.key"));
+    const before = await keyCount();
+    const { status, stderr } = await logIn();
+    expect([status, stderr]).toEqual([1, expect.stringContaining("The master key is missing")]);
+    expect(await readdir(mine)).not.toContain("secret.key");
+    expect(await keyCount()).toBe(before);
+  });
+
   /** Answers questions at a terminal, and gives what stood on it in the end. */
   const atTerminal = async (more: string[], answers: [RegExp, string][]) => {
     const line = ["login", "--base-url", ready.baseUrl, "--email", EMAIL, ...more];

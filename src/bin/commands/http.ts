@@ -192,8 +192,8 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     const entrance = await openEntrance(shared, address);
     const { remote } = await withProfile(config);
     if (remote !== undefined && config.databaseUrl !== undefined) {
-      const { requireSharedKey } = await import("../store-checks.ts");
-      await requireSharedKey(config);
+      const { requireStoreKey } = await import("../store-checks.ts");
+      await requireStoreKey(config);
     }
     state = await openSharedState(shared);
     const embedded = remote === undefined ? await shared.embedded() : undefined;

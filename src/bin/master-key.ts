@@ -1,0 +1,21 @@
+import { createLazy } from "../kit/lazily.ts";
+import type { MasterKey } from "../kit/seal.ts";
+import type { Config } from "./config.ts";
+import { createMasterKeyReader, hasMasterKey } from "./folder.ts";
+import { checkSealedFolders } from "./sealed-folders.ts";
+
+/**
+ * Creates a reader of the master key for programs that have not opened the store yet: it creates a missing key only
+ * where nothing that is stored depends on one, and throws otherwise. A new key would hide which one is missing.
+ */
+export const createCheckedKeyReader = (config: Config): (() => Promise<MasterKey>) => {
+  const readOrCreate = createMasterKeyReader(config);
+  return createLazy(async () => {
+    if (!(await hasMasterKey(config))) {
+      await checkSealedFolders(config);
+      const { requireStoreKey } = await import("./store-checks.ts");
+      await requireStoreKey(config);
+    }
+    return readOrCreate();
+  });
+};
