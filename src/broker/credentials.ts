@@ -34,9 +34,12 @@ export const derivePrincipal = ({ email, apiKey, extApiKey }: Credentials): stri
   return `key:${hash("sha256", key.reveal(), "base64url").slice(0, 22)}`;
 };
 
-const missing = (message: string) => (): Problem => new Problem("unauthenticated", message);
+const missing = (message: string) => (): Problem =>
+  new Problem("unauthenticated", message, { unconfigured: true });
 
 const LOGIN = "RECEIVABLES_EMAIL and RECEIVABLES_PASSWORD (or RECEIVABLES_PASSWORD_FILE)";
+
+const LOGIN_OR_PROFILE = `set ${LOGIN}, or store the password in the profile with "login --keep-password"`;
 
 /** Refusals that name the setting to set. */
 export const MISSING = {
@@ -46,7 +49,7 @@ export const MISSING = {
   export: missing(
     "You have no key for the export and ingest services. The operator of this server sets RECEIVABLES_EXT_API_KEY (or RECEIVABLES_EXT_API_KEY_FILE) or the profile's extApiKey; for people who sign in, RECEIVABLES_EXT_API_KEYS_FILE names their role.",
   ),
-  session: missing(`There is nothing to open a session with: set ${LOGIN}.`),
-  keyMaker: missing(`An API key cannot create API keys, only a login can: set ${LOGIN}.`),
+  session: missing(`There is nothing to open a session with: ${LOGIN_OR_PROFILE}.`),
+  keyMaker: missing(`An API key cannot create API keys, only a login can: ${LOGIN_OR_PROFILE}.`),
   tenant: missing("No tenant is configured: set RECEIVABLES_TENANT_ID."),
 };

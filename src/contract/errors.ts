@@ -156,6 +156,8 @@ export type ProblemDetails = {
   idempotencyKey?: string;
   /** The platform's address or certificate is wrong, so a retry cannot succeed. */
   misconfigured?: boolean;
+  /** The call needs a credential or tenant that no setting names; the message says which settings would. */
+  unconfigured?: boolean;
   /** Identifying fields of the record, for the ingest API's error body. */
   record?: Record<string, string>;
   /** Added to the audit entry of the refused request; never sent to the caller. */

@@ -72,7 +72,7 @@ const expectNoProfile = async (): Promise<void> => {
 const logIn = (more: string[] = [], email = EMAIL) =>
   run(["login", "--base-url", ready.baseUrl, "--email", email, ...more], `${PASSWORD}\n`);
 
-const asked = async (settings: Record<string, string> = {}) => {
+const asked = async (settings: Record<string, string> = {}, name = "users_profile") => {
   const client = new Client({ name: "test", version: "1" });
   await client.connect(
     new StdioClientTransport({
@@ -87,7 +87,7 @@ const asked = async (settings: Record<string, string> = {}) => {
       stderr: "ignore",
     }),
   );
-  return client.callTool({ name: "users_profile", arguments: {} }).finally(() => client.close());
+  return client.callTool({ name, arguments: {} }).finally(() => client.close());
 };
 
 describe("login", () => {
@@ -110,6 +110,19 @@ describe("login", () => {
     const path = join(mine, "profiles", file);
     expect((await stat(path)).mode & 0o777).toBe(0o600);
     expect(await readFile(path, "utf8")).not.toMatch(/canary|rcvg|acme/);
+  });
+
+  it("with an API key says how to store a login, for tools that need one", async () => {
+    await logIn();
+    for (const name of ["api_keys_create", "auth_login"]) {
+      const { isError, content } = await asked({}, name);
+      const text = JSON.stringify(content);
+      expect([name, isError]).toEqual([name, true]);
+      expect(text).toContain("login --keep-password");
+      expect(text).not.toMatch(/doctor|renew/);
+    }
+    expect((await logIn(["--keep-password"])).status).toBe(0);
+    expect((await asked({}, "auth_login")).isError).not.toBe(true);
   });
 
   it("lists profiles without secrets, those of the file first", async () => {

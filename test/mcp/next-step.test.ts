@@ -24,6 +24,15 @@ describe("next steps", () => {
     expect(nextStep("not_found", tool, {})).toContain("disputes_list");
   });
 
+  it("name the settings instead of doctor where a credential is missing and none is wrong", () => {
+    const [tool] = tools;
+    if (tool === undefined) throw new Error("no tool");
+    expect(nextStep("unauthenticated", tool, {})).toContain("doctor");
+    const missing = nextStep("unauthenticated", tool, { unconfigured: true });
+    expect(missing).toContain("settings the message names");
+    expect(missing).not.toMatch(/doctor|renew/);
+  });
+
   it("explain how to find an id from a code", () => {
     const tool = tools.find(({ name }) => name === "dispute_notes_list");
     if (tool === undefined) throw new Error("no dispute_notes_list");

@@ -128,6 +128,9 @@ const REREAD: Step = (tool) => `${readAgain(tool)}, then decide again.`;
 const CREDENTIAL =
   "The person must renew the credential in the server's configuration; `receivables-mcp doctor` says which.";
 
+const UNCONFIGURED =
+  "Tell the person which settings the message names; other tools may work without them.";
+
 const STEPS: Record<RefusalCode, Step> = {
   invalid_request: correct,
   invalid_json: "Call again; if it happens once more, tell the person.",
@@ -135,7 +138,7 @@ const STEPS: Record<RefusalCode, Step> = {
     errors?.some(({ field }) => field === "cursor") === true
       ? "Send nextCursor with the arguments of the call that gave it, or start again without cursor."
       : CORRECT,
-  unauthenticated: CREDENTIAL,
+  unauthenticated: (_tool, { unconfigured }) => (unconfigured === true ? UNCONFIGURED : CREDENTIAL),
   token_expired: "Call auth_login, then call again; if that is refused, tell the person.",
   key_expired: CREDENTIAL,
   forbidden_tenant:
