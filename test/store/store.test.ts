@@ -1,9 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StatementSync } from "node:sqlite";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
+import { openSqlite as openOauth } from "../../src/oauth/store/sqlite/open.ts";
 import { count, findCounter, forget } from "../../src/platform/store/counters.ts";
 import { fold } from "../../src/platform/store/fold.ts";
 import type { Store } from "../../src/platform/store/port.ts";
@@ -216,5 +217,23 @@ describe("the SQLite file", () => {
       .rows;
     expect([mode?.journal_mode, sync?.synchronous, keys?.foreign_keys]).toEqual(["wal", 2, 1]);
     await store.close();
+  });
+
+  it("has no log beside it once the store is closed, even where nothing was asked", async () => {
+    const at = (name: string) => join(folder, name);
+    for (const open of [
+      () => openSqlite(at("unused.db"), signingIn(folder)),
+      () => openOauth(at("oauth.db"), at("none.db")),
+    ]) {
+      // At the second time nothing is migrated.
+      for (const time of [1, 2]) {
+        const store = await open();
+        await store.close();
+        expect([time, readdirSync(folder).filter((name) => name.endsWith("-wal"))]).toEqual([
+          time,
+          [],
+        ]);
+      }
+    }
   });
 });

@@ -39,6 +39,11 @@ export const createReadingDriver = (
   };
 };
 
+/** Closes connections that Kysely leaves open: `destroy` does nothing where no query was asked. */
+export const closeUnused = (databases: readonly DatabaseSync[]): void => {
+  for (const database of databases) if (database.isOpen) database.close();
+};
+
 /** Kysely's adapter with two defaults corrected. */
 export class Adapter extends SqliteAdapter {
   /** SQLite can create tables in a transaction. */

@@ -2,7 +2,13 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
-import { Adapter, BUSY_MS, createDialect, createDriver } from "../../../kit/sqlite/dialect.ts";
+import {
+  Adapter,
+  BUSY_MS,
+  closeUnused,
+  createDialect,
+  createDriver,
+} from "../../../kit/sqlite/dialect.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
 import { migrate, type ReadReleased } from "../migrate.ts";
 import type { Db, OauthStore, StoredRecord, Tables } from "../port.ts";
@@ -59,13 +65,15 @@ export const openSqlite = async (path: string, platformPath: string): Promise<Oa
   // Transactions retry asynchronously; SQLite's own wait would block the event loop.
   for (const database of [writing, counting]) database.exec("pragma busy_timeout = 0");
   const counter = createDb(counting, true);
-  const reader = createDb(openDatabase(path, "full"), false);
+  const reading = openDatabase(path, "full");
+  const reader = createDb(reading, false);
   return {
     read: reader,
     transaction: (act) => writer.transaction().execute(act),
     count: (act) => counter.transaction().execute(act),
     async close() {
       await Promise.all([writer, counter, reader].map((db) => db.destroy()));
+      closeUnused([writing, counting, reading]);
     },
   };
 };

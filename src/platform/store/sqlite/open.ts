@@ -8,7 +8,12 @@ import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, createSealing } from "../signing.ts";
 import type { Tables } from "../tables.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
-import { BUSY_MS, createReadingDriver, type Use } from "../../../kit/sqlite/dialect.ts";
+import {
+  BUSY_MS,
+  closeUnused,
+  createReadingDriver,
+  type Use,
+} from "../../../kit/sqlite/dialect.ts";
 import { Connection } from "../../../kit/sqlite/driver/connection.ts";
 import { isSqliteBusy, isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createDatabaseDialect, createSqliteDialect } from "./dialect.ts";
@@ -149,6 +154,7 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
     async close() {
       await snapshots.close();
       await Promise.all([writer, reader, counting].map((db) => db.destroy()));
+      closeUnused([writeDatabase, readDatabase]);
     },
   };
 };
