@@ -1,8 +1,13 @@
+import { existsSync } from "node:fs";
 import { createLazy } from "../kit/lazily.ts";
 import type { MasterKey } from "../kit/seal.ts";
 import type { Config } from "./config.ts";
-import { createMasterKeyReader, hasMasterKey } from "./folder.ts";
+import { createMasterKeyReader, getDataPaths, hasMasterKey } from "./folder.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
+
+/** Whether there can be a store. Loading what reads one takes a third of the first call on an empty data folder. */
+const hasStore = ({ databaseUrl, dataFolder }: Config): boolean =>
+  databaseUrl !== undefined || existsSync(getDataPaths(dataFolder).database);
 
 /**
  * Creates a reader of the master key for programs that have not opened the store yet: it creates a missing key only
@@ -13,8 +18,10 @@ export const createCheckedKeyReader = (config: Config): (() => Promise<MasterKey
   return createLazy(async () => {
     if (!(await hasMasterKey(config))) {
       await checkSealedFolders(config);
-      const { requireStoreKey } = await import("./store-checks.ts");
-      await requireStoreKey(config);
+      if (hasStore(config)) {
+        const { requireStoreKey } = await import("./store-checks.ts");
+        await requireStoreKey(config);
+      }
     }
     return readOrCreate();
   });

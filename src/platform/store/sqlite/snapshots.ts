@@ -20,7 +20,8 @@ import type { ReaderRequest, Statement } from "./reader/messages.ts";
 import { Reader, type Session } from "./reader/reader.ts";
 
 const MOST_READERS = 4;
-const countReaders = (): number => Math.min(MOST_READERS, availableParallelism());
+// One core stays for the event loop.
+const countReaders = (): number => Math.max(1, Math.min(MOST_READERS, availableParallelism() - 1));
 
 /** How often a view is begun in two threads; if a commit comes between them each time, one thread reads it. */
 const MOST_TRIES = 5;
@@ -130,6 +131,8 @@ type Use = Pick<SnapshotOptions, "aggregates" | "parallel">;
 export class SqliteSnapshots {
   readonly #limiter = new FairLimiter(VIEWS);
   readonly #readers: readonly Reader[];
+  // Only for parallel views: with it, the threads of other views would leave no core for the event loop.
+  readonly #second: Reader;
   // One query of it may take seconds, in which its thread reads nothing else.
   readonly #aggregator: Reader;
   readonly #version: StatementSync;
@@ -138,6 +141,7 @@ export class SqliteSnapshots {
   constructor(path: string, database: DatabaseSync) {
     this.#aggregator = new Reader(path, BUSY_MS);
     this.#readers = Array.from({ length: countReaders() }, () => new Reader(path, BUSY_MS));
+    this.#second = new Reader(path, BUSY_MS);
     // It counts the commits of all other connections, in this process and in others.
     this.#version = database.prepare("pragma data_version");
   }
@@ -172,7 +176,9 @@ export class SqliteSnapshots {
   }
 
   async close(): Promise<void> {
-    await Promise.all([...this.#readers, this.#aggregator].map((reader) => reader.close()));
+    await Promise.all(
+      [...this.#readers, this.#second, this.#aggregator].map((reader) => reader.close()),
+    );
   }
 
   /** Begins the parts of a view while nothing is committed, so that all show the same; otherwise only one is left. */
@@ -194,6 +200,7 @@ export class SqliteSnapshots {
 
   #chooseReaders({ aggregates = false, parallel = false }: Use): Reader[] {
     if (aggregates) return [this.#aggregator];
-    return this.#readers.toSorted((a, b) => a.inUse - b.inUse).slice(0, parallel ? 2 : 1);
+    const [leastUsed] = this.#readers.toSorted((a, b) => a.inUse - b.inUse);
+    return [leastUsed, parallel ? this.#second : undefined].filter((one) => one !== undefined);
   }
 }
