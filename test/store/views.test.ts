@@ -180,16 +180,22 @@ it("keeps views apart when one is aborted while it gives up a second thread (sql
   ask.mockImplementation(function (this: Reader, ...[owner, session, request]) {
     // A commit comes between the parts in each try; the last one to end is still on its way when the job is aborted.
     if (request.act === "begin") writer.exec("update t set n = n + 1");
+    const reply = original.call(this, owner, session, request);
     if (request.act === "end") ends += 1;
-    if (request.act === "end" && ends === 10) setImmediate(() => aborting.abort());
-    return original.call(this, owner, session, request);
+    if (request.act === "end" && ends === 10) aborting.abort();
+    return reply;
   });
   const open = snapshots.open({ owner: "job", parallel: true, signal: aborting.signal });
   await expect(open).rejects.toThrow(ViewExpired);
   ask.mockRestore();
-  const views = await Promise.all(["a", "b", "c", "d"].map((owner) => snapshots.open({ owner })));
+  const views = await Promise.all(
+    ["a", "b", "c", "d"].map((owner) => snapshots.open({ owner, parallel: true })),
+  );
+  // Two reads at a time, so that both threads of a view answer.
   const readAll = () =>
-    Promise.all(views.map(({ db }) => sql<{ n: number }>`select n from t`.execute(db)));
+    Promise.all(
+      [...views, ...views].map(({ db }) => sql<{ n: number }>`select n from t`.execute(db)),
+    );
   const before = await readAll();
   writer.exec("update t set n = n + 1");
   expect(await readAll()).toEqual(before);
