@@ -5,7 +5,7 @@ import type { Config } from "./config.ts";
 import { createMasterKeyReader, getDataPaths, hasMasterKey } from "./folder.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
 
-/** Whether there can be a store. Loading what reads one takes a third of the first call on an empty data folder. */
+/** Whether there can be a store. Loading what reads one would slow the first call on an empty data folder. */
 const hasStore = ({ databaseUrl, dataFolder }: Config): boolean =>
   databaseUrl !== undefined || existsSync(getDataPaths(dataFolder).database);
 

@@ -140,7 +140,7 @@ onEveryStore("the scope of the audit log", (at) => {
 
   it("commits as much for an unknown e-mail address as for a known one", async () => {
     if (at().store.dialect !== "sqlite") return;
-    // It counts the commits of the other connections.
+    // `data_version` counts the commits of the other connections.
     using database = new DatabaseSync(join(at().files, "..", "receivables.db"));
     const version = database.prepare("pragma data_version");
     const commits = async (email: string): Promise<number> => {

@@ -237,7 +237,7 @@ export const truncateToBudget = (record: Fields, budget: number): Fitted =>
 /** The length up to which a text counts in a list: longer ones are cut before the list is. */
 const LISTED: Step = [120, Infinity, Infinity];
 
-/** Lists may end this part of their length earlier than the budget needs: each attempt takes a millisecond or more. */
+/** The search for the length of lists ends within a tenth of it: each attempt takes a millisecond or more. */
 const LIST_PRECISION = 10;
 
 /** Shortens each list to its first items of so many characters together. */
