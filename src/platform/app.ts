@@ -208,21 +208,21 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   mountTransfers(app, needs);
   mountPages(app, needs);
 
-  const byPath = Map.groupBy(listRoutes(services), (route) => route.path);
-  for (const path of [...byPath.keys()].toSorted(compareSpecificity)) {
-    const routes = byPath.get(path) ?? [];
+  const byPath = [...Map.groupBy(listRoutes(services), (route) => route.path)].toSorted(
+    ([one], [other]) => compareSpecificity(one, other),
+  );
+  for (const [path, routes] of byPath) {
     for (const { method, operation, handler } of routes) {
       const serve = createServe(needs, { operation, route: path }, handler as never);
       app.on(method, toPattern(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );
     }
-    refuseOthers(
-      app,
-      needs,
-      path,
-      routes.map((route) => route.method),
-    );
+  }
+  // Last: a record may have the name of another route, such as a document with the number `summary`.
+  for (const [path, routes] of byPath) {
+    const methods = routes.map(({ method }) => method);
+    refuseOthers(app, needs, path, methods);
   }
 
   app.notFound((context) =>

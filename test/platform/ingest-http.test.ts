@@ -53,6 +53,19 @@ onEveryStore("the ingest API over HTTP", (at) => {
     expect((await person.call("GET", accountAt("A"))).status).toBe(401);
   });
 
+  verifies("D-ING-11");
+  it("serves a document whose number is the name of another route", async () => {
+    const made = await call("PUT", documentAt("summary"), {
+      body: { ...DOCUMENT, account_number: "A" },
+    });
+    const patched = await call("PATCH", documentAt("summary"), { body: { po_number: "PO-1" } });
+    const read = await call("GET", documentAt("summary"));
+    expect([made.status, patched.status, read.status]).toEqual([201, 200, 200]);
+    expect(read.body).toMatchObject({ document_number: "summary", po_number: "PO-1" });
+    const refused = await call("DELETE", documentAt("summary"));
+    expect([refused.status, refused.headers.get("allow")]).toEqual([405, "POST"]);
+  });
+
   verifies("D-GEN-7", "D-ERR-7");
   it("reports faults of the body itself", async () => {
     const send = (raw: string, type = "application/json") =>
