@@ -238,8 +238,15 @@ describe("the served and the documented routes", () => {
       const somewhere = path.replaceAll(/\{\w+\}/g, "start.js");
       const other = await at.call("TRACE_", somewhere);
       expect([path, other.status]).toEqual([path, 405]);
-      const allowed = Object.keys(published.paths[path] ?? {}).map((name) => name.toUpperCase());
-      expect(other.headers.get("allow")?.split(", ").toSorted()).toEqual(allowed.toSorted());
+      // A document may have the number `summary`, and then has the methods of a document, too.
+      const isRecord = path.endsWith("/documents/summary");
+      const paths = isRecord ? [path, path.replace(/summary$/, "{document_number}")] : [path];
+      const allowed = paths
+        .flatMap((each) => Object.keys(published.paths[each] ?? {}))
+        .map((name) => name.toUpperCase());
+      expect(other.headers.get("allow")?.split(", ").toSorted()).toEqual(
+        [...new Set(allowed)].toSorted(),
+      );
     }
   });
 

@@ -39,6 +39,10 @@ const listRoutes = (services: Services): Route[] =>
 const compareSpecificity = (a: string, b: string): number =>
   a.replaceAll("{", "\uffff") < b.replaceAll("{", "\uffff") ? -1 : 1;
 
+/** Returns whether a request for `path` also reaches the route `route`. */
+const reaches = (path: string, route: string): boolean =>
+  new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path);
+
 const BASES: [base: string, service: Service][] = [
   ["/api/v1/remittance-export", "export"],
   ["/api/v1/ingest", "ingest"],
@@ -88,23 +92,29 @@ const createRefuse =
       createDone(needs, request, problem),
     );
 
-/** Answers the methods that a path does not support with 405. Call it after the path's own routes. */
+/**
+ * Answers the methods that a path does not support with 405. Call it after the path's own routes.
+ * `elsewhere` are methods that the path has as the path of a record; later routes serve them.
+ */
 const refuseOthers = (
   app: Hono<Env>,
   needs: AppNeeds,
   path: string,
   methods: readonly string[],
+  elsewhere: readonly string[] = [],
 ): void => {
-  const allowed = methods.join(", ");
+  const allowed = [...new Set([...methods, ...elsewhere])].join(", ");
   const refuse = createRefuse(needs);
-  app.all(toPattern(path), (context) =>
-    refuse(
+  app.all(toPattern(path), (context, next) => {
+    const { method } = context.req;
+    if (elsewhere.includes(method === "HEAD" ? "GET" : method)) return next();
+    return refuse(
       openRequest(needs, context, path),
       new Problem("method_not_allowed", `This path takes ${allowed}.`, {
         headers: { Allow: allowed },
       }),
-    ),
-  );
+    );
+  });
 };
 
 /** Mounts the public routes of the service itself: health, readiness, API document. */
@@ -208,21 +218,24 @@ export const createApp = (services: Services, needs: AppNeeds) => {
   mountTransfers(app, needs);
   mountPages(app, needs);
 
-  const byPath = [...Map.groupBy(listRoutes(services), (route) => route.path)].toSorted(
-    ([one], [other]) => compareSpecificity(one, other),
-  );
-  for (const [path, routes] of byPath) {
+  const byPath = Map.groupBy(listRoutes(services), (route) => route.path);
+  /** Methods of `path` as the path of a record that callers name, such as a document with the number `summary`. */
+  const methodsOfRecord = (path: string): string[] =>
+    [...byPath].flatMap(([route, own]) =>
+      route !== path && own.some(({ operation }) => operation.upsert) && reaches(path, route)
+        ? own.map(({ method }) => method)
+        : [],
+    );
+  for (const path of [...byPath.keys()].toSorted(compareSpecificity)) {
+    const routes = byPath.get(path) ?? [];
     for (const { method, operation, handler } of routes) {
       const serve = createServe(needs, { operation, route: path }, handler as never);
       app.on(method, toPattern(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );
     }
-  }
-  // Last: a record may have the name of another route, such as a document with the number `summary`.
-  for (const [path, routes] of byPath) {
     const methods = routes.map(({ method }) => method);
-    refuseOthers(app, needs, path, methods);
+    refuseOthers(app, needs, path, methods, methodsOfRecord(path));
   }
 
   app.notFound((context) =>
