@@ -40,8 +40,14 @@ const compareSpecificity = (a: string, b: string): number =>
   a.replaceAll("{", "\uffff") < b.replaceAll("{", "\uffff") ? -1 : 1;
 
 /** Returns whether a request for `path` also reaches the route `route`. */
-const reaches = (path: string, route: string): boolean =>
-  new RegExp(`^${route.replaceAll(/\{\w+\}/g, "[^/]+")}$`).test(path);
+const reaches = (path: string, route: string): boolean => {
+  const parts = path.split("/");
+  const names = route.split("/");
+  return (
+    names.length === parts.length &&
+    names.every((name, index) => name.startsWith("{") || name === parts[index])
+  );
+};
 
 const BASES: [base: string, service: Service][] = [
   ["/api/v1/remittance-export", "export"],
