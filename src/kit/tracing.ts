@@ -42,6 +42,9 @@ export const setTracer = (next: Tracer | undefined): void => {
   tracer = next;
 };
 
+/** Whether spans are created. Queries ask first: without a tracer they need no function for a span. */
+export const isTracing = (): boolean => tracer !== undefined;
+
 /** Runs `act` within a span. Without a tracer it only runs `act`; the options are not built then. */
 export const traced = <T>(
   name: () => string,

@@ -1,16 +1,19 @@
 import type { CompiledQuery, DatabaseConnection, Dialect, Driver, QueryResult } from "kysely";
-import { traced } from "../../kit/tracing.ts";
+import { isTracing, traced } from "../../kit/tracing.ts";
 import { StoreUnavailable } from "./port.ts";
 
 /** Tells whether an error means that the database is unavailable, and not that the query is wrong. */
 export type IsOutage = (error: unknown) => boolean;
+
+const toStoreError = (isOutage: IsOutage, error: unknown): unknown =>
+  isOutage(error) ? new StoreUnavailable(error) : error;
 
 /** Runs `act`. @throws {StoreUnavailable} instead of an outage's error */
 export const guard = async <T>(isOutage: IsOutage, act: () => T | Promise<T>): Promise<T> => {
   try {
     return await act();
   } catch (error) {
-    throw isOutage(error) ? new StoreUnavailable(error) : error;
+    throw toStoreError(isOutage, error);
   }
 };
 
@@ -35,7 +38,8 @@ const traceQuery = <T>({ sql }: CompiledQuery, act: () => Promise<T>): Promise<T
     act,
   );
 
-class GuardedConnection implements DatabaseConnection {
+/** A connection whose outages throw StoreUnavailable, and whose queries have spans. */
+export class GuardedConnection implements DatabaseConnection {
   readonly inner: DatabaseConnection;
   readonly #isOutage: IsOutage;
 
@@ -45,9 +49,17 @@ class GuardedConnection implements DatabaseConnection {
   }
 
   executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
-    return traceQuery(query, () =>
-      guard(this.#isOutage, () => this.inner.executeQuery<Row>(query)),
-    );
+    return isTracing()
+      ? traceQuery(query, () => this.#execute<Row>(query))
+      : this.#execute<Row>(query);
+  }
+
+  async #execute<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
+    try {
+      return await this.inner.executeQuery<Row>(query);
+    } catch (error) {
+      throw toStoreError(this.#isOutage, error);
+    }
   }
 
   async *streamQuery<Row>(
@@ -71,7 +83,8 @@ class GuardedConnection implements DatabaseConnection {
   }
 }
 
-const guardDriver = (driver: Driver, isOutage: IsOutage): Driver => {
+/** Wraps a driver so that an outage in any step of a query or transaction throws StoreUnavailable. */
+export const guardDriver = (driver: Driver, isOutage: IsOutage): Driver => {
   const on =
     <Rest extends unknown[]>(
       act: (connection: DatabaseConnection, ...rest: Rest) => Promise<void>,

@@ -1,4 +1,4 @@
-import { CompiledQuery, type Compilable } from "kysely";
+import type { CompiledQuery, Compilable } from "kysely";
 import type { Db } from "./port.ts";
 
 /** A placeholder for a parameter while its query is compiled. */
@@ -27,19 +27,25 @@ export const prepareQuery = <P extends Parameter[], Row>(
   // Per adapter, because the databases write their SQL differently.
   const compiled = new WeakMap<object, { query: CompiledQuery<Row>; inOrder: boolean }>();
   return async (db: Db, ...parameters: P): Promise<Row[]> => {
-    const { adapter } = db.getExecutor();
-    let known = compiled.get(adapter);
+    const executor = db.getExecutor();
+    let known = compiled.get(executor.adapter);
     if (known === undefined) {
       const holes = parameters.map((_, index) => new Hole(index)) as unknown as P;
       const query = build(db, ...holes).compile();
       known = { query, inOrder: isInOrder(query.parameters, parameters.length) };
-      compiled.set(adapter, known);
+      compiled.set(executor.adapter, known);
     }
     const { query, inOrder } = known;
     const values = inOrder
       ? parameters
       : query.parameters.map((value) => (value instanceof Hole ? parameters[value.index] : value));
-    const { rows } = await db.executeQuery<Row>(CompiledQuery.raw(query.sql, values));
+    // `CompiledQuery.raw` would build a node and freeze four objects, and `db.executeQuery` add a promise.
+    const { rows } = await executor.executeQuery<Row>({
+      sql: query.sql,
+      query: query.query,
+      queryId: query.queryId,
+      parameters: values,
+    });
     return rows;
   };
 };

@@ -2,6 +2,7 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type CompiledQuery, type DatabaseConnection, Kysely, type QueryResult, sql } from "kysely";
 import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
+import { createDirect } from "../direct.ts";
 import { guard, guardDialect } from "../guard.ts";
 import { migrate } from "../migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
@@ -15,6 +16,7 @@ import {
   type Use,
 } from "../../../kit/sqlite/dialect.ts";
 import { Connection } from "../../../kit/sqlite/driver/connection.ts";
+import { WritingDriver } from "../../../kit/sqlite/driver/writer.ts";
 import { isSqliteBusy, isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createDatabaseDialect, createSqliteDialect } from "./dialect.ts";
 import { addFunctions } from "./reader/functions.ts";
@@ -44,7 +46,7 @@ const createKysely = (database: DatabaseSync, use: Use): Db =>
 const openWriter = async (
   path: string,
   signing: SigningNeeds,
-): Promise<{ writer: Db; writeDatabase: DatabaseSync; auditKey: StoreAuditKey }> => {
+): Promise<{ writeDatabase: DatabaseSync; auditKey: StoreAuditKey }> => {
   const database = await guard(isSqliteOutage, () => openDatabase(path));
   database.exec(WRITER_CACHE);
   const starting = createKysely(database, { exclusive: true, retryMs: 0 });
@@ -57,8 +59,7 @@ const openWriter = async (
     const auditKey = await readAuditKey(starting, signing);
     // SQLite's own wait would block the event loop.
     await sql`pragma busy_timeout = 0`.execute(starting);
-    const writer = createKysely(database, { exclusive: true, retryMs: BUSY_MS });
-    return { writer, writeDatabase: database, auditKey };
+    return { writeDatabase: database, auditKey };
   } catch (error) {
     await starting.destroy();
     throw error;
@@ -106,15 +107,19 @@ const createReader = (readDatabase: DatabaseSync, writeDatabase: DatabaseSync): 
     executeQuery: async (query) => execute(query),
     streamQuery: (query, size) => reading.streamQuery(query, size),
   };
-  const close = (): void => readDatabase.close();
-  const dialect = createSqliteDialect(() => createReadingDriver(connection, close));
-  return new Kysely<Tables>({ dialect: guardDialect(dialect, isSqliteOutage) });
+  const dialect = createSqliteDialect(() => createReadingDriver(connection));
+  return createDirect(dialect, isSqliteOutage).on(connection);
 };
 
 /** Opens a store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   await makeFolder(dirname(path));
-  const { writer, writeDatabase, auditKey } = await openWriter(path, signing);
+  const { writeDatabase, auditKey } = await openWriter(path, signing);
+  const writer = new WritingDriver(writeDatabase, BUSY_MS);
+  const { transaction } = createDirect(
+    createSqliteDialect(() => writer),
+    isSqliteOutage,
+  );
   const readDatabase = await guard(isSqliteOutage, () => openDatabase(path));
   const reader = createReader(readDatabase, writeDatabase);
   // It counts the commits of all other connections, thus of other processes: the other ones of this process only read.
@@ -128,13 +133,13 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
     read: reader,
     async transaction(act) {
       try {
-        return await writer.transaction().execute(act);
+        return await transaction(act);
       } finally {
         // After the commit: what was read before it must not be taken for newer.
         transactions += 1;
       }
     },
-    append: (act) => writer.transaction().execute(act),
+    append: transaction,
     counting,
     stamp() {
       try {
@@ -153,8 +158,9 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
     },
     async close() {
       await snapshots.close();
-      await Promise.all([writer, reader, counting].map((db) => db.destroy()));
-      closeUnused([writeDatabase, readDatabase]);
+      if (writeDatabase.isOpen) await writer.destroy();
+      await counting.destroy();
+      closeUnused([readDatabase]);
     },
   };
 };
