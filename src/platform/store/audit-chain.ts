@@ -1,11 +1,5 @@
 import { sql } from "kysely";
-import {
-  type AuditHead,
-  type AuditKey,
-  type AuditLink,
-  findSigner,
-  type StoreAuditKey,
-} from "./audit-key.ts";
+import { type AuditHead, type AuditKey, findSigner, type StoreAuditKey } from "./audit-key.ts";
 import { type ChainEnd, advanceEnd } from "./audit-links.ts";
 import { toSearchColumns, type NewEntry } from "./audit-entries.ts";
 import { getDialect } from "./dialect.ts";
@@ -14,7 +8,7 @@ import { prepareQuery } from "./prepared.ts";
 import type { AuditLogRow } from "./tables.ts";
 
 const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
-  const linked: AuditLink = {
+  const row = {
     tenant_id: entry.tenantId,
     seq,
     id: entry.id,
@@ -24,13 +18,12 @@ const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): A
     action: entry.action,
     status_code: entry.statusCode,
     metadata: JSON.stringify(entry.metadata),
-    prev_hash: prevHash,
-  };
-  return {
-    ...linked,
     ...toSearchColumns(entry),
-    hash: key.link(linked),
+    prev_hash: prevHash,
+    hash: "",
   };
+  row.hash = key.link(row);
+  return row;
 };
 
 const COLUMNS = [
@@ -220,7 +213,7 @@ const appendChain = async (
   tx: Db,
   storeKey: StoreAuditKey,
   tenantId: string,
-  entries: NewEntry[],
+  entries: readonly NewEntry[],
 ): Promise<void> => {
   const { changesTwoTables } = getDialect(tx);
   if (!changesTwoTables && (await continueChain(tx, storeKey, tenantId, entries))) return;
@@ -249,6 +242,10 @@ export const appendEntries = async (
   key: StoreAuditKey,
   entries: readonly NewEntry[],
 ): Promise<void> => {
+  const [only] = entries;
+  if (only !== undefined && entries.length === 1) {
+    return appendChain(tx, key, only.tenantId, entries);
+  }
   const byTenant = Map.groupBy(entries, (entry) => entry.tenantId);
   for (const tenantId of [...byTenant.keys()].toSorted()) {
     await appendChain(tx, key, tenantId, byTenant.get(tenantId) ?? []);

@@ -31,12 +31,12 @@ export const toSearchColumns = ({
 }: Pick<NewEntry, "endpoint" | "action" | "metadata">): Pick<
   AuditLogRow,
   "schedule_id" | "search"
-> => ({
-  schedule_id: metadata["scheduleId"]?.toString() ?? null,
+> => {
+  let search = removeSeparator(endpoint) + SEPARATOR + removeSeparator(action ?? "");
+  for (const key of SEARCHED) {
+    const value = metadata[key] ?? "";
+    search += SEPARATOR + (value === "" ? "" : removeSeparator(String(value)));
+  }
   // Folded at once: no letter joins with the separator.
-  search: fold(
-    [endpoint, action ?? "", ...SEARCHED.map((key) => metadata[key] ?? "")]
-      .map((part) => removeSeparator(String(part)))
-      .join(SEPARATOR),
-  ),
-});
+  return { schedule_id: metadata["scheduleId"]?.toString() ?? null, search: fold(search) };
+};

@@ -46,7 +46,7 @@ export const listAuditKeys = (key: StoreAuditKey): AuditKey[] => [
 
 /** Returns the key that signs a head; undefined for another master key's. A head from before keys has no id. */
 export const findSigner = (key: StoreAuditKey, keyId: string): AuditKey | undefined =>
-  [key, ...key.former].find(({ id }) => keyId === "" || keyId === id);
+  keyId === "" || keyId === key.id ? key : key.former.find(({ id }) => keyId === id);
 
 const serializeCovered = (row: AuditLink) => [
   row.prev_hash,
