@@ -4,11 +4,13 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely, sql } from "kysely";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { createDialect, createDriver, Adapter } from "../../src/kit/sqlite/dialect.ts";
+import { createDialect, Adapter } from "../../src/kit/sqlite/dialect.ts";
+import { WritingDriver } from "../../src/kit/sqlite/driver/writer.ts";
 
 type Tables = { notes: { text: string } };
 
 let folder: string;
+let driver: WritingDriver;
 let writer: Kysely<Tables>;
 let other: DatabaseSync;
 
@@ -20,9 +22,8 @@ const open = (name: string): DatabaseSync => {
 
 beforeEach(async () => {
   folder = mkdtempSync(join(tmpdir(), "grouped-commits-"));
-  const use = { exclusive: true, retryMs: 0 };
-  const driver = () => createDriver(open("notes.db"), use);
-  writer = new Kysely({ dialect: createDialect(driver, new Adapter()) });
+  driver = new WritingDriver(open("notes.db"), 0);
+  writer = new Kysely({ dialect: createDialect(() => driver, new Adapter()) });
   await sql`create table notes (text text not null unique)`.execute(writer);
   other = open("notes.db");
 });
@@ -127,4 +128,55 @@ it("commits a query without a transaction by itself, after those before it", asy
   const alone = writer.insertInto("notes").values({ text: "b" }).execute();
   await Promise.all([before, alone]);
   expect(listed()).toEqual(["a", "b"]);
+});
+
+/** Flushes when the test says so, and notes the flushes that the event loop waits for. */
+const flushByHand = () => {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  const seen: string[] = [];
+  driver.flushBy({
+    async flush() {
+      seen.push("begun");
+      return promise;
+    },
+    flushNow: () => void seen.push("at once"),
+    async close() {},
+  });
+  return { seen, end: resolve, fail: reject };
+};
+
+const addDeferred = (text: string): Promise<void> => add(text, () => driver.deferFlush());
+
+it("ends a deferred transaction before its flush, and reports when the flush has ended", async () => {
+  const { seen, end } = flushByHand();
+  await addDeferred("a");
+  expect(listed()).toEqual(["a"]);
+  expect(seen).toEqual(["begun"]);
+  const flushed = driver.flushed();
+  expect(await Promise.race([flushed, turn().then(() => "not yet")])).toBe("not yet");
+  end();
+  await flushed;
+  expect(driver.flushed()).toBeUndefined();
+});
+
+it("ends any other transaction on disk, also beside deferred ones", async () => {
+  const { seen } = flushByHand();
+  await add("a");
+  await Promise.all([addDeferred("b"), add("c"), addDeferred("d")]);
+  expect(seen).toEqual(["at once", "at once"]);
+  expect(driver.flushed()).toBeUndefined();
+});
+
+it("reports a flush that failed", async () => {
+  const { fail } = flushByHand();
+  await addDeferred("a");
+  fail(new Error("input/output error"));
+  await expect(driver.flushed()).rejects.toThrow("input/output error");
+});
+
+it("leaves the flush before a checkpoint to SQLite alone", async () => {
+  flushByHand();
+  await addDeferred("a");
+  const levels = await sql<{ synchronous: number }>`pragma synchronous`.execute(writer);
+  expect(levels.rows).toEqual([{ synchronous: 1 }]);
 });

@@ -16,7 +16,7 @@ const CLOSE_TIMEOUT_MS = 500;
 const createLazyNeeds = (
   given: Config,
   log: Log,
-): { open: ServerOptions["open"]; close(): Promise<void> } => {
+): Pick<ServerOptions, "open" | "settled"> & { close(): Promise<void> } => {
   let composed: Composed | undefined;
   return {
     async open(caller) {
@@ -28,6 +28,7 @@ const createLazyNeeds = (
       optimizeEarly();
       return createMcpNeeds(config, composed, { log, transport: "stdio", caller });
     },
+    settled: () => composed?.settled(),
     close: async () => composed?.close(),
   };
 };
@@ -41,9 +42,9 @@ export const serveStdio = async (io: Io): Promise<void> => {
   const ended = io.takeSignals();
   const config = await withExportKey(io.config, "stdio");
   const log = createLog(config.level);
-  const { open, close } = createLazyNeeds(config, log);
+  const { close, ...needs } = createLazyNeeds(config, log);
   if (io.ask !== undefined) io.tell(TERMINAL_HINT);
-  const server = startStdio({ settings: config.mcp, version, log, open });
+  const server = startStdio({ settings: config.mcp, version, log, ...needs });
   await Promise.race([server.closed, waitForAbort(ended)]);
   await waitAtMost(CLOSE_TIMEOUT_MS, Promise.all([server.close(), close()]));
 };

@@ -2,6 +2,7 @@ import type { Readable, Writable } from "node:stream";
 import {
   type JSONRPCMessage,
   type Transport,
+  ProtocolErrorCode,
   isJSONRPCNotification,
   isJSONRPCRequest,
 } from "@modelcontextprotocol/server";
@@ -77,6 +78,27 @@ const dropResponse = (transport: Transport, id: MessageId): void => {
   };
 };
 
+/** Sends messages once what they answer is `settled`, in their order; where that fails, an answer becomes an error. */
+const sendSettled = (
+  transport: Transport,
+  settled: NonNullable<ServerOptions["settled"]>,
+  log: Log,
+): void => {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    try {
+      await settled();
+    } catch (error) {
+      log.error("audit.not_flushed", toErrorFields(error));
+      if (!("id" in message) || "method" in message) return undefined;
+      const text = "The entry of this call in the audit log could not be written to disk.";
+      const refusal = { code: ProtocolErrorCode.InternalError, message: text };
+      return send({ jsonrpc: "2.0", id: message.id, error: refusal }, options);
+    }
+    return send(message, options);
+  };
+};
+
 type Streams = {
   input: Readable;
   output: Writable;
@@ -95,6 +117,7 @@ export const serveStreams = (
   const build = createBuildServer(serverOptions, subscriptions);
   let server: ReturnType<typeof build> | undefined;
   const transport = new StdioServerTransport(input, output);
+  if (serverOptions.settled !== undefined) sendSettled(transport, serverOptions.settled, log);
   if (answered !== undefined) dropResponse(transport, answered);
   const report = (error: unknown): void => log.debug("mcp.stdio", toErrorFields(error));
   const handle = serveStdio(

@@ -16,6 +16,7 @@ import {
   type Use,
 } from "../../../kit/sqlite/dialect.ts";
 import { Connection } from "../../../kit/sqlite/driver/connection.ts";
+import { Flusher } from "../../../kit/sqlite/driver/flusher.ts";
 import { WritingDriver } from "../../../kit/sqlite/driver/writer.ts";
 import { isSqliteBusy, isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createDatabaseDialect, createSqliteDialect } from "./dialect.ts";
@@ -111,6 +112,17 @@ const createReader = (readDatabase: DatabaseSync, writeDatabase: DatabaseSync): 
   return createDirect(dialect, isSqliteOutage).on(connection);
 };
 
+/** Has deferred transactions flushed beside the event loop. Returns what to await for all of them. */
+const flushDeferred = (writer: WritingDriver, path: string): ReturnType<Store["deferAppends"]> => {
+  // There Node empties the cache of the disk, too, which takes many times as long as SQLite's own flush.
+  if (process.platform === "darwin") return () => undefined;
+  writer.flushBy(new Flusher(`${path}-wal`));
+  return () =>
+    writer.flushed()?.catch((error: unknown) => {
+      throw new StoreUnavailable(error);
+    });
+};
+
 /** Opens a store in one file, which other processes may have open too. */
 export const openSqlite = async (path: string, signing: SigningNeeds): Promise<Store> => {
   await makeFolder(dirname(path));
@@ -139,7 +151,12 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
         transactions += 1;
       }
     },
-    append: transaction,
+    append: (act) =>
+      transaction(async (tx) => {
+        await act(tx);
+        writer.deferFlush();
+      }),
+    deferAppends: () => flushDeferred(writer, path),
     counting,
     stamp() {
       try {
