@@ -40,6 +40,9 @@ export const findPage = async (
   return { seqs: seqs.slice(0, limit), hasMore: seqs.length > limit };
 };
 
+/** Number of batches read at a time: the thread of a view reads the next ones while one is sent. */
+const BATCHES_AT_ONCE = 3;
+
 /** Yields the rows with these numbers in batches, and lets the event loop run between them. */
 export async function* readPayments(
   db: Db,
@@ -48,8 +51,11 @@ export async function* readPayments(
 ): AsyncGenerator<RowBytes, void, undefined> {
   const { createRowReader, rowsPerRead } = getDialect(db).payments;
   const read = createRowReader(db, selection);
-  for (const some of sliceSeqs(seqs, rowsPerRead)) {
-    yield read(hasSeq(db, some));
+  const batches = sliceSeqs(seqs, rowsPerRead);
+  for await (const rows of mapConcurrent(batches, BATCHES_AT_ONCE, (some) =>
+    read(hasSeq(db, some)),
+  )) {
+    yield rows;
     await setImmediate();
   }
 }
