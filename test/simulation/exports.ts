@@ -162,3 +162,25 @@ export const checkReceived = (
     if (message.attempt > MOST_ATTEMPTS) throw new Error(`${about} is one too many`);
   }
 };
+
+/** Checks that each recorded attempt has the status that its receiver answered, and is delivered by a success only. */
+export const checkAnswers = (
+  attempts: readonly AttemptRow[],
+  received: readonly Received[],
+): void => {
+  for (const { delivery_id, attempt, status, http_status } of attempts) {
+    const about = `attempt ${attempt} of ${delivery_id}`;
+    const isSuccess = http_status !== null && http_status >= 200 && http_status < 300;
+    if ((status === "delivered") !== isSuccess) {
+      throw new Error(`${about} is ${status} after the answer ${http_status}`);
+    }
+    const answers = received
+      .filter((message) => message.deliveryId === delivery_id && message.attempt === attempt)
+      .map(({ answer }) => answer);
+    if (http_status !== null && !answers.includes(http_status)) {
+      throw new Error(
+        `${about} has the answer ${http_status}; its receiver gave ${answers.join()}`,
+      );
+    }
+  }
+};

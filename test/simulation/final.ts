@@ -5,7 +5,7 @@ import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { filesUnder } from "../support/pdf.ts";
 import type { Choice } from "./choose.ts";
 import { isAnonymous, nameOf, type Sent } from "./client.ts";
-import { checkReceived, checkRows } from "./exports.ts";
+import { checkAnswers, checkReceived, checkRows } from "./exports.ts";
 import { checkImports } from "./imports.ts";
 import { readAccount } from "./kinds/accounts.ts";
 import { categoriesOf } from "./kinds/configuration.ts";
@@ -301,6 +301,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   const webhooks = populations.flatMap((population) => population.webhooks);
   const { received, isSigned } = world.outside;
   simulation.check(() => checkReceived(received, webhooks, isSigned));
+  simulation.check(() => checkAnswers(simulation.inspector.attempts(), received));
   for (const population of populations) {
     const { disputeId } = simulation.fixed[population.tenantId];
     await ask(simulation, population, readAll(population, disputeId, simulation.crashes));

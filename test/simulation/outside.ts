@@ -21,6 +21,8 @@ export type Received = {
   raw: Buffer;
   signature: string;
   address: string;
+  /** The status that the receiver answered; undefined: it hangs. */
+  answer: number | undefined;
 };
 
 const STATUSES = { accepts: 204, fails: 503, redirects: 302 };
@@ -77,6 +79,7 @@ export const createOutside = (dice: Dice, scheduler: Scheduler) => {
     options.lookup?.(url.hostname, {}, (_error, found) => {
       address = String(found);
     });
+    const answer = host.answers === "hangs" ? undefined : STATUSES[host.answers];
     received.push({
       host: url.hostname,
       path: url.pathname,
@@ -86,11 +89,11 @@ export const createOutside = (dice: Dice, scheduler: Scheduler) => {
       raw: body,
       signature: headers["X-Webhook-Signature"] ?? "",
       address,
+      answer,
     });
-    if (host.answers === "hangs") return;
-    const statusCode = STATUSES[host.answers];
-    await scheduler.turn(life, `is answered ${statusCode} by ${url.host}`);
-    request.emit("response", Object.assign(Readable.from([]), { statusCode }));
+    if (answer === undefined) return;
+    await scheduler.turn(life, `is answered ${answer} by ${url.host}`);
+    request.emit("response", Object.assign(Readable.from([]), { statusCode: answer }));
   };
 
   return {
