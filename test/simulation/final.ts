@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
-import { filesUnder } from "../support/pdf.ts";
+import { filesUnder, pdf } from "../support/pdf.ts";
 import type { Choice } from "./choose.ts";
 import { isAnonymous, nameOf, type Sent } from "./client.ts";
 import { checkAnswers, checkReceived, checkRows } from "./exports.ts";
@@ -81,19 +81,28 @@ const ask = async (
   return all;
 };
 
-const get = async (
+type Read = [
   simulation: Simulation,
   population: Population,
   asked: Pick<Asked<unknown>, "path" | "as"> & Partial<Asked<unknown>>,
-): Promise<Body> => {
+];
+
+/** Sends a request that must succeed. */
+const read = async (
+  ...[simulation, population, asked]: Read
+): Promise<{ body: Body; text: string }> => {
   const effect: Asked<unknown>["effect"] = (after) => ({ status: 200, after });
   const [sent] = await ask(simulation, population, [
     { asked: { method: "GET", effect, ...asked } },
   ]);
-  const { outcome } = sent as Sent;
-  if (outcome.kind === "answered" && outcome.status < 300) return outcome.body;
-  return simulation.violate(`at the end, ${asked.path} answers ${sent?.text}`);
+  const { outcome, text } = sent as Sent;
+  if (outcome.kind === "answered" && outcome.status < 300) return { body: outcome.body, text };
+  return simulation.violate(`at the end, ${asked.path} answers ${text}`);
 };
+
+const get = async (...of: Read): Promise<Body> => (await read(...of)).body;
+
+const readText = async (...of: Read): Promise<string> => (await read(...of)).text;
 
 /** Compares a list with the records that may be in it: each at most once, and those that must be there exactly once. */
 const checkList = <S>(
@@ -176,17 +185,28 @@ const checkLists = async (
   const webhooks = await get(simulation, population, { path: `${EXPORTS}/webhooks`, as: "export" });
   const webhookNames = webhooks.data.map((one: Body) => new URL(one.callbackUrl).pathname.slice(1));
   checkList(simulation, webhookNames, population.webhooks, isLive);
-  const pdfs = await get(simulation, population, {
-    path: `/api/v1/ingest/documents/${tenantId}-pdfs/attachments`,
-    as: "ingest",
-  });
-  const bySize = new Map(population.pdfs.map((file) => [file.size, file.name]));
+};
+
+/** Compares the PDFs of the tenant, and their bytes, with those that were sent. */
+const checkPdfs = async (simulation: Simulation, population: Population): Promise<void> => {
+  const { tenantId, pdfs } = population;
+  const path = `/api/v1/ingest/documents/${tenantId}-pdfs/attachments`;
+  const { attachments } = await get(simulation, population, { path, as: "ingest" });
+  const bySize = new Map(pdfs.map((file) => [file.size, file]));
+  const nameOfSize = (size: number): string => bySize.get(size)?.name ?? `a PDF of ${size} bytes`;
   checkList(
     simulation,
-    pdfs.attachments.map((file: Body) => bySize.get(file.fileSize) ?? String(file.fileSize)),
-    population.pdfs,
+    attachments.map(({ fileSize }: Body) => nameOfSize(fileSize)),
+    pdfs,
     ({ isStored }) => isStored,
   );
+  for (const { id, fileSize } of attachments) {
+    const name = nameOfSize(fileSize);
+    const text = await readText(simulation, population, { path: `${path}/${id}`, as: "ingest" });
+    if (text !== Buffer.from(pdf(name, fileSize)).toString()) {
+      simulation.violate(`${name} has other bytes than were sent`);
+    }
+  }
 };
 
 /** Reads the rows of each completed run, and all payments. */
@@ -217,15 +237,8 @@ const checkFiles = async (
     const { downloadUrl, status } = await get(simulation, population, { path, as: "gateway" });
     if (status === "Failed") continue;
     const { pathname, search } = new URL(downloadUrl);
-    const asked: Asked<unknown> = {
-      method: "GET",
-      path: pathname + search,
-      as: "visitor",
-      effect: (after) => ({ status: 200, after }),
-    };
-    const { sent, task } = simulation.send(simulation.pickNode(), population.tenantId, asked);
-    await simulation.run([task]);
-    if (sent.text !== file.content)
+    const asked = { path: pathname + search, as: "visitor" } as const;
+    if ((await readText(simulation, population, asked)) !== file.content)
       simulation.violate(`${file.name} has other bytes than were sent`);
   }
 };
@@ -306,6 +319,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
     const { disputeId } = simulation.fixed[population.tenantId];
     await ask(simulation, population, readAll(population, disputeId, simulation.crashes));
     await checkLists(simulation, population, disputeId);
+    await checkPdfs(simulation, population);
     await checkExports(simulation, population);
     await checkFiles(simulation, population, disputeId);
   }
