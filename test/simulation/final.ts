@@ -43,18 +43,26 @@ const choiceOf = <S>(record: Tracked<S>, asked: Asked<S>): Choice => ({
 
 const FINISHED = { none: [], announced: ["Expired"], sent: ["Available"], gone: [] };
 
-const AFTER_CRASHES = { ...FINISHED, sent: ["Available", "Failed"] };
+const ABANDONED = { ...FINISHED, sent: ["Available", "Failed"] };
 
-const readAll = (population: Population, disputeId: string, crashes: number): Choice[] => {
+/** A scan that was interrupted so many times is given up. */
+const SCAN_TRIES = 3;
+
+const readAll = (
+  population: Population,
+  disputeId: string,
+  interrupted: Simulation["interrupted"],
+): Choice[] => {
   const { documents, accounts, disputes, notes, files } = population;
   const isKnown = ({ id }: { id?: string }): boolean => id !== undefined;
-  const statuses = crashes === 0 ? FINISHED : AFTER_CRASHES;
+  const statusesOf = ({ id = "" }: { id?: string }): typeof FINISHED =>
+    (interrupted.get(id)?.size ?? 0) < SCAN_TRIES ? FINISHED : ABANDONED;
   return [
     ...documents.map((one) => choiceOf(one, readDocument(one.name))),
     ...accounts.map((one) => choiceOf(one, readAccount(one.name))),
     ...disputes.filter(isKnown).map((one) => choiceOf(one, readDispute(one))),
     ...notes.filter(isKnown).map((one) => choiceOf(one, readNote(one, disputeId))),
-    ...files.filter(isKnown).map((one) => choiceOf(one, readFile(one, disputeId, statuses))),
+    ...files.filter(isKnown).map((one) => choiceOf(one, readFile(one, disputeId, statusesOf(one)))),
   ];
 };
 
@@ -317,7 +325,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   simulation.check(() => checkAnswers(simulation.inspector.attempts(), received));
   for (const population of populations) {
     const { disputeId } = simulation.fixed[population.tenantId];
-    await ask(simulation, population, readAll(population, disputeId, simulation.crashes));
+    await ask(simulation, population, readAll(population, disputeId, simulation.interrupted));
     await checkLists(simulation, population, disputeId);
     await checkPdfs(simulation, population);
     await checkExports(simulation, population);

@@ -41,6 +41,9 @@ export const openInspector = (folder: string) => {
          from audit_logs where json_extract(metadata, '$.mcpTool') = ?`,
         tool,
       ),
+    /** Claims on jobs of a kind. */
+    claims: (kind: string): { id: string; lease: string }[] =>
+      all(`select id, lease from jobs where kind = ? and lease is not null`, kind),
     runs: (): RunRow[] => all(`select * from export_runs order by slot_at, id`),
     attempts: (): AttemptRow[] =>
       all(`select * from webhook_attempts order by delivery_id, attempt, created_at`),

@@ -1,3 +1,4 @@
+import { ATTACHMENT_JOB } from "../../src/platform/services/dispute-attachments/job.ts";
 import { addPayments } from "../support/exports.ts";
 import { type Choice, CHOICES, type Choosing, readRows } from "./choose.ts";
 import { isAnonymous, nameOf, send, type Sending, type Sent } from "./client.ts";
@@ -43,8 +44,8 @@ export class Simulation {
   #starts = 0;
   #payments = 0;
   #imports = 0;
-  /** The number of processes that ended without a shutdown. */
-  crashes = 0;
+  /** The claims on scans that the end of a process has left, by the id of the file. */
+  readonly interrupted = new Map<string, Set<string>>();
 
   constructor(world: World, fixed: Fixed) {
     this.world = world;
@@ -86,6 +87,13 @@ export class Simulation {
       node.life.endsAt = 0;
       if (!node.life.hasEnded) continue;
       this.#nodes.delete(name);
+      this.#noteInterrupted();
+    }
+  }
+
+  #noteInterrupted(): void {
+    for (const { id, lease } of this.inspector.claims(ATTACHMENT_JOB)) {
+      this.interrupted.set(id, (this.interrupted.get(id) ?? new Set()).add(lease));
     }
   }
 
@@ -228,7 +236,6 @@ export class Simulation {
   }
 
   end(life: Life, after: number): void {
-    this.crashes += 1;
     life.endsAt = after;
   }
 
