@@ -1,5 +1,5 @@
-import type { AttemptRow, Inspector, RunRow } from "./inspector.ts";
-import type { TrackedWebhook } from "./kinds/exports.ts";
+import type { AttemptRow, Inspector, RunRow, SlotRow } from "./inspector.ts";
+import type { TrackedSchedule, TrackedWebhook } from "./kinds/exports.ts";
 import type { Received } from "./outside.ts";
 import type { Block, Population } from "./population.ts";
 import type { Body } from "./records.ts";
@@ -88,6 +88,12 @@ export const createExportCheck = (inspector: Inspector) => {
     },
     completed: (): RunRow[] =>
       [...seen.values()].map(({ row }) => row).filter(({ status }) => status === "completed"),
+    /** Checks that each slot is one of its schedule, and that no slot is left out before the next one. */
+    checkSlots(populations: readonly Population[]): void {
+      const schedules = populations.flatMap((population) => population.schedules);
+      const byName = new Map(schedules.map(({ name, slots }) => [name, slots]));
+      for (const row of inspector.slots()) checkSlot(row, byName.get(row.name));
+    },
     /** Checks at the end that every run ended, and that its webhooks were told of it. */
     checkEnd(populations: readonly Population[]): void {
       const runs = [...seen.values()];
@@ -104,6 +110,19 @@ export const createExportCheck = (inspector: Inspector) => {
       }
     },
   };
+};
+
+const checkSlot = ({ name, at, changed_at }: SlotRow, slots: TrackedSchedule["slots"]): void => {
+  if (slots === undefined) throw new Error(`no request has made the schedule ${name}`);
+  const { firstAt, everyMs } = slots;
+  if (at < firstAt || (at - firstAt) % everyMs !== 0) {
+    throw new Error(`${name} has no slot at ${at}: they begin at ${firstAt}, every ${everyMs} ms`);
+  }
+  // The last change planned the slot, except the first.
+  if (changed_at === null || at === firstAt) return;
+  if (at <= changed_at || at > changed_at + everyMs) {
+    throw new Error(`at ${changed_at}, ${name} has planned ${at}, which is not the next slot`);
+  }
 };
 
 const MOST_ATTEMPTS = 5;

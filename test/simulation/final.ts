@@ -316,6 +316,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   // Past all leases, also those from before a clock was set back.
   await world.scheduler.pass(3 * HOUR);
   await stepJobs(simulation, simulation.nodes);
+  simulation.check(() => simulation.exports.checkSlots(populations));
   for (const population of populations) await removeSchedules(simulation, population);
   await finishWork(simulation);
   simulation.check(() => simulation.exports.checkEnd(populations));

@@ -22,6 +22,8 @@ export type AttemptRow = {
   error: string | null;
 };
 
+export type SlotRow = { name: string; at: number; changed_at: number | null };
+
 export type AuditRow = { tenant_id: string; tool: string; status_code: number };
 
 /** Reads the database itself, beside the platform. */
@@ -47,6 +49,12 @@ export const openInspector = (folder: string) => {
     runs: (): RunRow[] => all(`select * from export_runs order by slot_at, id`),
     attempts: (): AttemptRow[] =>
       all(`select * from webhook_attempts order by delivery_id, attempt, created_at`),
+    /** The slots of all runs, and the next slot of each schedule, with its last change while it lives. */
+    slots: (): SlotRow[] =>
+      all(`select name, slot_at as at, null as changed_at from export_runs
+           join schedules on schedules.id = schedule_id
+         union all
+         select name, next_run_at, case when deleted_at is null then updated_at end from schedules`),
     dueSchedules: (now: number): { id: string; next_run_at: number }[] =>
       all(
         `select id, next_run_at from schedules where deleted_at is null and next_run_at <= ?`,

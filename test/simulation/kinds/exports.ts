@@ -9,7 +9,11 @@ export const EXPORTS = "/api/v1/remittance-export";
 export const nothing: State = { phase: "none" };
 
 /** A schedule; its name is known before its id. */
-export type TrackedSchedule = Tracked<State> & { id?: string };
+export type TrackedSchedule = Tracked<State> & {
+  id?: string;
+  /** The times at which it is due. */
+  slots?: { firstAt: number; everyMs: number };
+};
 
 /** A webhook, with the times of the simulation between which it lived. */
 export type TrackedWebhook = Tracked<State> & {
@@ -35,21 +39,26 @@ export const createSchedule = (
   dice: Dice,
   schedule: TrackedSchedule,
   now: number,
-): Asked<State> => ({
-  method: "POST",
-  path: `${EXPORTS}/schedules`,
-  as: "export",
-  body: {
-    ...QUERY,
-    scheduleName: schedule.name,
-    intervalMs: dice.pick([5 * MINUTE, 7 * MINUTE, HOUR, DAY]),
-    firstRunAt: new Date(now + dice.pick([MINUTE, 5 * MINUTE, HOUR])).toISOString(),
-  },
-  effect: () => ({ status: 201, after: { phase: "live" } }),
-  learn(body) {
-    schedule.id = body.id;
-  },
-});
+): Asked<State> => {
+  const everyMs = dice.pick([5 * MINUTE, 7 * MINUTE, HOUR, DAY]);
+  const firstAt = now + dice.pick([MINUTE, 5 * MINUTE, HOUR]);
+  schedule.slots = { firstAt, everyMs };
+  return {
+    method: "POST",
+    path: `${EXPORTS}/schedules`,
+    as: "export",
+    body: {
+      ...QUERY,
+      scheduleName: schedule.name,
+      intervalMs: everyMs,
+      firstRunAt: new Date(firstAt).toISOString(),
+    },
+    effect: () => ({ status: 201, after: { phase: "live" } }),
+    learn(body) {
+      schedule.id = body.id;
+    },
+  };
+};
 
 const remove = (path: string): Asked<State> => ({
   method: "DELETE",
