@@ -13,6 +13,7 @@ import { readDispute } from "./kinds/disputes.ts";
 import { readDocument } from "./kinds/documents.ts";
 import { EXPORTS, QUERY, removeSchedule } from "./kinds/exports.ts";
 import { readFile } from "./kinds/files.ts";
+import { isLogin } from "./kinds/logins.ts";
 import { readNote } from "./kinds/notes.ts";
 import type { Population } from "./population.ts";
 import type { Asked, Body, Tracked } from "./records.ts";
@@ -255,8 +256,9 @@ const checkFiles = async (
 const checkAudit = async (simulation: Simulation): Promise<void> => {
   const { inspector, populations } = simulation;
   const byTool = Map.groupBy(inspector.audits(), ({ tool }) => tool);
-  for (const { number, as, tenantId, outcome, path } of simulation.sent) {
-    if (isAnonymous(as)) continue;
+  for (const sent of simulation.sent) {
+    const { number, as, tenantId, outcome, path } = sent;
+    if (isAnonymous(as) && !isLogin(sent)) continue;
     const entries = byTool.get(nameOf(number)) ?? [];
     const statuses = entries.map((entry) => entry.status_code).join(", ");
     const about = `request ${number} of ${tenantId} to ${path}`;
