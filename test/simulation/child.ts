@@ -6,11 +6,15 @@ import { text } from "node:stream/consumers";
 export const runSimulation = async (
   folder: string,
   options: readonly string[],
-): Promise<{ output: string; code: number | null }> => {
+): Promise<{ output: string; errors: string; code: number | null }> => {
   const child = spawn(process.execPath, ["test/simulation/run.ts", ...options], {
     cwd: folder,
-    stdio: ["ignore", "pipe", "inherit"],
+    stdio: ["ignore", "pipe", "pipe"],
   });
-  const [output, [code]] = await Promise.all([text(child.stdout), once(child, "close")]);
-  return { output, code: code as number | null };
+  const [output, errors, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, "close"),
+  ]);
+  return { output, errors, code: code as number | null };
 };

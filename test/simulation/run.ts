@@ -3,10 +3,6 @@ import { parseArgs } from "node:util";
 import { createRunFolder, findFastFolder } from "../support/temporary-folder.ts";
 import { replaceMachine } from "./machine.ts";
 
-// Before the platform's modules are loaded: some of them keep functions of Node.
-replaceMachine();
-const { createBeginning, simulate } = await import("./simulate.ts");
-
 const { values } = parseArgs({
   options: {
     seeds: { type: "string", default: "200" },
@@ -17,14 +13,30 @@ const { values } = parseArgs({
   },
 });
 
+const readNumber = (name: "seeds" | "from" | "seed"): number => {
+  const text = values[name] ?? "";
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    process.stderr.write(
+      `--${name} must be a positive integer of at most 9 digits, not "${text}".\n`,
+    );
+    process.exit(2);
+  }
+  return Number(text);
+};
+
+const first = readNumber(values.seed === undefined ? "from" : "seed");
+const count = values.seed === undefined ? readNumber("seeds") : 1;
+
+// Before the platform's modules are loaded: some of them keep functions of Node.
+replaceMachine();
+const { createBeginning, simulate } = await import("./simulate.ts");
+
 const MOST_LINES = 80;
 
 const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const parent = createRunFolder(findFastFolder());
 const beginning = await createBeginning(parent);
-const first = Number(values.seed ?? values.from);
-const count = values.seed === undefined ? Number(values.seeds) : 1;
 let failed: number | undefined;
 for (let seed = first; seed < first + count && failed === undefined; seed += 1) {
   const { fault, trace, hash } = await simulate(beginning, seed, parent);
