@@ -20,16 +20,19 @@ const copyProgram = (): string => {
 
 describe("a planted mistake", () => {
   it.each(patches)(
-    "$name is found within 200 seeds",
+    "$name is found within 200 seeds, and its seed replays the same events",
     async ({ path, seed }) => {
       const copy = copyProgram();
       try {
         execFileSync("git", ["apply", path], { cwd: copy, stdio: "pipe" });
-        const known = await runSimulation(copy, ["--seed", seed]);
-        const { output, code } =
-          known.code === 1 ? known : await runSimulation(copy, ["--seeds", "200"]);
-        expect(output).toMatch(/^seed \d+: .+\nReplay it with: /m);
-        expect(code).toBe(1);
+        const known = await runSimulation(copy, ["--seed", seed, "--hash"]);
+        const { output, errors, code } =
+          known.code === 1 ? known : await runSimulation(copy, ["--seeds", "200", "--hash"]);
+        const [, found = ""] = /^seed (\d+): .+\nReplay it with: /m.exec(output) ?? [];
+        expect(code, output + errors).toBe(1);
+        const replay = await runSimulation(copy, ["--seed", found, "--hash"]);
+        expect(replay.output).toMatch(new RegExp(`^${found} [0-9a-f]{64}\n`));
+        expect(output.endsWith(replay.output), replay.output).toBe(true);
       } finally {
         rmSync(copy, { recursive: true, force: true });
       }

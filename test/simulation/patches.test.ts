@@ -14,3 +14,8 @@ it("has ten planted mistakes or more, all of which fit the code", () => {
   });
   expect(misfits).toEqual([]);
 });
+
+it("names for each mistake one of the first 200 seeds, which finds it", () => {
+  const others = patches.filter(({ seed }) => !(Number(seed) >= 1 && Number(seed) <= 200));
+  expect(others).toEqual([]);
+});
