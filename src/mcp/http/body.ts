@@ -1,6 +1,8 @@
-import { isJsonContentType, readRequestBody } from "@modelcontextprotocol/server";
+import { isUtf8 } from "node:buffer";
+import { isJsonContentType } from "@modelcontextprotocol/server";
 import { isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
+import { readAtMost } from "../../kit/read-at-most.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
 import { findExceededLimit, parseIfJson } from "../../kit/json.ts";
@@ -40,20 +42,34 @@ const tooMany = (): Response =>
     code: -32_600,
   });
 
-const notUtf8 = (): Response =>
+const invalidUtf8 = (): Response =>
+  createErrorResponse(400, "The request's body has bytes that are not UTF-8; send it in UTF-8.", {
+    code: -32_700,
+  });
+
+const otherCharset = (): Response =>
   createErrorResponse(415, "Send the request in UTF-8, and name no other charset in Content-Type.");
 
-/** Returns the body's text; undefined if it is too long. */
-const readText = async (request: Request, { bytes }: BodyLimits): Promise<string | undefined> => {
+/** Returns the body's bytes; undefined if there are too many. */
+const readBytes = async (
+  request: Request,
+  { bytes }: BodyLimits,
+): Promise<Uint8Array | undefined> => {
   const length = request.headers.get("content-length");
-  if (length !== null) return Number(length) > bytes ? undefined : request.text();
-  const body = await readRequestBody(request, bytes);
-  return body.tooLarge ? undefined : body.text;
+  if (length !== null) {
+    return Number(length) > bytes ? undefined : new Uint8Array(await request.arrayBuffer());
+  }
+  // Cancelling would end the connection before its client has read the response.
+  const chunks = request.body?.values({ preventCancel: true });
+  return chunks === undefined ? new Uint8Array() : readAtMost(chunks, bytes);
 };
 
 const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> => {
-  const text = await readText(request, limits).catch(() => "");
-  if (text === undefined) return tooLarge(limits);
+  const bytes = await readBytes(request, limits).catch(() => new Uint8Array());
+  if (bytes === undefined) return tooLarge(limits);
+  // Decoding invalid bytes would silently change the text, for example an account number.
+  if (!isUtf8(bytes)) return invalidUtf8();
+  const text = new TextDecoder().decode(bytes);
   if (findExceededLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
   const value = parseIfJson(text);
   if (Array.isArray(value) && value.length > MAX_BATCH) return tooMany();
@@ -69,7 +85,7 @@ export const readBody = async (
   // The SDK refuses other types.
   const type = request.headers.get("content-type");
   if (!isJsonContentType(type)) return undefined;
-  if (!isUtf8Type(type ?? "")) return notUtf8();
+  if (!isUtf8Type(type ?? "")) return otherCharset();
   const body = await waitAtMost(limits.ms, readJson(request, limits));
   return body === undefined ? tooSlow(limits) : body;
 };

@@ -105,6 +105,13 @@ const toRefusal = (id: MessageId | null, code: number, message: string): string 
 export const refuseLength = (maxBytes: number): string =>
   toRefusal(null, -32_600, `The line is longer than ${maxBytes} bytes and was dropped; send less.`);
 
+/** The answer to a line that is not UTF-8: decoding it would silently change the text, for example an account number. */
+export const ENCODING_REFUSAL = toRefusal(
+  null,
+  -32_700,
+  "The line has bytes that are not UTF-8; send it in UTF-8.",
+);
+
 /** Returns the answer to a line that is no message: the SDK drops it, and its sender would wait. */
 export const refuseLine = (line: string): string | undefined => {
   if (line.trim() === "") return undefined;

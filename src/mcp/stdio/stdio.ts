@@ -1,7 +1,8 @@
+import { isUtf8 } from "node:buffer";
 import { type Readable, type Writable, Transform } from "node:stream";
 import { toErrorFields } from "../../kit/log.ts";
 import type { ServerOptions } from "../server.ts";
-import { createHandshake, refuseLength, refuseLine } from "./handshake.ts";
+import { createHandshake, ENCODING_REFUSAL, refuseLength, refuseLine } from "./handshake.ts";
 
 export type StdioServer = {
   /** Resolves after the host has disconnected or `close` was called; requests in progress are aborted by then. */
@@ -24,7 +25,7 @@ type LineChecks = {
   /** Called for each dropped line of more than `MAX_LINE_BYTES`. */
   onTooLong: () => void;
   /** Returns whether a line is passed on. */
-  accept: (line: string) => boolean;
+  accept: (line: Buffer) => boolean;
 };
 
 /** Passes on whole lines, those that are short enough and acceptable. */
@@ -43,7 +44,7 @@ const createLineFilter = ({ onTooLong, accept }: LineChecks): Transform => {
         add(chunk.subarray(from, at + 1));
         const line = Buffer.concat(parts);
         if (bytes > MAX_LINE_BYTES) onTooLong();
-        else if (accept(line.toString("utf8"))) this.push(line);
+        else if (accept(line)) this.push(line);
         parts = [];
         bytes = 0;
         from = at + 1;
@@ -71,7 +72,8 @@ const answerLines = (
   const read = (chunk: Buffer): void => {
     unread = Buffer.concat([unread, chunk]);
     for (let at = unread.indexOf(NEWLINE); at !== -1; at = unread.indexOf(NEWLINE)) {
-      const text = answer(unread.toString("utf8", 0, at));
+      const line = unread.subarray(0, at);
+      const text = isUtf8(line) ? answer(line.toString("utf8")) : ENCODING_REFUSAL;
       if (text === undefined) return end();
       if (text !== "") output.write(text);
       unread = unread.subarray(at + 1);
@@ -103,7 +105,7 @@ export const startStdio = (
         output.write(refuseLength(MAX_LINE_BYTES));
       },
       accept(line) {
-        const refusal = refuseLine(line);
+        const refusal = isUtf8(line) ? refuseLine(line.toString("utf8")) : ENCODING_REFUSAL;
         if (refusal !== undefined) output.write(refusal);
         return refusal === undefined;
       },

@@ -1,0 +1,118 @@
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createMcpListener, serve } from "../../src/bin/serve.ts";
+import { createHttpServer } from "../../src/mcp/http/http-server.ts";
+import { startStdio } from "../../src/mcp/stdio/stdio.ts";
+import { verifies } from "../support/verifies.ts";
+import { createOptions, OPEN } from "./hosts.ts";
+import { type ScriptedBroker, scriptBroker } from "./script.ts";
+
+let broker: ScriptedBroker;
+let ends: (() => Promise<unknown>)[] = [];
+beforeEach(() => {
+  broker = scriptBroker({ "departments.get": () => ({ departmentId: "d" }) });
+});
+afterEach(async () => {
+  for (const end of ends.toReversed()) await end();
+  ends = [];
+});
+
+/** Bytes that no UTF-8 text has, one letter each. */
+const INVALID: [what: string, bytes: string][] = [
+  ["bytes that begin no character", "\u00ff\u00c0"],
+  ["an overlong NUL", "\u00c0\u0080"],
+  ["a surrogate", "\u00ed\u00a0\u0080"],
+  ["half a character", "\u00c3"],
+  ["a character beyond the last one", "\u00f4\u0090\u0080\u0080"],
+];
+
+/** Encodes each letter as one byte. */
+const bytesOf = (text: string): Buffer => Buffer.from(text, "latin1");
+
+const initialize = (id: number, name: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"${name}","version":"1"}}}`;
+const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+const ping = (id: number, key: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"ping","params":{"_meta":{"${key}":1}}}`;
+const get = (id: number, code: string): string =>
+  `{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":{"name":"departments_get","arguments":{"departmentCode":"${code}"}}}`;
+/** "Zürich" in UTF-8. */
+const VALID = "Z\u00c3\u00bcrich";
+
+type Answer = { id: unknown; error?: { code: number; message: string } };
+
+const REFUSAL = {
+  id: null,
+  error: { code: -32_700, message: expect.stringMatching(/not UTF-8; send it in UTF-8/) },
+};
+
+describe.each(INVALID)("a line over stdio with %s", (_what, bytes) => {
+  verifies("C-41", "C-50");
+  it("is refused during the handshake and after it, and the next line is answered", async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const server = startStdio(await createOptions(broker), { input, output });
+    ends.push(() => server.close());
+    let printed = "";
+    output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+    let taken = 0;
+    const ask = async (text: string): Promise<Answer> => {
+      input.write(bytesOf(`${text}\n`));
+      const lines = () => printed.split("\n").slice(0, -1);
+      await expect.poll(() => lines().length, { timeout: 15_000 }).toBeGreaterThan(taken);
+      const line = lines()[taken] ?? "";
+      taken += 1;
+      return JSON.parse(line);
+    };
+    expect(await ask(initialize(1, bytes))).toMatchObject(REFUSAL);
+    expect(await ask(initialize(2, VALID))).toMatchObject({ id: 2, result: {} });
+    expect(await ask(`${INITIALIZED}\n${ping(3, bytes)}`)).toMatchObject(REFUSAL);
+    expect(await ask(get(4, VALID))).toMatchObject({ id: 4, result: {} });
+    expect(await ask(get(5, bytes))).toMatchObject(REFUSAL);
+    expect(await ask(ping(6, bytes))).toMatchObject(REFUSAL);
+    expect(await ask(get(7, VALID))).toMatchObject({ id: 7, result: {} });
+    expect(broker.seen.map(({ args }) => args["departmentCode"])).toEqual(["Zürich", "Zürich"]);
+  });
+});
+
+describe.each(INVALID)("a request over HTTP with %s", (_what, bytes) => {
+  verifies("C-41", "C-50");
+  it("is refused with 400, whole or in chunks, and the next one is answered", async () => {
+    const http = createHttpServer(await createOptions(broker), OPEN);
+    const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
+    ends.push(
+      () => served.close(),
+      () => http.close(),
+    );
+    const post = async (text: string, { isChunked = false, session = "" } = {}) => {
+      const body = bytesOf(text);
+      // One byte each, so that characters are divided.
+      const chunks = ReadableStream.from(Array.from(body, (byte) => Buffer.from([byte])));
+      const response = await fetch(`${served.url}/mcp`, {
+        method: "POST",
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...(session === "" ? {} : { "mcp-session-id": session }),
+        },
+        ...(isChunked ? { body: chunks, duplex: "half" } : { body }),
+      });
+      const said = await response.text();
+      const answer: unknown = said && JSON.parse(/^data: (\{.*)$/m.exec(said)?.[1] ?? said);
+      return { status: response.status, session: response.headers.get("mcp-session-id"), answer };
+    };
+    const refused = { status: 400, answer: REFUSAL };
+    expect(await post(initialize(1, bytes))).toMatchObject(refused);
+    const opened = await post(initialize(2, VALID));
+    expect(opened).toMatchObject({ status: 200, answer: { id: 2, result: {} } });
+    const session = opened.session ?? "";
+    await post(INITIALIZED, { session });
+    for (const isChunked of [false, true]) {
+      const sent = { session, isChunked };
+      expect(await post(get(3, bytes), sent)).toMatchObject(refused);
+      expect(await post(ping(4, bytes), sent)).toMatchObject(refused);
+      const answer = { id: 5, result: {} };
+      expect(await post(get(5, VALID), sent)).toMatchObject({ status: 200, answer });
+    }
+    expect(broker.seen.map(({ args }) => args["departmentCode"])).toEqual(["Zürich", "Zürich"]);
+  });
+});
