@@ -18,6 +18,8 @@ const WARM_UP = 400;
 const MEBIBYTE = 1024 * 1024;
 /** 600 further messages that each keep 20 KiB would exceed it. */
 const MARGIN: Memory = { heapUsed: 12 * MEBIBYTE, external: 12 * MEBIBYTE, rss: 128 * MEBIBYTE };
+/** Repetitions with long messages, and how many of them warm up. One message of each that stays exceeds the margin. */
+const [LONG_MESSAGES, LONG_WARM_UP] = [12, 4];
 /** Before the answer to one message is missing. */
 const DEADLINE_MS = 20_000;
 
@@ -51,6 +53,8 @@ const checkMemory = (before: Memory, after: Memory): void => {
 
 const INITIALIZE =
   '{"jsonrpc":"2.0","id":"first","method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"test","version":"1"}}}';
+const padded = (era: Era, bytes: number): string =>
+  message(5, era, era === "2025" ? "ping" : "tools/list", `{"padding":"${"x".repeat(bytes)}"}`);
 const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
 
 let service: PublishedService;
@@ -139,28 +143,40 @@ describe.each<Era>(["2025", "2026"])("messages over stdio in the protocol of %s"
   );
 
   verifies("C-41");
-  it("of more than 10 MiB are refused alone", { timeout: 2 * MINUTE }, async () => {
-    const { running, next, say } = overStdio(service.env);
-    if (era === "2025") {
-      say(`${INITIALIZE}\n${INITIALIZED}`);
-      await next();
-    }
-    const ping = message(7, era, era === "2025" ? "ping" : "tools/list", "{}");
-    for (const size of [10 * MEBIBYTE, 30 * MEBIBYTE]) {
-      say(`{"jsonrpc":"2.0","id":5,"method":"ping","params":{"padding":"${"x".repeat(size)}"}}`);
-      expect(JSON.parse(await next())).toMatchObject({ id: null, error: { code: -32_600 } });
+  it(
+    "of more than 10 MiB are refused alone, and leave no memory in use",
+    { timeout: 2 * MINUTE },
+    async () => {
+      const { running, next, say } = overStdio(service.env);
+      if (era === "2025") {
+        say(`${INITIALIZE}\n${INITIALIZED}`);
+        await next();
+      }
+      const ping = message(7, era, era === "2025" ? "ping" : "tools/list", "{}");
+      let before: Memory | undefined;
+      for (let index = 0; index < LONG_MESSAGES; index += 1) {
+        if (index === LONG_WARM_UP) before = await measureMemory(running);
+        say(padded(era, 9 * MEBIBYTE));
+        expect(JSON.parse(await next())).toMatchObject({ id: 5 });
+        say(padded(era, (index % 2 === 0 ? 10 : 30) * MEBIBYTE));
+        expect(JSON.parse(await next())).toMatchObject({ id: null, error: { code: -32_600 } });
+        say(ping);
+        expect(JSON.parse(await next())).toMatchObject({ id: 7 });
+      }
+      if (before === undefined) throw new Error("the memory was not measured");
+      checkMemory(before, await measureMemory(running));
+      running.stdin.write(Buffer.from([0xff, 0xfe, 0xc0, 0x80, 0x0a]));
+      expect(JSON.parse(await next())).toMatchObject({ id: null, error: { code: -32_700 } });
       say(ping);
       expect(JSON.parse(await next())).toMatchObject({ id: 7 });
-    }
-    running.stdin.write(Buffer.from([0xff, 0xfe, 0xc0, 0x80, 0x0a]));
-    expect(JSON.parse(await next())).toMatchObject({ id: null, error: { code: -32_700 } });
-    say(ping);
-    expect(JSON.parse(await next())).toMatchObject({ id: 7 });
-    expect(logOf(running).filter((line) => line.includes("mcp.line_too_long"))).toHaveLength(2);
-    // A host that leaves in the middle of a line.
-    running.stdin.write('{"jsonrpc":"2.0","id":8,"met');
-    expect((await running.end("stdin")).status).toBe(0);
-  });
+      expect(logOf(running).filter((line) => line.includes("mcp.line_too_long"))).toHaveLength(
+        LONG_MESSAGES,
+      );
+      // A host that leaves in the middle of a line.
+      running.stdin.write('{"jsonrpc":"2.0","id":8,"met');
+      expect((await running.end("stdin")).status).toBe(0);
+    },
+  );
 });
 
 describe.each<Era>(["2025", "2026"])("messages over HTTP in the protocol of %s", (era) => {
@@ -170,6 +186,18 @@ describe.each<Era>(["2025", "2026"])("messages over HTTP in the protocol of %s",
   };
   const post = (raw: string, more: Record<string, string> = {}): Promise<Reply> =>
     service.ask("POST", "/mcp", { raw, headers: { ...headers, ...more } });
+
+  /** Sends a body without its length. */
+  const postInChunks = async (raw: string, more: Record<string, string>): Promise<number> => {
+    const response = await fetch(service.mcpUrl, {
+      method: "POST",
+      headers: { ...headers, ...more, "Content-Type": "application/json" },
+      body: new Blob([raw]).stream(),
+      duplex: "half",
+    });
+    await response.text();
+    return response.status;
+  };
 
   /** The JSON of an answer, which may come as an event. */
   const read = ({ text }: Reply): Answer => {
@@ -224,12 +252,20 @@ describe.each<Era>(["2025", "2026"])("messages over HTTP in the protocol of %s",
   );
 
   verifies("C-41");
-  it("of more than 4 MiB are refused with 413, and the next one is answered", async () => {
+  it("of more than 4 MiB are refused with 413, and leave no memory in use", async () => {
     const own = await open();
-    const long = `{"jsonrpc":"2.0","id":5,"method":"ping","params":{"padding":"${"x".repeat(10 * MEBIBYTE)}"}}`;
-    expect((await post(long, own)).status).toBe(413);
     const named = era === "2026" ? { "Mcp-Method": "tools/list" } : {};
+    const headers = { ...own, ...named };
     const list = message(7, era, "tools/list", "{}");
-    expect((await post(list, { ...own, ...named })).status).toBe(200);
+    let before: Memory | undefined;
+    for (let index = 0; index < LONG_MESSAGES; index += 1) {
+      if (index === LONG_WARM_UP) before = await measureMemory(service.running);
+      expect((await post(padded(era, 10 * MEBIBYTE), headers)).status).toBe(413);
+      expect(await postInChunks(padded(era, 10 * MEBIBYTE), headers)).toBe(413);
+      expect((await post(padded(era, 3 * MEBIBYTE), headers)).status).toBe(200);
+      expect((await post(list, headers)).status).toBe(200);
+    }
+    if (before === undefined) throw new Error("the memory was not measured");
+    checkMemory(before, await measureMemory(service.running));
   });
 });
