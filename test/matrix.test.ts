@@ -199,10 +199,10 @@ onEveryStore("permission and tenant matrix", (at) => {
       if (isLogged(operation) && isChange(operation)) {
         expect(JSON.stringify(own) + reply.text).toContain(entries[0]?.metadata["resourceId"]);
       }
-      const headers = { "X-Platform-Mcp-Tool": "matrix" };
+      const headers = { "X-Platform-Mcp-Tool": "disputes_list" };
       const again = await sendLogged(call, operation, argumentsIn(own), headers);
       expect(again.entries.map(({ metadata }) => metadata["mcpTool"])).toEqual(
-        hasTenant(operation) ? ["matrix"] : [],
+        hasTenant(operation) ? ["disputes_list"] : [],
       );
       // The upsert creates its record.
       expect(reply.status, reply.text).toBe(operation.upsert ? 201 : operation.status);

@@ -1,7 +1,7 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
 import { createMcpListener, type Timeouts, serve, type Served } from "../../src/bin/serve.ts";
-import { SECOND } from "../../src/kit/clock.ts";
+import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { toAuthInfo } from "../../src/mcp/caller.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";
 import {
@@ -252,6 +252,25 @@ describe("calls of tools", () => {
     clock.advance(20 * SECOND);
     expect((await calls(place, "ann")).isError).not.toBe(true);
     expect((await calls(place, "ann")).isError).toBe(true);
+  });
+
+  verifies("C-56", "C-79");
+  it("of one caller are limited by a count that nodes share, for the rest of its window", async () => {
+    clock = fakeClock();
+    const endsAt = clock() + MINUTE;
+    let count = 0;
+    const countCall = async () => ({ count: (count += 1), endsAt });
+    const setup = { waits: false, now: clock, settings: { callsPerMinute: 3 }, countCall };
+    const [one, two] = [await world({}, setup), await world({}, setup)];
+    clock.advance(15 * SECOND);
+    const answers: Result[] = [];
+    for (const node of [one, two, one, two, one]) answers.push(await calls(node, "ann"));
+    const refused = { code: "rate_limited", retryAfterSeconds: 45 };
+    expect(answers.slice(0, 3).map(({ isError }) => isError ?? false)).toEqual(
+      Array(3).fill(false),
+    );
+    expect(answers.slice(3).map(readProblem)).toMatchObject([refused, refused]);
+    expect(one.asked() + two.asked()).toBe(3);
   });
 });
 

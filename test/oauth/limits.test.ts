@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { MINUTE, systemClock } from "../../src/kit/clock.ts";
 import { createSeal } from "../../src/kit/seal.ts";
+import { createAttempts } from "../../src/oauth/attempts.ts";
 import { createBoundedFetch } from "../../src/oauth/documents.ts";
 import { createFormTokens, type Exchange } from "../../src/oauth/form.ts";
 import { createStorage } from "../../src/oauth/store/storage.ts";
@@ -98,6 +99,20 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
     expect((await from("127.0.0.60", "one-more@x.example", "guess")).status).toBe(429);
     const right = await from("127.0.0.61", user.email, user.password);
     expect(right.text).toContain("Allow Test host to connect?");
+  });
+
+  verifies("C-89", "C-90");
+  it("limits sign-ins from one network, also if each names another account", async () => {
+    const attempts = createAttempts(createStorage(await at.oauthStore(), systemClock));
+    const count = (index: number, address: string) =>
+      attempts.countSignIn(`guess${index}@x.example`, address);
+    const ends: (number | undefined)[] = [];
+    for (const index of range(42)) {
+      ends.push(await count(index, `2001:db8:0:1::${index.toString(16)}`));
+    }
+    expect(ends.slice(0, 40)).toEqual(Array(40).fill(undefined));
+    for (const end of ends.slice(40)) expect(end).toBeGreaterThan(systemClock());
+    expect(await count(42, "2001:db8:0:2::1")).toBeUndefined();
   });
 
   verifies("C-106");

@@ -1,10 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { runSimulation } from "./child.ts";
+import { verifies } from "../support/verifies.ts";
 import { TOP } from "./patches.ts";
 
 const MINUTE = 60_000;
 
 describe("the simulation", () => {
+  verifies("C-02", "C-04", "C-05", "C-09", "C-12", "C-14");
   it(
     "finds no violation in 200 seeds",
     async () => {
@@ -14,6 +16,7 @@ describe("the simulation", () => {
     30 * MINUTE,
   );
 
+  verifies("C-02");
   it(
     "does the same for a seed each time, alone and after others",
     async () => {

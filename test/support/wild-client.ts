@@ -13,7 +13,7 @@ import { json, wildServer, type WildServer } from "./wild-server.ts";
 /** A credential that must not appear in errors. */
 export const CANARY = "canary-9f1c-never-shown";
 export const key = { "x-platform-api-key": CANARY };
-export const options = { tool: "a_tool" };
+export const options = { tool: "dispute_notes_get" };
 
 export const note = {
   disputeNoteId: "n",

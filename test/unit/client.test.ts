@@ -115,7 +115,7 @@ describe("the request of a call", () => {
   it("names the tool and the MCP client in headers with the configured word", async () => {
     await wild.client.call(readNote, noteArgs, key, options);
     expect(wild.server.seen[0]?.headers).toMatchObject({
-      "x-platform-mcp-tool": "a_tool",
+      "x-platform-mcp-tool": "dispute_notes_get",
       "x-platform-client": "mcp",
       "x-platform-api-key": CANARY,
     });
@@ -128,7 +128,7 @@ describe("the request of a call", () => {
       log: silentLog,
     });
     await acme.call(readNote, noteArgs, {}, options);
-    expect(wild.server.seen[1]?.headers["x-acme-mcp-tool"]).toBe("a_tool");
+    expect(wild.server.seen[1]?.headers["x-acme-mcp-tool"]).toBe("dispute_notes_get");
     await acme.close();
   });
 

@@ -113,7 +113,8 @@ export const SECURITY_SECTIONS: readonly Section[] = [
 
 /** Parts of these requirements that no test can show here, with the reason. */
 export const NOT_TESTED: Readonly<Record<string, string>> = {
-  "C-02": "two thousand simulations need a nightly run: SIMULATIONS=2000 sets their number",
+  "C-02":
+    "two thousand seeds need a nightly run, npm run simulate -- --seeds 2000; test:all runs two hundred",
   "C-05":
     "no tracer kills at a chosen system call; processes die at each write step, or at a random moment under load",
   "C-52": "tests have no real malware, only EICAR, and clamd only where the machine has it",
