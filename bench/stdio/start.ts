@@ -61,6 +61,7 @@ export const startBenchmarks: readonly Benchmark[] = [
     about: "the same with a remote platform configured",
     unit: "ms CPU",
     aim: AIM,
+    why: "the process loads the same code as for `start-cpu` and needs the same time, up to what other load on the machine changes",
     run: compare("cpuMs", remote),
   },
   {
