@@ -18,7 +18,7 @@ import { readNote } from "./kinds/notes.ts";
 import type { Population } from "./population.ts";
 import type { Asked, Body, Tracked } from "./records.ts";
 import type { Simulation } from "./simulation.ts";
-import { stepGuesses, stepJobs } from "./steps.ts";
+import { stepBursts, stepGuesses, stepJobs } from "./steps.ts";
 
 const MOST_ROUNDS = 60;
 
@@ -77,7 +77,8 @@ const ask = async (
   const all: Sent[] = [];
   for (const choice of choices) {
     // The limits are per minute and per hour.
-    if (world.limits.exportPerMinute > 0) await world.scheduler.pass(5 * MINUTE);
+    const { exportPerHour } = world.limits;
+    if (exportPerHour > 0) await world.scheduler.pass(HOUR / exportPerHour + MINUTE);
     const { sent, task } = simulation.send(
       simulation.pickNode(),
       population.tenantId,
@@ -335,6 +336,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
     await checkFiles(simulation, population, disputeId);
   }
   await stepGuesses(simulation);
+  if (world.limits.exportPerHour > 0) await stepBursts(simulation);
   simulation.check(() =>
     checkImports(
       simulation.inspector,

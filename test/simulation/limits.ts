@@ -5,7 +5,12 @@ import type { Limits } from "./settings.ts";
 type Window = { quota: number; ms: number };
 
 /** A window as the interface describes it: the first request opens it, and it counts those that are admitted. */
-type Count = { endsAt: number; admitted: number };
+type Count = {
+  /** It ends between these times, because requests of one step have no order. */
+  endsFrom: number;
+  endsBy: number;
+  admitted: number;
+};
 
 /** Failed logins that one account admits from one address. */
 const GUESSES = { quota: 10, ms: 15 * MINUTE };
@@ -27,31 +32,41 @@ const isAdmitted = ({ outcome, as }: Sent): boolean =>
   outcome.status !== 429 &&
   (as === "guess" || outcome.status !== 401);
 
+/** Whether it is not known if a request was counted. */
+const isUnclear = ({ outcome }: Sent): boolean => outcome.kind === "lost" || outcome.status === 503;
+
+/** Returns the window that the first of these requests opens; undefined where none is opened. */
+const open = ({ ms }: Window, sent: readonly Sent[]): Count | undefined => {
+  // The hour is counted before the minute: a request that the minute refuses opens it, and not the reverse.
+  const openers = (ms === HOUR ? sent : sent.filter(isAdmitted)).map(({ at }) => at + ms);
+  if (openers.length === 0) return undefined;
+  return { endsFrom: Math.min(...openers), endsBy: Math.max(...openers), admitted: 0 };
+};
+
 /**
- * Checks that no window admits more requests than its limit. Requests of one step have no order, so a step during which
- * a window ends, or in which an answer is lost, is not counted exactly: the next window is.
+ * Checks that no window admits more requests than its limit. A step during which a window ends, or in which it is not
+ * known whether a request was counted, is not counted exactly: counting begins again when no window can be open.
  */
 export const createLimitCheck = (limits: Limits) => {
   const counts = new Map<string, Count>();
-  /** Until when it is not known which window is open. */
+  /** No window that is open now ends later than this. */
   const unknownUntil = new Map<string, number>();
 
-  const check = (subject: string, { quota, ms }: Window, sent: readonly Sent[]): void => {
+  const check = (subject: string, window: Window, sent: readonly Sent[]): void => {
+    const { quota, ms } = window;
     const times = sent.map(({ at }) => at);
     const [first, last] = [Math.min(...times), Math.max(...times)];
-    if (first < (unknownUntil.get(subject) ?? 0)) return;
-    let count = counts.get(subject);
-    const isVague =
-      sent.some(({ outcome }) => outcome.kind === "lost") ||
-      (count !== undefined && first < count.endsAt && last >= count.endsAt);
-    if (isVague) {
+    const until = unknownUntil.get(subject) ?? 0;
+    const before = counts.get(subject);
+    const ends = before !== undefined && first < before.endsBy && last >= before.endsFrom;
+    if (first < until || ends || sent.some(isUnclear)) {
       counts.delete(subject);
-      unknownUntil.set(subject, Math.max(last, count?.endsAt ?? 0) + ms);
+      unknownUntil.set(subject, Math.max(until, last + ms, before?.endsBy ?? 0));
       return;
     }
-    if (count === undefined || first >= count.endsAt) count = { endsAt: first + ms, admitted: 0 };
-    // Two nodes differ by less than a second or two, and any of them may have opened the window.
-    else if (last >= count.endsAt) return;
+    const isOpen = before !== undefined && first < before.endsBy;
+    const count = isOpen ? before : open(window, sent);
+    if (count === undefined) return;
     count.admitted += sent.filter(isAdmitted).length;
     counts.set(subject, count);
     if (count.admitted > quota) {
@@ -59,17 +74,26 @@ export const createLimitCheck = (limits: Limits) => {
     }
   };
 
-  return (sent: readonly Sent[]): void => {
-    const counted = sent.filter(({ as }) => as !== "visitor");
-    const bySubject = Map.groupBy(counted, ({ as, tenantId }) => `${as} ${tenantId}`);
-    for (const [subject, group] of bySubject) {
-      for (const window of group[0] === undefined ? [] : windowsOf(limits, group[0].as)) {
-        check(`${subject} within ${window.ms} ms`, window, group);
+  return {
+    check(sent: readonly Sent[]): void {
+      const counted = sent.filter(({ as }) => as !== "visitor");
+      const bySubject = Map.groupBy(counted, ({ as, tenantId }) => `${as} ${tenantId}`);
+      for (const [subject, group] of bySubject) {
+        for (const window of group[0] === undefined ? [] : windowsOf(limits, group[0].as)) {
+          check(`${subject} within ${window.ms} ms`, window, group);
+        }
       }
-    }
-    // All guesses come from one address.
-    const guesses = sent.filter(({ as }) => as === "guess");
-    const atOnce = { quota: limits.loginPerMinute, ms: MINUTE };
-    if (guesses.length > 0 && atOnce.quota > 0) check("logins of an address", atOnce, guesses);
+      // All guesses come from one address.
+      const guesses = sent.filter(({ as }) => as === "guess");
+      const atOnce = { quota: limits.loginPerMinute, ms: MINUTE };
+      if (guesses.length > 0 && atOnce.quota > 0) check("logins of an address", atOnce, guesses);
+    },
+    /** Call it when clocks are set back: windows that had ended may be gone, and are open by the clock. */
+    forget(): void {
+      for (const [subject, { endsBy }] of counts) {
+        unknownUntil.set(subject, Math.max(unknownUntil.get(subject) ?? 0, endsBy));
+      }
+      counts.clear();
+    },
   };
 };

@@ -36,8 +36,8 @@ export const LOW_LIMITS: Limits = {
   ...NO_LIMITS,
   gatewayPerMinute: 7,
   loginPerMinute: 4,
-  exportPerMinute: 8,
-  exportPerHour: 40,
+  exportPerMinute: 4,
+  exportPerHour: 6,
 };
 
 /** Two tenants. The name of each is part of every text that it writes, and of no other. */

@@ -6,7 +6,7 @@ import type { Asked, Body } from "./records.ts";
 import { Stuck } from "./scheduler.ts";
 import { type TenantId, TENANTS } from "./settings.ts";
 import { type Fixed, Simulation, Violation } from "./simulation.ts";
-import { stepCrashingJobs, stepOutside, stepRequests, stepTime } from "./steps.ts";
+import { stepBursts, stepCrashingJobs, stepOutside, stepRequests, stepTime } from "./steps.ts";
 import { createTemplate, type Template } from "./template.ts";
 import { createWorld, type World } from "./world.ts";
 
@@ -96,13 +96,14 @@ export type Result = {
 };
 
 const takeStep = async (simulation: Simulation): Promise<void> => {
-  const { dice } = simulation.world;
+  const { dice, limits } = simulation.world;
   await simulation.startNodes();
   const step = dice.weigh<() => Promise<void>>([
     [() => stepRequests(simulation), 10],
     [() => stepTime(simulation), 4],
     [() => stepOutside(simulation), 2],
     [() => stepCrashingJobs(simulation), 4],
+    [() => stepBursts(simulation), limits.exportPerHour > 0 ? 2 : 0],
   ]);
   await step();
 };

@@ -39,7 +39,7 @@ export class Simulation {
   readonly exports: ReturnType<typeof createExportCheck>;
   readonly #nodes = new Map<string, Node>();
   readonly #weights: (readonly [Kind, number])[];
-  readonly #checkLimits: (sent: readonly Sent[]) => void;
+  readonly limits: ReturnType<typeof createLimitCheck>;
   readonly fixed: Fixed;
   #starts = 0;
   #payments = 0;
@@ -52,7 +52,7 @@ export class Simulation {
     this.fixed = fixed;
     this.inspector = openInspector(world.folder);
     this.exports = createExportCheck(this.inspector);
-    this.#checkLimits = createLimitCheck(world.limits);
+    this.limits = createLimitCheck(world.limits);
     // Each run leaves out some kinds, so that others meet more often.
     this.#weights = KINDS.map((kind) => [kind, world.dice.pick([0, 1, 1, 2, 5])] as const);
     this.#weights.push(["list", 1], ["schedule", 1], ["webhook", 1]);
@@ -224,7 +224,7 @@ export class Simulation {
       record.states = states;
       delete record.isBusy;
     }
-    this.check(() => this.#checkLimits(judged.map(({ sent }) => sent)));
+    this.check(() => this.limits.check(judged.map(({ sent }) => sent)));
   }
 
   #checkForeign({ tenantId, path, text, number }: Sent): void {

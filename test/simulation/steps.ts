@@ -1,6 +1,7 @@
 import { DAY, HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
 import type { Choice } from "./choose.ts";
 import type { Sent } from "./client.ts";
+import { EXPORTS } from "./kinds/exports.ts";
 import { askLogin, checkLogin } from "./kinds/logins.ts";
 import type { Node } from "./node.ts";
 import type { Task } from "./scheduler.ts";
@@ -121,14 +122,43 @@ export const stepGuesses = async (simulation: Simulation): Promise<void> => {
   simulation.judge(sending.map(({ sent }) => ({ choice, sent })));
 };
 
+/** More than the window of any limit admits. */
+const REQUESTS_AT_ONCE = 9;
+
+/** Bursts of requests to each service, two within an hour, sent at the same time to both nodes. */
+export const stepBursts = async (simulation: Simulation): Promise<void> => {
+  const { world } = simulation;
+  const { tenantId } = world.dice.pick(simulation.populations);
+  const paths = [
+    ["gateway", `/dispute/v1/tenants/${tenantId}/disputes/${simulation.fixed[tenantId].disputeId}`],
+    ["export", `${EXPORTS}/schedules`],
+    ["ingest", `/api/v1/ingest/accounts/${tenantId}-1`],
+  ] as const;
+  // No window is open then.
+  await world.scheduler.pass(HOUR + MINUTE);
+  for (const waitMs of [2 * MINUTE, 0]) {
+    const sending = paths.flatMap(([as, path]) =>
+      Array.from({ length: REQUESTS_AT_ONCE }, () => {
+        const effect = <S>(after: S) => ({ status: 200, after });
+        const choice: Choice = { asked: { method: "GET", path, as, effect } };
+        return { choice, ...simulation.send(simulation.pickNode(), tenantId, choice.asked) };
+      }),
+    );
+    await simulation.run(sending.map(({ task }) => task));
+    simulation.judge(sending);
+    await world.scheduler.pass(waitMs);
+  }
+};
+
 const LEAPS = [SECOND, 30 * SECOND, 61 * SECOND, 5 * MINUTE, 16 * MINUTE, HOUR, 25 * HOUR];
 
 /** Lets time pass, sets the clocks forward or back, or moves close to the turn of a day, which is one of a month too. */
-export const stepTime = async ({ world }: Simulation): Promise<void> => {
+export const stepTime = async ({ world, limits }: Simulation): Promise<void> => {
   const { dice, scheduler } = world;
   if (dice.chance(0.1)) {
     const jump = dice.pick([-2 * HOUR, -5 * MINUTE, -3 * SECOND, 3 * SECOND, HOUR]);
     world.clockOffset += jump;
+    if (jump < 0) limits.forget();
     world.tell(`clocks are set by ${jump} ms`);
     return;
   }
