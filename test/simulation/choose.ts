@@ -11,6 +11,7 @@ import {
   removeWebhook,
 } from "./kinds/exports.ts";
 import { announceFile, readFile, removeFile, sendFile, sendPdf } from "./kinds/files.ts";
+import { chooseForeign } from "./foreign.ts";
 import { askLogin, checkLogin } from "./kinds/logins.ts";
 import { askNote, createNote } from "./kinds/notes.ts";
 import { addTo, type Population } from "./population.ts";
@@ -33,6 +34,7 @@ export type Choosing = {
   now: number;
   /** The dispute that is never deleted, and the document that exists from the beginning. */
   disputeId: string;
+  otherDisputeId: string;
   onFault(fault: string): void;
   checkRows(outcome: Outcome): void;
   checkPayments(outcome: Outcome): void;
@@ -69,9 +71,10 @@ const chooseDispute: Choose = ({ world: { dice }, population, now, onFault }) =>
     const dispute = dice.pick(known.slice(-4));
     return on(dispute, askDispute(dice, dispute));
   }
-  const dispute = addTo.disputes(population);
+  const key = `key ${population.disputes.length}`;
+  const dispute = addTo.disputes(population, dice.pick(population.documents).name);
   const amount = dice.whole(1, 9);
-  if (dice.chance(0.6)) dispute.key = { text: `key of ${dispute.name}`, sentAt: now, amount };
+  if (dice.chance(0.6)) dispute.key = { text: key, sentAt: now, amount };
   return on(dispute, createDispute(dispute, amount, onFault));
 };
 
@@ -203,30 +206,6 @@ const choosePayments: Choose = ({ checkPayments }) => ({
   },
   check: checkPayments,
 });
-
-/** A request for what the other tenant has, by its own key and path. */
-const chooseForeign: Choose = ({ world: { dice }, population, other }) => {
-  const { tenantId } = population;
-  const dispute = other.disputes.findLast(({ id }) => id !== undefined);
-  const schedule = other.schedules.findLast(({ id }) => id !== undefined);
-  const paths: [string, "gateway" | "ingest" | "export"][] = [
-    [`/api/v1/ingest/documents/${dice.pick(other.documents).name}`, "ingest"],
-    [`/api/v1/ingest/accounts/${dice.pick(other.accounts).name}`, "ingest"],
-    [`/dispute/v1/tenants/${tenantId}/disputes/${dispute?.id}`, "gateway"],
-    [`/dispute/v1/tenants/${other.tenantId}/disputes`, "gateway"],
-    [`${EXPORTS}/export-runs/${schedule?.id}/data`, "export"],
-    [`${EXPORTS}/export-runs/${schedule?.id}/status`, "export"],
-  ];
-  const [path, as] = dice.pick(paths);
-  return {
-    asked: { method: "GET", path, as, effect: (after) => ({ status: 404, after }) },
-    check(outcome) {
-      if (outcome.kind === "answered" && outcome.status < 400) {
-        throw new Error(`${tenantId} was answered ${outcome.status} for ${path}`);
-      }
-    },
-  };
-};
 
 const LISTS: [string, "gateway" | "ingest" | "export"][] = [
   ["/dispute/v1/tenants/{t}/disputes", "gateway"],

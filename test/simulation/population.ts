@@ -35,9 +35,10 @@ export type Population = {
   imports: ImportedFile[];
 };
 
+/** Records whose names are keys that both tenants have. */
 const several = <S>(tenantId: TenantId, what: string, count: number, state: S): Tracked<S>[] =>
   Array.from({ length: count }, (_, index) => ({
-    name: `${tenantId}-${what}-${index}`,
+    name: `${what}-${index}`,
     tenantId,
     states: [state],
   }));
@@ -60,9 +61,10 @@ export const createPopulation = (tenantId: TenantId): Population => ({
 
 /** Creates a record that does not exist yet, under a name of its own. */
 export const addTo = {
-  disputes: (to: Population): TrackedDispute => {
+  disputes: (to: Population, documentNumber: string): TrackedDispute => {
     const name = `${to.tenantId}-dispute-${to.disputes.length}`;
-    const dispute: TrackedDispute = { name, tenantId: to.tenantId, states: [noDispute] };
+    const { tenantId } = to;
+    const dispute: TrackedDispute = { name, tenantId, states: [noDispute], documentNumber };
     to.disputes.push(dispute);
     return dispute;
   },

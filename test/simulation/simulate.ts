@@ -1,9 +1,10 @@
+import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { openInspector } from "./inspector.ts";
 import { startNode } from "./node.ts";
 import { checkEverything } from "./final.ts";
 import { send } from "./client.ts";
 import type { Asked, Body } from "./records.ts";
-import { Stuck } from "./scheduler.ts";
+import { Stuck, type Task } from "./scheduler.ts";
 import { type TenantId, TENANTS } from "./settings.ts";
 import { type Fixed, Simulation, Violation } from "./simulation.ts";
 import { stepBursts, stepCrashingJobs, stepOutside, stepRequests, stepTime } from "./steps.ts";
@@ -72,6 +73,15 @@ const setUp = async (world: World): Promise<Fixed> => {
       last = sent.outcome.body;
     }
     fixed[tenantId] = { disputeId: last.disputeId };
+    // Closes the disputes of a document that closes.
+    const setting = { tenantId, code: "CREDIT", value: true };
+    const { store, clock, life } = node;
+    const task: Task = { life, isOver: false };
+    void node.run(async () => {
+      await setApplyWhenInvoiceClosed({ store, clock }, setting);
+      task.isOver = true;
+    });
+    await world.scheduler.run([task]);
   }
   world.scheduler.end(node.life, "the end");
   return fixed as Fixed;

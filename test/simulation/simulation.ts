@@ -1,5 +1,6 @@
 import { ATTACHMENT_JOB } from "../../src/platform/services/dispute-attachments/job.ts";
 import { addPayments } from "../support/exports.ts";
+import { listCascades } from "./cascades.ts";
 import { type Choice, CHOICES, type Choosing, readRows } from "./choose.ts";
 import { isAnonymous, nameOf, send, type Sending, type Sent } from "./client.ts";
 import { chooseImport, importFile } from "./imports.ts";
@@ -120,12 +121,14 @@ export class Simulation {
 
   choose(population: Population, node: Node): Choice | undefined {
     const { tenantId } = population;
+    const other = this.populations.find((one) => one !== population) ?? population;
     const choosing: Choosing = {
       world: this.world,
       population,
-      other: this.populations.find((one) => one !== population) ?? population,
+      other,
       now: node.clock(),
       disputeId: this.fixed[tenantId].disputeId,
+      otherDisputeId: this.fixed[other.tenantId].disputeId,
       onFault: (fault) => this.violate(fault),
       checkRows: this.#createRowCheck(population),
       checkPayments: this.#createPaymentCheck(population),
@@ -202,6 +205,8 @@ export class Simulation {
   /** Compares the answers to the requests of one step with each other, and with what was known before. */
   judge(judged: readonly { choice: Choice; sent: Sent }[]): void {
     const groups = new Map<Tracked<unknown>, Done<unknown>[]>();
+    const add = (record: Tracked<unknown>, done: Done<unknown>): void =>
+      void groups.set(record, [...(groups.get(record) ?? []), done]);
     for (const { choice, sent } of judged) {
       this.resolveLost(sent);
       const { outcome, text } = sent;
@@ -209,10 +214,10 @@ export class Simulation {
       this.#checkForeign(sent);
       if (outcome.kind === "answered" && outcome.status === 500) this.violate(`500: ${text}`);
       if (outcome.kind === "answered" && outcome.status < 300) choice.asked.learn?.(outcome.body);
-      if (choice.record === undefined) continue;
-      const done = groups.get(choice.record) ?? [];
-      done.push({ asked: choice.asked, outcome, text });
-      groups.set(choice.record, done);
+      if (choice.record !== undefined) add(choice.record, { asked: choice.asked, outcome, text });
+    }
+    for (const population of this.populations) {
+      for (const [dispute, done] of listCascades(population, judged)) add(dispute, done);
     }
     for (const [record, done] of groups) {
       const states = explain(record.states, done);

@@ -17,7 +17,7 @@ export const askCategory = (dice: Dice, code: string, tenantId: TenantId): Asked
   const path = categoriesOf(tenantId);
   const method = dice.pick(["POST", "POST", "GET", "DELETE"]);
   if (method === "POST") {
-    const description = `${code} ${dice.whole(1, 99)}`;
+    const description = `${tenantId} ${dice.whole(1, 99)}`;
     return {
       method,
       path,

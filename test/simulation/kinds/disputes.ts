@@ -3,9 +3,11 @@ import type { Asked, Tracked } from "../records.ts";
 import type { TenantId } from "../settings.ts";
 
 type State = { phase: "none" | "live" | "gone"; amount: number; status: number };
+export type DisputeState = State;
 
 /** A dispute; its PO number is its name, because its id is not known when its answer is lost. */
 export type TrackedDispute = Tracked<State> & {
+  documentNumber: string;
   id?: string;
   code?: string;
   /** The Idempotency-Key of its creation, and when it was first sent. */
@@ -32,7 +34,7 @@ export const createDispute = (
   amount: number,
   onFault: (fault: string) => void,
 ): Asked<State> => {
-  const { tenantId, name, key } = dispute;
+  const { tenantId, name, documentNumber, key } = dispute;
   return {
     method: "POST",
     path: pathOf(tenantId),
@@ -41,7 +43,7 @@ export const createDispute = (
     body: {
       amount,
       accountNumber: `${tenantId}-1`,
-      documentNumber: `${tenantId}-disputed`,
+      documentNumber,
       reasonCode: "WRONG",
       poNumber: name,
     },
@@ -105,6 +107,18 @@ const remove = ({ tenantId, id = "" }: TrackedDispute): Asked<State> => ({
     before.phase === "live"
       ? { status: 204, after: { ...before, phase: "gone" } }
       : { status: 404, after: before },
+});
+
+/** What the closure of its document does to the dispute, as the tenant has chosen a resolution for that. */
+export const endByClosure = ({ documentNumber }: TrackedDispute): Asked<State> => ({
+  method: "the closure of",
+  path: documentNumber,
+  as: "ingest",
+  effect: (before) => ({
+    status: 200,
+    after:
+      before.phase === "live" && before.status === OPEN ? { ...before, status: CLOSED } : before,
+  }),
 });
 
 /** A request to a dispute whose id is known. */

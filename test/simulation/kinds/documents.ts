@@ -6,7 +6,20 @@ import type { TenantId } from "../settings.ts";
 /** A document's model as plain data. */
 type State = { exists: boolean; isOpen: boolean; kept: [string, number][] };
 
+export type DocumentState = State;
+
 export const noDocument: State = { exists: false, isOpen: false, kept: [] };
+
+/** Every state in which a request may find a document, as far as it decides whether the request closes it. */
+export const DOCUMENT_STATES: State[] = [
+  noDocument,
+  { exists: true, isOpen: true, kept: [] },
+  { exists: true, isOpen: false, kept: [] },
+];
+
+/** Whether a change closes a document that was open or new. */
+export const closes = (before: State, after: State): boolean =>
+  (before.isOpen || !before.exists) && after.exists && !after.isOpen;
 
 const toModel = ({ exists, isOpen, kept }: State): Model => ({
   ...newModel(),
