@@ -13,6 +13,8 @@ export type Sent = {
   path: string;
   /** The wall clock of its node when it was sent. */
   at: number;
+  /** Whether the store could not write then. */
+  isStoreFull: boolean;
   outcome: Outcome;
   /** The text of its answer. */
   text: string;
@@ -72,7 +74,8 @@ export const send = (
   const task: Task = { life: node.life, isOver: false };
   const outcome: Outcome = { kind: "lost", applied: undefined };
   const at = node.clock();
-  const sent: Sent = { number, tenantId, as, method, path, at, outcome, text: "" };
+  const { isStoreFull } = world.disk;
+  const sent: Sent = { number, tenantId, as, method, path, at, isStoreFull, outcome, text: "" };
   world.tell(`  ${node.life.name} <- ${number} ${tenantId} ${method} ${path}`);
   const answer = async (): Promise<void> => {
     const response = await node.platform.fetch(build(world, tenantId, number, asked));

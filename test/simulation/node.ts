@@ -4,7 +4,12 @@ import { Kysely, type KyselyPlugin } from "kysely";
 import { createLog } from "../../src/kit/log.ts";
 import { createNetworks } from "../../src/kit/network.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
-import type { Db, Snapshot, Store } from "../../src/platform/store/port.ts";
+import {
+  type Db,
+  type Snapshot,
+  type Store,
+  StoreUnavailable,
+} from "../../src/platform/store/port.ts";
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { addFunctions } from "../../src/platform/store/sqlite/reader/functions.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
@@ -41,16 +46,20 @@ type Act<T> = (tx: Db) => Promise<T>;
 
 /** Runs a transaction of a node, whose beginning, commit and end wait for their turn. */
 const runInTurns = async <T>(
-  { scheduler }: World,
+  world: World,
   life: Life,
   act: Act<T>,
   run: (act: Act<T>) => Promise<T>,
 ): Promise<T> => {
-  await scheduler.turn(life, "begins");
+  await world.scheduler.turn(life, "begins");
+  const { scheduler } = world;
   const within = createPlugin(() => scheduler.touch(life, "statement"));
   const attempt = run(async (tx) => {
     const made = await act(tx.withPlugin(within));
     await scheduler.turn(life, "commits");
+    if (world.disk.isStoreFull) {
+      throw new StoreUnavailable(new Error("database or disk is full"));
+    }
     return made;
   });
   const result = await attempt.catch(async (error: unknown) => {

@@ -212,7 +212,7 @@ export class Simulation {
       const { outcome, text } = sent;
       this.check(() => choice.check?.(outcome));
       this.#checkForeign(sent);
-      if (outcome.kind === "answered" && outcome.status === 500) this.violate(`500: ${text}`);
+      if (this.#isFailure(outcome)) this.violate(`a failure without a reason: ${text}`);
       if (outcome.kind === "answered" && outcome.status < 300) choice.asked.learn?.(outcome.body);
       if (choice.record !== undefined) add(choice.record, { asked: choice.asked, outcome, text });
     }
@@ -230,6 +230,12 @@ export class Simulation {
       delete record.isBusy;
     }
     this.check(() => this.limits.check(judged.map(({ sent }) => sent)));
+  }
+
+  /** The store and the files may be unavailable while the disk is full; an ended node does not answer at all. */
+  #isFailure(outcome: Sent["outcome"]): boolean {
+    if (outcome.kind === "lost") return false;
+    return outcome.status === 503 ? !this.world.disk.isFull : outcome.status >= 500;
   }
 
   #checkForeign({ tenantId, path, text, number }: Sent): void {

@@ -98,7 +98,7 @@ export const stepJobs = async (
   const tasks = nodes.map((node) => simulation.start(node, () => node.platform.worker.runDue()));
   await simulation.run([...tasks, ...beside]);
   simulation.check(() => simulation.exports.observe(from, simulation.now));
-  if (!tasks.every(({ isOver }) => isOver)) return;
+  if (!tasks.every(({ isOver }) => isOver) || simulation.world.disk.isStoreFull) return;
   const slots = new Set(inspector.runs().map((run) => `${run.schedule_id} ${run.slot_at}`));
   const stillDue = new Set(inspector.dueSchedules(earliest).map(({ id }) => id));
   for (const { id, next_run_at: slot } of due) {
@@ -183,8 +183,12 @@ export const stepOutside = async (simulation: Simulation): Promise<void> => {
     ],
     [
       () => {
-        world.disk.isFull = !world.disk.isFull && dice.chance(0.5);
-        world.tell(`the disk is ${world.disk.isFull ? "full" : "not full"}`);
+        const { disk } = world;
+        disk.isFull = !disk.isFull && dice.chance(0.5);
+        disk.isStoreFull = disk.isFull && dice.chance(0.3);
+        world.tell(
+          `the disk is ${disk.isFull ? "full" : "not full"}, for files${disk.isStoreFull ? " and store" : ""}`,
+        );
         return [];
       },
       2,

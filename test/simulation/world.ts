@@ -20,7 +20,8 @@ export type World = {
   accounts: Template["accounts"];
   limits: Limits;
   delaysMs: readonly number[];
-  disk: { isFull: boolean; keptAt: Map<string, number> };
+  /** A full disk takes no files; one of the store takes no transactions either. */
+  disk: { isFull: boolean; isStoreFull: boolean; keptAt: Map<string, number> };
   /** How far the wall clocks were set forward or back, in milliseconds. */
   clockOffset: number;
   newId: NewId;
@@ -57,7 +58,7 @@ export const createWorld = (template: Template, seed: number, parent: string): W
     accounts: template.accounts,
     limits: dice.chance(0.25) ? LOW_LIMITS : NO_LIMITS,
     delaysMs: DELAYS_MS,
-    disk: { isFull: false, keptAt: new Map() },
+    disk: { isFull: false, isStoreFull: false, keptAt: new Map() },
     clockOffset: 0,
     newId: createRandomId(randomBytes),
     randomBytes,
