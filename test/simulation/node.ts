@@ -67,6 +67,7 @@ const runInTurns = async <T>(
     if (life.hasEnded) await new Promise(() => {});
     throw error;
   });
+  world.afterCommit(life);
   await scheduler.turn(life, "committed");
   return result;
 };

@@ -2,6 +2,7 @@ import { ATTACHMENT_JOB } from "../../src/platform/services/dispute-attachments/
 import { addPayments } from "../support/exports.ts";
 import { listCascades } from "./cascades.ts";
 import { type Choice, CHOICES, type Choosing, readRows } from "./choose.ts";
+import { createClaimCheck } from "./claims.ts";
 import { isAnonymous, nameOf, send, type Sending, type Sent } from "./client.ts";
 import { chooseImport, importFile } from "./imports.ts";
 import { checkRows, createExportCheck } from "./exports.ts";
@@ -47,6 +48,8 @@ export class Simulation {
   #imports = 0;
   /** The claims on scans that the end of a process has left, by the id of the file. */
   readonly interrupted = new Map<string, Set<string>>();
+  /** The fault that a check has found while a step ran. */
+  #fault: string | undefined;
 
   constructor(world: World, fixed: Fixed) {
     this.world = world;
@@ -54,6 +57,10 @@ export class Simulation {
     this.inspector = openInspector(world.folder);
     this.exports = createExportCheck(this.inspector);
     this.limits = createLimitCheck(world.limits);
+    const checkClaims = createClaimCheck(this.inspector, world.timeOf);
+    world.afterCommit = (life) => {
+      this.#fault ??= checkClaims(life);
+    };
     // Each run leaves out some kinds, so that others meet more often.
     this.#weights = KINDS.map((kind) => [kind, world.dice.pick([0, 1, 1, 2, 5])] as const);
     this.#weights.push(["list", 1], ["schedule", 1], ["webhook", 1]);
@@ -84,6 +91,7 @@ export class Simulation {
   /** Runs what was begun, then forgets nodes that have ended. */
   async run(tasks: readonly Task[]): Promise<void> {
     await this.world.scheduler.run(tasks);
+    if (this.#fault !== undefined) this.violate(this.#fault);
     for (const [name, node] of this.#nodes) {
       node.life.endsAt = 0;
       if (!node.life.hasEnded) continue;
@@ -251,6 +259,7 @@ export class Simulation {
   }
 
   async close(): Promise<void> {
+    this.world.afterCommit = () => {};
     for (const node of this.nodes) this.world.scheduler.end(node.life, "the end");
     this.inspector.close();
   }

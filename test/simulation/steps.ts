@@ -168,7 +168,7 @@ export const stepTime = async ({ world, limits }: Simulation): Promise<void> => 
   await scheduler.pass(leap);
 };
 
-/** What operators and the rest of the world do. */
+/** The acts of operators and of the rest of the world. */
 export const stepOutside = async (simulation: Simulation): Promise<void> => {
   const { world } = simulation;
   const { dice } = world;

@@ -6,7 +6,7 @@ import type { NewId } from "../../src/kit/ids.ts";
 import { createDice, type Dice } from "../support/dice.ts";
 import { createOutside, type Outside } from "./outside.ts";
 import { createRandomBytes, createRandomId } from "./randomness.ts";
-import { Scheduler } from "./scheduler.ts";
+import { type Life, Scheduler } from "./scheduler.ts";
 import { BEGINNING, DELAYS_MS, type Limits, LOW_LIMITS, NO_LIMITS } from "./settings.ts";
 import { copyTemplate, type Template } from "./template.ts";
 
@@ -22,7 +22,9 @@ export type World = {
   delaysMs: readonly number[];
   /** A full disk takes no files; one of the store takes no transactions either. */
   disk: { isFull: boolean; isStoreFull: boolean; keptAt: Map<string, number> };
-  /** How far the wall clocks were set forward or back, in milliseconds. */
+  /** Called after each commit of a process. */
+  afterCommit(life: Life): void;
+  /** Milliseconds by which the wall clocks were set forward or back. */
   clockOffset: number;
   newId: NewId;
   randomBytes(size: number): Buffer;
@@ -59,6 +61,7 @@ export const createWorld = (template: Template, seed: number, parent: string): W
     limits: dice.chance(0.25) ? LOW_LIMITS : NO_LIMITS,
     delaysMs: DELAYS_MS,
     disk: { isFull: false, isStoreFull: false, keptAt: new Map() },
+    afterCommit: () => {},
     clockOffset: 0,
     newId: createRandomId(randomBytes),
     randomBytes,
