@@ -264,11 +264,18 @@ export const keepOwn = (own: string[], { change }: Deed, answer: Answer): void =
   if (change.kind === "delete") own.splice(own.indexOf(change.id), 1);
 };
 
+/** The fields that the answer to a change must have. */
+const dueFields = ({ change }: Deed): Fields => {
+  if (change.kind === "create") return change.sent;
+  return change.kind === "update" ? change.shown : {};
+};
+
 /** The request came back with an answer: it must be the one that was due, and holds from now on. */
 export const acknowledge = (world: World, deed: Deed, answer: Answer): void => {
-  if (answer.status !== expectedStatus(deed)) {
+  const { accountName: _accountName, ...shown } = (answer.body ?? {}) as Fields;
+  const isRight = Object.entries(dueFields(deed)).every(([name, value]) => shown[name] === value);
+  if (answer.status !== expectedStatus(deed) || !isRight) {
     throw new Error(`${deed.method} ${deed.path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
-  const { accountName: _accountName, ...shown } = (answer.body ?? {}) as Fields;
   apply(world, deed, shown);
 };
