@@ -19,7 +19,7 @@ export type Answer = {
 export type Server = {
   pid: number;
   url: string;
-  /** Rejects when the connection ends before the whole answer is there. */
+  /** Rejects when the connection or the deadline ends before the whole answer is there. */
   send(asked: Asked): Promise<Answer>;
   /** Ends the process as the power would. */
   kill(): Promise<void>;
@@ -28,6 +28,16 @@ export type Server = {
   stop(): Promise<void>;
   stderr(): string;
 };
+
+/** An answer that takes longer is a hang. Longer than three waits for S3, or a login of PgBouncer at PostgreSQL. */
+export const DEADLINE_MS = 90_000;
+
+/** The answer, or undefined if the connection ended before it. @throws the TimeoutError of a hang */
+export const unlessCut = <T>(asked: Promise<T>): Promise<T | undefined> =>
+  asked.catch((error: unknown) => {
+    if (error instanceof DOMException && error.name === "TimeoutError") throw error;
+    return undefined;
+  });
 
 const UNLIMITED = { RECEIVABLES_GATEWAY_RATE_MINUTE: "0", RECEIVABLES_LOGIN_RATE_MINUTE: "0" };
 
@@ -42,6 +52,7 @@ const sender =
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       body: body === undefined ? null : JSON.stringify(body),
+      signal: AbortSignal.timeout(DEADLINE_MS),
     });
     const text = await answer.body.text();
     return {

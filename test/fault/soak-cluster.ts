@@ -35,7 +35,9 @@ export type SoakCluster = {
   /** Ends a node as the power would, and starts it again: 0 and 1 are platforms, 2 is the MCP node. */
   kill(node: number): Promise<void>;
   restartDatabase(): Promise<void>;
+  crashDatabase(): Promise<void>;
   restartPooler(): Promise<void>;
+  hasPooler: boolean;
   /** Has the database's tables; undefined where this process may not mount. */
   disk: SmallDisk | undefined;
   /** Sets the wall clock of a node forward or back by milliseconds, from the machine's. */
@@ -96,7 +98,7 @@ export const startSoakCluster = async (minutes: number): Promise<SoakCluster> =>
     startFakeS3(),
     startReceiver(),
   ]);
-  const disk = mountSmallDisk(join(folder, "disk"), 96 + 32 * minutes);
+  const disk = mountSmallDisk(join(folder, "disk"), 96 + 32 * Math.ceil(minutes));
   await chmod(folder, 0o755);
   const databaseUrl = await createOn(disk, postgres.url);
   const pooler = await startPooler(join(folder, "pgbouncer"), databaseUrl);
@@ -148,6 +150,8 @@ export const startSoakCluster = async (minutes: number): Promise<SoakCluster> =>
       else cluster.mcp = next;
     },
     restartDatabase: () => postgres.restart(),
+    crashDatabase: () => postgres.crash(),
+    hasPooler: HAS_PGBOUNCER,
     restartPooler: () => pooler.restart(),
     disk,
     setClock: (node, ms) => writeFile(clockOf(node), String(ms)),

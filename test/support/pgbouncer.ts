@@ -34,6 +34,7 @@ auth_type = any
 pool_mode = transaction
 default_pool_size = 8
 max_client_conn = 500
+server_login_retry = 1
 `,
   );
   // It refuses to run as root, and its user must be able to read the file.

@@ -1,5 +1,6 @@
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as pause } from "node:timers/promises";
 import pg from "pg";
 import { freePort } from "./free-port.ts";
 import { findFastFolder } from "./temporary-folder.ts";
@@ -22,7 +23,21 @@ const loadPackage = async () => {
   return EmbeddedPostgres;
 };
 
-export type Server = { url: string; restart(): Promise<void>; stop(): Promise<void> };
+export type Server = {
+  url: string;
+  restart(): Promise<void>;
+  /** Ends the server without a shutdown and starts it again, which recovers from the log. */
+  crash(): Promise<void>;
+  stop(): Promise<void>;
+};
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
 
 /** Starts a real PostgreSQL server. `stop` removes its folder, too. */
 export const startPostgres = async (settings: readonly string[] = []): Promise<Server> => {
@@ -59,6 +74,17 @@ export const startPostgres = async (settings: readonly string[] = []): Promise<S
     async restart() {
       await server.stop();
       await server.start();
+    },
+    async crash() {
+      const pid = Number.parseInt(readFileSync(join(folder, "data", "postmaster.pid"), "utf8"), 10);
+      // An immediate shutdown: it ends the processes of all connections too, which SIGKILL would leave.
+      process.kill(pid, "SIGQUIT");
+      while (isRunning(pid)) await pause(10);
+      const before = output.length;
+      await server.start();
+      if (!output.slice(before).join("").includes("was not properly shut down")) {
+        throw new Error("PostgreSQL was shut down instead of ended");
+      }
     },
     async stop() {
       await server.stop();

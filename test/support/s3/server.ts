@@ -1,16 +1,18 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
+import { setTimeout as pause } from "node:timers/promises";
 import type { S3Location } from "../../../src/platform/files/location.ts";
 import { closeNow, listen } from "../listen.ts";
 import { type Answer, BUCKET, createObjects, type Objects, Refused } from "./objects.ts";
 import { ACCESS_KEY, findSignatureFault, REGION, SECRET_KEY } from "./signature.ts";
 
-/** What goes wrong with one request: an error, no answer at all, or a body that is cut off or stops after so many bytes. */
+/** A failure of one request: an error, no answer at all, or a body that is cut off or stops after so many bytes, or comes in pieces with pauses of so many milliseconds. */
 export type Fault =
   | { status: number; code: string }
   | "silence"
   | { cut: number }
-  | { stop: number };
+  | { stop: number }
+  | { trickle: number };
 
 export type FakeS3 = {
   url: string;
@@ -86,6 +88,16 @@ const answer = (
   return act();
 };
 
+const PIECE_BYTES = 1024;
+
+const trickle = async (response: ServerResponse, bytes: Buffer, pauseMs: number): Promise<void> => {
+  for (let at = 0; at < bytes.length && !response.destroyed; at += PIECE_BYTES) {
+    response.write(bytes.subarray(at, at + PIECE_BYTES));
+    await pause(pauseMs);
+  }
+  response.end();
+};
+
 const send = (response: ServerResponse, { status, headers, body = "" }: Answer, fault?: Fault) => {
   const bytes = Buffer.from(body);
   response.writeHead(status, {
@@ -96,6 +108,8 @@ const send = (response: ServerResponse, { status, headers, body = "" }: Answer, 
     response.write(bytes.subarray(0, fault.cut), () => response.destroy());
   } else if (typeof fault === "object" && "stop" in fault) {
     response.write(bytes.subarray(0, fault.stop));
+  } else if (typeof fault === "object" && "trickle" in fault) {
+    void trickle(response, bytes, fault.trickle);
   } else response.end(bytes);
 };
 
