@@ -76,7 +76,8 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
   verifies("OP-30");
   it("ends without a store, while the process is alive", async () => {
     expect((await ready()).status).toBe(200);
-    await at.store.read.destroy();
+    const { store } = at;
+    await (store.dialect === "sqlite" ? store.close() : store.read.destroy());
     const { status, body } = await ready();
     expect([status, body.parts.store.ok, body.parts.files.ok]).toEqual([503, false, true]);
     expect((await at.call("GET", "/health")).status).toBe(200);
