@@ -149,6 +149,7 @@ export const doorBenchmarks: readonly Benchmark[] = [
     about: `tools/call over HTTP, ${CALLERS} callers, a platform that answers at once / a bare JSON-RPC loop on node:http`,
     unit: "ms CPU",
     aim: 10,
+    why: "a call also passes authentication, limits, the SDK, the schemas of arguments and answer, the client and the log; the loop only parses and answers",
     run: against("loop", "2026"),
   },
   {

@@ -90,6 +90,7 @@ export const httpBenchmarks: readonly Benchmark[] = [
     about: "a dispute over HTTP / a bare handler with the same SQLite read",
     unit: "ms",
     aim: 2.5,
+    why: "a request also passes routing, authentication, limits and the schema of its input, and its answer has the headers of the interface",
     run: (options) =>
       withServer([SERVER], async ({ url, bareUrl, ledger }: Served) => {
         const pool = new Pool(url, { connections: 1 });
