@@ -78,7 +78,7 @@ const dropResponse = (transport: Transport, id: MessageId): void => {
   };
 };
 
-/** Sends messages once what they answer is `settled`, in their order; where that fails, an answer becomes an error. */
+/** Sends each message after `settled`, in order; if `settled` rejects, an answer is sent as an error. */
 const sendSettled = (
   transport: Transport,
   settled: NonNullable<ServerOptions["settled"]>,

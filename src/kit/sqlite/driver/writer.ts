@@ -42,7 +42,7 @@ class Group {
   }
 }
 
-/** What flushes the log of a database to disk. */
+/** The flushes of a database's log that a writing connection needs. */
 export type Flushing = Pick<Flusher, "flush" | "flushNow" | "close">;
 
 type Run<T> = (connection: Connection) => T;
