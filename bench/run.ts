@@ -11,7 +11,7 @@ Runs the benchmarks whose names begin with one of the words given, or all of the
   --runs N   repetitions of each side that count (default 21)
   --json     one JSON object on standard output instead of a table
   --only     the benchmarks of exactly these names
-  --report   run all of them, compare with other servers, and write docs/benchmarks.md (default 5 repetitions)
+  --report   run all of them, compare with other servers, and write docs/benchmarks.md
 `;
 
 const figure = (value: number): string => value.toPrecision(3);
@@ -55,7 +55,7 @@ const { values, positionals } = parseArgs({
   },
 });
 
-const runs = Number(values.runs ?? (values.report ? 5 : 21));
+const runs = Number(values.runs ?? 21);
 const wanted = chosen(positionals, values.only);
 
 if (values.help || !(Number.isInteger(runs) && runs > 0) || wanted.length === 0) {

@@ -7,7 +7,7 @@ import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { findChunks, findLastCompleted } from "../../src/platform/store/export-runs.ts";
 import type { ExportRunRow } from "../../src/platform/store/tables.ts";
 import { inFolder } from "../folder.ts";
-import { atMost, type Benchmark, interleaved, wallMs } from "../measure.ts";
+import { type Benchmark, interleaved, wallMs } from "../measure.ts";
 import { type Bench, openLedgers } from "./ledger.ts";
 import { fillPayments } from "./payment-rows.ts";
 
@@ -93,8 +93,7 @@ export const exportBenchmarks: readonly Benchmark[] = [
         };
         const samples = await interleaved(
           { ours: () => wallMs(() => exports.run()), base: () => wallMs(write) },
-          // A run takes a tenth of a second, and five of them vary by a third.
-          atMost(21, options, 5),
+          { ...options, warmUp: 5 },
         );
         await exports.close();
         return samples;

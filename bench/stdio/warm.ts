@@ -16,9 +16,6 @@ type Pair = { ours: Host; base: Host; request: Request };
 // A single round trip is too short to measure by itself.
 const BATCH = 20;
 
-/** Fewer batches would measure a process whose code is still being compiled, and all of them take only a second. */
-const LEAST_RUNS = 21;
-
 const perRequest = async (host: Host, { method, params }: Request): Promise<number> =>
   (await wallMs(() => inTurn(BATCH, () => host.request(method, params)))) / BATCH;
 
@@ -30,7 +27,7 @@ const structured = async (host: Host, { method, params }: Request): Promise<unkn
 /** Round trips of two processes that are up and have answered the same before. */
 const compare =
   (prepare: (programs: Programs) => Promise<Pair>) =>
-  ({ runs }: Options): Promise<Samples> =>
+  (options: Options): Promise<Samples> =>
     withPrograms(async (programs) => {
       const { ours, base, request } = await prepare(programs);
       try {
@@ -42,7 +39,7 @@ const compare =
           ours: () => perRequest(ours, request),
           base: () => perRequest(base, request),
         };
-        return await interleaved(sides, { runs: Math.max(runs, LEAST_RUNS), warmUp: 5 });
+        return await interleaved(sides, { ...options, warmUp: 5 });
       } finally {
         await Promise.all([ours.end(), base.end()]);
       }
