@@ -96,6 +96,17 @@ describe("invalid tokens from one address", () => {
     expect((await ask("wrong")).status).toBe(401);
   });
 
+  verifies("C-89");
+  it("are refused for a minute at most, also when the clock is set back", async () => {
+    const { ask, flood, clock } = await serveGate(verify);
+    await flood(MOST);
+    clock.advance(-60 * MINUTE);
+    const refused = await ask("wrong");
+    expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "60"]);
+    clock.advance(MINUTE);
+    expect((await ask("wrong")).status).toBe(401);
+  });
+
   verifies("OP-33");
   it("are logged at warn with the address, up to the limit and without the token", async () => {
     const { ask, flood, logged } = await serveGate(verify);

@@ -65,6 +65,20 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     await database.remove();
   });
 
+  it("ends a window within its length, also when the clock was set back", async () => {
+    const database = await dialect.create();
+    const store = await database.openOauth();
+    let now = NOW;
+    const storage = createStorage(store, () => now);
+    await storage.countAttempt("key", 1000);
+    now -= 60_000;
+    expect(await storage.countAttempt("key", 1000)).toEqual({ count: 2, endsAt: now + 1000 });
+    now += 1000;
+    expect(await storage.countAttempt("key", 1000)).toEqual({ count: 1, endsAt: now + 1000 });
+    await store.close();
+    await database.remove();
+  });
+
   it("removes expired records and counters", async () => {
     const database = await dialect.create();
     const store = await database.openOauth();

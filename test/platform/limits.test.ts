@@ -305,6 +305,25 @@ describe.each(dialects)("a count that is undone ($name)", (dialect) => {
   });
 });
 
+describe.each(dialects)(
+  "a window that was opened before the clock was set back ($name)",
+  (dialect) => {
+    verifies("D-RATE");
+    it("keeps its count, and ends its length from now at the latest", async () => {
+      const database = await dialect.createMigrated();
+      const store = await database.open();
+      await count(store.counting, "key", 9 * MINUTE, MINUTE);
+      const second = await count(store.counting, "key", 2 * MINUTE, MINUTE);
+      expect(second).toEqual({ count: 2, window_ends_at: 3 * MINUTE });
+      const third = await count(store.counting, "key", 2.5 * MINUTE, MINUTE);
+      expect(third).toEqual({ count: 3, window_ends_at: 3 * MINUTE });
+      expect((await count(store.counting, "key", 3 * MINUTE, MINUTE)).count).toBe(1);
+      await store.close();
+      await database.remove();
+    });
+  },
+);
+
 describe.each(dialects)("rate limits of several processes ($name)", (dialect) => {
   verifies("EX-03", "D-RATE");
   it("allow together as many requests as one process would, in either window", async () => {

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { setImmediate } from "node:timers/promises";
 import { afterEach, expect, it } from "vitest";
-import { MINUTE } from "../../src/kit/clock.ts";
+import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { type Answered, type Asked, behindProxy, servePlatform } from "../support/addresses.ts";
 import { LoginGuard } from "../../src/platform/login-guard.ts";
 import { MASTER_KEY, onEveryStore, type TestPlatform } from "../support/platform.ts";
@@ -73,6 +73,22 @@ onEveryStore(
       at().clock.advance(16 * MINUTE);
       const invented = await flood(() => "invented@guess-many.example");
       expect(statusesOf(invented)[401]).toBe(ACCOUNT_BUDGET);
+    });
+
+    verifies("C-90");
+    it("lock an account for a quarter of an hour at most, also when the clock is set back", async () => {
+      const { login } = await open(at());
+      const user = await at().tenant("guess-back");
+      const guess = () => login(user.email, "guess", { from: "127.0.1.200" });
+      for (let left = 10; left > 0; left -= 1) expect((await guess()).status).toBe(401);
+      at().clock.advance(-5 * HOUR);
+      const refused = await guess();
+      expect([refused.status, refused.headers["retry-after"]]).toEqual([429, "900"]);
+      at().clock.advance(14 * MINUTE);
+      expect((await guess()).status).toBe(429);
+      at().clock.advance(MINUTE);
+      expect((await login(user.email, user.password, { from: "127.0.1.200" })).status).toBe(200);
+      at().clock.advance(5 * HOUR);
     });
 
     verifies("C-90", "OP-13");

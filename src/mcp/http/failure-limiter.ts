@@ -25,9 +25,14 @@ export const createFailureLimiter = (now: Clock): FailureLimiter => {
   const windows = new LRUCache<string, Window>({ max: FAILURE_LIMITS.networks });
 
   const openWindow = (network: string): Window => {
+    const endsAt = now() + MINUTE;
     const known = windows.get(network);
-    if (known !== undefined && now() < known.endsAt) return known;
-    const started = { failures: 0, endsAt: now() + MINUTE };
+    if (known !== undefined && now() < known.endsAt) {
+      // The clock may have been set back since the window was opened.
+      known.endsAt = Math.min(known.endsAt, endsAt);
+      return known;
+    }
+    const started = { failures: 0, endsAt };
     windows.set(network, started);
     return started;
   };

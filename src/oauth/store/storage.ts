@@ -178,6 +178,7 @@ const makeRoom = async (tx: Db, kind: string, max: number): Promise<void> => {
   if (oldest !== undefined) await remove(tx, kind, oldest.id);
 };
 
+/** A window that was opened before the clock was set back ends `windowMs` from now at the latest. */
 const countAttempt = async (tx: Db, key: string, now: number, windowMs: number) => {
   const endsAt = now + windowMs;
   const row = await tx
@@ -186,7 +187,7 @@ const countAttempt = async (tx: Db, key: string, now: number, windowMs: number) 
     .onConflict((conflict) =>
       conflict.column("key").doUpdateSet({
         count: sql`case when sign_in_counters.window_ends_at > ${now} then sign_in_counters.count + 1 else 1 end`,
-        window_ends_at: sql`case when sign_in_counters.window_ends_at > ${now} then sign_in_counters.window_ends_at else ${endsAt} end`,
+        window_ends_at: sql`case when sign_in_counters.window_ends_at > ${now} and sign_in_counters.window_ends_at < ${endsAt} then sign_in_counters.window_ends_at else ${endsAt} end`,
       }),
     )
     .returning(["count", "window_ends_at"])

@@ -19,7 +19,7 @@ const counting = prepareQuery((db: Db, key: string, now: number, endsAt: number)
     .onConflict((conflict) =>
       conflict.column("key").doUpdateSet({
         count: sql`case when counters.window_ends_at > ${now} then counters.count + 1 else 1 end`,
-        window_ends_at: sql`case when counters.window_ends_at > ${now} then counters.window_ends_at else ${endsAt} end`,
+        window_ends_at: sql`case when counters.window_ends_at > ${now} and counters.window_ends_at < ${endsAt} then counters.window_ends_at else ${endsAt} end`,
       }),
     )
     .returning(["count", "window_ends_at"]),
@@ -27,7 +27,10 @@ const counting = prepareQuery((db: Db, key: string, now: number, endsAt: number)
 
 type Counted = Pick<CounterRow, "count" | "window_ends_at">;
 
-/** Increments the count of the key's window; the first event opens the window. */
+/**
+ * Increments the count of the key's window; the first event opens the window. A window that was opened before the clock
+ * was set back keeps its count, and ends `windowMs` from now at the latest.
+ */
 export const count = async (
   db: Db,
   key: string,
