@@ -92,10 +92,11 @@ const chooseFile: Choose = ({ world: { dice }, population, disputeId }) => {
   const known = population.files.filter(({ id }) => id !== undefined);
   const file = known.length > 0 && dice.chance(0.7) ? dice.pick(known.slice(-2)) : undefined;
   if (file !== undefined) {
+    const isSent = file.states.every(({ phase }) => phase !== "announced");
     return on(
       file,
       dice.weigh([
-        [sendFile(file), 4],
+        [sendFile(file), isSent ? 1 : 9],
         [readFile(file, disputeId), 2],
         [removeFile(file, disputeId), 1],
       ]),

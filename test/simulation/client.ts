@@ -18,6 +18,8 @@ export type Sent = {
   outcome: Outcome;
   /** The text of its answer. */
   text: string;
+  /** The seconds after which it may be sent again, where its answer says so. */
+  retryAfter: number;
 };
 
 export type Sending = { sent: Sent; task: Task };
@@ -75,7 +77,8 @@ export const send = (
   const outcome: Outcome = { kind: "lost", applied: undefined };
   const at = node.clock();
   const { isStoreFull } = world.disk;
-  const sent: Sent = { number, tenantId, as, method, path, at, isStoreFull, outcome, text: "" };
+  const answered = { outcome, text: "", retryAfter: 0 };
+  const sent: Sent = { number, tenantId, as, method, path, at, isStoreFull, ...answered };
   world.tell(`  ${node.life.name} <- ${number} ${tenantId} ${method} ${path}`);
   const answer = async (): Promise<void> => {
     const response = await node.platform.fetch(build(world, tenantId, number, asked));
@@ -84,6 +87,7 @@ export const send = (
     const { status } = response;
     sent.outcome = { kind: "answered", status, body: parse(text) };
     sent.text = text;
+    sent.retryAfter = Number(response.headers.get("Retry-After") ?? 0);
     world.tell(`  ${node.life.name} -> ${number} ${status} ${text.slice(0, 300)}`);
     task.isOver = true;
   };

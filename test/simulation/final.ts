@@ -319,8 +319,8 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   await simulation.startNodes();
   world.disk.isFull = false;
   world.disk.isStoreFull = false;
-  // Past all leases, also those from before a clock was set back.
-  await world.scheduler.pass(3 * HOUR);
+  // Past all leases and windows of limits, also those from before a clock was set back.
+  await world.scheduler.pass(2 * HOUR + world.setBackMs);
   await stepJobs(simulation, simulation.nodes);
   simulation.check(() => simulation.exports.checkSlots(populations));
   for (const population of populations) await removeSchedules(simulation, population);

@@ -1,4 +1,4 @@
-import { HOUR, MINUTE } from "../../src/kit/clock.ts";
+import { HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
 import type { Sent } from "./client.ts";
 import type { Limits } from "./settings.ts";
 
@@ -31,6 +31,14 @@ const isAdmitted = ({ outcome, as }: Sent): boolean =>
   outcome.kind === "answered" &&
   outcome.status !== 429 &&
   (as === "guess" || outcome.status !== 401);
+
+/** Checks that a refused request is told to wait for the end of a window, which has a bounded length. */
+const checkWait = (limits: Limits, { as, number, retryAfter, outcome }: Sent): void => {
+  if (outcome.kind === "lost" || outcome.status !== 429) return;
+  const longestMs = Math.max(MINUTE, ...windowsOf(limits, as).map(({ ms }) => ms));
+  if (retryAfter >= 1 && retryAfter * SECOND <= longestMs) return;
+  throw new Error(`request ${number} as ${as} is told to wait for ${retryAfter} s`);
+};
 
 /** Whether it is not known if a request was counted. */
 const isUnclear = ({ outcome }: Sent): boolean => outcome.kind === "lost" || outcome.status === 503;
@@ -67,6 +75,8 @@ export const createLimitCheck = (limits: Limits) => {
     const isOpen = before !== undefined && first < before.endsBy;
     const count = isOpen ? before : open(window, sent);
     if (count === undefined) return;
+    // The node that counts has the window end by its own clock, which may be behind that of the one that opened it.
+    count.endsFrom = Math.min(count.endsFrom, first + ms);
     count.admitted += sent.filter(isAdmitted).length;
     counts.set(subject, count);
     if (count.admitted > quota) {
@@ -76,6 +86,7 @@ export const createLimitCheck = (limits: Limits) => {
 
   return {
     check(sent: readonly Sent[]): void {
+      for (const one of sent) checkWait(limits, one);
       const counted = sent.filter(({ as }) => as !== "visitor");
       const bySubject = Map.groupBy(counted, ({ as, tenantId }) => `${as} ${tenantId}`);
       for (const [subject, group] of bySubject) {

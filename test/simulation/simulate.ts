@@ -7,7 +7,14 @@ import type { Asked, Body } from "./records.ts";
 import { Stuck, type Task } from "./scheduler.ts";
 import { type TenantId, TENANTS } from "./settings.ts";
 import { type Fixed, Simulation, Violation } from "./simulation.ts";
-import { stepBursts, stepCrashingJobs, stepOutside, stepRequests, stepTime } from "./steps.ts";
+import {
+  stepBursts,
+  stepCrashingJobs,
+  stepCrashingScans,
+  stepOutside,
+  stepRequests,
+  stepTime,
+} from "./steps.ts";
 import { createTemplate, type Template } from "./template.ts";
 import { createWorld, type World } from "./world.ts";
 
@@ -113,6 +120,7 @@ const takeStep = async (simulation: Simulation): Promise<void> => {
     [() => stepTime(simulation), 4],
     [() => stepOutside(simulation), 2],
     [() => stepCrashingJobs(simulation), 4],
+    [() => stepCrashingScans(simulation), 2],
     [() => stepBursts(simulation), limits.exportPerHour > 0 ? 2 : 0],
   ]);
   await step();

@@ -127,7 +127,11 @@ export class Simulation {
     return sending;
   }
 
-  choose(population: Population, node: Node): Choice | undefined {
+  choose(
+    population: Population,
+    node: Node,
+    kind: Kind = this.world.dice.weigh(this.#weights),
+  ): Choice | undefined {
     const { tenantId } = population;
     const other = this.populations.find((one) => one !== population) ?? population;
     const choosing: Choosing = {
@@ -141,7 +145,7 @@ export class Simulation {
       checkRows: this.#createRowCheck(population),
       checkPayments: this.#createPaymentCheck(population),
     };
-    return CHOICES[this.world.dice.weigh(this.#weights)](choosing);
+    return CHOICES[kind](choosing);
   }
 
   #createRowCheck(population: Population): Choosing["checkRows"] {

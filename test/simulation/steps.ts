@@ -26,6 +26,10 @@ export const stepRequests = async (simulation: Simulation): Promise<void> => {
   if (dice.chance(0.15)) {
     tasks.push(simulation.importFile(simulation.pickNode(), dice.pick(populations)));
   }
+  if (dice.chance(0.05)) {
+    const node = simulation.pickNode();
+    tasks.push(simulation.start(node, () => node.platform.sweep()));
+  }
   for (let left = dice.whole(1, MOST_AT_ONCE); left > 0; left -= 1) {
     const node = simulation.pickNode();
     const population = dice.pick(populations);
@@ -108,6 +112,34 @@ export const stepJobs = async (
   }
 };
 
+/** More than the lease of a scan. */
+const AFTER_LEASE_MS = 2 * MINUTE;
+/** More than a scan takes. */
+const MOST_CALLS_OF_A_SCAN = 16;
+
+/** Announces a file, sends it, and ends nodes while they scan it. */
+export const stepCrashingScans = async (simulation: Simulation): Promise<void> => {
+  const { world, populations } = simulation;
+  const { dice, scheduler } = world;
+  const population = dice.pick(populations);
+  for (let left = 2; left > 0; left -= 1) {
+    const node = simulation.pickNode();
+    const choice = simulation.choose(population, node, "file");
+    if (choice === undefined) continue;
+    const { sent, task } = simulation.send(node, population.tenantId, choice.asked);
+    await simulation.run([task]);
+    simulation.judge([{ choice, sent }]);
+  }
+  for (let left = dice.whole(1, 4); left > 0; left -= 1) {
+    await simulation.startNodes();
+    const node = simulation.pickNode();
+    simulation.end(node.life, dice.whole(1, MOST_CALLS_OF_A_SCAN));
+    await stepJobs(simulation, [node]);
+    await scheduler.pass(AFTER_LEASE_MS);
+  }
+  await simulation.startNodes();
+};
+
 /** More than the account admits within a quarter of an hour. */
 const GUESSES_AT_ONCE = 12;
 
@@ -158,7 +190,10 @@ export const stepTime = async ({ world, limits }: Simulation): Promise<void> => 
   if (dice.chance(0.1)) {
     const jump = dice.pick([-2 * HOUR, -5 * MINUTE, -3 * SECOND, 3 * SECOND, HOUR]);
     world.clockOffset += jump;
-    if (jump < 0) limits.forget();
+    if (jump < 0) {
+      world.setBackMs -= jump;
+      limits.forget();
+    }
     world.tell(`clocks are set by ${jump} ms`);
     return;
   }

@@ -26,6 +26,8 @@ export type World = {
   afterCommit(life: Life): void;
   /** Milliseconds by which the wall clocks were set forward or back. */
   clockOffset: number;
+  /** Milliseconds by which they were set back, in all. */
+  setBackMs: number;
   newId: NewId;
   randomBytes(size: number): Buffer;
   /** The wall clock of a node. */
@@ -63,6 +65,7 @@ export const createWorld = (template: Template, seed: number, parent: string): W
     disk: { isFull: false, isStoreFull: false, keptAt: new Map() },
     afterCommit: () => {},
     clockOffset: 0,
+    setBackMs: 0,
     newId: createRandomId(randomBytes),
     randomBytes,
     timeOf: (node) =>
