@@ -1,3 +1,4 @@
+import { respondWithText } from "../../kit/known-text.ts";
 import { formatDisposition } from "../files/name.ts";
 import type { FileAnswer, Listing, Page } from "../handlers.ts";
 import { buildCacheHeaders, computeEtag, matchesIfNoneMatch } from "./etag.ts";
@@ -159,5 +160,5 @@ export const toResponse = async (
     : {};
   const text = JSON.stringify(output);
   if (!isEmpty) done(Buffer.byteLength(text));
-  return new Response(text, { status, headers: { ...all, ...total } });
+  return respondWithText(text, { status, headers: { ...all, ...total } });
 };
