@@ -16,6 +16,9 @@ type Pair = { ours: Host; base: Host; request: Request };
 // A single round trip is too short to measure by itself.
 const BATCH = 20;
 
+/** The ratio of one pair of processes differs from that of the next by up to a quarter. */
+const PAIRS = 9;
+
 const perRequest = async (host: Host, { method, params }: Request): Promise<number> =>
   (await wallMs(() => inTurn(BATCH, () => host.request(method, params)))) / BATCH;
 
@@ -25,24 +28,33 @@ const structured = async (host: Host, { method, params }: Request): Promise<unkn
 };
 
 /** Round trips of two processes that are up and have answered the same before. */
+const measure = async ({ ours, base, request }: Pair, options: Options): Promise<Samples> => {
+  try {
+    const said = await structured(ours, request);
+    if (said === undefined || !isDeepStrictEqual(said, await structured(base, request))) {
+      throw new Error("the two programs answer differently");
+    }
+    const sides = {
+      ours: () => perRequest(ours, request),
+      base: () => perRequest(base, request),
+    };
+    return await interleaved(sides, { ...options, warmUp: 5 });
+  } finally {
+    await Promise.all([ours.end(), base.end()]);
+  }
+};
+
 const compare =
   (prepare: (programs: Programs) => Promise<Pair>) =>
   (options: Options): Promise<Samples> =>
     withPrograms(async (programs) => {
-      const { ours, base, request } = await prepare(programs);
-      try {
-        const said = await structured(ours, request);
-        if (said === undefined || !isDeepStrictEqual(said, await structured(base, request))) {
-          throw new Error("the two programs answer differently");
-        }
-        const sides = {
-          ours: () => perRequest(ours, request),
-          base: () => perRequest(base, request),
-        };
-        return await interleaved(sides, { ...options, warmUp: 5 });
-      } finally {
-        await Promise.all([ours.end(), base.end()]);
+      const all: Samples = { ours: [], base: [] };
+      for (let pair = 0; pair < PAIRS; pair += 1) {
+        const { ours, base } = await measure(await prepare(programs), options);
+        all.ours.push(...ours);
+        all.base.push(...base);
       }
+      return all;
     });
 
 const LIST: Request = { method: "tools/list" };
