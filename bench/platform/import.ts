@@ -187,6 +187,7 @@ export const importBenchmarks: readonly Benchmark[] = [
     about: `most memory of a process that imports ${10 * ROWS} documents / ${ROWS} of them`,
     unit: "MiB",
     aim: 1.25,
+    why: "the peak depends on when garbage is collected, and differs by a seventh between two runs of the same file",
     run: (options) =>
       inFolder((folder) =>
         interleaved(
