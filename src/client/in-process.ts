@@ -7,20 +7,15 @@ import type { Transport } from "./port.ts";
 export type InProcessNeeds = {
   fetch: (request: Request) => Promise<Response>;
   requestMs: number;
-  maxAnswerBytes?: number;
 };
 
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const ORIGIN = "http://localhost";
-/** Characters of a response that takes less time to parse than a turn of the event loop. */
+/** Longest text, in characters, that is parsed without letting others run first. */
 const SHORT_ANSWER = 16_384;
 
 /** The platform in this process: the same requests and answers, no socket. */
-export const createInProcessTransport = ({
-  fetch,
-  requestMs,
-  maxAnswerBytes = MAX_ANSWER_BYTES,
-}: InProcessNeeds): Transport => ({
+export const createInProcessTransport = ({ fetch, requestMs }: InProcessNeeds): Transport => ({
   // Request refuses a body on GET.
   getWithBody: false,
   requestMs,
@@ -28,13 +23,13 @@ export const createInProcessTransport = ({
     const { method, headers, body, signal } = request;
     if (signal.aborted) throw getAbortReason(signal);
     const sent = new Request(ORIGIN + request.target, { method, headers, body });
-    // As an option it would be followed by another signal, which costs as much as the rest of the request.
+    // As an option, Request would create a second signal that follows this one, which doubles its cost.
     Object.defineProperty(sent, "signal", { value: signal });
     const answer = await fetch(sent);
     const head = { status: answer.status, headers: Object.fromEntries(answer.headers) };
     const text = findText(answer);
     if (text !== undefined && text.length <= SHORT_ANSWER) return { ...head, body: text };
-    const read = await readBody(request, head, answer.body, maxAnswerBytes);
+    const read = await readBody(request, head, answer.body, MAX_ANSWER_BYTES);
     // The platform may have written a long answer in this turn of the event loop; others come before it is parsed.
     await setImmediate();
     return { ...head, ...read };

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { contract } from "../../src/contract/index.ts";
+import { respondWithText } from "../../src/kit/known-text.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { json, problem, wildServer } from "../support/wild-server.ts";
 import { verifies } from "../support/verifies.ts";
@@ -17,6 +18,13 @@ import {
 
 const wild = useWildClient();
 const { departments, audit_logs, assignees } = contract;
+
+const embed = (fetch: (request: Request) => Promise<Response>, requestMs = 5000) =>
+  createClient({
+    transport: createInProcessTransport({ requestMs, fetch }),
+    headerWord: "Platform",
+    log: silentLog,
+  });
 
 describe("the result of a call", () => {
   it("keeps fields that the schema does not name, and reads the headers that matter", async () => {
@@ -121,12 +129,34 @@ describe("the result of a call", () => {
   });
 
   it("times out if an embedded platform ignores its signal", async () => {
-    const inside = createClient({
-      transport: createInProcessTransport({ requestMs: 50, fetch: () => new Promise(() => {}) }),
-      headerWord: "Platform",
-      log: silentLog,
-    });
+    const inside = embed(() => new Promise(() => {}), 50);
     expect((await wild.refusal(readNote, noteArgs, inside)).message).toMatch(/in time/);
+  });
+
+  verifies("C-87");
+  it("aborts the request to an embedded platform when the caller cancels", async () => {
+    const stop = new AbortController();
+    const aborted = Promise.withResolvers<void>();
+    const inside = embed((request) => {
+      request.signal.addEventListener("abort", () => aborted.resolve());
+      stop.abort();
+      return new Promise(() => {});
+    });
+    const call = inside.call(readNote, noteArgs, key, { ...options, signal: stop.signal });
+    await expect(call).rejects.toMatchObject({ code: "unavailable" });
+    await aborted.promise;
+  });
+
+  it.each([
+    ["takes a short text of an embedded platform without its stream", 10, false],
+    ["reads a long text of an embedded platform from its stream", 100_000, true],
+  ])("%s", async (_title, length, isRead) => {
+    const text = JSON.stringify({ ...note, novelty: "x".repeat(length) });
+    const headers = { "Content-Type": "application/json", ETag: '"7"' };
+    const response = respondWithText(text, { headers });
+    const reply = await embed(async () => response).call(readNote, noteArgs, key, options);
+    expect(reply).toMatchObject({ status: 200, etag: '"7"', output: JSON.parse(text) });
+    expect(response.bodyUsed).toBe(isRead);
   });
 
   verifies("C-87");
