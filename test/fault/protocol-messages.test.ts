@@ -84,6 +84,16 @@ const overStdio = (env: Record<string, string>) => {
   return { running, next, say };
 };
 
+/** The same after the handshake of its protocol. */
+const openStdio = async (env: Record<string, string>, era: Era) => {
+  const opened = overStdio(env);
+  if (era === "2025") {
+    opened.say(`${INITIALIZE}\n${INITIALIZED}`);
+    await opened.next();
+  }
+  return opened;
+};
+
 beforeAll(async () => {
   service = await startPublishedService(dialects[0] as Dialect);
   await service.reseed();
@@ -110,11 +120,7 @@ describe.each<Era>(["2025", "2026"])("messages over stdio in the protocol of %s"
     `get an answer each, between lines that are none (FAULT_SEED=${SEED})`,
     { timeout: 10 * MINUTE },
     async () => {
-      const { running, next, say } = overStdio(service.env);
-      if (era === "2025") {
-        say(`${INITIALIZE}\n${INITIALIZED}`);
-        await next();
-      }
+      const { running, next, say } = await openStdio(service.env, era);
       let before: Memory | undefined;
       const faults: string[] = [];
       let results = 0;
@@ -147,11 +153,7 @@ describe.each<Era>(["2025", "2026"])("messages over stdio in the protocol of %s"
     "of more than 10 MiB are refused alone, and leave no memory in use",
     { timeout: 2 * MINUTE },
     async () => {
-      const { running, next, say } = overStdio(service.env);
-      if (era === "2025") {
-        say(`${INITIALIZE}\n${INITIALIZED}`);
-        await next();
-      }
+      const { running, next, say } = await openStdio(service.env, era);
       const ping = message(7, era, era === "2025" ? "ping" : "tools/list", "{}");
       let before: Memory | undefined;
       for (let index = 0; index < LONG_MESSAGES; index += 1) {
