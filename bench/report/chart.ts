@@ -5,9 +5,11 @@ export type Bar = { label: string; value: number; text: string; isOurs: boolean 
 export type Group = { title: string; bars: readonly Bar[]; mark?: number };
 
 const ROW = 24;
-/** Widths of a character of a label at most, of the longest bar, and of the figure after it. */
+/** Greatest average width of a label's characters. */
 const CHARACTER = 7.2;
+/** Width of the longest bar. */
 const ROOM = 460;
+/** Width of the figure after it. */
 const RIGHT = 130;
 const STYLE = `text{font:13px system-ui,sans-serif;fill:#1f2328}.g{font-weight:600}.t{fill:#59636e}.o{fill:#0969da}.p{fill:#8c959f}.m{stroke:#cf222e}
 @media(prefers-color-scheme:dark){text{fill:#f0f6fc}.t{fill:#9198a1}.o{fill:#4493f8}.p{fill:#656c76}.m{stroke:#f85149}}`;

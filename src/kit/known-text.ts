@@ -1,6 +1,6 @@
 const texts = new WeakMap<Response, string>();
 
-/** Creates a response with a text. A caller in this process finds it again without reading a stream. */
+/** Creates a response whose text {@link findText} returns, so that a caller in this process need not read a stream. */
 export const respondWithText = (text: string, init: ResponseInit): Response => {
   const response = new Response(text, init);
   texts.set(response, text);

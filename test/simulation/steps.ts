@@ -117,7 +117,7 @@ const AFTER_LEASE_MS = 2 * MINUTE;
 /** More than a scan takes. */
 const MOST_CALLS_OF_A_SCAN = 16;
 
-/** Announces a file, sends it, and ends nodes while they scan it. */
+/** Sends two requests about files of a tenant, mostly an upload, and ends nodes while they scan. */
 export const stepCrashingScans = async (simulation: Simulation): Promise<void> => {
   const { world, populations } = simulation;
   const { dice, scheduler } = world;
