@@ -1,0 +1,111 @@
+import { isUtf8 } from "node:buffer";
+
+/** The encoding of a text file and how it was found. */
+export type Encoding = {
+  /** A label of the WHATWG Encoding Standard, as {@link TextDecoder} takes it. */
+  label: string;
+  by: "byte order mark" | "declaration" | "content" | "map";
+};
+
+const HEAD_BYTES = 1024;
+const DECLARED = /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]{1,40})["']/;
+const NEWLINE = 10;
+const FIRST_C1 = 0x80;
+const LAST_C1 = 0x9f;
+
+const MARKS: readonly [label: string, bytes: readonly number[]][] = [
+  ["utf-8", [0xef, 0xbb, 0xbf]],
+  ["utf-16le", [0xff, 0xfe]],
+  ["utf-16be", [0xfe, 0xff]],
+];
+
+const findMark = (head: Uint8Array): string | undefined =>
+  MARKS.find(([, bytes]) => bytes.every((byte, place) => head[place] === byte))?.[0];
+
+const findDeclared = (head: Uint8Array): string | undefined => {
+  const label = DECLARED.exec(new TextDecoder("latin1").decode(head))?.[1];
+  try {
+    return label === undefined ? undefined : new TextDecoder(label).encoding;
+  } catch {
+    return undefined;
+  }
+};
+
+// Text in Latin letters as UTF-16 without a mark has a zero in every second byte.
+const findUtf16 = (head: Uint8Array): string | undefined => {
+  const zeros = (from: number): number =>
+    head.filter((byte, place) => place % 2 === from && byte === 0).length;
+  const most = head.length / 4;
+  if (zeros(1) > most && zeros(0) === 0) return "utf-16le";
+  return zeros(0) > most && zeros(1) === 0 ? "utf-16be" : undefined;
+};
+
+const isAscii = (bytes: Uint8Array): boolean => bytes.every((byte) => byte < FIRST_C1);
+
+/** Collects which encodings the lines of a file fit. Lines are split at bytes, because no encoding here uses LF otherwise. */
+const createSurvey = () => {
+  let held: Uint8Array = new Uint8Array();
+  const found = { multibyte: false, invalid: false, c1: false };
+  const judge = (bytes: Uint8Array): void => {
+    if (isUtf8(bytes)) {
+      found.multibyte ||= !isAscii(bytes);
+      return;
+    }
+    found.invalid = true;
+    found.c1 ||= bytes.some((byte) => byte >= FIRST_C1 && byte <= LAST_C1);
+  };
+  return {
+    push(chunk: Uint8Array): void {
+      const end = chunk.lastIndexOf(NEWLINE) + 1;
+      const whole =
+        held.length === 0 ? chunk.subarray(0, end) : Buffer.concat([held, chunk.subarray(0, end)]);
+      const rest = chunk.subarray(end);
+      if (end > 0) judge(whole);
+      held = end > 0 || held.length === 0 ? rest : Buffer.concat([held, rest]);
+    },
+    end() {
+      judge(held);
+      return found;
+    },
+  };
+};
+
+/**
+ * Finds the encoding of a file: by its byte order mark, its XML declaration, else by its content. A file that is not
+ * UTF-8 is Windows-1252 (or ISO-8859-1 if it has none of the characters in which the two differ).
+ */
+export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<Encoding> => {
+  const survey = createSurvey();
+  let head: Uint8Array | undefined;
+  for await (const chunk of bytes) {
+    if (head === undefined) {
+      head = chunk.subarray(0, HEAD_BYTES);
+      const mark = findMark(head);
+      if (mark !== undefined) return { label: mark, by: "byte order mark" };
+      const utf16 = findUtf16(head);
+      if (utf16 !== undefined) return { label: utf16, by: "content" };
+      const declared = findDeclared(head);
+      if (declared !== undefined) return { label: declared, by: "declaration" };
+    }
+    survey.push(chunk);
+  }
+  const { multibyte, invalid, c1 } = survey.end();
+  // A file with both UTF-8 characters and other bytes is damaged UTF-8; its damaged lines are refused one by one.
+  if (!invalid || multibyte) return { label: "utf-8", by: "content" };
+  return { label: c1 ? "windows-1252" : "iso-8859-1", by: "content" };
+};
+
+/** Converts a file to UTF-8 without a byte order mark. UTF-8 passes as it is, so that damaged lines can be refused. */
+export async function* toUtf8(
+  bytes: AsyncIterable<Uint8Array>,
+  { label }: Encoding,
+): AsyncGenerator<Uint8Array, void, undefined> {
+  if (label === "utf-8") {
+    yield* bytes;
+    return;
+  }
+  const decoder = new TextDecoder(label);
+  const encoder = new TextEncoder();
+  for await (const chunk of bytes) yield encoder.encode(decoder.decode(chunk, { stream: true }));
+  yield encoder.encode(decoder.decode());
+}
