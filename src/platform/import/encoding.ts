@@ -44,7 +44,8 @@ const isAscii = (bytes: Uint8Array): boolean => bytes.every((byte) => byte < FIR
 
 /** Collects which encodings the lines of a file fit. Lines are split at bytes, because no encoding here uses LF otherwise. */
 const createSurvey = () => {
-  let held: Uint8Array = new Uint8Array();
+  /** The parts of a line that has not ended yet. */
+  let held: Uint8Array[] = [];
   const found = { multibyte: false, invalid: false, c1: false };
   const judge = (bytes: Uint8Array): void => {
     if (isUtf8(bytes)) {
@@ -57,14 +58,14 @@ const createSurvey = () => {
   return {
     push(chunk: Uint8Array): void {
       const end = chunk.lastIndexOf(NEWLINE) + 1;
-      const whole =
-        held.length === 0 ? chunk.subarray(0, end) : Buffer.concat([held, chunk.subarray(0, end)]);
-      const rest = chunk.subarray(end);
-      if (end > 0) judge(whole);
-      held = end > 0 || held.length === 0 ? rest : Buffer.concat([held, rest]);
+      if (end > 0) {
+        judge(Buffer.concat([...held, chunk.subarray(0, end)]));
+        held = [];
+      }
+      held.push(chunk.subarray(end));
     },
     end() {
-      judge(held);
+      judge(Buffer.concat(held));
       return found;
     },
   };
