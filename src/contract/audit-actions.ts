@@ -1,8 +1,10 @@
 /** The actions of audit entries that belong to commands, and so to no operation. */
 export const COMMAND_ACTIONS = [
   "admin.demo_created",
+  "admin.import_undone",
   "admin.key_issued",
   "admin.key_revoked",
+  "admin.payment_doubt_settled",
   "admin.resolution_set",
   "admin.role_changed",
   "admin.role_created",

@@ -19,7 +19,7 @@ import type { AccountRow, TenantRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { IMPORTER } from "./importer.ts";
 import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
-import type { Outcome, Target } from "./target.ts";
+import type { Journal, Outcome, Target } from "./target.ts";
 
 /** One batch of rows to write in one transaction. */
 type Batch = {
@@ -35,6 +35,8 @@ type Batch = {
   /** Numbers of the accounts that the batch creates, and of those that it changes. */
   fresh: Set<string>;
   touched: Set<string>;
+  /** The stored rows before the batch. */
+  before: ReadonlyMap<string, AccountRow>;
 };
 
 const openBatch = async (
@@ -55,6 +57,7 @@ const openBatch = async (
     childless: new Set(numbers.filter((number) => !parents.has(number))),
     fresh: new Set(),
     touched: new Set(),
+    before: new Map(found.map((row) => [row.account_number, row])),
   };
   for (const row of found) setKnown(batch, row);
   return batch;
@@ -122,7 +125,10 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
   return "written";
 };
 
-const saveBatch = async ({ tx, tenantId, known, fresh, touched }: Batch): Promise<void> => {
+const saveBatch = async (
+  { tx, tenantId, known, fresh, touched, before }: Batch,
+  journal: Journal,
+): Promise<void> => {
   if (fresh.size > 0) {
     let next = await takeCsrIds(tx, tenantId, "account", fresh.size);
     for (const number of fresh) {
@@ -134,18 +140,23 @@ const saveBatch = async ({ tx, tenantId, known, fresh, touched }: Batch): Promis
     [...numbers].flatMap((number) => known.get(number) ?? []);
   await insertAll(tx, "accounts", rowsOf(fresh));
   await putAccounts(tx, rowsOf(touched));
+  journal.created("accounts", rowsOf(fresh));
+  for (const row of rowsOf(touched)) {
+    const old = before.get(row.account_number);
+    if (old !== undefined) journal.changed("accounts", old, row);
+  }
 };
 
 /** Creates the import target of accounts: a row creates or replaces the account with its number. */
 export const createAccountTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "accounts",
   ...describeNumbered("account_number", AccountFields),
-  async write(tx, rows) {
+  async write(tx, rows, journal) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);
     const outcomes: Outcome[] = [];
     for (const { values } of rows) outcomes.push(await writeRow(batch, values));
-    await saveBatch(batch);
+    await saveBatch(batch, journal);
     return outcomes;
   },
 });

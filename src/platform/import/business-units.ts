@@ -9,6 +9,7 @@ import { checkValue } from "../services/ingest/body.ts";
 import { listBusinessUnits, putBusinessUnits } from "../store/business-units.ts";
 import { hasUnits } from "../store/credit-applications.ts";
 import type { Db } from "../store/port.ts";
+import type { BusinessUnitRow } from "../store/tables.ts";
 import { collectFields } from "./fields.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 import { Key, createStrictSchema } from "./strict-record.ts";
@@ -72,8 +73,8 @@ const writeRow = async (batch: Batch, grouping: BusinessUnitGrouping): Promise<O
   return "written";
 };
 
-const openBatch = async (tx: Db, tenantId: string): Promise<Batch> => {
-  const groupings = (await listBusinessUnits(tx, tenantId)).map(toGrouping);
+const openBatch = (tx: Db, tenantId: string, stored: readonly BusinessUnitRow[]): Batch => {
+  const groupings = stored.map(toGrouping);
   const known = new Map(groupings.map((grouping) => [grouping.businessUnitsId, grouping]));
   const owners = new Map(
     groupings.flatMap((grouping) =>
@@ -93,15 +94,25 @@ export const createBusinessUnitTarget = ({
   fields: collectFields(BusinessUnitGrouping),
   batchRows: BATCH_ROWS,
   parse: (record) => checkValue(Grouping, record),
-  async write(tx, rows: readonly Accepted<BusinessUnitGrouping>[]) {
-    const batch = await openBatch(tx, tenantId);
+  identify: ({ values }) => ({
+    field: "businessUnitsId",
+    key: values.businessUnitsId,
+    facts: [JSON.stringify(values)],
+  }),
+  async write(tx, rows: readonly Accepted<BusinessUnitGrouping>[], journal) {
+    const stored = await listBusinessUnits(tx, tenantId);
+    const batch = openBatch(tx, tenantId, stored);
     const outcomes: Outcome[] = [];
     for (const { values } of rows) outcomes.push(await writeRow(batch, values));
     const changed = [...batch.changed].flatMap((id) => batch.known.get(id) ?? []);
-    await putBusinessUnits(
-      tx,
-      changed.map((grouping) => toGroupingRow(tenantId, grouping)),
-    );
+    const after = changed.map((grouping) => toGroupingRow(tenantId, grouping));
+    const before = new Map(stored.map((row) => [row.id, row]));
+    await putBusinessUnits(tx, after);
+    for (const row of after) {
+      const old = before.get(row.id);
+      if (old === undefined) journal.created("business_units", [row]);
+      else journal.changed("business_units", old, row);
+    }
     return outcomes;
   },
 });

@@ -67,7 +67,7 @@ const writeRow = (batch: Batch, { number, sent }: NumberedRecord): Outcome => {
 export const createClosureTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "closures",
   ...describeNumbered("document_number", ClosureFields),
-  async write(tx, rows) {
+  async write(tx, rows, journal) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);
     const outcomes = rows.map(({ values }) => writeRow(batch, values));
@@ -75,7 +75,10 @@ export const createClosureTarget = (needs: Needs): Target<NumberedRecord> => ({
       const row = batch.known.get(number);
       return row === undefined ? [] : [{ row, closure }];
     });
-    await closeDocuments(tx, batch.writer, closings);
+    for (const after of await closeDocuments(tx, batch.writer, closings)) {
+      const before = batch.known.get(after.document_number);
+      if (before !== undefined) journal.changed("documents", before, after);
+    }
     return outcomes;
   },
 });

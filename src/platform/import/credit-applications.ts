@@ -96,10 +96,17 @@ export const createApplicationTarget = ({
   fields: collectFields(WholeApplication),
   batchRows: BATCH_ROWS,
   parse: (record) => checkValue(Application, record),
-  async write(tx, rows) {
+  identify: ({ values }) => ({
+    field: "applicationId",
+    key: values.applicationId,
+    facts: [JSON.stringify(values)],
+  }),
+  async write(tx, rows, journal) {
     const units = await readUnitIds(tx, tenantId);
     const ids = rows.map(({ values }) => values.applicationId);
     return saveChanged({
+      table: "credit_applications",
+      journal,
       rows,
       known: await findApplications(tx, tenantId, [...new Set(ids)]),
       keyOf: ({ id }) => id,

@@ -18,6 +18,7 @@ import { DisputeValues } from "./disputes/values.ts";
 import { collectFields } from "./fields.ts";
 import { IMPORTER } from "./importer.ts";
 import { shortenKey } from "./key.ts";
+import { createOccurrences } from "./occurrences.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 
 type Needs = {
@@ -30,10 +31,15 @@ type Needs = {
 
 type Row = Accepted<DisputeValues>;
 
-const buildDisputeKey = ({ sourceKey, values }: Row): string => {
+/** Several deductions of one document on one day are several disputes: `count` tells them apart, from 1. */
+const buildDisputeKey = ({ sourceKey, values }: Row, count: number): string => {
   const { accountNumber, documentNumber, createDate } = values;
-  return shortenKey(sourceKey ?? JSON.stringify({ accountNumber, documentNumber, createDate }));
+  const facts = { accountNumber, documentNumber, createDate, ...(count > 1 ? { count } : {}) };
+  return shortenKey(sourceKey ?? JSON.stringify(facts));
 };
+
+/** A row with the key of its dispute. */
+type Keyed = { row: Row; key: string };
 
 /** One batch of rows to write in one transaction. */
 type Batch = Needs & {
@@ -43,6 +49,8 @@ type Batch = Needs & {
   beganAt: number;
   situation: PlanContext;
   known: Map<string, DisputeRow>;
+  /** The stored disputes before the batch. */
+  stored: readonly DisputeRow[];
   /** Keys of the disputes that the batch creates. */
   fresh: Set<string>;
   /** Columns that the batch changes of existing disputes, by id. */
@@ -136,9 +144,8 @@ const recordChange = (
   batch.changes.set(before.id, { ...batch.changes.get(before.id), ...columns });
 };
 
-const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
+const writeRow = async (batch: Batch, { row, key }: Keyed): Promise<Outcome> => {
   const { known, situation, now } = batch;
-  const key = buildDisputeKey(row);
   const before = known.get(key);
   const said = readSourceRow(before);
   if (before !== undefined && findDifferences(row.values, said).size === 0) return "unchanged";
@@ -169,13 +176,13 @@ const writeRow = async (batch: Batch, row: Row): Promise<Outcome> => {
 const openBatch = async (
   needs: Needs & Pick<Batch, "beganAt">,
   tx: Db,
-  rows: readonly Row[],
+  rows: readonly Keyed[],
 ): Promise<Batch> => {
   const { tenantId, createConfiguration, clock } = needs;
   const now = clock();
   const tenant = await readTenant(tx, tenantId);
   const named = (field: "documentNumber" | "accountNumber") => [
-    ...new Set(rows.map(({ values }) => values[field])),
+    ...new Set(rows.map(({ row }) => row.values[field])),
   ];
   const documents = await findDocuments(tx, tenantId, named("documentNumber"));
   const accounts = await findAccounts(tx, tenantId, named("accountNumber"));
@@ -188,7 +195,7 @@ const openBatch = async (
     createConfiguration,
     now,
   };
-  const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(buildDisputeKey))]);
+  const found = await findImportedDisputes(tx, tenantId, [...new Set(rows.map(({ key }) => key))]);
   const known = new Map(found.map((row) => [row.source_key ?? "", row]));
   return {
     ...needs,
@@ -196,6 +203,7 @@ const openBatch = async (
     now,
     situation,
     known,
+    stored: found,
     fresh: new Set(),
     changes: new Map(),
     reopenings: [],
@@ -204,25 +212,36 @@ const openBatch = async (
 
 /** Creates the import target of disputes: a row creates the dispute with its key or changes it. */
 export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
-  const beganAt = needs.clock();
+  const met = createOccurrences();
+  const keyOf = (row: Row): string => buildDisputeKey(row, met.count(buildDisputeKey(row, 1)));
   return {
     kind: "disputes",
     fields: collectFields(DisputeValues),
     batchRows: 500,
     parse: (record) => checkValue(DisputeValues, record),
-    async write(tx, rows) {
-      const batch = await openBatch({ ...needs, beganAt }, tx, rows);
+    identify: ({ sourceKey, values }) =>
+      sourceKey === undefined
+        ? undefined
+        : { field: "sourceKey", key: sourceKey, facts: [JSON.stringify(values)] },
+    async write(tx, rows, journal) {
+      const keyed = rows.map((row) => ({ row, key: keyOf(row) }));
+      const batch = await openBatch({ ...needs, beganAt: journal.beganAt }, tx, keyed);
       const outcomes: Outcome[] = [];
-      for (const row of rows) outcomes.push(await writeRow(batch, row));
+      for (const one of keyed) outcomes.push(await writeRow(batch, one));
       const made = [...batch.fresh].flatMap((key) => batch.known.get(key) ?? []);
       await insertNumbered(tx, needs.tenantId, made);
+      journal.created("disputes", made);
+      const before = new Map(batch.stored.map((row) => [row.id, row]));
       for (const [id, columns] of batch.changes) {
         await updateDispute(tx, needs.tenantId, id, columns);
+        const row = before.get(id);
+        if (row !== undefined) journal.changed("disputes", row, { ...row, ...columns });
       }
       if (batch.reopenings.length > 0) {
         await appendEntries(tx, needs.store.auditKey, batch.reopenings);
       }
       return outcomes;
     },
+    close: () => met.close(),
   };
 };

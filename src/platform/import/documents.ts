@@ -11,7 +11,7 @@ import type { AccountRow, DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { IMPORTER } from "./importer.ts";
 import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
-import type { Accepted, Outcome, Target } from "./target.ts";
+import type { Accepted, Journal, Outcome, Target } from "./target.ts";
 
 type Row = Accepted<NumberedRecord>;
 
@@ -24,6 +24,7 @@ type Batch = {
   accounts: Map<string, AccountRow> | undefined;
   /** Changes to save, at most one per document. */
   waiting: Map<string, Writing>;
+  journal: Journal;
 };
 
 const readKnownAccounts = async (tx: Db, tenantId: string, rows: readonly Row[]) => {
@@ -39,6 +40,7 @@ const openBatch = async (
   { tenantId, clock }: Needs,
   tx: Db,
   rows: readonly Row[],
+  journal: Journal,
 ): Promise<Batch> => {
   const numbers = new Set(rows.map(({ values }) => values.number));
   const found = await findDocuments(tx, tenantId, [...numbers]);
@@ -48,15 +50,21 @@ const openBatch = async (
     known: new Map(found.map((row) => [row.document_number, row])),
     accounts: await readKnownAccounts(tx, tenantId, rows),
     waiting: new Map(),
+    journal,
   };
 };
 
 const checkAccountKnown = (accounts: Map<string, AccountRow>, sent: Fields): Promise<Fault[]> =>
   checkAccount(sent, async (number) => accounts.get(number));
 
-const saveBatch = async ({ tx, writer, known, waiting }: Batch): Promise<void> => {
+const saveBatch = async ({ tx, writer, known, waiting, journal }: Batch): Promise<void> => {
   const saved = await saveDocuments(tx, writer, [...waiting.values()]);
-  for (const row of saved) known.set(row.document_number, row);
+  for (const row of saved) {
+    const before = waiting.get(row.document_number)?.before;
+    if (before === undefined) journal.created("documents", [row]);
+    else if (before.version !== row.version) journal.changed("documents", before, row);
+    known.set(row.document_number, row);
+  }
   waiting.clear();
 };
 
@@ -82,8 +90,8 @@ const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise
 export const createDocumentTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "documents",
   ...describeNumbered("document_number", DocumentFields),
-  async write(tx, rows) {
-    const batch = await openBatch(needs, tx, rows);
+  async write(tx, rows, journal) {
+    const batch = await openBatch(needs, tx, rows, journal);
     const outcomes: Outcome[] = [];
     for (const { values } of rows) outcomes.push(await writeRow(batch, values));
     await saveBatch(batch);

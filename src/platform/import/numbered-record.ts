@@ -4,6 +4,7 @@ import { IngestNumber } from "../../contract/ingest-fields.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { checkValue, type Fields } from "../services/ingest/body.ts";
 import { type Fields as FieldNames, collectFields } from "./fields.ts";
+import type { RowIdentity } from "./target.ts";
 
 /** Dependencies of the targets for records of the ingest API. */
 export type Needs = { tenantId: string; clock: Clock };
@@ -15,6 +16,7 @@ type RecordFormat = {
   fields: FieldNames;
   batchRows: number;
   parse(record: Fields): Checked<NumberedRecord>;
+  identify(row: { values: NumberedRecord }): RowIdentity;
 };
 
 // Every commit waits for the disk, so batches are large.
@@ -33,5 +35,10 @@ export const describeNumbered = (key: string, body: z.ZodObject): RecordFormat =
       const { faults = [] } = checkValue(whole, record);
       return { faults };
     },
+    identify: ({ values: { number, sent } }) => ({
+      field: key,
+      key: number,
+      facts: [JSON.stringify(sent)],
+    }),
   };
 };

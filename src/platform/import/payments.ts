@@ -1,123 +1,70 @@
 import type { Source } from "../../contract/payments/catalogue.ts";
-import { type Clock, formatTimestamp } from "../../kit/clock.ts";
-import {
-  addPayments,
-  findKnown,
-  type KnownPayment,
-  type NewPayment,
-  replacePayments,
-  takeSeqs,
-} from "../store/payments.ts";
+import type { Clock } from "../../kit/clock.ts";
 import type { Db } from "../store/port.ts";
-import { matchDocuments } from "./payments/match.ts";
-import { createOccurrences } from "./payments/occurrences.ts";
 import {
-  createRowCheck,
-  collectSourceFields,
-  hashValues,
-  deriveId,
-  buildRowKey,
-  type Values,
-} from "./payments/row.ts";
-import type { Accepted, Outcome, Target } from "./target.ts";
+  type BankPayment,
+  createBankCheck,
+  createBankWriter,
+  getBankMoney,
+} from "./payments/bank.ts";
+import { collectSourceFields, createRowCheck, type Values } from "./payments/row.ts";
+import { createTableWriter, getTableMoney, identifyPayment, FACTS } from "./payments/table.ts";
+import type { Accepted, Journal, Outcome, Target } from "./target.ts";
 
-type Needs = {
-  tenantId: string;
-  clock: Clock;
-  source: Source;
-  /** Whether to match rows to documents: bank files contain payments only. */
-  matching: boolean;
-};
-
-/** A row with its id and the hash that shows whether it has changed since an earlier import. */
-type IdentifiedRow = { id: string; hash: string; values: Values };
+type Needs = { tenantId: string; clock: Clock; source: Source };
 
 const BATCH_ROWS = 1000;
 
-type Batch = {
-  needs: Needs;
-  now: string;
-  known: Map<string, KnownPayment>;
-  fresh: Set<string>;
-  /** Payments with a row that changed: each of their rows says what of the payment no document took. */
-  changed: Set<unknown>;
-};
+/** A payment row of a table, or a payment of a bank file with its rows. */
+export type PaymentValues = { row: Values } | { bank: BankPayment };
 
-const writeRow = (
-  { needs, now, known, fresh, changed }: Batch,
-  sent: IdentifiedRow,
-): NewPayment | undefined => {
-  const { tenantId } = needs;
-  const before = known.get(sent.id);
-  if (before?.sent_hash === sent.hash && !changed.has(sent.values["paymentId"])) return undefined;
-  if (before === undefined) fresh.add(sent.id);
-  const created_at = before?.created_at ?? now;
-  known.set(sent.id, { id: sent.id, seq: before?.seq ?? 0, sent_hash: sent.hash, created_at });
-  const values = { ...sent.values, id: sent.id, tenantId, createdAt: created_at, updatedAt: now };
-  return { tenantId, seq: before?.seq ?? 0, sentHash: sent.hash, values };
-};
-
-const writeRows = async (
-  needs: Needs,
-  tx: Db,
-  rows: readonly Accepted<IdentifiedRow>[],
-): Promise<Outcome[]> => {
-  const { tenantId, source } = needs;
-  const ids = rows.map(({ values }) => values.id);
-  const found = await findKnown(tx, tenantId, source, ids);
-  const known = new Map(found.map((row) => [row.id, row]));
-  const unequal = rows.filter(({ values: { id, hash } }) => known.get(id)?.sent_hash !== hash);
-  const changed = needs.matching ? unequal.map(({ values }) => values.values["paymentId"]) : [];
-  const batch: Batch = {
-    needs,
-    now: formatTimestamp(needs.clock()),
-    known,
-    fresh: new Set(),
-    changed: new Set(changed),
-  };
-  const waiting = new Map<string, NewPayment>();
-  const outcomes = rows.map(({ values: sent }): Outcome => {
-    const made = writeRow(batch, sent);
-    if (made !== undefined) waiting.set(sent.id, made);
-    return made === undefined ? "unchanged" : "written";
+const listOf = <Kept>(
+  rows: readonly Accepted<PaymentValues>[],
+  keep: (values: PaymentValues) => Kept | undefined,
+): Accepted<Kept>[] =>
+  rows.flatMap(({ values, ...rest }) => {
+    const kept = keep(values);
+    return kept === undefined ? [] : [{ ...rest, values: kept }];
   });
-  const { fresh } = batch;
-  if (needs.matching) {
-    const found = await matchDocuments(tx, tenantId, [...waiting.values()]);
-    for (const [place, id] of [...waiting.keys()].entries()) {
-      const row = found[place];
-      if (row !== undefined) waiting.set(id, row);
-    }
-  }
-  let next = fresh.size === 0 ? 0 : await takeSeqs(tx, tenantId, source, fresh.size);
-  const rowsOf = (isNew: boolean) =>
-    [...waiting].filter(([id]) => fresh.has(id) === isNew).map(([, row]) => row);
-  const added = rowsOf(true).map((row) => ({ ...row, seq: next++ }));
-  await addPayments(tx, source, added);
-  await replacePayments(tx, source, rowsOf(false));
-  return outcomes;
-};
 
-/** Creates the import target of one payment source: a row creates or replaces the payment row with its key. */
-export const createPaymentTarget = (needs: Needs): Target<IdentifiedRow> => {
+/** Creates the import target of one payment source. */
+export const createPaymentTarget = (needs: Needs): Target<PaymentValues> => {
   const { tenantId, source } = needs;
   const check = createRowCheck(source, tenantId);
-  const met = createOccurrences();
-  const identify = (values: Values): string => {
-    if (typeof values["id"] === "string") return values["id"];
-    const key = buildRowKey(source, values);
-    return deriveId(tenantId, source, key, met.count(key));
-  };
+  const checkBank = createBankCheck(tenantId);
+  const table = createTableWriter(needs);
+  const bank = createBankWriter(needs);
+  const { id } = FACTS[source];
   return {
     kind: "payments",
     fields: collectSourceFields(source),
     batchRows: BATCH_ROWS,
     parse(record) {
       const { value, faults } = check(record);
-      if (value === undefined) return { faults };
-      return { value: { id: identify(value), hash: hashValues(value), values: value } };
+      return value === undefined ? { faults } : { value: { row: value } };
     },
-    write: (tx, rows) => writeRows(needs, tx, rows),
-    close: () => met.close(),
+    parsePayment(item) {
+      const { value, faults } = checkBank(item);
+      return value === undefined ? { faults } : { value: { bank: value } };
+    },
+    countRows: (values) => ("row" in values ? 1 : values.bank.rows.length),
+    identify: ({ values }) => ("row" in values ? identifyPayment(source, values.row) : undefined),
+    getMoney: (values) =>
+      "row" in values ? getTableMoney(source, values.row) : getBankMoney(values.bank),
+    isContinued: (before, next) =>
+      "row" in before && "row" in next
+        ? before.row[id] === next.row[id]
+        : "bank" in before && "bank" in next && before.bank.entry === next.bank.entry,
+    // A file has rows of one of the two kinds only.
+    write(tx: Db, rows: readonly Accepted<PaymentValues>[], journal: Journal): Promise<Outcome[]> {
+      const ofTable = listOf(rows, (values) => ("row" in values ? values.row : undefined));
+      if (ofTable.length > 0) return table.write(tx, ofTable, journal);
+      const ofBank = listOf(rows, (values) => ("bank" in values ? values.bank : undefined));
+      return bank.write(tx, ofBank, journal);
+    },
+    close() {
+      table.close();
+      bank.close();
+    },
   };
 };

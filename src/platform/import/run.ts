@@ -1,46 +1,30 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { Db, Store } from "../store/port.ts";
-import { readBai2 } from "./bank/bai2.ts";
-import { readCamt } from "./bank/camt.ts";
-import { readEdi820 } from "./bank/edi820.ts";
-import type { ReadBankFile, Warn } from "./bank/file.ts";
-import { createCsvReader } from "./csv.ts";
-import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
-import { readLines } from "./lines.ts";
+import type { LeftOut } from "./bank/entry.ts";
+import type { Warn } from "./bank/file.ts";
+import { isLeftOut, isPayment, type Item, type PaymentItem } from "./items.ts";
+import { createJournal, type RecordImport } from "./journal.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, type Mapped } from "./mapping.ts";
-import { createNdjsonReader } from "./ndjson.ts";
-import { isRow, type Item, type Reader } from "./rows.ts";
+import { type FileNeeds, openFile } from "./reading.ts";
+import { type Counts, createTotals, NO_COUNTS, type Report, type RunningTotals } from "./report.ts";
+import { isRow, type Row, type Unreadable } from "./rows.ts";
+import { createSurvey, type Survey } from "./survey.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
-
-const BANK_READERS: Record<BankFormat, ReadBankFile> = {
-  bai2: readBai2,
-  camt: readCamt,
-  edi820: readEdi820,
-};
-
-export type Counts = {
-  read: number;
-  written: number;
-  unchanged: number;
-  /** Dropped by the map's `where`. */
-  skipped: number;
-  rejected: number;
-};
-
-const NOTHING: Counts = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 
 /** A row that was not imported, with the reason. */
 export type Reject = { line: number; field: string; code: string; message: string; row: unknown };
 
-export type ImportNeeds<Values> = {
-  store: Store;
+export type ImportNeeds<Values> = FileNeeds & {
+  store: Pick<Store, "transaction">;
   tenantId: string;
+  importId: string;
+  /** When the import began, in epoch milliseconds. */
+  beganAt: number;
+  /** The number of changes that the import has made in files before this one. */
+  changesBefore: number;
   target: Target<Values>;
-  format: Format;
   map: ImportMap | undefined;
-  /** Opens the file from its start. Bank files are read twice, because they must be valid as a whole. */
-  bytes: () => AsyncIterable<Uint8Array>;
   /** Receives the rejects of a batch after the batch is written. */
   reject: (rejects: readonly Reject[]) => Promise<void>;
   progress: (counts: Counts) => void;
@@ -49,31 +33,52 @@ export type ImportNeeds<Values> = {
   /** Receives remarks that are no reason to refuse the file. */
   warn: Warn;
   ended: AbortSignal;
-  /** Writes an audit entry with the counts so far; a run that was killed ends with `running`. */
-  record: (tx: Db, run: Counts & { status: "running" | "completed" | "stopped" }) => Promise<void>;
+  /** Stores the import's record and an audit entry with the counts so far; a run that was killed ends with `running`. */
+  record: RecordImport;
 };
 
-type ParsedRow<Values> =
-  | { as: "accepted"; item: Item; row: Accepted<Values> }
+type Parsed<Values> =
+  | { as: "accepted"; item: Row | PaymentItem; row: Accepted<Values> }
   | { as: "skipped" }
-  | { as: "refused"; item: Item; faults: readonly Fault[] };
+  | { as: "leftOut"; entry: LeftOut }
+  | { as: "refused"; item: Row | Unreadable | PaymentItem; faults: readonly Fault[] };
 
-const parseItem = <Values>(
-  target: Target<Values>,
-  map: (cells: Record<string, unknown>) => Mapped,
-  item: Item,
-): ParsedRow<Values> => {
+type MapRow = (cells: Record<string, unknown>) => Mapped;
+
+const parseItem = <Values>(target: Target<Values>, map: MapRow, item: Item): Parsed<Values> => {
+  const { line } = item;
+  if (isLeftOut(item)) return { as: "leftOut", entry: item };
+  if (isPayment(item)) {
+    const { value, faults = [] } = target.parsePayment?.(item) ?? {};
+    if (value === undefined) return { as: "refused", item, faults };
+    return { as: "accepted", item, row: { line, values: value, sourceKey: undefined } };
+  }
   if (!isRow(item)) return { as: "refused", item, faults: [item.fault] };
   const mapped = map(item.cells);
   if (mapped.as === "skipped") return mapped;
+  if (mapped.as === "leftOut") {
+    const { type, reason } = mapped;
+    return { as: "leftOut", entry: { line, leftOut: { type, reason } } };
+  }
   if (mapped.as === "refused") return { as: "refused", item, faults: mapped.faults };
   const { record, sourceKey } = mapped;
   const { value, faults } = target.parse(record);
   if (faults !== undefined) return { as: "refused", item, faults };
-  return { as: "accepted", item, row: { values: value, sourceKey } };
+  return { as: "accepted", item, row: { line, values: value, sourceKey } };
 };
 
-const toReject = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
+const showItem = (item: Row | Unreadable | PaymentItem): unknown => {
+  if (isPayment(item)) {
+    const { amount, currency, day } = item.entry;
+    return { amount, currency, day, ...item.payment.cells };
+  }
+  return isRow(item) ? item.cells : item.text;
+};
+
+const toReject = (
+  item: Row | Unreadable | PaymentItem,
+  [first, ...others]: readonly Fault[],
+): Reject => {
   const also = others.map(({ field, message }) => `${field} ${message}`).join("; ");
   const { field = "", code = "", message = "" } = first ?? {};
   return {
@@ -81,141 +86,197 @@ const toReject = (item: Item, [first, ...others]: readonly Fault[]): Reject => {
     field,
     code,
     message: also === "" ? message : `${message}; also ${also}`,
-    row: isRow(item) ? item.cells : item.text,
+    row: showItem(item),
   };
 };
 
-/** Counts the rows of a batch; outcomes are those of its accepted rows. */
-const addBatch = <Values>(
-  before: Counts,
-  batch: readonly ParsedRow<Values>[],
-  outcomes: readonly Outcome[],
-): { counts: Counts; rejects: Reject[] } => {
-  const counts = { ...before };
-  const rejects: Reject[] = [];
-  let next = 0;
-  for (const one of batch) {
-    counts.read += 1;
-    const outcome = one.as === "accepted" ? outcomes[next++] : undefined;
-    if (one.as === "skipped") counts.skipped += 1;
-    else if (typeof outcome === "string") counts[outcome] += 1;
-    else {
-      counts.rejected += 1;
-      rejects.push(toReject(one.item, one.as === "refused" ? one.faults : (outcome ?? [])));
-    }
-  }
-  return { counts, rejects };
+type Judge = Survey["judge"];
+
+/** Refuses a row that another row of the file contradicts. */
+const checkContradiction = <Values>(
+  target: Target<Values>,
+  judge: Judge,
+  parsed: Parsed<Values>,
+): Parsed<Values> => {
+  if (parsed.as !== "accepted") return parsed;
+  const identity = target.identify?.(parsed.row);
+  const fault = identity === undefined ? undefined : judge(identity, parsed.row.line);
+  return fault === undefined ? parsed : { as: "refused", item: parsed.item, faults: [fault] };
 };
 
-/** Writes a batch, with an audit entry in its transaction if it changes something or ends the run. */
-const writeBatch = <Values>(
-  { store, tenantId, target, record }: ImportNeeds<Values>,
-  batch: readonly ParsedRow<Values>[],
-  before: Counts,
-  isLast: boolean,
-): Promise<{ counts: Counts; rejects: Reject[] }> => {
-  const rows = batch.flatMap((one) => (one.as === "accepted" ? [one.row] : []));
-  return store.transaction(async (tx) => {
-    const done = addBatch(before, batch, rows.length === 0 ? [] : await target.write(tx, rows));
-    if (isLast || done.counts.written > before.written) {
-      await record(tx, { ...done.counts, status: isLast ? "completed" : "running" });
-    }
-    return done;
-  }, tenantId);
-};
-
-/** An open file; `columns` is valid after the first items were read. */
-type Reading = {
-  columns(): readonly string[] | null;
-  items(): AsyncIterable<Item[]>;
-};
-
-async function* readText(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
-  for await (const lines of readLines(bytes)) yield reader.push(lines);
-  yield reader.end();
-}
-
-const ignoreWarning: Warn = () => {};
-
-/** Reads a bank file twice: the first pass validates the whole file before any row is written. */
-async function* readBankFile(
-  format: BankFormat,
-  { bytes, warn }: Pick<ImportNeeds<unknown>, "bytes" | "warn">,
-) {
-  const read = BANK_READERS[format];
-  const trial = read(bytes(), ignoreWarning);
-  while ((await trial.next()).done !== true);
-  yield* read(bytes(), warn);
-}
-
-const openFile = (needs: Pick<ImportNeeds<unknown>, "format" | "bytes" | "warn">): Reading => {
-  const { format } = needs;
-  if (isBankFormat(format))
-    return { columns: () => null, items: () => readBankFile(format, needs) };
-  const reader = format === "csv" ? createCsvReader() : createNdjsonReader();
-  return {
-    columns: () => reader.columns() ?? null,
-    items: () => readText(reader, needs.bytes()),
-  };
-};
-
-const isContinued = (item: Item | undefined): boolean =>
-  item !== undefined && isRow(item) && item.continues === true;
-
-/** Yields the items of a file in batches, at least one; larger ones where a payment has more rows. */
-async function* groupIntoBatches(
-  reading: Reading,
-  batchRows: number,
-): AsyncGenerator<{ items: Item[]; isLast: boolean }, void, undefined> {
-  let waiting: Item[] = [];
+/** One pass over a file: its items, parsed by the target. */
+async function* parseFile<Values>(
+  needs: ImportNeeds<Values>,
+  { isTrial }: { isTrial: boolean },
+): AsyncGenerator<Parsed<Values>[], void, undefined> {
+  const { target, map } = needs;
+  const { fields } = target;
+  const reading = openFile(needs, isTrial ? () => {} : needs.warn);
+  let mapRow: MapRow | undefined;
   for await (const items of reading.items()) {
+    if (mapRow === undefined) {
+      const columns = reading.columns();
+      const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
+      if (!isTrial && unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
+      mapRow = createMapping(fields, map, columns);
+    }
+    const byRow = mapRow;
+    yield items.map((item) => parseItem(target, byRow, item));
+  }
+}
+
+/**
+ * Reads the file once before anything is written: a malformed file is refused as a whole, and rows that contradict each
+ * other are found.
+ */
+const surveyFile = async <Values>(needs: ImportNeeds<Values>): Promise<Judge> => {
+  const { target } = needs;
+  const survey = createSurvey();
+  try {
+    for await (const some of parseFile(needs, { isTrial: true })) {
+      for (const one of some) {
+        if (one.as !== "accepted") continue;
+        const identity = target.identify?.(one.row);
+        if (identity !== undefined) survey.add(identity, one.row.line);
+      }
+    }
+    return survey.judge;
+  } finally {
+    survey.close();
+  }
+};
+
+const isContinued = <Values>(
+  { isContinued: belong }: Target<Values>,
+  before: Parsed<Values> | undefined,
+  next: Parsed<Values> | undefined,
+): boolean =>
+  before?.as === "accepted" &&
+  next?.as === "accepted" &&
+  belong?.(before.row.values, next.row.values) === true;
+
+type Group<Values> = { batch: Parsed<Values>[]; isLast: boolean };
+
+/** Yields parsed items in batches, at least one; larger ones where a payment has more rows. */
+async function* groupIntoBatches<Values>(
+  target: Target<Values>,
+  parsed: AsyncIterable<Parsed<Values>[]>,
+): AsyncGenerator<Group<Values>, void, undefined> {
+  const { batchRows } = target;
+  let waiting: Parsed<Values>[] = [];
+  for await (const items of parsed) {
     for (const item of items) waiting.push(item);
-    // The last rows wait for the end of the file, so that the last batch is known as such.
+    // The last items wait for the end of the file, so that the last batch is known as such.
     while (waiting.length > batchRows) {
       let end = batchRows;
-      while (isContinued(waiting[end])) end += 1;
+      while (isContinued(target, waiting[end - 1], waiting[end])) end += 1;
       if (end === waiting.length) break;
-      yield { items: waiting.slice(0, end), isLast: false };
+      yield { batch: waiting.slice(0, end), isLast: false };
       waiting = waiting.slice(end);
     }
   }
-  yield { items: waiting, isLast: true };
+  yield { batch: waiting, isLast: true };
 }
+
+/** What a batch adds to the counts, and the amounts of its payments. */
+type Done<Values> = {
+  counts: Counts;
+  rejects: Reject[];
+  leftOut: LeftOut[];
+  paid: { values: Values; outcome: "written" | "unchanged" }[];
+};
+
+/** Counts the items of a batch; outcomes are those of its accepted rows. */
+const countBatch = <Values>(
+  target: Target<Values>,
+  before: Counts,
+  batch: readonly Parsed<Values>[],
+  outcomes: readonly Outcome[],
+): Done<Values> => {
+  const counts = { ...before };
+  const done: Done<Values> = { counts, rejects: [], leftOut: [], paid: [] };
+  let next = 0;
+  for (const one of batch) {
+    const rows = one.as === "accepted" ? (target.countRows?.(one.row.values) ?? 1) : 1;
+    counts.read += rows;
+    if (one.as === "skipped") counts.skipped += 1;
+    else if (one.as === "leftOut") {
+      counts.leftOut += 1;
+      done.leftOut.push(one.entry);
+    } else if (one.as === "refused") {
+      counts.rejected += 1;
+      done.rejects.push(toReject(one.item, one.faults));
+    } else {
+      const outcome = outcomes[next++] ?? [];
+      if (typeof outcome === "string") {
+        counts[outcome] += rows;
+        done.paid.push({ values: one.row.values, outcome });
+      } else {
+        counts.rejected += rows;
+        done.rejects.push(toReject(one.item, outcome));
+      }
+    }
+  }
+  return done;
+};
+
+type State = { counts: Counts; totals: RunningTotals; changes: number };
+
+/** Writes a batch, with its journal, and with a record of the import if it changes something or ends the run. */
+const writeBatch = async <Values>(
+  needs: ImportNeeds<Values>,
+  state: State,
+  { batch, isLast }: Group<Values>,
+): Promise<Reject[]> => {
+  const { store, tenantId, target, record, importId, beganAt } = needs;
+  const rows = batch.flatMap((one) => (one.as === "accepted" ? [one.row] : []));
+  const { done, journal } = await store.transaction(async (tx) => {
+    const journal = createJournal({ tenantId, importId, beganAt, number: state.changes });
+    const outcomes = rows.length === 0 ? [] : await target.write(tx, rows, journal);
+    await journal.save(tx);
+    const done = countBatch(target, state.counts, batch, outcomes);
+    done.counts.doubtful += journal.doubts.length;
+    if (isLast || done.counts.written > state.counts.written) {
+      await record(tx, { ...done.counts, status: isLast ? "completed" : "running" });
+    }
+    return { done, journal };
+  }, tenantId);
+  const { totals } = state;
+  for (const doubt of journal.doubts) totals.addDoubt(doubt);
+  for (const leftOut of done.leftOut) totals.addLeftOut(leftOut);
+  for (const { values, outcome } of done.paid) {
+    const money = target.getMoney?.(values);
+    if (money !== undefined) totals.addPayment(money, outcome);
+  }
+  state.counts = done.counts;
+  state.changes = journal.number();
+  return done.rejects;
+};
 
 const importBatches = async <Values>(
   needs: ImportNeeds<Values>,
-  progress: (counts: Counts) => void,
+  state: State,
+  judge: Judge,
 ): Promise<void> => {
-  const { target, map, reject, ended } = needs;
-  const reading = openFile(needs);
-  const { fields, batchRows } = target;
-  let counts = NOTHING;
-  let mapping: ((cells: Record<string, unknown>) => Mapped) | undefined;
+  const { target, reject, ended, progress } = needs;
   // The next batch is read and parsed while the store writes the previous one.
   let writing: Promise<void> | undefined;
-  const settle = async (batch: readonly ParsedRow<Values>[], isLast: boolean): Promise<void> => {
-    const done = await writeBatch(needs, batch, counts, isLast);
-    ({ counts } = done);
-    progress(counts);
-    if (done.rejects.length > 0) await reject(done.rejects);
+  const settle = async (group: Group<Values>): Promise<void> => {
+    const rejects = await writeBatch(needs, state, group);
+    progress(state.counts);
+    if (rejects.length > 0) await reject(rejects);
   };
   try {
-    for await (const { items, isLast } of groupIntoBatches(reading, batchRows)) {
-      if (mapping === undefined) {
-        const columns = reading.columns();
-        const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
-        if (unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
-        mapping = createMapping(fields, map, columns);
-      }
-      const mapRow = mapping;
-      const parsed = items.map((item) => parseItem(target, mapRow, item));
+    for await (const group of groupIntoBatches(target, parseFile(needs, { isTrial: false }))) {
+      const batch = group.batch.map((one) => checkContradiction(target, judge, one));
       await writing;
-      if (ended.aborted && counts.read > 0) {
+      const { read } = state.counts;
+      if (ended.aborted && read > 0) {
         throw new Error(
-          `The import was stopped after ${counts.read} rows, which stay. Run it again to go on.`,
+          `The import was stopped after ${read} rows, which stay. Run it again to go on.`,
         );
       }
-      writing = settle(parsed, isLast);
+      writing = settle({ ...group, batch });
       // A failure is thrown where the next batch, or the end, awaits this promise.
       writing.catch(() => {});
     }
@@ -224,21 +285,32 @@ const importBatches = async <Values>(
   }
 };
 
-/** Imports a file in bounded memory; each batch is written in one transaction. */
-export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Counts> => {
-  const { store, tenantId, record, progress } = needs;
-  let counts = NOTHING;
+/**
+ * Imports a file in bounded memory; each batch is written in one transaction. The file is read twice.
+ *
+ * @throws {Problem} invalid_request if the file is refused as a whole
+ */
+export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Report> => {
+  const { store, tenantId, record } = needs;
+  const judge = await surveyFile(needs);
+  const totals = createTotals();
+  const state: State = { counts: NO_COUNTS, totals, changes: needs.changesBefore };
   try {
-    await importBatches(needs, (sofar) => {
-      counts = sofar;
-      progress(sofar);
-    });
-    return counts;
+    await importBatches(needs, state, judge);
+    return {
+      ...state.counts,
+      totals: totals.totals(),
+      doubts: totals.doubts(),
+      entriesLeftOut: totals.leftOut(),
+      changes: state.changes,
+    };
   } catch (error) {
     // A file that is refused as a whole changes nothing and has no entry.
-    if (counts.read > 0) {
-      await store.transaction((tx) => record(tx, { ...counts, status: "stopped" }), tenantId);
+    if (state.counts.read > 0) {
+      await store.transaction((tx) => record(tx, { ...state.counts, status: "stopped" }), tenantId);
     }
     throw error;
+  } finally {
+    totals.close();
   }
 };

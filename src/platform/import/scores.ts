@@ -51,9 +51,16 @@ export const createScoreTarget = ({ tenantId }: { tenantId: string }): Target<Sc
   fields: collectFields(ScoreRecord),
   batchRows: BATCH_ROWS,
   parse: (record) => checkValue(Score, record),
-  async write(tx, rows) {
+  identify: ({ values }) => ({
+    field: "companyId",
+    key: JSON.stringify([values.companyId, values.asOf]),
+    facts: [JSON.stringify(values)],
+  }),
+  async write(tx, rows, journal) {
     const companies = new Set(rows.map(({ values }) => values.companyId));
     return saveChanged({
+      table: "company_scores",
+      journal,
       rows,
       known: await findScores(tx, tenantId, [...companies]),
       keyOf: ({ company_id, as_of }) => JSON.stringify([company_id, as_of]),

@@ -1,9 +1,10 @@
 import { setImmediate } from "node:timers/promises";
 import { sql } from "kysely";
 import { mapConcurrent } from "../../kit/map-concurrent.ts";
-import type { Source } from "../../contract/payments/catalogue.ts";
+import { PAYMENT_ID } from "../../contract/insights/payment-summary.ts";
+import { findField, type Source } from "../../contract/payments/catalogue.ts";
 import type { Field } from "../../contract/payments/field.ts";
-import { listColumns, setStoredValues, TABLES } from "./payments/columns.ts";
+import { findColumn, listColumns, setStoredValues, TABLES } from "./payments/columns.ts";
 import { findSeqs, hasSeq, sliceSeqs } from "./payments/scan.ts";
 import {
   getDialect,
@@ -12,6 +13,7 @@ import {
   type RowBytes,
   type Value,
 } from "./dialect.ts";
+import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
 import type { PaymentRow } from "./tables.ts";
 import { createUpsert, insertAll } from "./bulk-writes.ts";
@@ -114,18 +116,50 @@ export const takeSeqs = async (
   return last - wanted + 1;
 };
 
-/** The columns of a stored row that an import compares with a row of a file. */
-export type KnownPayment = { id: string; seq: number; sent_hash: string; created_at: string };
+/** The columns of a stored row that an import compares with a row of a file; `facts` by the names of their fields. */
+export type KnownPayment = {
+  id: string;
+  seq: number;
+  sent_hash: string;
+  created_at: string;
+  facts: Readonly<Record<string, string | null>>;
+};
+
+type Fact = Omit<KnownPayment, "facts"> & Record<string, Value>;
 
 export const findKnown = async (
   db: Db,
   tenantId: string,
   source: Source,
-  ids: readonly string[],
+  { ids, fields }: { ids: readonly string[]; fields: readonly string[] },
 ): Promise<KnownPayment[]> => {
-  const { rows } = await sql<KnownPayment>`
-    select id, seq, sent_hash, created_at from ${sql.table(TABLES[source])}
+  const columns = fields.flatMap((name): [string, string][] => {
+    const field = findField(source, name);
+    return field === undefined ? [] : [[name, findColumn(field).name]];
+  });
+  const selected = ["id", "seq", "sent_hash", "created_at", ...columns.map(([, column]) => column)];
+  const list = sql.join([...new Set(selected)].map((column) => sql.ref(column)));
+  const { rows } = await sql<Fact>`
+    select ${list} from ${sql.table(TABLES[source])}
     where tenant_id = ${tenantId} and ${getDialect(db).isAmongKeys("id", ids)}`.execute(db);
+  return rows.map((row) => {
+    const { id, seq, sent_hash, created_at } = row;
+    const facts = columns.map(([name, column]) => [name, row[column]?.toString() ?? null]);
+    return { id, seq, sent_hash, created_at, facts: Object.fromEntries(facts) };
+  });
+};
+
+/** Finds the whole rows with these numbers. */
+export const findRowsBySeq = async (
+  db: Db,
+  tenantId: string,
+  source: Source,
+  seqs: readonly number[],
+): Promise<StoredPayment[]> => {
+  if (seqs.length === 0) return [];
+  const { rows } = await sql<StoredPayment>`
+    select * from ${sql.table(TABLES[source])}
+    where tenant_id = ${tenantId} and ${getDialect(db).isAmong("seq", seqs)}`.execute(db);
   return rows;
 };
 
@@ -152,21 +186,65 @@ const upserts = {
   bpn: createUpsert(TABLES.bpn, ["tenant_id", "seq"]),
 };
 
-/** Adds rows with numbers from {@link takeSeqs}. */
-export const addPayments = (tx: Db, source: Source, rows: readonly NewPayment[]): Promise<void> =>
-  insertAll(
-    tx,
-    TABLES[source],
-    rows.map((row) => toRow(source, row)),
-  );
-
-/** Replaces the rows that have the same numbers. */
-export const replacePayments = (
+/** Adds rows with numbers from {@link takeSeqs}, and returns them as stored. */
+export const addPayments = async (
   tx: Db,
   source: Source,
   rows: readonly NewPayment[],
-): Promise<void> =>
-  upserts[source](
-    tx,
-    rows.map((row) => toRow(source, row)),
-  );
+): Promise<PaymentRow[]> => {
+  const stored = rows.map((row) => toRow(source, row));
+  await insertAll(tx, TABLES[source], stored);
+  return stored;
+};
+
+/** Replaces the rows that have the same numbers, and returns them as stored. */
+export const replacePayments = async (
+  tx: Db,
+  source: Source,
+  rows: readonly NewPayment[],
+): Promise<PaymentRow[]> => {
+  const stored = rows.map((row) => toRow(source, row));
+  await upserts[source](tx, stored);
+  return stored;
+};
+
+/** Replaces stored rows that have the same numbers. */
+export const putPaymentRows = (
+  tx: Db,
+  source: Source,
+  rows: readonly PaymentRow[],
+): Promise<void> => upserts[source](tx, rows);
+
+/** A stored row with all columns. */
+export type StoredPayment = PaymentRow;
+
+/** Finds all rows of payments, in the order of their numbers. */
+export const findRowsOfPayments = async (
+  db: Db,
+  tenantId: string,
+  source: Source,
+  paymentIds: readonly string[],
+): Promise<StoredPayment[]> => {
+  const field = findField(source, PAYMENT_ID[source]);
+  if (field === undefined || paymentIds.length === 0) return [];
+  const { name, compared } = findColumn(field);
+  const { isAmongKeys } = getDialect(db);
+  const { rows } = await sql<StoredPayment>`
+    select * from ${sql.table(TABLES[source])}
+    where tenant_id = ${tenantId} and ${isAmongKeys(compared, paymentIds.map(fold))}
+    and ${isAmongKeys(name, paymentIds)} order by seq`.execute(db);
+  return rows;
+};
+
+/** Removes rows. */
+export const removePayments = async (
+  tx: Db,
+  source: Source,
+  tenantId: string,
+  rows: readonly Pick<StoredPayment, "seq">[],
+): Promise<void> => {
+  if (rows.length === 0) return;
+  const seqs = rows.map(({ seq }) => seq);
+  await sql`delete from ${sql.table(TABLES[source])}
+    where tenant_id = ${tenantId} and ${getDialect(tx).isAmong("seq", seqs)}`.execute(tx);
+};

@@ -4,6 +4,7 @@
  */
 import type { AccountsTables } from "./tables/accounts.ts";
 import type { DisputesTables } from "./tables/disputes.ts";
+import type { ImportTables } from "./tables/imports.ts";
 import type { PaymentTables } from "./tables/payments.ts";
 import type { PeopleTables } from "./tables/people.ts";
 import type { WorkTables } from "./tables/work.ts";
@@ -13,6 +14,12 @@ export type * from "./tables/people.ts";
 export type * from "./tables/disputes.ts";
 export type * from "./tables/accounts.ts";
 export type * from "./tables/payments.ts";
+export type * from "./tables/imports.ts";
 export type * from "./tables/work.ts";
 
-export type Tables = PeopleTables & DisputesTables & AccountsTables & PaymentTables & WorkTables;
+export type Tables = PeopleTables &
+  DisputesTables &
+  AccountsTables &
+  PaymentTables &
+  ImportTables &
+  WorkTables;

@@ -33,6 +33,9 @@ export const RECORD_TABLES = {
     (typeof PAYMENT_TABLES)[keyof typeof PAYMENT_TABLES],
     string[]
   >),
+  imports: ["id"],
+  import_changes: ["import_id", "number"],
+  payment_entries: ["id"],
   schedules: ["id"],
   export_runs: ["id"],
   run_chunks: ["run_id", "number"],

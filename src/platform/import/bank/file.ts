@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { Problem } from "../../../contract/errors.ts";
 import { parseJson } from "../../../kit/json.ts";
 import { formatDay } from "../dates.ts";
-import { createOccurrences } from "../payments/occurrences.ts";
+import { createOccurrences } from "../occurrences.ts";
 import type { Item } from "../rows.ts";
 
 /** Receives a remark that is no reason to refuse a file; `place` is the line or segment. */

@@ -90,3 +90,20 @@ export const setStoredValues = (
     if (storage === "folded") row[compared] = fold(text);
   }
 };
+
+const READERS: Partial<Record<Storage, (value: Value) => unknown>> = {
+  decimal: Number,
+  flag: (value) => value === 1,
+};
+
+/** Returns the values of a stored row by the names of their fields, without the absent ones. */
+export const readStoredValues = (
+  source: Source,
+  row: Readonly<Record<string, Value>>,
+): Record<string, unknown> =>
+  Object.fromEntries(
+    listColumns(source).flatMap(({ field, name, storage }) => {
+      const value = row[name] ?? null;
+      return value === null ? [] : [[field.name, READERS[storage]?.(value) ?? value]];
+    }),
+  );

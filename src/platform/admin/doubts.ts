@@ -1,0 +1,66 @@
+import { Problem } from "../../contract/errors.ts";
+import type { Source } from "../../contract/payments/catalogue.ts";
+import { type Clock, formatTimestamp } from "../../kit/clock.ts";
+import { describeDoubt } from "../import/payments/joining.ts";
+import { findEntries, findOpenDoubts, putEntries } from "../store/payment-entries.ts";
+import { findRowsOfPayments, putPaymentRows, removePayments } from "../store/payments.ts";
+import type { Db, Store } from "../store/port.ts";
+import type { PaymentEntryRow } from "../store/tables.ts";
+import type { RecordChange } from "./changes.ts";
+
+type Needs = { store: Pick<Store, "transaction">; clock: Clock; record: RecordChange };
+
+const TABLE = /^table (iandp|bpn)$/;
+
+/** The source of an entry's payments: those of bank files and of tables of cash application are cashapp. */
+const getSource = ({ kind }: PaymentEntryRow): Source =>
+  (TABLE.exec(kind)?.[1] as Source | undefined) ?? "cashapp";
+
+const parseIds = ({ payment_ids: ids }: PaymentEntryRow): string[] => JSON.parse(ids) as string[];
+
+const show = (entry: PaymentEntryRow): object => ({
+  id: entry.id,
+  paymentIds: parseIds(entry),
+  source: getSource(entry),
+  from: entry.kind,
+  amount: Number(entry.amount),
+  currencyCode: entry.currency,
+  paymentDate: entry.day,
+  importId: entry.import_id,
+  reason: describeDoubt(entry.doubt_payment_id ?? ""),
+});
+
+/** Lists the payments that may repeat another one. */
+export const listDoubts = async (db: Db, tenantId: string): Promise<object[]> =>
+  (await findOpenDoubts(db, tenantId)).map(show);
+
+const findDoubt = async (tx: Db, tenantId: string, id: string): Promise<PaymentEntryRow> => {
+  const [entry] = await findEntries(tx, tenantId, [id]);
+  if (entry?.doubt === "open") return entry;
+  throw new Problem(
+    "not_found",
+    `No doubtful payment of the tenant has the id ${id}. List them with: admin payments doubtful list ${tenantId}`,
+  );
+};
+
+/** Settles a doubt: `same` removes the repeated payment, `different` keeps it as a payment of its own. */
+export const settleDoubt = (
+  { store, clock, record }: Needs,
+  { tenantId, id, as }: { tenantId: string; id: string; as: "same" | "different" },
+): Promise<object> =>
+  store.transaction(async (tx) => {
+    const entry = await findDoubt(tx, tenantId, id);
+    const source = getSource(entry);
+    const rows = await findRowsOfPayments(tx, tenantId, source, parseIds(entry));
+    if (as === "same") await removePayments(tx, source, tenantId, rows);
+    else {
+      const updated_at = formatTimestamp(clock());
+      const cleared = rows.map((row) => ({ ...row, doubt: null, doubt_folded: null, updated_at }));
+      await putPaymentRows(tx, source, source === "cashapp" ? cleared : rows);
+    }
+    const joined_to = as === "same" ? entry.doubt_of : null;
+    await putEntries(tx, [{ ...entry, doubt: as, joined_to }]);
+    const metadata = { settledAs: as, payments: parseIds(entry).length };
+    await record(tx, { tenantId, action: "admin.payment_doubt_settled", resourceId: id, metadata });
+    return { ...show(entry), settledAs: as };
+  }, tenantId);

@@ -1,0 +1,78 @@
+import { hash } from "node:crypto";
+import { insertAll } from "../store/bulk-writes.ts";
+import { RECORD_TABLES } from "../store/tenant-tables.ts";
+import type { Db } from "../store/port.ts";
+import type { ImportChangeRow, Tables } from "../store/tables.ts";
+import type { Counts } from "./report.ts";
+import type { Doubt, Journal } from "./target.ts";
+
+/** Stores the import's record and an audit entry within a transaction. */
+export type RecordImport = (
+  tx: Db,
+  run: Counts & { status: "running" | "completed" | "stopped" },
+) => Promise<void>;
+
+type Row = Record<string, unknown>;
+
+/** Returns text that shows whether a row has changed: its version, the hash of what was sent, or its own hash. */
+export const stampRow = (row: Row): string => {
+  if ("version" in row) return `version ${String(row["version"])}`;
+  if ("sent_hash" in row) return `sent ${String(row["sent_hash"])}`;
+  const sorted = Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  return hash("sha256", JSON.stringify(sorted), "base64url").slice(0, 22);
+};
+
+/** The stamp of a row that the import removed. */
+export const REMOVED = "removed";
+
+const readKey = (table: keyof Tables, row: Row): string =>
+  JSON.stringify(RECORD_TABLES[table as keyof typeof RECORD_TABLES].map((column) => row[column]));
+
+type OpenJournal = Journal & {
+  doubts: readonly Doubt[];
+  /** The number of changes so far. */
+  number(): number;
+  save(tx: Db): Promise<void>;
+};
+
+/** Collects what a batch changes, so that the import can be taken back. */
+export const createJournal = (
+  begin: Pick<Journal, "importId" | "beganAt"> & { tenantId: string; number: number },
+): OpenJournal => {
+  const { tenantId, importId, beganAt } = begin;
+  const doubts: Doubt[] = [];
+  const changes: ImportChangeRow[] = [];
+  let { number } = begin;
+  const add = (
+    table: keyof Tables,
+    before: Row | undefined,
+    after: Row,
+    stamp = stampRow(after),
+  ): void => {
+    number += 1;
+    changes.push({
+      tenant_id: tenantId,
+      import_id: importId,
+      number,
+      table_name: table,
+      record_key: readKey(table, after),
+      before: before === undefined ? null : JSON.stringify(before),
+      after: stamp,
+    });
+  };
+  return {
+    importId,
+    beganAt,
+    doubts,
+    created(table, rows) {
+      for (const row of rows) add(table, undefined, row as Row);
+    },
+    changed: (table, before, after) => add(table, before as Row, after as Row),
+    removed(table, before) {
+      add(table, before as Row, before as Row, REMOVED);
+    },
+    doubt: (doubt) => void doubts.push(doubt),
+    number: () => number,
+    save: (tx) => insertAll(tx, "import_changes", changes),
+  };
+};

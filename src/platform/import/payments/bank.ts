@@ -1,0 +1,283 @@
+import Big from "big.js";
+import type { Fault } from "../../../contract/errors.ts";
+import type { Checked } from "../../../contract/faults.ts";
+import type { Clock } from "../../../kit/clock.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
+import { findEntries, putEntries } from "../../store/payment-entries.ts";
+import { findRowsOfPayments } from "../../store/payments.ts";
+import type { Db } from "../../store/port.ts";
+import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { Entry, EntryPayment } from "../bank/entry.ts";
+import { omitEmpty, parseAmount, takeLast4 } from "../bank/file.ts";
+import type { PaymentItem } from "../items.ts";
+import type { Accepted, Journal, Money, Outcome } from "../target.ts";
+import {
+  derivePaymentIdOf,
+  describeEntry,
+  type EntryFacts,
+  parsePaymentIds,
+} from "./entry-facts.ts";
+import { createJoiner, findCandidates, isReturn, type Verdict } from "./joining.ts";
+import { createOccurrences } from "../occurrences.ts";
+import { linkWaitingReturns, saveReturns } from "./returns.ts";
+import { createRowCheck, type Values } from "./row.ts";
+import { addDepositDay, completeAdvices } from "./completing.ts";
+import { savePayments, type WholePayment } from "./save.ts";
+
+const SOURCE = "cashapp";
+
+type Needs = { tenantId: string; clock: Clock };
+
+/** A payment of an entry with its checked rows, which have no payment id yet. */
+export type BankPayment = { entry: Entry; payment: EntryPayment; rows: readonly Values[] };
+
+const toCells = (entry: Entry, payment: EntryPayment): Record<string, unknown>[] => {
+  const { returned } = payment;
+  const shared = omitEmpty({
+    ...payment.cells,
+    paymentDate: entry.day,
+    currencyCode: entry.currency,
+    paymentAmount: parseAmount(payment.amount),
+    bankAccountLast4: payment.cells["bankAccountLast4"] ?? takeLast4(entry.account),
+    ...(returned === undefined
+      ? {}
+      : { applicationStatus: "reversed", returnReason: returned.reason }),
+  });
+  const { remittances } = payment;
+  if (remittances.length === 0) return [shared];
+  return remittances.map(({ cells }) => omitEmpty({ ...shared, ...cells }));
+};
+
+/** Checks the rows of a payment of a bank file. */
+export const createBankCheck = (tenantId: string) => {
+  const check = createRowCheck(SOURCE, tenantId);
+  return ({ entry, payment }: PaymentItem): Checked<BankPayment> => {
+    const faults: Fault[] = [];
+    const rows = toCells(entry, payment).map((cells) => {
+      // The id comes later, from the entry's facts; the check wants one.
+      const checked = check({ ...cells, paymentId: "-" });
+      faults.push(...(checked.faults ?? []));
+      return { ...checked.value };
+    });
+    return faults.length > 0 ? { faults } : { value: { entry, payment, rows } };
+  };
+};
+
+export const getBankMoney = ({ entry, payment }: BankPayment): Money => ({
+  // Only counted within one file.
+  paymentId: `${entry.message.identity.join(" ")} ${entry.place} ${payment.line} ${entry.payments.indexOf(payment)}`,
+  currency: entry.currency,
+  amount: new Big(payment.amount).toFixed(),
+});
+
+/** An entry of a batch with those of its payments that were accepted, and the decision on it. */
+export type Judged = {
+  facts: EntryFacts;
+  entry: Entry;
+  payments: readonly BankPayment[];
+  known: PaymentEntryRow | undefined;
+  verdict: Verdict;
+  /** The ids of its payments, in order. */
+  paymentIds: readonly string[];
+};
+
+const groupByEntry = (rows: readonly Accepted<BankPayment>[]): Map<Entry, BankPayment[]> => {
+  const byEntry = new Map<Entry, BankPayment[]>();
+  for (const { values } of rows) {
+    byEntry.set(values.entry, [...(byEntry.get(values.entry) ?? []), values]);
+  }
+  return byEntry;
+};
+
+/** Finds the payments that the version before stored for the same records, by the ids that it derived. */
+const findFormerIds = async (
+  tx: Db,
+  tenantId: string,
+  entries: readonly Entry[],
+): Promise<ReadonlySet<string>> => {
+  const ids = entries.flatMap(({ payments }) => payments.flatMap(({ formerIds }) => formerIds));
+  const rows = await findRowsOfPayments(tx, tenantId, SOURCE, [...new Set(ids)]);
+  return new Set(rows.map((row) => String(row["payment_id"])));
+};
+
+const choosePaymentIds = (
+  { facts, entry, known, verdict }: Omit<Judged, "paymentIds" | "payments">,
+  former: ReadonlySet<string>,
+): string[] => {
+  const stored =
+    known === undefined
+      ? verdict.as === "joined"
+        ? parsePaymentIds(verdict.root)
+        : []
+      : parsePaymentIds(known);
+  return entry.payments.map(
+    ({ formerIds }, place) =>
+      stored[place] ?? formerIds.find((id) => former.has(id)) ?? derivePaymentIdOf(facts.id, place),
+  );
+};
+
+/** Whether an entry brings its payments: not if they are stored already with at least as many details. */
+const bringsPayments = ({ facts, known, verdict }: Judged): boolean => {
+  if (known !== undefined) return known.joined_to === null && known.doubt !== "same";
+  return verdict.as !== "joined" || facts.detail > verdict.root.detail;
+};
+
+const toWhole = ({ payments, entry, paymentIds, verdict, facts, known }: Judged): WholePayment[] =>
+  payments.map(({ payment, rows }) => {
+    const paymentId = paymentIds[entry.payments.indexOf(payment)] ?? derivePaymentIdOf(facts.id, 0);
+    const isDoubtful = verdict.as === "doubtful" && known === undefined;
+    return { paymentId, rows, ...(isDoubtful ? { doubt: verdict.reason } : {}) };
+  });
+
+const judgeEntries = async (
+  tx: Db,
+  { tenantId, own }: Scope,
+  byEntry: ReadonlyMap<Entry, BankPayment[]>,
+  occurrence: (facts: string) => number,
+): Promise<Judged[]> => {
+  const described = [...byEntry].map(([entry, payments]) => ({
+    entry,
+    payments,
+    facts: describeEntry(tenantId, entry, occurrence),
+  }));
+  const stored = await findEntries(
+    tx,
+    tenantId,
+    described.map(({ facts }) => facts.id),
+  );
+  const known = new Map(stored.map((row) => [row.id, row]));
+  const fresh = described.filter(({ facts }) => !known.has(facts.id));
+  const former = await findFormerIds(
+    tx,
+    tenantId,
+    fresh.map(({ entry }) => entry),
+  );
+  // Entries of this file are never taken for each other, and rows from before have no entries.
+  const candidates = await findCandidates(
+    tx,
+    tenantId,
+    fresh.map(({ facts }) => facts),
+  );
+  const joiner = createJoiner(candidates.filter(({ id }) => !own.has(id)));
+  return described.map(({ entry, payments, facts }): Judged => {
+    own.add(facts.id);
+    const judged = {
+      entry,
+      payments,
+      facts,
+      known: known.get(facts.id),
+      verdict: known.has(facts.id) ? ({ as: "new" } as const) : joiner.judge(facts),
+    };
+    return { ...judged, paymentIds: choosePaymentIds(judged, former) };
+  });
+};
+
+const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
+  const { facts, verdict, paymentIds } = judged;
+  return {
+    ...facts,
+    import_id: importId,
+    payment_ids: JSON.stringify(bringsPayments(judged) ? paymentIds : []),
+    joined_to: verdict.as === "joined" ? verdict.root.id : null,
+    doubt_of: verdict.as === "doubtful" ? verdict.like.id : null,
+    doubt_payment_id: verdict.as === "doubtful" ? verdict.paymentId : null,
+    doubt: verdict.as === "doubtful" ? "open" : null,
+    waits: isReturn(facts) ? 1 : null,
+  };
+};
+
+/** Stores the new entries of a journal and returns their rows by their ids. */
+const saveEntries = async (
+  tx: Db,
+  fresh: readonly Judged[],
+  journal: Journal,
+): Promise<Map<string, PaymentEntryRow>> => {
+  const created = fresh.map((judged) => toEntryRow(judged, journal.importId));
+  const enriched = fresh.flatMap(({ verdict, ...judged }, place) => {
+    const own = created[place];
+    if (verdict.as !== "joined" || own?.payment_ids === "[]") return [];
+    const { root } = verdict;
+    const after = { ...root, payment_ids: own?.payment_ids ?? "[]", detail: judged.facts.detail };
+    journal.changed("payment_entries", root, after);
+    return [after];
+  });
+  journal.created("payment_entries", created);
+  await putEntries(tx, [...created, ...enriched]);
+  return new Map(created.map((row) => [row.id, row]));
+};
+
+const reportDoubts = (judged: readonly Judged[], journal: Journal): void => {
+  for (const { verdict, payments, entry, paymentIds, known } of judged) {
+    if (verdict.as !== "doubtful" || known !== undefined) continue;
+    for (const { payment } of payments) {
+      journal.doubt({
+        line: payment.line,
+        paymentId: paymentIds[entry.payments.indexOf(payment)] ?? "",
+        currencyCode: entry.currency,
+        amount: new Big(payment.amount).toNumber(),
+        reason: verdict.reason,
+      });
+    }
+  }
+};
+
+type Scope = {
+  tenantId: string;
+  now: string;
+  /** The ids of the entries of this file so far. */
+  own: Set<string>;
+};
+
+const writeEntries = async (
+  tx: Db,
+  { tenantId, now }: Scope,
+  judged: readonly Judged[],
+  journal: Journal,
+): Promise<Set<string>> => {
+  const needs = { tenantId, source: SOURCE, now } as const;
+  await completeAdvices(tx, needs, judged, journal);
+  const bringing = judged.filter(bringsPayments);
+  const credits = bringing.filter(({ facts }) => !isReturn(facts));
+  const whole = credits.flatMap((one) => addDepositDay(one, toWhole(one)));
+  const changed = await savePayments(tx, needs, whole, journal);
+  const created = await saveEntries(
+    tx,
+    judged.filter(({ known }) => known === undefined),
+    journal,
+  );
+  const returns = bringing.flatMap((one) => {
+    const row = created.get(one.facts.id) ?? one.known;
+    return row === undefined || !isReturn(row) ? [] : [{ row, whole: toWhole(one) }];
+  });
+  const taken = await saveReturns(tx, needs, returns, journal);
+  const fresh = credits.flatMap(({ facts }) => created.get(facts.id) ?? []);
+  await linkWaitingReturns(tx, needs, fresh, journal);
+  reportDoubts(judged, journal);
+  return new Set([...changed, ...taken]);
+};
+
+/** Writes the payments of bank files. */
+export const createBankWriter = ({ tenantId, clock }: Needs) => {
+  const met = createOccurrences();
+  const own = new Set<string>();
+  return {
+    async write(
+      tx: Db,
+      rows: readonly Accepted<BankPayment>[],
+      journal: Journal,
+    ): Promise<Outcome[]> {
+      const scope = { tenantId, now: formatTimestamp(clock()), own };
+      const judged = await judgeEntries(tx, scope, groupByEntry(rows), met.count);
+      const changed = await writeEntries(tx, scope, judged, journal);
+      const byEntry = new Map(judged.map((one) => [one.entry, one]));
+      return rows.map(({ values: { entry, payment } }) => {
+        const one = byEntry.get(entry);
+        const id = one?.paymentIds[entry.payments.indexOf(payment)] ?? "";
+        return one !== undefined && bringsPayments(one) && changed.has(id)
+          ? "written"
+          : "unchanged";
+      });
+    },
+    close: met.close,
+  };
+};

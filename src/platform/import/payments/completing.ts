@@ -1,0 +1,63 @@
+import { findRowsOfPayments, putPaymentRows, type StoredPayment } from "../../store/payments.ts";
+import { TABLES } from "../../store/payments/columns.ts";
+import type { Db } from "../../store/port.ts";
+import type { Journal } from "../target.ts";
+import type { Judged } from "./bank.ts";
+import { parsePaymentIds } from "./entry-facts.ts";
+import type { SaveNeeds, WholePayment } from "./save.ts";
+
+/** What a deposit tells about a payment of which a remittance advice gives the rest. */
+const readDepositFacts = ({ entry, payments }: Judged): Record<string, unknown> => {
+  const last4 = payments[0]?.rows[0]?.["bankAccountLast4"];
+  return { depositDate: entry.day, ...(last4 === undefined ? {} : { bankAccountLast4: last4 }) };
+};
+
+const isAdvice = (kind: string): boolean => kind === "edi820";
+
+/** Adds the day of the deposit to an advice that replaces the payment of a bank message. */
+export const addDepositDay = (
+  { verdict, facts }: Judged,
+  whole: WholePayment[],
+): WholePayment[] => {
+  if (verdict.as !== "joined" || !isAdvice(facts.kind) || isAdvice(verdict.root.kind)) return whole;
+  const { day: depositDate } = verdict.root;
+  return whole.map((one) => ({ ...one, rows: one.rows.map((row) => ({ ...row, depositDate })) }));
+};
+
+const COLUMNS = { depositDate: "deposit_date", bankAccountLast4: "bank_account_last4" } as const;
+
+const complete = (
+  row: StoredPayment,
+  facts: Record<string, unknown>,
+  now: string,
+): StoredPayment => {
+  const missing = Object.entries(COLUMNS).flatMap(([field, column]) =>
+    row[column] === null && facts[field] !== undefined ? [[column, facts[field]] as const] : [],
+  );
+  if (missing.length === 0) return row;
+  const after = { ...row, ...Object.fromEntries(missing), updated_at: now };
+  return after as StoredPayment;
+};
+
+/** Adds what a deposit tells to the payments of the advice that it was joined to. */
+export const completeAdvices = async (
+  tx: Db,
+  { tenantId, source, now }: SaveNeeds,
+  judged: readonly Judged[],
+  journal: Journal,
+): Promise<void> => {
+  const facts = new Map<string, Record<string, unknown>>();
+  for (const one of judged) {
+    const { known, verdict } = one;
+    if (known !== undefined || verdict.as !== "joined" || !isAdvice(verdict.root.kind)) continue;
+    for (const id of parsePaymentIds(verdict.root)) facts.set(id, readDepositFacts(one));
+  }
+  const rows = await findRowsOfPayments(tx, tenantId, source, [...facts.keys()]);
+  const changed = rows.flatMap((before) => {
+    const after = complete(before, facts.get(String(before["payment_id"])) ?? {}, now);
+    if (after === before) return [];
+    journal.changed(TABLES[source], before, after);
+    return [after];
+  });
+  await putPaymentRows(tx, source, changed);
+};

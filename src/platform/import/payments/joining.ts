@@ -1,0 +1,183 @@
+import Big from "big.js";
+import { DAY } from "../../../kit/clock.ts";
+import {
+  findEntriesByAmount,
+  findEntriesByReference,
+  findEntries,
+} from "../../store/payment-entries.ts";
+import type { Db } from "../../store/port.ts";
+import type { PaymentEntryRow } from "../../store/tables.ts";
+import {
+  type EntryFacts,
+  getPayer,
+  getText,
+  parsePaymentIds,
+  parseReferences,
+} from "./entry-facts.ts";
+
+/** A remittance advice can be dated some days before or after the deposit. */
+const ADVICE_DAYS = 10;
+/** Within so many days, an advice of the payer of a deposit may be about it. */
+const NEAR_DAYS = 5;
+/** Shorter references occur by chance in texts. */
+const MIN_REFERENCE = 4;
+
+const ADVICES: ReadonlySet<string> = new Set(["edi820"]);
+
+/** Whether an entry is money that the store has already, may be, or is new. */
+export type Verdict =
+  | { as: "new" }
+  | { as: "joined"; root: PaymentEntryRow }
+  | { as: "doubtful"; like: PaymentEntryRow; paymentId: string; reason: string };
+
+export const shiftDay = (day: string, days: number): string =>
+  new Date(Date.parse(day) + days * DAY).toISOString().slice(0, 10);
+
+const countDaysBetween = (a: string, b: string): number =>
+  Math.abs(Date.parse(a) - Date.parse(b)) / DAY;
+
+/** Stored entries that may be about the same money as those of a batch, with the entries that they were joined to. */
+export const findCandidates = async (
+  tx: Db,
+  tenantId: string,
+  entries: readonly EntryFacts[],
+): Promise<PaymentEntryRow[]> => {
+  const references = entries.flatMap(({ bank_reference: own }) => own ?? []);
+  const found = await findEntriesByReference(tx, tenantId, references);
+  for (const [currency, same] of Map.groupBy(entries, (entry) => entry.currency)) {
+    const days = same.map(({ day }) => day).toSorted();
+    const range = {
+      currency,
+      amounts: [...new Set(same.map(({ amount }) => amount))],
+      from: shiftDay(days[0] ?? "", -ADVICE_DAYS),
+      to: shiftDay(days.at(-1) ?? "", ADVICE_DAYS),
+    };
+    found.push(...(await findEntriesByAmount(tx, tenantId, range)));
+  }
+  const roots = found.flatMap(({ joined_to: root }) => root ?? []);
+  found.push(...(await findEntries(tx, tenantId, [...new Set(roots)])));
+  return [...new Map(found.map((row) => [row.id, row])).values()];
+};
+
+const isShared = (mine: readonly string[], other: PaymentEntryRow): boolean => {
+  const theirs = new Set(parseReferences(other));
+  return mine.some((text) => text.length >= MIN_REFERENCE && theirs.has(text));
+};
+
+/** Whether a reference of one is also one of the other, or stands in its text. */
+const namesReferenceOf = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+  const mine = parseReferences(one);
+  const within = (references: readonly string[], words: string): boolean =>
+    references.some((text) => text.length >= 2 * MIN_REFERENCE && words.includes(text));
+  return (
+    isShared(mine, other) ||
+    within(mine, getText(other)) ||
+    within(parseReferences(other), getText(one))
+  );
+};
+
+const contradictsReferences = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+  const [mine, theirs] = [parseReferences(one), parseReferences(other)];
+  return mine.length > 0 && theirs.length > 0 && !mine.some((text) => theirs.includes(text));
+};
+
+const isSameText = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+  const [mine, theirs] = [one, other].map((row) => `${getPayer(row)}${getText(row)}`);
+  return (
+    mine === theirs || mine === "" || theirs === "" || isPart(mine, theirs) || isPart(theirs, mine)
+  );
+};
+
+const isPart = (text = "", whole = ""): boolean => whole.includes(text);
+
+const isSameMoney = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+  one.currency === other.currency &&
+  one.amount === other.amount &&
+  (one.account === null || other.account === null || one.account === other.account);
+
+const isAdvicePair = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+  ADVICES.has(one.kind) !== ADVICES.has(other.kind);
+
+/** An advice names accounts at other banks, so its account does not count. */
+const isSameMoneyAsAdvice = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+  one.currency === other.currency && one.amount === other.amount;
+
+const isPayerNamed = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+  const [mine, theirs] = [getPayer(one), getPayer(other)];
+  const has = (name: string, words: string): boolean =>
+    name.length >= MIN_REFERENCE && words.includes(name);
+  return has(mine, other.words) || has(theirs, one.words);
+};
+
+type Likeness = "same" | "doubtful" | undefined;
+
+const compareAdvice = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
+  const days = countDaysBetween(one.day, other.day);
+  if (!isSameMoneyAsAdvice(one, other) || days > ADVICE_DAYS) return undefined;
+  if (namesReferenceOf(one, other)) return "same";
+  if (days > NEAR_DAYS || !isPayerNamed(one, other)) return undefined;
+  return days === 0 ? "same" : "doubtful";
+};
+
+const compareBankMessages = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
+  if (!isSameMoney(one, other)) return undefined;
+  const hasOneReference =
+    one.bank_reference !== null && one.bank_reference === other.bank_reference;
+  if (hasOneReference) return one.day === other.day ? "same" : "doubtful";
+  if (one.day !== other.day) return undefined;
+  const contradicts = contradictsReferences(one, other);
+  // Without a reference of the bank, only messages of different kinds can be about the same money.
+  if (one.kind === other.kind)
+    return isSameText(one, other) && !contradicts ? "doubtful" : undefined;
+  if (isShared(parseReferences(one), other)) return "same";
+  if (contradicts) return undefined;
+  return isSameText(one, other) ? "same" : "doubtful";
+};
+
+const compare = (one: EntryFacts, other: PaymentEntryRow): Likeness =>
+  isAdvicePair(one, other) ? compareAdvice(one, other) : compareBankMessages(one, other);
+
+export const describeDoubt = (paymentId: string): string => `possible duplicate of ${paymentId}`;
+
+const moneyOf = ({ currency, amount }: EntryFacts): string => `${currency} ${amount}`;
+
+/** Finds stored entries that an entry of a new file repeats. Each of them is repeated by one entry of a kind at most. */
+export const createJoiner = (candidates: readonly PaymentEntryRow[]) => {
+  const byId = new Map(candidates.map((row) => [row.id, row]));
+  /** The kinds of messages that are about the money of an entry, by the id of the first one. */
+  const kinds = new Map<string, Set<string>>();
+  const addKind = (root: string, kind: string): void =>
+    void kinds.set(root, (kinds.get(root) ?? new Set()).add(kind));
+  for (const { id, joined_to: root, kind } of candidates) addKind(root ?? id, kind);
+  const byMoney = Map.groupBy(candidates, moneyOf);
+  const taken = new Set<string>();
+  const rootOf = (row: PaymentEntryRow): PaymentEntryRow =>
+    (row.joined_to === null ? undefined : byId.get(row.joined_to)) ?? row;
+  return {
+    judge(entry: EntryFacts): Verdict {
+      let like: PaymentEntryRow | undefined;
+      for (const other of byMoney.get(moneyOf(entry)) ?? []) {
+        const root = rootOf(other);
+        const likeness = compare(entry, other);
+        if (likeness === undefined) continue;
+        const isRepeated =
+          taken.has(root.id) ||
+          (kinds.get(root.id)?.has(entry.kind) === true &&
+            (entry.bank_reference === null || entry.bank_reference !== other.bank_reference));
+        if (likeness === "same" && !isRepeated) {
+          taken.add(root.id);
+          addKind(root.id, entry.kind);
+          return { as: "joined", root };
+        }
+        if (!taken.has(root.id)) like ??= root;
+      }
+      if (like === undefined) return { as: "new" };
+      taken.add(like.id);
+      const paymentId = parsePaymentIds(like)[0] ?? like.id;
+      return { as: "doubtful", like, paymentId, reason: describeDoubt(paymentId) };
+    },
+  };
+};
+
+/** Whether an amount is below zero, which means a return. */
+export const isReturn = ({ amount }: Pick<EntryFacts, "amount">): boolean => new Big(amount).lt(0);

@@ -1,0 +1,254 @@
+import { hash } from "node:crypto";
+import type { Source } from "../../../contract/payments/catalogue.ts";
+import { type Clock, formatTimestamp } from "../../../kit/clock.ts";
+import { putEntries } from "../../store/payment-entries.ts";
+import {
+  findKnown,
+  findRowsBySeq,
+  type KnownPayment,
+  type NewPayment,
+} from "../../store/payments.ts";
+import type { Db } from "../../store/port.ts";
+import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { Accepted, Journal, Money, Outcome, RowIdentity } from "../target.ts";
+import { deriveVariantId } from "./entry-facts.ts";
+import { describeDoubt } from "./joining.ts";
+import { matchDocuments } from "./match.ts";
+import { createOccurrences } from "../occurrences.ts";
+import { buildRowKey, deriveId, hashValues, type Values } from "./row.ts";
+import { storeRows } from "./save.ts";
+
+type Facts = {
+  id: string;
+  amount: string;
+  /** All rows of a payment agree in these fields. */
+  shared: readonly string[];
+  /** A row replaces a stored one of the same key only if these agree, where both have them. */
+  own: readonly string[];
+  /** A reference that the source gives to one payment only: rows with the same one are the same payment. */
+  reference?: string;
+};
+
+/** The fields that identify payments in tables, per source. */
+export const FACTS: Readonly<Record<Source, Facts>> = {
+  cashapp: {
+    id: "paymentId",
+    amount: "paymentAmount",
+    shared: ["paymentAmount", "currencyCode", "paymentDate", "payerName"],
+    own: ["paymentAmount", "currencyCode", "paymentDate", "payerName", "paymentReference"],
+  },
+  iandp: {
+    id: "paymentId",
+    amount: "amountPaid",
+    shared: ["currencyCode"],
+    own: ["amountPaid", "currencyCode", "paymentDate"],
+    reference: "confirmationNumber",
+  },
+  bpn: {
+    id: "networkPaymentId",
+    amount: "paymentAmount",
+    shared: ["paymentAmount", "currencyCode", "paymentDate", "payerName"],
+    own: ["paymentAmount", "currencyCode", "paymentDate", "payerName"],
+    reference: "traceNumber",
+  },
+};
+
+const toText = (value: unknown): string | null =>
+  value === undefined || value === null ? null : String(value);
+
+export const identifyPayment = (source: Source, values: Values): RowIdentity => {
+  const { id, shared } = FACTS[source];
+  const facts = shared.map((name) => toText(values[name]));
+  return { field: id, key: String(values[id]), facts, names: shared };
+};
+
+/** The amount of a row's payment. A portal pays invoices one by one, so there each row is a payment. */
+export const getTableMoney = (source: Source, values: Values): Money | undefined => {
+  const { id, amount } = FACTS[source];
+  const { currencyCode, [amount]: paid } = values;
+  if (typeof paid !== "number" || typeof currencyCode !== "string") return undefined;
+  const shared = FACTS[source].shared.includes(amount) ? { paymentId: String(values[id]) } : {};
+  return { ...shared, currency: currencyCode, amount: String(paid) };
+};
+
+/** A row with its id. A payment whose id another payment has already gets one of its own. */
+type Identified = {
+  id: string;
+  hash: string;
+  values: Values;
+  before: KnownPayment | undefined;
+  /** The payment that it may repeat. */
+  doubtOf?: string;
+};
+
+const findConflict = (source: Source, values: Values, known: KnownPayment): string | undefined => {
+  const { own, reference } = FACTS[source];
+  const stored = known.facts;
+  const name = reference === undefined ? undefined : toText(values[reference]);
+  if (reference !== undefined && name != null && name === stored[reference]) return undefined;
+  return own.find((field) => {
+    const [mine, theirs] = [toText(values[field]), stored[field] ?? null];
+    return mine !== null && theirs !== null && mine !== theirs;
+  });
+};
+
+type Needs = { tenantId: string; source: Source; clock: Clock };
+
+type Sent = { line: number; values: Values; key: string; count: number };
+
+const findKnownById = async (tx: Db, { tenantId, source }: Needs, ids: readonly string[]) => {
+  const fields = [...FACTS[source].own, FACTS[source].reference ?? "id"];
+  const found = await findKnown(tx, tenantId, source, { ids, fields });
+  return new Map(found.map((row) => [row.id, row]));
+};
+
+/** Finds the stored row of each sent one. Where it is another payment with the same id, the sent one gets a new id. */
+const identifyRows = async (tx: Db, needs: Needs, sent: readonly Sent[]): Promise<Identified[]> => {
+  const { tenantId, source } = needs;
+  const { id: idField, shared } = FACTS[source];
+  const own = sent.map(({ values, key, count }) =>
+    typeof values["id"] === "string" ? values["id"] : deriveId(tenantId, source, key, count),
+  );
+  const known = await findKnownById(tx, needs, own);
+  const variants = sent.map(({ values, count }, place): Identified | undefined => {
+    const before = known.get(own[place] ?? "");
+    if (before === undefined || values["id"] !== undefined) return undefined;
+    if (findConflict(source, values, before) === undefined) return undefined;
+    const doubtOf = String(values[idField]);
+    const facts = Object.fromEntries(shared.map((name) => [name, values[name] ?? null]));
+    const variant = { ...values, [idField]: deriveVariantId(doubtOf, facts) };
+    const id = deriveId(tenantId, source, buildRowKey(source, variant), count);
+    return { id, hash: hashValues(variant), values: variant, before: undefined, doubtOf };
+  });
+  const ids = variants.flatMap((one) => one?.id ?? []);
+  const others = ids.length === 0 ? known : await findKnownById(tx, needs, ids);
+  return sent.map(({ values }, place): Identified => {
+    const id = own[place] ?? "";
+    const variant = variants[place];
+    if (variant === undefined)
+      return { id, hash: hashValues(values), values, before: known.get(id) };
+    return { ...variant, before: others.get(variant.id) };
+  });
+};
+
+/** Rows that say nothing of the documents that they pay are matched like those of banks. */
+const isMatchable = (source: Source, { values, before }: Identified): boolean =>
+  source === "cashapp" &&
+  before === undefined &&
+  values["appliedAmount"] === undefined &&
+  values["applicationStatus"] === undefined;
+
+const toNewPayment = (
+  { tenantId }: Needs,
+  now: string,
+  { id, hash: sentHash, values, before, doubtOf }: Identified,
+): NewPayment => {
+  const doubt = doubtOf === undefined ? {} : { doubt: describeDoubt(doubtOf) };
+  const created = { createdAt: before?.created_at ?? now, updatedAt: now };
+  return {
+    tenantId,
+    seq: before?.seq ?? 0,
+    sentHash,
+    values: { ...values, ...doubt, id, tenantId, ...created },
+  };
+};
+
+/** Stores a doubtful payment in the list of doubts, once. */
+const toDoubtEntry = (
+  { tenantId, source }: Needs,
+  { values, doubtOf }: Identified,
+  importId: string,
+): PaymentEntryRow => {
+  const { id, amount } = FACTS[source];
+  const paymentId = String(values[id]);
+  return {
+    tenant_id: tenantId,
+    id: hash("sha256", JSON.stringify([source, paymentId]), "hex").slice(0, 32),
+    import_id: importId,
+    kind: `table ${source}`,
+    message: "",
+    account: null,
+    amount: String(values[amount] ?? 0),
+    currency: String(values["currencyCode"] ?? ""),
+    day: String(values["paymentDate"] ?? ""),
+    bank_reference: null,
+    reference_list: "[]",
+    words: "|",
+    payment_ids: JSON.stringify([paymentId]),
+    detail: 0,
+    joined_to: null,
+    doubt_of: null,
+    doubt_payment_id: doubtOf ?? null,
+    doubt: "open",
+    waits: null,
+  };
+};
+
+const saveDoubts = async (
+  tx: Db,
+  needs: Needs,
+  rows: readonly { line: number; row: Identified }[],
+  journal: Journal,
+): Promise<void> => {
+  const doubtful = rows.filter(({ row }) => row.doubtOf !== undefined && row.before === undefined);
+  const entries = new Map<string, PaymentEntryRow>();
+  for (const { line, row } of doubtful) {
+    const entry = toDoubtEntry(needs, row, journal.importId);
+    if (entries.has(entry.id)) continue;
+    entries.set(entry.id, entry);
+    journal.doubt({
+      line,
+      paymentId: JSON.parse(entry.payment_ids)[0],
+      currencyCode: entry.currency,
+      amount: Number(entry.amount),
+      reason: describeDoubt(row.doubtOf ?? ""),
+    });
+  }
+  const created = [...entries.values()];
+  await putEntries(tx, created);
+  journal.created("payment_entries", created);
+};
+
+const writeRows = async (
+  tx: Db,
+  needs: Needs,
+  sent: readonly Sent[],
+  journal: Journal,
+): Promise<Outcome[]> => {
+  const now = formatTimestamp(needs.clock());
+  const rows = await identifyRows(tx, needs, sent);
+  const changed = rows.filter(({ hash: sentHash, before }) => before?.sent_hash !== sentHash);
+  const isNew = new Map(changed.map((row) => [row.id, row]));
+  const [matchable, others] = [true, false].map((wanted) =>
+    [...isNew.values()].filter((row) => isMatchable(needs.source, row) === wanted),
+  ) as [Identified[], Identified[]];
+  const matched = await matchDocuments(
+    tx,
+    needs.tenantId,
+    matchable.map((row) => toNewPayment(needs, now, row)),
+  );
+  const payments = [...others.map((row) => toNewPayment(needs, now, row)), ...matched];
+  const seqs = payments.flatMap(({ seq }) => (seq > 0 ? [seq] : []));
+  const before = await findRowsBySeq(tx, needs.tenantId, needs.source, seqs);
+  await storeRows(tx, needs, payments, { before, journal });
+  const withLines = rows.map((row, place) => ({ line: sent[place]?.line ?? 0, row }));
+  await saveDoubts(tx, needs, withLines, journal);
+  return rows.map(({ hash: sentHash, before: known }) =>
+    known?.sent_hash === sentHash ? "unchanged" : "written",
+  );
+};
+
+/** Writes the payment rows of tables: each creates or replaces the stored row with its key. */
+export const createTableWriter = (needs: Needs) => {
+  const met = createOccurrences();
+  return {
+    write(tx: Db, rows: readonly Accepted<Values>[], journal: Journal): Promise<Outcome[]> {
+      const sent = rows.map(({ line, values }): Sent => {
+        const key = buildRowKey(needs.source, values);
+        return { line, values, key, count: met.count(key) };
+      });
+      return writeRows(tx, needs, sent, journal);
+    },
+    close: met.close,
+  };
+};

@@ -1,0 +1,57 @@
+import { readBai2 } from "./bank/bai2.ts";
+import { readCamt } from "./bank/camt.ts";
+import { readEdi820 } from "./bank/edi820.ts";
+import { readMt940 } from "./bank/mt940.ts";
+import type { BankItem } from "./bank/entry.ts";
+import type { ReadBankFile, ReaderOptions, Warn } from "./bank/file.ts";
+import { createCsvReader } from "./csv.ts";
+import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
+import type { Item } from "./items.ts";
+import { readLines } from "./lines.ts";
+import { createNdjsonReader } from "./ndjson.ts";
+import type { Reader } from "./rows.ts";
+
+const BANK_READERS: Record<BankFormat, ReadBankFile> = {
+  bai2: readBai2,
+  camt: readCamt,
+  edi820: readEdi820,
+  mt940: readMt940,
+};
+
+/** An open file; `columns` is valid after the first items were read. */
+export type Reading = {
+  columns(): readonly string[] | null;
+  items(): AsyncIterable<Item[]>;
+};
+
+export type FileNeeds = {
+  format: Format;
+  /** Opens the file from its start, as UTF-8 unless the format is binary. */
+  bytes: () => AsyncIterable<Uint8Array>;
+  codes: ReaderOptions;
+};
+
+async function* readText(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
+  for await (const lines of readLines(bytes)) yield reader.push(lines);
+  yield reader.end();
+}
+
+const toItems = (item: BankItem): Item[] =>
+  "leftOut" in item
+    ? [item]
+    : item.payments.map((payment) => ({ line: payment.line, entry: item, payment }));
+
+async function* readBankFile(format: BankFormat, { bytes, codes }: FileNeeds, warn: Warn) {
+  for await (const items of BANK_READERS[format](bytes(), warn, codes))
+    yield items.flatMap(toItems);
+}
+
+/** Opens a file for one pass over its items. */
+export const openFile = (needs: FileNeeds, warn: Warn): Reading => {
+  const { format, bytes } = needs;
+  if (isBankFormat(format)) {
+    return { columns: () => null, items: () => readBankFile(format, needs, warn) };
+  }
+  const reader = format === "csv" ? createCsvReader() : createNdjsonReader();
+  return { columns: () => reader.columns() ?? null, items: () => readText(reader, bytes()) };
+};
