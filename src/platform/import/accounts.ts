@@ -139,7 +139,12 @@ const saveBatch = async ({ tx, tenantId, known, fresh, touched }: Batch): Promis
 /** Creates the import target of accounts: a row creates or replaces the account with its number. */
 export const createAccountTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "accounts",
-  ...describeNumbered("account_number", AccountFields),
+  ...describeNumbered("account_number", AccountFields, {
+    roles: {
+      currency: { role: "currency" },
+      credit_limit: { currency: "currency", negativeMark: "CR" },
+    },
+  }),
   async write(tx, rows) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);

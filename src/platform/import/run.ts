@@ -66,6 +66,7 @@ const parseItem = <Values>(
   if (!isRow(item)) return { as: "refused", item, faults: [item.fault] };
   const mapped = map(item.cells);
   if (mapped.as === "skipped") return mapped;
+  if (mapped.as === "leftOut") return { as: "skipped" };
   if (mapped.as === "refused") return { as: "refused", item, faults: mapped.faults };
   const { record, sourceKey } = mapped;
   const { value, faults } = target.parse(record);
