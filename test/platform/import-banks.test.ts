@@ -235,7 +235,7 @@ onEveryStore("payments from banks", (at) => {
             transfer({ id: "E3", amount: "7", sign: "DBIT" }),
           ],
         }),
-        entry({ amount: "12.34567", details: [transfer({ id: "E4" })] }),
+        entry({ amount: "12.34", details: [transfer({ id: "E4" })] }),
         entry({ amount: "5", reversal: true }),
         entry({
           amount: "9",
@@ -258,7 +258,7 @@ onEveryStore("payments from banks", (at) => {
         ["E1", "R-1", 10.5, 10.5, "unapplied"],
         ["E1", "R-2", 10.5, 10.5, "unapplied"],
         ["E2", null, 49.5, 49.5, "unapplied"],
-        ["E4", null, 12.34567, 12.34567, "unapplied"],
+        ["E4", null, 12.34, 12.34, "unapplied"],
         ["SVC-1", null, 5, 5, "reversed"],
         ["E5", null, 9, 9, "unapplied"],
       ]);

@@ -27,6 +27,7 @@ const document = (number: string, more: object = {}) => ({
   document_number: number,
   account_number: "A-1",
   ...DATES,
+  denomination: 12.5,
   ...more,
 });
 

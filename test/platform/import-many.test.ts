@@ -130,6 +130,7 @@ onEveryStore("import of many records at once", (at) => {
         account_number: "A-1",
         invoice_date: place % 1000 === 999 ? "2026-02-30" : "2026-01-31",
         due_date: "2026-03-02",
+        denomination: 1,
       })),
     );
     const { counts, rejects, progress } = await importRecords(

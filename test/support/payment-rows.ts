@@ -20,7 +20,8 @@ const WORDS = ["Acme", "ACME Ltd", "Zürich AG", "100% Pure", "a_b", "Ørsted", 
 
 /** A value that fits the field and differs from row to row; every seventh is missing. */
 const valueOf = (field: Field, place: number, number: number): unknown => {
-  if (field.nullable && (number + place) % 7 === 0) return undefined;
+  const isRequired = ["paymentDate", "paymentAmount", "amountPaid"].includes(field.name);
+  if (field.nullable && !isRequired && (number + place) % 7 === 0) return undefined;
   const values: Record<Field["type"], () => unknown> = {
     string: () => `${WORDS[(number + place) % WORDS.length]} ${number % 13}`,
     enum: () => field.values[(number + place) % field.values.length],

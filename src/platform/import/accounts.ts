@@ -150,7 +150,12 @@ const saveBatch = async (
 /** Creates the import target of accounts: a row creates or replaces the account with its number. */
 export const createAccountTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "accounts",
-  ...describeNumbered("account_number", AccountFields),
+  ...describeNumbered("account_number", AccountFields, {
+    roles: {
+      currency: { role: "currency" },
+      credit_limit: { currency: "currency", negativeMark: "CR" },
+    },
+  }),
   async write(tx, rows, journal) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);

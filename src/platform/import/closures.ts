@@ -66,7 +66,9 @@ const writeRow = (batch: Batch, { number, sent }: NumberedRecord): Outcome => {
 /** Creates the import target of closures: a row closes the existing document with its number. */
 export const createClosureTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "closures",
-  ...describeNumbered("document_number", ClosureFields),
+  ...describeNumbered("document_number", ClosureFields, {
+    roles: { closure_date: { role: "day" } },
+  }),
   async write(tx, rows, journal) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);

@@ -1,7 +1,10 @@
 import { parse } from "csv-parse/sync";
 import { Problem } from "../../contract/errors.ts";
+import { isBlank } from "./cells.ts";
+import { findLayout, type Layout, type LayoutOptions } from "./layout.ts";
 import { type Line, MAX_LINE_BYTES } from "./lines.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
+import { isTotalWord } from "./totals.ts";
 
 type Reason = NonNullable<Line["fault"]>;
 
@@ -10,10 +13,11 @@ const QUOTES: Reason = {
   message: "has a quote where RFC 4180 allows none, or one that is not closed",
 };
 
-const parseAll = (texts: readonly string[]): string[][] | undefined => {
+const parseAll = (texts: readonly string[], delimiter: string): string[][] | undefined => {
   try {
     // The last record has no line feed after it, so its carriage return would become part of the last cell.
     const records = parse(texts.join("\n").replace(/\r$/, ""), {
+      delimiter,
       relax_column_count: true,
       record_delimiter: ["\r\n", "\n"],
     });
@@ -23,19 +27,32 @@ const parseAll = (texts: readonly string[]): string[][] | undefined => {
   }
 };
 
-const parseOne = (text: string): string[] | undefined => parseAll([text])?.[0];
+const parseOne = (text: string, delimiter: string): string[] | undefined =>
+  parseAll([text], delimiter)?.[0];
 
-// A record without quotes can be split at commas, which is several times faster than the parser.
-const splitPlain = (text: string): string[] =>
-  (text.endsWith("\r") ? text.slice(0, -1) : text).split(",");
+// A record without quotes can be split at its delimiter, which is several times faster than the parser.
+const splitPlain = (text: string, delimiter: string): string[] =>
+  (text.endsWith("\r") ? text.slice(0, -1) : text).split(delimiter);
 
 /** Parses records of one line each; undefined for a line that is not a record. */
-const parseEach = (texts: readonly string[]): (string[] | undefined)[] => {
+const parseEach = (texts: readonly string[], delimiter: string): (string[] | undefined)[] => {
   const quoted = texts.filter((text) => text.includes('"'));
-  if (quoted.length === 0) return texts.map(splitPlain);
-  const records = parseAll(quoted) ?? quoted.map(parseOne);
+  if (quoted.length === 0) return texts.map((text) => splitPlain(text, delimiter));
+  const records = parseAll(quoted, delimiter) ?? quoted.map((text) => parseOne(text, delimiter));
   let next = 0;
-  return texts.map((text) => (text.includes('"') ? records[next++] : splitPlain(text)));
+  return texts.map((text) => (text.includes('"') ? records[next++] : splitPlain(text, delimiter)));
+};
+
+/**
+ * Returns a record with as many cells as the header: surplus blank cells are removed, and a line of totals, which often
+ * has fewer, gets blank ones. Undefined for another number of cells.
+ */
+const fitCells = (cells: readonly string[], count: number): readonly string[] | undefined => {
+  if (cells.length > count) {
+    return cells.slice(count).every(isBlank) ? cells.slice(0, count) : undefined;
+  }
+  if (!cells.some(isTotalWord)) return undefined;
+  return [...cells, ...Array.from({ length: count - cells.length }, () => "")];
 };
 
 const hasOddQuotes = (text: string): boolean => {
@@ -69,6 +86,10 @@ const parseHeader = (cells: readonly string[]): string[] => {
  * its first line is rejected and reading resumes at the second, so that a stray quote does not swallow good rows.
  */
 class CsvReader implements Reader {
+  readonly #options: LayoutOptions;
+  /** The first lines, until the form of the table is known. */
+  #head: Line[] = [];
+  #layout: Layout | undefined;
   #columns: string[] | undefined;
   /** The lines of a record whose quotes are not closed yet. */
   #open: Line[] = [];
@@ -78,18 +99,47 @@ class CsvReader implements Reader {
   #simple: Line[] = [];
   #items: Item[] = [];
 
+  constructor(options: LayoutOptions) {
+    this.#options = options;
+  }
+
   columns(): readonly string[] | undefined {
     return this.#columns;
   }
 
+  layout(): Layout | undefined {
+    return this.#layout;
+  }
+
   push(lines: readonly Line[]): Item[] {
-    this.#takeAll(lines);
+    if (this.#layout === undefined) this.#begin(lines, false);
+    else this.#takeAll(lines);
     return this.#taken();
   }
 
   end(): Item[] {
+    if (this.#layout === undefined) this.#begin([], true);
     while (this.#open.length > 0) this.#takeAll(this.#giveUp());
     return this.#taken();
+  }
+
+  /** Looks for the header, and takes the lines from it on. */
+  #begin(lines: readonly Line[], isEnd: boolean): void {
+    for (const line of lines) this.#head.push(line);
+    const layout = findLayout(this.#head, this.#options, isEnd);
+    const { header } = this.#options;
+    if (isEnd && layout === undefined && header !== undefined) {
+      throw headerProblem(`is line ${header} by the map, but the file ends before it`);
+    }
+    if (layout === undefined) return;
+    this.#layout = layout;
+    const head = this.#head;
+    this.#head = [];
+    this.#takeAll(head.filter(({ number }) => number >= layout.header));
+  }
+
+  get #delimiter(): string {
+    return this.#layout?.delimiter ?? ",";
   }
 
   #taken(): Item[] {
@@ -130,7 +180,7 @@ class CsvReader implements Reader {
 
   /** Parses the open record as complete. */
   #close(): Line[] {
-    const cells = parseOne(this.#open.map(({ text }) => text).join("\n"));
+    const cells = parseOne(this.#open.map(({ text }) => text).join("\n"), this.#delimiter);
     const isWhole = this.#open.length === 1 || cells?.length === this.#columns?.length;
     const [first] = this.#open;
     if (first === undefined || cells === undefined || !isWhole) return this.#giveUp();
@@ -156,7 +206,10 @@ class CsvReader implements Reader {
   #flush(): void {
     const lines = this.#simple;
     this.#simple = [];
-    const records = parseEach(lines.map(({ text }) => text));
+    const records = parseEach(
+      lines.map(({ text }) => text),
+      this.#delimiter,
+    );
     for (const [place, line] of lines.entries()) {
       const cells = records[place];
       if (cells === undefined) this.#items.push(toUnreadable(line, QUOTES));
@@ -178,13 +231,17 @@ class CsvReader implements Reader {
 
   #named(line: Line, cells: readonly string[]): void {
     const columns = this.#columns ?? [];
-    if (cells.length !== columns.length) {
+    const [first = ""] = cells;
+    if (first.trim() === "" && cells.every(isBlank)) return;
+    const fitting = cells.length === columns.length ? cells : fitCells(cells, columns.length);
+    if (fitting === undefined) {
       const message = `has ${cells.length} cells where the header has ${columns.length}`;
       this.#items.push(toUnreadable(line, { code: "columns", message }));
       return;
     }
-    this.#items.push({ line: line.number, cells: toRow(columns, cells) });
+    this.#items.push({ line: line.number, cells: toRow(columns, fitting) });
   }
 }
 
-export const createCsvReader = (): Reader => new CsvReader();
+/** Creates a reader of tables in text, with the delimiter and the header of the options, else those that it finds. */
+export const createCsvReader = (options: LayoutOptions = {}): Reader => new CsvReader(options);

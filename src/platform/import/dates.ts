@@ -1,17 +1,37 @@
 import { isWritable } from "../../kit/clock.ts";
+import { findMonth } from "./months.ts";
 
-/** The date format of a column: `YYYY`, `M` or `MM`, `D` or `DD`, with literal text between them. */
+/** The date format of a column: parts such as `YYYY`, `MM` and `DD`, with literal text between them. */
 export type DayPattern = { pattern: string; read(text: string): string | undefined };
 
-const PARTS: Record<string, string> = {
-  YYYY: "(?<year>\\d{4})",
-  MM: "(?<month>\\d{2})",
-  M: "(?<month>\\d{1,2})",
-  DD: "(?<day>\\d{2})",
-  D: "(?<day>\\d{1,2})",
+type Part = { source: string; group?: string; isOpen?: boolean; isWord?: boolean };
+
+// Parts whose number of digits is not fixed are open.
+const PARTS: Readonly<Record<string, Part>> = {
+  YYYY: { source: "(?<year>\\d{4})", group: "year" },
+  YY: { source: "(?<year>\\d{2})", group: "year" },
+  MMM: { source: "(?<name>\\p{L}{3,12}\\.?)", group: "month", isWord: true },
+  MM: { source: "(?<month>\\d{2})", group: "month" },
+  M: { source: "(?<month>\\d{1,2})", group: "month", isOpen: true },
+  DD: { source: "(?<day>\\d{2})", group: "day" },
+  D: { source: "(?<day>\\d{1,2})", group: "day", isOpen: true },
+  HH: { source: "(?:[01]\\d|2[0-3])" },
+  H: { source: "(?:1?\\d|2[0-3])", isOpen: true },
+  hh: { source: "(?:0\\d|1[0-2])" },
+  h: { source: "(?:\\d|1[0-2])", isOpen: true },
+  mm: { source: "[0-5]\\d" },
+  ss: { source: "[0-5]\\d" },
+  SSS: { source: "\\d{3}" },
+  A: { source: "(?:AM|PM|am|pm)", isWord: true },
 };
 
-const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/-]/g, "\\$&");
+/** What a pattern can consist of, for messages. */
+export const PATTERN_PARTS =
+  "YYYY or YY, M, MM or MMM, and D or DD; for a time H or HH (h or hh with A), mm, ss and SSS";
+
+const SPLIT = /(YYYY|YY|MMM|MM|M|DD|D|HH|H|hh|h|mm|ss|SSS|A)/;
+
+const escapePattern = (text: string): string => text.replaceAll(/[\\^$.*+?()[\]{}|/]/g, "\\$&");
 
 /** Formats a day as `YYYY-MM-DD`; undefined if the calendar does not have it. */
 export const formatDay = (year: string, month: string, day: string): string | undefined => {
@@ -36,17 +56,35 @@ const cacheDays = (read: (text: string) => string | undefined) => {
   };
 };
 
-/** Parses a pattern; undefined unless it names year, month and day exactly once each. */
+const PIVOT = 70;
+
+/** Completes a year of two digits to one from 1970 to 2069. */
+export const completeYear = (year: string): string =>
+  year.length === 4 ? year : `${Number(year) < PIVOT ? "20" : "19"}${year}`;
+
+/** Returns whether a part of open length touches another one of digits, so that text would have several readings. */
+const hasOpenEnds = (pieces: readonly string[]): boolean =>
+  pieces.some((piece, place) => {
+    const next = pieces[place + 1] === "" ? pieces[place + 2] : undefined;
+    const [one, other] = [PARTS[piece], PARTS[next ?? ""]];
+    if (one === undefined || other === undefined || one.isWord || other.isWord) return false;
+    return one.isOpen === true || other.isOpen === true;
+  });
+
+/**
+ * Parses a pattern; undefined unless it names year, month and day exactly once each and has one reading.
+ */
 export const parseDayPattern = (pattern: string): DayPattern | undefined => {
-  const parts = pattern.split(/(YYYY|MM|M|DD|D)/);
-  const named = parts.filter((part) => part in PARTS).map((part) => part[0]);
-  if (named.toSorted().join("") !== "DMY") return undefined;
-  const source = parts.map((part) => PARTS[part] ?? escapePattern(part)).join("");
-  const expression = new RegExp(`^${source}$`);
+  const pieces = pattern.trim().split(SPLIT);
+  const groups = pieces.flatMap((piece) => PARTS[piece]?.group ?? []);
+  if (groups.toSorted().join(" ") !== "day month year" || hasOpenEnds(pieces)) return undefined;
+  const source = pieces.map((piece) => PARTS[piece]?.source ?? escapePattern(piece)).join("");
+  const expression = new RegExp(`^${source}$`, "u");
   const read = (text: string): string | undefined => {
-    const { year, month, day } = expression.exec(text)?.groups ?? {};
-    if (year === undefined || month === undefined || day === undefined) return undefined;
-    return formatDay(year, month, day);
+    const { year, month, name, day } = expression.exec(text)?.groups ?? {};
+    const number = name === undefined ? month : findMonth(name);
+    if (year === undefined || number === undefined || day === undefined) return undefined;
+    return formatDay(completeYear(year), number, day);
   };
   return { pattern, read: cacheDays(read) };
 };
@@ -71,8 +109,6 @@ export const parseTimestamp = (text: string): number | undefined => {
   return isWritable(at) ? Math.floor(at) : undefined;
 };
 
-/** Returns the UTC day of a timestamp or day that {@link parseTimestamp} accepts. */
-export const parseDay = (text: string): string | undefined => {
-  const at = parseTimestamp(text);
-  return at === undefined ? undefined : new Date(at).toISOString().slice(0, 10);
-};
+/** Returns the day that is written in a timestamp or day that {@link parseTimestamp} accepts, regardless of its offset. */
+export const parseDay = (text: string): string | undefined =>
+  parseTimestamp(text) === undefined ? undefined : text.slice(0, 10);

@@ -14,7 +14,7 @@ import type { DisputeRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { createReason, readConfiguration } from "./disputes/configuration.ts";
 import { findDifferences, planDispute, type SourceRow, type PlanContext } from "./disputes/plan.ts";
-import { DisputeValues } from "./disputes/values.ts";
+import { DISPUTE_ROLES, DisputeValues } from "./disputes/values.ts";
 import { collectFields } from "./fields.ts";
 import { IMPORTER } from "./importer.ts";
 import { shortenKey } from "./key.ts";
@@ -216,7 +216,7 @@ export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
   const keyOf = (row: Row): string => buildDisputeKey(row, met.count(buildDisputeKey(row, 1)));
   return {
     kind: "disputes",
-    fields: collectFields(DisputeValues),
+    fields: collectFields(DisputeValues, DISPUTE_ROLES),
     batchRows: 500,
     parse: (record) => checkValue(DisputeValues, record),
     identify: ({ sourceKey, values }) =>

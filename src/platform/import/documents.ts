@@ -9,6 +9,7 @@ import { findDocuments } from "../store/documents.ts";
 import type { Db } from "../store/port.ts";
 import type { AccountRow, DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
+import { DOCUMENT_RULES } from "./document-rules.ts";
 import { IMPORTER } from "./importer.ts";
 import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
 import type { Accepted, Journal, Outcome, Target } from "./target.ts";
@@ -89,7 +90,7 @@ const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise
 /** Creates the import target of documents: a row creates or replaces the document with its number. */
 export const createDocumentTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "documents",
-  ...describeNumbered("document_number", DocumentFields),
+  ...describeNumbered("document_number", DocumentFields, DOCUMENT_RULES),
   async write(tx, rows, journal) {
     const batch = await openBatch(needs, tx, rows, journal);
     const outcomes: Outcome[] = [];

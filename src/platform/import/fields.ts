@@ -1,10 +1,27 @@
 import { z } from "zod";
 import { parseJson } from "../../kit/json.ts";
+import { toExactNumber } from "./numbers.ts";
 
 type Kind = "number" | "boolean" | "text" | "either" | "other";
 
-/** The kind of value of each field of a target; names of nested fields have dots. */
-export type Fields = ReadonlyMap<string, Kind>;
+/** A field of a target as an import file fills it. */
+export type FieldSpec = {
+  kind: Kind;
+  /** The meaning of the field in its record: its key, its amount, a day, or the code of its currency. */
+  role?: "key" | "amount" | "day" | "currency";
+  /** The name of a group of fields of which a row needs one; the field's own name if it is required itself. */
+  required?: string;
+  /** The field with the currency of this amount. */
+  currency?: string;
+  /** Which of the marks DR and CR is an amount below zero: in a bank's book a debit, in a ledger of customers a credit. */
+  negativeMark?: "DR" | "CR";
+};
+
+/** The fields of a target; names of nested fields have dots. */
+export type Fields = ReadonlyMap<string, FieldSpec>;
+
+/** What a target knows of its fields beside their schema. */
+export type Roles = Readonly<Record<string, Omit<FieldSpec, "kind">>>;
 
 /** Removes the optional, nullable and pipe wrappers of a schema. */
 const unwrapSchema = (schema: z.ZodType): z.ZodType => {
@@ -29,20 +46,31 @@ const detectKind = (schema: z.ZodType): Kind => {
   return schema instanceof z.ZodString || schema instanceof z.ZodEnum ? "text" : "other";
 };
 
-const listFields = (schema: z.ZodObject, before: string): [string, Kind][] =>
-  Object.entries(schema.shape).flatMap(([key, field]): [string, Kind][] => {
+const isOptional = (schema: z.ZodType): boolean => schema.safeParse(undefined).success;
+
+/** Lists the fields of a schema; those of a nested object are never required by themselves. */
+const listFields = (schema: z.ZodObject, before = ""): [string, FieldSpec][] =>
+  Object.entries(schema.shape).flatMap(([key, field]): [string, FieldSpec][] => {
     const core = unwrapSchema(field as z.ZodType);
     const name = `${before}${key}`;
-    return core instanceof z.ZodObject ? listFields(core, `${name}.`) : [[name, detectKind(core)]];
+    if (core instanceof z.ZodObject) return listFields(core, `${name}.`);
+    return [[name, { kind: detectKind(core) }]];
   });
 
-export const collectFields = (schema: z.ZodObject): Fields => new Map(listFields(schema, ""));
-
-// Every decimal of 15 digits survives a double.
-const EXACT_DIGITS = 15;
+/** Returns the fields of a schema with their meaning. With `roles`, fields that are not optional are required. */
+export const collectFields = (schema: z.ZodObject, roles?: Roles): Fields => {
+  const listed = listFields(schema);
+  if (roles === undefined) return new Map(listed);
+  return new Map(
+    listed.map(([name, spec]) => {
+      const field = schema.shape[name] as z.ZodType | undefined;
+      const required = field === undefined || isOptional(field) ? {} : { required: name };
+      return [name, { ...spec, ...required, ...roles[name] }];
+    }),
+  );
+};
 
 // No grouping, and no exponent: spreadsheets write an exponent when they have lost digits.
-const LEADING_ZEROS = /^(-?)0+(?=\d)/;
 const NUMBER = /^-?\d+(?:\.\d+)?$/;
 
 /** Parses a cell that contains a JSON array or object. */
@@ -54,17 +82,13 @@ const parseJsonCell = (text: string): unknown => {
   }
 };
 
-/** Converts a text cell to the field's kind. Text that does not fit stays text, so that the schema refuses it. */
+/** Converts a trimmed text cell to the field's kind. Text that does not fit stays text, so that the schema refuses it. */
 export const parseCell = (kind: Kind, text: string): unknown => {
-  const trimmed = text.trim();
+  if (kind === "text") return text;
   if (kind === "number" || kind === "either") {
-    if (!NUMBER.test(trimmed)) return text;
-    const source = trimmed.replace(LEADING_ZEROS, "$1");
-    return source.length <= EXACT_DIGITS ? Number(source) : parseJson(source);
+    return NUMBER.test(text) ? toExactNumber(text) : text;
   }
-  if (kind === "boolean" && /^(true|false)$/i.test(trimmed)) {
-    return trimmed.toLowerCase() === "true";
-  }
-  if (kind === "other" && /^[{[]/.test(trimmed)) return parseJsonCell(trimmed) ?? text;
+  if (kind === "boolean" && /^(true|false)$/i.test(text)) return text.toLowerCase() === "true";
+  if (kind === "other" && /^[{[]/.test(text)) return parseJsonCell(text) ?? text;
   return text;
 };

@@ -1,46 +1,29 @@
-import { z } from "zod";
+import type { z } from "zod";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { isRecord, parseJson } from "../../kit/json.ts";
-import { parseDayPattern, parseIsoDay } from "./dates.ts";
-import type { Fields } from "./fields.ts";
+import { findNearest, offerNames } from "../../kit/nearest.ts";
+import type { Fields, FieldSpec } from "./fields.ts";
+import {
+  type Condition,
+  Constant,
+  DebitCredit,
+  type Entry,
+  Equals,
+  FileOptions,
+  FromColumn,
+  Joined,
+  NotAfter,
+  NotEmpty,
+  SourceKey,
+  Sum,
+} from "./map-schema.ts";
 
-const Day = z
-  .string()
-  .refine((text) => parseIsoDay(text) !== undefined, "must be a day as YYYY-MM-DD");
-
-const Pattern = z.string().transform((text, context) => {
-  const read = parseDayPattern(text);
-  if (read !== undefined) return read;
-  context.addIssue({ code: "custom", message: "must consist of YYYY, M or MM, and D or DD" });
-  return z.NEVER;
-});
-
-const Column = z.string().min(1);
-const Scalar = z.union([z.string(), z.number(), z.boolean(), z.null()], {
-  error: "must be text, a number, true, false or null",
-});
-
-const FromColumn = z.strictObject({
-  column: Column,
-  date: Pattern.optional(),
-  asOf: Day.optional(),
-  values: z.record(z.string(), Scalar).optional(),
-});
-const Constant = z.strictObject({ value: Scalar });
-
-const Equals = z.strictObject({ column: Column, equals: z.string() });
-const NotEmpty = z.strictObject({ column: Column, notEmpty: z.literal(true) });
-const NotAfter = z.strictObject({ column: Column, date: Pattern.optional(), notAfter: Day });
-
-export type Entry = z.output<typeof FromColumn> | z.output<typeof Constant>;
-export type Condition =
-  | z.output<typeof Equals>
-  | z.output<typeof NotEmpty>
-  | z.output<typeof NotAfter>;
-
-/** A parsed MAP.json: the source of each field, the conditions on rows, and the columns that identify a row. */
-export type ImportMap = {
+/**
+ * A parsed MAP.json: how the file is read, the source of each field, the conditions on rows, and the columns that
+ * identify a row.
+ */
+export type ImportMap = FileOptions & {
   entries: ReadonlyMap<string, Entry>;
   where: readonly Condition[];
   sourceKey: readonly string[] | undefined;
@@ -64,7 +47,8 @@ const createCheck = (found: Fault[]): Check => {
     const { data, error } = schema.safeParse(value, { reportInput: true });
     if (error === undefined) return data;
     for (const { field, ...fault } of toFaults(error)) {
-      found.push({ field: field === "" ? at : `${at}.${field}`, ...fault });
+      const path = [at, field].filter((part) => part !== "").join(".");
+      found.push({ field: path, ...fault });
     }
     return undefined;
   };
@@ -73,9 +57,30 @@ const createCheck = (found: Fault[]): Check => {
 const hasKey = (value: unknown, key: string): boolean =>
   isRecord(value) && Object.hasOwn(value, key);
 
-const parseEntry = (check: Check, name: string, value: unknown): Entry | undefined => {
+const FORMS = { value: Constant, sum: Sum, debit: DebitCredit, credit: DebitCredit, join: Joined };
+
+const parseForm = (check: Check, name: string, value: unknown): Entry | undefined => {
   if (typeof value === "string") return check(FromColumn, { column: value }, name);
-  return hasKey(value, "value") ? check(Constant, value, name) : check(FromColumn, value, name);
+  for (const [key, schema] of Object.entries(FORMS)) {
+    if (hasKey(value, key)) return check(schema, value, name);
+  }
+  return check(FromColumn, value, name);
+};
+
+const AMOUNT_MEMBERS = ["sum", "debit", "credit", "number", "negate", "signFrom"] as const;
+
+const parseEntry = (
+  check: Check,
+  found: Fault[],
+  [name, value]: [string, unknown],
+  { kind }: FieldSpec,
+): Entry | undefined => {
+  const misplaced = kind === "number" ? [] : AMOUNT_MEMBERS.filter((key) => hasKey(value, key));
+  for (const key of misplaced) {
+    const message = "is for amounts and other numbers only";
+    found.push({ field: `${name}.${key}`, code: "unknown", message });
+  }
+  return misplaced.length > 0 ? undefined : parseForm(check, name, value);
 };
 
 const CONDITIONS = { equals: Equals, notEmpty: NotEmpty, notAfter: NotAfter };
@@ -114,35 +119,97 @@ const parseObject = (text: string): Record<string, unknown> => {
     : refuse([{ field: "", code: "type", message: "must be an object" }]);
 };
 
+const OPTIONS: readonly string[] = Object.keys(FileOptions.shape);
+
+/** Separates the members that say how the file is read from those of fields. */
+const splitMembers = (value: Record<string, unknown>, fields: Fields) => {
+  const isOption = (name: string): boolean => OPTIONS.includes(name) && !fields.has(name);
+  const members = Object.entries(value);
+  return {
+    options: Object.fromEntries(members.filter(([name]) => isOption(name))),
+    named: members.filter(([name]) => !isOption(name)),
+  };
+};
+
+/** Which member of the map a name is taken for, with the nearest names. */
+const createUnknownFault = (name: string, known: readonly string[]): Fault => {
+  const near = offerNames(findNearest(name, known));
+  return { field: name, code: "unknown", message: `is none of ${known.join(", ")}${near}` };
+};
+
 /**
  * Parses a MAP.json for a target with these fields.
  *
  * @throws {Problem} invalid_request with every fault
  */
 export const parseImportMap = (text: string, fields: Fields): ImportMap => {
-  const { where, sourceKey, ...named } = parseObject(text);
+  const { where, sourceKey, ...members } = parseObject(text);
+  const { options, named } = splitMembers(members, fields);
   const found: Fault[] = [];
   const check = createCheck(found);
+  const file = check(FileOptions, options, "");
+  for (const name of ["take", "leaveOut"]) {
+    if (!Object.hasOwn(options, name)) continue;
+    found.push({ field: name, code: "unknown", message: "is for bank files only" });
+  }
   const entries = new Map<string, Entry>();
-  for (const [name, value] of Object.entries(named)) {
-    const entry = fields.has(name) ? parseEntry(check, name, value) : undefined;
+  for (const [name, value] of named) {
+    const spec = fields.get(name);
+    const entry = spec && parseEntry(check, found, [name, value], spec);
     if (entry !== undefined) entries.set(name, entry);
-    if (fields.has(name)) continue;
-    const message = `is none of ${[...fields.keys()].join(", ")}, where, sourceKey`;
-    found.push({ field: name, code: "unknown", message });
+    if (spec !== undefined) continue;
+    found.push(createUnknownFault(name, [...fields.keys(), "where", "sourceKey", ...OPTIONS]));
   }
   const conditions = parseWhere(check, found, where);
   const key = typeof sourceKey === "string" ? [sourceKey] : sourceKey;
-  const keyColumns =
-    key === undefined ? undefined : check(z.array(Column).min(1), key, "sourceKey");
+  const keyColumns = key === undefined ? undefined : check(SourceKey, key, "sourceKey");
   if (found.length > 0) refuse(found);
-  return { entries, where: conditions, sourceKey: keyColumns };
+  return { ...file, entries, where: conditions, sourceKey: keyColumns };
 };
+
+/** What a map for a bank file says: the codes of records to take as payments and to leave out, and the encoding. */
+export type BankMap = Pick<FileOptions, "take" | "leaveOut" | "encoding">;
+
+const BankOptions = FileOptions.pick({ take: true, leaveOut: true, encoding: true }).strict();
+
+/**
+ * Parses a MAP.json for a bank file.
+ *
+ * @throws {Problem} invalid_request with every fault
+ */
+export const parseBankMap = (text: string): BankMap => {
+  const found: Fault[] = [];
+  const parsed = createCheck(found)(BankOptions, parseObject(text), "");
+  const twice = parsed?.take?.filter((code) => parsed.leaveOut?.includes(code)) ?? [];
+  if (twice.length > 0) {
+    found.push({ field: "take", code: "format", message: `has ${twice[0]}, as leaveOut has` });
+  }
+  return parsed === undefined || found.length > 0 ? refuse(found) : parsed;
+};
+
+const listOwnColumns = (entry: Entry): (string | undefined)[] => {
+  switch (entry.from) {
+    case "value":
+      return [];
+    case "debitCredit":
+      return [entry.debit, entry.credit];
+    case "sum":
+      return [entry.sum, entry.signFrom?.column];
+    case "join":
+      return [...entry.join, entry.signFrom?.column];
+    default:
+      return [entry.column, entry.signFrom?.column];
+  }
+};
+
+/** Returns the columns from which a field is read. */
+export const listEntryColumns = (entry: Entry): string[] =>
+  listOwnColumns(entry).filter((name) => name !== undefined);
 
 /** Returns every column that the map reads. */
 export const collectColumns = ({ entries, where, sourceKey }: ImportMap): Set<string> =>
   new Set([
-    ...[...entries.values()].flatMap((entry) => ("column" in entry ? [entry.column] : [])),
+    ...[...entries.values()].flatMap(listEntryColumns),
     ...where.map(({ column }) => column),
     ...(sourceKey ?? []),
   ]);

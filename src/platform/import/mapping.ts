@@ -1,82 +1,19 @@
-import { type Fault, Problem } from "../../contract/errors.ts";
-import { type DayPattern, parseDay } from "./dates.ts";
-import { type Fields, parseCell } from "./fields.ts";
-import { collectColumns, type Condition, type Entry, type ImportMap } from "./map.ts";
-
-type Cells = Record<string, unknown>;
+import type { Fault } from "../../contract/errors.ts";
+import { type Cells, isBlank, readCell, toText } from "./cells.ts";
+import { checkColumns, checkRequiredFields, mapByName } from "./columns.ts";
+import { checkIdentifier, type Column, parseDayCell, readEntry, type Refuse } from "./entries.ts";
+import type { Fields } from "./fields.ts";
+import type { ImportMap } from "./map.ts";
+import type { Condition } from "./map-schema.ts";
+import type { Sums } from "./sums.ts";
+import { createTotals } from "./totals.ts";
 
 export type Mapped =
   | { as: "record"; record: Record<string, unknown>; sourceKey: string | undefined }
   | { as: "skipped" }
+  /** A line that is no record, for instance one of totals; named in the report. */
+  | { as: "leftOut"; type: string; reason: string; amount?: string; currency?: string }
   | { as: "refused"; faults: Fault[] };
-
-const isBlank = (value: unknown): boolean =>
-  value === undefined || value === null || (typeof value === "string" && value.trim() === "");
-
-/** Reads a cell by column name, or by a dotted path into nested objects; undefined if it is blank. */
-const readCell = (cells: Cells, column: string): unknown => {
-  let value: unknown = cells;
-  if (Object.hasOwn(cells, column)) {
-    value = cells[column];
-    return isBlank(value) ? undefined : value;
-  }
-  for (const name of column.split(".")) {
-    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) {
-      return undefined;
-    }
-    value = (value as Cells)[name];
-  }
-  return isBlank(value) ? undefined : value;
-};
-
-const toText = (value: unknown): string =>
-  typeof value === "string" ? value.trim() : JSON.stringify(value);
-
-/** Records a fault of one field of a row. */
-type Refuse = (field: string, code: string, message: string) => undefined;
-
-type Dated = { column: string; date?: DayPattern | undefined };
-
-/** Parses a cell as a day, or records a fault. */
-const parseDayCell = (
-  { column, date }: Dated,
-  value: unknown,
-  field: string,
-  refuse: Refuse,
-): string | undefined => {
-  const text = toText(value);
-  const day = date === undefined ? parseDay(text) : date.read(text);
-  const form = date?.pattern ?? "YYYY-MM-DD";
-  return day ?? refuse(field, "format", `must be a date as ${form} (column ${column})`);
-};
-
-const lookUpValue = (
-  column: string,
-  values: Record<string, unknown>,
-  value: unknown,
-  field: string,
-  refuse: Refuse,
-): unknown => {
-  const text = value === undefined ? "" : toText(value);
-  if (Object.hasOwn(values, text)) return values[text];
-  if (text !== "" && Object.hasOwn(values, "*")) return values["*"];
-  const what = text === "" ? "is blank" : "has a value that the map does not list";
-  return refuse(field, text === "" ? "required" : "enum", `${what} (column ${column})`);
-};
-
-const readEntry = (cells: Cells, entry: Entry, field: string, refuse: Refuse): unknown => {
-  if ("value" in entry) return entry.value;
-  const { column, date, asOf, values } = entry;
-  let value = readCell(cells, column);
-  let day: string | undefined;
-  if (value !== undefined && (date !== undefined || asOf !== undefined)) {
-    day = parseDayCell(entry, value, field, refuse);
-    if (day === undefined) return undefined;
-    if (asOf !== undefined && day > asOf) value = undefined;
-  }
-  if (values !== undefined) return lookUpValue(column, values, value, field, refuse);
-  return value === undefined || date === undefined ? value : day;
-};
 
 const matchesCondition = (cells: Cells, condition: Condition, refuse: Refuse): boolean => {
   const { column } = condition;
@@ -89,32 +26,6 @@ const matchesCondition = (cells: Cells, condition: Condition, refuse: Refuse): b
   const day = parseDayCell(condition, value, column, refuse);
   return day !== undefined && day <= condition.notAfter;
 };
-
-const LONGEST_NAMES = 400;
-
-const checkColumns = (map: ImportMap, columns: readonly string[]): void => {
-  const named = [...collectColumns(map)];
-  const missing = named.filter((name) => !columns.includes(name));
-  if (missing.length > 0) {
-    throw new Problem(
-      "invalid_request",
-      `The map names columns that the file does not have: ${missing.join(", ")}. ` +
-        `It has ${columns.join(", ").slice(0, LONGEST_NAMES)}.`,
-    );
-  }
-  const twice = named.filter((name) => columns.indexOf(name) !== columns.lastIndexOf(name));
-  if (twice.length === 0) return;
-  throw new Problem("invalid_request", `The file has more than one column ${twice.join(", ")}.`);
-};
-
-/** Maps each column to the field with the same name. */
-const mapByName = (fields: Fields, columns: readonly string[]): ImportMap => ({
-  entries: new Map(
-    columns.filter((name) => fields.has(name)).map((name) => [name, { column: name }]),
-  ),
-  where: [],
-  sourceKey: undefined,
-});
 
 const setPath = (record: Record<string, unknown>, name: string, value: unknown): void => {
   if (!name.includes(".")) {
@@ -136,45 +47,139 @@ const readSourceKey = (cells: Cells, columns: readonly string[], refuse: Refuse)
   return JSON.stringify(values.map((value) => (value === undefined ? null : toText(value))));
 };
 
-/** Takes the row's names and JSON types unchanged, without blank values. */
+// Numbers and references of payments, documents and accounts.
+const IDENTIFIER = /(?:id|number|num|reference)$/i;
+
+const isIdentifier = (name: string): boolean => IDENTIFIER.test(name);
+
+/** Takes the row's names and JSON types, with trimmed identifiers and without blank values. */
 const mapJsonRow = (cells: Cells): Mapped => {
-  const given = Object.entries(cells).filter(([, value]) => !isBlank(value));
-  return { as: "record", record: Object.fromEntries(given), sourceKey: undefined };
+  const record: Record<string, unknown> = {};
+  const faults: Fault[] = [];
+  const refuse: Refuse = (field, code, message) => void faults.push({ field, code, message });
+  for (const [name, value] of Object.entries(cells)) {
+    if (isBlank(value)) continue;
+    const isKey = typeof value === "string" && isIdentifier(name);
+    const kept = isKey ? value.trim() : value;
+    if (isKey) checkIdentifier(name, kept, name, refuse);
+    if (name !== "__proto__") record[name] = kept;
+    else Object.defineProperty(record, name, { value: kept, enumerable: true });
+  }
+  if (faults.length > 0) return { as: "refused", faults };
+  return { as: "record", record, sourceKey: undefined };
+};
+
+/** Lists the fields to read, those whose currency stands in another field last. */
+const listColumns = (fields: Fields, map: ImportMap, isTable: boolean): Column[] => {
+  const columns = [...map.entries].map(([name, entry]): Column => {
+    const spec = fields.get(name) ?? { kind: "other" };
+    const own = entry.from === "value" ? undefined : entry.number;
+    const form = spec.kind === "number" ? (own ?? map.number) : undefined;
+    return { name, entry, spec, form, isTable, isIdentifier: isIdentifier(name) };
+  });
+  return columns.toSorted(
+    (one, other) =>
+      Number(one.spec.currency !== undefined) - Number(other.spec.currency !== undefined),
+  );
+};
+
+/** The statuses of payments that give money back, whose amounts may be below zero. */
+const RETURNED: ReadonlySet<unknown> = new Set(["reversed", "refunded", "charged_back", "voided"]);
+
+/**
+ * Creates a check for debits of an account that are no payments of customers: an amount of payment whose sign comes
+ * from a column for debits, and that returns no payment.
+ */
+const createDebitCheck = (columns: readonly Column[]) => {
+  const signed = columns.find(({ spec: { role, negativeMark }, entry, form }) => {
+    const isSigned =
+      entry.from === "debitCredit" ||
+      (entry.from !== "value" && entry.signFrom !== undefined) ||
+      form?.negative === "DR/CR";
+    return role === "amount" && negativeMark === "DR" && isSigned;
+  });
+  return (record: Cells): Mapped | undefined => {
+    const value = signed === undefined ? undefined : record[signed.name];
+    if (typeof value !== "number" || value >= 0) return undefined;
+    if (RETURNED.has(record["applicationStatus"]) || RETURNED.has(record["paymentStatus"])) {
+      return undefined;
+    }
+    const { [signed?.spec.currency ?? ""]: currency } = record;
+    const reason = "is a debit of the account, not a payment of a customer";
+    const left = { as: "leftOut", type: "debit", reason, amount: JSON.stringify(value) } as const;
+    return typeof currency === "string" ? { ...left, currency } : left;
+  };
+};
+
+/** Options of a mapping. */
+export type MappingOptions = {
+  /** The sums of a map's `{"sum": …}` by the record's key, from an earlier pass; without them a row has its own amount. */
+  sums?: Pick<Sums, "find">;
+};
+
+/** Returns the field that a map adds up over the rows of a record, and the field of the record's key. */
+export const findSummedField = (
+  fields: Fields,
+  map: ImportMap | undefined,
+): { amount: string; key: string } | undefined => {
+  const amount = [...(map?.entries ?? [])].find(([, entry]) => entry.from === "sum")?.[0];
+  const key = [...fields].find(([, { role }]) => role === "key")?.[0];
+  return amount === undefined || key === undefined ? undefined : { amount, key };
+};
+
+/** Replaces the amount of a row by the sum of its record's rows. */
+const applySum = (
+  summed: ReturnType<typeof findSummedField>,
+  sums: Pick<Sums, "find"> | undefined,
+  record: Cells,
+): void => {
+  if (summed === undefined || sums === undefined) return;
+  const key = record[summed.key];
+  const sum = typeof key === "string" ? sums.find(key) : undefined;
+  if (sum !== undefined) record[summed.amount] = sum;
 };
 
 /**
- * Creates the function that converts a row's cells to a target's record. `columns` are those of a file with text
- * cells; null for NDJSON, whose rows have names and JSON types.
+ * Creates the function that converts a row's cells to a target's record. `columns` are those of a table; null for
+ * NDJSON, whose rows have names and JSON types. The function remembers the rows' sums, to recognize lines of totals.
  *
- * @throws {Problem} invalid_request if the map names columns that the file lacks or repeats
+ * @throws {Problem} invalid_request if the map names columns that the file lacks or repeats, or if a required field has
+ * no column
  */
 export const createMapping = (
   fields: Fields,
   chosen: ImportMap | undefined,
   columns: readonly string[] | null,
+  { sums }: MappingOptions = {},
 ): ((cells: Cells) => Mapped) => {
-  const map = chosen ?? (columns === null ? undefined : mapByName(fields, columns));
+  const isTable = columns !== null;
+  const map = chosen ?? (isTable ? mapByName(fields, columns) : undefined);
   if (map === undefined) return mapJsonRow;
-  if (columns !== null) checkColumns(map, columns);
-  const entries = [...map.entries].map(([name, entry]) => ({
-    name,
-    entry,
-    kind: fields.get(name) ?? "other",
-  }));
+  if (isTable) checkColumns(map, columns);
+  checkRequiredFields(fields, map, columns, chosen === undefined);
+  const sources = listColumns(fields, map, isTable);
+  const summed = findSummedField(fields, map);
+  const findDebit = createDebitCheck(sources);
+  const totals = createTotals(fields);
   return (cells) => {
     const faults: Fault[] = [];
     const refuse: Refuse = (field, code, message) => void faults.push({ field, code, message });
     const keep = map.where.every((condition) => matchesCondition(cells, condition, refuse));
     if (!keep && faults.length === 0) return { as: "skipped" };
     const record: Record<string, unknown> = {};
-    for (const { name, entry, kind } of entries) {
-      const value = readEntry(cells, entry, name, refuse);
-      if (isBlank(value)) continue;
-      const isText = columns !== null && typeof value === "string";
-      setPath(record, name, isText ? parseCell(kind, value) : value);
+    for (const source of sources) {
+      const value = readEntry(cells, source, record, refuse);
+      if (!isBlank(value)) setPath(record, source.name, value);
     }
+    const total = isTable ? totals.find(cells, record) : undefined;
+    if (total !== undefined) return { as: "leftOut", ...total };
     const { sourceKey } = map;
     const key = sourceKey === undefined ? undefined : readSourceKey(cells, sourceKey, refuse);
-    return faults.length > 0 ? { as: "refused", faults } : { as: "record", record, sourceKey: key };
+    if (faults.length > 0) return { as: "refused", faults };
+    totals.add(record);
+    const debit = findDebit(record);
+    if (debit !== undefined) return debit;
+    applySum(summed, sums, record);
+    return { as: "record", record, sourceKey: key };
   };
 };

@@ -1,9 +1,10 @@
 import { z } from "zod";
+import type { Fault } from "../../contract/errors.ts";
 import type { Checked } from "../../contract/faults.ts";
 import { IngestNumber } from "../../contract/ingest-fields.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { checkValue, type Fields } from "../services/ingest/body.ts";
-import { type Fields as FieldNames, collectFields } from "./fields.ts";
+import { type Fields as FieldNames, collectFields, type Roles } from "./fields.ts";
 import type { RowIdentity } from "./target.ts";
 
 /** Dependencies of the targets for records of the ingest API. */
@@ -22,18 +23,31 @@ type RecordFormat = {
 // Every commit waits for the disk, so batches are large.
 const BATCH_ROWS = 2500;
 
+/** What a file of a kind of records has beside the schema of their body. */
+type Rules = {
+  roles?: Roles;
+  /** Converts the body of a row to what a request would send, and returns the faults that only imports have. */
+  prepare?: (sent: Fields) => { sent: Fields; faults: readonly Fault[] };
+};
+
 /** Describes rows that contain their record's number in the field `key` beside the fields of its body. */
-export const describeNumbered = (key: string, body: z.ZodObject): RecordFormat => {
+export const describeNumbered = (
+  key: string,
+  body: z.ZodObject,
+  { roles = {}, prepare }: Rules = {},
+): RecordFormat => {
   const whole = z.object({ [key]: IngestNumber, ...body.shape });
   return {
-    fields: collectFields(whole),
+    fields: collectFields(whole, { ...roles, [key]: { role: "key", required: key } }),
     batchRows: BATCH_ROWS,
     parse(record) {
-      const { [key]: number, ...sent } = record;
+      const { [key]: number, ...named } = record;
+      const { sent, faults: found } = prepare?.(named) ?? { sent: named, faults: [] };
       const { data } = IngestNumber.safeParse(number);
-      if (data !== undefined) return { value: { number: data, sent } };
+      if (data !== undefined && found.length === 0) return { value: { number: data, sent } };
       const { faults = [] } = checkValue(whole, record);
-      return { faults };
+      const fields = new Set(faults.map(({ field }) => field));
+      return { faults: [...faults, ...found.filter(({ field }) => !fields.has(field))] };
     },
     identify: ({ values: { number, sent } }) => ({
       field: key,

@@ -1,4 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
+import type { Layout } from "./layout.ts";
 import type { Line } from "./lines.ts";
 
 /** A row of a file: text cells from CSV, JSON values from NDJSON. */
@@ -18,6 +19,8 @@ export type Item = Row | Unreadable;
 export type Reader = {
   /** The column names once they are known; null if each row has its own names. */
   columns(): readonly string[] | null | undefined;
+  /** The form of a text table once it is known. */
+  layout?(): Layout | undefined;
   push(lines: readonly Line[]): Item[];
   end(): Item[];
 };

@@ -11,6 +11,7 @@ import {
 } from "../../../contract/fields.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import { parseTimestamp } from "../dates.ts";
+import type { Roles } from "../fields.ts";
 
 const ImportTimestamp = z.string().transform((value, context) => {
   const at = parseTimestamp(value.trim());
@@ -46,5 +47,13 @@ export const DisputeValues = z.object({
   assigneeEmail: Email.optional(),
   resolutionCode: CodeText.optional(),
 });
+/** The meaning of the fields in an import file. */
+export const DISPUTE_ROLES: Roles = {
+  documentNumber: { role: "key", required: "documentNumber" },
+  amount: { role: "amount", required: "amount", currency: "currencyCode", negativeMark: "CR" },
+  currencyCode: { role: "currency" },
+  createDate: { role: "day" },
+  closedDate: { role: "day" },
+};
 export type DisputeValues = z.output<typeof DisputeValues>;
 export type DisputeField = keyof DisputeValues;

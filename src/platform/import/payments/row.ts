@@ -1,17 +1,15 @@
 import { hash } from "node:crypto";
 import type { Fault } from "../../../contract/errors.ts";
-import { isMoney } from "../../../contract/fields.ts";
+import { isMoney, MONEY_RANGE } from "../../../contract/fields.ts";
 import { CATALOGUE, type Source } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
 import { checkValue } from "../../../contract/payments/value.ts";
-import { countDecimals } from "../../money.ts";
 import type { Checked } from "../../../contract/faults.ts";
+import { checkDecimals, isCurrency } from "../currencies.ts";
 import { parseDay } from "../dates.ts";
-import type { Fields } from "../fields.ts";
+import type { Fields, FieldSpec } from "../fields.ts";
 
 export type Values = Record<string, unknown>;
-
-const MOST_DECIMALS = 6;
 
 /** The fields that identify a row without an id, per source. The first one is required. */
 const KEYS: Record<Source, readonly string[]> = {
@@ -23,17 +21,42 @@ const KEYS: Record<Source, readonly string[]> = {
 /** Fields that the service sets; in an exported file that is imported again they are ignored. */
 const OWN: ReadonlySet<string> = new Set(["tenantId", "createdAt", "updatedAt"]);
 
-const KINDS = { money: "number", number: "number", integer: "number", boolean: "boolean" } as const;
+const CURRENCY = "currencyCode";
+
+/** The fields of which each row needs one, per source: the amount and the day of its payment. */
+const NEEDS: Record<Source, { amount: string; days: readonly string[] }> = {
+  cashapp: { amount: "paymentAmount", days: ["paymentDate"] },
+  // A payment that has been scheduled has no day of payment yet.
+  iandp: { amount: "amountPaid", days: ["paymentDate", "scheduledDate"] },
+  bpn: { amount: "paymentAmount", days: ["paymentDate"] },
+};
+
+const KINDS: Partial<Record<Field["type"], FieldSpec>> = {
+  money: { kind: "number", currency: CURRENCY, negativeMark: "DR" },
+  number: { kind: "number" },
+  integer: { kind: "number" },
+  boolean: { kind: "boolean" },
+  date: { kind: "text", role: "day" },
+};
 
 const importableFields = (source: Source): Field[] =>
   CATALOGUE[source].fields.filter(({ name }) => !OWN.has(name));
+
+const describeRole = (source: Source, name: string): Partial<FieldSpec> => {
+  const [key] = KEYS[source];
+  const { amount, days } = NEEDS[source];
+  if (name === key) return { role: "key", required: name };
+  if (name === amount) return { role: "amount", required: name };
+  if (name === CURRENCY) return { role: "currency", required: name };
+  return days.includes(name) ? { required: "day" } : {};
+};
 
 /** Returns the fields that a file of a source can have. */
 export const collectSourceFields = (source: Source): Fields =>
   new Map(
     importableFields(source).map(({ name, type }) => [
       name,
-      type in KINDS ? KINDS[type as keyof typeof KINDS] : "text",
+      { ...(KINDS[type] ?? { kind: "text" }), ...describeRole(source, name) },
     ]),
   );
 
@@ -42,10 +65,7 @@ type ValueCheck = (value: unknown) => string | undefined;
 const RULES: readonly [applies: (field: Field) => boolean, judge: ValueCheck][] = [
   [
     ({ type }) => type === "money",
-    (value) =>
-      countDecimals(Number(value)) > MOST_DECIMALS || !isMoney(Number(value))
-        ? `must have at most ${MOST_DECIMALS} decimals and 15 digits`
-        : undefined,
+    (value) => (isMoney(Number(value)) ? undefined : MONEY_RANGE.message),
   ],
   [
     ({ name }) => name === "matchConfidence",
@@ -53,9 +73,9 @@ const RULES: readonly [applies: (field: Field) => boolean, judge: ValueCheck][] 
       Number(value) < 0 || Number(value) > 1 ? "must be at least 0 and at most 1" : undefined,
   ],
   [
-    ({ name }) => name === "currencyCode",
+    ({ name }) => name === CURRENCY,
     (value) =>
-      /^[A-Z]{3}$/.test(String(value)) ? undefined : "must be an ISO 4217 code such as USD",
+      isCurrency(String(value)) ? undefined : "must be a code of ISO 4217 in capitals, such as USD",
   ],
   [
     // Full account and card numbers are refused.
@@ -72,15 +92,29 @@ const createValueCheck = (field: Field): ValueCheck => {
 const prepareValue = (field: Field, value: unknown): unknown =>
   field.type === "date" && typeof value === "string" ? (parseDay(value.trim()) ?? value) : value;
 
-const checkKeyAndTenant = (record: Values, source: Source, tenantId: string): Fault[] => {
-  const [first = ""] = KEYS[source];
-  const { [first]: named, tenantId: owner } = record;
-  return [
-    ...(named === undefined ? [{ field: first, code: "required", message: "is required" }] : []),
-    ...(owner === undefined || owner === tenantId
-      ? []
-      : [{ field: "tenantId", code: "format", message: "names another tenant" }]),
-  ];
+const checkTenant = ({ tenantId: owner }: Values, tenantId: string): Fault[] =>
+  owner === undefined || owner === tenantId
+    ? []
+    : [{ field: "tenantId", code: "format", message: "names another tenant" }];
+
+/** Names the required fields that a row lacks: key, amount, currency, and a day. */
+const checkRequired = (record: Values, source: Source): Fault[] => {
+  const { amount, days } = NEEDS[source];
+  const groups = [[KEYS[source][0] ?? "id"], [amount], [CURRENCY], days];
+  return groups
+    .filter((names) => names.every((name) => (record[name] ?? null) === null))
+    .map(([name = "", ...others]) => ({
+      field: name,
+      code: "required",
+      message: others.length === 0 ? "is required" : `is required, or ${others.join(" or ")}`,
+    }));
+};
+
+const checkAmounts = (amounts: readonly string[], values: Values): Fault[] => {
+  const { [CURRENCY]: currency } = values;
+  return typeof currency === "string" && isCurrency(currency)
+    ? amounts.flatMap((name) => checkDecimals(name, values[name], currency))
+    : [];
 };
 
 /** Creates the check of a source's rows, which converts them to stored values. */
@@ -89,8 +123,9 @@ export const createRowCheck = (source: Source, tenantId: string) => {
     field,
     judge: createValueCheck(field),
   }));
+  const amounts = fields.flatMap(({ field }) => (field.type === "money" ? [field.name] : []));
   return (record: Values): Checked<Values> => {
-    const faults = checkKeyAndTenant(record, source, tenantId);
+    const faults = [...checkRequired(record, source), ...checkTenant(record, tenantId)];
     const values: Values = {};
     for (const { field, judge } of fields) {
       const sent = record[field.name];
@@ -104,6 +139,7 @@ export const createRowCheck = (source: Source, tenantId: string) => {
       if (wrong !== undefined) faults.push({ field: field.name, code: "format", message: wrong });
       values[field.name] = checked.value;
     }
+    faults.push(...checkAmounts(amounts, values));
     return faults.length > 0 ? { faults } : { value: values };
   };
 };

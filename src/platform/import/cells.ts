@@ -1,0 +1,54 @@
+/** A day or time of a workbook cell that is formatted as a date. */
+export class DateCell {
+  readonly day: string;
+  readonly time: string | undefined;
+
+  constructor(day: string, time: string | undefined) {
+    this.day = day;
+    this.time = time;
+  }
+
+  toJSON(): string {
+    return this.time === undefined ? this.day : `${this.day}T${this.time}`;
+  }
+}
+
+/** An error such as `#N/A` in a workbook cell. */
+export class ErrorCell {
+  readonly error: string;
+
+  constructor(error: string) {
+    this.error = error;
+  }
+
+  toJSON(): string {
+    return this.error;
+  }
+}
+
+export type Cells = Record<string, unknown>;
+
+export const isBlank = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+
+/** Reads a cell by column name, or by a dotted path into nested objects; undefined if it is blank. */
+export const readCell = (cells: Cells, column: string): unknown => {
+  let value: unknown = cells;
+  if (Object.hasOwn(cells, column)) {
+    value = cells[column];
+    return isBlank(value) ? undefined : value;
+  }
+  for (const name of column.split(".")) {
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) {
+      return undefined;
+    }
+    value = (value as Cells)[name];
+  }
+  return isBlank(value) ? undefined : value;
+};
+
+/** Returns a cell as trimmed text. */
+export const toText = (value: unknown): string => {
+  if (typeof value === "string") return value.trim();
+  return value instanceof DateCell ? value.toJSON() : JSON.stringify(value);
+};
