@@ -1,19 +1,6 @@
 import type { Source } from "../contract/payments/catalogue.ts";
 import type { Format } from "../platform/import/formats.ts";
-
-/** The kinds of records that a file can be imported as. */
-export const KINDS = [
-  "accounts",
-  "documents",
-  "closures",
-  "disputes",
-  "payments",
-  "business-units",
-  "scores",
-  "credit-applications",
-  "audit-logs",
-] as const;
-export type Kind = (typeof KINDS)[number];
+import type { Kind } from "../platform/import/kinds.ts";
 
 /** The command line of `import`. */
 export type ImportOptions = {
@@ -24,4 +11,6 @@ export type ImportOptions = {
   map?: string;
   createConfiguration?: true;
   source?: Source;
+  dryRun?: true;
+  verbose?: true;
 };

@@ -1,9 +1,12 @@
 import { Argument, type Command, Option } from "commander";
 import { SOURCES } from "../contract/payments/catalogue.ts";
 import { FORMATS, isBankFormat } from "../platform/import/formats.ts";
+import { type Kind, KINDS } from "../platform/import/kinds.ts";
 import type { Io } from "./io.ts";
-import { type ImportOptions, type Kind, KINDS } from "./import-options.ts";
-import type { Define } from "./program-parts.ts";
+import type { ImportOptions } from "./import-options.ts";
+import { type Define, fromModule } from "./program-parts.ts";
+
+const commands = fromModule(() => import("./commands/import.ts"));
 
 type Asked = Kind | "tenant";
 type Options = Omit<ImportOptions, "kind" | "file">;
@@ -16,7 +19,7 @@ const runImport = async (io: Io, kind: Asked, file: string, options: Options) =>
 /** Returns the fault of a combination of options, if there is one. */
 const findMisuse = (
   kind: Asked,
-  { tenant, source, format, map }: Partial<Options>,
+  { tenant, source, format }: Partial<Options>,
 ): string | undefined => {
   if (kind === "tenant") return undefined;
   if (tenant === undefined) return "required option '--tenant <id>' not specified";
@@ -26,12 +29,26 @@ const findMisuse = (
       : "--source is allowed for payments only";
   }
   if (format === undefined || !isBankFormat(format)) return undefined;
-  if (source !== "cashapp") return `${format} is a format for payments of the source cashapp`;
-  return map === undefined ? undefined : `${format} has no columns to map`;
+  return source === "cashapp"
+    ? undefined
+    : `${format} is a format for payments of the source cashapp`;
 };
 
-export const createImportCommand = (define: Define): Command =>
+const createFurtherCommands = (define: Define): Command[] => [
   define(
+    "list",
+    "List a tenant's imports, one per line, the newest first.",
+    commands("runImportList"),
+  ).requiredOption("--tenant <id>", "the tenant"),
+  define(
+    "undo",
+    "Take back what an import wrote; records that have changed since, or that others refer to, stay and are named.",
+    commands("runImportUndo"),
+  ).argument("<import-id>"),
+];
+
+export const createImportCommand = (define: Define): Command => {
+  const command = define(
     "import",
     "Import a file; the rows it refuses are written to FILE.rejects.ndjson. Or restore a tenant: import tenant <folder>.",
     runImport,
@@ -39,19 +56,22 @@ export const createImportCommand = (define: Define): Command =>
     .addArgument(new Argument("<kind>", "the kind of its rows").choices([...KINDS, "tenant"]))
     .argument("<file>", "the file, or - for standard input; the folder of an exported tenant")
     .option("--tenant <id>", "the tenant; required, except for the kind tenant")
-    .addOption(
-      new Option(
-        "--format <format>",
-        "default: by the file's extension, else the usual one of the kind",
-      ).choices(FORMATS),
-    )
+    .addOption(new Option("--format <format>", "default: by the file's content").choices(FORMATS))
     .option(
       "--map <file>",
       "JSON that maps columns to fields; default: columns have the names of fields",
     )
     .option("--create-configuration", "create the categories and reasons that rows name")
+    .option("--dry-run", "report what an import would do, and change nothing")
+    .option("--verbose", "also list the entries that are left out")
     .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
-    .hook("preAction", (self) => {
+    // Options after the name of a further command are those of that command.
+    .enablePositionalOptions()
+    .hook("preAction", (self, action) => {
+      if (self !== action) return;
       const fault = findMisuse(self.processedArgs[0] as Asked, self.opts());
       if (fault !== undefined) self.error(`error: ${fault}`, { exitCode: 2 });
     });
+  for (const one of createFurtherCommands(define)) command.addCommand(one);
+  return command;
+};

@@ -5,44 +5,18 @@ import { basename, join, resolve } from "node:path";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { Problem } from "../../contract/errors.ts";
-import type { Source } from "../../contract/payments/catalogue.ts";
 import { getMessage } from "../../kit/error.ts";
 import { createLog } from "../../kit/log.ts";
 import { checkReplaceable } from "../../kit/replace-file.ts";
+import { listImports, undoImport } from "../../platform/admin/imports.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
-import { createAccountTarget } from "../../platform/import/accounts.ts";
-import { createAuditLogTarget } from "../../platform/import/audit-logs.ts";
-import { createBusinessUnitTarget } from "../../platform/import/business-units.ts";
-import { createClosureTarget } from "../../platform/import/closures.ts";
-import { createApplicationTarget } from "../../platform/import/credit-applications.ts";
-import { createDisputeTarget } from "../../platform/import/disputes.ts";
-import { createDocumentTarget } from "../../platform/import/documents.ts";
-import { type Format, isBankFormat } from "../../platform/import/formats.ts";
-import { type ImportMap, parseImportMap } from "../../platform/import/map.ts";
-import { createPaymentTarget } from "../../platform/import/payments.ts";
-import { type Counts, type Reject, runImport } from "../../platform/import/run.ts";
-import { createScoreTarget } from "../../platform/import/scores.ts";
-import type { Target } from "../../platform/import/target.ts";
+import { importFile as importInput, type ImportReport } from "../../platform/import/import-file.ts";
+import type { Reject } from "../../platform/import/run.ts";
 import type { Io } from "../io.ts";
-import type { Base } from "../platform.ts";
-import type { Kind, ImportOptions } from "../import-options.ts";
+import { type Base, readOperator } from "../platform.ts";
+import type { ImportOptions } from "../import-options.ts";
 import { createProgress } from "../progress.ts";
-import { withStore } from "./admin.ts";
-
-type Needs = Parameters<typeof createDisputeTarget>[0] &
-  Pick<Base, "store"> & { source: Source; matching: boolean };
-
-const TARGETS: Record<Kind, (needs: Needs) => Target> = {
-  accounts: createAccountTarget,
-  documents: createDocumentTarget,
-  closures: createClosureTarget,
-  disputes: createDisputeTarget,
-  "audit-logs": createAuditLogTarget,
-  "business-units": createBusinessUnitTarget,
-  scores: createScoreTarget,
-  "credit-applications": createApplicationTarget,
-  payments: createPaymentTarget,
-};
+import { printFromStore, withStore } from "./admin.ts";
 
 const createReadProblem = (what: string, path: string, error: unknown): Problem =>
   new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
@@ -55,11 +29,8 @@ type Input = {
   close(): Promise<void>;
 };
 
-/** Reads standard input. Bank formats are read twice, so they are spooled to a temporary file. */
-const openPipe = async (source: Readable, format: Format): Promise<Input> => {
-  if (!isBankFormat(format)) {
-    return { bytes: () => source, size: undefined, close: async () => {} };
-  }
+/** Spools a pipe to a temporary file, because files are read twice. */
+const openPipe = async (source: Readable): Promise<Input> => {
   const folder = await mkdtemp(join(tmpdir(), "receivables-import-"));
   const path = join(folder, "spooled");
   await pipeline(source, createWriteStream(path, { mode: 0o600 }));
@@ -70,8 +41,23 @@ const openPipe = async (source: Readable, format: Format): Promise<Input> => {
   };
 };
 
-const openInput = async ({ file }: ImportOptions, format: Format): Promise<Input> => {
-  if (file === "-") return openPipe(process.stdin, format);
+const CHUNK_BYTES = 64 * 1024;
+
+/** Reads an open file from its start; several readers may do so one after the other. */
+async function* readFrom(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let position = 0; ;) {
+    const { bytesRead, buffer } = await handle.read({
+      buffer: Buffer.allocUnsafe(CHUNK_BYTES),
+      position,
+    });
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+const openInput = async ({ file }: ImportOptions): Promise<Input> => {
+  if (file === "-") return openPipe(process.stdin);
   const handle = await open(file).catch((error: unknown) => {
     throw createReadProblem("file", file, error);
   });
@@ -80,9 +66,8 @@ const openInput = async ({ file }: ImportOptions, format: Format): Promise<Input
     await handle.close();
     throw new Problem("invalid_request", `${file} is a folder.`);
   }
-  if (!stat.isFile()) return openPipe(handle.createReadStream(), format);
-  const bytes = () => handle.createReadStream({ autoClose: false, start: 0 });
-  return { bytes, size: stat.size, close: () => handle.close() };
+  if (!stat.isFile()) return openPipe(handle.createReadStream());
+  return { bytes: () => readFrom(handle), size: stat.size, close: () => handle.close() };
 };
 
 async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {
@@ -119,75 +104,88 @@ const createRejectFile = (path: string) => {
   };
 };
 
-// Kinds with nested lists, which CSV cannot express.
-const NESTED: ReadonlySet<Kind> = new Set(["business-units", "credit-applications"]);
-
-/** Adds a hint to a format error if the format was guessed. */
-const withFormatHint = (
-  { format, kind }: ImportOptions,
-  taken: Format,
-  error: unknown,
-): unknown => {
-  const isForm = error instanceof Problem && error.code === "invalid_request";
-  if (format !== undefined || kind !== "payments" || !isForm) return error;
-  const message = `${error.message} It was read as ${taken}; choose another format with --format.`;
-  return new Problem(error.code, message, error.details, error);
-};
-
-const chooseFormat = ({ format, file, kind }: ImportOptions): Format => {
-  if (format !== undefined) return format;
-  if (/\.csv$/i.test(file)) return "csv";
-  return /\.(ndjson|jsonl)$/i.test(file) || NESTED.has(kind) ? "ndjson" : "csv";
-};
-
-const readMap = async ({ map }: ImportOptions, target: Target) => {
+const readMap = async ({ map }: ImportOptions): Promise<string | undefined> => {
   if (map === undefined) return undefined;
-  const text = await readFile(map, "utf8").catch((error: unknown) => {
+  return readFile(map, "utf8").catch((error: unknown) => {
     throw createReadProblem("map", map, error);
   });
-  return parseImportMap(text, target.fields);
 };
 
 /** Summarizes the refused rows for a person. */
-const formatRejects = ({ read, rejected }: Counts, { line, field, message }: Reject): string =>
+const formatRejects = (
+  { read, rejected }: ImportReport,
+  { line, field, message }: Reject,
+): string =>
   `${rejected} of ${read} rows were refused, the first in line ${line}: ${[field, message].join(" ").trim()}.`;
 
-type Parts = {
-  format: Format;
-  target: Target;
-  map: ImportMap | undefined;
-  input: Input;
+/** What the command prints: one set of totals per file and currency. */
+const showReport = (
+  { kind, tenant: tenantId, verbose, dryRun }: ImportOptions,
+  { files, importId, ...counts }: ImportReport,
+  rejects: string | null,
+): object => {
+  const isOne = files.length === 1;
+  const [only] = files;
+  const named = <T extends object>(file: string, one: T): T => (isOne ? one : { file, ...one });
+  return {
+    kind,
+    tenantId,
+    importId,
+    ...(isOne ? { format: only?.format, encoding: only?.encoding } : {}),
+    ...counts,
+    totals: files.flatMap(({ file, totals }) => totals.map((one) => named(file, one))),
+    doubts: files.flatMap(({ file, doubts }) => doubts.map((one) => named(file, one))),
+    ...(isOne
+      ? {}
+      : {
+          files: files.map(
+            ({ totals: _t, doubts: _d, entriesLeftOut: _e, changes: _c, ...one }) => one,
+          ),
+        }),
+    ...(verbose === true
+      ? {
+          entriesLeftOut: files.flatMap(({ file, entriesLeftOut }) =>
+            entriesLeftOut.map((one) => named(file, one)),
+          ),
+        }
+      : {}),
+    ...(dryRun === true ? { dryRun } : {}),
+    rejects,
+  };
 };
 
-const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts): Promise<void> => {
-  const { format, input, target, map } = parts;
-  const { kind, tenant: tenantId, source } = options;
+const perform = async (io: Io, options: ImportOptions, base: Base, input: Input): Promise<void> => {
+  const { kind, tenant: tenantId, source = "cashapp", format, dryRun } = options;
   const log = createLog(io.config.level);
   const name = options.file === "-" ? "stdin" : basename(options.file);
   const rejects = createRejectFile(resolve(`${name}.rejects.ndjson`));
-  const { clock, store } = base;
-  const change = { tenantId, action: `import.${kind}` as const };
-  const origin = { format, ...(source === undefined ? {} : { source }) };
+  const { clock } = base;
   const progress = createProgress({ stream: process.stderr, log, clock, size: input.size });
   let bytes = 0;
-  let counts: Counts;
+  let report: ImportReport;
   try {
-    counts = await runImport({
-      store,
+    report = await importInput({
+      ...base,
       tenantId,
-      target,
+      kind,
+      source,
       format,
-      map,
-      bytes: () => {
-        bytes = 0;
-        return countBytes(input.bytes(), (more) => (bytes += more));
+      dryRun: dryRun === true,
+      createConfiguration: options.createConfiguration ?? false,
+      map: await readMap(options),
+      actor: readOperator(),
+      input: {
+        name,
+        bytes: () => {
+          bytes = 0;
+          return countBytes(input.bytes(), (more) => (bytes += more));
+        },
       },
       warn: (place, message) => log.warn("import.odd", { place, message }),
       reject: rejects.add,
       progress: (sofar) => progress.at(bytes, sofar),
       ignored: (columns) => log.warn("import.columns_ignored", { columns }),
       ended: io.takeSignals(),
-      record: (tx, run) => base.record(tx, { ...change, metadata: { ...origin, ...run } }),
     });
   } finally {
     progress.end();
@@ -195,33 +193,33 @@ const perform = async (io: Io, options: ImportOptions, base: Base, parts: Parts)
   }
   await rejects.tidy();
   const first = rejects.first();
-  if (first !== undefined) io.tell(formatRejects(counts, first));
-  io.print({ kind, tenantId, ...counts, rejects: rejects.path() });
+  if (first !== undefined) io.tell(formatRejects(report, first));
+  io.print(showReport(options, report, rejects.path()));
+  const { written, unchanged, rejected } = report;
+  if (rejected > 0 && written + unchanged === 0) {
+    throw new Problem("invalid_request", "Rows were refused, and none was imported.");
+  }
 };
 
 /** Imports a file into the store directly, also while servers run on it. */
 export const importFile = (io: Io, options: ImportOptions): Promise<void> =>
   withStore(io, async (base) => {
-    const { tenant: tenantId, createConfiguration = false } = options;
-    await checkTenantExists(base.store.read, tenantId);
-    const source = options.source ?? "cashapp";
-    const format = chooseFormat(options);
-    const matching = isBankFormat(format);
-    const target = TARGETS[options.kind]({
-      ...base,
-      tenantId,
-      createConfiguration,
-      source,
-      matching,
-    });
-    const map = await readMap(options, target);
-    const input = await openInput(options, format);
+    await checkTenantExists(base.store.read, options.tenant);
+    const input = await openInput(options);
     try {
-      await perform(io, options, base, { format, target, map, input });
-    } catch (error) {
-      throw withFormatHint(options, format, error);
+      await perform(io, options, base, input);
     } finally {
       await input.close();
-      target.close?.();
     }
   });
+
+/** Lists a tenant's imports, one per line, the newest first. */
+export const runImportList = (io: Io, { tenant: tenantId }: { tenant: string }): Promise<void> =>
+  withStore(io, async ({ store }) => {
+    await checkTenantExists(store.read, tenantId);
+    for (const one of await listImports(store.read, tenantId)) io.print(one);
+  });
+
+/** Takes back what an import wrote. */
+export const runImportUndo = (io: Io, importId: string): Promise<void> =>
+  printFromStore(io, (base) => undoImport(base, importId));

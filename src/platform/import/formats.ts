@@ -1,8 +1,8 @@
 /** Bank file formats, which contain customers' payments. */
-export const BANK_FORMATS = ["bai2", "camt", "edi820"] as const;
+export const BANK_FORMATS = ["bai2", "camt", "edi820", "mt940"] as const;
 export type BankFormat = (typeof BANK_FORMATS)[number];
 
-export const FORMATS = ["csv", "ndjson", ...BANK_FORMATS] as const;
+export const FORMATS = ["csv", "ndjson", "xlsx", ...BANK_FORMATS] as const;
 export type Format = (typeof FORMATS)[number];
 
 export const isBankFormat = (format: Format): format is BankFormat =>

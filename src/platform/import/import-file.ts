@@ -5,13 +5,12 @@ import { putImport } from "../store/imports.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ImportRow } from "../store/tables.ts";
 import { openMembers } from "./archive.ts";
-import { detectContent } from "./detect.ts";
+import { type Content, detectContent } from "./detect.ts";
 import { detectEncoding, type Encoding, toUtf8 } from "./encoding.ts";
 import { type Format, isBankFormat } from "./formats.ts";
 import { createTarget, getUsualFormat, type Kind, type TargetNeeds } from "./kinds.ts";
-import { parseImportMap } from "./map.ts";
-import type { Counts, Report, Totals } from "./report.ts";
-import { NO_COUNTS } from "./report.ts";
+import { type ImportMap, parseImportMap } from "./map.ts";
+import { type Counts, NO_COUNTS, type Report } from "./report.ts";
 import { type Reject, runImport } from "./run.ts";
 
 /** A file that can be opened from its start with each call. */
@@ -19,6 +18,8 @@ export type Input = { name: string; bytes: () => AsyncIterable<Uint8Array> };
 
 export type ImportFileNeeds = Omit<TargetNeeds, "store"> & {
   store: Pick<Store, "auditKey" | "transaction">;
+  /** Whether everything is rolled back at the end. Other writers wait meanwhile. */
+  dryRun: boolean;
   clock: Clock;
   kind: Kind;
   input: Input;
@@ -36,23 +37,180 @@ export type ImportFileNeeds = Omit<TargetNeeds, "store"> & {
   ended: AbortSignal;
 };
 
-/** What was found out about a file before it is read. */
-type Opened = { format: Format; encoding: Encoding | undefined; input: Input };
-
 /** A file of an import with its counts and sums. */
-export type FileReport = Counts & {
+export type FileReport = Report & {
   file: string;
   format: Format;
   /** Absent for workbooks. */
   encoding?: string;
-  totals: Totals[];
 };
 
 export type ImportReport = Counts & {
   importId: string;
-  /** Of each member of a ZIP, by its name. */
-  totals: (Totals & { file?: string })[];
-  doubts: Report["doubts"];
-  entriesLeftOut: Report["entriesLeftOut"];
-  files: FileReport[];
+  /** One per file: a ZIP has several. */
+  files: readonly FileReport[];
 };
+
+const HEAD_BYTES = 4096;
+
+const readHead = async ({ bytes }: Input): Promise<Uint8Array> => {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes()) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size >= HEAD_BYTES) break;
+  }
+  return Buffer.concat(parts).subarray(0, HEAD_BYTES);
+};
+
+/** A file whose format and encoding are known; its bytes are UTF-8 unless it is a workbook. */
+type Opened = Input & { format: Format; encoding?: string };
+
+const chooseFormat = (
+  { kind, format, input }: ImportFileNeeds,
+  found: Content,
+  name: string,
+): Format => {
+  if (format !== undefined) return format;
+  if (typeof found === "object") throw createForeign(name, found.foreign);
+  if (found === "xlsx" || found === "ndjson") return found;
+  if (found !== "csv" && found !== "zip" && kind === "payments") return found;
+  return /\.(ndjson|jsonl)$/i.test(input.name) ? "ndjson" : getUsualFormat(kind);
+};
+
+const createForeign = (name: string, foreign: string): Problem =>
+  new Problem(
+    "invalid_request",
+    `${name} is ${foreign}, which cannot be imported. Nothing was changed.`,
+  );
+
+const openFile = async (
+  needs: ImportFileNeeds,
+  input: Input,
+  map: ImportMap | undefined,
+): Promise<Opened> => {
+  const found = detectContent(await readHead(input));
+  const format = chooseFormat(needs, found, input.name);
+  if (typeof found === "object" && found.foreign !== format)
+    throw createForeign(input.name, found.foreign);
+  if (format === "xlsx") return { ...input, format };
+  const encoding =
+    map?.encoding === undefined
+      ? await detectEncoding(input.bytes())
+      : ({ label: map.encoding, by: "map" } as const);
+  const bytes = () => toUtf8(input.bytes(), encoding);
+  return { name: input.name, bytes, format, encoding: encoding.label };
+};
+
+type Run = {
+  needs: ImportFileNeeds;
+  importId: string;
+  beganAt: number;
+  /** The reports of the files before this one. */
+  done: FileReport[];
+};
+
+const addCounts = (one: Counts, other: Counts): Counts => {
+  const names = Object.keys(NO_COUNTS) as (keyof Counts)[];
+  return Object.fromEntries(names.map((name) => [name, one[name] + other[name]])) as Counts;
+};
+
+const sumCounts = (reports: readonly Counts[]): Counts => reports.reduce(addCounts, NO_COUNTS);
+
+const toRecord = (
+  { needs, importId, beganAt, done }: Run,
+  status: ImportRow["status"],
+  counts: Counts,
+): ImportRow => {
+  const { tenantId, kind, source, input, actor, clock } = needs;
+  const ofPayments = kind === "payments" ? { source } : {};
+  const totals = done.flatMap(({ file, totals: all }) => all.map((one) => ({ file, ...one })));
+  return {
+    tenant_id: tenantId,
+    id: importId,
+    kind,
+    file: input.name,
+    status,
+    started_at: beganAt,
+    ended_at: status === "running" ? null : clock(),
+    report: JSON.stringify({ ...ofPayments, ...counts, totals }),
+    actor,
+  };
+};
+
+const importOne = async (run: Run, input: Input): Promise<FileReport> => {
+  const { needs, importId, beganAt, done } = run;
+  const { tenantId, kind, source, record } = needs;
+  const target = createTarget(kind, needs);
+  try {
+    const map = needs.map === undefined ? undefined : parseImportMap(needs.map, target.fields);
+    const { format, bytes, name, encoding } = await openFile(needs, input, map);
+    const origin = { importId, format, ...(kind === "payments" ? { source } : {}) };
+    const before = sumCounts(done);
+    const report = await runImport({
+      ...needs,
+      importId,
+      beganAt,
+      changesBefore: done.at(-1)?.changes ?? 0,
+      target,
+      map,
+      format,
+      bytes,
+      async record(tx, { status, ...counts }) {
+        await putImport(tx, toRecord(run, status, addCounts(before, counts)));
+        const metadata = { ...origin, ...counts, status };
+        await record(tx, { tenantId, action: `import.${kind}`, metadata });
+      },
+    });
+    return { ...report, file: name, format, ...(encoding === undefined ? {} : { encoding }) };
+  } finally {
+    target.close?.();
+  }
+};
+
+/** Lists the files to import: the members of a ZIP, or the file itself. */
+const listInputs = async ({ input, format }: ImportFileNeeds): Promise<readonly Input[]> => {
+  const found = detectContent(await readHead(input));
+  return found === "zip" && format !== "xlsx" ? openMembers(input) : [input];
+};
+
+const importAll = async (needs: ImportFileNeeds): Promise<ImportReport> => {
+  const { store, clock, newId, tenantId } = needs;
+  const run: Run = { needs, importId: newId(), beganAt: clock(), done: [] };
+  for (const input of await listInputs(needs)) run.done.push(await importOne(run, input));
+  const counts = sumCounts(run.done);
+  await store.transaction((tx) => putImport(tx, toRecord(run, "completed", counts)), tenantId);
+  return { importId: run.importId, ...counts, files: run.done };
+};
+
+/** Ends a transaction that must change nothing. */
+class RolledBack extends Error {}
+
+/** Runs an import in one transaction, which is rolled back. */
+const rehearse = async (needs: ImportFileNeeds): Promise<ImportReport> => {
+  const { store, tenantId } = needs;
+  const done: ImportReport[] = [];
+  const inTransaction = (tx: Db) =>
+    importAll({ ...needs, store: { ...store, transaction: (act) => act(tx) } });
+  try {
+    await store.transaction(async (tx) => {
+      done.push(await inTransaction(tx));
+      throw new RolledBack();
+    }, tenantId);
+  } catch (error) {
+    const [report] = done;
+    if (error instanceof RolledBack && report !== undefined) return report;
+    throw error;
+  }
+  throw new Error("The transaction of a dry run was committed.");
+};
+
+/**
+ * Imports a file, or each file of a ZIP, in its own format and encoding. A file that is refused changes nothing; the
+ * files before it stay.
+ *
+ * @throws {Problem} invalid_request
+ */
+export const importFile = (needs: ImportFileNeeds): Promise<ImportReport> =>
+  needs.dryRun ? rehearse(needs) : importAll(needs);

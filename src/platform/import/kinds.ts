@@ -26,7 +26,21 @@ export type TargetNeeds = {
   newId: NewId;
 };
 
-const TARGETS = {
+/** The kinds of records that a file can be imported as. */
+export const KINDS = [
+  "accounts",
+  "documents",
+  "closures",
+  "disputes",
+  "payments",
+  "business-units",
+  "scores",
+  "credit-applications",
+  "audit-logs",
+] as const;
+export type Kind = (typeof KINDS)[number];
+
+const TARGETS: Record<Kind, (needs: TargetNeeds) => Target> = {
   accounts: createAccountTarget,
   documents: createDocumentTarget,
   closures: createClosureTarget,
@@ -36,16 +50,11 @@ const TARGETS = {
   scores: createScoreTarget,
   "credit-applications": createApplicationTarget,
   "audit-logs": createAuditLogTarget,
-} satisfies Record<string, (needs: TargetNeeds) => Target<never>>;
-
-/** The kinds of records that a file can be imported as. */
-export type Kind = keyof typeof TARGETS;
-export const KINDS = Object.keys(TARGETS) as readonly Kind[];
+};
 
 /** Kinds with nested lists, which tables cannot express; their files are NDJSON unless the format is said. */
 const NESTED: ReadonlySet<Kind> = new Set(["business-units", "credit-applications"]);
 
 export const getUsualFormat = (kind: Kind): Format => (NESTED.has(kind) ? "ndjson" : "csv");
 
-export const createTarget = (kind: Kind, needs: TargetNeeds): Target =>
-  (TARGETS[kind] as (needs: TargetNeeds) => Target)(needs);
+export const createTarget = (kind: Kind, needs: TargetNeeds): Target => TARGETS[kind](needs);

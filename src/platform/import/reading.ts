@@ -6,8 +6,11 @@ import type { BankItem } from "./bank/entry.ts";
 import type { ReadBankFile, ReaderOptions, Warn } from "./bank/file.ts";
 import { createCsvReader } from "./csv.ts";
 import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
+import type { Fields } from "./fields.ts";
 import type { Item } from "./items.ts";
+import type { LayoutOptions } from "./layout.ts";
 import { readLines } from "./lines.ts";
+import { collectColumns, type ImportMap } from "./map.ts";
 import { createNdjsonReader } from "./ndjson.ts";
 import type { Reader } from "./rows.ts";
 
@@ -28,8 +31,23 @@ export type FileNeeds = {
   format: Format;
   /** Opens the file from its start, as UTF-8 unless the format is binary. */
   bytes: () => AsyncIterable<Uint8Array>;
-  codes: ReaderOptions;
+  map: ImportMap | undefined;
 };
+
+const toLayoutOptions = (map: ImportMap | undefined, fields: Fields): LayoutOptions =>
+  map === undefined
+    ? { expected: new Set(fields.keys()) }
+    : {
+        delimiter: map.delimiter,
+        header: map.header,
+        expected: collectColumns(map),
+        isEachExpected: true,
+      };
+
+const toCodes = (map: ImportMap | undefined): ReaderOptions => ({
+  take: map?.take ?? [],
+  leaveOut: map?.leaveOut ?? [],
+});
 
 async function* readText(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
   for await (const lines of readLines(bytes)) yield reader.push(lines);
@@ -41,17 +59,19 @@ const toItems = (item: BankItem): Item[] =>
     ? [item]
     : item.payments.map((payment) => ({ line: payment.line, entry: item, payment }));
 
-async function* readBankFile(format: BankFormat, { bytes, codes }: FileNeeds, warn: Warn) {
-  for await (const items of BANK_READERS[format](bytes(), warn, codes))
+async function* readBankFile(format: BankFormat, { bytes, map }: FileNeeds, warn: Warn) {
+  for await (const items of BANK_READERS[format](bytes(), warn, toCodes(map))) {
     yield items.flatMap(toItems);
+  }
 }
 
 /** Opens a file for one pass over its items. */
-export const openFile = (needs: FileNeeds, warn: Warn): Reading => {
-  const { format, bytes } = needs;
+export const openFile = (needs: FileNeeds, fields: Fields, warn: Warn): Reading => {
+  const { format, bytes, map } = needs;
   if (isBankFormat(format)) {
     return { columns: () => null, items: () => readBankFile(format, needs, warn) };
   }
-  const reader = format === "csv" ? createCsvReader() : createNdjsonReader();
+  const reader =
+    format === "csv" ? createCsvReader(toLayoutOptions(map, fields)) : createNdjsonReader();
   return { columns: () => reader.columns() ?? null, items: () => readText(reader, bytes()) };
 };

@@ -5,10 +5,11 @@ import type { Warn } from "./bank/file.ts";
 import { isLeftOut, isPayment, type Item, type PaymentItem } from "./items.ts";
 import { createJournal, type RecordImport } from "./journal.ts";
 import type { ImportMap } from "./map.ts";
-import { createMapping, type Mapped } from "./mapping.ts";
+import { createMapping, findSummedField, type Mapped } from "./mapping.ts";
 import { type FileNeeds, openFile } from "./reading.ts";
 import { type Counts, createTotals, NO_COUNTS, type Report, type RunningTotals } from "./report.ts";
 import { isRow, type Row, type Unreadable } from "./rows.ts";
+import { createSums, type Sums } from "./sums.ts";
 import { createSurvey, type Survey } from "./survey.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 
@@ -57,8 +58,8 @@ const parseItem = <Values>(target: Target<Values>, map: MapRow, item: Item): Par
   const mapped = map(item.cells);
   if (mapped.as === "skipped") return mapped;
   if (mapped.as === "leftOut") {
-    const { type, reason } = mapped;
-    return { as: "leftOut", entry: { line, leftOut: { type, reason } } };
+    const { as: _, ...leftOut } = mapped;
+    return { as: "leftOut", entry: { line, leftOut } };
   }
   if (mapped.as === "refused") return { as: "refused", item, faults: mapped.faults };
   const { record, sourceKey } = mapped;
@@ -104,36 +105,62 @@ const checkContradiction = <Values>(
   return fault === undefined ? parsed : { as: "refused", item: parsed.item, faults: [fault] };
 };
 
-/** One pass over a file: its items, parsed by the target. */
+/** One pass over a file. A trial reads it before anything is written, and says nothing. */
+type Pass = { isTrial: boolean; sums?: Sums };
+
+/** Yields the items of a file, parsed by the target. */
 async function* parseFile<Values>(
   needs: ImportNeeds<Values>,
-  { isTrial }: { isTrial: boolean },
+  { isTrial, sums }: Pass,
 ): AsyncGenerator<Parsed<Values>[], void, undefined> {
   const { target, map } = needs;
   const { fields } = target;
-  const reading = openFile(needs, isTrial ? () => {} : needs.warn);
+  const reading = openFile(needs, fields, isTrial ? () => {} : needs.warn);
   let mapRow: MapRow | undefined;
   for await (const items of reading.items()) {
     if (mapRow === undefined) {
       const columns = reading.columns();
       const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
       if (!isTrial && unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
-      mapRow = createMapping(fields, map, columns);
+      mapRow = createMapping(fields, map, columns, sums === undefined ? {} : { sums });
     }
     const byRow = mapRow;
     yield items.map((item) => parseItem(target, byRow, item));
   }
 }
 
+/** Adds up the amounts of the rows of each payment, where the map says that they are amounts of lines. */
+const sumAmounts = async <Values>(needs: ImportNeeds<Values>): Promise<Sums | undefined> => {
+  const { target, map } = needs;
+  const summed = findSummedField(target.fields, map);
+  if (summed === undefined) return undefined;
+  const sums = createSums();
+  const reading = openFile(needs, target.fields, () => {});
+  let mapRow: MapRow | undefined;
+  for await (const items of reading.items()) {
+    mapRow ??= createMapping(target.fields, map, reading.columns());
+    for (const item of items) {
+      const mapped = "cells" in item ? mapRow(item.cells) : undefined;
+      if (mapped?.as !== "record") continue;
+      const { [summed.key]: key, [summed.amount]: amount } = mapped.record;
+      if (typeof key === "string") sums.add(key, amount);
+    }
+  }
+  return sums;
+};
+
 /**
  * Reads the file once before anything is written: a malformed file is refused as a whole, and rows that contradict each
  * other are found.
  */
-const surveyFile = async <Values>(needs: ImportNeeds<Values>): Promise<Judge> => {
+const surveyFile = async <Values>(
+  needs: ImportNeeds<Values>,
+  pass: Omit<Pass, "isTrial">,
+): Promise<Judge> => {
   const { target } = needs;
   const survey = createSurvey();
   try {
-    for await (const some of parseFile(needs, { isTrial: true })) {
+    for await (const some of parseFile(needs, { ...pass, isTrial: true })) {
       for (const one of some) {
         if (one.as !== "accepted") continue;
         const identity = target.identify?.(one.row);
@@ -256,7 +283,7 @@ const writeBatch = async <Values>(
 const importBatches = async <Values>(
   needs: ImportNeeds<Values>,
   state: State,
-  judge: Judge,
+  { judge, pass }: { judge: Judge; pass: Omit<Pass, "isTrial"> },
 ): Promise<void> => {
   const { target, reject, ended, progress } = needs;
   // The next batch is read and parsed while the store writes the previous one.
@@ -267,7 +294,10 @@ const importBatches = async <Values>(
     if (rejects.length > 0) await reject(rejects);
   };
   try {
-    for await (const group of groupIntoBatches(target, parseFile(needs, { isTrial: false }))) {
+    for await (const group of groupIntoBatches(
+      target,
+      parseFile(needs, { ...pass, isTrial: false }),
+    )) {
       const batch = group.batch.map((one) => checkContradiction(target, judge, one));
       await writing;
       const { read } = state.counts;
@@ -292,11 +322,13 @@ const importBatches = async <Values>(
  */
 export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Report> => {
   const { store, tenantId, record } = needs;
-  const judge = await surveyFile(needs);
+  const sums = await sumAmounts(needs);
+  const pass = sums === undefined ? {} : { sums };
   const totals = createTotals();
   const state: State = { counts: NO_COUNTS, totals, changes: needs.changesBefore };
   try {
-    await importBatches(needs, state, judge);
+    const judge = await surveyFile(needs, pass);
+    await importBatches(needs, state, { judge, pass });
     return {
       ...state.counts,
       totals: totals.totals(),
@@ -312,5 +344,6 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Rep
     throw error;
   } finally {
     totals.close();
+    sums?.close();
   }
 };
