@@ -14,20 +14,40 @@ const transaction = (credit: Credit): string => {
   return `16,${type},${cents},${funds},${bank},${customer},${text}`;
 };
 
+// Records can share a line.
+const AMOUNT = /(?:^|\/\s+)16,\d{3},(\d+)/gm;
+const RECORD = /(?:^|\/\s+)(?:16|88),/gm;
+
+/** A file of one group and account, with the control totals of its transactions. */
 export const bai2 = (
   transactions: readonly (Credit | string)[],
-  { currency = "USD", account = "00112233445" } = {},
-): string =>
-  [
-    "01,021000021,CUSTOMER,260301,0600,1,80,,2/",
-    `02,CUSTOMER,021000021,1,260228,2359,${currency},2/`,
-    `03,${account},,010,500000,,,100,100,1,/`,
-    ...transactions.map((one) => (typeof one === "string" ? one : `${transaction(one)}/`)),
-    "49,500000,3/",
-    "98,500000,1,5/",
-    "99,500000,1,7/",
+  {
+    currency = "USD",
+    account = "00112233445",
+    status = "1",
+    file = "1",
+    summary = ",010,500000,,,100,100,1,",
+    sum = 500_100n,
+  } = {},
+): string => {
+  const lines = transactions.map((one) => (typeof one === "string" ? one : `${transaction(one)}/`));
+  const body = lines.join("\n");
+  const total = [...body.matchAll(AMOUNT)].reduce(
+    (all, [, digits = "0"]) => all + BigInt(digits),
+    sum,
+  );
+  const records = [...body.matchAll(RECORD)].length + 2;
+  return [
+    `01,021000021,CUSTOMER,260301,0600,${file},80,,2/`,
+    `02,CUSTOMER,021000021,${status},260228,2359,${currency},2/`,
+    `03,${account},${summary}/`,
+    ...lines,
+    `49,${total},${records}/`,
+    `98,${total},1,${records + 2}/`,
+    `99,${total},1,${records + 4}/`,
     "",
   ].join("\n");
+};
 
 const padded = (text: string, size: number): string => text.padEnd(size);
 
@@ -120,4 +140,68 @@ ${entries.join("\n")}
 `;
   if (prefix === "") return text;
   return text.replaceAll(/<(\/?)([A-Z])/g, `<$1${prefix}:$2`).replace("xmlns=", `xmlns:${prefix}=`);
+};
+
+/** An MT940 statement whose closing balance is that of its lines. */
+export const mt940 = (
+  lines: readonly string[],
+  { reference = "STATEMENT", account = "37040044/532013000", closing = "1000,00" } = {},
+): string =>
+  [
+    `:20:${reference}`,
+    `:25:${account}`,
+    ":28C:42/1",
+    ":60F:C260327EUR1000,00",
+    ...lines,
+    `:62F:C260331EUR${closing}`,
+    "-",
+    "",
+  ].join("\r\n");
+
+/** A statement around entries and whatever precedes them. */
+export const camtStatement = (
+  content: string,
+  {
+    message = "BkToCstmrStmt",
+    statement = "Stmt",
+    version = "053.001.08",
+    account = "DE89370400440532013000",
+  } = {},
+): string =>
+  `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.${version}"><${message}><GrpHdr><MsgId>M1</MsgId><CreDtTm>2026-03-31T18:00:00+02:00</CreDtTm></GrpHdr><${statement}><Id>S1</Id><ElctrncSeqNb>9</ElctrncSeqNb><Acct><Id><IBAN>${account}</IBAN></Id></Acct>${content}</${statement}></${message}></Document>`;
+
+/** An entry with a code such as `PMNT/RCDT/ESCT`; `more` goes between the code and the details. */
+export const camtEntry = (parts: {
+  amount: string;
+  currency?: string;
+  sign?: string;
+  code?: string;
+  status?: string;
+  dates?: string;
+  reversal?: boolean;
+  reference?: string;
+  more?: string;
+  details?: string;
+  text?: string;
+}): string => {
+  const {
+    amount,
+    currency = "EUR",
+    sign = "CRDT",
+    code = "PMNT/RCDT/ESCT",
+    status = "BOOK",
+  } = parts;
+  const { dates = "<ValDt><Dt>2026-03-30</Dt></ValDt>", reversal, reference = "", text } = parts;
+  const [domain = "", family = "", sub = ""] = code.split("/");
+  return [
+    `<Ntry><Amt Ccy="${currency}">${amount}</Amt><CdtDbtInd>${sign}</CdtDbtInd>`,
+    reversal === true ? "<RvslInd>true</RvslInd>" : "",
+    `<Sts><Cd>${status}</Cd></Sts>${dates}`,
+    reference === "" ? "" : `<AcctSvcrRef>${reference}</AcctSvcrRef>`,
+    `<BkTxCd><Domn><Cd>${domain}</Cd><Fmly><Cd>${family}</Cd><SubFmlyCd>${sub}</SubFmlyCd></Fmly></Domn></BkTxCd>`,
+    parts.more ?? "",
+    parts.details === undefined ? "" : `<NtryDtls>${parts.details}</NtryDtls>`,
+    text === undefined ? "" : `<AddtlNtryInf>${text}</AddtlNtryInf>`,
+    "</Ntry>",
+  ].join("");
 };

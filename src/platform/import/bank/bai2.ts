@@ -1,16 +1,15 @@
-import { findCurrencyDecimals } from "../../money.ts";
 import { type Line, readLines } from "../lines.ts";
-import type { Item, Row } from "../rows.ts";
+import { parseDigits, parseTransaction, sumSummary, type Transaction } from "./bai2-fields.ts";
+import { type Account, leaveOut, toItem, type TransactionContext } from "./bai2-entry.ts";
+import { createBai2Totals } from "./bai2-totals.ts";
+import { createBai2Rules, type Bai2Rule } from "./bai2-types.ts";
+import type { BankItem, Message } from "./entry.ts";
 import {
-  parseAmount,
-  parseCompactDay,
-  omitEmpty,
-  takeLast4,
   createMalformed,
   createPaymentIds,
+  parseCompactDay,
   type PaymentIds,
   type ReadBankFile,
-  UNAPPLIED,
   type Warn,
 } from "./file.ts";
 
@@ -23,48 +22,53 @@ const NEXT_RECORD = /\/\s+(?=(?:01|02|03|16|49|88|98|99),)/;
 const FIRST_CREDIT = 100;
 const LAST_CREDIT = 399;
 
-const METHODS: Record<string, string> = { 115: "lockbox", 142: "ach", 165: "ach", 195: "wire" };
+// BAI2 2005, 02 record, group status.
+const UPDATE = "1";
+const TEST = "4";
+const STATUSES: ReadonlyMap<string, string> = new Map([
+  ["2", "deletion"],
+  ["3", "correction"],
+  [TEST, "test"],
+]);
 
-type Group = { originator: string; day: string; currency: string };
-type Account = { number: string; currency: string };
-type Transaction = { line: number; content: string };
-
-/** Counts the fields that follow a funds type; undefined for an unknown type. */
-const countFundsFields = (kind: string, next: string): number | undefined => {
-  if (kind === "S") return 3;
-  if (kind === "V") return 2;
-  if (kind === "D") return /^\d+$/.test(next) ? 1 + 2 * Number(next) : undefined;
-  return ["", "Z", "0", "1", "2"].includes(kind) ? 0 : undefined;
+type Group = {
+  line: number;
+  originator: string;
+  day: string;
+  currency: string;
+  status: string;
+  message: Message;
+  /** Number of its transactions so far. */
+  transactions: number;
 };
+type OpenRecord = { code: "03" | "16"; line: number; content: string };
 
-/** Converts BAI2 digits, which have no decimal point, by the currency's number of decimals. */
-const toDecimal = (digits: string, currency: string): unknown => {
-  const [, sign = "", number = ""] = /^([+-]?)(\d+)$/.exec(digits) ?? [];
-  if (number === "") return undefined;
-  const decimals = findCurrencyDecimals(currency);
-  const padded = number.padStart(decimals + 1, "0");
-  const cut = padded.length - decimals;
-  return parseAmount(`${sign}${padded.slice(0, cut)}.${padded.slice(cut)}`);
-};
+const splitFields = (content: string): string[] => content.split(",").map((field) => field.trim());
 
-/** Reads the records of a file and checks their order. */
+/** Reads the records of a file, and checks their order and their control totals. */
 class Bai2Reader {
   readonly #warn: Warn;
   readonly #ids: PaymentIds;
+  readonly #findRule: (type: string) => Bai2Rule;
+  readonly #totals: ReturnType<typeof createBai2Totals>;
+  readonly #warnedTypes = new Set<string>();
   #isOpen = false;
   #ended = false;
+  #file: readonly string[] = [];
   #group: Group | undefined;
   #account: Account | undefined;
-  #waiting: Transaction | undefined;
+  #waiting: OpenRecord | undefined;
   /** Whether the last record can be continued by an 88 record. */
   #continues = false;
 
-  constructor(warn: Warn, ids: PaymentIds) {
+  constructor(warn: Warn, ids: PaymentIds, findRule: (type: string) => Bai2Rule) {
     this.#warn = warn;
     this.#ids = ids;
+    this.#findRule = findRule;
+    this.#totals = createBai2Totals(warn);
   }
 
-  line({ number, text }: Line): Row[] {
+  line({ number, text }: Line): BankItem[] {
     return text
       .split(NEXT_RECORD)
       .map((record) => record.trim())
@@ -72,17 +76,16 @@ class Bai2Reader {
       .flatMap((record) => this.#record(number, record));
   }
 
-  end(line: number): Row[] {
-    const rows = this.#flush();
+  end(line: number): BankItem[] {
     if (!this.#ended)
       throw createMalformed(
         `line ${line}`,
         "is the last line, but the file has no closing 99 record",
       );
-    return rows;
+    return this.#flush();
   }
 
-  #record(line: number, record: string): Row[] {
+  #record(line: number, record: string): BankItem[] {
     const code = RECORD.exec(record)?.[1];
     const content = record.replace(/\/$/, "");
     if (!this.#isOpen && code !== "01") {
@@ -96,105 +99,167 @@ class Bai2Reader {
       this.#warn(`line ${line}`, "is not a record and is ignored as an unreadable continuation");
       return [];
     }
-    if (code === "88") return this.#continue(line, content);
-    const rows = this.#flush();
+    if (code === "88") {
+      if (!this.#continues) throw createMalformed(`line ${line}`, "continues nothing");
+      this.#totals.record();
+      if (this.#waiting !== undefined) this.#waiting.content += `\n${content.slice(3)}`;
+      return [];
+    }
+    const items = this.#flush();
     this.#open(code, line, content);
-    return rows;
-  }
-
-  #continue(line: number, content: string): Row[] {
-    if (!this.#continues) throw createMalformed(`line ${line}`, "continues nothing");
-    if (this.#waiting !== undefined) this.#waiting.content += content.slice(2);
-    return [];
+    return items;
   }
 
   #open(code: string, line: number, content: string): void {
-    const fields = content.split(",").map((field) => field.trim());
+    const fields = splitFields(content);
     this.#continues = code === "03" || code === "16" || code === "01" || code === "02";
-    if (code === "01") this.#isOpen = true;
     this.#ended = code === "99";
-    if (code === "99") this.#isOpen = false;
-    if (code === "02") this.#group = this.#groupOf(line, fields);
-    if (code === "98") this.#group = undefined;
-    if (code === "03") this.#account = this.#accountOf(line, fields);
-    if (code === "49") this.#account = undefined;
+    if (code === "01") this.#openFile(line, fields);
+    if (code === "02") {
+      this.#totals.openGroup(line);
+      this.#group = this.#groupOf(line, fields);
+    }
+    if (code === "03") {
+      this.#totals.openAccount(line);
+      this.#account = this.#accountOf(line, fields);
+      this.#waiting = { code, line, content };
+    }
     if (code === "16") {
       if (this.#account === undefined)
         throw createMalformed(`line ${line}`, "is outside an account");
-      this.#waiting = { line, content };
+      this.#waiting = { code, line, content };
+    }
+    this.#totals.record();
+    this.#close(code, line, fields);
+  }
+
+  #openFile(line: number, fields: readonly string[]): void {
+    if (this.#isOpen)
+      throw createMalformed(`line ${line}`, "begins a file, but the one before has no 99 record");
+    this.#isOpen = true;
+    // BAI2 2005, 01 record: sender, receiver, creation date and time, file identification number.
+    this.#file = fields.slice(1, 6);
+    this.#totals.openFile();
+  }
+
+  #close(code: string, line: number, fields: readonly string[]): void {
+    if (code === "49") {
+      this.#totals.closeAccount(line, fields, this.#account?.currency ?? "");
+      this.#account = undefined;
+    }
+    if (code === "98") {
+      this.#totals.closeGroup(line, fields, this.#group?.currency ?? "");
+      this.#group = undefined;
+      this.#account = undefined;
+    }
+    if (code === "99") {
+      this.#totals.closeFile(line, fields);
+      this.#isOpen = false;
+      this.#group = undefined;
+      this.#account = undefined;
     }
   }
 
-  #groupOf(line: number, fields: string[]): Group {
-    const [, , originator = "", , date = "", , currency = ""] = fields;
+  #groupOf(line: number, fields: readonly string[]): Group {
+    const [, receiver = "", originator = "", status = "", date = "", time = "", currency = ""] =
+      fields;
     const day = parseCompactDay(date);
     if (day === undefined) throw createMalformed(`line ${line}`, "has no valid group date");
-    return { originator, day, currency };
+    const meaning = STATUSES.get(status);
+    if (meaning !== undefined) {
+      this.#warn(
+        `line ${line}`,
+        `begins a group of status ${status} (${meaning}), which is not loaded`,
+      );
+    } else if (status !== UPDATE && status !== "") {
+      throw createMalformed(`line ${line}`, `begins a group of the unknown status ${status}`);
+    }
+    const identity = [...this.#file, receiver, originator, status, date, time, fields[7] ?? ""];
+    const message: Message = { kind: "bai2", identity };
+    return { line, originator, day, currency, status, message, transactions: 0 };
   }
 
-  #accountOf(line: number, fields: string[]): Account {
+  #accountOf(line: number, fields: readonly string[]): Account {
     if (this.#group === undefined) throw createMalformed(`line ${line}`, "is outside a group");
     const [, number = "", own = ""] = fields;
     const { currency } = this.#group;
     return { number, currency: own || currency || "USD" };
   }
 
-  #flush(): Row[] {
+  /** Completes the record that is now followed by another one. */
+  #flush(): BankItem[] {
     const waiting = this.#waiting;
     this.#waiting = undefined;
     const [group, account] = [this.#group, this.#account];
     if (waiting === undefined || group === undefined || account === undefined) return [];
-    const row = toRow(waiting, { group, account, ids: this.#ids });
-    return row === undefined ? [] : [row];
+    const { code, line, content } = waiting;
+    if (code === "03") {
+      this.#totals.amount(sumSummary(content));
+      return [];
+    }
+    const transaction = parseTransaction(line, content);
+    if (transaction.digits !== "") this.#totals.amount(parseDigits(transaction.digits));
+    return [this.#toItem(transaction, group, account)];
+  }
+
+  #toItem(transaction: Transaction, group: Group, account: Account): BankItem {
+    const { line, type } = transaction;
+    const { status, day, message } = group;
+    group.transactions += 1;
+    const rule = this.#findRule(type);
+    const formerIds = this.#deriveFormerIds(transaction, group, account);
+    const place = group.transactions;
+    const context: TransactionContext = {
+      transaction,
+      rule,
+      account,
+      day,
+      message,
+      place,
+      formerIds,
+    };
+    if (status === TEST) return leaveOut(context, "its group has the status 4 and is a test");
+    const meaning = STATUSES.get(status);
+    if (meaning !== undefined) {
+      throw createMalformed(
+        `line ${line}`,
+        `stands in a group of status ${status} (${meaning}, line ${group.line}), which changes what an earlier file said; ask the bank for the complete data`,
+      );
+    }
+    if (rule.take && !rule.isListed && !this.#warnedTypes.has(type)) {
+      this.#warnedTypes.add(type);
+      this.#warn(`line ${line}`, `has the type ${type} (${rule.name}), which counts as a payment`);
+    }
+    return toItem(context);
+  }
+
+  /** Version 0.1.0 counted every credit of the types 100 to 399, so that these ids depend on the earlier ones. */
+  #deriveFormerIds(
+    { type, digits, bank, customer, joined }: Transaction,
+    { originator, day }: Group,
+    account: Account,
+  ): string[] {
+    const code = Number(type);
+    if (code < FIRST_CREDIT || code > LAST_CREDIT) return [];
+    return [
+      this.#ids.derive(originator, day, account.number, type, digits, bank, customer, joined),
+    ];
   }
 }
 
-const toRow = (
-  { line, content }: Transaction,
-  { group, account, ids }: { group: Group; account: Account; ids: PaymentIds },
-): Row | undefined => {
-  const fields = content.split(",");
-  const [, type = "", digits = "", kind = "", next = ""] = fields.map((field) => field.trim());
-  const skipped = countFundsFields(kind, next);
-  if (!/^\d{3}$/.test(type) || skipped === undefined) {
-    throw createMalformed(`line ${line}`, "is not a readable transaction");
-  }
-  if (Number(type) < FIRST_CREDIT || Number(type) > LAST_CREDIT) return undefined;
-  const amount = toDecimal(digits.trim(), account.currency);
-  if (amount === undefined) throw createMalformed(`line ${line}`, "has no amount");
-  const [bank = "", customer = "", ...text] = fields
-    .slice(4 + skipped)
-    .map((field) => field.trim());
-  const { originator, day } = group;
-  const facts = [originator, day, account.number, type, digits, bank, customer, text.join(",")];
-  return {
-    line,
-    cells: omitEmpty({
-      paymentId: ids.derive(...facts),
-      paymentDate: day,
-      paymentMethod: METHODS[type] ?? "other",
-      paymentReference: customer || bank,
-      currencyCode: account.currency,
-      paymentAmount: amount,
-      ...UNAPPLIED,
-      remittanceSource: "bai2",
-      bankAccountLast4: takeLast4(account.number),
-    }),
-  };
-};
-
-/** Reads the credits of a BAI2 file, one row each. */
-export const readBai2: ReadBankFile = async function* readBai2(bytes, warn) {
+/** Reads the transactions of a BAI2 file: payments, returns of payments, and records that are left out. */
+export const readBai2: ReadBankFile = async function* readBai2(bytes, warn, options) {
   const ids = createPaymentIds("bai2");
-  const reader = new Bai2Reader(warn, ids);
+  const reader = new Bai2Reader(warn, ids, createBai2Rules(options));
   let last = 0;
   try {
     for await (const lines of readLines(bytes)) {
-      const items: Item[] = [];
+      const items: BankItem[] = [];
       for (const line of lines) {
         if (line.fault?.code === "too_long")
           throw createMalformed(`line ${line.number}`, line.fault.message);
-        items.push(...reader.line(line));
+        if (line.fault !== undefined) warn(`line ${line.number}`, line.fault.message);
+        for (const item of reader.line(line)) items.push(item);
         last = line.number;
       }
       yield items;

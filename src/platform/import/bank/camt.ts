@@ -1,185 +1,145 @@
-import { type Fault } from "../../../contract/errors.ts";
-import type { Item } from "../rows.ts";
+import { convertEntry, isBooked, readEntryAmount } from "./camt-entry.ts";
+import { createPairs } from "./camt-pairs.ts";
 import {
-  parseAmount,
-  omitEmpty,
-  takeLast4,
+  checkBatch,
+  checkTotals,
+  countEntry,
+  createTotals,
+  MESSAGES,
+  readStatement,
+  type Statement,
+  type StatementTotals,
+} from "./camt-statement.ts";
+import { readTransaction, type Transaction } from "./camt-transaction.ts";
+import { CAMT_TYPES } from "./camt-types.ts";
+import type { BankItem } from "./entry.ts";
+import {
   createMalformed,
   createPaymentIds,
+  parseAmount,
   type PaymentIds,
   type ReadBankFile,
-  UNAPPLIED,
+  type Warn,
 } from "./file.ts";
-import {
-  findAll,
-  createXmlReader,
-  type Decoder,
-  createDecoder,
-  type Element,
-  detach,
-  readText,
-} from "./xml.ts";
+import { createTypeRules, type FindType } from "./types.ts";
+import { createXmlReader, detach, type Element, findAll, readText } from "./xml.ts";
 
-// Message layouts: ISO 20022 camt.052, camt.053 and camt.054, versions 2 to 12.
-const MESSAGES = ["BkToCstmrAcctRpt", "BkToCstmrStmt", "BkToCstmrDbtCdtNtfctn"];
+// Message layouts: ISO 20022 camt.052, camt.053 and camt.054, versions 2 to 13.
 const STATEMENTS: ReadonlySet<string> = new Set(["Rpt", "Stmt", "Ntfctn"]);
 
-/** Payment methods by ISO 20022 bank transaction family or sub-family code. */
-const METHODS: ReadonlyMap<string, string> = new Map([
-  ["RCHQ", "check"],
-  ["LBOX", "lockbox"],
-  ["CCRD", "card"],
-  ["MCRD", "card"],
-  ["ESCT", "ach"],
-  ["ACDT", "ach"],
-  ["DMCT", "ach"],
-  ["XBCT", "wire"],
-]);
+const isStatement = (element: Element | undefined): element is Element =>
+  element !== undefined &&
+  STATEMENTS.has(element.name) &&
+  MESSAGES.includes(element.parent?.name ?? "");
 
-type Money = { amount: unknown; currency: string };
-
-const readMoney = (element: Element, ...paths: readonly string[]): Money | undefined => {
-  for (const path of paths) {
-    const [found] = findAll(element, ...path.split("/"));
-    if (found === undefined) continue;
-    return { amount: parseAmount(found.text.trim()), currency: found.attributes["Ccy"] ?? "" };
+/** Whether an element is needed after its end: it belongs to a message's header or to a statement. */
+const isNeeded = (element: Element): boolean => {
+  for (let at: Element | undefined = element; at !== undefined; at = at.parent) {
+    if (isStatement(at.parent) || at.name === "GrpHdr") return true;
   }
-  return undefined;
+  return false;
 };
 
-const isBooked = (entry: Element): boolean => {
-  const status = readText(entry, "Sts/Cd", "Sts");
-  return status === "" || status === "BOOK";
-};
+type FormerMoney = { amount: unknown; currency: string };
 
-const readDay = (entry: Element): string =>
-  readText(entry, "ValDt/Dt", "ValDt/DtTm", "BookgDt/Dt", "BookgDt/DtTm").slice(0, 10);
-
-const readMethod = (transaction: Element, entry: Element): string => {
-  const codes = [transaction, entry].flatMap((one) => [
-    readText(one, "BkTxCd/Domn/Fmly/SubFmlyCd"),
-    readText(one, "BkTxCd/Domn/Fmly/Cd"),
-  ]);
-  return METHODS.get(codes.find((code) => METHODS.has(code)) ?? "") ?? "other";
-};
-
-const NOT_PROVIDED = "NOTPROVIDED";
-
-const readReference = (transaction: Element, entry: Element): string => {
-  const named = [
-    readText(transaction, "Refs/EndToEndId"),
-    readText(transaction, "Refs/TxId", "Refs/InstrId", "Refs/AcctSvcrRef"),
-    readText(entry, "AcctSvcrRef", "NtryRef"),
-  ];
-  return named.find((text) => text !== "" && text !== NOT_PROVIDED) ?? "";
-};
-
-const readAccount = (statement: Element | undefined): string =>
-  statement === undefined ? "" : readText(statement, "Acct/Id/IBAN", "Acct/Id/Othr/Id");
-
-type Referred = { number: string; remitted: unknown };
-
-/** Reads the documents that a payment refers to, with the remitted amount of each where it is given. */
-const readReferredDocuments = (transaction: Element): Referred[] =>
-  findAll(transaction, "RmtInf", "Strd").flatMap((part) => {
-    const numbers = findAll(part, "RfrdDocInf", "Nb").map(({ text }) => text.trim());
-    const share = readMoney(part, "RfrdDocAmt/RmtdAmt")?.amount;
-    const remitted = numbers.length === 1 ? share : undefined;
-    return numbers.filter((number) => number !== "").map((number) => ({ number, remitted }));
-  });
-
-type Parts = { entry: Element; transaction: Element; money: Money; ids: PaymentIds };
-
-const collectIdentity = (
-  { entry, transaction, money }: Omit<Parts, "ids">,
-  account: string,
-): string[] => [
-  account,
-  readDay(entry),
-  String(money.amount),
-  money.currency,
-  readText(entry, "AcctSvcrRef"),
-  readText(entry, "NtryRef"),
-  ...findAll(transaction, "Refs").flatMap(({ children }) =>
-    children.map(
-      (one) => `${one.name}=${one.text.trim()}${one.children.map(({ text }) => text).join("/")}`,
-    ),
-  ),
-  readText(transaction, "RmtInf/Strd/CdtrRefInf/Ref"),
-];
-
-const buildSharedCells = (parts: Parts): Record<string, unknown> => {
-  const { entry, transaction, money, ids } = parts;
-  const account = readAccount(entry.parent);
-  const isReversal = readText(entry, "RvslInd") === "true";
-  return {
-    paymentId: ids.derive(...collectIdentity(parts, account)),
-    paymentDate: readDay(entry),
-    paymentMethod: readMethod(transaction, entry),
-    paymentReference: readReference(transaction, entry),
-    payerName: readText(
-      transaction,
-      "RltdPties/Dbtr/Nm",
-      "RltdPties/Dbtr/Pty/Nm",
-      "RltdPties/UltmtDbtr/Nm",
-      "RltdPties/UltmtDbtr/Pty/Nm",
-    ),
-    payerAccountLast4: takeLast4(
-      readText(transaction, "RltdPties/DbtrAcct/Id/IBAN", "RltdPties/DbtrAcct/Id/Othr/Id"),
-    ),
-    currencyCode: money.currency,
-    paymentAmount: money.amount,
-    ...UNAPPLIED,
-    ...(isReversal ? { applicationStatus: "reversed" } : {}),
-    remittanceSource: "camt054",
-    remittanceId: readText(transaction, "RmtInf/Strd/CdtrRefInf/Ref"),
-    bankAccountLast4: takeLast4(account),
-  };
-};
-
-const toRows = (parts: Parts): Item[] => {
-  const { transaction, money } = parts;
-  const { line } = transaction;
-  if (money.amount === undefined || money.currency === "") {
-    throw createMalformed(`line ${line}`, "has no amount with a currency");
-  }
-  const shared = buildSharedCells(parts);
-  const referred = readReferredDocuments(transaction);
-  if (referred.length === 0) return [{ line, cells: omitEmpty(shared) }];
-  return referred.map(({ number, remitted }, place) => ({
-    line,
-    cells: omitEmpty({ ...shared, invoiceNumber: number, appliedAmount: remitted }),
-    continues: place > 0,
-  }));
-};
-
-const AMOUNTLESS: Fault = {
-  field: "paymentAmount",
-  code: "required",
-  message: "is missing, and the entry has several transactions",
-};
-
-/** Reads a message and releases each entry after its end, so that memory stays bounded. */
-class CamtReader {
+/** Derives the payment ids of version 0.1.0, which took each credited transaction as a payment. */
+class FormerIds {
   readonly #ids: PaymentIds;
-  #items: Item[] = [];
-  /** Number of transactions of the open entry, and those without an amount of their own. */
+  /** Number of transactions of the open entry, and the first without an amount of its own. */
   #transactions = 0;
-  #amountless: Element[] = [];
-  #isMessage = false;
+  #amountless: Element | undefined;
 
   constructor(ids: PaymentIds) {
     this.#ids = ids;
   }
 
+  transaction(entry: Element, transaction: Element): string[] {
+    this.#transactions += 1;
+    const money = this.#readMoney(transaction, "Amt", "AmtDtls/TxAmt/Amt");
+    const sign = readText(transaction, "CdtDbtInd") || readText(entry, "CdtDbtInd");
+    if (sign !== "CRDT" || !isBooked(entry)) return [];
+    if (money === undefined) {
+      this.#amountless ??= transaction;
+      return [];
+    }
+    return [this.#derive(entry, transaction, money)];
+  }
+
+  /** Returns the id of an entry that was one payment, with no transaction or one without an amount. */
+  entry(entry: Element): string[] {
+    const isAlone = this.#transactions === 0;
+    const transaction = isAlone ? entry : this.#amountless;
+    const isCredit = !isAlone || readText(entry, "CdtDbtInd") === "CRDT";
+    const isPayment = isCredit && isBooked(entry) && this.#transactions <= 1;
+    this.#transactions = 0;
+    this.#amountless = undefined;
+    if (transaction === undefined || !isPayment) return [];
+    const money = this.#readMoney(entry, "Amt") ?? { amount: undefined, currency: "" };
+    return [this.#derive(entry, transaction, money)];
+  }
+
+  #readMoney(element: Element, ...paths: readonly string[]): FormerMoney | undefined {
+    for (const path of paths) {
+      const [found] = findAll(element, ...path.split("/"));
+      if (found === undefined) continue;
+      return { amount: parseAmount(found.text.trim()), currency: found.attributes["Ccy"] ?? "" };
+    }
+    return undefined;
+  }
+
+  #derive(entry: Element, transaction: Element, { amount, currency }: FormerMoney): string {
+    const days = ["ValDt/Dt", "ValDt/DtTm", "BookgDt/Dt", "BookgDt/DtTm"];
+    const statement = entry.parent;
+    return this.#ids.derive(
+      statement === undefined ? "" : readText(statement, "Acct/Id/IBAN", "Acct/Id/Othr/Id"),
+      readText(entry, ...days).slice(0, 10),
+      String(amount),
+      currency,
+      readText(entry, "AcctSvcrRef"),
+      readText(entry, "NtryRef"),
+      ...findAll(transaction, "Refs").flatMap(({ children }) =>
+        children.map(
+          (one) =>
+            `${one.name}=${one.text.trim()}${one.children.map(({ text }) => text).join("/")}`,
+        ),
+      ),
+      readText(transaction, "RmtInf/Strd/CdtrRefInf/Ref"),
+    );
+  }
+}
+
+/** Reads messages and releases each transaction and entry after its end, so that memory stays bounded. */
+class CamtReader {
+  readonly #warn: Warn;
+  readonly #find: FindType;
+  readonly #former: FormerIds;
+  readonly #pairs = createPairs();
+  #items: BankItem[] = [];
+  #isMessage = false;
+  #foreign = "";
+  /** The open statement, from its first entry. */
+  #statement: Statement | undefined;
+  #totals: StatementTotals = createTotals();
+  #place = 0;
+  #transactions: Transaction[] = [];
+
+  constructor(warn: Warn, ids: PaymentIds, find: FindType) {
+    this.#warn = warn;
+    this.#find = find;
+    this.#former = new FormerIds(ids);
+  }
+
   readonly closed = (element: Element): void => {
-    if (element.parent?.parent === undefined && element.name !== "Document") this.#message(element);
+    if (MESSAGES.includes(element.name)) this.#isMessage = true;
+    else if (element.parent?.name === "Document") this.#foreign ||= element.name;
     if (element.name === "TxDtls") this.#transaction(element);
-    if (element.name === "Ntry" && STATEMENTS.has(element.parent?.name ?? "")) this.#entry(element);
-    if (STATEMENTS.has(element.name)) detach(element);
+    if (element.name === "Ntry" && isStatement(element.parent))
+      this.#entry(element, element.parent);
+    if (isStatement(element)) this.#endStatement(element);
+    if (!isNeeded(element)) detach(element);
   };
 
-  taken(): Item[] {
+  taken(): BankItem[] {
     const items = this.#items;
     this.#items = [];
     return items;
@@ -187,68 +147,91 @@ class CamtReader {
 
   end(): void {
     if (this.#isMessage) return;
-    throw createMalformed("line 1", `does not begin one of the messages ${MESSAGES.join(", ")}`);
-  }
-
-  #message({ name }: Element): void {
-    this.#isMessage ||= MESSAGES.includes(name);
+    const found = this.#foreign === "" ? "" : `; it is a message ${this.#foreign}`;
+    throw createMalformed(
+      "line 1",
+      `does not begin one of the messages ${MESSAGES.join(", ")}${found}`,
+    );
   }
 
   #transaction(transaction: Element): void {
     const entry = transaction.parent?.parent;
-    if (entry?.name !== "Ntry") return;
-    this.#transactions += 1;
-    const money = readMoney(transaction, "Amt", "AmtDtls/TxAmt/Amt");
-    const sign = readText(transaction, "CdtDbtInd") || readText(entry, "CdtDbtInd");
-    if (sign === "CRDT" && isBooked(entry)) {
-      if (money === undefined) this.#amountless.push(transaction);
-      else this.#items.push(...toRows({ entry, transaction, money, ids: this.#ids }));
-    }
+    if (entry?.name !== "Ntry" || !isStatement(entry.parent)) return;
+    const formerIds = this.#former.transaction(entry, transaction);
+    const { currency } = readEntryAmount(entry);
+    const isCredit = this.#isCredit(entry);
+    this.#transactions.push(
+      readTransaction(transaction, { element: entry, currency, isCredit }, formerIds),
+    );
     detach(transaction);
   }
 
-  #entry(entry: Element): void {
-    const alone = this.#transactions === 0 ? entry : this.#amountless[0];
-    const isCredit = this.#transactions > 0 || readText(entry, "CdtDbtInd") === "CRDT";
-    if (alone !== undefined && isCredit && isBooked(entry)) {
-      if (this.#transactions > 1) this.#refuseAmountless();
-      else {
-        const money = readMoney(entry, "Amt") ?? { amount: undefined, currency: "" };
-        this.#items.push(...toRows({ entry, transaction: alone, money, ids: this.#ids }));
-      }
-    }
-    this.#transactions = 0;
-    this.#amountless = [];
-    detach(entry);
+  #isCredit(entry: Element): boolean {
+    const sign = readText(entry, "CdtDbtInd");
+    if (sign === "CRDT" || sign === "DBIT") return sign === "CRDT";
+    throw createMalformed(`line ${entry.line}`, "does not say whether it is a credit or a debit");
   }
 
-  #refuseAmountless(): void {
-    for (const { line } of this.#amountless) {
-      this.#items.push({ line, fault: AMOUNTLESS, text: "TxDtls" });
-    }
+  #entry(element: Element, parent: Element): void {
+    this.#statement ??= readStatement(parent);
+    this.#place += 1;
+    const { total, currency } = readEntryAmount(element);
+    const isCredit = this.#isCredit(element);
+    const formerIds = this.#former.entry(element);
+    const count = this.#transactions.length;
+    checkBatch(element, count, this.#warn);
+    countEntry(this.#totals, { total, currency, isCredit, isBooked: isBooked(element) });
+    if (count === 0) {
+      const own = readTransaction(element, { element, currency, isCredit }, formerIds);
+      this.#transactions.push(own);
+    } else this.#transactions[0]?.formerIds.push(...formerIds);
+    const { items, left } = convertEntry({
+      element,
+      statement: this.#statement,
+      place: this.#place,
+      total,
+      currency,
+      isCredit,
+      transactions: this.#transactions,
+      find: this.#find,
+      warn: this.#warn,
+    });
+    for (const item of items) this.#items.push(item);
+    for (const one of left) this.#items.push(...this.#pairs.add(one));
+    this.#transactions = [];
+    detach(element);
+  }
+
+  #endStatement(element: Element): void {
+    for (const item of this.#pairs.end()) this.#items.push(item);
+    checkTotals(element, this.#totals, this.#warn);
+    this.#statement = undefined;
+    this.#totals = createTotals();
+    this.#place = 0;
+    detach(element);
   }
 }
 
-const decodeChunk = (decoder: Decoder, chunk: Uint8Array): string => {
+const decodeChunk = (decoder: InstanceType<typeof TextDecoder>, chunk?: Uint8Array): string => {
   try {
-    return decoder.decode(chunk, { stream: true });
+    return chunk === undefined ? decoder.decode() : decoder.decode(chunk, { stream: true });
   } catch {
-    throw createMalformed("the text", `is not in the encoding ${decoder.encoding}`);
+    throw createMalformed("the text", "is not in the encoding that it declares");
   }
 };
 
-/** Reads the credits of a camt message, one row per document that they refer to. */
-export const readCamt: ReadBankFile = async function* readCamt(bytes) {
+/** Reads the entries of camt messages, which can follow each other or stand in an envelope. */
+export const readCamt: ReadBankFile = async function* readCamt(bytes, warn, options) {
   const ids = createPaymentIds("camt");
-  const reader = new CamtReader(ids);
+  const reader = new CamtReader(warn, ids, createTypeRules(CAMT_TYPES, options));
   const xml = createXmlReader(reader.closed);
-  let decoder: Decoder | undefined;
+  const decoder = new TextDecoder("utf-8", { fatal: true });
   try {
     for await (const chunk of bytes) {
-      decoder ??= createDecoder(chunk);
       xml.write(decodeChunk(decoder, chunk));
       yield reader.taken();
     }
+    xml.write(decodeChunk(decoder));
     xml.end();
     reader.end();
     yield reader.taken();

@@ -1,216 +1,171 @@
-import type { Item, Row } from "../rows.ts";
-import {
-  parseAmount,
-  parseCompactDay,
-  omitEmpty,
-  createMalformed,
-  derivePaymentId,
-  type ReadBankFile,
-  UNAPPLIED,
-  type Warn,
-} from "./file.ts";
+import { describePlace, readElement } from "./edi820-remittance.ts";
+import { Edi820Set, type Interchange } from "./edi820-set.ts";
+import type { BankItem } from "./entry.ts";
+import { createMalformed, type ReadBankFile, type Warn } from "./file.ts";
 import { type Segment, X12Reader } from "./x12.ts";
+import { describeSet } from "./x12-sets.ts";
 
-// Segment layouts: ASC X12 transaction set 820, versions 003010 (BPS, RMT) and 005010 (BPR, TRN, RMR, ADX).
-const METHODS: ReadonlyMap<string, string> = new Map([
-  ["ACH", "ach"],
-  ["CHK", "check"],
-  ["PBC", "check"],
-  ["FWT", "wire"],
-  ["SWT", "wire"],
-  ["FEW", "wire"],
-  ["CCC", "card"],
-]);
+// Segment layouts: ASC X12 transaction set 820, versions 003010 (BPS, RMT) to 007030 (BPR, TRN, RMR, ADX).
+const ENVELOPE: ReadonlySet<string> = new Set(["ISA", "GS", "ST", "GE", "IEA"]);
 
-type Remittance = { number: number; cells: Record<string, unknown> };
+const isSame = (one: string, other: string): boolean =>
+  one === other || one.replace(/^0+/, "") === other.replace(/^0+/, "");
 
-type Payment = {
-  number: number;
-  control: string;
-  segments: number;
-  amount: unknown;
-  day: string | undefined;
-  method: string;
-  isCredit: boolean;
-  reference: string;
-  originator: string;
-  payer: string | undefined;
-  currency: string;
-  remittances: Remittance[];
-};
+/** A group of sets, or an interchange of groups, of which the trailer has control number and count. */
+type Level = { control: string; parts: number };
 
-const readElement = ({ elements }: Segment, place: number): string => elements[place]?.trim() ?? "";
-
-/** Reads interchanges, groups and transaction sets, and collects each payment with its remittances. */
+/** Reads interchanges, groups and transaction sets, and checks their control numbers and counts. */
 class Edi820Reader {
   readonly #warn: Warn;
-  #sender = "";
-  #payment: Payment | undefined;
-  #isForeign = false;
+  #interchange: Level = { control: "", parts: 0 };
+  #group: Level | undefined;
+  #facts: Interchange = { sender: "", identity: [] };
+  #groupControl = "";
+  #set: Edi820Set | undefined;
+  #foreign: { type: string; number: number } | undefined;
+  #first820 = false;
+  #firstForeign: { type: string; number: number } | undefined;
 
   constructor(warn: Warn) {
     this.#warn = warn;
   }
 
-  segment(segment: Segment): Row[] {
+  segment(segment: Segment): BankItem[] {
     const name = readElement(segment, 0);
-    if (name === "ISA") this.#sender = readElement(segment, 6);
-    if (this.#payment === undefined) return this.#outside(name, segment);
-    this.#payment.segments += 1;
-    if (name === "SE") return this.#close(segment, this.#payment);
-    if (["ST", "GS", "GE", "IEA", "ISA"].includes(name)) {
+    if (this.#foreign !== undefined) {
+      if (name === "SE") this.#foreign = undefined;
+      else if (ENVELOPE.has(name)) this.#refuseOpenSet(segment, name);
+      return [];
+    }
+    if (this.#set === undefined) return this.#outside(name, segment);
+    if (name === "SE") return [this.#closeSet(segment, this.#set)];
+    if (ENVELOPE.has(name)) this.#refuseOpenSet(segment, name);
+    this.#set.segment(segment);
+    return [];
+  }
+
+  end(): void {
+    if (this.#first820 || this.#firstForeign === undefined) return;
+    const { type, number } = this.#firstForeign;
+    throw createMalformed(
+      `segment ${number}`,
+      `begins a transaction set ${describeSet(type)}, and the file has no 820`,
+    );
+  }
+
+  #refuseOpenSet(segment: Segment, name: string): never {
+    throw createMalformed(
+      describePlace(segment),
+      `is ${name}, but the transaction set has no SE yet`,
+    );
+  }
+
+  #outside(name: string, segment: Segment): BankItem[] {
+    if (name === "ST") return this.#openSet(segment);
+    if (name === "ISA") this.#openInterchange(segment);
+    else if (name === "GS") this.#openGroup(segment);
+    else if (name === "GE") this.#closeGroup(segment);
+    else if (name === "IEA") this.#closeInterchange(segment);
+    else if (name !== "TA1")
+      throw createMalformed(describePlace(segment), "is outside a transaction set");
+    return [];
+  }
+
+  #openInterchange(segment: Segment): void {
+    const read = (place: number): string => readElement(segment, place);
+    this.#interchange = { control: read(13), parts: 0 };
+    this.#group = undefined;
+    this.#groupControl = "";
+    // ISA: 06 sender, 08 receiver, 09 date, 10 time, 13 control number, 15 usage (T is a test).
+    this.#facts = { sender: read(6), identity: [6, 8, 9, 10, 13].map(read) };
+    if (read(15) === "T")
+      this.#warn(describePlace(segment), "begins a test interchange (ISA15 is T), which is loaded");
+  }
+
+  #openGroup(segment: Segment): void {
+    this.#interchange.parts += 1;
+    this.#groupControl = readElement(segment, 6);
+    this.#group = { control: this.#groupControl, parts: 0 };
+  }
+
+  #openSet(segment: Segment): BankItem[] {
+    if (this.#group !== undefined) this.#group.parts += 1;
+    const type = readElement(segment, 1);
+    if (type === "820") {
+      this.#first820 = true;
+      this.#set = new Edi820Set(segment);
+      return [];
+    }
+    this.#foreign = { type, number: segment.number };
+    this.#firstForeign ??= this.#foreign;
+    const reason = `a transaction set ${describeSet(type)}, not an 820`;
+    return [{ line: segment.number, leftOut: { type: `X12 ${type}`, reason } }];
+  }
+
+  /** X12 SE: 01 number of segments, ST and SE included, 02 control number of the ST. */
+  #closeSet(segment: Segment, set: Edi820Set): BankItem {
+    this.#set = undefined;
+    const count = set.segments + 1;
+    const [named, control] = [readElement(segment, 1), readElement(segment, 2)];
+    if (control !== set.control) {
       throw createMalformed(
         describePlace(segment),
-        `is ${name}, but the transaction set has no SE yet`,
+        `ends the set ${control}, but the set ${set.control} is open`,
       );
     }
-    this.#inside(name, segment, this.#payment);
-    return [];
+    if (Number(named) !== count)
+      this.#warn(
+        describePlace(segment),
+        `names ${named} segments of set ${control}, but there are ${count}`,
+      );
+    const { sender, identity } = this.#facts;
+    return set.close({ sender, identity: [...identity, this.#groupControl] });
   }
 
-  #outside(name: string, segment: Segment): Row[] {
-    if (this.#isForeign) {
-      this.#isForeign = name !== "SE";
-      return [];
-    }
-    if (name === "ST" && readElement(segment, 1) !== "820") {
-      this.#warn(describePlace(segment), `begins a ${readElement(segment, 1)}, which is skipped`);
-      this.#isForeign = true;
-      return [];
-    }
-    if (name === "ST") this.#payment = startPayment(segment);
-    else if (!["ISA", "GS", "GE", "IEA", "TA1"].includes(name)) {
-      throw createMalformed(describePlace(segment), "is outside a transaction set");
-    }
-    return [];
-  }
-
-  #inside(name: string, segment: Segment, payment: Payment): void {
-    if (name === "BPR" || name === "BPS") readBeginning(name, segment, payment);
-    if (name === "TRN") {
-      payment.reference = readElement(segment, 2);
-      payment.originator = readElement(segment, 3);
-    }
-    if (name === "CUR") payment.currency = readElement(segment, 2) || payment.currency;
-    if (name === "N1" && readElement(segment, 1) === "PR")
-      payment.payer = readElement(segment, 2) || undefined;
-    if (name === "RMR") addRemittance(segment, payment, 4, readElement(segment, 5));
-    if (name === "RMT" && readElement(segment, 1) === "IV") addRemittance(segment, payment, 3, "");
-    if (name === "ADX") addAdjustment(segment, payment);
-  }
-
-  #close(segment: Segment, payment: Payment): Row[] {
-    this.#payment = undefined;
-    if (
-      readElement(segment, 1) !== String(payment.segments) ||
-      readElement(segment, 2) !== payment.control
-    ) {
-      const counted = `${readElement(segment, 1)} segments of set ${readElement(segment, 2)}`;
-      const found = `${payment.segments} of ${payment.control}`;
-      throw createMalformed(describePlace(segment), `names ${counted}, but there are ${found}`);
-    }
-    if (payment.amount === undefined || payment.day === undefined) {
+  #checkTrailer(segment: Segment, level: Level, noun: string): void {
+    const [named, control] = [readElement(segment, 1), readElement(segment, 2)];
+    if (!isSame(control, level.control)) {
       throw createMalformed(
-        `segment ${payment.number}`,
-        "begins a set without a payment's amount and date",
+        describePlace(segment),
+        `has the control number ${control}, but ${level.control} is open`,
       );
     }
-    if (!payment.isCredit) {
-      this.#warn(`segment ${payment.number}`, "is a debit, which is skipped");
-      return [];
-    }
-    return toRows(payment, this.#sender);
+    if (Number(named) === level.parts) return;
+    throw createMalformed(
+      describePlace(segment),
+      `names ${named} ${noun}, but there are ${level.parts}`,
+    );
+  }
+
+  /** X12 GE: 01 number of sets, 02 control number of the GS. A wrong number means that a set is missing. */
+  #closeGroup(segment: Segment): void {
+    if (this.#group === undefined)
+      throw createMalformed(describePlace(segment), "ends a group, but none is open");
+    this.#checkTrailer(segment, this.#group, "transaction sets");
+    this.#group = undefined;
+  }
+
+  /** X12 IEA: 01 number of groups, 02 control number of the ISA. */
+  #closeInterchange(segment: Segment): void {
+    if (this.#group !== undefined)
+      throw createMalformed(describePlace(segment), "is IEA, but the group has no GE yet");
+    this.#checkTrailer(segment, this.#interchange, "groups");
   }
 }
 
-const describePlace = ({ number }: Segment): string => `segment ${number}`;
-
-const startPayment = (segment: Segment): Payment => ({
-  number: segment.number,
-  control: readElement(segment, 2),
-  segments: 1,
-  amount: undefined,
-  day: undefined,
-  method: "",
-  isCredit: true,
-  reference: "",
-  originator: "",
-  payer: undefined,
-  currency: "USD",
-  remittances: [],
-});
-
-const readAmount = (segment: Segment, place: number): unknown => {
-  const amount = parseAmount(readElement(segment, place));
-  if (amount === undefined)
-    throw createMalformed(describePlace(segment), `has no amount in element ${place}`);
-  return amount;
-};
-
-/** BPR16 is the settlement date; the older BPS has check number and date in elements 11 and 12. */
-const readBeginning = (name: string, segment: Segment, payment: Payment): void => {
-  const isOld = name === "BPS";
-  payment.amount = readAmount(segment, 2);
-  payment.day = parseCompactDay(readElement(segment, isOld ? 12 : 16));
-  if (payment.day === undefined) throw createMalformed(describePlace(segment), "has no date");
-  payment.method = METHODS.get(readElement(segment, isOld ? 1 : 4)) ?? "other";
-  if (isOld) payment.reference = readElement(segment, 11);
-  else payment.isCredit = readElement(segment, 3) !== "D";
-};
-
-const addRemittance = (segment: Segment, payment: Payment, place: number, total: string): void => {
-  const cells = {
-    invoiceNumber: readElement(segment, 2),
-    appliedAmount: readAmount(segment, place),
-    invoiceAmount: total === "" ? undefined : parseAmount(total),
-  };
-  payment.remittances.push({ number: segment.number, cells });
-};
-
-const addAdjustment = (segment: Segment, { remittances }: Payment): void => {
-  const last = remittances.at(-1);
-  const amount = readAmount(segment, 1);
-  if (last === undefined || typeof amount !== "number") return;
-  last.cells["deductionAmount"] = -amount;
-  last.cells["deductionReasonCode"] ??= readElement(segment, 2);
-};
-
-const toRows = (payment: Payment, sender: string): Row[] => {
-  const { amount, day, method, reference, originator, payer, currency, control } = payment;
-  const facts = [sender, String(amount), String(day), reference || control, originator];
-  const shared = {
-    paymentId: derivePaymentId("edi820", ...facts),
-    paymentDate: day,
-    paymentMethod: method,
-    paymentReference: reference,
-    payerName: payer,
-    currencyCode: currency,
-    paymentAmount: amount,
-    ...UNAPPLIED,
-    remittanceSource: "edi820",
-    remittanceId: reference,
-  };
-  if (payment.remittances.length === 0) {
-    return [{ line: payment.number, cells: omitEmpty(shared) }];
-  }
-  return payment.remittances.map(({ number, cells }, place) => ({
-    line: number,
-    cells: omitEmpty({ ...shared, ...cells }),
-    continues: place > 0,
-  }));
-};
-
-/** Reads the remittances of the 820 sets of an X12 file, one row each. */
+/** Reads the payments of the 820 sets of an X12 file with their remittances. */
 export const readEdi820: ReadBankFile = async function* readEdi820(bytes, warn) {
   const segments = new X12Reader(warn);
   const reader = new Edi820Reader(warn);
   const decoder = new TextDecoder();
   for await (const chunk of bytes) {
-    const items: Item[] = [];
+    const items: BankItem[] = [];
     for (const segment of segments.push(decoder.decode(chunk, { stream: true }))) {
-      items.push(...reader.segment(segment));
+      for (const item of reader.segment(segment)) items.push(item);
     }
     yield items;
   }
-  yield segments.end().flatMap((segment) => reader.segment(segment));
+  const last = segments.end().flatMap((segment) => reader.segment(segment));
+  reader.end();
+  yield last;
 };

@@ -74,6 +74,8 @@ export type LeftOut = {
     /** Decimal text, negative for a debit; absent if the record has no amount. */
     amount?: string;
     currency?: string;
+    /** Only for two records that cancel each other: their amounts, which `amount` has the difference of. */
+    both?: { credits: string; debits: string };
   };
 };
 

@@ -3,16 +3,23 @@ import { Problem } from "../../../contract/errors.ts";
 import { parseJson } from "../../../kit/json.ts";
 import { formatDay } from "../dates.ts";
 import { createOccurrences } from "../occurrences.ts";
-import type { Item } from "../rows.ts";
+import type { BankItem } from "./entry.ts";
 
 /** Receives a remark that is no reason to refuse a file; `place` is the line or segment. */
 export type Warn = (place: string, message: string) => void;
 
-/** Reads a bank file as a stream of payment rows. Throws the Problem of {@link createMalformed}. */
+/** Type codes that an import map takes as customers' payments, or leaves out, against the table of the format. */
+export type ReaderOptions = {
+  take?: readonly string[] | undefined;
+  leaveOut?: readonly string[] | undefined;
+};
+
+/** Reads a bank file, which is UTF-8, as a stream of entries. Throws the Problem of {@link createMalformed}. */
 export type ReadBankFile = (
   bytes: AsyncIterable<Uint8Array>,
   warn: Warn,
-) => AsyncGenerator<Item[], void, undefined>;
+  options?: ReaderOptions,
+) => AsyncGenerator<BankItem[], void, undefined>;
 
 /** Creates the refusal of a file with a wrong format; `place` is the line or segment. */
 export const createMalformed = (place: string, message: string): Problem =>

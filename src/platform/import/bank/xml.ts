@@ -13,16 +13,19 @@ export type Element = {
 
 const MOST_DEPTH = 50;
 const LONGEST_TEXT = 100_000;
+const WRAPPER = "documents";
 
 const local = (name: string): string => name.slice(name.indexOf(":") + 1);
 
 /**
  * Creates a streaming XML reader. It calls `closed` at the end of each element, which may then remove the element from
- * its parent to free memory. Only XML's five predefined entities are expanded, and a document type is refused.
+ * its parent to free memory. Only XML's five predefined entities are expanded, and a document type is refused. Several
+ * documents can follow each other.
  */
 export const createXmlReader = (closed: (element: Element) => void) => {
   const options = { strictEntities: true, position: true };
   const parser = sax.parser(true, options);
+  let isWrapped = false;
   let open: Element | undefined;
   let depth = 0;
   const place = (): string => `line ${parser.line + 1}`;
@@ -30,6 +33,10 @@ export const createXmlReader = (closed: (element: Element) => void) => {
     throw createMalformed(place(), message);
   };
   const opened = ({ name, attributes }: sax.Tag | sax.QualifiedTag): void => {
+    if (!isWrapped) {
+      isWrapped = true;
+      return;
+    }
     depth += 1;
     if (depth > MOST_DEPTH) refuse(`is nested deeper than ${MOST_DEPTH} levels`);
     const element: Element = {
@@ -44,15 +51,19 @@ export const createXmlReader = (closed: (element: Element) => void) => {
     open = element;
   };
   const addText = (text: string): void => {
-    if (open === undefined) return;
+    if (open === undefined) {
+      if (text.trim() !== "") refuse("has text outside of an XML document");
+      return;
+    }
     open.text += text;
     if (open.text.length > LONGEST_TEXT) refuse("holds a text that is too long");
   };
   const ended = (): void => {
+    if (open === undefined) return;
     const element = open;
-    open = element?.parent;
+    open = element.parent;
     depth -= 1;
-    if (element !== undefined) closed(element);
+    closed(element);
   };
   Object.assign(parser, {
     onopentag: opened,
@@ -62,9 +73,14 @@ export const createXmlReader = (closed: (element: Element) => void) => {
     onerror: ({ message }: Error) => refuse(`is not well-formed XML: ${message.split("\n")[0]}`),
     ondoctype: () => refuse("declares a document type, which no such message has"),
   });
+  // The parser expects one root, so that documents that follow each other are wrapped in one.
+  parser.write(`<${WRAPPER}>`);
   return {
     write: (text: string): void => void parser.write(text),
-    end: (): void => void parser.close(),
+    end: (): void => {
+      if (open !== undefined) refuse(`is the last line, but <${open.name}> has no end`);
+      parser.write(`</${WRAPPER}>`).close();
+    },
   };
 };
 
@@ -89,21 +105,4 @@ export const readText = (element: Element, ...paths: readonly string[]): string 
     if (text !== "") return text;
   }
   return "";
-};
-
-export type Decoder = InstanceType<typeof TextDecoder>;
-
-const DECLARED = /^\s*<\?xml[^>]*\bencoding\s*=\s*["']([\w.:-]+)["']/;
-
-/** Creates a decoder for the encoding that a document declares. */
-export const createDecoder = (start: Uint8Array): Decoder => {
-  const head = new TextDecoder("latin1")
-    .decode(start.subarray(0, 200))
-    .replace(/^\u00EF\u00BB\u00BF/, "");
-  const label = DECLARED.exec(head)?.[1] ?? "utf-8";
-  try {
-    return new TextDecoder(label, { fatal: true });
-  } catch {
-    throw createMalformed("line 1", `names the encoding ${label}, which is not known`);
-  }
 };

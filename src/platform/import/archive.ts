@@ -1,0 +1,116 @@
+import { crc32 } from "node:zlib";
+import { type Entry, fromBufferPromise, openPromise, type ZipFile } from "yauzl";
+import { createMalformed } from "./bank/file.ts";
+import { detectContent } from "./detect.ts";
+
+const MAX_MEMBERS = 1000;
+const MAX_TOTAL_BYTES = 2 * 1024 ** 3;
+const MAX_RATIO = 200;
+// Up to this size the compression ratio is not limited: repeated text compresses a lot.
+const ALWAYS_ALLOWED_BYTES = 16 * 1024 * 1024;
+
+const ENCRYPTED = 0x41;
+const AES = 99;
+const STORED = 0;
+const DEFLATED = 8;
+
+/** A file in a ZIP archive. */
+export type ArchiveMember = {
+  name: string;
+  size: number;
+  /** Opens the unpacked file from its start, as often as needed. */
+  bytes(): AsyncGenerator<Uint8Array, void, undefined>;
+};
+
+export type Archive = { members: readonly ArchiveMember[]; close(): void };
+
+const describe = (name: string): string => `the archive's file ${JSON.stringify(name)}`;
+
+const isFile = ({ fileName }: Entry): boolean =>
+  // macOS adds a folder of file attributes.
+  !fileName.endsWith("/") && !fileName.startsWith("__MACOSX/");
+
+const checkEntry = (entry: Entry): void => {
+  const { fileName, generalPurposeBitFlag, compressionMethod } = entry;
+  const place = describe(fileName);
+  if ((generalPurposeBitFlag & ENCRYPTED) !== 0 || compressionMethod === AES)
+    throw createMalformed(place, "is encrypted; make an archive without a password");
+  if (![STORED, DEFLATED].includes(compressionMethod))
+    throw createMalformed(place, "has an unknown compression; make a ZIP with deflate");
+  const { compressedSize, uncompressedSize } = entry;
+  if (uncompressedSize > Math.max(ALWAYS_ALLOWED_BYTES, compressedSize * MAX_RATIO))
+    throw createMalformed(place, `unpacks to over ${MAX_RATIO} times its size`);
+};
+
+const listEntries = async (zip: ZipFile): Promise<Entry[]> => {
+  const entries: Entry[] = [];
+  const names = new Set<string>();
+  let total = 0;
+  for await (const entry of zip.eachEntry()) {
+    if (!isFile(entry)) continue;
+    checkEntry(entry);
+    if (names.has(entry.fileName))
+      throw createMalformed(describe(entry.fileName), "is in the archive twice");
+    names.add(entry.fileName);
+    entries.push(entry);
+    total += entry.uncompressedSize;
+    if (entries.length > MAX_MEMBERS)
+      throw createMalformed("the archive", `has more than ${MAX_MEMBERS} files`);
+    if (total > MAX_TOTAL_BYTES)
+      throw createMalformed("the archive", `unpacks to more than ${MAX_TOTAL_BYTES} bytes`);
+  }
+  return entries;
+};
+
+const isProblem = (error: unknown): boolean => error instanceof Error && "code" in error;
+
+const toBroken = (place: string, error: unknown): unknown =>
+  isProblem(error) || !(error instanceof Error)
+    ? error
+    : createMalformed(place, `is broken: ${error.message}`);
+
+async function* unpack(zip: ZipFile, entry: Entry): AsyncGenerator<Uint8Array, void, undefined> {
+  const place = describe(entry.fileName);
+  let isFirst = true;
+  let sum = 0;
+  const stream = await zip.openReadStreamPromise(entry);
+  try {
+    for await (const piece of stream as AsyncIterable<Buffer>) {
+      if (isFirst && detectContent(piece).kind === "zip")
+        throw createMalformed(place, "is an archive again; unpack it first");
+      isFirst = false;
+      sum = crc32(piece, sum);
+      yield piece;
+    }
+  } catch (error) {
+    throw toBroken(place, error);
+  } finally {
+    stream.destroy();
+  }
+  if (sum !== entry.crc32) throw createMalformed(place, "is damaged: its checksum differs");
+}
+
+/**
+ * Opens a ZIP archive by its path or its bytes, and checks its index. Its members are read later, from a file that
+ * must stay as it is until `close`.
+ */
+export const openArchive = async (source: string | Uint8Array): Promise<Archive> => {
+  const options = { autoClose: false, strictFileNames: false };
+  let zip: ZipFile | undefined;
+  try {
+    zip =
+      typeof source === "string"
+        ? await openPromise(source, options)
+        : await fromBufferPromise(Buffer.from(source), options);
+    const opened = zip;
+    const members = (await listEntries(opened)).map((entry) => ({
+      name: entry.fileName,
+      size: entry.uncompressedSize,
+      bytes: () => unpack(opened, entry),
+    }));
+    return { members, close: () => opened.close() };
+  } catch (error) {
+    zip?.close();
+    throw toBroken("the archive", error);
+  }
+};

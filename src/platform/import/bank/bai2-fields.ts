@@ -1,0 +1,79 @@
+import { findCurrencyDecimals } from "../../money.ts";
+import { Big } from "./decimal.ts";
+import { createMalformed } from "./file.ts";
+
+/** Counts the fields that follow a funds type; undefined for an unknown type. */
+export const countFundsFields = (kind: string, next: string): number | undefined => {
+  if (kind === "S") return 3;
+  if (kind === "V") return 2;
+  if (kind === "D") return /^\d{1,6}$/.test(next) ? 1 + 2 * Number(next) : undefined;
+  return ["", "Z", "0", "1", "2"].includes(kind) ? 0 : undefined;
+};
+
+const DIGITS = /^[+-]?\d{1,40}$/;
+
+/** Parses the digits of an amount or a total; undefined for other text. */
+export const parseDigits = (text: string): bigint | undefined =>
+  DIGITS.test(text) ? BigInt(text.replace("+", "")) : undefined;
+
+/** Converts digits, which have no decimal point, by the currency's number of decimals. */
+export const toDecimal = (digits: bigint, currency: string): Big =>
+  new Big(String(digits)).times(new Big(10).pow(-findCurrencyDecimals(currency)));
+
+export type Transaction = {
+  line: number;
+  type: string;
+  /** Absent for non-monetary information. */
+  digits: string;
+  bank: string;
+  customer: string;
+  /** The text, continuations separated by line feeds. */
+  text: string;
+  /** The text with commas between continuations, as version 0.1.0 derived ids from it. */
+  joined: string;
+};
+
+/** Returns where the text after a number of fields begins; continuations end fields, too. */
+const findText = (content: string, fields: number): number => {
+  const separator = /[,\n]/g;
+  for (let count = 0; count < fields; count += 1) {
+    if (separator.exec(content) === null) return content.length;
+  }
+  return separator.lastIndex;
+};
+
+/**
+ * Parses a 16 record with its continuations, which are separated by line feeds. BAI2 2005, 16 record: type code,
+ * amount, funds type with its own fields, bank reference, customer reference, text that can contain commas.
+ */
+export const parseTransaction = (line: number, content: string): Transaction => {
+  const fields = content.split(/[,\n]/);
+  const [, type = "", digits = "", kind = "", next = ""] = fields.map((field) => field.trim());
+  const skipped = countFundsFields(kind, next);
+  if (!/^\d{3}$/.test(type) || skipped === undefined) {
+    throw createMalformed(`line ${line}`, "is not a readable transaction");
+  }
+  const start = 4 + skipped;
+  const [bank = "", customer = "", ...text] = fields.slice(start).map((field) => field.trim());
+  const from = findText(content, start + 2);
+  return { line, type, digits, bank, customer, text: content.slice(from), joined: text.join(",") };
+};
+
+/**
+ * Adds up the amounts of a 03 record with its continuations; undefined if its fields cannot be told apart. BAI2 2005,
+ * 03 record: account, currency, then type code, amount, item count and funds type with its own fields, repeated.
+ */
+export const sumSummary = (content: string): bigint | undefined => {
+  const fields = content.split(/[,\n]/).map((field) => field.trim());
+  let sum = 0n;
+  let at = 3;
+  while (at < fields.length) {
+    const amount = fields[at + 1] ?? "";
+    const skipped = countFundsFields(fields[at + 3] ?? "", fields[at + 4] ?? "");
+    const parsed = amount === "" ? 0n : parseDigits(amount);
+    if (parsed === undefined || skipped === undefined) return undefined;
+    sum += parsed;
+    at += 4 + skipped;
+  }
+  return sum;
+};
