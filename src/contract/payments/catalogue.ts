@@ -74,6 +74,11 @@ const cashapp: readonly Field[] = withCommonFields([
   string("bankAccountLast4", "last four digits of the receiving bank account"),
   string("+disputeId", "id of the dispute on the document"),
   datetime("exportedAt", "time of export to the ledger"),
+  string("remittanceText", "all texts that the bank or the payer sent with the payment"),
+  money("feeAmount", "charges that the bank kept of the payment"),
+  string("returnReason", "why the bank returned the payment: its code and text"),
+  string("returnedPaymentId", "id of the payment that this row returns"),
+  string("doubt", "why the payment is doubtful, for instance a possible duplicate"),
 ]);
 
 /** Fields of invoices and payments: one row per portal payment of an invoice. */
@@ -166,7 +171,7 @@ export const CATALOGUE: Readonly<Record<Source, SourceEntry>> = {
 };
 
 /** Increases with every change of the catalogue. */
-export const CATALOGUE_VERSION = "1";
+export const CATALOGUE_VERSION = "2";
 
 export const isSource = (value: unknown): value is Source =>
   SOURCES.some((source) => source === value);

@@ -5,7 +5,13 @@ import { type Column, listColumns, TABLES } from "../payments/columns.ts";
 import { getDialect } from "../dialect.ts";
 import { addition, type Columns, type Index, type Types } from "./addition.ts";
 
-const toColumnTypes = ({ name, storage, compared, field }: Column): [string, Columns[string]][] => {
+/** Returns the columns in which a field is stored, with their types. */
+export const toColumnTypes = ({
+  name,
+  storage,
+  compared,
+  field,
+}: Column): [string, Columns[string]][] => {
   const kind = storage === "integer" || storage === "flag" ? "integer" : "text";
   const own: [string, Columns[string]] = [name, field.nullable ? `${kind}?` : kind];
   if (storage === "folded") return [own, [compared, field.nullable ? "text?" : "text"]];
