@@ -9,6 +9,7 @@ import {
   takeSeqs,
 } from "../store/payments.ts";
 import type { Db } from "../store/port.ts";
+import { settlePayments } from "../services/payments/matching/settle.ts";
 import { matchDocuments } from "./payments/match.ts";
 import { createOccurrences } from "./payments/occurrences.ts";
 import {
@@ -93,8 +94,12 @@ const writeRows = async (
   const rowsOf = (isNew: boolean) =>
     [...waiting].filter(([id]) => fresh.has(id) === isNew).map(([, row]) => row);
   const added = rowsOf(true).map((row) => ({ ...row, seq: next++ }));
+  const replaced = rowsOf(false);
   await addPayments(tx, source, added);
-  await replacePayments(tx, source, rowsOf(false));
+  await replacePayments(tx, source, replaced);
+  if (needs.matching) {
+    await settlePayments(tx, { tenantId, now: batch.now }, [...added, ...replaced]);
+  }
   return outcomes;
 };
 

@@ -26,6 +26,7 @@ import { plans } from "./migrations/0020-plans.ts";
 import { paymentNames } from "./migrations/0021-payment-names.ts";
 import { disputeNames } from "./migrations/0022-dispute-names.ts";
 import { paymentFacts } from "./migrations/0023-payment-facts.ts";
+import { matching } from "./migrations/0024-matching.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -53,6 +54,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0021-payment-names": paymentNames,
   "0022-dispute-names": disputeNames,
   "0023-payment-facts": paymentFacts(types),
+  "0024-matching": matching(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -90,3 +90,18 @@ export const setStoredValues = (
     if (storage === "folded") row[compared] = fold(text);
   }
 };
+
+/** Returns the values of a stored row by the names of the fields, without nulls. */
+export const readStoredValues = (
+  source: Source,
+  row: Readonly<Record<string, unknown>>,
+): Record<string, unknown> => {
+  const values: Record<string, unknown> = {};
+  for (const { field, name, storage } of listColumns(source)) {
+    const value = row[name];
+    if (value === null || value === undefined) continue;
+    if (storage === "flag") values[field.name] = Number(value) === 1;
+    else values[field.name] = storage === "text" || storage === "folded" ? value : Number(value);
+  }
+  return values;
+};
