@@ -3,6 +3,7 @@ export const COMMAND_ACTIONS = [
   "admin.demo_created",
   "admin.key_issued",
   "admin.key_revoked",
+  "admin.payments_matched",
   "admin.resolution_set",
   "admin.role_changed",
   "admin.role_created",

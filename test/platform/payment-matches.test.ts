@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { matchPayments } from "../../src/platform/admin/payments.ts";
 import { createMatchTenants } from "../support/match-tenants.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -6,7 +7,7 @@ import { verifies } from "../support/verifies.ts";
 const APPLIED = ["documentNumber", "appliedAmount", "unappliedAmount"] as const;
 
 onEveryStore("payments that are matched with documents", (at) => {
-  const { fresh, documents, pay, rows } = createMatchTenants(at);
+  const { tenant, fresh, documents, pay, rows } = createMatchTenants(at);
   const named = (invoiceNumber: string, appliedAmount?: number, more: object = {}) => ({
     invoiceNumber,
     ...(appliedAmount === undefined ? {} : { appliedAmount }),
@@ -191,5 +192,117 @@ onEveryStore("payments that are matched with documents", (at) => {
       { appliedAmount: 0, unappliedAmount: 850 },
       { appliedAmount: 0, unappliedAmount: 850 },
     ]);
+  });
+
+  const signed = ["documentNumber", "appliedAmount", "unappliedAmount", "applicationStatus"];
+
+  verifies("MN-31");
+  it("has a return take back what its payment paid, and opens the documents again", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 600 }, { number: "INV-2", amount: 400 });
+    const both = [named("INV-1", 600), named("INV-2", 380, { deductionAmount: 20 })];
+    await pay({ id: "B1", amount: 1000, payerName: "Acme", lines: both });
+    await pay({ id: "B2", amount: 600, payerName: "Acme", lines: [named("INV-1", 600)] });
+    const back = { applicationStatus: "reversed", returnedPaymentId: "B1" };
+    await pay({ id: "B3", amount: -1000, ...back });
+    expect(await rows(["B3"], ...signed, "deductionAmount")).toEqual([
+      {
+        documentNumber: "INV-1",
+        appliedAmount: -600,
+        unappliedAmount: -20,
+        applicationStatus: "reversed",
+      },
+      {
+        documentNumber: "INV-2",
+        appliedAmount: -380,
+        unappliedAmount: -20,
+        deductionAmount: -20,
+        applicationStatus: "reversed",
+      },
+    ]);
+    // The second payment of the invoice has waited for it.
+    expect(await rows(["B2"], ...APPLIED)).toEqual([
+      { documentNumber: "INV-1", appliedAmount: 600, unappliedAmount: 0 },
+    ]);
+  });
+
+  it("has a partial return take unapplied money, then the last documents", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 600 }, { number: "INV-2", amount: 300 });
+    const lines = [named("INV-1", 600), named("INV-2", 300)];
+    await pay({ id: "B1", amount: 1000, payerName: "Acme", lines });
+    const back = { applicationStatus: "reversed", returnedPaymentId: "B1" };
+    await pay({ id: "B2", amount: -250, ...back });
+    await pay({ id: "B3", amount: -750, ...back });
+    const found = await rows(["B2", "B3"], "documentNumber", "appliedAmount", "unappliedAmount");
+    expect(found).toEqual([
+      { documentNumber: "INV-2", appliedAmount: -150, unappliedAmount: -100 },
+      { documentNumber: "INV-1", appliedAmount: -600, unappliedAmount: 0 },
+      { documentNumber: "INV-2", appliedAmount: -150, unappliedAmount: 0 },
+    ]);
+  });
+
+  it("has a return wait for a payment that comes after it", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 600 });
+    const back = { applicationStatus: "reversed", paymentReference: "CHK-9001" };
+    await pay({ id: "W1", amount: -600, ...back });
+    expect(await rows(["W1"], ...signed)).toEqual([
+      { appliedAmount: 0, unappliedAmount: -600, applicationStatus: "reversed" },
+    ]);
+    const check = { payerName: "Acme", paymentReference: "CHK-9001" };
+    await pay({ id: "W2", amount: 600, ...check, lines: [named("INV-1", 600)] });
+    expect(await rows(["W1"], "returnedPaymentId", "appliedAmount", "unappliedAmount")).toEqual([
+      { returnedPaymentId: "W2", appliedAmount: -600, unappliedAmount: 0 },
+    ]);
+    await pay({ id: "W3", amount: 600, payerName: "Acme", lines: [named("INV-1", 600)] });
+    expect(await rows(["W3"], ...APPLIED)).toEqual([
+      { documentNumber: "INV-1", appliedAmount: 600, unappliedAmount: 0 },
+    ]);
+  });
+
+  verifies("MN-32");
+  it("matches payments that came first when their documents are imported or put", async () => {
+    await fresh();
+    const call = await at().exportCaller(tenant());
+    await pay(
+      { id: "F1", amount: 119, payerName: "X", lines: [named("INV-77", 119)] },
+      { id: "F2", amount: 50, payerName: "Y", lines: [named("inv78", 50)] },
+    );
+    await documents({ number: "INV-77", amount: 119 });
+    expect(await rows(["F1"], ...APPLIED, "matchMethod")).toEqual([
+      { documentNumber: "INV-77", appliedAmount: 119, unappliedAmount: 0, matchMethod: "auto" },
+    ]);
+    const body = {
+      account_number: "C2",
+      invoice_date: "2026-01-01",
+      due_date: "2026-02-01",
+      currency: "EUR",
+      denomination: 50,
+    };
+    const path = "/api/v1/ingest/documents/INV-78";
+    expect((await call("PUT", path, { body })).status).toBe(201);
+    await at().platform.worker.runDue();
+    expect(await rows(["F2"], ...APPLIED)).toEqual([
+      { documentNumber: "INV-78", appliedAmount: 50, unappliedAmount: 0 },
+    ]);
+  });
+
+  it("matches everything that is left on demand", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 100 });
+    const text = { remittanceText: "for INV-9" };
+    await pay(
+      { id: "D1", amount: 100, payerName: "Bolt", lines: [named("INV-1", 100)] },
+      { id: "D2", amount: 40, payerName: "Acme", ...text },
+    );
+    await documents({ number: "INV-9", amount: 40 });
+    const needs = { store: at().store, clock: at().clock };
+    const counts = { checked: 2, matched: 0, changed: 1 };
+    expect(await matchPayments(needs, tenant())).toEqual({ tenantId: tenant(), ...counts });
+    expect(await rows(["D2"], "documentNumber", "matchMethod", "appliedAmount")).toEqual([
+      { documentNumber: "INV-9", matchMethod: "suggested", appliedAmount: 0 },
+    ]);
+    expect(await matchPayments(needs, tenant())).toMatchObject({ checked: 2, changed: 0 });
   });
 });

@@ -71,14 +71,14 @@ export const createMatchTenants = (at: () => TestPlatform) => {
     },
     /** Imports documents, each of C1 unless it says another account. */
     documents: async (...documents: readonly TestDocument[]) => {
-      await at().clock.advance(SECOND);
+      at().clock.advance(SECOND);
       const text = [DOCUMENT, ...documents.map(toLine)].join("\n");
       const { rejects } = await importRecords(at(), tenantId, "documents", text);
       if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));
     },
     /** Matches and stores payments of one batch. */
     pay: async (...payments: readonly TestPayment[]): Promise<void> => {
-      await at().clock.advance(SECOND);
+      at().clock.advance(SECOND);
       const rows = payments.flatMap(build);
       await at().store.transaction(async (tx) => {
         const first = await takeSeqs(tx, tenantId, "cashapp", rows.length);

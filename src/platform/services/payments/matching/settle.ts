@@ -4,7 +4,7 @@ import type { Db } from "../../../store/port.ts";
 import { settleDeductions } from "./deductions.ts";
 import { listDocumentKeys } from "./ledger.ts";
 import { isReturn } from "./lines.ts";
-import { linkWaitingReturns } from "./link.ts";
+import { linkReturn, linkWaitingReturns } from "./link.ts";
 import { matchWaitingFor } from "./rematch.ts";
 import { applyReturns, type Settling } from "./returns.ts";
 import { textOf } from "./values.ts";
@@ -12,6 +12,18 @@ import { textOf } from "./values.ts";
 const textsOf = (rows: readonly NewPayment[], name: string): string[] => [
   ...new Set(rows.flatMap(({ values }) => textOf(values, name) ?? [])),
 ];
+
+/** Matches the payments that wait for documents of which something is open again. */
+const matchReopened = async (
+  tx: Db,
+  settling: Settling,
+  numbers: readonly string[],
+): Promise<void> => {
+  if (numbers.length === 0) return;
+  await settleDeductions(tx, settling, [...new Set(numbers)]);
+  const found = await findDocuments(tx, settling.tenantId, [...new Set(numbers)]);
+  await matchWaitingFor(tx, settling, found.flatMap(listDocumentKeys));
+};
 
 /**
  * Completes what payments change beyond their own rows, after `matchDocuments` and after they are stored: returns take
@@ -28,9 +40,17 @@ export const settlePayments = async (
   const returned = [...textsOf(payments, "paymentId"), ...textsOf(rows, "returnedPaymentId")];
   const { documents } = await applyReturns(tx, settling, [...new Set(returned)]);
   const reopened = new Set([...documents, ...(await linkWaitingReturns(tx, settling))]);
-  const touched = [...new Set([...textsOf(payments, "documentNumber"), ...reopened])];
-  await settleDeductions(tx, settling, touched);
-  if (reopened.size === 0) return;
-  const found = await findDocuments(tx, settling.tenantId, [...reopened]);
-  await matchWaitingFor(tx, settling, found.flatMap(listDocumentKeys));
+  await settleDeductions(tx, settling, textsOf(payments, "documentNumber"));
+  await matchReopened(tx, settling, [...reopened]);
 };
+
+/** Finds the payments of returns that wait for one, as far as these have come. */
+export const settleWaitingReturns = async (tx: Db, settling: Settling): Promise<void> =>
+  matchReopened(tx, settling, await linkWaitingReturns(tx, settling));
+
+/** Has a return take back what its payment paid, where it became known which one that is. */
+export const settleReturn = async (
+  tx: Db,
+  settling: Settling,
+  link: { returnPaymentId: string; paymentId: string },
+): Promise<void> => matchReopened(tx, settling, await linkReturn(tx, settling, link));
