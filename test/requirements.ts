@@ -2,6 +2,7 @@ import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { MONEY_BANK_SECTIONS } from "./support/requirements/money-banks.ts";
+import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
 
@@ -15,6 +16,7 @@ export const requirements: readonly Requirement[] = [
   ...BEHAVIOUR_SECTIONS,
   ...OPERATIONS_SECTIONS,
   ...INSIGHT_SECTIONS,
+  ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...MONEY_BANK_SECTIONS,
 ].flatMap((section) =>

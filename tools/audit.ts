@@ -17,6 +17,7 @@ const ACTIONS: readonly string[] = [
     "auth.password_changed",
     "auth.password_reset",
     "dispute_attachment.uploaded",
+    "payments.matched",
     ...COMMAND_ACTIONS,
   ]),
 ].toSorted();

@@ -1,5 +1,9 @@
 import { insertAll } from "../../src/platform/store/bulk-writes.ts";
-import { toAccountColumns, toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
+import {
+  toAccountColumns,
+  toDocumentColumns,
+  toDocumentKeys,
+} from "../../src/platform/store/listed-columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Tables } from "../../src/platform/store/tables.ts";
 
@@ -57,6 +61,8 @@ const documentOf = (tenantId: string, number: number) => {
     currency: fields.currency,
     status: isOpen ? ("open" as const) : ("closed" as const),
     ...toDocumentColumns(documentNumber, fields),
+    ...toDocumentKeys(documentNumber, fields),
+    balance_at: null,
     fields: JSON.stringify(fields),
     ...TRACKED,
   };

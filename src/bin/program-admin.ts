@@ -164,6 +164,15 @@ const createAuditCommands = (define: Define): Command =>
     ).argument("<id>"),
   ]);
 
+const createPaymentCommands = (define: Define): Command =>
+  createGroup("payments", "Payments of a tenant.", [
+    define(
+      "match",
+      "Match payments that have unapplied money with the documents that they name.",
+      admin("runPaymentsMatch"),
+    ).argument("<id>"),
+  ]);
+
 const createStoreCommands = (define: Define): Command[] => [
   createGroup("demo", "The demo tenant.", [
     define("create", "Create it in a store that does not have it.", admin("runDemoCreate")),
@@ -205,6 +214,7 @@ export const createAdminCommand = (define: Define): Command =>
       ...createConfigurationCommands(define),
       createKeyCommands(define),
       createAuditCommands(define),
+      createPaymentCommands(define),
       ...createStoreCommands(define),
     ],
   );

@@ -5,6 +5,7 @@ export const COMMAND_ACTIONS = [
   "admin.key_issued",
   "admin.key_revoked",
   "admin.payment_doubt_settled",
+  "admin.payments_matched",
   "admin.resolution_set",
   "admin.role_changed",
   "admin.role_created",

@@ -3,6 +3,7 @@ import { sumByCurrency } from "./currency-totals.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
+import { selectStanding } from "./standing-payments.ts";
 
 const RECENT_DAYS = 90;
 const SHORT_PAYMENTS = 5;
@@ -16,6 +17,9 @@ const FIELDS = [
   "deductionAmount",
   "deductionReasonCode",
   "shortPay",
+  "appliedAmount",
+  "applicationStatus",
+  "matchMethod",
 ];
 
 const textOf = (value: unknown): string | null => (typeof value === "string" ? value : null);
@@ -63,7 +67,7 @@ const describeUndated = (rows: number): string[] =>
 
 const summarizePayments = (rows: readonly Row[], since: string): Fields => {
   const recent = rows.filter((row) => isRecent(row, since));
-  const short = recent.filter((row) => row["shortPay"] === true);
+  const short = selectStanding(recent).filter((row) => row["shortPay"] === true);
   return {
     since,
     count: new Set(recent.map(paymentOf)).size,

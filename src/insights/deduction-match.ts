@@ -1,5 +1,6 @@
 import Big from "big.js";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { selectStanding } from "./standing-payments.ts";
 
 /** A row of cash application with the fields that a match needs. */
 export type DeductionRow = {
@@ -12,6 +13,9 @@ export type DeductionRow = {
   deductionReasonCode: string | null;
   invoiceAmount: number | null;
   appliedAmount: number | null;
+  applicationStatus: string | null;
+  matchMethod: string | null;
+  shortPay: boolean | null;
 };
 
 export const DEDUCTION_FIELDS = [
@@ -23,6 +27,9 @@ export const DEDUCTION_FIELDS = [
   "deductionReasonCode",
   "invoiceAmount",
   "appliedAmount",
+  "applicationStatus",
+  "matchMethod",
+  "shortPay",
 ] as const satisfies readonly (keyof DeductionRow)[];
 
 export const MATCHES = ["exact", "within", "other-amount", "none"] as const;
@@ -35,14 +42,16 @@ export type Matched = {
   difference?: number;
 };
 
-/** Returns the amounts that a payment left out: the deduction, and the unpaid part of the invoice. */
-const listShortfalls = ({ deductionAmount, invoiceAmount, appliedAmount }: DeductionRow): Big[] =>
-  [
+/** Returns the amounts that a payment left out: the deduction, and the unpaid part of the invoice if it paid short. */
+const listShortfalls = (row: DeductionRow): Big[] => {
+  const { deductionAmount, invoiceAmount, appliedAmount, shortPay } = row;
+  // An instalment and a discount leave a part unpaid, too.
+  const isShort = shortPay !== false && invoiceAmount !== null && appliedAmount !== null;
+  return [
     ...(deductionAmount === null ? [] : [new Big(deductionAmount)]),
-    ...(invoiceAmount === null || appliedAmount === null
-      ? []
-      : [new Big(invoiceAmount).minus(appliedAmount)]),
+    ...(isShort ? [new Big(invoiceAmount).minus(appliedAmount)] : []),
   ].filter((shortfall) => !shortfall.eq(0));
+};
 
 type Candidate = { row: DeductionRow; difference: Big };
 
@@ -64,7 +73,7 @@ export const findDeduction = (
   tolerance: number,
 ): Matched => {
   let nearest: Candidate | undefined;
-  for (const row of rows) {
+  for (const row of selectStanding(rows)) {
     if (row.currencyCode !== null && row.currencyCode !== currencyCode) continue;
     for (const shortfall of listShortfalls(row)) {
       const candidate = { row, difference: shortfall.minus(amount) };

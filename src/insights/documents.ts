@@ -5,8 +5,13 @@ import { toDay, withoutNulls } from "./brief.ts";
 
 export type Balance = { currencyCode: string | null; amount: number | null };
 
-/** Returns the open balance in the document's own currency, else in the base currency. */
-export const balanceOf = (document: Document): Balance => {
+type Typed = Pick<Document, "document_type">;
+
+/** A credit note reduces what is owed, whatever the sign in which its amount was sent. */
+const signed = ({ document_type }: Typed, amount: number | null): number | null =>
+  document_type === "credit_note" && amount !== null && amount > 0 ? -amount : amount;
+
+const findBalance = (document: Document): Balance => {
   const { currency, denomination, original_currency, base_currency } = document;
   const { denomination_in_original_currency, denomination_in_base_currency } = document;
   if (typeof denomination_in_original_currency === "number") {
@@ -21,11 +26,20 @@ export const balanceOf = (document: Document): Balance => {
   return { currencyCode: base_currency ?? null, amount: denomination_in_base_currency ?? null };
 };
 
+/** Returns the open balance in the document's own currency, else in the base currency; negative for a credit note. */
+export const balanceOf = (document: Document): Balance => {
+  const { currencyCode, amount } = findBalance(document);
+  return { currencyCode, amount: signed(document, amount) };
+};
+
 const originalAmountOf = (document: Document): number | null =>
-  document.original_denomination_in_original_currency ??
-  document.original_denomination ??
-  document.original_denomination_in_base_currency ??
-  null;
+  signed(
+    document,
+    document.original_denomination_in_original_currency ??
+      document.original_denomination ??
+      document.original_denomination_in_base_currency ??
+      null,
+  );
 
 export const daysPastDue = ({ due_date }: Document, now: number): number =>
   daysBetween(Date.parse(due_date), now);

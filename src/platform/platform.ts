@@ -49,6 +49,7 @@ import { disputes } from "./services/disputes.ts";
 import { document_attachments } from "./services/document-attachments.ts";
 import { documents } from "./services/documents.ts";
 import { createPasswords } from "./services/passwords.ts";
+import { createMatchingJob } from "./services/payments/matching/job.ts";
 import { payments } from "./services/payments.ts";
 import { pdf_ingestion } from "./services/pdf-ingestion.ts";
 import { export_runs } from "./services/export-runs.ts";
@@ -183,6 +184,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
   const kinds: JobKind[] = [
     createUnclaimedFilesJob({ store, clock, files }),
     createRemovalJob({ store, clock, files, log }),
+    createMatchingJob({ store, clock, newId }),
     createDeliveryJob({ store, clock, newId, log, seal: secrets, send, delaysMs, version }),
     createScanningJob({ store, files, scanner, clock, log }),
     scheduleJobs({ store, clock, newId }),

@@ -52,7 +52,10 @@ export const settleDoubt = (
     const entry = await findDoubt(tx, tenantId, id);
     const source = getSource(entry);
     const rows = await findRowsOfPayments(tx, tenantId, source, parseIds(entry));
-    if (as === "same") await removePayments(tx, source, tenantId, rows);
+    if (as === "same") {
+      const seqs = rows.map(({ seq }) => seq);
+      await removePayments(tx, source, tenantId, seqs);
+    }
     else {
       const updated_at = formatTimestamp(clock());
       const cleared = rows.map((row) => ({ ...row, doubt: null, doubt_folded: null, updated_at }));

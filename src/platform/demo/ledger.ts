@@ -1,6 +1,6 @@
 import type { AccountFields } from "../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../contract/operations/documents.ts";
-import { toAccountColumns, toDocumentColumns } from "../store/listed-columns.ts";
+import { toAccountColumns, toDocumentColumns, toDocumentKeys } from "../store/listed-columns.ts";
 import type { AccountRow, DocumentRow } from "../store/tables.ts";
 import type { DemoData } from "./data.ts";
 
@@ -71,6 +71,7 @@ export const buildLedger = (data: DemoData) => {
       invoice_num: one.document_number,
       currency: buyer.currency,
       ...toDocumentColumns(one.document_number, fields as StoredDocument),
+      ...toDocumentKeys(one.document_number, fields as StoredDocument),
       fields,
     };
   };

@@ -1,12 +1,18 @@
 import { DocumentFields } from "../../contract/operations/documents.ts";
 import type { Fault } from "../../contract/errors.ts";
+import { formatTimestamp } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
 import { checkAccount, checkDocument, pickAmounts } from "../services/documents/rules.ts";
 import { saveDocuments, type Writer, type Writing } from "../services/documents/save.ts";
 import type { Fields } from "../services/ingest/body.ts";
+import { createMatchEntry } from "../services/payments/matching/audit.ts";
+import { listDocumentKeys } from "../services/payments/matching/ledger.ts";
+import { matchWaitingFor } from "../services/payments/matching/rematch.ts";
 import { parseDocument } from "../services/ingest/stored.ts";
 import { findAccounts } from "../store/accounts.ts";
+import { appendEntries } from "../store/audit-chain.ts";
 import { findDocuments } from "../store/documents.ts";
-import type { Db } from "../store/port.ts";
+import type { Db, Store } from "../store/port.ts";
 import type { AccountRow, DocumentRow } from "../store/tables.ts";
 import { readTenant } from "../store/tenants.ts";
 import { DOCUMENT_RULES } from "./document-rules.ts";
@@ -26,7 +32,12 @@ type Batch = {
   /** Changes to save, at most one per document. */
   waiting: Map<string, Writing>;
   journal: Journal;
+  /** The documents that were saved. */
+  saved: Map<string, DocumentRow>;
 };
+
+/** Needed to write which payments were matched to the audit log. */
+type Audit = { store: Pick<Store, "auditKey">; newId: NewId };
 
 const readKnownAccounts = async (tx: Db, tenantId: string, rows: readonly Row[]) => {
   const { settings } = await readTenant(tx, tenantId);
@@ -52,21 +63,38 @@ const openBatch = async (
     accounts: await readKnownAccounts(tx, tenantId, rows),
     waiting: new Map(),
     journal,
+    saved: new Map(),
   };
 };
 
 const checkAccountKnown = (accounts: Map<string, AccountRow>, sent: Fields): Promise<Fault[]> =>
   checkAccount(sent, async (number) => accounts.get(number));
 
-const saveBatch = async ({ tx, writer, known, waiting, journal }: Batch): Promise<void> => {
-  const saved = await saveDocuments(tx, writer, [...waiting.values()]);
-  for (const row of saved) {
+const saveBatch = async (batch: Batch): Promise<void> => {
+  const { tx, writer, known, waiting, saved, journal } = batch;
+  const rows = await saveDocuments(tx, writer, [...waiting.values()]);
+  for (const row of rows) {
     const before = waiting.get(row.document_number)?.before;
     if (before === undefined) journal.created("documents", [row]);
     else if (before.version !== row.version) journal.changed("documents", before, row);
     known.set(row.document_number, row);
+    saved.set(row.document_number, row);
   }
   waiting.clear();
+};
+
+/** Matches payments that came before the documents, because no server may run. */
+const matchPayments = async (
+  { tx, writer: { tenantId, now }, saved }: Batch,
+  audit: Audit | undefined,
+): Promise<void> => {
+  const keys = [...new Set([...saved.values()].flatMap(listDocumentKeys))];
+  const settling = { tenantId, now: formatTimestamp(now) };
+  const { applied } = await matchWaitingFor(tx, settling, keys);
+  if (applied.length === 0 || audit === undefined) return;
+  const made = { tenantId, id: audit.newId(), at: now, method: "CLI", actor: IMPORTER.id };
+  const entry = createMatchEntry({ ...made, paymentIds: applied });
+  await appendEntries(tx, audit.store.auditKey, [entry]);
 };
 
 const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise<Outcome> => {
@@ -74,7 +102,11 @@ const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise
   // Two rows for one document are applied one after the other, like two requests.
   if (waiting.has(number)) await saveBatch(batch);
   const before = known.get(number);
-  const asked = { documentNumber: number, write: "replace" as const };
+  const asked = {
+    documentNumber: number,
+    write: "replace" as const,
+    acceptsCreditOnAccount: true,
+  };
   const { value, faults } = checkDocument(
     sent,
     { ...asked, before: before && parseDocument(before) },
@@ -88,7 +120,7 @@ const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise
 };
 
 /** Creates the import target of documents: a row creates or replaces the document with its number. */
-export const createDocumentTarget = (needs: Needs): Target<NumberedRecord> => ({
+export const createDocumentTarget = (needs: Needs & Partial<Audit>): Target<NumberedRecord> => ({
   kind: "documents",
   ...describeNumbered("document_number", DocumentFields, DOCUMENT_RULES),
   async write(tx, rows, journal) {
@@ -96,6 +128,9 @@ export const createDocumentTarget = (needs: Needs): Target<NumberedRecord> => ({
     const outcomes: Outcome[] = [];
     for (const { values } of rows) outcomes.push(await writeRow(batch, values));
     await saveBatch(batch);
+    const { store, newId } = needs;
+    const hasAudit = store !== undefined && newId !== undefined;
+    await matchPayments(batch, hasAudit ? { store, newId } : undefined);
     return outcomes;
   },
 });

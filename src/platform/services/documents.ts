@@ -21,6 +21,7 @@ import type { Write } from "./ingest/body.ts";
 import { listRecords } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { type IngestCall, readDocument, listIgnored, toVersion } from "./ingest/call.ts";
+import { planMatching } from "./payments/matching/job.ts";
 import { shorten } from "./records.ts";
 
 const toDocument = (row: DocumentRow): Document => ({
@@ -69,6 +70,7 @@ const save = async (
   const writing = { documentNumber, before, fields, sent: pickAmounts(sent) };
   const [row] = await saveDocuments(tx, toWriter(call), [writing]);
   if (row === undefined) throw new Error("a document was not written");
+  await planMatching(tx, row, call.now);
   return row;
 };
 

@@ -34,6 +34,19 @@ export const findAccounts = (
     .where(getDialect(db).isAmongKeys("account_number", numbers))
     .execute();
 
+/** Finds the accounts that have one of the names, in any letter case. */
+export const findAccountsNamed = (
+  db: Db,
+  tenantId: string,
+  names: readonly string[],
+): Promise<Pick<AccountRow, "account_number" | "name_folded">[]> =>
+  db
+    .selectFrom("accounts")
+    .select(["account_number", "name_folded"])
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("name_folded", names))
+    .execute();
+
 export type AccountFilter = {
   search?: string | undefined;
   group?: string | undefined;

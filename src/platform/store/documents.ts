@@ -32,20 +32,44 @@ export const findDocuments = (
     .where(getDialect(db).isAmongKeys("document_number", numbers))
     .execute();
 
-/** Finds documents by document number or invoice number. */
-export const findDocumentsNamed = (
+/**
+ * Finds documents by the keys of their document and invoice numbers (see `toNumberKey`), also those that have the
+ * numbers as they are written.
+ */
+export const findDocumentsByKeys = async (
   db: Db,
   tenantId: string,
-  names: readonly string[],
+  { keys, numbers }: { keys: readonly string[]; numbers: readonly string[] },
 ): Promise<DocumentRow[]> => {
-  const { isAmong } = getDialect(db);
-  return db
+  const all = [...new Set([...keys, ...numbers])];
+  if (all.length === 0) return [];
+  const { isAmongKeys } = getDialect(db);
+  const select = (column: string, sought: readonly string[]) =>
+    sql`select * from documents where tenant_id = ${tenantId} and ${isAmongKeys(column, sought)}`;
+  // One index each: a condition with "or" would read all documents of the tenant.
+  const parts = [
+    select("document_number", all),
+    select("invoice_num", all),
+    select("number_key", keys),
+    select("invoice_key", keys),
+  ];
+  const { rows } = await sql<DocumentRow>`${sql.join(parts, sql` union all `)}`.execute(db);
+  return [...new Map(rows.map((row) => [row.document_number, row])).values()];
+};
+
+/** Finds the credit notes that reduce invoices, by the keys of the invoices' numbers. */
+export const findCreditsOf = (
+  db: Db,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<DocumentRow[]> =>
+  db
     .selectFrom("documents")
     .selectAll()
     .where("tenant_id", "=", tenantId)
-    .where(sql<boolean>`(${isAmong("document_number", names)} or ${isAmong("invoice_num", names)})`)
+    .where("document_type", "=", "credit_note")
+    .where(getDialect(db).isAmongKeys("applies_to_key", keys))
     .execute();
-};
 
 /** Inserts or replaces complete documents; no two may have the same number. */
 export const putDocuments = createUpsert("documents", ["tenant_id", "document_number"]);

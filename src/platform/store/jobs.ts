@@ -21,6 +21,17 @@ export const addJob = async (
     .execute();
 };
 
+/** Adds a job unless the same one waits already. */
+export const addJobOnce = async (tx: Db, job: Parameters<typeof addJob>[1]): Promise<void> => {
+  const { kind, id, lane } = job;
+  const free = { tries: 0, lease: null, leased_until: 0 };
+  await tx
+    .insertInto("jobs")
+    .values({ kind, id, tenant_id: job.tenantId, lane, due_at: job.dueAt, ...free })
+    .onConflict((conflict) => conflict.columns(["kind", "id"]).doNothing())
+    .execute();
+};
+
 /** Removes a job. A worker that is running it finds its claim gone and must not finish. */
 export const removeJob = async (tx: Db, { kind, id }: Name): Promise<void> => {
   await tx.deleteFrom("jobs").where("kind", "=", kind).where("id", "=", id).execute();

@@ -2,6 +2,7 @@ import type { AccountFields } from "../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { fold } from "./fold.ts";
+import { toNumberKey } from "./number-key.ts";
 import { toSearchText } from "./search.ts";
 import type { AccountRow, DocumentRow } from "./tables.ts";
 
@@ -38,6 +39,15 @@ type DocumentColumns = Pick<
   "document_type" | "due_on" | "invoice_on" | "balance" | "balance_currency" | "search_text"
 >;
 
+/** A credit note reduces what is owed, whatever the sign in which its amount was sent. */
+const toBalance = (
+  { document_type }: Pick<StoredDocument, "document_type">,
+  amount: number | undefined,
+): number | null => {
+  if (amount === undefined) return null;
+  return document_type === "credit_note" && amount > 0 ? -amount : amount;
+};
+
 /** Returns the columns by which a document is listed, searched and added up. */
 export const toDocumentColumns = (
   documentNumber: string,
@@ -49,8 +59,26 @@ export const toDocumentColumns = (
     document_type,
     due_on: toDay(due_date),
     invoice_on: toDay(invoice_date),
-    balance: fields[amount] ?? null,
+    balance: toBalance(fields, fields[amount]),
     balance_currency: fields[currency] ?? fields.currency ?? fields.original_currency ?? null,
     search_text: toSearchText([documentNumber, invoice_num, po_number]),
   };
 };
+
+type DocumentKeys = Pick<DocumentRow, "number_key" | "invoice_key" | "applies_to_key">;
+
+/** A key that differs from the text itself; the text is found without it. */
+const toOtherKey = (text: string | undefined): string | null => {
+  const key = toNumberKey(text ?? "");
+  return key === text || key === "" ? null : key;
+};
+
+/** Returns the columns by which payments find a document, and a document its credit notes. */
+export const toDocumentKeys = (
+  documentNumber: string,
+  { invoice_num, applies_to_invoice }: StoredDocument,
+): DocumentKeys => ({
+  number_key: toOtherKey(documentNumber),
+  invoice_key: invoice_num === documentNumber ? null : toOtherKey(invoice_num),
+  applies_to_key: toNumberKey(applies_to_invoice ?? "") || null,
+});

@@ -26,7 +26,8 @@ import { plans } from "./migrations/0020-plans.ts";
 import { paymentNames } from "./migrations/0021-payment-names.ts";
 import { disputeNames } from "./migrations/0022-dispute-names.ts";
 import { paymentFacts } from "./migrations/0023-payment-facts.ts";
-import { imports } from "./migrations/0024-imports.ts";
+import { matching } from "./migrations/0024-matching.ts";
+import { imports } from "./migrations/0025-imports.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -54,7 +55,8 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0021-payment-names": paymentNames,
   "0022-dispute-names": disputeNames,
   "0023-payment-facts": paymentFacts(types),
-  "0024-imports": imports(types),
+  "0024-matching": matching(types),
+  "0025-imports": imports(types),
 });
 
 // The steps' types and keys matter only when they run.

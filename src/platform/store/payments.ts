@@ -163,19 +163,37 @@ export const findRowsBySeq = async (
   return rows;
 };
 
+/** What is stored of the match of a row, beside its fields. */
+export type Matching = {
+  /** What the sender said in the fields that a match sets, as JSON. */
+  said: string;
+  /** When the row was applied to its document, as a timestamp; null if it is not. */
+  appliedAt: string | null;
+  /** The key of the document, or the kind of payment, that the row waits for; null if it waits for nothing. */
+  waitingKey: string | null;
+};
+
 export type NewPayment = {
   tenantId: string;
   seq: number;
   /** Hash of the row in the last imported file. */
   sentHash: string;
+  /** Only of rows of the source cashapp that were matched. */
+  matching?: Matching;
   /** By the field names of the catalogue, including `id`, `createdAt` and `updatedAt`. */
   values: Readonly<Record<string, unknown>>;
 };
 
-const toRow = (source: Source, { tenantId, seq, sentHash, values }: NewPayment): PaymentRow => {
+const toRow = (source: Source, payment: NewPayment): PaymentRow => {
+  const { tenantId, seq, sentHash, values, matching } = payment;
   const row: Record<string, Value> = {};
   for (const column of listColumns(source)) {
     setStoredValues(row, column, values[column.field.name]);
+  }
+  if (source === "cashapp") {
+    row["said"] = matching?.said ?? null;
+    row["applied_at"] = matching?.appliedAt ?? null;
+    row["waiting_key"] = matching?.waitingKey ?? null;
   }
   return Object.assign(row, { tenant_id: tenantId, seq, sent_hash: sentHash }) as PaymentRow;
 };
@@ -241,10 +259,9 @@ export const removePayments = async (
   tx: Db,
   source: Source,
   tenantId: string,
-  rows: readonly Pick<StoredPayment, "seq">[],
+  seqs: readonly number[],
 ): Promise<void> => {
-  if (rows.length === 0) return;
-  const seqs = rows.map(({ seq }) => seq);
+  if (seqs.length === 0) return;
   await sql`delete from ${sql.table(TABLES[source])}
-    where tenant_id = ${tenantId} and ${getDialect(tx).isAmong("seq", seqs)}`.execute(tx);
+    where tenant_id = ${tenantId} and ${getDialect(tx).isAmongKeys("seq", seqs)}`.execute(tx);
 };

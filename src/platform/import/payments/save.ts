@@ -100,7 +100,12 @@ export const savePayments = async (
       sent.push({ tenantId, seq: before?.seq ?? 0, sentHash: hash, values: added });
     }
   }
-  await removePayments(tx, source, tenantId, gone);
+  await removePayments(
+    tx,
+    source,
+    tenantId,
+    gone.map(({ seq }) => seq),
+  );
   for (const row of gone) journal.removed(TABLES[source], row);
   const matched = await matchDocuments(tx, tenantId, sent);
   await storeRows(tx, needs, matched, { before: stored, journal });

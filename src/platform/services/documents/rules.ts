@@ -26,6 +26,8 @@ export type KnownDocument = {
   documentNumber: string;
   write: Write;
   before: StoredDocument | undefined;
+  /** Whether a credit note without an invoice is taken: credit on account. A stored one may stay without. */
+  acceptsCreditOnAccount?: boolean;
 };
 
 type Parsed = z.output<typeof DocumentFields>;
@@ -37,9 +39,16 @@ const toTypeName = (type: Type | undefined): StoredDocument["document_type"] =>
 const isOfType = ({ document_type: sent }: Fields, name: Type): boolean =>
   sent === name || (typeof sent === "number" && DOCUMENT_TYPES[sent - 1] === name);
 
-const checkCreditNote = (result: Fields): Fault[] => {
+const isCreditOnAccount = (document: Fields): boolean =>
+  isOfType(document, "credit_note") && (document["applies_to_invoice"] ?? "") === "";
+
+const checkCreditNote = (
+  result: Fields,
+  { acceptsCreditOnAccount = false, before }: KnownDocument,
+): Fault[] => {
   const field = "applies_to_invoice";
-  if (!isOfType(result, "credit_note") || (result[field] ?? "") !== "") return [];
+  if (!isCreditOnAccount(result) || acceptsCreditOnAccount) return [];
+  if (before !== undefined && isCreditOnAccount(before)) return [];
   return [{ field, code: "conditional_required", message: "is required for a credit note" }];
 };
 
@@ -69,7 +78,7 @@ export const checkDocument = (
     ...checkCode("currency", "original_currency", fields["original_currency"]),
     ...checkCode("currency", "base_currency", fields["base_currency"]),
     ...checkCode("country", "ship_to_address_country", fields["ship_to_address_country"]),
-    ...checkCreditNote(fields),
+    ...checkCreditNote(fields, known),
     ...found,
   ]);
   return value === undefined ? { faults } : { value: toStored(value, known) };

@@ -1,9 +1,10 @@
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
 import { insertAll } from "../../store/bulk-writes.ts";
 import { closeDisputesOn } from "../../store/disputes-of-documents.ts";
 import { addClosures, type NewClosure, putDocuments } from "../../store/documents.ts";
 import { takeCsrIds } from "../../store/csr-sequences.ts";
-import { toDocumentColumns } from "../../store/listed-columns.ts";
+import { toDocumentColumns, toDocumentKeys } from "../../store/listed-columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
 import { changeFields, creationFields } from "../records.ts";
@@ -32,12 +33,15 @@ const NO_CSR_ID = 0;
 
 const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing): Planned => {
   const moved = move(before?.status, { sent, result: fields });
+  const isStated = Object.keys(sent).length > 0;
   const columns = {
     account_number: fields.account_number,
     invoice_num: fields.invoice_num ?? null,
     currency: fields.currency ?? fields.original_currency ?? null,
     status: moved.status,
     ...toDocumentColumns(documentNumber, fields),
+    ...toDocumentKeys(documentNumber, fields),
+    balance_at: before === undefined || isStated ? formatTimestamp(writer.now) : before.balance_at,
     fields: JSON.stringify(fields),
   };
   const base = before ?? {

@@ -91,19 +91,17 @@ export const setStoredValues = (
   }
 };
 
-const READERS: Partial<Record<Storage, (value: Value) => unknown>> = {
-  decimal: Number,
-  flag: (value) => value === 1,
-};
-
-/** Returns the values of a stored row by the names of their fields, without the absent ones. */
+/** Returns the values of a stored row by the names of the fields, without nulls. */
 export const readStoredValues = (
   source: Source,
-  row: Readonly<Record<string, Value>>,
-): Record<string, unknown> =>
-  Object.fromEntries(
-    listColumns(source).flatMap(({ field, name, storage }) => {
-      const value = row[name] ?? null;
-      return value === null ? [] : [[field.name, READERS[storage]?.(value) ?? value]];
-    }),
-  );
+  row: Readonly<Record<string, unknown>>,
+): Record<string, unknown> => {
+  const values: Record<string, unknown> = {};
+  for (const { field, name, storage } of listColumns(source)) {
+    const value = row[name];
+    if (value === null || value === undefined) continue;
+    if (storage === "flag") values[field.name] = Number(value) === 1;
+    else values[field.name] = storage === "text" || storage === "folded" ? value : Number(value);
+  }
+  return values;
+};

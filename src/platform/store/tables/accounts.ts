@@ -50,6 +50,13 @@ export type DocumentRow = Tracked & {
   balance_currency: string | null;
   /** Document, invoice and purchase order number, folded, each after two line feeds. */
   search_text: string;
+  /** Keys of document and invoice number where they differ from these; see `toNumberKey`. */
+  number_key: string | null;
+  invoice_key: string | null;
+  /** Key of the invoice that a credit note reduces. */
+  applies_to_key: string | null;
+  /** When its amounts were last sent, as a timestamp. */
+  balance_at: string | null;
   /** All stored fields of the document, as JSON. */
   fields: string;
 };

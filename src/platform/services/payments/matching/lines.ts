@@ -1,0 +1,75 @@
+import type Big from "big.js";
+import { toNumberKey } from "../../../store/number-key.ts";
+import type { NewPayment } from "../../../store/payments.ts";
+import type { Paper } from "./ledger.ts";
+import { amountOf, atLeastZero, sum, textOf, toBig, type Values, ZERO } from "./values.ts";
+
+/** A suggestion, or a document that is matched. */
+export type Choice = { paper: Paper; confidence: number; isSuggested: boolean };
+
+/** A row of a payment: what the sender said, and what a match makes of it. */
+export type Line = {
+  row: NewPayment;
+  /** Without what an earlier match set. */
+  values: Values;
+  said: Values;
+  /** The number of a document that the sender named; absent if none was named. */
+  name: string | undefined;
+  /** What the sender says is paid; absent if unknown. Negative for a credit that is used, or a deduction. */
+  share: Big | undefined;
+  discount: Big;
+  deduction: Big;
+  choice?: Choice;
+  applied: Big;
+};
+
+/** A payment with its rows in order. */
+export type Payment = {
+  id: string;
+  amount: Big;
+  fee: Big;
+  currency: string;
+  lines: Line[];
+  /** Why it is not applied, if its remittance does not add up. */
+  doubt?: string;
+};
+
+/** Whether a row is the return of a payment, or says itself that it was reversed. */
+export const isReturn = (values: Values): boolean =>
+  amountOf(values, "paymentAmount").lt(0) || values["applicationStatus"] === "reversed";
+
+export const toLine = (row: NewPayment, said: Values, values: Values): Line => ({
+  row,
+  values,
+  said,
+  name: textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber"),
+  share: toBig(said["appliedAmount"]),
+  discount: amountOf(said, "discountTaken"),
+  deduction: amountOf(said, "deductionAmount"),
+  applied: ZERO,
+});
+
+/** What a payment leaves for documents whose share the sender did not name. */
+export const freeOf = ({ amount, lines }: Payment): Big =>
+  atLeastZero(amount.minus(sum(lines.flatMap(({ share }) => share ?? []))));
+
+export const keyOf = ({ name }: Line): string => toNumberKey(name ?? "");
+
+/** The lines that name the same document as a line: one may have an adjustment each. */
+export const listSame = (payment: Payment, line: Line): Line[] =>
+  payment.lines.filter((one) => one.name !== undefined && keyOf(one) === keyOf(line));
+
+const format = (amount: Big): string => amount.toFixed(2);
+
+/** Says why the remittance of a payment does not add up to it; undefined if it does. */
+export const findDoubt = ({ amount, fee, lines }: Payment): string | undefined => {
+  const shares = lines.flatMap(({ share }) => share ?? []);
+  if (shares.length === 0) return undefined;
+  const total = sum(shares);
+  const isComplete = lines.every(({ share }) => share !== undefined);
+  const isAdvice = lines.some(({ values }) => values["remittanceSource"] === "edi820");
+  const isWrong = total.gt(amount.plus(fee)) || (isAdvice && isComplete && total.lt(amount));
+  return isWrong
+    ? `its remittance adds up to ${format(total)}, the payment is ${format(amount)}`
+    : undefined;
+};

@@ -1,0 +1,56 @@
+import type { NewPayment } from "../../../store/payments.ts";
+import { findDocuments } from "../../../store/documents.ts";
+import type { Db } from "../../../store/port.ts";
+import { settleDeductions } from "./deductions.ts";
+import { listDocumentKeys } from "./ledger.ts";
+import { isReturn } from "./lines.ts";
+import { linkReturn, linkWaitingReturns } from "./link.ts";
+import { matchWaitingFor } from "./rematch.ts";
+import { applyReturns, type Settling } from "./returns.ts";
+import { textOf } from "./values.ts";
+
+const textsOf = (rows: readonly NewPayment[], name: string): string[] => [
+  ...new Set(rows.flatMap(({ values }) => textOf(values, name) ?? [])),
+];
+
+/** Matches the payments that wait for documents of which something is open again. */
+const matchReopened = async (
+  tx: Db,
+  settling: Settling,
+  numbers: readonly string[],
+): Promise<void> => {
+  if (numbers.length === 0) return;
+  await settleDeductions(tx, settling, [...new Set(numbers)]);
+  const found = await findDocuments(tx, settling.tenantId, [...new Set(numbers)]);
+  await matchWaitingFor(tx, settling, found.flatMap(listDocumentKeys));
+};
+
+/**
+ * Completes what payments change beyond their own rows, after `matchDocuments` and after they are stored: returns take
+ * back what their payments paid, also those that came first; deductions that later payments paid are taken back; and
+ * payments that wait for documents that are open again are matched. `rows` are all rows of the payments.
+ */
+export const settlePayments = async (
+  tx: Db,
+  settling: Settling,
+  rows: readonly NewPayment[],
+): Promise<void> => {
+  if (rows.length === 0) return;
+  const payments = rows.filter(({ values }) => !isReturn(values));
+  const returned = [...textsOf(payments, "paymentId"), ...textsOf(rows, "returnedPaymentId")];
+  const { documents } = await applyReturns(tx, settling, [...new Set(returned)]);
+  const reopened = new Set([...documents, ...(await linkWaitingReturns(tx, settling))]);
+  await settleDeductions(tx, settling, textsOf(payments, "documentNumber"));
+  await matchReopened(tx, settling, [...reopened]);
+};
+
+/** Finds the payments of returns that wait for one, as far as these have come. */
+export const settleWaitingReturns = async (tx: Db, settling: Settling): Promise<void> =>
+  matchReopened(tx, settling, await linkWaitingReturns(tx, settling));
+
+/** Has a return take back what its payment paid, where it became known which one that is. */
+export const settleReturn = async (
+  tx: Db,
+  settling: Settling,
+  link: { returnPaymentId: string; paymentId: string },
+): Promise<void> => matchReopened(tx, settling, await linkReturn(tx, settling, link));
