@@ -15,6 +15,26 @@ export const KINDS = [
 ] as const;
 export type Kind = (typeof KINDS)[number];
 
+/** The kinds whose files are tables of columns, for which a map can be proposed. */
+export const SUGGEST_KINDS = [
+  "accounts",
+  "documents",
+  "closures",
+  "disputes",
+  "payments",
+] as const satisfies readonly Kind[];
+export type SuggestKind = (typeof SUGGEST_KINDS)[number];
+
+/** The command line of `import suggest`. */
+export type SuggestOptions = {
+  kind: SuggestKind;
+  file: string;
+  format?: "csv" | "xlsx";
+  source?: Source;
+  currency?: string;
+  output?: string;
+};
+
 /** The command line of `import`. */
 export type ImportOptions = {
   kind: Kind;

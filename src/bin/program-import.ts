@@ -2,7 +2,14 @@ import { Argument, type Command, Option } from "commander";
 import { SOURCES } from "../contract/payments/catalogue.ts";
 import { FORMATS, isBankFormat } from "../platform/import/formats.ts";
 import type { Io } from "./io.ts";
-import { type ImportOptions, type Kind, KINDS } from "./import-options.ts";
+import {
+  type ImportOptions,
+  type Kind,
+  KINDS,
+  SUGGEST_KINDS,
+  type SuggestKind,
+  type SuggestOptions,
+} from "./import-options.ts";
 import type { Define } from "./program-parts.ts";
 
 type Asked = Kind | "tenant";
@@ -30,6 +37,26 @@ const findMisuse = (
   return map === undefined ? undefined : `${format} has no columns to map`;
 };
 
+const runSuggest = async (
+  io: Io,
+  kind: SuggestKind,
+  file: string,
+  options: Omit<SuggestOptions, "kind" | "file">,
+) => (await import("./commands/suggest.ts")).suggestImport(io, { ...options, kind, file });
+
+const createSuggestCommand = (define: Define): Command =>
+  define(
+    "suggest",
+    "Propose a map for a table of unknown form, and show five rows as they would be read.",
+    runSuggest,
+  )
+    .addArgument(new Argument("<kind>", "the kind of its rows").choices(SUGGEST_KINDS))
+    .argument("<file>", "the file")
+    .addOption(new Option("--format <format>", "default: by content").choices(["csv", "xlsx"]))
+    .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
+    .option("--currency <code>", "the currency of a file that names none")
+    .option("--output <file>", "write the map to this file, for --map");
+
 export const createImportCommand = (define: Define): Command =>
   define(
     "import",
@@ -51,7 +78,9 @@ export const createImportCommand = (define: Define): Command =>
     )
     .option("--create-configuration", "create the categories and reasons that rows name")
     .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
-    .hook("preAction", (self) => {
+    .addCommand(createSuggestCommand(define))
+    .hook("preAction", (self, running) => {
+      if (running !== self) return;
       const fault = findMisuse(self.processedArgs[0] as Asked, self.opts());
       if (fault !== undefined) self.error(`error: ${fault}`, { exitCode: 2 });
     });

@@ -4,13 +4,11 @@ import { readBai2 } from "./bank/bai2.ts";
 import { readCamt } from "./bank/camt.ts";
 import { readEdi820 } from "./bank/edi820.ts";
 import type { ReadBankFile, Warn } from "./bank/file.ts";
-import { createCsvReader } from "./csv.ts";
 import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
-import { readLines } from "./lines.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, type Mapped } from "./mapping.ts";
-import { createNdjsonReader } from "./ndjson.ts";
-import { isRow, type Item, type Reader } from "./rows.ts";
+import { isRow, type Item } from "./rows.ts";
+import { openTable } from "./table.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 
 const BANK_READERS: Record<BankFormat, ReadBankFile> = {
@@ -131,11 +129,6 @@ type Reading = {
   items(): AsyncIterable<Item[]>;
 };
 
-async function* readText(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
-  for await (const lines of readLines(bytes)) yield reader.push(lines);
-  yield reader.end();
-}
-
 const ignoreWarning: Warn = () => {};
 
 /** Reads a bank file twice: the first pass validates the whole file before any row is written. */
@@ -149,15 +142,13 @@ async function* readBankFile(
   yield* read(bytes(), warn);
 }
 
-const openFile = (needs: Pick<ImportNeeds<unknown>, "format" | "bytes" | "warn">): Reading => {
+const openFile = <Values>(
+  needs: Pick<ImportNeeds<Values>, "format" | "bytes" | "warn" | "target" | "map">,
+): Reading => {
   const { format } = needs;
   if (isBankFormat(format))
     return { columns: () => null, items: () => readBankFile(format, needs) };
-  const reader = format === "csv" ? createCsvReader() : createNdjsonReader();
-  return {
-    columns: () => reader.columns() ?? null,
-    items: () => readText(reader, needs.bytes()),
-  };
+  return openTable(format, needs.bytes, { fields: needs.target.fields, map: needs.map });
 };
 
 const isContinued = (item: Item | undefined): boolean =>
