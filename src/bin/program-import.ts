@@ -3,7 +3,12 @@ import { SOURCES } from "../contract/payments/catalogue.ts";
 import { FORMATS, isBankFormat } from "../platform/import/formats.ts";
 import { type Kind, KINDS } from "../platform/import/kinds.ts";
 import type { Io } from "./io.ts";
-import type { ImportOptions } from "./import-options.ts";
+import {
+  type ImportOptions,
+  SUGGEST_KINDS,
+  type SuggestKind,
+  type SuggestOptions,
+} from "./import-options.ts";
 import { type Define, fromModule } from "./program-parts.ts";
 
 const commands = fromModule(() => import("./commands/import.ts"));
@@ -34,7 +39,28 @@ const findMisuse = (
     : `${format} is a format for payments of the source cashapp`;
 };
 
+const runSuggest = async (
+  io: Io,
+  kind: SuggestKind,
+  file: string,
+  options: Omit<SuggestOptions, "kind" | "file">,
+) => (await import("./commands/suggest.ts")).suggestImport(io, { ...options, kind, file });
+
+const createSuggestCommand = (define: Define): Command =>
+  define(
+    "suggest",
+    "Propose a map for a table of unknown form, and show five rows as they would be read.",
+    runSuggest,
+  )
+    .addArgument(new Argument("<kind>", "the kind of its rows").choices(SUGGEST_KINDS))
+    .argument("<file>", "the file")
+    .addOption(new Option("--format <format>", "default: by content").choices(["csv", "xlsx"]))
+    .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
+    .option("--currency <code>", "the currency of a file that names none")
+    .option("--output <file>", "write the map to this file, for --map");
+
 const createFurtherCommands = (define: Define): Command[] => [
+  createSuggestCommand(define),
   define(
     "list",
     "List a tenant's imports, one per line, the newest first.",

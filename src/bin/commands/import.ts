@@ -24,6 +24,7 @@ const createReadProblem = (what: string, path: string, error: unknown): Problem 
 type Input = {
   /** Opens the input from its start with each call. */
   bytes: () => AsyncIterable<Uint8Array>;
+  path: string;
   /** Size in bytes; undefined for a pipe. */
   size: number | undefined;
   close(): Promise<void>;
@@ -36,6 +37,7 @@ const openPipe = async (source: Readable): Promise<Input> => {
   await pipeline(source, createWriteStream(path, { mode: 0o600 }));
   return {
     bytes: () => createReadStream(path),
+    path,
     size: undefined,
     close: () => rm(folder, { recursive: true, force: true }),
   };
@@ -67,7 +69,12 @@ const openInput = async ({ file }: ImportOptions): Promise<Input> => {
     throw new Problem("invalid_request", `${file} is a folder.`);
   }
   if (!stat.isFile()) return openPipe(handle.createReadStream());
-  return { bytes: () => readFrom(handle), size: stat.size, close: () => handle.close() };
+  return {
+    bytes: () => readFrom(handle),
+    path: file,
+    size: stat.size,
+    close: () => handle.close(),
+  };
 };
 
 async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {
@@ -176,6 +183,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, input: Input)
       actor: readOperator(),
       input: {
         name,
+        place: input.path,
         bytes: () => {
           bytes = 0;
           return countBytes(input.bytes(), (more) => (bytes += more));

@@ -55,8 +55,7 @@ export const settleDoubt = (
     if (as === "same") {
       const seqs = rows.map(({ seq }) => seq);
       await removePayments(tx, source, tenantId, seqs);
-    }
-    else {
+    } else {
       const updated_at = formatTimestamp(clock());
       const cleared = rows.map((row) => ({ ...row, doubt: null, doubt_folded: null, updated_at }));
       await putPaymentRows(tx, source, source === "cashapp" ? cleared : rows);

@@ -4,8 +4,8 @@ import type { RecordChange } from "../admin/changes.ts";
 import { putImport } from "../store/imports.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ImportRow } from "../store/tables.ts";
-import { openMembers } from "./archive.ts";
-import { type Content, detectContent } from "./detect.ts";
+import { openArchive } from "./archive.ts";
+import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
 import { detectEncoding, type Encoding, toUtf8 } from "./encoding.ts";
 import { type Format, isBankFormat } from "./formats.ts";
 import { createTarget, getUsualFormat, type Kind, type TargetNeeds } from "./kinds.ts";
@@ -14,7 +14,12 @@ import { type Counts, NO_COUNTS, type Report } from "./report.ts";
 import { type Reject, runImport } from "./run.ts";
 
 /** A file that can be opened from its start with each call. */
-export type Input = { name: string; bytes: () => AsyncIterable<Uint8Array> };
+export type Input = {
+  name: string;
+  bytes: () => AsyncIterable<Uint8Array>;
+  /** The path of the file, or its bytes: a ZIP is not read from its start. */
+  place: string | Uint8Array;
+};
 
 export type ImportFileNeeds = Omit<TargetNeeds, "store"> & {
   store: Pick<Store, "auditKey" | "transaction">;
@@ -51,21 +56,21 @@ export type ImportReport = Counts & {
   files: readonly FileReport[];
 };
 
-const HEAD_BYTES = 4096;
+type File = Omit<Input, "place">;
 
-const readHead = async ({ bytes }: Input): Promise<Uint8Array> => {
+const readHead = async ({ bytes }: File): Promise<Uint8Array> => {
   const parts: Uint8Array[] = [];
   let size = 0;
   for await (const chunk of bytes()) {
     parts.push(chunk);
     size += chunk.length;
-    if (size >= HEAD_BYTES) break;
+    if (size >= DETECTION_BYTES) break;
   }
-  return Buffer.concat(parts).subarray(0, HEAD_BYTES);
+  return Buffer.concat(parts).subarray(0, DETECTION_BYTES);
 };
 
 /** A file whose format and encoding are known; its bytes are UTF-8 unless it is a workbook. */
-type Opened = Input & { format: Format; encoding?: string };
+type Opened = File & { format: Format; encoding?: string };
 
 const chooseFormat = (
   { kind, format, input }: ImportFileNeeds,
@@ -87,10 +92,10 @@ const createForeign = (name: string, foreign: string): Problem =>
 
 const openFile = async (
   needs: ImportFileNeeds,
-  input: Input,
+  input: File,
   map: ImportMap | undefined,
 ): Promise<Opened> => {
-  const found = detectContent(await readHead(input));
+  const found = detectContent(await readHead(input)).kind;
   const format = chooseFormat(needs, found, input.name);
   if (typeof found === "object" && found.foreign !== format)
     throw createForeign(input.name, found.foreign);
@@ -139,7 +144,7 @@ const toRecord = (
   };
 };
 
-const importOne = async (run: Run, input: Input): Promise<FileReport> => {
+const importOne = async (run: Run, input: File): Promise<FileReport> => {
   const { needs, importId, beganAt, done } = run;
   const { tenantId, kind, source, record } = needs;
   const target = createTarget(kind, needs);
@@ -169,16 +174,24 @@ const importOne = async (run: Run, input: Input): Promise<FileReport> => {
   }
 };
 
-/** Lists the files to import: the members of a ZIP, or the file itself. */
-const listInputs = async ({ input, format }: ImportFileNeeds): Promise<readonly Input[]> => {
-  const found = detectContent(await readHead(input));
-  return found === "zip" && format !== "xlsx" ? openMembers(input) : [input];
+/** Calls a function with the files to import: the members of a ZIP, or the file itself. */
+const eachFile = async (
+  { input }: ImportFileNeeds,
+  act: (file: File) => Promise<void>,
+): Promise<void> => {
+  if (detectContent(await readHead(input)).kind !== "zip") return act(input);
+  const archive = await openArchive(input.place);
+  try {
+    for (const member of archive.members) await act(member);
+  } finally {
+    archive.close();
+  }
 };
 
 const importAll = async (needs: ImportFileNeeds): Promise<ImportReport> => {
   const { store, clock, newId, tenantId } = needs;
   const run: Run = { needs, importId: newId(), beganAt: clock(), done: [] };
-  for (const input of await listInputs(needs)) run.done.push(await importOne(run, input));
+  await eachFile(needs, async (file) => void run.done.push(await importOne(run, file)));
   const counts = sumCounts(run.done);
   await store.transaction((tx) => putImport(tx, toRecord(run, "completed", counts)), tenantId);
   return { importId: run.importId, ...counts, files: run.done };

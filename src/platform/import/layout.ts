@@ -68,19 +68,38 @@ export const joinRecords = (lines: readonly Line[]): HeadRecord[] => {
 
 type Candidate = Layout & { matches: number; cells: number };
 
-const weigh = (record: HeadRecord, delimiter: string, expected: ReadonlySet<string>): Candidate => {
-  const cells = splitCells(record.text, delimiter).filter((cell) => cell !== "");
-  const matches = new Set(cells.filter((cell) => expected.has(cell))).size;
-  return { delimiter, header: record.line, matches, cells: cells.length };
+const countMatches = (names: readonly string[], expected: ReadonlySet<string>) => {
+  const cells = names.filter((name) => name !== "");
+  return {
+    matches: new Set(cells.filter((cell) => expected.has(cell))).size,
+    cells: cells.length,
+  };
 };
+
+const weigh = (
+  record: HeadRecord,
+  delimiter: string,
+  expected: ReadonlySet<string>,
+): Candidate => ({
+  delimiter,
+  header: record.line,
+  ...countMatches(splitCells(record.text, delimiter), expected),
+});
 
 const findBest = (candidates: readonly Candidate[]): Candidate | undefined =>
   candidates.toSorted((one, other) => other.matches - one.matches || other.cells - one.cells)[0];
 
-const isHeader = ({ matches, cells }: Candidate, { isEachExpected, expected }: LayoutOptions) =>
+const isHeader = (
+  { matches, cells }: Pick<Candidate, "matches" | "cells">,
+  { isEachExpected, expected }: LayoutOptions,
+): boolean =>
   isEachExpected === true
     ? matches > 0 && matches === expected?.size
     : matches > 0 && matches * 2 >= cells;
+
+/** Returns whether cells are a header by the expected names. */
+export const isHeaderRow = (cells: readonly string[], options: LayoutOptions): boolean =>
+  options.expected !== undefined && isHeader(countMatches(cells, options.expected), options);
 
 const listDelimiters = ({ delimiter }: LayoutOptions): readonly string[] =>
   delimiter === undefined ? DELIMITERS : [delimiter];

@@ -4,15 +4,11 @@ import { readEdi820 } from "./bank/edi820.ts";
 import { readMt940 } from "./bank/mt940.ts";
 import type { BankItem } from "./bank/entry.ts";
 import type { ReadBankFile, ReaderOptions, Warn } from "./bank/file.ts";
-import { createCsvReader } from "./csv.ts";
 import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
 import type { Fields } from "./fields.ts";
 import type { Item } from "./items.ts";
-import type { LayoutOptions } from "./layout.ts";
-import { readLines } from "./lines.ts";
-import { collectColumns, type ImportMap } from "./map.ts";
-import { createNdjsonReader } from "./ndjson.ts";
-import type { Reader } from "./rows.ts";
+import type { ImportMap } from "./map.ts";
+import { openTable } from "./table.ts";
 
 const BANK_READERS: Record<BankFormat, ReadBankFile> = {
   bai2: readBai2,
@@ -34,25 +30,10 @@ export type FileNeeds = {
   map: ImportMap | undefined;
 };
 
-const toLayoutOptions = (map: ImportMap | undefined, fields: Fields): LayoutOptions =>
-  map === undefined
-    ? { expected: new Set(fields.keys()) }
-    : {
-        delimiter: map.delimiter,
-        header: map.header,
-        expected: collectColumns(map),
-        isEachExpected: true,
-      };
-
 const toCodes = (map: ImportMap | undefined): ReaderOptions => ({
   take: map?.take ?? [],
   leaveOut: map?.leaveOut ?? [],
 });
-
-async function* readText(reader: Reader, bytes: AsyncIterable<Uint8Array>) {
-  for await (const lines of readLines(bytes)) yield reader.push(lines);
-  yield reader.end();
-}
 
 const toItems = (item: BankItem): Item[] =>
   "leftOut" in item
@@ -71,7 +52,5 @@ export const openFile = (needs: FileNeeds, fields: Fields, warn: Warn): Reading 
   if (isBankFormat(format)) {
     return { columns: () => null, items: () => readBankFile(format, needs, warn) };
   }
-  const reader =
-    format === "csv" ? createCsvReader(toLayoutOptions(map, fields)) : createNdjsonReader();
-  return { columns: () => reader.columns() ?? null, items: () => readText(reader, bytes()) };
+  return openTable(format, bytes, { fields, map });
 };

@@ -7,7 +7,7 @@ import {
   putEntries,
 } from "../../store/payment-entries.ts";
 import { findRowsOfPayments } from "../../store/payments.ts";
-import { readStoredValues } from "../../store/payments/columns.ts";
+import { settleReturn } from "../../services/payments/matching/settle.ts";
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables.ts";
 import type { Journal } from "../target.ts";
@@ -19,8 +19,7 @@ import {
   toBankReference,
 } from "./entry-facts.ts";
 import { shiftDay } from "./joining.ts";
-import { matchDocuments } from "./match.ts";
-import { savePayments, type SaveNeeds, storeRows, type WholePayment } from "./save.ts";
+import { savePayments, type SaveNeeds, type WholePayment } from "./save.ts";
 
 /** Banks return items within this time; later ones are found by a reference of the bank alone. */
 const RETURN_DAYS = 400;
@@ -131,21 +130,16 @@ export const linkWaitingReturns = async (
   fresh: readonly PaymentEntryRow[],
   journal: Journal,
 ): Promise<void> => {
-  const { tenantId, source, now } = needs;
+  const { tenantId, now } = needs;
   if (fresh.length === 0) return;
   for (const back of await findWaitingReturns(tx, tenantId, MOST_WAITING)) {
     const returned = chooseReturned(back, fresh);
     const paymentId =
       returned === undefined ? undefined : await choosePaymentId(tx, needs, back, returned);
     if (paymentId === undefined) continue;
-    const before = await findRowsOfPayments(tx, tenantId, source, parsePaymentIds(back));
-    const rows = before.map((row) => ({
-      tenantId,
-      seq: row.seq,
-      sentHash: row.sent_hash,
-      values: { ...readStoredValues(source, row), returnedPaymentId: paymentId, updatedAt: now },
-    }));
-    await storeRows(tx, needs, await matchDocuments(tx, tenantId, rows), { before, journal });
+    for (const returnPaymentId of parsePaymentIds(back)) {
+      await settleReturn(tx, { tenantId, now }, { returnPaymentId, paymentId });
+    }
     await putEntries(tx, [setLinked(back, journal)]);
   }
 };

@@ -8,6 +8,7 @@ import {
   replacePayments,
   takeSeqs,
 } from "../../store/payments.ts";
+import { settlePayments } from "../../services/payments/matching/settle.ts";
 import { TABLES } from "../../store/payments/columns.ts";
 import type { Db } from "../../store/port.ts";
 import { omitEmpty } from "../bank/file.ts";
@@ -37,7 +38,9 @@ const pairRows = (
   stored: readonly StoredPayment[],
 ): { paired: Paired[]; removed: StoredPayment[] } => {
   const met = new Map<string, number>();
-  const left = new Map(stored.map((row) => [row.id, row]));
+  // Rows without the hash of what was sent are those that a return has beside its own.
+  const sent = stored.filter((row) => row.sent_hash !== "");
+  const left = new Map(sent.map((row) => [row.id, row]));
   const paired = rows.map((row): Paired => {
     const values = { ...row, paymentId };
     const key = buildRowKey(source, values);
@@ -112,10 +115,10 @@ export const savePayments = async (
   return changed;
 };
 
-/** Stores rows with their journal: those with the number 0 are new. */
+/** Stores rows with their journal: those with the number 0 are new. Then settles what they change beyond themselves. */
 export const storeRows = async (
   tx: Db,
-  { tenantId, source }: Pick<SaveNeeds, "tenantId" | "source">,
+  { tenantId, source, now }: SaveNeeds,
   rows: readonly NewPayment[],
   { before, journal }: { before: readonly StoredPayment[]; journal: Journal },
 ): Promise<void> => {
@@ -129,4 +132,5 @@ export const storeRows = async (
     const row = known.get(after.seq);
     if (row !== undefined) journal.changed(TABLES[source], row, after);
   }
+  if (source === "cashapp") await settlePayments(tx, { tenantId, now }, [...numbered, ...changed]);
 };

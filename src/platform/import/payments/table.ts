@@ -230,7 +230,7 @@ const writeRows = async (
   const payments = [...others.map((row) => toNewPayment(needs, now, row)), ...matched];
   const seqs = payments.flatMap(({ seq }) => (seq > 0 ? [seq] : []));
   const before = await findRowsBySeq(tx, needs.tenantId, needs.source, seqs);
-  await storeRows(tx, needs, payments, { before, journal });
+  await storeRows(tx, { ...needs, now }, payments, { before, journal });
   const withLines = rows.map((row, place) => ({ line: sent[place]?.line ?? 0, row }));
   await saveDoubts(tx, needs, withLines, journal);
   return rows.map(({ hash: sentHash, before: known }) =>

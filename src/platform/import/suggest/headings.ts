@@ -1,0 +1,198 @@
+import leven from "leven";
+
+/** What a column can be about, whatever the kind of the records. */
+export type Concept =
+  | "paymentId"
+  | "reference"
+  | "documentNumber"
+  | "accountNumber"
+  | "customerName"
+  | "paymentDate"
+  | "documentDate"
+  | "dueDate"
+  | "closedDate"
+  | "amount"
+  | "openAmount"
+  | "originalAmount"
+  | "appliedAmount"
+  | "debit"
+  | "credit"
+  | "sign"
+  | "currency"
+  | "poNumber"
+  | "text"
+  | "discount"
+  | "deduction"
+  | "reason"
+  | "category"
+  | "documentType"
+  | "appliesTo"
+  | "paymentMethod"
+  | "street"
+  | "city"
+  | "zip"
+  | "country"
+  | "phone"
+  | "email"
+  | "vat"
+  | "terms"
+  | "creditLimit";
+
+/**
+ * Headings of exports of receivables in English, German, French, Spanish, Italian and Dutch, without accents, spaces
+ * and signs. The first concepts win where a heading could be of several.
+ */
+const HEADINGS: Readonly<Record<Concept, string>> = {
+  paymentId:
+    "paymentid paymentnumber paymentno paymentnr transactionid transactionnumber transactionno receiptnumber receiptno " +
+    "checknumber checkno chequenumber zahlungsnummer zahlungsnr transaktionsid transaktionsnummer buchungsnummer " +
+    "numeropaiement numerotransaction numerodepaiement idtransaction numeropago idpago idtransaccion numerotransaccion " +
+    "numerodipagamento idtransazione betalingsnummer betaalnummer transactienummer networkpaymentid eingangsnr",
+  reference:
+    "reference ref bankreference paymentreference tracenumber trace confirmationnumber referenz zahlungsreferenz " +
+    "bankreferenz referenznummer referencepaiement referencebancaire referencia referenciapago riferimento referentie " +
+    "kenmerk betalingskenmerk endtoendid kundenreferenz transactionref",
+  documentNumber:
+    "documentnumber documentno docnumber docno invoicenumber invoiceno invoice invoicenum invoicenr invoiceid inv " +
+    "invno billnumber rechnungsnummer rechnungsnr rechnung rgnr renr rechnr belegnummer belegnr beleg belegnummerextern " +
+    "numerofacture nofacture facture ndefacture nfacture numerodefacture numeropiece piece numerofactura nofactura " +
+    "factura numerodefactura nfactura numerodocumento documento ndocumento numerofattura nfattura fattura numerodoc " +
+    "factuurnummer factuurnr factuur documentnummer boekstuknummer opbelegnummer",
+  accountNumber:
+    "accountnumber accountno customernumber customerno customerid customer custno custid accountid account " +
+    "customeraccount clientnumber clientid kundennummer kundennr kunde kdnr kdnummer debitor debitorennummer " +
+    "debitorennr debitorennr debitorenkonto konto kontonummer personenkonto numeroclient noclient codeclient client compteclient " +
+    "compte idclient numerocliente codigocliente cliente idcliente ncliente codicecliente numerodicliente klantnummer " +
+    "klantnr klant debiteurnummer debiteurnr debiteur debiteurencode relatienummer",
+  customerName:
+    "customername accountname clientname payername payer name company companyname debtor debtorname remitter " +
+    "kundenname auftraggeber zahler einzahler zahlungspflichtiger debitorenname firma firmenname namekunde " +
+    "auftraggeberzahler auftraggebername beguenstigterzahlungspflichtiger begunstigterzahlungspflichtiger nomclient " +
+    "nomduclient nom payeur donneurdordre raisonsociale tiers emetteur nombrecliente nombre pagador ordenante " +
+    "razonsocial nomecliente nome ragionesociale ordinante klantnaam naam bedrijfsnaam betaler debiteurnaam " +
+    "naamtegenpartij tegenpartij",
+  paymentDate:
+    "paymentdate datepaid paiddate receiptdate depositdate datereceived date postingdate bookingdate valuedate " +
+    "transactiondate settlementdate zahlungsdatum zahldatum buchungstag buchungsdatum valuta valutadatum wertstellung " +
+    "eingangsdatum datum datepaiement datedepaiement datevaleur dateoperation datecomptable datereglement fechapago " +
+    "fechadepago fecha fechavalor fechaoperacion datapagamento data datavaluta dataoperazione betaaldatum betalingsdatum " +
+    "boekdatum boekingsdatum valutadatum rentedatum transactiedatum zahlungstag",
+  documentDate:
+    "invoicedate documentdate docdate issuedate dateissued billdate rechnungsdatum rgdatum belegdatum ausstellungsdatum " +
+    "datefacture datedefacture datepiece dateemission fechafactura fechadefactura fechaemision fechadocumento " +
+    "datafattura datadocumento dataemissione factuurdatum documentdatum createdate disputedate created opened " +
+    "openeddate datecreated reklamationsdatum datereclamation fechareclamacion",
+  dueDate:
+    "duedate netduedate paymentdue datedue maturitydate faelligkeit falligkeit faellig fallig faelligam falligam " +
+    "faelligkeitsdatum falligkeitsdatum nettofaelligkeit nettofalligkeit zahlungsziel dateecheance datedecheance echeance " +
+    "fechavencimiento fechadevencimiento vencimiento datascadenza scadenza vervaldatum vervaldag",
+  closedDate:
+    "closeddate dateclosed resolveddate abschlussdatum datecloture fechacierre datachiusura sluitdatum",
+  openAmount:
+    "openamount openbalance balance balancedue amountdue outstanding outstandingamount remaining offenerbetrag offen " +
+    "offenerposten restbetrag saldo montantouvert solde soldeouvert resteapayer restedu montantdu importependiente " +
+    "pendiente saldopendiente importoaperto residuo saldoaperto openstaand openstaandbedrag openbedrag restant",
+  originalAmount:
+    "originalamount invoiceamount invoicetotal totalamount grossamount documentamount originalbetrag rechnungsbetrag " +
+    "bruttobetrag brutto belegbetrag gesamtbetrag montantfacture montantttc totalttc montantinitial importefactura " +
+    "importetotal importebruto totalfactura importofattura importototale totalefattura importolordo factuurbedrag " +
+    "totaalbedrag brutobedrag",
+  appliedAmount:
+    "appliedamount amountapplied allocatedamount allocated verrechneterbetrag zugeordneterbetrag montantaffecte " +
+    "montantimpute importeaplicado importoassegnato toegewezenbedrag",
+  debit:
+    "debit debits debitamount dr withdrawal withdrawals paidout soll sollbetrag lastschrift ausgang belastung debet " +
+    "montantdebit cargo cargos debe dare addebito addebiti af uit afschrijving",
+  credit:
+    "credit credits creditamount cr deposit deposits paidin haben habenbetrag gutschrift eingang gutschriftbetrag " +
+    "montantcredit abono abonos haber avere accredito accrediti bij bijschrijving",
+  amount:
+    "amount paymentamount amountpaid paidamount payment total value sum netamount disputedamount disputeamount betrag " +
+    "zahlbetrag zahlungsbetrag umsatz summe wert gezahlt reklamationsbetrag montant montantpaye montantpaiement " +
+    "montantregle importe importepagado monto cantidad importo importopagato bedrag betaaldbedrag betaald " +
+    "betragineur betrageur",
+  sign:
+    "dc drcr crdr debitcredit debitcreditindicator creditdebit creditdebitindicator sign sollhaben shkz sh " +
+    "sollhabenkennzeichen kennzeichen senscd sens signe signo debehaber segno dareavere afbij debetcredit indicator",
+  currency:
+    "currency currencycode ccy curr cur waehrung wahrung whg wkz devise monnaie codedevise moneda divisa codigomoneda " +
+    "valutacode munt muntsoort valutacodice",
+  poNumber:
+    "ponumber po pono purchaseorder purchaseordernumber customerpo bestellnummer bestellnr bestellung auftragsnummer " +
+    "numerocommande commande bondecommande numeropedido pedido ordendecompra numeroordine ordine bestelnummer ordernummer",
+  text:
+    "description text details narrative memo remarks remittanceinformation remittancetext purpose notes note comment " +
+    "verwendungszweck buchungstext bemerkung beschreibung zahlungsgrund libelle communication motif concepto descripcion " +
+    "observaciones causale descrizione omschrijving mededeling mededelingen opmerking",
+  discount:
+    "discount discounttaken cashdiscount skonto skontobetrag escompte descuento sconto korting betalingskorting",
+  deduction:
+    "deduction deductionamount shortpay abzug abzugsbetrag kuerzung kurzung deductionmontant deduccion deduzione aftrek",
+  reason:
+    "reason reasoncode deductionreason disputereason disputecode grund grundcode abzugsgrund reklamationsgrund " +
+    "ursachencode raison codemotif motivo codigomotivo causa reden redencode",
+  category: "category categorycode kategorie categorie categoria disputecategory",
+  documentType:
+    "documenttype doctype type transactiontype belegart belegtyp dokumentart art typepiece typedocument typededocument " +
+    "tipo tipodocumento tipodedocumento documentsoort soort",
+  appliesTo:
+    "appliesto appliestoinvoice originalinvoice relatedinvoice bezugsrechnung ursprungsrechnung zurechnung " +
+    "factureorigine factureliee facturaoriginal fatturaoriginale oorspronkelijkefactuur",
+  paymentMethod:
+    "paymentmethod method paymenttype zahlungsart zahlart zahlungsweise modepaiement modedepaiement moyendepaiement " +
+    "formapago mododepago metododepago metodopagamento betaalwijze betaalmethode",
+  street:
+    "street address address1 addressline1 strasse anschrift adresse rue calle direccion indirizzo via straat adres",
+  city: "city town ort stadt ville ciudad poblacion citta plaats stad",
+  zip: "zip zipcode postcode postalcode plz postleitzahl codepostal cp codigopostal cap",
+  country: "country countrycode land laendercode landcode pays codepays pais nazione paese",
+  phone: "phone telephone phonenumber tel telefon telefonnummer telefono telefoon telefoonnummer",
+  email:
+    "email emailaddress mail emailadresse courriel adressemail correo correoelectronico posta emailadres",
+  vat: "vat vatid vatnumber taxid ustid ustidnr ustidnummer umsatzsteuerid tvaintra numerotva tva nif cif partitaiva btwnummer btw",
+  terms:
+    "terms paymentterms zahlungsbedingung zahlungsbedingungen conditions conditionspaiement conditionsdepaiement " +
+    "condicionespago condicionesdepago condizionidipagamento betalingsvoorwaarden betaaltermijn",
+  creditLimit: "creditlimit kreditlimit limitecredit plafond limitecredito fido kredietlimiet",
+};
+
+const CONCEPTS: ReadonlyMap<string, Concept> = new Map(
+  Object.entries(HEADINGS)
+    .toReversed()
+    .flatMap(([concept, words]) =>
+      words.split(/ +/).map((word): [string, Concept] => [word, concept as Concept]),
+    ),
+);
+
+const ACCENTS = /\p{M}/gu;
+const LONGEST = 80;
+const CODE = /\b([A-Z]{3})\b/;
+
+/** Writes a heading without accents, spaces, signs, and what stands in brackets. */
+export const simplifyHeading = (heading: string): string =>
+  heading
+    .slice(0, LONGEST)
+    .replaceAll(/[([][^)\]]*[)\]]/g, "")
+    .replaceAll("ß", "ss")
+    .normalize("NFD")
+    .replaceAll(ACCENTS, "")
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]/g, "");
+
+const SHORTEST_ALIKE = 7;
+
+/** Returns what a heading is about; undefined if it is none of the known ones or like them. */
+export const findConcept = (heading: string): Concept | undefined => {
+  const plain = simplifyHeading(heading);
+  const withoutCode = simplifyHeading(heading.replace(CODE, ""));
+  const found = CONCEPTS.get(plain) ?? CONCEPTS.get(withoutCode);
+  if (found !== undefined || plain.length < SHORTEST_ALIKE) return found;
+  const [near] = [...CONCEPTS].filter(
+    ([word]) => word.length >= SHORTEST_ALIKE && leven(word, plain) === 1,
+  );
+  return near?.[1];
+};
+
+/** Returns the currency code in a heading such as `Amount (EUR)`. */
+export const findCodes = (text: string): string[] =>
+  [...text.matchAll(/\b[A-Z]{3}\b/g)].map(([code]) => code);

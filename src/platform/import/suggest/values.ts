@@ -1,0 +1,150 @@
+import { DateCell } from "../cells.ts";
+import { type DayPattern, parseDay, parseDayPattern } from "../dates.ts";
+import { type NumberForm, isPlainDecimal, readAmount } from "../numbers.ts";
+
+/** The values of a column that are not blank, in the order of the rows. */
+export type Values = readonly unknown[];
+
+const ORDERS = [
+  ["D", "M", "YYYY"],
+  ["M", "D", "YYYY"],
+  ["D", "M", "YY"],
+  ["M", "D", "YY"],
+  ["YYYY", "M", "D"],
+  ["D", "MMM", "YYYY"],
+  ["D", "MMM", "YY"],
+] as const;
+const SEPARATORS = [".", "/", "-", " ", ". "];
+const TIMES = ["", " HH:mm:ss", " HH:mm", " h:mm:ss A", " h:mm A", "THH:mm:ss"];
+const SPECIAL = ["YYYYMMDD", "DDMMYYYY", "MMM D, YYYY", "D. MMM YYYY", "DMMMYYYY", "DMMMYY"];
+
+const PATTERNS: readonly DayPattern[] = [
+  ...ORDERS.flatMap((order) => SEPARATORS.map((sign) => order.join(sign))),
+  ...SPECIAL,
+].flatMap((day) => TIMES.flatMap((time) => parseDayPattern(`${day}${time}`) ?? []));
+
+/** How the days of a column are written; no patterns for days as `YYYY-MM-DD`. */
+export type DayForms = { isIso: boolean; patterns: readonly DayPattern[] };
+
+/** Returns the forms in which every value is a day; undefined if there is none. */
+export const findDayForms = (values: Values): DayForms | undefined => {
+  const texts = values.flatMap((value) => (value instanceof DateCell ? [] : [value]));
+  if (values.length > 0 && texts.length === 0) return { isIso: true, patterns: [] };
+  const written = texts.filter((value) => typeof value === "string").map((text) => text.trim());
+  if (written.length === 0 || written.length < texts.length) return undefined;
+  if (written.every((text) => parseDay(text) !== undefined)) return { isIso: true, patterns: [] };
+  const patterns = PATTERNS.filter(({ read }) => written.every((text) => read(text) !== undefined));
+  return patterns.length === 0 ? undefined : { isIso: false, patterns };
+};
+
+const isMonthFirst = ({ pattern }: DayPattern): boolean => pattern.startsWith("M");
+
+/** Returns the reading of the order of day and month that all patterns share; undefined if both remain. */
+export const findOrder = ({ patterns }: DayForms): "day" | "month" | undefined => {
+  const [first] = patterns;
+  if (first === undefined) return undefined;
+  const isMonth = isMonthFirst(first);
+  const isOne = patterns.every((one) => isMonthFirst(one) === isMonth);
+  return isOne ? (isMonth ? "month" : "day") : undefined;
+};
+
+/** Chooses a pattern by the order of day and month. */
+export const choosePattern = ({ patterns }: DayForms, order: "day" | "month"): string | undefined =>
+  (patterns.find((one) => isMonthFirst(one) === (order === "month")) ?? patterns[0])?.pattern;
+
+/** Returns whether days are in rising or falling order, as rows of exports mostly are. */
+export const isSorted = (values: Values, pattern: DayPattern): boolean => {
+  const days = values.map((value) => pattern.read(String(value).trim()) ?? "");
+  const pairs = days.slice(1).map((day, place) => [days[place] ?? "", day] as const);
+  return (
+    pairs.every(([before, day]) => before <= day) || pairs.every(([before, day]) => before >= day)
+  );
+};
+
+/** How the numbers of a column are written. */
+export type NumberForms = {
+  /** Whether every value is a number with a decimal point and without other signs. */
+  isPlain: boolean;
+  forms: readonly NumberForm[];
+};
+
+const MARK = /(?:^|[^a-z])(?:DR|CR|[DCSH])\.?$/i;
+const PREFIX = /^(?:DR|CR)\b/i;
+
+const isMarked = (text: string): boolean => MARK.test(text.trim()) || PREFIX.test(text.trim());
+
+const THOUSANDS = /\d([ '’\u00A0\u2009\u202F.,])\d{3}(?!\d)/;
+
+/** Removes currency signs and codes, whose fit to the row's currency only the import checks. */
+const removeCurrency = (text: string): string =>
+  text.replaceAll(/\p{Sc}|\b(?!DR\b|CR\b)[A-Z]{3}\b|\bkr\b/giu, "").trim();
+
+/** Returns the forms in which every value is a number, those with a decimal point first; undefined if there is none. */
+export const findNumberForms = (values: Values): NumberForms | undefined => {
+  if (values.length === 0) return undefined;
+  if (values.some((value) => typeof value !== "number" && typeof value !== "string")) {
+    return undefined;
+  }
+  const texts = values.filter((value) => typeof value === "string").map((text) => text.trim());
+  if (texts.every(isPlainDecimal)) return { isPlain: true, forms: [{ decimal: "." }] };
+  const negative = texts.some(isMarked) ? ("DR/CR" as const) : undefined;
+  const bare = texts.map(removeCurrency);
+  const forms = ([".", ","] as const).flatMap((decimal): NumberForm[] => {
+    const sign = bare.map((text) => THOUSANDS.exec(text)?.[1]).find((one) => one !== undefined);
+    const thousands = sign === undefined || sign === decimal ? undefined : toThousands(sign);
+    const form = { decimal, thousands, negative };
+    return bare.every((text) => "decimal" in readAmount(text, { form })) ? [form] : [];
+  });
+  return forms.length === 0 ? undefined : { isPlain: false, forms };
+};
+
+const toThousands = (sign: string): string => {
+  if (sign === "’") return "'";
+  return /[\u00A0\u2009\u202F]/.test(sign) ? " " : sign;
+};
+
+const SIGN_MARKS: Readonly<Record<string, readonly string[]>> = {
+  debit: ["D", "DR", "DB", "DEBIT", "DBIT", "S", "SOLL", "DEBE", "DARE", "AF", "-"],
+  credit: ["C", "CR", "CREDIT", "CRDT", "H", "HABEN", "HABER", "AVERE", "BIJ", "+"],
+};
+
+/** Returns the marks of debits and of credits of a column that has nothing else; undefined for another column. */
+export const findSignMarks = (
+  values: Values,
+): { debit: string[]; credit: string[] } | undefined => {
+  const marks = [...new Set(values.map((value) => String(value).trim()))];
+  const of = (side: string) =>
+    marks.filter((mark) => SIGN_MARKS[side]?.includes(mark.toUpperCase()));
+  const [debit, credit] = [of("debit"), of("credit")];
+  const isAll = marks.length > 0 && debit.length + credit.length === marks.length;
+  return isAll ? { debit, credit } : undefined;
+};
+
+const TYPES: Readonly<Record<string, string>> = {
+  invoice: "invoice inv rechnung re rg rv facture fa factura fattura factuur in",
+  credit_note:
+    "creditnote creditmemo credit cn cm gutschrift gu rechnungskorrektur avoir notedecredit abono notadecredito " +
+    "notadicredito creditnota creditfactuur",
+};
+
+const TYPE_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(TYPES).flatMap(([type, words]) =>
+    words.split(" ").map((word): [string, string] => [word, type]),
+  ),
+);
+
+/** Returns what the values of a column of document types mean; undefined if one is unknown. */
+export const findDocumentTypes = (values: Values): Record<string, string> | undefined => {
+  const distinct = [...new Set(values.map((value) => String(value).trim()))];
+  const known = distinct.flatMap((value): [string, string][] => {
+    const plain = value
+      .normalize("NFD")
+      .replaceAll(/[^A-Za-z]/g, "")
+      .toLowerCase();
+    const type = TYPE_OF.get(plain);
+    return type === undefined ? [] : [[value, type]];
+  });
+  return known.length > 0 && known.length === distinct.length
+    ? Object.fromEntries(known)
+    : undefined;
+};

@@ -1,0 +1,74 @@
+/** What a number format makes of a number. */
+export type NumberFormat = {
+  kind: "number" | "date" | "time";
+  /** The least number of digits, where zeros are shown in front. */
+  digits: number;
+};
+
+const PLAIN: NumberFormat = { kind: "number", digits: 1 };
+const DATE: NumberFormat = { kind: "date", digits: 1 };
+const TIME: NumberFormat = { kind: "time", digits: 1 };
+
+// Formats with numbers instead of codes (ECMA-376 part 1, 18.8.30); 27 to 36 and 50 to 58 are dates in East Asia.
+const DATES = [14, 15, 16, 17, 22];
+const TIMES = [18, 19, 20, 21, 45, 46, 47];
+
+/** Returns a format without a code by its number. */
+export const STANDARD_FORMATS = (id: number): NumberFormat => {
+  if (DATES.includes(id) || (id >= 27 && id <= 36) || (id >= 50 && id <= 58)) return DATE;
+  return TIMES.includes(id) ? TIME : PLAIN;
+};
+
+// Quoted text, escaped characters, widths and fillings, and conditions, colours and languages in brackets.
+const LITERALS = /"[^"]*"|\\.|[_*].|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi;
+
+/** Describes the format code of a style by its first section, which is that of positive numbers. */
+export const describeFormat = (code: string): NumberFormat => {
+  const [section = ""] = code.slice(0, 1000).replaceAll(LITERALS, "").split(";");
+  const letters = section.toLowerCase().replaceAll(/general|standard|am\/pm|a\/p/g, "");
+  if (/[yd]/.test(letters)) return DATE;
+  const isTime = /[hs]/.test(letters);
+  if (letters.includes("m")) return isTime ? TIME : DATE;
+  if (isTime) return TIME;
+  return { kind: "number", digits: /^0{2,}$/.test(section.trim()) ? section.trim().length : 1 };
+};
+
+const DAY_MS = 86_400_000;
+const SECONDS = 86_400;
+/** December 31, 9999. */
+const LAST_SERIAL = 2_958_465;
+const LEAP_BUG = 60;
+
+/**
+ * Converts a serial number to a day and, if it has a fraction, a time (ECMA-376 part 1, 18.17.4). Undefined for a
+ * number that is no day: serials of 1900 count the day February 29, 1900, which did not exist.
+ */
+export const convertSerial = (
+  serial: number,
+  is1904: boolean,
+): { day: string; time: string | undefined } | undefined => {
+  const seconds = Math.round(serial * SECONDS);
+  const days = Math.floor(seconds / SECONDS);
+  const first = is1904 ? 0 : 1;
+  if (!(days >= first) || days > LAST_SERIAL || (!is1904 && days === LEAP_BUG)) return undefined;
+  const shift = !is1904 && days < LEAP_BUG ? 1 : 0;
+  const epoch = is1904 ? Date.UTC(1904, 0, 1) : Date.UTC(1899, 11, 30);
+  const text = new Date(epoch + (days + shift) * DAY_MS + (seconds % SECONDS) * 1000).toISOString();
+  return { day: text.slice(0, 10), time: seconds % SECONDS === 0 ? undefined : text.slice(11, 19) };
+};
+
+const SIGNIFICANT_DIGITS = 15;
+const MOST_DECIMALS = 6;
+const TAIL = 1e-9;
+
+/**
+ * Returns a number as spreadsheets show it: with at most 15 significant digits, and without the tail that sums of
+ * binary fractions leave (20.499999999999996 is 20.5).
+ */
+export const roundTail = (value: number): number => {
+  const shown = Number(value.toPrecision(SIGNIFICANT_DIGITS));
+  const scale = 10 ** MOST_DECIMALS;
+  const rounded = Math.round(shown * scale) / scale;
+  const isTail = rounded !== shown && Math.abs(rounded - shown) <= TAIL * Math.abs(shown);
+  return isTail && Math.abs(shown) < Number.MAX_SAFE_INTEGER / scale ? rounded : shown;
+};
