@@ -7,7 +7,7 @@ export type Balance = { currencyCode: string | null; amount: number | null };
 
 type Typed = Pick<Document, "document_type">;
 
-/** A credit note reduces what is owed, whatever the sign in which its amount was sent. */
+/** A credit note reduces the balance of its account, also if its amount was sent without a sign. */
 const signed = ({ document_type }: Typed, amount: number | null): number | null =>
   document_type === "credit_note" && amount !== null && amount > 0 ? -amount : amount;
 

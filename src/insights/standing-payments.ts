@@ -1,4 +1,4 @@
-/** What tells whether a row of cash application still stands. */
+/** The fields of a row of cash application that tell whether it still stands. */
 export type Reversible = {
   documentNumber?: unknown;
   currencyCode?: unknown;

@@ -7,14 +7,25 @@ import { fillPayments } from "../../bench/platform/payment-rows.ts";
 import { parseDisputeSummary } from "../../src/contract/insights/dispute-summary.ts";
 import { parseDocumentSummary } from "../../src/contract/insights/document-summary.ts";
 import { parsePaymentSummary } from "../../src/contract/insights/payment-summary.ts";
-import { findAccountNumbers } from "../../src/platform/store/accounts.ts";
+import { findAccountNumbers, findAccountsNamed } from "../../src/platform/store/accounts.ts";
 import {
   countDisputes,
   type DisputeFilter,
   selectDisputes,
 } from "../../src/platform/store/disputes.ts";
 import { findNamed } from "../../src/platform/store/disputes-by-name.ts";
+import { findCreditsOf, findDocumentsByKeys } from "../../src/platform/store/documents.ts";
 import { findDocumentPlaces } from "../../src/platform/store/listed-documents.ts";
+import {
+  findPayerAccounts,
+  hasWaiting,
+  readDeductions,
+  readPaymentRows,
+  readReferencedPayments,
+  readReturnsOf,
+  readWaiting,
+  sumApplied,
+} from "../../src/platform/store/payment-matching.ts";
 import { findLastSeq } from "../../src/platform/store/payments.ts";
 import { selectRows, summarizePayments } from "../../src/platform/store/payments/summary.ts";
 import type { Db } from "../../src/platform/store/port.ts";
@@ -225,6 +236,45 @@ const SUMMARIES: Case[] = [
   ],
 ];
 
+const MATCHES: Case[] = [
+  [
+    "documents by their keys",
+    (db) => findDocumentsByKeys(db, TENANT, { keys: ["BILL7MADE"], numbers: ["bill 7 made"] }),
+    "number_key",
+    FEW,
+  ],
+  ["credits of an invoice", (db) => findCreditsOf(db, TENANT, ["1"]), "applies_to_key", FEW],
+  ["accounts of a name", (db) => findAccountsNamed(db, TENANT, ["a"]), "name_folded", FEW],
+  ["accounts of payers", (db) => findPayerAccounts(db, TENANT, ["a|1"]), "<expr>", FEW],
+  [
+    "rows of payments",
+    (db) => readPaymentRows(db, TENANT, ["payment-5", "payment-6"]),
+    "payment_id_folded",
+    FEW,
+  ],
+  ["returns of a payment", (db) => readReturnsOf(db, TENANT, ["1"]), "returned_payment_id", FEW],
+  [
+    "payments of a reference",
+    (db) => readReferencedPayments(db, TENANT, ["1"]),
+    "payment_reference_folded",
+    FEW,
+  ],
+  ["waiting rows", (db) => readWaiting(db, TENANT, ["1"], { most: PAGE }), "waiting_key", FEW],
+  ["whether a row waits", (db) => hasWaiting(db, TENANT, ["1"]), "waiting_key", FEW],
+  [
+    "sums of documents",
+    (db) => sumApplied(db, TENANT, ["document-0000005"], ["payment-5"]),
+    "document_number_folded",
+    FEW,
+  ],
+  [
+    "deductions of documents",
+    (db) => readDeductions(db, TENANT, ["document-0000005"]),
+    "document_number_folded",
+    FEW,
+  ],
+];
+
 const openLogged = ({ environment }: Database, log: (event: LogEvent) => void): Db => {
   const { DATABASE_URL: url, RECEIVABLES_DATA: folder = "" } = environment;
   const dialect =
@@ -289,16 +339,19 @@ describe.each(dialects)("plans of lists and summaries ($name)", (one) => {
   };
 
   verifies("IN-74");
-  it.each([...LISTS, ...SUMMARIES])("finds %s by an index", async (_name, act, column, most) => {
-    const accesses = await readAll(act);
-    expect(accesses.length).toBeGreaterThan(0);
-    expect(accesses.filter(({ columns }) => !columns.includes("tenant_id"))).toEqual([]);
-    expect(accesses.filter(({ rows }) => rows > most)).toEqual([]);
-    const isFound = accesses.some(({ columns }) => columns.includes(column));
-    expect(isFound || column === "" || one.name === "postgres", JSON.stringify(accesses)).toBe(
-      true,
-    );
-  });
+  it.each([...LISTS, ...SUMMARIES, ...MATCHES])(
+    "finds %s by an index",
+    async (_name, act, column, most) => {
+      const accesses = await readAll(act);
+      expect(accesses.length).toBeGreaterThan(0);
+      expect(accesses.filter(({ columns }) => !columns.includes("tenant_id"))).toEqual([]);
+      expect(accesses.filter(({ rows }) => rows > most)).toEqual([]);
+      const isFound = accesses.some(({ columns }) => columns.includes(column));
+      expect(isFound || column === "" || one.name === "postgres", JSON.stringify(accesses)).toBe(
+        true,
+      );
+    },
+  );
 
   it.runIf(one.name === "sqlite")("knows the size of every index of a large table", async () => {
     const { rows } = await sql<{ name: string }>`select i.name from sqlite_master as i

@@ -45,7 +45,8 @@ export const findDocumentsByKeys = async (
   if (all.length === 0) return [];
   const { isAmongKeys } = getDialect(db);
   const select = (column: string, sought: readonly string[]) =>
-    sql`select * from documents where tenant_id = ${tenantId} and ${isAmongKeys(column, sought)}`;
+    sql`select * from documents where tenant_id = ${tenantId} and ${sql.ref(column)} is not null
+      and ${isAmongKeys(column, sought)}`;
   // One index each: a condition with "or" would read all documents of the tenant.
   const parts = [
     select("document_number", all),
@@ -68,6 +69,7 @@ export const findCreditsOf = (
     .selectAll()
     .where("tenant_id", "=", tenantId)
     .where("document_type", "=", "credit_note")
+    .where("applies_to_key", "is not", null)
     .where(getDialect(db).isAmongKeys("applies_to_key", keys))
     .execute();
 

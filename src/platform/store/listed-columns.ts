@@ -39,7 +39,7 @@ type DocumentColumns = Pick<
   "document_type" | "due_on" | "invoice_on" | "balance" | "balance_currency" | "search_text"
 >;
 
-/** A credit note reduces what is owed, whatever the sign in which its amount was sent. */
+/** A credit note reduces the balance of its account, also if its amount was sent without a sign. */
 const toBalance = (
   { document_type }: Pick<StoredDocument, "document_type">,
   amount: number | undefined,

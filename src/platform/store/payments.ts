@@ -163,9 +163,9 @@ export const findRowsBySeq = async (
   return rows;
 };
 
-/** What is stored of the match of a row, beside its fields. */
+/** The record of the match of a row, beside its fields. */
 export type Matching = {
-  /** What the sender said in the fields that a match sets, as JSON. */
+  /** The words of the sender in the fields that a match sets, as JSON. */
   said: string;
   /** When the row was applied to its document, as a timestamp; null if it is not. */
   appliedAt: string | null;

@@ -11,7 +11,7 @@ const isPaying = (line: Line): boolean => {
   return paper !== undefined && !paper.isCredit && (line.share === undefined || line.share.gt(0));
 };
 
-/** What a line takes away: a credit that is used, an adjustment of no document, a deduction from a paid invoice. */
+/** Returns the amount that a line takes away: a credit that is used, an adjustment of no document, a deduction from a paid invoice. */
 const findTaken = (line: Line): Big => {
   const { share, name } = line;
   const paper = paperOf(line);

@@ -3,7 +3,7 @@ import type { NewEntry } from "../../../store/audit-entries.ts";
 /** Ids that an entry names; of more payments it has the number. */
 const MOST_NAMED = 20;
 
-/** What an audit entry says of payments that were matched again. */
+/** Returns the metadata of the audit entry of payments that were matched again. */
 export const describeMatched = (paymentIds: readonly string[]): NewEntry["metadata"] => ({
   payments: paymentIds.length,
   paymentIds: paymentIds.slice(0, MOST_NAMED).join(" "),

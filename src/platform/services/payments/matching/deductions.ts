@@ -1,6 +1,6 @@
 import type { NewPayment } from "../../../store/payments.ts";
 import { replacePayments } from "../../../store/payments.ts";
-import { readDeductions, readReturnsOf } from "../../../store/payments/matching.ts";
+import { readDeductions, readReturnsOf } from "../../../store/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { openOf, readLedger } from "./ledger.ts";
 import type { Settling } from "./returns.ts";

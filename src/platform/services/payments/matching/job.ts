@@ -5,7 +5,7 @@ import type { Job, JobKind } from "../../../jobs/job.ts";
 import { appendEntries } from "../../../store/audit-chain.ts";
 import { findDocument } from "../../../store/documents.ts";
 import { addJobOnce } from "../../../store/jobs.ts";
-import { hasWaiting } from "../../../store/payments/matching.ts";
+import { hasWaiting } from "../../../store/payment-matching.ts";
 import type { Db, Store } from "../../../store/port.ts";
 import type { DocumentRow } from "../../../store/tables.ts";
 import { createMatchEntry } from "./audit.ts";

@@ -1,7 +1,7 @@
 import type Big from "big.js";
 import { findCreditsOf, findDocumentsByKeys } from "../../../store/documents.ts";
 import { toNumberKey } from "../../../store/number-key.ts";
-import { type Applied, sumApplied } from "../../../store/payments/matching.ts";
+import { type Applied, sumApplied } from "../../../store/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import type { DocumentRow } from "../../../store/tables.ts";
 import { parseDocument } from "../../ingest/stored.ts";

@@ -15,7 +15,7 @@ export type Line = {
   said: Values;
   /** The number of a document that the sender named; absent if none was named. */
   name: string | undefined;
-  /** What the sender says is paid; absent if unknown. Negative for a credit that is used, or a deduction. */
+  /** The amount that is paid according to the sender; absent if unknown. Negative for a credit that is used, or a deduction. */
   share: Big | undefined;
   discount: Big;
   deduction: Big;
@@ -49,7 +49,7 @@ export const toLine = (row: NewPayment, said: Values, values: Values): Line => (
   applied: ZERO,
 });
 
-/** What a payment leaves for documents whose share the sender did not name. */
+/** Returns the money of a payment for documents whose share the sender did not name. */
 export const freeOf = ({ amount, lines }: Payment): Big =>
   atLeastZero(amount.minus(sum(lines.flatMap(({ share }) => share ?? []))));
 

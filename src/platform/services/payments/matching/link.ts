@@ -4,7 +4,7 @@ import {
   readReferencedPayments,
   readWaiting,
   WAITING_RETURN,
-} from "../../../store/payments/matching.ts";
+} from "../../../store/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { isReturn } from "./lines.ts";
 import { listMentions } from "./mentions.ts";

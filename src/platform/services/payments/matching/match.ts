@@ -1,6 +1,6 @@
 import { findAccounts } from "../../../store/accounts.ts";
 import type { NewPayment } from "../../../store/payments.ts";
-import { readPaymentRows, readReturnsOf } from "../../../store/payments/matching.ts";
+import { readPaymentRows, readReturnsOf } from "../../../store/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { readTenant } from "../../../store/tenants.ts";
 import { allocate } from "./allocate.ts";
@@ -30,7 +30,7 @@ const toPayment = (id: string, lines: Line[]): Payment => {
   };
 };
 
-/** What a remittance names that does not add up is suggested. */
+/** The documents of a remittance that does not add up are suggested. */
 const DOUBTED = { isSuggested: true, confidence: 0.3 };
 
 const matchPayment = (payment: Payment, ledger: Ledger, payers: Payers): void => {

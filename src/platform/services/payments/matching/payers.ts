@@ -1,6 +1,6 @@
 import { findAccounts, findAccountsNamed } from "../../../store/accounts.ts";
 import { fold } from "../../../store/fold.ts";
-import { findPayerAccounts } from "../../../store/payments/matching.ts";
+import { findPayerAccounts } from "../../../store/payment-matching.ts";
 import { toPayerKey } from "../../../store/payments/payer-key.ts";
 import type { Db } from "../../../store/port.ts";
 import { listAccountMentions } from "./mentions.ts";

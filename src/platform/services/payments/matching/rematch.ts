@@ -1,5 +1,5 @@
 import { type NewPayment, replacePayments } from "../../../store/payments.ts";
-import { readPaymentRows, readReturnsOf, readWaiting } from "../../../store/payments/matching.ts";
+import { readPaymentRows, readReturnsOf, readWaiting } from "../../../store/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { settleDeductions } from "./deductions.ts";
 import { isReturn } from "./lines.ts";

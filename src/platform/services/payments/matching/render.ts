@@ -1,6 +1,6 @@
 import type Big from "big.js";
 import type { Matching, NewPayment } from "../../../store/payments.ts";
-import { WAITING_RETURN } from "../../../store/payments/matching.ts";
+import { WAITING_RETURN } from "../../../store/payment-matching.ts";
 import { openOf, type Paper } from "./ledger.ts";
 import { keyOf, type Line, type Payment } from "./lines.ts";
 import { amountOf, atLeastZero, sum, textOf, type Values, ZERO } from "./values.ts";
@@ -23,7 +23,7 @@ const isApplied = (payment: Payment, line: Line, paper: Paper): boolean => {
 };
 
 /**
- * What a final payment left short. Final is one after which at most half as much is missing as it paid: instalments are
+ * Returns the amount by which a final payment was short. Final is one after which at most half as much is missing as it paid: instalments are
  * followed by others of about their size.
  */
 const findShortfall = (payment: Payment, line: Line, paper: Paper): Big => {

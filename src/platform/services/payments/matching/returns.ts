@@ -7,13 +7,13 @@ import {
   replacePayments,
   takeSeqs,
 } from "../../../store/payments.ts";
-import { readPaymentRows, readReturnsOf } from "../../../store/payments/matching.ts";
+import { readPaymentRows, readReturnsOf } from "../../../store/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { amountOf, atLeastZero, smallest, sum, textOf, type Values, ZERO } from "./values.ts";
 
 export type Settling = { tenantId: string; now: string };
 
-/** What a return takes back of a row: all that the row says of its document, or a part of the money. */
+/** The part of a row that a return takes back; `isWhole`: with its discount and deduction. */
 type Taken = { values: Values; applied: Big; isWhole: boolean };
 
 /** Marks rows that a return has beside the one of its file. */
@@ -37,7 +37,7 @@ const deriveFurtherId = (id: string, place: number): string => {
   ].join("-");
 };
 
-/** What earlier returns left of a payment: its rows with what is still applied, and its unapplied money. */
+/** A payment after earlier returns: its rows with the amounts that are still applied, and its unapplied money. */
 type Left = { rows: { values: Values; applied: Big }[]; unapplied: Big };
 
 const findLeft = (payment: readonly NewPayment[], before: readonly NewPayment[]): Left => {

@@ -22,7 +22,7 @@ const SAID = [
   "matchConfidence",
 ] as const;
 
-/** The methods and states of a former match are no words of the sender. */
+/** Rows of these were written by a bank's file: version 0.1.0 stored no words of the sender beside them. */
 const BANK_SOURCES: ReadonlySet<unknown> = new Set(["bai2", "camt054", "edi820"]);
 
 const pick = (values: Values, names: readonly string[]): Record<string, unknown> =>
@@ -30,7 +30,7 @@ const pick = (values: Values, names: readonly string[]): Record<string, unknown>
     names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
   );
 
-/** What version 0.1.0 stored of a row of a bank: amounts that it computed itself are left out. */
+/** Returns the words of the sender in a row that version 0.1.0 stored, without the amounts that it computed. */
 const readFormer = (values: Values): Record<string, unknown> => ({
   ...pick(values, ["invoiceNumber", "invoiceAmount", "discountTaken", "poNumber"]),
   ...(Number(values["appliedAmount"] ?? 0) === 0 ? {} : pick(values, ["appliedAmount"])),

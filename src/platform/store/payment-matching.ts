@@ -1,11 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
-import { getDialect } from "../dialect.ts";
-import { fold } from "../fold.ts";
-import type { NewPayment } from "../payments.ts";
-import type { Db } from "../port.ts";
-import type { PaymentRow } from "../tables.ts";
-import { readStoredValues } from "./columns.ts";
-import { PAYER_KEY } from "./payer-key.ts";
+import { getDialect } from "./dialect.ts";
+import { fold } from "./fold.ts";
+import type { NewPayment } from "./payments.ts";
+import type { Db } from "./port.ts";
+import type { PaymentRow } from "./tables.ts";
+import { readStoredValues } from "./payments/columns.ts";
+import { PAYER_KEY } from "./payments/payer-key.ts";
 
 /** The `waiting_key` of a return whose payment has not come. No key of a document contains a space. */
 export const WAITING_RETURN = "return of a payment";
@@ -44,7 +44,12 @@ const readIfAny = async (
 ): Promise<NewPayment[]> =>
   values.length === 0
     ? []
-    : readRows(db, tenantId, getDialect(db).isAmongKeys(column, values.map(fold)));
+    : readRows(
+        db,
+        tenantId,
+        sql`${sql.ref(column)} is not null
+          and ${getDialect(db).isAmongKeys(column, values.map(fold))}`,
+      );
 
 /** Reads all rows of payments, in the order of their numbers. */
 export const readPaymentRows = async (
@@ -82,7 +87,8 @@ export const readWaiting = (
   keys: readonly string[],
   { after = 0, most }: { after?: number; most: number },
 ): Promise<NewPayment[]> => {
-  const isWaiting = sql`${getDialect(db).isAmongKeys("waiting_key", keys)} and seq > ${after}`;
+  const isWaiting = sql`waiting_key is not null
+    and ${getDialect(db).isAmongKeys("waiting_key", keys)} and seq > ${after}`;
   return keys.length === 0
     ? Promise.resolve([])
     : readRows(
@@ -100,7 +106,9 @@ export const hasWaiting = async (
   keys: readonly string[],
 ): Promise<boolean> => {
   const { rows } = await sql`select 1 from cashapp_payments where tenant_id = ${tenantId}
-    and ${getDialect(db).isAmongKeys("waiting_key", keys)} limit 1`.execute(db);
+    and waiting_key is not null and ${getDialect(db).isAmongKeys("waiting_key", keys)} limit 1`.execute(
+    db,
+  );
   return rows.length > 0;
 };
 
@@ -197,10 +205,10 @@ export const findPayerAccounts = async (
   if (payers.length === 0) return [];
   const find = (extreme: "min" | "max") =>
     sql`(select ${sql.raw(extreme)}(account_number) from cashapp_payments
-      where tenant_id = ${tenantId} and ${PAYER_KEY} = k.value and account_number is not null)`;
+      where tenant_id = ${tenantId} and ${PAYER_KEY} = sought.value and account_number is not null)`;
   const { rows } = await sql<{ payer: string; first: string | null; last: string | null }>`
-    select k.value as payer, ${find("min")} as first, ${find("max")} as last
-    from (${getDialect(db).unnest(payers)}) as k`.execute(db);
+    select sought.value as payer, ${find("min")} as first, ${find("max")} as last
+    from (${getDialect(db).unnest(payers)}) as sought`.execute(db);
   return rows.flatMap(({ payer, first, last }) =>
     first === null || last === null ? [] : [{ payer, first, last }],
   );
