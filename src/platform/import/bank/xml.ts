@@ -91,17 +91,43 @@ export const detach = (element: Element): void => {
   if (place >= 0) siblings?.splice(place, 1);
 };
 
+const collect = (
+  { children }: Element,
+  path: readonly string[],
+  place: number,
+  found: Element[],
+): void => {
+  for (const child of children) {
+    if (child.name !== path[place]) continue;
+    if (place === path.length - 1) found.push(child);
+    else collect(child, path, place + 1, found);
+  }
+};
+
 /** Returns the elements at a path below an element. */
-export const findAll = (element: Element, ...path: readonly string[]): Element[] =>
-  path.reduce<Element[]>(
-    (found, name) => found.flatMap(({ children }) => children.filter((one) => one.name === name)),
-    [element],
-  );
+export const findAll = (element: Element, ...path: readonly string[]): Element[] => {
+  const found: Element[] = [];
+  collect(element, path, 0, found);
+  return found;
+};
+
+const findFirst = (
+  { children }: Element,
+  path: readonly string[],
+  place: number,
+): Element | undefined => {
+  for (const child of children) {
+    if (child.name !== path[place]) continue;
+    const found = place === path.length - 1 ? child : findFirst(child, path, place + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
 
 /** Returns the text of the first element at one of the paths, or "". */
 export const readText = (element: Element, ...paths: readonly string[]): string => {
   for (const path of paths) {
-    const text = findAll(element, ...path.split("/"))[0]?.text.trim() ?? "";
+    const text = findFirst(element, path.split("/"), 0)?.text.trim() ?? "";
     if (text !== "") return text;
   }
   return "";
