@@ -162,7 +162,7 @@ describe("BAI2 control totals", () => {
 
   it.each(["2", "3"])("refuses transactions in a group of status %s", async (status) => {
     await expect(read(bai2([{ cents: "100" }], { status }))).rejects.toThrow(
-      `line 4 stands in a group of status ${status}`,
+      `line 4 is in a group of status ${status}`,
     );
     expect((await read(bai2([], { status }))).warnings).toHaveLength(1);
   });

@@ -7,7 +7,7 @@ const NO_PAYMENT = "not a customer's payment";
 
 /**
  * Types of camt credits: ISO 20022 external code set of bank transaction codes (domain/family/sub-family), where `*`
- * stands for any domain and family, and purpose codes.
+ * matches any domain and family, and purpose codes.
  */
 export const CAMT_TYPES: readonly RecordType[] = [
   ...createTypeTable([

@@ -13,6 +13,8 @@ export type Element = {
 
 const MOST_DEPTH = 50;
 const LONGEST_TEXT = 100_000;
+// The types of sax do not know `strictEntities`.
+const PARSER_OPTIONS = { strictEntities: true, position: true };
 const WRAPPER = "documents";
 
 const local = (name: string): string => name.slice(name.indexOf(":") + 1);
@@ -23,9 +25,8 @@ const local = (name: string): string => name.slice(name.indexOf(":") + 1);
  * documents can follow each other.
  */
 export const createXmlReader = (closed: (element: Element) => void) => {
-  const options = { strictEntities: true, position: true };
-  const parser = sax.parser(true, options);
-  let isWrapped = false;
+  const parser = sax.parser(true, PARSER_OPTIONS);
+  let isOpen = false;
   let open: Element | undefined;
   let depth = 0;
   const place = (): string => `line ${parser.line + 1}`;
@@ -33,10 +34,8 @@ export const createXmlReader = (closed: (element: Element) => void) => {
     throw createMalformed(place(), message);
   };
   const opened = ({ name, attributes }: sax.Tag | sax.QualifiedTag): void => {
-    if (!isWrapped) {
-      isWrapped = true;
-      return;
-    }
+    // The first one is the wrapper.
+    if (!isOpen) return;
     depth += 1;
     if (depth > MOST_DEPTH) refuse(`is nested deeper than ${MOST_DEPTH} levels`);
     const element: Element = {
@@ -75,6 +74,7 @@ export const createXmlReader = (closed: (element: Element) => void) => {
   });
   // The parser expects one root, so that documents that follow each other are wrapped in one.
   parser.write(`<${WRAPPER}>`);
+  isOpen = true;
   return {
     write: (text: string): void => void parser.write(text),
     end: (): void => {
