@@ -17,8 +17,10 @@ import { matchesIfNoneMatch } from "../src/platform/http/etag.ts";
 import { readBai2 } from "../src/platform/import/bank/bai2.ts";
 import { readCamt } from "../src/platform/import/bank/camt.ts";
 import { readEdi820 } from "../src/platform/import/bank/edi820.ts";
+import { readMt940 } from "../src/platform/import/bank/mt940.ts";
 import type { ReadBankFile } from "../src/platform/import/bank/file.ts";
 import { createCsvReader } from "../src/platform/import/csv.ts";
+import { detectContent } from "../src/platform/import/detect.ts";
 import { readLines } from "../src/platform/import/lines.ts";
 import { createNdjsonReader } from "../src/platform/import/ndjson.ts";
 import type { Reader } from "../src/platform/import/rows.ts";
@@ -225,6 +227,24 @@ const SCANNERS: [string, Scan, Payload[]][] = [
       [`${ISA}ST*820*1~`, "RMR*IV*1**1~"],
       [`${ISA}ST*820*1~RMR`, "*"],
     ],
+  ],
+  [
+    "MT940",
+    readBank(readMt940),
+    [
+      ":20:a\n",
+      "{1:}{4:",
+      [":20:a\n:60F:C260101EUR1,\n:61:260101C1,NTRF", "/"],
+      [":20:a\n:60F:C260101EUR1,\n:61:260101C1,NTRFa\n:86:166?20", "EREF+"],
+      [":20:a\n:60F:C260101EUR1,\n:61:260101C1,NTRFa\n:86:166", "?20"],
+      [":20:a\n:60F:C260101EUR1,\n:61:260101C1,NTRFa\n:86:", "/EREF/"],
+      [":20:a\n:60F:C260101EUR1,\n:61:260101C1,NTRFa\n:86:a", "\nb"],
+    ],
+  ],
+  [
+    "kinds of files",
+    (text) => detectContent(Buffer.from(text)),
+    ["ISA", "ISA*00*ST*", " ", "<", "<a:", ":20:\n", "01,", ["UNA:", "UNH+"]],
   ],
   [
     "camt",

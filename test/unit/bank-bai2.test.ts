@@ -162,7 +162,7 @@ describe("BAI2 control totals", () => {
 
   it.each(["2", "3"])("refuses transactions in a group of status %s", async (status) => {
     await expect(read(bai2([{ cents: "100" }], { status }))).rejects.toThrow(
-      `line 4 stands in a group of status ${status}`,
+      `line 4 is in a group of status ${status}`,
     );
     expect((await read(bai2([], { status }))).warnings).toHaveLength(1);
   });
@@ -181,12 +181,11 @@ describe("BAI2 identity", () => {
     const same = { cents: "500", bank: "R" };
     const { payments } = await read(
       bai2([
-        ...[
-          same,
-          same,
-          { type: "115", cents: "450000", funds: "S,1,2,3", bank: "BNK", text: "LOCKBOX 5" },
-        ],
-        ...[same, { type: "354", cents: "7", bank: "I" }],
+        same,
+        same,
+        { type: "115", cents: "450000", funds: "S,1,2,3", bank: "BNK", text: "LOCKBOX 5" },
+        same,
+        { type: "354", cents: "7", bank: "I" },
         "16,142,12345,Z,REF/\n88,CUST,more text, with a comma\n88,and more",
       ]),
     );

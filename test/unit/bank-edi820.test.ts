@@ -96,15 +96,16 @@ describe("820 remittances", () => {
   verifies("MN-13");
   it("binds notes and references to their own remittance or entity", async () => {
     const lines = await linesOf(
-      ...["NTE*ADD*entity one", "RMR*IV*I1**1000", "NTE*ADD*about I1", "REF*ZZ*Z1*free text"],
-      ...[
-        "IT1*1",
-        "REF*QI*ITEM-1",
-        "RMR*IV*I2**500.75",
-        "ENT*2",
-        "NTE*ADD*entity two",
-        "RMR*IV*I3**0",
-      ],
+      "NTE*ADD*entity one",
+      "RMR*IV*I1**1000",
+      "NTE*ADD*about I1",
+      "REF*ZZ*Z1*free text",
+      "IT1*1",
+      "REF*QI*ITEM-1",
+      "RMR*IV*I2**500.75",
+      "ENT*2",
+      "NTE*ADD*entity two",
+      "RMR*IV*I3**0",
     );
     expect(lines?.map((cells) => cells["remittanceText"])).toEqual([
       "entity one / about I1 / free text / Z1 / ITEM-1",

@@ -1,6 +1,6 @@
 import { describeSet } from "./bank/x12-sets.ts";
 
-/** What a file is by its content; `foreign` names a kind that is not imported. */
+/** The kind of a file by its content; `foreign` names a kind that is not imported. */
 export type Content =
   | "zip"
   | "xlsx"

@@ -60,7 +60,7 @@ export const parseTransaction = (line: number, content: string): Transaction => 
 };
 
 /**
- * Adds up the amounts of a 03 record with its continuations; undefined if its fields cannot be told apart. BAI2 2005,
+ * Adds up the amounts of a 03 record with its continuations; undefined if its fields are unreadable. BAI2 2005,
  * 03 record: account, currency, then type code, amount, item count and funds type with its own fields, repeated.
  */
 export const sumSummary = (content: string): bigint | undefined => {

@@ -48,68 +48,87 @@ const compare = (level: Level, trailer: Trailer): bigint | undefined => {
   return named ?? sum;
 };
 
+/** Adds a part to the level above; a sum that could not be read makes that one unknown, too. */
+const addPart = (level: Level | undefined, sum: bigint | undefined): void => {
+  if (level === undefined) return;
+  level.parts += 1;
+  level.sum = level.sum === undefined || sum === undefined ? undefined : level.sum + sum;
+};
+
 /**
  * Checks the control totals of a file. BAI2 2005: record 49 has the sum of all amounts in the 03, 16 and 88 records of
  * its account, 98 that of the accounts and 99 that of the groups; each has the number of its records, itself included.
  */
-export const createBai2Totals = (warn: Warn) => {
-  let account: Level | undefined;
-  let group: Level | undefined;
-  let file = open("file");
-  const addTo = (level: Level | undefined, sum: bigint | undefined): void => {
-    if (level === undefined) return;
-    level.parts += 1;
-    level.sum = level.sum === undefined || sum === undefined ? undefined : level.sum + sum;
-  };
-  const missEnd = (level: Level | undefined, line: number): void => {
-    if (level !== undefined) warn(`line ${line}`, `begins before the ${level.name} has ended`);
-  };
-  return {
-    /** Counts a record, after its level was opened and before it is closed. */
-    record(): void {
-      file.records += 1;
-      if (group !== undefined) group.records += 1;
-      if (account !== undefined) account.records += 1;
-    },
-    amount(digits: bigint | undefined): void {
-      if (account?.sum === undefined) return;
-      account.sum = digits === undefined ? undefined : account.sum + digits;
-    },
-    openFile(): void {
-      file = open("file");
-      group = undefined;
-      account = undefined;
-    },
-    openGroup(line: number): void {
-      this.leaveAccount(line);
-      missEnd(group, line);
-      if (group !== undefined) addTo(file, group.sum);
-      group = open("group");
-    },
-    openAccount(line: number): void {
-      this.leaveAccount(line);
-      account = open("account");
-    },
-    leaveAccount(line: number): void {
-      missEnd(account, line);
-      if (account !== undefined) addTo(group, account.sum);
-      account = undefined;
-    },
-    closeAccount(line: number, fields: readonly string[], currency: string): void {
-      if (account === undefined) return;
-      addTo(group, compare(account, { line, fields, currency, warn }));
-      account = undefined;
-    },
-    closeGroup(line: number, fields: readonly string[], currency: string): void {
-      this.leaveAccount(line);
-      if (group === undefined) return;
-      addTo(file, compare(group, { line, fields, currency, warn }));
-      group = undefined;
-    },
-    closeFile(line: number, fields: readonly string[]): void {
-      this.leaveAccount(line);
-      missEnd(group, line);
-      compare(file, { line, fields, currency: "", warn });
-    },
-  };
-};
+export class Bai2Totals {
+  readonly #warn: Warn;
+  #account: Level | undefined;
+  #group: Level | undefined;
+  #file = open("file");
+
+  constructor(warn: Warn) {
+    this.#warn = warn;
+  }
+
+  /** Counts a record, after its level was opened and before it is closed. */
+  record(): void {
+    for (const level of [this.#file, this.#group, this.#account]) {
+      if (level !== undefined) level.records += 1;
+    }
+  }
+
+  amount(digits: bigint | undefined): void {
+    const account = this.#account;
+    if (account?.sum === undefined) return;
+    account.sum = digits === undefined ? undefined : account.sum + digits;
+  }
+
+  openFile(): void {
+    this.#file = open("file");
+    this.#group = undefined;
+    this.#account = undefined;
+  }
+
+  openGroup(line: number): void {
+    this.#leaveAccount(line);
+    this.#leaveGroup(line);
+    this.#group = open("group");
+  }
+
+  openAccount(line: number): void {
+    this.#leaveAccount(line);
+    this.#account = open("account");
+  }
+
+  closeAccount(line: number, fields: readonly string[], currency: string): void {
+    if (this.#account === undefined) return;
+    addPart(this.#group, compare(this.#account, { line, fields, currency, warn: this.#warn }));
+    this.#account = undefined;
+  }
+
+  closeGroup(line: number, fields: readonly string[], currency: string): void {
+    this.#leaveAccount(line);
+    if (this.#group === undefined) return;
+    addPart(this.#file, compare(this.#group, { line, fields, currency, warn: this.#warn }));
+    this.#group = undefined;
+  }
+
+  closeFile(line: number, fields: readonly string[]): void {
+    this.#leaveAccount(line);
+    this.#leaveGroup(line);
+    compare(this.#file, { line, fields, currency: "", warn: this.#warn });
+  }
+
+  #leaveAccount(line: number): void {
+    if (this.#account === undefined) return;
+    this.#warn(`line ${line}`, "begins before the account has ended");
+    addPart(this.#group, this.#account.sum);
+    this.#account = undefined;
+  }
+
+  #leaveGroup(line: number): void {
+    if (this.#group === undefined) return;
+    this.#warn(`line ${line}`, "begins before the group has ended");
+    addPart(this.#file, this.#group.sum);
+    this.#group = undefined;
+  }
+}

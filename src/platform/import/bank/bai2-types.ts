@@ -6,7 +6,7 @@ import { createTypeRules, type FindType, type RecordType } from "./types.ts";
 /** Types of BAI2 transactions that are imported (credits, and debits that return them) or left out. */
 export const BAI2_TYPES: readonly RecordType[] = [...BAI2_CREDITS, ...BAI2_DEBITS];
 
-// Appendix A: these credit types are totals ("Summary" level), which stand in 03 records.
+// Appendix A: these credit types are totals ("Summary" level), which belong into 03 records.
 const SUMMARIES: ReadonlySet<string> = new Set(
   (
     "100 101 105 106 107 109 110 120 130 131 140 146 150 160 162 163 167 170 178 180 182 185 186 188 190 200 205 207 " +

@@ -1,7 +1,7 @@
 import { type Line, readLines } from "../lines.ts";
 import { parseDigits, parseTransaction, sumSummary, type Transaction } from "./bai2-fields.ts";
 import { type Account, leaveOut, toItem, type TransactionContext } from "./bai2-entry.ts";
-import { createBai2Totals } from "./bai2-totals.ts";
+import { Bai2Totals } from "./bai2-totals.ts";
 import { createBai2Rules, type Bai2Rule } from "./bai2-types.ts";
 import type { BankItem, Message } from "./entry.ts";
 import {
@@ -50,7 +50,7 @@ class Bai2Reader {
   readonly #warn: Warn;
   readonly #ids: PaymentIds;
   readonly #findRule: (type: string) => Bai2Rule;
-  readonly #totals: ReturnType<typeof createBai2Totals>;
+  readonly #totals: Bai2Totals;
   readonly #warnedTypes = new Set<string>();
   #isOpen = false;
   #ended = false;
@@ -65,7 +65,7 @@ class Bai2Reader {
     this.#warn = warn;
     this.#ids = ids;
     this.#findRule = findRule;
-    this.#totals = createBai2Totals(warn);
+    this.#totals = new Bai2Totals(warn);
   }
 
   line({ number, text }: Line): BankItem[] {
@@ -223,7 +223,7 @@ class Bai2Reader {
     if (meaning !== undefined) {
       throw createMalformed(
         `line ${line}`,
-        `stands in a group of status ${status} (${meaning}, line ${group.line}), which changes what an earlier file said; ask the bank for the complete data`,
+        `is in a group of status ${status} (${meaning}, line ${group.line}), which changes what an earlier file said; ask the bank for the complete data`,
       );
     }
     if (rule.take && !rule.isListed && !this.#warnedTypes.has(type)) {

@@ -135,7 +135,7 @@ const buildPayment = (
   };
 };
 
-/** Merges transactions that cannot be told apart by amounts; their texts, references and documents stay. */
+/** Merges transactions whose amounts are unknown; their texts, references and documents stay. */
 const mergeTransactions = (
   { element }: EntryContext,
   transactions: readonly Transaction[],

@@ -6,7 +6,7 @@ export type Money = { value: Big; currency: string };
 
 /**
  * Parses the amount of an element. ISO 20022, ActiveCurrencyAndAmount: an amount is never negative, its direction
- * stands in CdtDbtInd.
+ * is in CdtDbtInd.
  */
 export const parseMoney = ({ text, attributes, line, name }: Element): Money => {
   const value = parseDecimal(text);

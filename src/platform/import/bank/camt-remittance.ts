@@ -166,7 +166,7 @@ const toLines = (one: Structured): RemittanceLine[] => {
 
 export type Remittance = {
   lines: RemittanceLine[];
-  /** Texts of no document; those of documents stand in their lines. */
+  /** Texts of no document; those of documents are in their lines. */
   texts: string[];
   references: string[];
   /** The first creditor reference. */

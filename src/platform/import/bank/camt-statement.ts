@@ -40,7 +40,7 @@ const readBalanceCode = (balance: Element): string =>
 const CLOSING = ["CLBD", "ITBD", "CLAV", "ITAV"];
 
 const parseDay = (text: string, line: number): string => {
-  // The day that was written counts, whatever time and offset follow it.
+  // The day counts as written, and the time and offset after it are ignored.
   const day = parseIsoDay(text.slice(0, 10));
   if (day === undefined) throw createMalformed(`line ${line}`, `has the date ${text.slice(0, 30)}`);
   return day;

@@ -7,7 +7,7 @@ const NO_PAYMENT = "not a customer's payment";
 
 /**
  * Types of camt credits: ISO 20022 external code set of bank transaction codes (domain/family/sub-family), where `*`
- * stands for any domain and family, and purpose codes.
+ * matches any domain and family, and purpose codes.
  */
 export const CAMT_TYPES: readonly RecordType[] = [
   ...createTypeTable([
@@ -177,7 +177,10 @@ const judgeDebit = (facts: Facts, find: FindType): Verdict => {
   const isReturn = isReversal || returnReason !== undefined || isReturningDebit(codes);
   const isNamed = rule?.reason === "named by the import map";
   if (isNamed ? rule.take : isReturn) {
-    return { as: "return", reason: returnReason || rule?.name || type };
+    // The names of ordinary families say nothing about a return.
+    const isTelling = rule !== undefined && (!rule.take || RETURNED_GVC.has(codes.gvc));
+    const name = isTelling ? rule.name : isReversal ? "reversal" : type;
+    return { as: "return", reason: returnReason || name };
   }
   const reason = "a debit, not the return of a customer's payment";
   return { as: "out", type, reason, isGivenBack: false };

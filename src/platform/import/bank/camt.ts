@@ -220,7 +220,7 @@ const decodeChunk = (decoder: InstanceType<typeof TextDecoder>, chunk?: Uint8Arr
   }
 };
 
-/** Reads the entries of camt messages, which can follow each other or stand in an envelope. */
+/** Reads the entries of camt messages, which can follow each other or be in an envelope. */
 export const readCamt: ReadBankFile = async function* readCamt(bytes, warn, options) {
   const ids = createPaymentIds("camt");
   const reader = new CamtReader(warn, ids, createTypeRules(CAMT_TYPES, options));

@@ -99,7 +99,7 @@ export class Edi820Set {
   #entity: string[] = [];
   /** The open remittance, to which an ADX belongs. */
   #document: Document | undefined;
-  /** What NTE and REF belong to; undefined for the header, an entity, or an item of a document. */
+  /** The owner of the next NTE and REF; undefined for the header, an entity, or an item of a document. */
   #owner: Document | Adjustment | undefined;
   #isItem = false;
 

@@ -11,7 +11,7 @@ export type Message = {
   identity: readonly string[];
 };
 
-/** What the sender says about one document, or about no document; the values are fields of the catalogue. */
+/** A part of a remittance, about one document or about none; the values are fields of the catalogue. */
 export type RemittanceLine = {
   line: number;
   /**
@@ -79,5 +79,5 @@ export type LeftOut = {
   };
 };
 
-/** What a reader of a bank format yields, beside rows that it refuses. */
+/** An item that a reader of a bank format yields. */
 export type BankItem = Entry | LeftOut;

@@ -1,6 +1,6 @@
 import { listGvc } from "./gvc-types.ts";
 
-/** What field :86: says about an entry. */
+/** The parts of field :86:. */
 export type Narrative = {
   /** Transaction code of German banks, or "". */
   gvc: string;
@@ -11,7 +11,7 @@ export type Narrative = {
   purpose: string;
   /** References by their codes, those that the payer gave first. */
   references: ReadonlyMap<string, string>;
-  /** Creditor reference that stands in a part of its own, or "". */
+  /** Creditor reference in a part of its own, or "". */
   creditorReference: string;
   originalAmount: string;
   charges: string;

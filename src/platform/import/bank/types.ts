@@ -1,6 +1,6 @@
 import type { ReaderOptions } from "./file.ts";
 
-/** How records of a type are imported. */
+/** The treatment of records of a type. */
 export type RecordType = {
   type: string;
   name: string;

@@ -13,6 +13,8 @@ export type Element = {
 
 const MOST_DEPTH = 50;
 const LONGEST_TEXT = 100_000;
+// The types of sax do not know `strictEntities`.
+const PARSER_OPTIONS = { strictEntities: true, position: true };
 const WRAPPER = "documents";
 
 const local = (name: string): string => name.slice(name.indexOf(":") + 1);
@@ -23,9 +25,8 @@ const local = (name: string): string => name.slice(name.indexOf(":") + 1);
  * documents can follow each other.
  */
 export const createXmlReader = (closed: (element: Element) => void) => {
-  const options = { strictEntities: true, position: true };
-  const parser = sax.parser(true, options);
-  let isWrapped = false;
+  const parser = sax.parser(true, PARSER_OPTIONS);
+  let isOpen = false;
   let open: Element | undefined;
   let depth = 0;
   const place = (): string => `line ${parser.line + 1}`;
@@ -33,10 +34,8 @@ export const createXmlReader = (closed: (element: Element) => void) => {
     throw createMalformed(place(), message);
   };
   const opened = ({ name, attributes }: sax.Tag | sax.QualifiedTag): void => {
-    if (!isWrapped) {
-      isWrapped = true;
-      return;
-    }
+    // The first one is the wrapper.
+    if (!isOpen) return;
     depth += 1;
     if (depth > MOST_DEPTH) refuse(`is nested deeper than ${MOST_DEPTH} levels`);
     const element: Element = {
@@ -75,6 +74,7 @@ export const createXmlReader = (closed: (element: Element) => void) => {
   });
   // The parser expects one root, so that documents that follow each other are wrapped in one.
   parser.write(`<${WRAPPER}>`);
+  isOpen = true;
   return {
     write: (text: string): void => void parser.write(text),
     end: (): void => {
@@ -91,17 +91,43 @@ export const detach = (element: Element): void => {
   if (place >= 0) siblings?.splice(place, 1);
 };
 
+const collect = (
+  { children }: Element,
+  path: readonly string[],
+  place: number,
+  found: Element[],
+): void => {
+  for (const child of children) {
+    if (child.name !== path[place]) continue;
+    if (place === path.length - 1) found.push(child);
+    else collect(child, path, place + 1, found);
+  }
+};
+
 /** Returns the elements at a path below an element. */
-export const findAll = (element: Element, ...path: readonly string[]): Element[] =>
-  path.reduce<Element[]>(
-    (found, name) => found.flatMap(({ children }) => children.filter((one) => one.name === name)),
-    [element],
-  );
+export const findAll = (element: Element, ...path: readonly string[]): Element[] => {
+  const found: Element[] = [];
+  collect(element, path, 0, found);
+  return found;
+};
+
+const findFirst = (
+  { children }: Element,
+  path: readonly string[],
+  place: number,
+): Element | undefined => {
+  for (const child of children) {
+    if (child.name !== path[place]) continue;
+    const found = place === path.length - 1 ? child : findFirst(child, path, place + 1);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+};
 
 /** Returns the text of the first element at one of the paths, or "". */
 export const readText = (element: Element, ...paths: readonly string[]): string => {
   for (const path of paths) {
-    const text = findAll(element, ...path.split("/"))[0]?.text.trim() ?? "";
+    const text = findFirst(element, path.split("/"), 0)?.text.trim() ?? "";
     if (text !== "") return text;
   }
   return "";
