@@ -28,6 +28,9 @@ export const importLedger = async (store: Store, path: string, rows: number): Pr
   const { written } = await runImport({
     store,
     tenantId: TENANT,
+    importId: randomId(),
+    beganAt: systemClock(),
+    changesBefore: 0,
     target,
     format: "csv",
     map: parseImportMap(JSON.stringify(MAP), target.fields),

@@ -68,6 +68,9 @@ export const importFile = async (
   const { rejected } = await runImport({
     store,
     tenantId,
+    importId: `${file.mark}run-${number}`,
+    beganAt: clock(),
+    changesBefore: 0,
     target: { ...targetOf(file, node), batchRows: BATCH_ROWS },
     format: "ndjson",
     map: undefined,
