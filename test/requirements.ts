@@ -1,6 +1,7 @@
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
+import { MONEY_TABLE_SECTIONS } from "./support/requirements/money-tables.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
 
@@ -14,6 +15,7 @@ export const requirements: readonly Requirement[] = [
   ...BEHAVIOUR_SECTIONS,
   ...OPERATIONS_SECTIONS,
   ...INSIGHT_SECTIONS,
+  ...MONEY_TABLE_SECTIONS,
   ...SECURITY_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
