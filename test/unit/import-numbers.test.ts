@@ -135,7 +135,9 @@ describe("amounts in the form of a map", () => {
   it("tell debits and credits by DR and CR, in a bank's book and in a ledger", () => {
     const form = { decimal: ".", negative: "DR/CR" } as const;
     const bank = of(form, { negativeMark: "DR" });
-    expect([read("5.00 DR", bank), read("5.00CR", bank), read("CR 5.00", bank)]).toEqual([-5, 5, 5]);
+    expect([read("5.00 DR", bank), read("5.00CR", bank), read("CR 5.00", bank)]).toEqual([
+      -5, 5, 5,
+    ]);
     const ledger = of(form, { negativeMark: "CR" });
     expect([read("5.00 Dr.", ledger), read("5.00 CR", ledger)]).toEqual([5, -5]);
     expect([read("5.00", ledger), read("-5.00 CR", ledger)]).toEqual([5, undefined]);
@@ -156,20 +158,23 @@ describe("amounts of any size", () => {
     .filter((value) => Math.abs(value) >= 100);
 
   verifies("MN-20", "MN-22");
-  it.each(LOCALES)("are read in the locale %s by a map, and right or not at all without", (locale, form) => {
-    fc.assert(
-      fc.property(cents, fc.constantFrom(2, 0), (amount, digits) => {
-        const value = digits === 0 ? Math.round(amount / 100) : amount / 100;
-        const text = value.toLocaleString(locale, {
-          minimumFractionDigits: digits,
-          maximumFractionDigits: digits,
-        });
-        expect(read(text, { ...USD, form })).toBe(value);
-        expect([value, undefined]).toContain(read(text));
-      }),
-      { numRuns: 500 },
-    );
-  });
+  it.each(LOCALES)(
+    "are read in the locale %s by a map, and right or not at all without",
+    (locale, form) => {
+      fc.assert(
+        fc.property(cents, fc.constantFrom(2, 0), (amount, digits) => {
+          const value = digits === 0 ? Math.round(amount / 100) : amount / 100;
+          const text = value.toLocaleString(locale, {
+            minimumFractionDigits: digits,
+            maximumFractionDigits: digits,
+          });
+          expect(read(text, { ...USD, form })).toBe(value);
+          expect([value, undefined]).toContain(read(text));
+        }),
+        { numRuns: 500 },
+      );
+    },
+  );
 
   it("never get a value that their digits do not have", () => {
     const text = fc.string({ unit: fc.constantFrom(..."0123456789.,'-() $€CR".split("")) });
