@@ -141,23 +141,40 @@ onEveryStore("import of disputes that are known", (at) => {
     const add = (...rows: Record<string, string | number>[]) =>
       importDisputes(at(), "known", csv(...rows));
     const dated = { ...row, createDate: "2026-01-01" };
-    const { counts } = await add(row, dated, { ...dated, createDate: "2026-01-01T00:00:00Z" });
-    expect(counts).toMatchObject({ written: 2, unchanged: 1 });
+    expect((await add(row, dated)).counts).toMatchObject({ written: 2 });
+    const timed = { ...dated, createDate: "2026-01-01T00:00:00Z" };
+    expect((await add(timed)).counts).toMatchObject({ unchanged: 1 });
     at().clock.advance(DAY);
     expect((await add(row, dated)).counts).toMatchObject({ unchanged: 2 });
     expect((await add({ ...row, accountNumber: "A-2" })).counts).toMatchObject({ written: 1 });
     expect(await listed(admin, "?DocumentNumber=K-6")).toHaveLength(3);
   });
 
-  it("imports the last of equal keys within a file", async () => {
+  verifies("MN-04");
+  it("opens a dispute for each of several deductions of one document on one day", async () => {
     const row = { ...base, documentNumber: "K-7" };
-    const { counts } = await importDisputes(
-      at(),
-      "known",
-      csv({ ...row, amount: 1 }, { ...row, amount: 2 }, { ...row, amount: 2 }),
-    );
-    expect(counts).toMatchObject({ written: 2, unchanged: 1 });
-    expect(await one(admin, "K-7")).toMatchObject({ amount: 2, disputeCode: "D-K-7-01" });
+    const rows = [15, 40, 25].map((amount) => ({ ...row, amount }));
+    const add = () => importDisputes(at(), "known", csv(...rows));
+    expect((await add()).counts).toMatchObject({ written: 3 });
+    const found = await listed(admin, "?DocumentNumber=K-7&SortBy=Amount");
+    expect(found.map(({ amount }) => amount).toSorted((a, b) => a - b)).toEqual([15, 25, 40]);
+    expect((await add()).counts).toMatchObject({ written: 0, unchanged: 3 });
+  });
+
+  verifies("MN-04");
+  it("refuses rows of one source key that contradict each other, by both lines", async () => {
+    const row = { ...base, documentNumber: "K-9" };
+    const map = {
+      ...Object.fromEntries(Object.keys(base).map((name) => [name, name])),
+      sourceKey: "documentNumber",
+    };
+    const text = csv({ ...row, amount: 1 }, { ...row, amount: 2 });
+    const { counts, rejects } = await importDisputes(at(), "known", text, { map });
+    expect(counts).toMatchObject({ written: 0, rejected: 2 });
+    expect(rejects.map(({ line, message }) => [line, /line (\d)/.exec(message)?.[1]])).toEqual([
+      [2, "3"],
+      [3, "2"],
+    ]);
   });
 
   it("accepts keys of any length", async () => {

@@ -184,11 +184,12 @@ onEveryStore("import of accounts", (at) => {
       ndjson(...rows),
       NDJSON,
     );
-    expect(counts).toEqual({ ...NONE, read: 6, written: 1, rejected: 5 });
+    expect(counts).toEqual({ ...NONE, read: 6, rejected: 6 });
     expect(rejects.map(({ line, field, code }) => [line, field, code])).toEqual([
       [1, "name", "required"],
       [2, "account_number", "required"],
-      [4, "currency", "locked"],
+      [3, "account_number", "contradiction"],
+      [4, "account_number", "contradiction"],
       [5, "currency", "conditional_required"],
       [6, "is_parent_account", "conditional_required"],
     ]);

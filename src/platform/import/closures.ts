@@ -69,6 +69,8 @@ export const createClosureTarget = (needs: Needs): Target<NumberedRecord> => ({
   ...describeNumbered("document_number", ClosureFields, {
     roles: { closure_date: { role: "day" } },
   }),
+  // A document closes once: later rows of a file are compared with the first one, and never replace it.
+  identify: () => undefined,
   async write(tx, rows, journal) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);

@@ -30,7 +30,8 @@ const LEADING_ZEROS = /^(-?)0+(?=\d)/;
 /** Converts plain decimal text to a number; text with too many digits becomes a value that every schema refuses. */
 export const toExactNumber = (decimal: string): unknown => {
   const source = decimal.replace(LEADING_ZEROS, "$1");
-  return source.length <= EXACT_DIGITS ? Number(source) : parseJson(source);
+  // Adding 0 removes the sign of a zero.
+  return source.length <= EXACT_DIGITS ? Number(source) + 0 : parseJson(source);
 };
 
 const SPACES = /[ \u00A0\u2007\u2009\u202F]/g;
@@ -191,8 +192,17 @@ const isSignAllowed = ({ minus }: Parts, form: NumberForm | undefined): boolean 
   return negative === (minus === "around" ? "parentheses" : "trailing");
 };
 
-const addCents = (decimal: string): string =>
-  decimal.includes(".") ? decimal.replace(/\.\d$/, "$&0") : `${decimal}.00`;
+const OTHER_WAY =
+  'or say in the map how numbers are written, as "number": {"decimal": ".", "thousands": ","}';
+
+/** Says how to write a number that has two readings. */
+const describeReadings = (readings: readonly string[], decimals = 2): string => {
+  const example = decimals === 0 ? "1000" : `1000.${"0".repeat(decimals)}`;
+  return (
+    `can be read as ${readings.map(simplify).join(" or as ")}; write it with a decimal point, no sign ` +
+    `between thousands and ${decimals} decimals, such as ${example}, ${OTHER_WAY}`
+  );
+};
 
 /** The value to take of several readings: three decimals after a point are right where the currency has three. */
 const decide = (
@@ -203,13 +213,7 @@ const decide = (
   if (second === undefined) return { decimal: first };
   const isPoint = text.includes(".") && !text.includes(",");
   if (isPoint && decimals === 3) return { decimal: first };
-  const values = [simplify(first), simplify(second)];
-  return {
-    code: "format",
-    message:
-      `can be read as ${values.join(" or as ")}; write ${values.map(addCents).join(" or ")}, ` +
-      'or say in the map how numbers are written, as "number": {"decimal": ".", "thousands": ","}',
-  };
+  return { code: "format", message: describeReadings([first, second], decimals) };
 };
 
 const MOST_CHARACTERS = 60;

@@ -62,7 +62,7 @@ const AMOUNTS: ReadonlySet<Concept | undefined> = new Set<Concept>([
 /** Corrects what the heading says by what the values are. */
 const adjustConcept = (column: Column): Concept | undefined => {
   const { concept, values, days, numbers } = column;
-  if (values.length === 0) return concept === "debit" || concept === "credit" ? concept : undefined;
+  if (values.length === 0) return concept;
   if (values.every((value) => typeof value === "string" && isCurrency(value.trim()))) {
     return "currency";
   }
@@ -346,7 +346,9 @@ export const proposeFields = (needs: ProposeNeeds): Proposal => {
   const state = { columns, fields, map, notes };
   for (const [name, ...concepts] of plan) {
     const spec = fields.get(name);
-    const column = concepts.map((one) => find(columns, one)).find((one) => one !== undefined);
+    const column =
+      columns.find((one) => one.name === name) ??
+      concepts.map((one) => find(columns, one)).find((one) => one !== undefined);
     if (spec === undefined || column === undefined) continue;
     const { negativeMark = "DR", role, currency: money } = spec;
     const how = { isAmount: money !== undefined, isMain: role === "amount", negativeMark };
