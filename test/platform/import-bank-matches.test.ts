@@ -61,13 +61,15 @@ onEveryStore("documents that payments of banks pay", (at) => {
     ];
     const many = Array.from({ length: 1200 }, (_, place) => ({ number: `X-${place}`, share: "1" }));
     const file = camt053([
-      entry({ details: [transfer({ id: "E1", amount: "13", documents: named })] }),
+      entry({ amount: "13", details: [transfer({ id: "E1", amount: "13", documents: named })] }),
       entry({
+        amount: "40",
         details: [
           transfer({ id: "E2", amount: "40", documents: [{ number: "R-3" }, { number: "R-4" }] }),
         ],
       }),
       entry({
+        amount: "1300",
         details: [
           transfer({
             id: "E3",
@@ -77,6 +79,7 @@ onEveryStore("documents that payments of banks pay", (at) => {
         ],
       }),
       entry({
+        amount: "10",
         details: [transfer({ id: "E4", amount: "5" }), transfer({ id: "E4", amount: "5" })],
       }),
     ]);

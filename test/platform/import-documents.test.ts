@@ -48,12 +48,11 @@ onEveryStore("import of documents", (at) => {
       document("Z-2", { denomination_in_base_currency: 0, denomination: 5 }),
       document("Z-3", { denomination: -3 }),
       document("Z-4", { denomination: 5 }),
-      document("Z-4", { denomination: 0 }),
-      document("Z-5", { denomination: 0 }),
-      document("Z-5", { denomination: 1 }),
       document("Z-5", { denomination: 0 }),
     );
-    expect(counts).toEqual({ ...NONE, read: 8, written: 8 });
+    expect(counts).toEqual({ ...NONE, read: 5, written: 5 });
+    await run(document("Z-4", { denomination: 0 }), document("Z-5", { denomination: 1 }));
+    await run(document("Z-5", { denomination: 0 }));
     const numbers = ["Z-1", "Z-2", "Z-3", "Z-4", "Z-5"];
     expect(await Promise.all(numbers.map(statusOf))).toEqual([
       "closed",

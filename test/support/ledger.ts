@@ -14,15 +14,18 @@ export type Invoice = {
 
 const FIRST_DAY = Date.UTC(2025, 0, 2);
 const CUSTOMERS = 12;
+/** A customer is in one country. */
+const COUNTRIES = ["100", "204", "377"];
 
 /** The same invoices for the same seed. */
 export const invoices = (seed: number, count: number): Invoice[] => {
   const dice = createDice(seed);
   return Array.from({ length: count }, (_, place) => {
     const invoiced = FIRST_DAY + dice.whole(0, 300) * DAY;
+    const customer = dice.whole(1, CUSTOMERS);
     return {
-      country: dice.pick(["100", "204", "377"]),
-      customer: `${dice.whole(1, CUSTOMERS)}-CUST`,
+      country: COUNTRIES[customer % COUNTRIES.length] ?? "",
+      customer: `${customer}-CUST`,
       // Leading zeros belong to the number.
       number: String(place * 7919 + 41).padStart(10, "0"),
       invoiced,
