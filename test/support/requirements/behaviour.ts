@@ -199,6 +199,9 @@ export const BEHAVIOUR_SECTIONS: readonly Section[] = [
       "C-106":
         "short master keys are stretched, form tokens expire, cookies have the __Host- prefix, registrations are limited per address",
       "C-107": "a JSON body in another charset than UTF-8 is refused with 415",
+      "C-108": "nothing that acts is read from an archive; jobs touch only their tenant's records",
+      "C-109": "an import takes no foreign password or key, and creates members only",
+      "C-113": "manifests bear a code, and validity of an audit log is computed at import",
     },
   },
   {
