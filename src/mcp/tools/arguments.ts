@@ -107,13 +107,15 @@ const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const PRINTABLE_RULE = "must have 1 to 255 printable ASCII characters";
 
 const MAX_FIELDS = 200;
+/** A token names the versions and ids of up to 50 records. */
+const MAX_TOKEN = 32_768;
 
 const Steering = z.object({
   cursor: z.string().min(1).max(8192).optional(),
   fields: z.array(z.string()).max(MAX_FIELDS).optional(),
   idempotencyKey: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   ifMatch: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
-  confirmationToken: z.string().min(1).max(4096).optional(),
+  confirmationToken: z.string().min(1).max(MAX_TOKEN).optional(),
 });
 
 const steeringNames = (tool: OperationTool, listed: Values): string[] =>

@@ -298,7 +298,7 @@ export const importTenant = async (needs: MoveNeeds, folder: string): Promise<Im
   const isOwn = isOwnFolder(store.auditKey, manifest);
   const task: Import = { ...needs, folder, manifest, isOwn, owner, columns };
   await checkFree(task);
-  const [row = tenant] = completeRows("tenants", [tenant as Row], owner);
+  const [row = tenant] = completeRows("tenants", [tenant], owner);
   await store.transaction(async (tx) => {
     await insertRows(task, tx, "tenants", [{ ...row, phase: "importing" }]);
     // Where the tenant was deleted within the last hour, the removal of its files is still planned.
