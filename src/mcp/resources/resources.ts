@@ -4,6 +4,7 @@ import type { CallOptions } from "../../client/port.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
+import { toJsonText } from "../results/json-text.ts";
 import { protocolError } from "../results/protocol-errors.ts";
 import {
   ACCOUNT,
@@ -93,7 +94,7 @@ const toJson =
   (context, uri, options) =>
     route(context, uri, options)?.then((record) => ({
       mimeType: JSON_TYPE,
-      text: JSON.stringify(record),
+      text: toJsonText(record),
     }));
 
 /** Returns the routes of the enabled toolsets. Routes to files come first: their URIs begin like a record's. */

@@ -23,6 +23,7 @@ import { asksAbout, isCreating, isPaged, needsExportKey } from "./kinds.ts";
 import { listInAnyCase, readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working, ToolContext } from "./tool-context.ts";
 import { checkKnown } from "./unknown-names.ts";
+import { checkTextUpdate } from "./text-update.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
@@ -244,6 +245,7 @@ const createCall = (context: ToolContext) => {
     if (handOver?.needsPerson(operation) === true) {
       return (await handOver.invite(purpose, call.opens)).ask;
     }
+    if (!asksAbout(call.tool, given.args)) await checkTextUpdate(call, given.args);
     const consented = await confirmCall(parts, call, given);
     if ("ask" in consented) return consented.ask;
     // The version that the question was about counts, not one that the model has sent.

@@ -17,6 +17,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { canonical } from "./binding.ts";
+import { checkTexts } from "./text-update.ts";
 import { type Bound, toBound } from "./bound.ts";
 
 const MAX_QUESTION = 600;
@@ -201,6 +202,8 @@ export const prepareCall = async (
     throw new Problem("precondition_failed", "There is no such record yet, in any version.");
   }
   checkVersion(ifMatch, etag);
+  const stored = found.find(({ name }) => name === bound)?.reply?.output;
+  if (isRecord(stored)) checkTexts(needs.args, stored);
   const records = recordsOf(found, absent);
   confirm.check?.(needs.args, records, needs.now());
   await Promise.all((confirm.uses ?? []).map((use) => checkUse(needs, use, records)));

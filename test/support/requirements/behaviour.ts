@@ -204,6 +204,9 @@ export const BEHAVIOUR_SECTIONS: readonly Section[] = [
       "C-110": "a change is bound to the ids and versions of the records in its question",
       "C-111": "the version read for the question comes before any that a model sends",
       "C-113": "manifests bear a code, and validity of an audit log is computed at import",
+      "C-114": "pages, answers and arguments are bounded in bytes before anything walks them",
+      "C-115": "sanitizing removes characters and complete short sequences only, and names them",
+      "HS-07": "a text that is read and written back loses and gains nothing that was not meant",
     },
   },
   {
