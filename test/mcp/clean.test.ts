@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { countRemoved, sanitize, sanitizeLine, sanitizeText } from "../../src/mcp/results/sanitize.ts";
+import {
+  countRemoved,
+  sanitize,
+  sanitizeLine,
+  sanitizeText,
+} from "../../src/mcp/results/sanitize.ts";
 import { ESC, HARMLESS, HOSTILE } from "./hostile.ts";
 import { verifies } from "../support/verifies.ts";
 
