@@ -53,7 +53,7 @@ describe("large arguments", () => {
     const { host } = await connectScripted({});
     const uri = `${DISPUTE}${slashes}`;
     const error = await host.client.readResource({ uri }).catch((reason: unknown) => reason);
-    expect(String((error as Error).message).length).toBeLessThan(1000);
+    expect((error as Error).message.length).toBeLessThan(1000);
     await host.close();
   });
 });

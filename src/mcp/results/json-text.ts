@@ -1,5 +1,5 @@
 /**
- * What begins markup: `<` unless a number or an operator follows, `![`, `](`, `]:`, and three or more backticks or
+ * The beginnings of markup: `<` unless a number or an operator follows, `![`, `](`, `]:`, and three or more backticks or
  * tildes. The same as in markup.ts, which says why.
  */
 const MARKUP = /<(?! ?[\d.,=+$"-])|!(?=\[)|(?<=\])[(:]|`{3,}|~{3,}/g;

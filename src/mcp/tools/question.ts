@@ -17,7 +17,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { canonical } from "./binding.ts";
-import { checkTexts } from "./text-update.ts";
+import { checkTexts } from "./stored-text.ts";
 import { type Bound, toBound } from "./bound.ts";
 
 const MAX_QUESTION = 600;

@@ -144,7 +144,7 @@ const readAll = async (task: Import, table: Table): Promise<Row[]> => {
   return all;
 };
 
-/** Who may use the tenant, as the folder says it. */
+/** Members, roles and keys in the folder. */
 type Access = {
   members: Row[];
   peopleLeftOut: number;

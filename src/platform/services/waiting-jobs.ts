@@ -81,7 +81,7 @@ const planRemovals = async (tx: Db, { tenantId, now }: Tenant): Promise<void> =>
   for (const id of ids) await planRemoval(tx, { tenantId, now }, id);
 };
 
-/** Plans the work that waits for a tenant's records. No archive is asked for it. */
+/** Plans the work that waits for a tenant's records. */
 export const planJobs = async (tx: Db, tenant: Tenant): Promise<void> => {
   await planSchedules(tx, tenant.tenantId);
   await planRuns(tx, tenant);
