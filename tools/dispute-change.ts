@@ -138,6 +138,44 @@ export const describeUpdate = (args: Arguments, records: Records): string => {
   return `${verb} dispute ${describeDispute(dispute, disputeId)}${outcome}${more}`;
 };
 
+/** Returns the id of the only row that is sought; undefined if there are several, or none. */
+const findId = (
+  rows: readonly Arguments[] | undefined,
+  isSought: (row: Arguments) => boolean,
+  id: string,
+): unknown => {
+  const [found, ...others] = rows?.filter(isSought) ?? [];
+  return others.length === 0 ? found?.[id] : undefined;
+};
+
+/** Returns the update with the ids of the records in the question, so that a code that moves changes nothing. */
+const bindNames = (args: Arguments, records: Records): Arguments => {
+  const reasons = listItems(records["reasons"]);
+  const assignees = listItems(records["assignees"]);
+  const hasCode = (name: string) => (row: Arguments) => isSame(row["code"], args[name]);
+  const ids: [code: string, id: string, found: unknown][] = [
+    ["resolutionCode", "resolutionId", records["resolution"]?.["resolutionId"]],
+    ["reasonCode", "reasonId", findId(reasons, hasCode("reasonCode"), "reasonId")],
+    [
+      "externalReasonCode",
+      "externalReasonId",
+      findId(reasons, hasCode("externalReasonCode"), "reasonId"),
+    ],
+    [
+      "assigneeEmail",
+      "assigneeId",
+      findId(assignees, (row) => isSame(emailOf(row), args["assigneeEmail"]), "assigneeId"),
+    ],
+  ];
+  const bound: Record<string, unknown> = { ...args };
+  for (const [code, id, found] of ids) {
+    if (!isText(args[code]) || args[id] !== undefined || !isText(found)) continue;
+    delete bound[code];
+    bound[id] = found;
+  }
+  return bound;
+};
+
 // Reopening needs no confirmation: closing the dispute again reverts it.
 export const disputeEnding: Confirmation = {
   reads: {
@@ -167,6 +205,7 @@ export const disputeEnding: Confirmation = {
     checkReason(args, records);
     checkAssignee(args, records);
   },
+  bind: bindNames,
   question(args, records) {
     const { dispute } = records;
     // The platform refuses the transition, or the dispute already has this status.

@@ -50,8 +50,13 @@ export type Confirmation = {
   check?: (args: Arguments, records: Records, now: number) => void;
   /** The call is refused if one of these reads finds a use. */
   uses?: readonly UseRead[];
-  /** The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. */
+  /**
+   * The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. The first
+   * read that is a bare operation, if absent.
+   */
   etagFrom?: string;
+  /** Returns the arguments with the ids of the records in the question in place of their codes. */
+  bind?: (args: Arguments, records: Records) => Arguments;
 };
 
 /** A sentence in the answer if the platform does not have a record that the call names. */

@@ -26,8 +26,21 @@ const countSignificantDigits = (source: string): number => {
   return digits - trailingZeros;
 };
 
-// A decimal of up to 15 significant digits survives the round trip through a double; only longer ones are checked.
-const MAYBE_LONG = /[\d.]{16,}/;
+const POINT = 0x2e;
+
+/**
+ * Whether a text may have a number of more than 15 digits. Only such numbers are checked, since all others survive the
+ * round trip through a double. A pattern would take time by the length of each run of digits.
+ */
+const mayHaveLongNumber = (text: string): boolean => {
+  let run = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    const unit = text.charCodeAt(at);
+    run = isDigit(unit) || unit === POINT ? run + 1 : 0;
+    if (run > MAX_DIGITS) return true;
+  }
+  return false;
+};
 
 /**
  * Parses JSON. Numbers that a double would change become {@link InexactNumber}.
@@ -35,7 +48,7 @@ const MAYBE_LONG = /[\d.]{16,}/;
  * @throws {SyntaxError}
  */
 export const parseJson = (text: string): unknown => {
-  if (!MAYBE_LONG.test(text)) return JSON.parse(text);
+  if (!mayHaveLongNumber(text)) return JSON.parse(text);
   return JSON.parse(text, (_key, value: unknown, context?: { source?: string }) =>
     typeof value === "number" &&
     context?.source !== undefined &&
@@ -76,6 +89,9 @@ export type JsonLimits = {
 const [QUOTE, BACKSLASH, COLON, COMMA] = [0x22, 0x5c, 0x3a, 0x2c] as const;
 const [OPEN_ARRAY, CLOSE_ARRAY, OPEN_OBJECT, CLOSE_OBJECT] = [0x5b, 0x5d, 0x7b, 0x7d] as const;
 
+/** Characters of a number. The parser takes a quarter of a second for one of some million digits. */
+export const MAX_NUMBER_LENGTH = 1000;
+
 /** The index of the quote that closes a string, or the end of a text in which none does. */
 const findClosingQuote = (text: string, from: number): number => {
   for (let end = text.indexOf('"', from); end !== -1; end = text.indexOf('"', end + 1)) {
@@ -93,13 +109,19 @@ const findClosingQuote = (text: string, from: number): number => {
 export const findExceededLimit = (
   text: string,
   limits: JsonLimits,
-): keyof JsonLimits | undefined => {
+): keyof JsonLimits | "digits" | undefined => {
   /** Items counted in each open array; -1 for an object. */
   const open: number[] = [];
   const names = new Set<string>();
-  let [from, to, commas] = [0, 0, 0];
+  let [from, to, commas, digits] = [0, 0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const unit = text.charCodeAt(at);
+    if (isDigit(unit) || unit === POINT) {
+      digits += 1;
+      if (digits > MAX_NUMBER_LENGTH) return "digits";
+      continue;
+    }
+    digits = 0;
     if (unit === QUOTE) {
       from = at + 1;
       to = findClosingQuote(text, from);
@@ -133,6 +155,20 @@ export const omitUndefined = <T extends object>(record: T): Partial<T> =>
   ) as Partial<T>;
 
 const isNested = (value: unknown): value is object => typeof value === "object" && value !== null;
+
+/** Whether a value has more than so many values in it, its own fields and items included. Stops at the limit. */
+export const isLargerThan = (value: unknown, most: number): boolean => {
+  const open = [value];
+  for (let count = 0; open.length > 0;) {
+    const one = open.pop();
+    if (!isNested(one)) continue;
+    const children: unknown[] = Array.isArray(one) ? one : Object.values(one);
+    count += children.length;
+    if (count > most) return true;
+    for (const child of children) if (isNested(child)) open.push(child);
+  }
+  return false;
+};
 
 /** Whether arrays and objects are nested deeper than so many levels. */
 export const isDeeperThan = (value: unknown, depth: number): boolean => {

@@ -1,3 +1,5 @@
+import { setImmediate } from "node:timers/promises";
+
 const PIECE_CHARACTERS = 64 * 1024;
 
 /** Serializes rows as JSON separated by commas, in chunks of about 64 KiB. */
@@ -12,6 +14,8 @@ export async function* serializeRows(
     if (text.length < PIECE_CHARACTERS) continue;
     yield text;
     text = "";
+    // Others get their turn: a database that reads in this thread awaits nothing that would let them in.
+    await setImmediate();
   }
   if (text !== "") yield text;
 }

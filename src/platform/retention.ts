@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY } from "../kit/clock.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import type { Lifetimes } from "./credentials.ts";
+import { selectOwnFiles } from "./files/owner.ts";
 import type { FileStore } from "./files/port.ts";
 import { AuditChainChanged, purgeEntries } from "./store/audit-chain.ts";
 import { purgeCounters } from "./store/counters.ts";
@@ -97,7 +98,9 @@ const purgeRuns = async (
   for (;;) {
     const runs = await listExpired(store.read, tenantId, before, RUNS_AT_ONCE);
     for (const run of runs) {
-      const keys = await store.transaction((tx) => forgetChunks(tx, run, now));
+      const keys = await store.transaction(async (tx) => {
+        return selectOwnFiles(tx, tenantId, await forgetChunks(tx, run, now));
+      });
       for (const key of keys) await files.remove(key);
     }
     if (runs.length === 0) return removed;

@@ -1,5 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { sanitize, sanitizeLine, sanitizeText } from "../../src/mcp/results/sanitize.ts";
+import {
+  countRemoved,
+  sanitize,
+  sanitizeLine,
+  sanitizeText,
+} from "../../src/mcp/results/sanitize.ts";
 import { ESC, HARMLESS, HOSTILE } from "./hostile.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -7,6 +12,17 @@ verifies("C-74", "C-102");
 describe("text from outside", () => {
   it.each(HOSTILE)("loses %s", (_what, text, left) => {
     expect(sanitizeText(text)).toBe(left);
+  });
+
+  verifies("C-115");
+  it("keeps all text beside a control of a wrong encoding, and names what is removed", () => {
+    for (const point of [0x90, 0x98, 0x9b, 0x9c, 0x9d, 0x9e, 0x9f]) {
+      const text = `before${String.fromCodePoint(point)} after`;
+      expect(sanitizeText(text), point.toString(16)).toBe("before after");
+      expect([...countRemoved(text)]).toEqual([[`U+00${point.toString(16).toUpperCase()}`, 1]]);
+    }
+    const title = countRemoved(`${ESC}]0;owned\u0007text\u202e\u202e`);
+    expect(Object.fromEntries(title)).toEqual({ "a terminal sequence": 1, "U+202E": 2 });
   });
 
   it.each(HARMLESS)("keeps what can be seen: %s", (text) => {

@@ -6,6 +6,7 @@ import {
 } from "../../src/contract/operations/credit-applications.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { application, COMPANY, field, form, formType, section } from "../support/credit.ts";
+import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { HOSTILE } from "./hostile.ts";
 import {
   HOSTS,
@@ -190,14 +191,14 @@ describe("credit tools", () => {
   });
 
   verifies("D-MCP-5");
-  it.each(HOSTILE)("%s is removed from results", async (_what, text, left) => {
+  it.each(HOSTILE)("%s is removed from results", async (_what, text) => {
+    const left = sanitizeText(text, "stored");
     const shown = field("f", { displayName: `Question ${text}`, ...answers(`Answer ${text}.`) });
     const parts = formType("External Form", [section("s", [shown])]);
     const { host, read } = await opened({
       "credit_applications.get": () => detail({ applicationForm: form(parts) }),
     });
     const form2 = JSON.parse(await read(URI)).forms[0].sections[0].questions[0];
-    // Some sequences remove the text behind them too.
     expect(form2.question).toBe(`Question ${left}`);
     expect(form2.answer.startsWith("Answer ")).toBe(true);
     const { structuredContent } = await host.call("credit_applications_get", {

@@ -7,14 +7,12 @@ import {
   readFileSync,
   rmSync,
   statSync,
-  writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { randomId } from "../../src/kit/ids.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
-import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { exportTenant } from "../../src/platform/admin/tenant-export.ts";
 import { importTenant } from "../../src/platform/admin/tenant-import.ts";
 import { deleteTenant } from "../../src/platform/admin/tenant-removal.ts";
@@ -22,11 +20,9 @@ import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { hashSecret, makeKey } from "../../src/platform/credentials.ts";
 import { DEMO_TENANT, loadDemo } from "../../src/platform/demo/load.ts";
-import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { HOUR } from "../../src/kit/clock.ts";
-import { createSeal } from "../../src/kit/seal.ts";
-import { SEALS } from "../../src/platform/store/sealed-columns.ts";
 import { readTenant } from "../../src/platform/store/tenants.ts";
+import { linesOf, needsOf, rewrite } from "../support/archives.ts";
 import { rowsOf } from "../support/audit.ts";
 import { filesUnder } from "../support/pdf.ts";
 import {
@@ -42,16 +38,6 @@ import { verifies } from "../support/verifies.ts";
 const { tenantId } = DEMO_TENANT;
 const WEBHOOKS = "/api/v1/remittance-export/webhooks";
 
-const needsOf = (at: TestPlatform, key = 7) => {
-  const needs = { store: at.store, clock: at.clock, newId: randomId };
-  return {
-    ...needs,
-    files: createDiskFiles(at.files),
-    secrets: createSeal(Buffer.alloc(32, key), SEALS.webhook),
-    record: createRecordChange({ ...needs, operator: "op" }),
-  };
-};
-
 /** A platform whose store has a master key of its own. */
 const startForeign = ({ name, create }: Dialect) => startPlatform({ name, createMigrated: create });
 
@@ -65,24 +51,11 @@ const hashesIn = (folder: string): Record<string, string> =>
       ]),
   );
 
-const linesOf = (folder: string, table: string): Record<string, unknown>[] =>
-  readFileSync(join(folder, `${table}.ndjson`), "utf8")
-    .trimEnd()
-    .split("\n")
-    .map((line) => JSON.parse(line) as Record<string, unknown>);
-
-/** Replaces tables of an exported tenant, and their hashes in its manifest. */
-const rewrite = (folder: string, tables: Record<string, object[]>): void => {
-  const path = join(folder, "manifest.json");
-  const manifest = JSON.parse(readFileSync(path, "utf8")) as { tables: Record<string, object> };
-  for (const [table, rows] of Object.entries(tables)) {
-    const text = rows.map((row) => `${JSON.stringify(row)}\n`).join("");
-    writeFileSync(join(folder, `${table}.ndjson`), text);
-    const sha256 = createHash("sha256").update(text).digest("hex");
-    manifest.tables[table] = { rows: rows.length, sha256 };
-  }
-  writeFileSync(path, JSON.stringify(manifest));
-};
+/** The hashes without the tables of people and keys: passwords and keys of another installation do not come in. */
+const recordsIn = (folder: string): Record<string, string> =>
+  Object.fromEntries(
+    Object.entries(hashesIn(folder)).filter(([name]) => !/(users|_keys)\.ndjson$/.test(name)),
+  );
 
 const countTenants = async ({ store }: TestPlatform) =>
   (await store.read.selectFrom("tenants").select("id").execute()).length;
@@ -159,7 +132,7 @@ describe.each(dialects.map((from, index) => [from, dialects[1 - index] ?? from] 
     it(`from ${from.name} to a store with another master key has its log signed again`, async () => {
       const target = await start(startForeign(to));
       const { audit } = await importTenant(needsOf(target, 9), folder);
-      expect(audit).toMatchObject({ chain: "signed_again", wasValid: true });
+      expect(audit).toMatchObject({ chain: "signed_again", wasValid: null });
       expect(await verifyAudit(target, tenantId)).toMatchObject({ ok: true });
       const [before, after] = [
         linesOf(folder, "audit_logs"),
@@ -169,7 +142,7 @@ describe.each(dialects.map((from, index) => [from, dialects[1 - index] ?? from] 
       expect(idsOf(after.slice(0, before.length))).toEqual(idsOf(before));
       const again = join(parent, "foreign");
       await exportTenant(needsOf(target, 9), { tenantId, folder: again });
-      expect(hashesIn(again)).toEqual(hashesIn(folder));
+      expect(recordsIn(again)).toEqual(recordsIn(folder));
     });
 
     verifies("OP-12", "C-35");

@@ -96,9 +96,16 @@ export const runUserCreate = (
   io: Io,
   { tenant: tenantId, email, firstName, lastName, role: roles }: UserOptions,
 ) =>
-  printFromStore(io, (base) =>
-    createUser(base, { tenantId, email, firstName, lastName, roles }, () => readNewPassword(io)),
-  );
+  printFromStore(io, async (base) => {
+    const made = { tenantId, email, firstName, lastName, roles };
+    const user = await createUser(base, made, () => readNewPassword(io));
+    if (user.password === "kept") {
+      io.tell(
+        `${user.email} is a user of this store already: a given password was not used, and the present one stays. To replace it: admin user set-password, or admin user reset-link.`,
+      );
+    }
+    return user;
+  });
 
 type UserChange = {
   tenant: string;

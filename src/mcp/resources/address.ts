@@ -1,6 +1,9 @@
 import { EXPORT_RUNS } from "../results/resource-uris.ts";
 
 const MAX_NAME_LENGTH = 256;
+/** No URI of a record is longer: two names, each character of which takes twelve when it is encoded. */
+export const MAX_URI_LENGTH = 8192;
+const isLong = (uri: string): boolean => uri.length > MAX_URI_LENGTH;
 
 /** Decodes one path segment; undefined for an invalid, empty or overlong one. */
 const decodeName = (text: string): string | undefined => {
@@ -14,17 +17,18 @@ const decodeName = (text: string): string | undefined => {
 
 /** Returns the name after a prefix, in which a slash may occur unencoded. */
 export const parseName = (uri: string, prefix: string): string | undefined =>
-  uri.startsWith(prefix) ? decodeName(uri.slice(prefix.length)) : undefined;
+  uri.startsWith(prefix) && !isLong(uri) ? decodeName(uri.slice(prefix.length)) : undefined;
 
 /** Returns the name after a prefix, if it is the last path segment. */
 export const parseLastName = (uri: string, prefix: string): string | undefined =>
-  uri.slice(prefix.length).includes("/") ? undefined : parseName(uri, prefix);
+  isLong(uri) || uri.slice(prefix.length).includes("/") ? undefined : parseName(uri, prefix);
 
 /** Parses the URI of a file: the record that it belongs to, and its id. */
 export const parseAttachmentUri = (
   uri: string,
   prefix: string,
 ): { recordId: string; id: string } | undefined => {
+  if (isLong(uri)) return undefined;
   const [recordId, path, id, ...more] = uri.slice(prefix.length).split("/").map(decodeName);
   const isAttachment = uri.startsWith(prefix) && path === "attachments" && more.length === 0;
   return isAttachment && recordId !== undefined && id !== undefined ? { recordId, id } : undefined;
@@ -34,7 +38,7 @@ export type RunAddress = { scheduleId: string; runId?: string };
 
 /** Parses the URI of a schedule's runs, or of one run. */
 export const parseRunUri = (uri: string): RunAddress | undefined => {
-  if (!uri.startsWith(EXPORT_RUNS)) return undefined;
+  if (isLong(uri) || !uri.startsWith(EXPORT_RUNS)) return undefined;
   const names = uri.slice(EXPORT_RUNS.length).split("/").map(decodeName);
   const [scheduleId, runId] = names;
   if (scheduleId === undefined || names.length > 2) return undefined;

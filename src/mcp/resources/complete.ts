@@ -41,7 +41,7 @@ const completeDocumentFile: Lookup = async ({ broker }, typed, options, args) =>
   const { output } = await broker.call(list, { document_number }, options);
   const attachments = DocumentAttachments.safeParse(output).data?.attachments ?? [];
   return filterByPrefix(
-    attachments.map(({ id }) => sanitizeText(id)),
+    attachments.map(({ id }) => sanitizeText(id, "stored")),
     typed,
   );
 };
@@ -52,7 +52,7 @@ const completeDisputeFile: Lookup = async ({ broker }, typed, options, args) => 
   const { output } = await broker.call(contract.dispute_attachments.list, { disputeId }, options);
   const attachments = z.array(DisputeAttachment).safeParse(output).data ?? [];
   return filterByPrefix(
-    attachments.map(({ attachmentId }) => sanitizeText(attachmentId)),
+    attachments.map(({ attachmentId }) => sanitizeText(attachmentId, "stored")),
     typed,
   );
 };

@@ -128,7 +128,7 @@ export const completeApplication = async (
   const start = typed.toLowerCase();
   return (found.data?.applications ?? [])
     .map(({ applicationId, company }: CreditApplication) => ({
-      id: sanitizeText(applicationId),
+      id: sanitizeText(applicationId, "stored"),
       name: company.name,
     }))
     .filter(({ id, name }) => [id, name].some((text) => text.toLowerCase().startsWith(start)))

@@ -63,7 +63,7 @@ export const completeNumber =
         dispute[field].toLowerCase().startsWith(sought) ||
         accountNameOf(dispute).toLowerCase().includes(sought),
     );
-    return [...new Set(matching.map((dispute) => sanitizeText(dispute[field])))];
+    return [...new Set(matching.map((dispute) => sanitizeText(dispute[field], "stored")))];
   };
 
 /** Returns the ids, or the codes if a code is typed, of open disputes that begin with the text, last updated first. */
@@ -82,7 +82,7 @@ export const completeDispute = async (
       start === "" ? [disputeId] : [disputeId, disputeCode],
     )
     .filter((name) => name.toLowerCase().startsWith(start))
-    .map(sanitizeText);
+    .map((name) => sanitizeText(name, "stored"));
 };
 
 const NOUNS: Record<ConfigurationNoun, Operation> = {

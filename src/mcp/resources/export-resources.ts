@@ -17,7 +17,9 @@ const findSource = (schema: Fields, source: string): Fields => {
   const sources: unknown[] = Array.isArray(schema["sources"]) ? schema["sources"] : [];
   const found = sources
     .filter(isRecord)
-    .find(({ source: name }) => typeof name === "string" && sanitizeText(name) === source);
+    .find(
+      ({ source: name }) => typeof name === "string" && sanitizeText(name, "stored") === source,
+    );
   if (found === undefined) throw new ResourceNotFoundError(`${EXPORT_SCHEMA}/${source}`);
   return found;
 };
@@ -144,7 +146,7 @@ export const completeSchedule = async (
     .data.filter(({ id, scheduleName }) =>
       [id, scheduleName ?? ""].some((text) => text.toLowerCase().startsWith(start)),
     )
-    .map(({ id }) => sanitizeText(id));
+    .map(({ id }) => sanitizeText(id, "stored"));
 };
 
 /** Returns ids of a schedule's runs that begin with the typed text, the newest first. */
@@ -155,5 +157,5 @@ export const completeRun = async (
   options: CallOptions,
 ): Promise<string[]> =>
   (await readStatus(context, { scheduleId }, options)).data
-    .map(({ runId }) => sanitizeText(runId))
+    .map(({ runId }) => sanitizeText(runId, "stored"))
     .filter((id) => id.startsWith(typed));

@@ -4,6 +4,8 @@ import type { CallOptions } from "../../client/port.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
+import { sanitizeLine } from "../results/sanitize.ts";
+import { toJsonText } from "../results/json-text.ts";
 import { protocolError } from "../results/protocol-errors.ts";
 import {
   ACCOUNT,
@@ -15,7 +17,13 @@ import {
   EXPORT_SCHEMA,
   GUIDE,
 } from "../results/resource-uris.ts";
-import { parseAttachmentUri, parseLastName, parseName, parseRunUri } from "./address.ts";
+import {
+  MAX_URI_LENGTH,
+  parseAttachmentUri,
+  parseLastName,
+  parseName,
+  parseRunUri,
+} from "./address.ts";
 import { readApplication, readRecentApplications } from "./credit-resources.ts";
 import { readConfiguration, readDispute } from "./dispute-resources.ts";
 import { readPaymentSchema, readRun, readRuns } from "./export-resources.ts";
@@ -25,6 +33,9 @@ import { readViewResource } from "./view-resources.ts";
 
 /** `brief`: codes and names of the configuration alone. */
 type ReadOptions = CallOptions & { signal: AbortSignal; brief?: boolean };
+/** The most characters of an unknown URI that an error repeats. */
+const MAX_SHOWN = 300;
+
 export type ReadResource = (uri: string, options: ReadOptions) => Promise<ReadResourceResult>;
 
 /** Reads the file of a dispute. */
@@ -93,7 +104,7 @@ const toJson =
   (context, uri, options) =>
     route(context, uri, options)?.then((record) => ({
       mimeType: JSON_TYPE,
-      text: JSON.stringify(record),
+      text: toJsonText(record),
     }));
 
 /** Returns the routes of the enabled toolsets. Routes to files come first: their URIs begin like a record's. */
@@ -129,10 +140,12 @@ export const createReadResource = (
       const content = route(context, uri, options);
       if (content !== undefined) return content;
     }
-    throw new ResourceNotFoundError(uri);
+    throw new ResourceNotFoundError(sanitizeLine(uri, MAX_SHOWN));
   };
 
   return async (uri, options) => {
+    // Before anything walks it, or repeats it.
+    if (uri.length > MAX_URI_LENGTH) throw new ResourceNotFoundError(uri.slice(0, MAX_SHOWN));
     if (uri === GUIDE) {
       return { contents: [{ uri, mimeType: "text/markdown", text: guide }] };
     }

@@ -1,21 +1,20 @@
 import type { Brief } from "../../contract/operation.ts";
+import { toJsonText } from "./json-text.ts";
 import { sanitize, sanitizeText } from "./sanitize.ts";
 import { estimateTokens, isWithin } from "./tokens.ts";
-
-const textOf = (value: unknown): string => JSON.stringify(value) ?? "";
 
 /** A budget of 6,000 tokens has 25,000 characters: hosts cut longer texts even if they cost few tokens. */
 const CHARACTERS_PER_TOKEN = 25 / 6;
 
 /** Returns what the JSON of a value takes of a budget: its tokens, or its characters if they are more. */
 export const cost = (value: unknown): number => {
-  const text = textOf(value);
+  const text = toJsonText(value);
   return Math.max(estimateTokens(text), Math.ceil(text.length / CHARACTERS_PER_TOKEN));
 };
 
 /** Whether the JSON of a value is within a budget of so many tokens. */
 export const isWithinBudget = (value: unknown, tokens: number): boolean => {
-  const text = textOf(value);
+  const text = toJsonText(value);
   return text.length <= tokens * CHARACTERS_PER_TOKEN && isWithin(text, tokens);
 };
 
@@ -98,7 +97,7 @@ class Beginning {
 
   constructor(text: string, most: number) {
     const end = indexAfter(text, most);
-    this.text = sanitizeText(text.slice(0, end));
+    this.text = sanitizeText(text.slice(0, end), "stored");
     this.more = countFrom(text, end);
   }
 
@@ -116,7 +115,10 @@ const beginningOf = (value: unknown, step: Step): unknown => {
   if (Array.isArray(value)) return value.slice(0, items).map((one) => beginningOf(one, step));
   if (!isObject(value)) return value;
   return Object.fromEntries(
-    firstFields(value, fields).map(([key, child]) => [sanitizeText(key), beginningOf(child, step)]),
+    firstFields(value, fields).map(([key, child]) => [
+      sanitizeText(key, "stored"),
+      beginningOf(child, step),
+    ]),
   );
 };
 
@@ -189,7 +191,7 @@ const firstStep = (record: Fields, budget: number, steps: readonly Step[]): numb
 const firstField = (record: Fields): Fields =>
   Object.fromEntries(
     firstFields(record, 1).map(([name, value]) => [
-      sanitizeText(name.slice(0, MAX_NAME)),
+      sanitizeText(name.slice(0, MAX_NAME), "stored"),
       sanitizeBeginning(value, LAST),
     ]),
   );
@@ -314,20 +316,25 @@ export type Shortened = { whole: object; shown: object };
 /** Sanitizes and takes records while they fit; the first one always does, shortened if need be. */
 export const createBasket = (budget: number) => {
   const items: Fields[] = [];
+  const sources: Fields[] = [];
   let left = budget;
   let shortened: Shortened | undefined;
   return {
     items,
+    /** The records as they were before they were sanitized. */
+    sources,
     add(item: Fields): boolean {
       const whole = sanitizeWithin(item, left - 1);
       if (whole !== undefined) {
         left -= cost(whole) + 1;
         items.push(whole);
+        sources.push(item);
         return true;
       }
       if (items.length > 0) return false;
       const shown = fitLists(item, left);
       items.push(shown);
+      sources.push(item);
       left = 0;
       shortened = { whole: item, shown };
       return true;

@@ -1,6 +1,7 @@
 import type { InsightResult } from "../../insights/insight.ts";
 import type { Answer } from "./answer.ts";
 import { describeCuts, findCuts } from "./cuts.ts";
+import { findRemoved, type Removed } from "./removed.ts";
 import { cost, createBasket, type Fields, truncateToBudget } from "./budget.ts";
 
 /** The largest cost of the frame around the data. */
@@ -38,15 +39,16 @@ const divide = (rest: Fields): Rest => {
   };
 };
 
-type Taken = { shown: Fields[]; lacks: string[] };
+type Taken = { shown: Fields[]; lacks: string[]; removed: Removed[] };
 
 /** Takes as many records as fit, and says what the first one lacks if it is too large alone. */
 const take = (name: string, records: readonly Fields[], budget: number): Taken => {
   const basket = createBasket(budget);
   for (const record of records) if (!basket.add(record)) break;
-  const { items, shortened } = basket;
+  const { items, sources, shortened } = basket;
   return {
     shown: items,
+    removed: findRemoved(sources, items, name),
     lacks: shortened === undefined ? [] : findCuts(shortened, `${name}[0]`),
   };
 };
@@ -80,6 +82,7 @@ export const insightAnswer = (
   const most = Math.floor(budget * HEAD_SHARE) - cost(first);
   const { record: head } = truncateToBudget({ currencyTotals, ...figures, notes }, most);
   const { currencyTotals: shownTotals, ...shownFigures } = head;
+  const removed = findRemoved(figures, shownFigures);
   const cuts = describeCut("currencyTotals", shownTotals, currencyTotals);
   const lacks = findCuts({ whole: { ...figures, notes }, shown: shownFigures }, "answer");
   const shownLists: Fields = {};
@@ -90,6 +93,7 @@ export const insightAnswer = (
     left -= cost(taken.shown);
     cuts.push(...describeCut(name, taken.shown, records));
     lacks.push(...taken.lacks);
+    removed.push(...taken.removed);
   }
   const taken = takeItems(items, left, lacks.length > 0);
   const { length } = taken.shown;
@@ -103,5 +107,5 @@ export const insightAnswer = (
     ...shownLists,
     items: taken.shown,
   };
-  return { structured, notes: [], etag: null };
+  return { structured, notes: [], etag: null, removed: [...removed, ...taken.removed] };
 };

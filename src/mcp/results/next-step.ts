@@ -131,6 +131,15 @@ const CREDENTIAL =
 const UNCONFIGURED =
   "Tell the person which settings the message names; other tools may work without them.";
 
+/** The code of an update that would lose a part of a stored text. */
+export const TEXT_INCOMPLETE = "text_incomplete";
+
+/** Describes how to add to a text that cannot be written back whole. */
+const append = (tool: Tool): string =>
+  nounOf(tool) === "dispute_notes"
+    ? "Add the new text by itself with dispute_notes_create, or send a text of its own that has no words of this one."
+    : "Let a person change this text, or send a text of its own that has no words of this one; notes take additions.";
+
 const STEPS: Record<RefusalCode, Step> = {
   invalid_request: correct,
   invalid_json: "Call again; if it happens once more, tell the person.",
@@ -168,7 +177,8 @@ const STEPS: Record<RefusalCode, Step> = {
   unavailable: passing,
   invalid_credentials: "The person must correct e-mail and password in the server's configuration.",
   ambiguous_reason_code: "Send categoryCode or categoryId too, or reasonId instead of the code.",
-  conflict: (tool) => {
+  conflict: (tool, { errors }) => {
+    if (errors?.some(({ code }) => code === TEXT_INCOMPLETE) === true) return append(tool);
     const name = sibling(tool, "get");
     return name === undefined
       ? "Settle what is named, then call again."

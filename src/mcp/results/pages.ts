@@ -6,6 +6,7 @@ import type { Operation } from "../../contract/operation.ts";
 import type { Reply } from "../../client/port.ts";
 import { createBasket, type Fields, type Shortened, truncateToBudget } from "./budget.ts";
 import { malformedResponse } from "./refusal.ts";
+import { findRemoved, type Removed } from "./removed.ts";
 
 /** A list in the export API's own form. */
 export const isExportList = ({ list }: Operation): boolean =>
@@ -44,6 +45,8 @@ export type Read = {
   beside: Fields;
   /** The only record, if it is too large for any answer. */
   shortened: Shortened | undefined;
+  /** The texts of the records that lack characters. */
+  removed: Removed[];
 };
 
 // The largest cost of the fields beside a list, such as a count of each status.
@@ -245,6 +248,7 @@ const prepareReading = (operation: Operation, args: Fields, ask: Ask, budget: nu
     position,
     beside,
     shortened: basket.shortened,
+    removed: findRemoved(basket.sources, basket.items),
   });
   return { reader, nameOf, basket, result };
 };

@@ -1,4 +1,5 @@
 import pMap from "p-map";
+import { z } from "zod";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
@@ -11,15 +12,24 @@ import { badArguments } from "../results/refusal.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import type { Given } from "./arguments.ts";
 import type { Consented } from "./confirm.ts";
-import { type Asking, prepareCall } from "./question.ts";
+import { type Asking, prepareCall, printOf } from "./question.ts";
+import { type Bound, toBound, withBound } from "./bound.ts";
 import { resolveNames } from "./record-names.ts";
 import type { Working } from "./tool-context.ts";
 
 type Fields = Record<string, unknown>;
 type Change = { disputeId: string; change: Fields; ifMatch?: string };
 
-/** A change that the platform is expected to accept. */
-type Checked = { args: Fields; etag: string | null; disputeCode: string; line: string };
+/** A change that the platform is expected to accept; `print` is that of everything that its line names. */
+type Checked = {
+  /** The change as it was sent, and with ids in place of codes. */
+  sent: Fields;
+  args: Fields;
+  etag: string | null;
+  disputeCode: string;
+  line: string;
+  print: string;
+};
 
 const { update } = contract.disputes;
 const UPDATE_TOOL = defineTool(update, undefined, { confirm: disputeEnding });
@@ -37,15 +47,19 @@ const checkOne = async (
 ): Promise<Checked> => {
   const { broker } = call;
   const options = optionsOf(call);
-  const args = await resolveNames({ broker, options }, { disputeId, ...omitUndefined(change) });
+  const sent = { disputeId, ...omitUndefined(change) };
+  const args = await resolveNames({ broker, options }, sent);
   const context = { broker, tool: UPDATE_TOOL, args, options, now };
-  const { etag, records } = await prepareCall(context, disputeEnding, ifMatch);
+  const prepared = await prepareCall(context, disputeEnding, ifMatch);
+  const { etag, records, versions } = prepared;
   const { dispute } = records;
   if (dispute !== undefined) checkTransition(args, dispute);
   const line = sanitizeLine(describeUpdate(args, records), MAX_LINE);
   return {
-    args,
-    etag: ifMatch ?? etag,
+    sent,
+    args: prepared.args,
+    etag: etag ?? ifMatch ?? null,
+    print: printOf(line, prepared.args, versions),
     disputeCode: String(dispute?.["disputeCode"] ?? disputeId),
     line,
   };
@@ -82,6 +96,18 @@ const checkAll = async (call: Working, changes: readonly Change[], now: Clock) =
   return { checked, faults: faults.length > 0 ? faults : findRepeated(checked) };
 };
 
+/** @throws {Problem} invalid_request, which names every fault */
+const checkChanges = async (
+  call: Working,
+  changes: readonly Change[],
+  now: Clock,
+): Promise<readonly Checked[]> => {
+  const { checked, faults } = await checkAll(call, changes, now);
+  if (faults.length === 0) return checked;
+  const lines = faults.map(({ field, message }) => `${field} ${message}`);
+  throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, faults);
+};
+
 const toTable = (checked: readonly Checked[]): string =>
   [
     `Apply ${checked.length === 1 ? "1 change" : `${checked.length} changes`}?`,
@@ -115,11 +141,22 @@ const applyAll = async (call: Working, checked: readonly Checked[]): Promise<Fie
   return { applied, refused: results.length - applied, results };
 };
 
-/** The versions in a question, as one etag: a confirmation holds for all of them. */
-const Etags = {
-  seal: (checked: readonly Checked[]): string => JSON.stringify(checked.map(({ etag }) => etag)),
-  open: (etags: string | null): (string | null)[] =>
-    etags === null ? [] : (JSON.parse(etags) as (string | null)[]),
+const BoundChanges = z.object({
+  changes: z.array(z.tuple([z.string().nullable(), z.record(z.string(), z.unknown())])),
+});
+
+/** Returns the version and the ids of a change, which a confirmation holds for. */
+const toBoundChange = ({ etag, sent, args }: Checked): [string | null, Bound] => [
+  etag,
+  toBound(sent, args),
+];
+
+const withBoundChanges = (checked: readonly Checked[], bound: Bound): Checked[] => {
+  const { changes } = BoundChanges.parse(bound);
+  return checked.map((one, at) => {
+    const [etag, ids] = changes[at] ?? toBoundChange(one);
+    return { ...one, etag, args: withBound(one.sent, ids) };
+  });
 };
 
 export type Consent = (
@@ -132,19 +169,18 @@ export type Consent = (
 export const createApply =
   ({ consent, answerTokens, now }: { consent: Consent; answerTokens: number; now: Clock }) =>
   async (call: Working, given: Given): Promise<CallToolResult | InputRequiredResult> => {
-    const { checked, faults } = await checkAll(call, given.args["changes"] as Change[], now);
-    if (faults.length > 0) {
-      const lines = faults.map(({ field, message }) => `${field} ${message}`);
-      throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, faults);
-    }
-    const consented = await consent(call, given, async () => ({
-      summary: toTable(checked),
-      etag: Etags.seal(checked),
-      absent: false,
-    }));
+    const { args } = given;
+    let checked = await checkChanges(call, args["changes"] as Change[], now);
+    let isFresh = true;
+    const consented = await consent(call, given, async () => {
+      // Read again after the answer.
+      if (!isFresh) checked = await checkChanges(call, args["changes"] as Change[], now);
+      isFresh = false;
+      const print = printOf(checked.map((one) => one.print));
+      const bound = { changes: checked.map(toBoundChange) };
+      return { summary: toTable(checked), etag: null, absent: false, bound, print };
+    });
     if ("ask" in consented) return consented.ask;
-    const etags = Etags.open(consented.etag);
-    const seen = checked.map((one, at) => ({ ...one, etag: etags[at] ?? one.etag }));
-    const output = await applyAll(call, seen);
+    const output = await applyAll(call, withBoundChanges(checked, consented.bound));
     return present(recordAnswer(output, { answerTokens, etag: null }));
   };

@@ -2,7 +2,7 @@ import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { parseStatusWord } from "../../contract/fields.ts";
-import { isRecord, omitUndefined, parseIfJson } from "../../kit/json.ts";
+import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -45,7 +45,10 @@ export const parseText = (text: string): unknown => {
 const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   const types = [schema.type ?? []].flat();
   if (fits(value, types)) return value;
-  if (typeof value === "string") {
+  // Numbers and words are short; the parser takes long for a number of many digits.
+  const isLong = typeof value === "string" && value.length > MAX_NUMBER_LENGTH;
+  const isNested = types.includes("array") || types.includes("object");
+  if (typeof value === "string" && (isNested || !isLong)) {
     const inner = parseText(value);
     if (fits(inner, types)) return inner;
   }
@@ -107,13 +110,15 @@ const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
 const PRINTABLE_RULE = "must have 1 to 255 printable ASCII characters";
 
 const MAX_FIELDS = 200;
+/** A token names the versions and ids of up to 50 records. */
+const MAX_TOKEN = 32_768;
 
 const Steering = z.object({
   cursor: z.string().min(1).max(8192).optional(),
   fields: z.array(z.string()).max(MAX_FIELDS).optional(),
   idempotencyKey: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   ifMatch: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
-  confirmationToken: z.string().min(1).max(4096).optional(),
+  confirmationToken: z.string().min(1).max(MAX_TOKEN).optional(),
 });
 
 const steeringNames = (tool: OperationTool, listed: Values): string[] =>

@@ -10,6 +10,7 @@ import { isInsightTool, type Tool, type Remark } from "../../../tools/tool.ts";
 import { act, storedSecretIn } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
 import type { Purpose } from "./binding.ts";
+import { withBound } from "./bound.ts";
 import { type Given, readArguments } from "./arguments.ts";
 import { type Consented, createConfirm } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
@@ -22,6 +23,7 @@ import { asksAbout, isCreating, isPaged, needsExportKey } from "./kinds.ts";
 import { listInAnyCase, readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working, ToolContext } from "./tool-context.ts";
 import { checkKnown } from "./unknown-names.ts";
+import { checkTextUpdate } from "./text-update.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
@@ -180,7 +182,7 @@ const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<C
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
   const { now } = parts.context;
-  if (!asksAbout(tool, args)) return { etag: null, absent: false };
+  if (!asksAbout(tool, args)) return { etag: null, absent: false, bound: {} };
   return askPerson(parts)(call, given, () =>
     askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
   );
@@ -243,11 +245,14 @@ const createCall = (context: ToolContext) => {
     if (handOver?.needsPerson(operation) === true) {
       return (await handOver.invite(purpose, call.opens)).ask;
     }
+    if (!asksAbout(call.tool, given.args)) await checkTextUpdate(call, given.args);
     const consented = await confirmCall(parts, call, given);
     if ("ask" in consented) return consented.ask;
-    const ifMatch = given.ifMatch ?? consented.etag ?? undefined;
-    const ifAbsent = ifMatch === undefined && consented.absent;
-    return callOne(parts, call, { ...given, ifMatch }, ifAbsent);
+    // The version that the question was about counts, not one that the model has sent.
+    const { etag, absent, bound } = consented;
+    const args = withBound(given.args, bound);
+    const ifMatch = etag ?? given.ifMatch;
+    return callOne(parts, call, { ...given, args, ifMatch }, absent);
   };
   return async (call: Working<Tool>): Promise<CallToolResult | InputRequiredResult> => {
     const { tool } = call;

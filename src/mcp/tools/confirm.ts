@@ -5,10 +5,12 @@ import {
   type InputResponseView,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { type Clock, formatTimestamp, MINUTE } from "../../kit/clock.ts";
+import { type Clock, formatTimestamp, MINUTE, SECOND } from "../../kit/clock.ts";
+import { Problem } from "../../contract/errors.ts";
 import { randomToken } from "../../kit/ids.ts";
 import { createSeal, type Seal } from "../../kit/seal.ts";
 import { bindingOf, type Purpose } from "./binding.ts";
+import type { Bound } from "./bound.ts";
 import type { Asking, Version } from "./question.ts";
 import { Refusal } from "../results/refusal.ts";
 import type { Settings } from "../caller.ts";
@@ -32,9 +34,14 @@ type Question = {
   token: string | undefined;
 };
 
-/** The question that goes out, or leave to act on one version of the record. */
-export type Consented = { ask: InputRequiredResult } | Version;
+/** The question that goes out, or leave to act on what the question was about. */
+export type Consented = { ask: InputRequiredResult } | Leave;
 
+/** The version that the person has confirmed to change, and the ids in the question. */
+export type Leave = Version & { bound: Bound };
+
+/** No person reads a question and answers it in less time. */
+const AT_ONCE_MS = 5 * SECOND;
 const LIFE_MS = 10 * MINUTE;
 const KEY = "confirm";
 const FORM = z.object({ confirm: z.boolean().meta({ title: "Confirm" }) });
@@ -46,7 +53,15 @@ export const CONFIRM_FORM = {
   required: ["confirm"],
 };
 
-const Sealed = z.tuple([z.string(), z.string(), z.number(), z.string().nullable(), z.boolean()]);
+const Sealed = z.tuple([
+  z.string(),
+  z.string(),
+  z.number(),
+  z.string(),
+  z.string().nullable(),
+  z.boolean(),
+  z.record(z.string(), z.unknown()),
+]);
 
 const declined = () => new Refusal("declined", "The person did not confirm; nothing was changed.");
 
@@ -71,40 +86,71 @@ type Needs = {
   setting: Settings["confirm"];
 };
 
-/** Seals leave to act on a version for one purpose, for ten minutes. */
+const changed = () =>
+  new Problem(
+    "precondition_failed",
+    "A record that the question named has changed since; nothing was changed.",
+  );
+
+/** Seals leave to act on what a question is about for one purpose, for ten minutes. */
 const sealLeave = (
   { now }: Needs,
   seal: Seal,
   purpose: Purpose,
-  { etag, absent }: Version,
+  { print, etag, absent, bound }: Asking,
 ): { sealed: string; expiresAt: number } => {
   const expiresAt = now() + LIFE_MS;
-  const sealed = seal.seal([randomToken(), bindingOf(purpose), expiresAt, etag, absent]);
+  const sealed = seal.seal([
+    randomToken(),
+    bindingOf(purpose),
+    expiresAt,
+    print,
+    etag,
+    absent,
+    bound,
+  ]);
   return { sealed, expiresAt };
 };
 
 /**
- * Returns the version that a sealed leave is for, once.
+ * Returns leave to act on what a question was about. Change and ids are bound to it; the other records that it named
+ * are read again, unless the answer came at once.
+ *
+ * @throws {Problem} precondition_failed
+ */
+const checkUnchanged = async (
+  { now }: Needs,
+  asking: Question["asking"],
+  { print, askedAt, ...leave }: Leave & { print: string; askedAt: number },
+): Promise<Leave> => {
+  if (now() - askedAt > AT_ONCE_MS && (await asking()).print !== print) throw changed();
+  return leave;
+};
+
+/**
+ * Returns the leave that was sealed, once.
  *
  * @throws {Refusal} confirmation_invalid
+ * @throws {Problem} precondition_failed
  */
 const redeemLeave = async (
-  { now, replayGuard }: Needs,
+  needs: Needs,
   seal: Seal,
-  purpose: Purpose,
+  { purpose, asking }: Pick<Question, "purpose" | "asking">,
   sealed: unknown,
-): Promise<Version> => {
+): Promise<Leave> => {
   const { success, data } = Sealed.safeParse(
     typeof sealed === "string" ? seal.open(sealed) : undefined,
   );
   if (!success) throw invalid("is not one that this server gave");
-  const [id, binding, expiresAt, etag, absent] = data;
+  const [id, binding, expiresAt, print, etag, absent, bound] = data;
   if (binding !== bindingOf(purpose)) {
     throw invalid("was given for another call or to another program");
   }
-  if (expiresAt < now()) throw invalid("has expired");
-  if (!(await replayGuard.claim(id, expiresAt))) throw invalid("has been used");
-  return { etag, absent };
+  if (expiresAt < needs.now()) throw invalid("has expired");
+  if (!(await needs.replayGuard.claim(id, expiresAt))) throw invalid("has been used");
+  const askedAt = expiresAt - LIFE_MS;
+  return checkUnchanged(needs, asking, { print, askedAt, etag, absent, bound });
 };
 
 /** Creates the function that asks a person. No answer, and any answer other than yes, means no. */
@@ -114,9 +160,9 @@ export const createConfirm = (needs: Needs) => {
   const tokens = createSeal(key, "mcp/confirmation-token");
   const states = createSeal(key, "mcp/confirmation-state");
 
-  const demand = (purpose: Purpose, summary: string, version: Version): Refusal => {
+  const demand = (purpose: Purpose, summary: string, asked: Asking): Refusal => {
     if (setting === "refuse") return unavailable();
-    const { sealed, expiresAt } = sealLeave(needs, tokens, purpose, version);
+    const { sealed, expiresAt } = sealLeave(needs, tokens, purpose, asked);
     return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
       confirmationToken: sealed,
       expiresAt: formatTimestamp(expiresAt),
@@ -124,29 +170,31 @@ export const createConfirm = (needs: Needs) => {
     });
   };
 
-  const ask = (purpose: Purpose, message: string, version: Version): InputRequiredResult =>
+  const ask = (purpose: Purpose, message: string, asked: Asking): InputRequiredResult =>
     inputRequired({
       inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
-      requestState: sealLeave(needs, states, purpose, version).sealed,
+      requestState: sealLeave(needs, states, purpose, asked).sealed,
     });
 
   return async ({ host, token, purpose, asking, open }: Question): Promise<Consented> => {
     if (token !== undefined && setting === "token")
-      return redeemLeave(needs, tokens, purpose, token);
+      return redeemLeave(needs, tokens, { purpose, asking }, token);
     if (host.asks === "by_round") {
       const view = inputResponse(host.responses, KEY);
       if (view.kind !== "missing") {
         if (!isYes(view)) throw declined();
-        return redeemLeave(needs, states, purpose, host.state);
+        return redeemLeave(needs, states, { purpose, asking }, host.state);
       }
     }
     if (host.asks === "never" && setting === "refuse" && !open) throw unavailable();
-    const { summary, ...version } = await asking();
-    if (summary === null) return version;
-    if (host.asks === "never") throw demand(purpose, summary, version);
-    if (host.asks === "by_round") return { ask: ask(purpose, summary, version) };
+    const asked = await asking();
+    const { summary, print, etag, absent, bound } = asked;
+    if (summary === null) return { etag, absent, bound };
+    if (host.asks === "never") throw demand(purpose, summary, asked);
+    if (host.asks === "by_round") return { ask: ask(purpose, summary, asked) };
+    const askedAt = needs.now();
     const answer = await host.ask(summary);
     if (!isYes(inputResponse({ [KEY]: answer }, KEY))) throw declined();
-    return version;
+    return checkUnchanged(needs, asking, { print, askedAt, etag, absent, bound });
   };
 };

@@ -4,6 +4,7 @@ import type { Problem } from "../../contract/errors.ts";
 import { toFaults } from "../../contract/faults.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { truncateToBudget } from "../results/budget.ts";
+import { toJsonText } from "../results/json-text.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { parseText, refuseArguments } from "./arguments.ts";
 import type { DiscoveryTool } from "./discovery-tools.ts";
@@ -78,7 +79,7 @@ const unknownTool = async (
 const present = (answer: Values, tokens: number): CallToolResult => {
   const { record } = truncateToBudget(answer, tokens);
   return {
-    content: [{ type: "text", text: JSON.stringify(record) }],
+    content: [{ type: "text", text: toJsonText(record) }],
     structuredContent: record,
   };
 };

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import { createFieldProblem, type Fault, Problem } from "../../contract/errors.ts";
@@ -15,6 +16,9 @@ import { sanitizeBeginning, type Step } from "../results/budget.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
+import { canonical } from "./binding.ts";
+import { checkTexts } from "./stored-text.ts";
+import { type Bound, toBound } from "./bound.ts";
 
 const MAX_QUESTION = 600;
 
@@ -24,8 +28,18 @@ const MOST_READ: Step = [MAX_QUESTION, 10_000, 200];
 /** The version of the record that a call may act on; `absent`: it does not exist, and the call may only create it. */
 export type Version = { etag: string | null; absent: boolean };
 
-/** A question, or null where no person needs to be asked, and the version that it is about. */
-export type Asking = Version & { summary: string | null };
+/** A question, or null where no person needs to be asked, and the versions that it is about. */
+export type Asking = Version & {
+  summary: string | null;
+  /** The ids of the records in the question, in place of their codes. */
+  bound: Bound;
+  /** Differs if the question, the arguments or the version of a record in the question differs. */
+  print: string;
+};
+
+/** Returns the print of a question: a confirmation holds only as long as it stays the same. */
+export const printOf = (...parts: readonly unknown[]): string =>
+  hash("sha256", canonical(parts), "base64url").slice(0, 22);
 
 type Needs = {
   broker: Broker;
@@ -36,7 +50,12 @@ type Needs = {
 };
 
 /** The version of the record that the call names, and the records that its question is about. */
-type Prepared = Version & { records: Records };
+type Prepared = Version & {
+  records: Records;
+  args: Arguments;
+  /** The version of each record that the question names. */
+  versions: readonly (string | null)[];
+};
 
 type Found = { name: string; reply?: Reply | undefined; missing?: boolean };
 
@@ -144,6 +163,19 @@ const readAll = ({ reads }: Confirmation, needs: Needs): Promise<Found[]> =>
     ),
   );
 
+/** Returns the name of the read whose version the change is bound to. */
+const nameBound = ({ etagFrom, reads }: Confirmation): string | undefined =>
+  etagFrom ?? Object.entries(reads).find(([, read]) => "path" in read)?.[0];
+
+/** The version of a record that was read. A platform without ETags has that of its content. */
+const versionOf = ({ reads }: Confirmation, { name, reply }: Found): string | null => {
+  const read = reads[name];
+  if (reply === undefined || read === undefined) return null;
+  // The rows of a list are in the question, or their ids in the arguments.
+  if (!("path" in read)) return reply.etag;
+  return reply.etag ?? printOf(reply.output);
+};
+
 const checkVersion = (ifMatch: string | undefined, etag: string | null): void => {
   if (ifMatch === undefined || etag === null) return;
   const versions = ifMatch.split(",").map((version) => version.trim());
@@ -163,13 +195,21 @@ export const prepareCall = async (
   ifMatch?: string,
 ): Promise<Prepared> => {
   const found = await readAll(confirm, needs);
-  const etag = found.find(({ name }) => name === confirm.etagFrom)?.reply?.etag ?? null;
-  checkVersion(ifMatch, etag);
+  const bound = nameBound(confirm);
+  const etag = found.find(({ name }) => name === bound)?.reply?.etag ?? null;
   const absent = found.some(({ missing }) => missing === true);
+  if (absent && ifMatch !== undefined) {
+    throw new Problem("precondition_failed", "There is no such record yet, in any version.");
+  }
+  checkVersion(ifMatch, etag);
+  const stored = found.find(({ name }) => name === bound)?.reply?.output;
+  if (isRecord(stored)) checkTexts(needs.args, stored);
   const records = recordsOf(found, absent);
   confirm.check?.(needs.args, records, needs.now());
   await Promise.all((confirm.uses ?? []).map((use) => checkUse(needs, use, records)));
-  return { etag, absent, records };
+  const args = confirm.bind?.(needs.args, records) ?? needs.args;
+  const versions = found.map((one) => versionOf(confirm, one));
+  return { etag, absent, records, args, versions };
 };
 
 /**
@@ -181,12 +221,18 @@ export const prepareCall = async (
  */
 export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> => {
   const { operation, confirm } = needs.tool;
-  if (confirm === undefined) return { summary: null, etag: null, absent: false };
-  const { etag, absent, records } = await prepareCall(needs, confirm, ifMatch);
+  const { args } = needs;
+  const none = { summary: null, etag: null, absent: false, bound: {}, print: "" };
+  if (confirm === undefined) return none;
+  const prepared = await prepareCall(needs, confirm, ifMatch);
+  const { etag, absent, records, versions } = prepared;
+  const asked = (text: string | null): Asking => {
+    const summary = text === null ? null : sanitizeLine(text, MAX_QUESTION);
+    const print = printOf(summary, prepared.args, versions, absent);
+    return { summary, etag, absent, bound: toBound(args, prepared.args), print };
+  };
   const due = findSideEffects(operation, needs.args).filter(
     ({ kind }) => !absent || kind !== "replaces",
   );
-  if (due.length === 0) return { summary: null, etag, absent };
-  const summary = confirm.question(needs.args, records);
-  return { summary: summary === null ? null : sanitizeLine(summary, MAX_QUESTION), etag, absent };
+  return asked(due.length === 0 ? null : confirm.question(args, records));
 };

@@ -3,7 +3,7 @@ import type { Broker } from "../../broker/port.ts";
 import type { Reply } from "../../client/port.ts";
 import type { Problem } from "../../contract/errors.ts";
 import { randomId } from "../../kit/ids.ts";
-import { isDeeperThan } from "../../kit/json.ts";
+import { isDeeperThan, isLargerThan } from "../../kit/json.ts";
 import { toErrorFields } from "../../kit/log.ts";
 import { getRequestId } from "../../kit/request-id.ts";
 import type { Tool } from "../../../tools/tool.ts";
@@ -41,6 +41,14 @@ const tooDeep = (name: string): Problem =>
     },
   ]);
 
+/** More than a document of 10,000 lines with every field has. */
+const MAX_VALUES = 250_000;
+
+const tooLarge = (name: string): Problem =>
+  badArguments(`${name}: arguments may have ${MAX_VALUES} values at most.`, [
+    { field: "", code: "too_long", message: `must have at most ${MAX_VALUES} values` },
+  ]);
+
 /** The arguments' own values; what is nested in them is left out. */
 const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(
@@ -69,9 +77,10 @@ export const createRunCall = (needs: ToolContext): RunCall => {
   const { tenantId, principal } = broker;
   return async (called, work) => {
     const { name, tool, signal } = called;
-    const isTooDeep = isDeeperThan(called.args, MAX_DEPTH);
+    const isTooLarge = isLargerThan(called.args, MAX_VALUES);
+    const isTooDeep = !isTooLarge && isDeeperThan(called.args, MAX_DEPTH);
     // Nothing may walk arguments that are too deep, the log included: they are read to the limit.
-    const args = isTooDeep ? withinDepth(called.args) : called.args;
+    const args = isTooDeep || isTooLarge ? withinDepth(called.args) : called.args;
     const started = now();
     const { working, lastRequestId } = watched(broker);
     const end = async (event: string, outcome: string, requestId: string | null): Promise<void> => {
@@ -84,6 +93,7 @@ export const createRunCall = (needs: ToolContext): RunCall => {
     try {
       await pass();
       if (isTooDeep) throw tooDeep(name);
+      if (isTooLarge) throw tooLarge(name);
       const result = await work(working);
       await end("tool.called", "content" in result ? "done" : "asked", lastRequestId());
       return result;

@@ -170,7 +170,7 @@ export const exportTenant = async (
   const files = await copyFiles(needs, view, { tenantId, folder });
   const { ok } = await verifyAudit(needs, tenantId);
   const audit = { keyId: store.auditKey.id, ok };
-  const manifest = createManifest({ exportedAt, tenantId, audit, tables, files });
+  const manifest = createManifest(store.auditKey, { exportedAt, tenantId, audit, tables, files });
   const text = `${JSON.stringify(manifest, undefined, 2)}\n`;
   await writeFile(manifestPath(folder), text, { flag: "wx", mode: 0o600, flush: true });
   const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);

@@ -3,16 +3,17 @@ import { createHash } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { createInterface } from "node:readline";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
+import { readBoundedLines } from "../../kit/bounded-lines.ts";
 import { getMessage } from "../../kit/error.ts";
 import { parseIfJson } from "../../kit/json.ts";
 import { parseKey } from "../files/port.ts";
 import { escapeControls } from "../../kit/text.ts";
 import { listMigrationNames } from "../store/migrate.ts";
+import { listAuditKeys, type StoreAuditKey } from "../store/audit-key.ts";
 import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
 
 const FORMAT = "receivables-tenant";
@@ -36,6 +37,8 @@ const Manifest = z.object({
   audit: z.object({ keyId: z.string(), ok: z.boolean() }),
   tables: z.record(z.string(), z.object({ rows: z.int().min(0), sha256: z.string() })),
   files: z.object({ count: z.int().min(0), bytes: z.int().min(0), missing: z.array(z.string()) }),
+  /** The code of everything above under the audit key. Absent in folders of earlier versions. */
+  mac: z.string().optional(),
 });
 export type Manifest = z.infer<typeof Manifest>;
 
@@ -44,11 +47,37 @@ export type Row = z.infer<typeof Row>;
 
 const getSchema = (): string => listMigrationNames().at(-1) ?? "";
 
-export const createManifest = (facts: Omit<Manifest, "format" | "schema">): Manifest => ({
-  format: FORMAT,
-  schema: getSchema(),
-  ...facts,
-});
+/** The text that the code of a manifest covers; it does not depend on the order of fields. */
+const serializeCovered = (manifest: Manifest): string => {
+  const { format, schema, exportedAt, tenantId, audit, tables, files } = manifest;
+  const hashes = Object.entries(tables)
+    .map(([name, { rows, sha256 }]) => [name, rows, sha256])
+    .toSorted(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+  const { count, bytes, missing } = files;
+  const { keyId, ok } = audit;
+  return JSON.stringify([
+    [format, schema, exportedAt, tenantId, keyId, ok],
+    hashes,
+    [count, bytes, missing],
+  ]);
+};
+
+export const createManifest = (
+  key: StoreAuditKey,
+  facts: Omit<Manifest, "format" | "schema" | "mac">,
+): Manifest => {
+  const manifest: Manifest = { format: FORMAT, schema: getSchema(), ...facts };
+  return { ...manifest, mac: key.manifest(serializeCovered(manifest)) };
+};
+
+/**
+ * Whether a program with the store's master key, or a former one, wrote the folder. If not, it is not known who did:
+ * it may have been changed, or come from another installation or an earlier version.
+ */
+export const isOwnFolder = (key: StoreAuditKey, manifest: Manifest): boolean => {
+  const text = serializeCovered(manifest);
+  return listAuditKeys(key).some((one) => manifest.mac === one.manifest(text));
+};
 
 export const manifestPath = (folder: string): string => join(folder, "manifest.json");
 const tablePath = (folder: string, table: string): string => join(folder, `${table}.ndjson`);
@@ -86,16 +115,23 @@ export const writeTable = async (
 const createDamaged = (what: string): Problem =>
   new Problem("invalid_request", `${what} Nothing was imported. Export the tenant again.`);
 
+/** Longer than a row with the largest body that the platform accepts. */
+const MAX_ROW_BYTES = 32 * 1024 ** 2;
+
 /** Reads a table's rows in groups of at most `atOnce`. @throws {Problem} invalid_request */
 export async function* readTable(
   folder: string,
   table: string,
   atOnce: number,
 ): AsyncGenerator<Row[]> {
-  const lines = createInterface({ input: createReadStream(tablePath(folder, table)) });
+  const path = tablePath(folder, table);
   let rows: Row[] = [];
-  for await (const line of lines) {
-    rows.push(Row.parse(JSON.parse(line)));
+  let number = 0;
+  for await (const line of readBoundedLines(createReadStream(path), MAX_ROW_BYTES)) {
+    number += 1;
+    const { data } = Row.safeParse(parseIfJson(line));
+    if (data === undefined) throw createDamaged(`${path} cannot be read at line ${number}.`);
+    rows.push(data);
     if (rows.length < atOnce) continue;
     yield rows;
     rows = [];

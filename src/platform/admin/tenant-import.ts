@@ -1,60 +1,47 @@
 import { createReadStream } from "node:fs";
 import { setImmediate } from "node:timers/promises";
+import { sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import type { FileStore } from "../files/port.ts";
-import { claimFiles } from "../files/unclaimed.ts";
-import { type AuditKey, findSigner } from "../store/audit-key.ts";
-import { advanceEnd, type ChainEnd } from "../store/audit-links.ts";
-import { insertAll } from "../store/bulk-writes.ts";
+import { claimFiles, isConnectionId } from "../files/unclaimed.ts";
+import { planJobs } from "../services/waiting-jobs.ts";
 import type { Db, Snapshot, Store } from "../store/port.ts";
 import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
-import type { AuditHeadRow, AuditLogRow, Tables, TenantRow } from "../store/tables.ts";
+import type { AuditHeadRow, Tables, TenantRow } from "../store/tables.ts";
 import { findTenant, findTenantOfConnection } from "../store/tenants.ts";
 import { findUser, findUserByEmail } from "../store/users.ts";
+import { type ImportedAudit, writeAuditLog } from "./tenant-audit.ts";
 import { listFiles, type MoveNeeds } from "./tenant-export.ts";
-import { filePath, type Manifest, readManifest, readTable, type Row } from "./tenant-folder.ts";
+import { filePath, isOwnFolder, readManifest, readTable, type Row } from "./tenant-folder.ts";
 import { deleteTenant } from "./tenant-removal.ts";
+import { completeRows } from "./tenant-rows.ts";
+import { checkTenantId } from "./tenants.ts";
+import { checkOwner, type Import, insertRows, ROWS_AT_ONCE } from "./tenant-writes.ts";
 
-export type ImportedTenant = {
+/** Counts of the people and credentials that an import left out. */
+type LeftOut = {
+  /** People in the folder who are no members of the tenant. */
+  peopleLeftOut: number;
+  /** New people whose password was not taken over: each needs a link of `admin user reset-link`. */
+  passwordsLeftOut: number;
+  /** API keys of people whom this store knew already, or from a folder of another installation. */
+  keysLeftOut: number;
+  /** Export keys from a folder of another installation. */
+  exportKeysLeftOut: number;
+};
+
+export type ImportedTenant = LeftOut & {
   tenantId: string;
   rows: number;
   files: number;
+  /** `own`: a program with this store's master key wrote the folder, and it was not changed since. */
+  origin: "own" | "unknown";
   /** People who are new to this store. */
   people: number;
-  /** API keys of people whom this store knew already. They are not imported. */
-  keysLeftOut: number;
-  /**
-   * The audit log: `kept` with its codes, where both stores have the same master key; `signed_again` with this store's
-   * key otherwise. `wasValid` is false if the log did not verify before.
-   */
-  audit: { entries: number; chain: "kept" | "signed_again"; wasValid: boolean };
+  audit: ImportedAudit;
 };
-
-const ROWS_AT_ONCE = 200;
 
 type Table = keyof Tables;
-
-/** Writes rows that must have exactly the table's columns. */
-const insertRows = async (
-  tx: Db,
-  table: Table,
-  rows: readonly Row[],
-  columns: readonly string[],
-): Promise<void> => {
-  for (const row of rows) {
-    const names = Object.keys(row);
-    if (names.length === columns.length && names.every((name) => columns.includes(name))) continue;
-    throw new Problem("invalid_request", `A row of ${table} has other columns than this store.`);
-  }
-  await insertAll(tx, table, rows as readonly never[]);
-};
-
-/** One import: its folder, and the columns of this store's tables. */
-type Import = MoveNeeds & {
-  folder: string;
-  manifest: Manifest;
-  columns: ReadonlyMap<string, readonly string[]>;
-};
 
 const readColumns = async ({ read }: Store): Promise<Import["columns"]> => {
   const tables = await read.introspection.getTables();
@@ -66,19 +53,35 @@ const sealSecret = ({ secrets }: MoveNeeds, table: string, row: Row): Row =>
     ? { ...row, secret: secrets.seal(row["secret"]) }
     : row;
 
-const checkOwner = ({ manifest: { tenantId } }: Import, table: string, rows: Row[]): void => {
-  if (rows.every((row) => row["tenant_id"] === tenantId)) return;
-  throw new Problem("invalid_request", `A row of ${table} belongs to another tenant.`);
+/** Ids of these tables name jobs, so no other tenant may have them. */
+const WITH_JOBS = ["schedules", "export_runs", "webhook_deliveries"] as const;
+
+const checkFreeIds = async ({ owner }: Import, tx: Db, table: Table, rows: Row[]) => {
+  const named = WITH_JOBS.find((name) => name === table);
+  if (named === undefined || rows.length === 0) return;
+  const taken = await tx
+    .selectFrom(named)
+    .select("id")
+    .where("tenant_id", "<>", owner.tenantId)
+    .where(
+      "id",
+      "in",
+      rows.map((row) => String(row["id"])),
+    )
+    .executeTakeFirst();
+  if (taken === undefined) return;
+  throw new Problem("conflict", `Another tenant has the id ${taken.id} of ${table}.`);
 };
 
 const writeTable = async (task: Import, table: Table): Promise<number> => {
   let count = 0;
   for await (const rows of readTable(task.folder, table, ROWS_AT_ONCE)) {
     checkOwner(task, table, rows);
-    const sealed = rows.map((row) => sealSecret(task, table, row));
-    await task.store.transaction((tx) =>
-      insertRows(tx, table, sealed, task.columns.get(table) ?? []),
-    );
+    const sealed = completeRows(table, rows, task.owner).map((row) => sealSecret(task, table, row));
+    await task.store.transaction(async (tx) => {
+      await checkFreeIds(task, tx, table, sealed);
+      await insertRows(task, tx, table, sealed);
+    });
     count += rows.length;
     // An embedded store awaits nothing that would let signals in.
     await setImmediate();
@@ -110,57 +113,6 @@ const findNewPeople = async (db: Db, rows: readonly Row[]): Promise<Row[]> => {
   return unknown;
 };
 
-/** Returns the entry with the code of this store's key. */
-const signAgain = (key: AuditKey, prev_hash: string, row: AuditLogRow): AuditLogRow => {
-  const linked = { ...row, prev_hash };
-  return { ...linked, hash: key.link(linked) };
-};
-
-/** Whether the chain verifies with this store's keys from its beginning to its signed end. */
-const isVerifiable = async ({ store: { auditKey }, folder }: Import, head: AuditHeadRow) => {
-  let end: ChainEnd | undefined = { seq: head.purged_seq, hash: head.purged_hash, era: undefined };
-  for await (const rows of readTable(folder, "audit_logs", ROWS_AT_ONCE)) {
-    for (const row of rows) end &&= advanceEnd(auditKey, end, row as AuditLogRow);
-    if (end === undefined) return false;
-  }
-  const mac = findSigner(auditKey, head.key_id)?.head(head.tenant_id, head);
-  return end.seq === head.seq && end.hash === head.hash && head.mac === mac;
-};
-
-/**
- * Writes the log as it is where this store's keys verify it, or could have and it was changed; otherwise each entry gets
- * a code of this store's key. Returns the log's head for this store.
- */
-const writeAuditLog = async (
-  task: Import,
-  head: AuditHeadRow,
-): Promise<{ audit: ImportedTenant["audit"]; head: AuditHeadRow }> => {
-  const { auditKey: key } = task.store;
-  const { keyId, ok } = task.manifest.audit;
-  const isKept = (await isVerifiable(task, head)) || (!ok && findSigner(key, keyId) !== undefined);
-  let [entries, hash] = [0, head.purged_hash];
-  for await (const rows of readTable(task.folder, "audit_logs", ROWS_AT_ONCE)) {
-    checkOwner(task, "audit_logs", rows);
-    const signed = (rows as AuditLogRow[]).map((row) => {
-      const entry = signAgain(key, hash, row);
-      ({ hash } = entry);
-      return entry;
-    });
-    const written = isKept ? rows : (signed as Row[]);
-    await task.store.transaction((tx) =>
-      insertRows(tx, "audit_logs", written, task.columns.get("audit_logs") ?? []),
-    );
-    entries += rows.length;
-    await setImmediate();
-  }
-  const chain = isKept ? "kept" : "signed_again";
-  const next = { ...head, hash, key_id: key.id };
-  return {
-    audit: { entries, chain, wasValid: ok },
-    head: isKept ? head : { ...next, mac: key.head(head.tenant_id, next) },
-  };
-};
-
 const writeFile = async (
   files: FileStore,
   folder: string,
@@ -171,14 +123,11 @@ const writeFile = async (
   throw new Problem("invalid_request", `The exported file ${filePath(folder, key)} was changed.`);
 };
 
-const writeFiles = async (task: Import, connectionId: string): Promise<number> => {
-  const { store, files, folder, manifest } = task;
-  await using view: Snapshot = await store.snapshot({ owner: manifest.tenantId });
+const writeFiles = async (task: Import): Promise<number> => {
+  const { store, files, folder, manifest, owner } = task;
+  await using view: Snapshot = await store.snapshot({ owner: owner.tenantId });
   let count = 0;
-  for await (const file of listFiles(view, manifest.tenantId)) {
-    if (!file.key.startsWith(`${connectionId}/`)) {
-      throw new Problem("invalid_request", `The file ${file.key} is not one of the tenant's.`);
-    }
+  for await (const file of listFiles(view, owner.tenantId)) {
     if (manifest.files.missing.includes(file.key)) continue;
     await writeFile(files, folder, file);
     count += 1;
@@ -190,69 +139,129 @@ const readAll = async (task: Import, table: Table): Promise<Row[]> => {
   const all: Row[] = [];
   for await (const rows of readTable(task.folder, table, ROWS_AT_ONCE)) {
     if (table !== "users") checkOwner(task, table, rows);
-    all.push(...rows);
+    all.push(...completeRows(table, rows, task.owner));
   }
   return all;
 };
+
+/** Members, roles and keys in the folder. */
+type Access = {
+  members: Row[];
+  peopleLeftOut: number;
+  rows: Record<keyof typeof ACCESS_TABLES, Row[]>;
+};
+
+/** Reads people, roles and keys. People who are no members of the tenant are left out. */
+const readAccess = async (task: Import): Promise<Access> => {
+  const users = await readAll(task, "users");
+  const names = Object.keys(ACCESS_TABLES) as (keyof typeof ACCESS_TABLES)[];
+  const tables: [string, Row[]][] = [];
+  for (const table of names) tables.push([table, await readAll(task, table)]);
+  const rows = Object.fromEntries(tables) as Access["rows"];
+  const memberIds = new Set(rows.memberships.map((row) => row["user_id"]));
+  const members = users.filter(({ id }) => memberIds.has(id ?? null));
+  const known = new Set(members.map(({ id }) => id));
+  // A member whom the folder does not describe is left out: it may be another person of this store.
+  const named = (some: Row[]): Row[] => some.filter((row) => known.has(row["user_id"] ?? null));
+  const [memberships, membership_roles] = [named(rows.memberships), named(rows.membership_roles)];
+  const peopleLeftOut = users.length - members.length;
+  return { members, peopleLeftOut, rows: { ...rows, memberships, membership_roles } };
+};
+
+/**
+ * Writes people, roles and keys. A password or key comes in only from a folder that this installation wrote: nothing
+ * proves who else knows it. A key acts for its person at all of their tenants, so none is added to a known person.
+ */
+const writeAccess = async (
+  task: Import,
+  tx: Db,
+  { members, peopleLeftOut, rows }: Access,
+): Promise<LeftOut & { people: number; written: number }> => {
+  const people = await findNewPeople(tx, members);
+  const isNew = new Set(people.map(({ id }) => id));
+  const own = (keys: Row[]): Row[] => (task.isOwn ? keys : []);
+  const ready: Record<string, Row[]> = {
+    users: task.isOwn ? people : people.map((row) => ({ ...row, password_hash: null })),
+    ...rows,
+    api_keys: own(rows.api_keys).filter((row) => isNew.has(row["user_id"] ?? null)),
+    export_keys: own(rows.export_keys),
+  };
+  let written = 0;
+  for (const table of ["users", ...Object.keys(ACCESS_TABLES)] as Table[]) {
+    await insertRows(task, tx, table, ready[table] ?? []);
+    written += ready[table]?.length ?? 0;
+  }
+  const hadPassword = people.filter((row) => row["password_hash"] !== null).length;
+  return {
+    people: people.length,
+    written,
+    peopleLeftOut,
+    passwordsLeftOut: task.isOwn ? 0 : hadPassword,
+    keysLeftOut: rows.api_keys.length - (ready["api_keys"]?.length ?? 0),
+    exportKeysLeftOut: rows.export_keys.length - (ready["export_keys"]?.length ?? 0),
+  };
+};
+
+/** Counts the disputes of each status. */
+const writeTotals = (tx: Db, tenantId: string) =>
+  tx
+    .insertInto("dispute_totals")
+    .columns(["tenant_id", "status", "total"])
+    .expression((eb) =>
+      eb
+        .selectFrom("disputes")
+        .select(["tenant_id", "status", sql<number>`count(*)`.as("total")])
+        .where("tenant_id", "=", tenantId)
+        .groupBy(["tenant_id", "status"]),
+    )
+    .execute();
 
 /** Gives the tenant its people, keys and jobs in one transaction, with which it exists. */
 const open = async (
   task: Import,
   head: AuditHeadRow,
-  written: Omit<ImportedTenant, "people" | "keysLeftOut">,
+  done: Pick<ImportedTenant, "rows" | "files" | "audit">,
 ): Promise<ImportedTenant> => {
-  const { tenantId, files, audit } = written;
-  const users = await readAll(task, "users");
-  const access: [table: Table, rows: Row[]][] = [];
-  for (const table of Object.keys(ACCESS_TABLES) as Table[]) {
-    access.push([table, await readAll(task, table)]);
-  }
-  const free = { lease: null, leased_until: 0 };
+  const { tenantId } = task.owner;
+  const access = await readAccess(task);
   return task.store.transaction(async (tx) => {
-    const people = await findNewPeople(tx, users);
-    const isNew = new Set(people.map(({ id }) => id));
-    let rows = written.rows + people.length + 1;
-    let keysLeftOut = 0;
-    for (const [table, all] of [["users", people] as const, ...access]) {
-      let ready = table === "jobs" ? all.map((row) => ({ ...row, ...free })) : all;
-      // A key acts for its person at all of their tenants, and nothing proves who wrote the folder.
-      if (table === "api_keys") ready = all.filter((row) => isNew.has(row["user_id"] ?? null));
-      keysLeftOut += all.length - ready.length;
-      await insertRows(tx, table, ready, task.columns.get(table) ?? []);
-      if (table !== "users") rows += ready.length;
-    }
+    const { written, ...given } = await writeAccess(task, tx, access);
+    const rows = done.rows + written + 1;
+    await writeTotals(tx, tenantId);
+    await planJobs(tx, { tenantId, now: task.clock() });
     await tx.insertInto("audit_heads").values(head).execute();
     await tx.updateTable("tenants").set({ phase: null }).where("id", "=", tenantId).execute();
+    const { files, audit } = done;
     const { entries, chain, wasValid } = audit;
     const former = { formerKeyId: task.manifest.audit.keyId, entries, chain, wasValid };
-    const metadata = { rows, files, ...former };
+    const origin = task.isOwn ? "own" : "unknown";
+    const metadata = { rows, files, ...former, origin };
     const change = { tenantId, resourceId: tenantId, metadata };
     await task.record?.(tx, { ...change, action: "admin.tenant_imported" });
-    return { ...written, rows, people: people.length, keysLeftOut };
+    return { tenantId, origin, ...done, rows, ...given };
   }, tenantId);
 };
 
-const write = async (
-  task: Import,
-  tenant: TenantRow,
-  head: AuditHeadRow,
-): Promise<ImportedTenant> => {
+const write = async (task: Import, head: AuditHeadRow): Promise<ImportedTenant> => {
   let rows = 1;
   for (const table of Object.keys(RECORD_TABLES) as Table[]) {
     rows += await writeTable(task, table);
   }
   const { audit, head: signed } = await writeAuditLog(task, head);
-  const files = await writeFiles(task, tenant.connection_id);
-  return open(task, signed, { tenantId: tenant.id, rows: rows + audit.entries, files, audit });
+  const files = await writeFiles(task);
+  return open(task, signed, { rows: rows + audit.entries, files, audit });
 };
 
-/** Checks that the tenant can be imported. @throws {Problem} conflict */
-const checkFree = async (task: Import, tenant: TenantRow): Promise<void> => {
-  const { store, files } = task;
-  if ((await findTenant(store.read, tenant.id)) !== undefined) {
-    throw new Problem("conflict", `There is a tenant ${tenant.id} already. Delete it first.`);
+/** Checks that the tenant can be imported. @throws {Problem} conflict, invalid_request */
+const checkFree = async ({ store, files, folder, owner }: Import): Promise<void> => {
+  const { tenantId, connectionId } = owner;
+  checkTenantId(tenantId);
+  if ((await findTenant(store.read, tenantId)) !== undefined) {
+    throw new Problem("conflict", `There is a tenant ${tenantId} already. Delete it first.`);
   }
-  const { connection_id: connectionId } = tenant;
+  if (!isConnectionId(connectionId)) {
+    throw new Problem("invalid_request", `${connectionId} is no id of a connection.`);
+  }
   // The names of a tenant's files begin with its connection.
   const holder = await findTenantOfConnection(store.read, connectionId);
   if (holder !== undefined) {
@@ -264,35 +273,39 @@ const checkFree = async (task: Import, tenant: TenantRow): Promise<void> => {
       `The file store has files of this tenant, such as ${key}: another database uses it, or an import has failed.`,
     );
   }
-  for await (const rows of readTable(task.folder, "users", ROWS_AT_ONCE)) {
+  for await (const rows of readTable(folder, "users", ROWS_AT_ONCE)) {
     await findNewPeople(store.read, rows);
   }
 };
 
 /**
  * Restores a tenant that `exportTenant` wrote to a store that does not have it, in short transactions. There is no access
- * before the last one; a failure removes what was written.
+ * before the last one; a failure removes what was written. Nothing that acts is read from the folder: jobs, totals and
+ * columns that follow from others are computed from its records.
  *
  * @throws {Problem} invalid_request, conflict
  */
 export const importTenant = async (needs: MoveNeeds, folder: string): Promise<ImportedTenant> => {
   const { store } = needs;
   const manifest = await readManifest(folder);
-  const task: Import = { ...needs, folder, manifest, columns: await readColumns(store) };
   const tenant = (await readOne(folder, "tenants")) as TenantRow;
   const head = (await readOne(folder, "audit_heads")) as AuditHeadRow;
   if (tenant.id !== manifest.tenantId || head.tenant_id !== manifest.tenantId) {
     throw new Problem("invalid_request", "The tenant's own rows belong to another tenant.");
   }
-  await checkFree(task, tenant);
+  const owner = { tenantId: tenant.id, connectionId: tenant.connection_id };
+  const columns = await readColumns(store);
+  const isOwn = isOwnFolder(store.auditKey, manifest);
+  const task: Import = { ...needs, folder, manifest, isOwn, owner, columns };
+  await checkFree(task);
+  const [row = tenant] = completeRows("tenants", [tenant], owner);
   await store.transaction(async (tx) => {
-    const columns = task.columns.get("tenants") ?? [];
-    await insertRows(tx, "tenants", [{ ...tenant, phase: "importing" }], columns);
+    await insertRows(task, tx, "tenants", [{ ...row, phase: "importing" }]);
     // Where the tenant was deleted within the last hour, the removal of its files is still planned.
-    await claimFiles(tx, tenant.connection_id);
+    await claimFiles(tx, owner.connectionId);
   });
   try {
-    return await write(task, tenant, head);
+    return await write(task, head);
   } catch (error) {
     // Without an entry in a log that goes too.
     const { record: _record, ...quiet } = needs;

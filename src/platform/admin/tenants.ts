@@ -39,10 +39,14 @@ export type NewTenant = {
   currency?: string;
 };
 
+/** @throws {Problem} invalid_request */
+export const checkTenantId = (tenantId: string): void => {
+  if (TENANT_ID.test(tenantId)) return;
+  throw new Problem("invalid_request", "A tenant id has 1 to 64 of a-z, 0-9 and -.");
+};
+
 const checkTenant = ({ tenantId, name, currency = "USD" }: NewTenant): void => {
-  if (!TENANT_ID.test(tenantId)) {
-    throw new Problem("invalid_request", "A tenant id has 1 to 64 of a-z, 0-9 and -.");
-  }
+  checkTenantId(tenantId);
   if (name.trim() === "") throw new Problem("invalid_request", "A tenant needs a name.");
   if (currencyByCode(currency)?.code !== currency) {
     throw new Problem("invalid_request", `${currency} is no ISO 4217 currency code.`);

@@ -17,6 +17,9 @@ export type UserRecord = {
   status: UserStatus;
 };
 
+/** `password`: `set` to the given one, or `kept`, where an existing user joins a tenant: the given one was not used. */
+export type CreatedUser = UserRecord & { password: "set" | "kept" };
+
 export type NewUser = {
   tenantId: string;
   email: string;
@@ -150,7 +153,7 @@ export const createUser = async (
   needs: AdminNeeds,
   made: NewUser,
   readPassword: () => Promise<string>,
-): Promise<UserRecord> => {
+): Promise<CreatedUser> => {
   const { store, clock } = needs;
   await checkTenantExists(store.read, made.tenantId);
   if (made.roles.length === 0) throw new Problem("invalid_request", "Name at least one role.");
@@ -167,7 +170,7 @@ export const createUser = async (
     else await joinTenant(tx, clock(), made, existing);
     const user = await readRecord(tx, made.tenantId, made.email.trim());
     await needs.record?.(tx, describeChange("admin.user_created", user));
-    return user;
+    return { ...user, password: existing === undefined ? "set" : "kept" };
   });
 };
 

@@ -8,6 +8,7 @@ import { announceFiles, claimFiles } from "../files/unclaimed.ts";
 import { appendEntries } from "../store/audit-chain.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import { insertDisputes } from "../store/disputes.ts";
+import { fold } from "../store/fold.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { Tables, UserStatus } from "../store/tables.ts";
 import { findTenant } from "../store/tenants.ts";
@@ -103,6 +104,10 @@ export const readDemo = async (data: DemoData) => {
   const derived: Partial<Record<keyof Tables, () => Iterable<object>>> = {
     accounts: () => ledger.accounts.values(),
     documents: () => ledger.documents.values(),
+    disputes: () =>
+      data
+        .records<{ account_name: string }>("disputes")
+        .map((row) => ({ ...row, account_name_folded: fold(row.account_name) })),
     credit_applications: () => buildCreditApplications(data, tenantId),
   };
   const tables: Partial<Record<keyof Tables, object[]>> = {};

@@ -41,6 +41,11 @@ export const abandonFiles = async (
 export const claimFiles = (tx: Db, connectionId: string): Promise<void> =>
   removeJob(tx, { kind: KIND, id: connectionId });
 
+const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/;
+
+/** Whether a text can be the connection of a tenant, which the keys of its files begin with. */
+export const isConnectionId = (id: string): boolean => UUID.test(id);
+
 /** Removes the files of a connection that were not claimed. */
 export const createUnclaimedFilesJob = ({
   store,
@@ -56,7 +61,8 @@ export const createUnclaimedFilesJob = ({
   async run(job) {
     // A tenant that was deleted may have been imported again, with the same connection.
     const tenantId = await findTenantOfConnection(store.read, job.id);
-    if (tenantId === undefined)
+    // No other name may be a job's: the file store has files of its own.
+    if (tenantId === undefined && isConnectionId(job.id))
       for await (const { key } of files.list(job.id)) await files.remove(key);
     await store.transaction((tx) => job.finish(tx));
   },

@@ -5,7 +5,7 @@ import { Problem, type Fault } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
 import { isUtf8Type } from "../../kit/charset.ts";
-import { findExceededLimit, parseJson } from "../../kit/json.ts";
+import { findExceededLimit, MAX_NUMBER_LENGTH, parseJson } from "../../kit/json.ts";
 import { readAtMost } from "../../kit/read-at-most.ts";
 
 const MIB = 1024 * 1024;
@@ -16,6 +16,7 @@ const BROKEN = {
   arrayLength: `An array has more than ${LIMITS.arrayLength} items.`,
   names: `The body has more than ${LIMITS.names} different names of fields.`,
   commas: `The body has more than ${LIMITS.commas} values.`,
+  digits: `A number has more than ${MAX_NUMBER_LENGTH} digits.`,
 };
 
 type Invalid = "invalid_parameter" | "invalid_request" | "validation_failed";

@@ -1,4 +1,4 @@
-import { findExceededLimit, isRecord, parseJson } from "../../kit/json.ts";
+import { findExceededLimit, isRecord, MAX_NUMBER_LENGTH, parseJson } from "../../kit/json.ts";
 import { type Item, type Reader, toUnreadable } from "./rows.ts";
 import type { Line } from "./lines.ts";
 
@@ -17,6 +17,7 @@ const BROKEN = {
     message: `has more than ${LIMITS.names} different names of fields`,
   },
   commas: { code: "too_long", message: `has more than ${LIMITS.commas} values` },
+  digits: { code: "too_long", message: `has a number of more than ${MAX_NUMBER_LENGTH} digits` },
 };
 
 const parseLine = (line: Line): Item => {

@@ -22,6 +22,7 @@ import { parentChainFaults } from "./accounts/lineage.ts";
 import { checkAccount } from "./accounts/rules.ts";
 import { type IngestCall, readAccount, listIgnored, toVersion } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
+import { measureFields } from "../store/field-sizes.ts";
 import { listRecords } from "./ingest/page.ts";
 import { parseAccount } from "./ingest/stored.ts";
 import { changeFields, creationFields, shorten } from "./records.ts";
@@ -123,6 +124,7 @@ const list =
         return numbers.map((number) => ({ key: number, value: number }));
       },
       read: (db, keys) => findAccounts(db, tenantId, keys),
+      measure: (db, keys) => measureFields(db, "accounts", tenantId, keys),
       keyOf: (row) => row.account_number,
       toItem: toAccount,
     });

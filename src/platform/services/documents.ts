@@ -18,6 +18,7 @@ import { checkAccount, checkClosure, checkDocument, pickAmounts } from "./docume
 import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
 import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
+import { measureFields } from "../store/field-sizes.ts";
 import { listRecords } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { type IngestCall, readDocument, listIgnored, toVersion } from "./ingest/call.ts";
@@ -178,6 +179,7 @@ const list =
       query,
       find: (db, range) => findDocumentPlaces(db, tenantId, { filter, sort }, range),
       read: (db, keys) => findDocuments(db, tenantId, keys),
+      measure: (db, keys) => measureFields(db, "documents", tenantId, keys),
       keyOf: (row) => row.document_number,
       toItem: toDocument,
     });

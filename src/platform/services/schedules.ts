@@ -47,9 +47,9 @@ export const addSchedule = async (tx: Db, row: ScheduleRow): Promise<void> => {
 
 /** Cancels a schedule's planned and pending runs. */
 const cancel = async (tx: Db, tenantId: string, id: string, now: number): Promise<void> => {
-  await removeJob(tx, { kind: SCHEDULE_JOB, id });
+  await removeJob(tx, { kind: SCHEDULE_JOB, id, tenantId });
   for (const runId of await cancelPending(tx, tenantId, id, now)) {
-    await removeJob(tx, { kind: RUN_JOB, id: runId });
+    await removeJob(tx, { kind: RUN_JOB, id: runId, tenantId });
   }
 };
 

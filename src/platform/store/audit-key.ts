@@ -27,6 +27,8 @@ export type AuditKey = {
   /** The code of the head row of a tenant. */
   head(tenantId: string, head: AuditHead): string;
   keptHead(kept: KeptHead): string;
+  /** The code of the manifest of an exported tenant. */
+  manifest(text: string): string;
 };
 
 /** The key that signs a store's audit chains. */
@@ -80,6 +82,7 @@ const toAuditKey = (secret: Buffer): AuditKey => {
       code("head", tenantId, seq, hash, purged_seq, purged_hash),
     keptHead: ({ tenantId, seq, hash, timestamp }) =>
       code("kept-head", tenantId, seq, hash, timestamp),
+    manifest: (text) => code("manifest", text),
   };
 };
 

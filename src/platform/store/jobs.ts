@@ -32,9 +32,13 @@ export const addJobOnce = async (tx: Db, job: Parameters<typeof addJob>[1]): Pro
     .execute();
 };
 
-/** Removes a job. A worker that is running it finds its claim gone and must not finish. */
-export const removeJob = async (tx: Db, { kind, id }: Name): Promise<void> => {
-  await tx.deleteFrom("jobs").where("kind", "=", kind).where("id", "=", id).execute();
+/** Removes a job, that of one tenant where it is named. A worker that is running it finds its claim gone and must not finish. */
+export const removeJob = async (
+  tx: Db,
+  { kind, id, tenantId }: Name & { tenantId?: string },
+): Promise<void> => {
+  const named = tx.deleteFrom("jobs").where("kind", "=", kind).where("id", "=", id);
+  await (tenantId === undefined ? named : named.where("tenant_id", "=", tenantId)).execute();
 };
 
 export type Due = { kind: string; now: number; perLane: number; atMost: number };

@@ -16,7 +16,6 @@ export const RECORD_TABLES = {
   resolutions: ["id"],
   disputes: ["id"],
   dispute_sequences: ["document_number"],
-  dispute_totals: ["status"],
   dispute_notes: ["id"],
   dispute_attachments: ["id"],
   accounts: ["account_number"],
@@ -44,18 +43,22 @@ export const RECORD_TABLES = {
   webhook_attempts: ["id"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
-/** Who may use a tenant, and the work that waits for it. */
+/** Who may use a tenant. */
 export const ACCESS_TABLES = {
   roles: ["id"],
   memberships: ["user_id"],
   membership_roles: ["user_id", "role_id"],
   api_keys: ["id"],
   export_keys: ["id"],
-  jobs: ["kind", "id"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
-/** The other tables with a column `tenant_id`: answers that are remembered for a day, and the audit log. */
+/**
+ * The other tables with a column `tenant_id`: figures and work that follow from the records, so that an import computes
+ * them; answers that are remembered for a day; and the audit log.
+ */
 export const OTHER_TABLES = {
+  dispute_totals: ["status"],
+  jobs: ["kind", "id"],
   idempotency_keys: ["principal", "operation", "key"],
   audit_logs: ["seq"],
   audit_heads: ["tenant_id"],

@@ -61,6 +61,13 @@ const buildMessage = (
   };
 };
 
+/** Returns the delivery of the job. Where the job's tenant has none, the job has ended. */
+const findOrFinish = async (store: Store, job: Job): Promise<WebhookDeliveryRow | undefined> => {
+  const delivery = await findDelivery(store.read, job.tenantId, job.id);
+  if (delivery === undefined) await store.transaction((tx) => job.finish(tx));
+  return delivery;
+};
+
 /** Sends deliveries to webhooks. A delivery whose outcome could not be recorded is sent again. */
 export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
   const { store, clock, newId, log, seal, send, delaysMs, version } = needs;
@@ -92,15 +99,11 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
       else await job.repeat(tx, now + delayMs);
       await recordAttempt(tx, row, status !== "failed");
     });
-    const fields = { webhookId: webhook_id, deliveryId: delivery.id, attempt, ...outcome };
-    log.info(`webhook.${status}`, fields);
+    const fields = { webhookId: webhook_id, deliveryId: delivery.id, attempt };
+    log.info(`webhook.${status}`, { ...fields, ...outcome });
   };
 
-  const find = async ({ tenantId, id }: Job): Promise<WebhookDeliveryRow> => {
-    const delivery = await findDelivery(store.read, tenantId, id);
-    if (delivery === undefined) throw new Error(`the job ${id} has no delivery`);
-    return delivery;
-  };
+  const find = (job: Job) => findOrFinish(store, job);
 
   return {
     kind: DELIVERY_KIND,
@@ -111,12 +114,16 @@ export const createDeliveryJob = (needs: DeliveryNeeds): JobKind => {
     retryMs: (tries) => tries * SECOND,
     async run(job) {
       const delivery = await find(job);
+      if (delivery === undefined) return;
       const secret = seal.open(delivery.secret);
       if (typeof secret !== "string") throw new Error("a webhook's secret cannot be unsealed");
       const message = buildMessage(delivery, { now: clock(), secret, version });
       await settle(job, delivery, await send(message, delayAbort(job.signal, GRACE_MS)));
     },
     // The outcome is unknown, so the next attempt follows as after any other failure.
-    giveUp: async (job) => settle(job, await find(job), { httpStatus: null, error: "INTERNAL" }),
+    async giveUp(job) {
+      const delivery = await find(job);
+      if (delivery) await settle(job, delivery, { httpStatus: null, error: "INTERNAL" });
+    },
   };
 };

@@ -11,17 +11,9 @@ export const setLocale = (language?: string, zone?: string): void => {
 
 type Exact = number | string;
 
-/** Restores what the server escapes for Markdown: a view shows text as it is. */
-export const plainText = (value: unknown): string => {
-  if (typeof value !== "string") return value === null || value === undefined ? "" : String(value);
-  return value
-    .replaceAll("&lt;", "<")
-    .replaceAll("]\\(", "](")
-    .replaceAll("]\\:", "]:")
-    .replaceAll("!\\[", "![")
-    .replaceAll("\\`", "`")
-    .replaceAll("\\~", "~");
-};
+/** Returns a value as text. Structured values hold text as it is stored, and a view shows it so. */
+export const plainText = (value: unknown): string =>
+  value === null || value === undefined ? "" : String(value);
 
 const isCurrency = (code: unknown): code is string =>
   typeof code === "string" && /^[A-Z]{3}$/.test(code);

@@ -199,6 +199,14 @@ export const BEHAVIOUR_SECTIONS: readonly Section[] = [
       "C-106":
         "short master keys are stretched, form tokens expire, cookies have the __Host- prefix, registrations are limited per address",
       "C-107": "a JSON body in another charset than UTF-8 is refused with 415",
+      "C-108": "nothing that acts is read from an archive; jobs touch only their tenant's records",
+      "C-109": "an import takes no foreign password or key, and creates members only",
+      "C-110": "a change is bound to the ids and versions of the records in its question",
+      "C-111": "the version read for the question comes before any that a model sends",
+      "C-113": "manifests bear a code, and validity of an audit log is computed at import",
+      "C-114": "pages, answers and arguments are bounded in bytes before anything walks them",
+      "C-115": "sanitizing removes characters and complete short sequences only, and names them",
+      "HS-07": "a text that is read and written back loses and gains nothing that was not meant",
     },
   },
   {

@@ -14,7 +14,7 @@ export const planAttachment = async (
   { tenant_id, id }: Named,
   dueAt: number,
 ): Promise<void> => {
-  await removeJob(tx, { kind: ATTACHMENT_JOB, id });
+  await removeJob(tx, { kind: ATTACHMENT_JOB, id, tenantId: tenant_id });
   await addJob(tx, { kind: ATTACHMENT_JOB, id, tenantId: tenant_id, lane: tenant_id, dueAt });
 };
 
@@ -25,7 +25,7 @@ export const removeAttachments = async (
 ): Promise<string[]> => {
   for (const row of rows) {
     await removeDisputeAttachment(tx, row);
-    await removeJob(tx, { kind: ATTACHMENT_JOB, id: row.id });
+    await removeJob(tx, { kind: ATTACHMENT_JOB, id: row.id, tenantId: row.tenant_id });
   }
   return rows.flatMap(({ file_key }) => (file_key === null ? [] : [file_key]));
 };

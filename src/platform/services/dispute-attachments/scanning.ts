@@ -2,6 +2,7 @@ import { rejectOnAbort } from "../../../kit/abort.ts";
 import { type Clock, SECOND } from "../../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../../kit/log.ts";
 import { dropFiles } from "../../files/drop.ts";
+import { selectOwnFiles } from "../../files/owner.ts";
 import type { FileStore } from "../../files/port.ts";
 import type { Scanner, Verdict } from "../../scan/port.ts";
 import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
@@ -81,10 +82,17 @@ export const createScanningJob = (needs: ScanningNeeds): JobKind => {
       },
     });
 
+  /** Returns the attachment of the job; undefined where it is gone, or another tenant's, so that the job has ended. */
   const read = async (job: Job): Promise<Row | undefined> => {
-    const row = await findSignedAttachment(store.read, job.id);
-    if (row === undefined) await store.transaction((tx) => job.finish(tx), job.tenantId);
-    return row;
+    const found = await findSignedAttachment(store.read, job.id);
+    const row = found?.tenant_id === job.tenantId ? found : undefined;
+    if (row === undefined) {
+      await store.transaction((tx) => job.finish(tx), job.tenantId);
+      return undefined;
+    }
+    const keys = row.file_key === null ? [] : [row.file_key];
+    const [file_key = null] = await selectOwnFiles(store.read, job.tenantId, keys);
+    return { ...row, file_key };
   };
 
   return {

@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { type Clock, DAY, MINUTE } from "../../../kit/clock.ts";
 import type { Log } from "../../../kit/log.ts";
 import { dropFiles } from "../../files/drop.ts";
+import { selectOwnFiles } from "../../files/owner.ts";
 import type { FileStore } from "../../files/port.ts";
 import type { JobKind } from "../../jobs/job.ts";
 import { selectAttachmentsToRemove } from "../../store/dispute-attachments.ts";
@@ -28,19 +29,24 @@ const removeSome = async (
   return { isDone: rows.length < ATTACHMENTS_PER_STEP && notes < NOTES_PER_STEP, keys };
 };
 
+/** Plans the removal of what a deleted dispute has left. */
+export const planRemoval = (
+  tx: Db,
+  { tenantId, now }: { tenantId: string; now: number },
+  disputeId: string,
+): Promise<void> => addJob(tx, { kind: KIND, id: disputeId, tenantId, lane: tenantId, dueAt: now });
+
 /**
  * Removes the notes and attachments of a deleted dispute: the first ones now, the rest in a job. Returns the keys of
  * the files to drop after the transaction.
  */
 export const removeContents = async (
   tx: Db,
-  { tenantId, now }: { tenantId: string; now: number },
+  tenant: { tenantId: string; now: number },
   disputeId: string,
 ): Promise<string[]> => {
-  const { isDone, keys } = await removeSome(tx, tenantId, disputeId);
-  if (!isDone) {
-    await addJob(tx, { kind: KIND, id: disputeId, tenantId, lane: tenantId, dueAt: now });
-  }
+  const { isDone, keys } = await removeSome(tx, tenant.tenantId, disputeId);
+  if (!isDone) await planRemoval(tx, tenant, disputeId);
   return keys;
 };
 
@@ -69,7 +75,7 @@ export const createRemovalJob = ({
       const removed = await store.transaction(async (tx) => {
         const some = await removeSome(tx, job.tenantId, job.id);
         if (some.isDone) await job.finish(tx);
-        return some;
+        return { ...some, keys: await selectOwnFiles(tx, job.tenantId, some.keys) };
       }, job.tenantId);
       await dropFiles({ files, log }, removed.keys);
       await setImmediate();

@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import type { Pagination } from "../../../contract/fields.ts";
 import type { Seal } from "../../../kit/seal.ts";
@@ -9,6 +10,9 @@ import { readSnapshot } from "../listing.ts";
 
 const DEFAULT_LIMIT = 100;
 const RECORDS_PER_READ = 100;
+/** Records of a page have so many bytes together at most, unless the first one alone has more. */
+const PAGE_BYTES = 1024 * 1024;
+const BYTES_PER_READ = 256 * 1024;
 
 /** A record's place in a list: its key, and the value by which the list is sorted. */
 type Place = { key: string; value: string };
@@ -25,23 +29,39 @@ type Listed<Row, Item> = {
   /** Finds the first places after one, in the order of the list. */
   find(db: Db, range: { after: Place | undefined; most: number }): Promise<Place[]>;
   read(db: Db, keys: string[]): Promise<Row[]>;
+  /** Returns the bytes of each record. */
+  measure(db: Db, keys: string[]): Promise<ReadonlyMap<string, number>>;
   keyOf(row: Row): string;
   toItem(row: Row): Item;
 };
 
 type ListPage<Item> = Page<{ data: Item[]; pagination: Pagination }>;
 
+type Measured = { key: string; bytes: number };
+
+/** Returns the first records that have so many bytes together at most; one at least. */
+const takeBytes = <T extends { bytes: number }>(all: readonly T[], most: number): T[] => {
+  let sum = 0;
+  const end = all.findIndex(({ bytes }) => (sum += bytes) > most);
+  return all.slice(0, end === -1 ? all.length : Math.max(1, end));
+};
+
 async function* readItems<Row, Item>(
   db: Db,
   { read, keyOf, toItem }: Listed<Row, Item>,
-  keys: string[],
+  keys: readonly Measured[],
 ): AsyncGenerator<Item> {
-  for (let from = 0; from < keys.length; from += RECORDS_PER_READ) {
-    const some = keys.slice(from, from + RECORDS_PER_READ);
+  for (let from = 0; from < keys.length;) {
+    const some = takeBytes(keys.slice(from, from + RECORDS_PER_READ), BYTES_PER_READ).map(
+      ({ key }) => key,
+    );
+    from += some.length;
     const rows = new Map((await read(db, some)).map((row) => [keyOf(row), row]));
     for (const key of some) {
       const row = rows.get(key);
       if (row !== undefined) yield toItem(row);
+      // A large record takes its time; others get their turn before the next one.
+      if (some.length === 1) await setImmediate();
     }
   }
 }
@@ -67,15 +87,22 @@ export const listRecords = async <Row, Item>(
   }
   return readSnapshot(call, async ({ db }) => {
     const found = await listed.find(db, { after: at?.after, most: limit + 1 });
-    const places = found.slice(0, limit);
-    const hasMore = found.length > limit;
+    const sizes = await listed.measure(
+      db,
+      found.slice(0, limit).map(({ key }) => key),
+    );
+    const measured = found.slice(0, limit).map((place) => {
+      return { ...place, bytes: sizes.get(place.key) ?? 0 };
+    });
+    const taken = takeBytes(measured, PAGE_BYTES);
+    const places = taken.map(({ key, value }) => ({ key, value }));
+    const hasMore = found.length > places.length;
     const next = { tenant: tenantId, list, after: places.at(-1) };
     const rowCount = places.length;
-    const keys = places.map(({ key }) => key);
     return {
       head: {},
       rowCount,
-      data: serializeRowsToBytes(readItems(db, listed, keys)),
+      data: serializeRowsToBytes(readItems(db, listed, taken)),
       pagination: () => ({ cursor: hasMore ? seal.seal(next) : null, hasMore, rowCount }),
     };
   });

@@ -1,0 +1,245 @@
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import { HOUR } from "../../src/kit/clock.ts";
+import { verifyAudit } from "../../src/platform/admin/audit.ts";
+import { createUser } from "../../src/platform/admin/users.ts";
+import { exportTenant } from "../../src/platform/admin/tenant-export.ts";
+import { importTenant } from "../../src/platform/admin/tenant-import.ts";
+import { deleteTenant } from "../../src/platform/admin/tenant-removal.ts";
+import { readStoreId } from "../../src/platform/files/identity.ts";
+import { addJob } from "../../src/platform/store/jobs.ts";
+import { readTenant } from "../../src/platform/store/tenants.ts";
+import { linesOf, needsOf, rewrite } from "../support/archives.ts";
+import { announce, attach, disputeWithFiles } from "../support/attachments.ts";
+import { configure, onEveryStore, type Person } from "../support/platform.ts";
+import { everyPayment, SCHEDULES } from "../support/exports.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TENANT = "stranger";
+const HOOKS = "/api/v1/remittance-export/webhooks";
+const FILE = { fileName: "agreement.txt", bytes: "a signed agreement" };
+
+onEveryStore("a folder from a stranger", (at) => {
+  let parent: string;
+  let folder: string;
+  let victim: Person;
+  let victimPath: string;
+  let victimFile: string;
+  let mallory: Person;
+  let copies = 0;
+
+  /** A copy of the exported tenant, with these tables in place of its own. */
+  const forge = (tables: Record<string, object[]>): string => {
+    copies += 1;
+    const copy = join(parent, `copy-${copies}`);
+    cpSync(folder, copy, { recursive: true });
+    rewrite(copy, tables);
+    return copy;
+  };
+  const take = (from: string) => importTenant(needsOf(at()), from);
+  const remove = () => deleteTenant(needsOf(at()), { tenantId: TENANT, confirm: TENANT });
+  const jobs = () => at().store.read.selectFrom("jobs").selectAll().orderBy("kind").execute();
+  const readVictimFile = async () =>
+    (await victim.call("GET", `${victimPath}/${victimFile}`)).body as Record<string, unknown>;
+  const verdict = () => verifyAudit(at(), TENANT);
+
+  beforeAll(async () => {
+    parent = mkdtempSync(join(tmpdir(), "receivables-archives-"));
+    folder = join(parent, "genuine");
+    victim = await at().tenant("victim");
+    const { reason } = await configure(victim);
+    ({ path: victimPath } = await disputeWithFiles(victim, reason.reasonId));
+    ({ attachmentId: victimFile } = await attach(at(), victim, victimPath, FILE));
+    mallory = await at().tenant(TENANT);
+    const own = await configure(mallory);
+    const { path } = await disputeWithFiles(mallory, own.reason.reasonId, "INV-7");
+    await attach(at(), mallory, path, FILE);
+    await announce(mallory, path, "late.txt");
+    const exporter = await at().exportCaller(TENANT);
+    const schedule = { intervalMs: HOUR, ...everyPayment };
+    await exporter("POST", SCHEDULES, { body: schedule });
+    const hook = { callbackUrl: "https://hooks.example/in" };
+    await exporter("POST", HOOKS, { body: hook });
+    await exportTenant(needsOf(at()), { tenantId: TENANT, folder });
+    await remove();
+  });
+  afterAll(() => rmSync(parent, { recursive: true, force: true }));
+
+  verifies("C-108");
+  it("brings no jobs: they follow from its records", async () => {
+    const planned = { tenant_id: TENANT, lane: "x", due_at: 0, tries: 0, leased_until: 0 };
+    const { connection_id } = await readTenant(at().store.read, "victim");
+    const names = [
+      ["dispute_attachment", victimFile],
+      ["files.unclaimed", "store"],
+      ["files.unclaimed", connection_id],
+    ];
+    const rows = names.map(([kind, id]) => ({ kind, id, ...planned, lease: null }));
+    await take(forge({ jobs: rows }));
+    const taken = (await jobs()).filter(({ tenant_id }) => tenant_id === TENANT);
+    expect(taken.map(({ kind }) => kind)).toEqual(["dispute_attachment", "schedule"]);
+    expect(taken.every(({ id, lease }) => lease === null && id !== victimFile)).toBe(true);
+    at().clock.advance(2 * HOUR);
+    await at().platform.worker.runDue();
+    expect(await readVictimFile()).toMatchObject({ status: "Available" });
+    await remove();
+  });
+
+  verifies("C-108");
+  it("plans jobs that name a record of another tenant without any effect", async () => {
+    const { files } = needsOf(at());
+    await files.put("store/id", [Buffer.from("the store")], 100);
+    const { connection_id } = await readTenant(at().store.read, "victim");
+    const [dispute] = await at().store.read.selectFrom("disputes").select("id").execute();
+    const kinds: [string, string][] = [
+      ["dispute_attachment", victimFile],
+      ["disputes.removal", dispute?.id ?? ""],
+      ["webhook-delivery", victimFile],
+      ["export-run", victimFile],
+      ["schedule", victimFile],
+      ["files.unclaimed", "store"],
+      ["files.unclaimed", connection_id],
+    ];
+    for (const [kind, id] of kinds) {
+      const job = { kind, id, tenantId: "nobody", lane: "x", dueAt: 0 };
+      await at().store.transaction((tx) => addJob(tx, job));
+    }
+    await at().platform.worker.runDue();
+    expect((await jobs()).filter(({ tenant_id }) => tenant_id === "nobody")).toEqual([]);
+    expect(await readVictimFile()).toMatchObject({ status: "Available" });
+    expect(await readStoreId(files)).toBe("the store");
+    expect((await victim.call("GET", victimPath)).body).toHaveLength(1);
+  });
+
+  verifies("C-108");
+  it("has the columns and totals that follow from its records", async () => {
+    const [row] = linesOf(folder, "disputes");
+    const wrong = { ...row, account_name: "Weber", account_name_folded: "x", amount_order: 9e9 };
+    const totals = [{ tenant_id: TENANT, status: 2, total: 1_000_000 }];
+    const [category] = linesOf(folder, "categories");
+    const categories = [{ ...category, code_folded: "other", description_folded: "other" }];
+    await take(forge({ disputes: [wrong], dispute_totals: totals, categories }));
+    const { read } = at().store;
+    const of = (table: "disputes" | "dispute_totals" | "categories") =>
+      read
+        .selectFrom(table as "disputes")
+        .selectAll()
+        .where("tenant_id", "=", TENANT)
+        .execute();
+    expect(await of("disputes")).toMatchObject([
+      { account_name_folded: "weber", amount_order: 10 },
+    ]);
+    expect((await of("dispute_totals")).map((one) => ({ ...one }))).toEqual([
+      expect.objectContaining({ status: 0 }),
+    ]);
+    expect(await of("categories")).toMatchObject([{ code_folded: "price" }]);
+    await remove();
+  });
+
+  verifies("C-108");
+  it("is refused where it names a file, an address or an interval that it may not have", async () => {
+    const { connection_id } = await readTenant(at().store.read, "victim");
+    const [attachment] = linesOf(folder, "dispute_attachments").filter((row) => row["file_key"]);
+    const [tenant] = linesOf(folder, "tenants");
+    const [webhook] = linesOf(folder, "webhooks");
+    const [schedule] = linesOf(folder, "schedules");
+    const refused: [Record<string, object[]>, RegExp][] = [
+      [
+        { dispute_attachments: [{ ...attachment, file_key: `${connection_id}/x` }] },
+        /not one of the tenant's/,
+      ],
+      [{ dispute_attachments: [{ ...attachment, file_key: "store/id" }] }, /not one of/],
+      [{ tenants: [{ ...tenant, connection_id: "store" }] }, /no id of a connection/],
+      [{ webhooks: [{ ...webhook, callback_url: "https://u:p@10.0.0.1:22/" }] }, /address/],
+      [{ schedules: [{ ...schedule, interval_ms: 1 }] }, /interval/],
+      [{ categories: [{ tenant_id: TENANT, id: "x" }] }, /other columns|cannot be read/],
+      [{ categories: [{ ...linesOf(folder, "categories")[0], tenant_id: "victim" }] }, /another/],
+    ];
+    for (const [tables, reason] of refused) {
+      await expect(take(forge(tables)), String(reason)).rejects.toThrow(reason);
+    }
+    expect(await readVictimFile()).toMatchObject({ status: "Available" });
+  });
+
+  verifies("C-109");
+  it("brings members only, and neither passwords nor keys; they get a link for a password", async () => {
+    const [member] = linesOf(folder, "users");
+    const guest = {
+      ...member,
+      id: "00000000-0000-4000-8000-00000000beef",
+      email: "eve@bank.example",
+    };
+    const from = forge({ users: [member ?? {}, { ...guest, email_folded: "eve@bank.example" }] });
+    const result = await take(from);
+    expect(result).toMatchObject({ people: 1, peopleLeftOut: 1, passwordsLeftOut: 1 });
+    expect(result.exportKeysLeftOut).toBe(linesOf(folder, "export_keys").length);
+    const login = (email: string, password: string) =>
+      at().call("POST", "/authentication/v1/login", { body: { email, password } });
+    expect((await login(mallory.email, mallory.password)).status).toBe(401);
+    const people = { firstName: "Eve", lastName: "Bank", roles: ["Viewer"] };
+    const made = await createUser(
+      needsOf(at()),
+      { tenantId: "victim", email: "eve@bank.example", ...people },
+      async () => "eleven purple accordions",
+    );
+    expect(made.password).toBe("set");
+    expect((await login("eve@bank.example", mallory.password)).status).toBe(401);
+    expect((await login("eve@bank.example", "eleven purple accordions")).status).toBe(200);
+    const again = await createUser(
+      needsOf(at()),
+      { tenantId: "victim", email: mallory.email, ...people },
+      async () => "a password that nothing uses",
+    );
+    expect(again.password).toBe("kept");
+    await remove();
+  });
+
+  verifies("C-113");
+  it("has its audit log verified without regard to its manifest", async () => {
+    const entries = linesOf(folder, "audit_logs");
+    const renumbered = entries.toSpliced(1, 1).map((row, index) => ({ ...row, seq: index + 1 }));
+    const [head] = linesOf(folder, "audit_heads");
+    const heads = [{ ...head, seq: renumbered.length }];
+    const from = forge({ audit_logs: renumbered, audit_heads: heads });
+    const { audit } = await take(from);
+    expect(audit).toMatchObject({ chain: "kept", wasValid: false });
+    expect(await verdict()).toMatchObject({ ok: false });
+    // Further entries do not heal it.
+    await exportTenant(needsOf(at()), { tenantId: TENANT, folder: join(parent, "invalid") });
+    expect(await verdict()).toMatchObject({ ok: false });
+    await remove();
+  });
+
+  verifies("C-113");
+  it("has its log signed again only where no entry of it is this store's", async () => {
+    const entries = linesOf(folder, "audit_logs").toSpliced(1, 1);
+    const [head] = linesOf(folder, "audit_heads");
+    const heads = [{ ...head, key_id: "0123456789abcdef" }];
+    const from = forge({ audit_logs: entries, audit_heads: heads });
+    const path = join(from, "manifest.json");
+    const manifest = JSON.parse(readFileSync(path, "utf8")) as { audit: object };
+    writeFileSync(path, JSON.stringify({ ...manifest, audit: { keyId: "0123", ok: true } }));
+    expect((await take(from)).audit).toMatchObject({ chain: "kept", wasValid: false });
+    expect(await verdict()).toMatchObject({ ok: false });
+    await remove();
+  });
+
+  verifies("C-113");
+  it("of an earlier version, without a code, counts as one of an unknown writer", async () => {
+    const from = forge({});
+    const path = join(from, "manifest.json");
+    const { mac, ...manifest } = JSON.parse(readFileSync(path, "utf8")) as { mac: string };
+    expect(mac).toMatch(/^[\da-f]{64}$/);
+    writeFileSync(path, JSON.stringify(manifest));
+    expect(await take(from)).toMatchObject({
+      origin: "unknown",
+      exportKeysLeftOut: 1,
+      audit: { chain: "kept", wasValid: true },
+    });
+    await remove();
+    expect(await take(folder)).toMatchObject({ origin: "own", exportKeysLeftOut: 0 });
+    await remove();
+  });
+});
