@@ -1,6 +1,7 @@
 import { chmod, cp, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
+import { brotliCompressSync } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { bundleApp, bundleView } from "../../src/views/bundle-view.ts";
 import { SITE_ENTRY, VIEWS } from "../../src/views/views.ts";
@@ -53,6 +54,12 @@ const writeViews = async (folder: string): Promise<void> => {
   await writeFile(join(folder, "site.css"), style);
 };
 
+/** PDFium, which src/mcp/files/formats/pdfium.ts starts; compressed it has a third of its size. */
+const writePdfium = async (outdir: string): Promise<void> => {
+  const path = fileURLToPath(import.meta.resolve("@embedpdf/pdfium/pdfium.wasm"));
+  await writeFile(join(outdir, "pdfium.wasm.br"), brotliCompressSync(await readFile(path)));
+};
+
 const OURS = /[/\\](src|tools|prompts)[/\\](?!.*node_modules).*\.ts$/;
 
 /** Only of a namespace does the bundler see which parts are used; zod has sentences in fifty languages. */
@@ -92,6 +99,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
       cli: "src/bin/cli.ts",
       keychain: "src/bin/keychain.ts",
       "scan-worker": "src/platform/scan/worker.ts",
+      "text-worker": "src/mcp/files/worker.ts",
       "reader-thread": "src/platform/store/sqlite/reader/thread.ts",
     },
     // Machine code for one system; the program does without it where it is not installed.
@@ -113,6 +121,7 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
   });
   await cp(join(ROOT, "demo"), join(outdir, "demo"), { recursive: true });
   await writeViews(join(outdir, "views"));
+  await writePdfium(outdir);
   await chmod(join(outdir, "cli.js"), 0o755);
   return metafile;
 };

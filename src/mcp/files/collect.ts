@@ -84,10 +84,17 @@ const showRows = (state: State, section: { name: string } & Rows, at: Place): St
   return next === null ? afterUnit(at) : { place: { unit, offset: next }, isCut: false };
 };
 
-const showText = (state: State, section: { name: string; text: string }, at: Place): Step => {
+/** Shows a text; undefined for a page that an answer of its own has room for. */
+const showText = (
+  state: State,
+  section: { name: string; text: string },
+  at: Place,
+): Step | undefined => {
   const { unit, offset } = at;
   const rest = section.text.slice(offset);
   const { text, taken } = fitText(rest, state.left - PIECE_TOKENS);
+  const isLater = state.text.length + state.pictures.length > 0;
+  if (state.unit === "page" && isLater && taken < rest.length) return undefined;
   if (text !== "" || offset === 0) add(state, { ...labelOf(state, unit, section.name), text });
   if (taken >= rest.length) return afterUnit(at);
   return { place: { unit, offset: offset + Math.max(1, taken) }, isCut: true };

@@ -22,9 +22,6 @@ const FORMATS: Record<ReadableType, Open> = {
   ".csv": async (bytes) => toParts([{ name: "text", text: decodeText(bytes) }]),
 };
 
-const describeMissing = ({ unit, total }: Content, section: number): string =>
-  `The file has ${total} ${unit}${total === 1 ? "" : "s"}; there is no ${unit} ${section}.`;
-
 /**
  * Reads a part of a file as text.
  *
@@ -37,8 +34,6 @@ export const readFileText = async (
   if (bytes.byteLength === 0) throw new Unreadable("The file is empty.");
   const content = await FORMATS[type](bytes);
   try {
-    const { unit } = bounds.from;
-    if (unit > Math.max(1, content.total)) throw new Unreadable(describeMissing(content, unit));
     return await collectText(content, { ...bounds, isLate });
   } finally {
     content.close?.();

@@ -91,15 +91,19 @@ export const withTurn = async <T>(key: string, work: () => Promise<T>): Promise<
   }
 };
 
-/** The bytes in a buffer of their own, which can be transferred: short ones may share theirs with others. */
-const inOwnBuffer = (bytes: Uint8Array): Uint8Array<ArrayBuffer> =>
-  bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength
-    ? new Uint8Array(bytes.buffer)
-    : new Uint8Array(bytes);
+/** Fewer bytes are copied, so that the caller still has them, for instance to hand the file itself over. */
+const MAX_COPIED_BYTES = 1024 * 1024;
+
+/** The bytes in a buffer of their own, which can be transferred. */
+const inOwnBuffer = (bytes: Uint8Array): Uint8Array<ArrayBuffer> => {
+  const { buffer, byteLength } = bytes;
+  const isOwn = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength;
+  return isOwn && byteLength > MAX_COPIED_BYTES ? new Uint8Array(buffer) : new Uint8Array(bytes);
+};
 
 /**
- * Reads a part of a file as text in a thread, so that the event loop stays free. The bytes are transferred: the caller
- * cannot use them afterwards.
+ * Reads a part of a file as text in a thread, so that the event loop stays free. The bytes of a
+ * large file are transferred: the caller does not have them afterwards.
  *
  * @throws {Unreadable}
  */

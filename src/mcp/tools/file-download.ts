@@ -1,26 +1,35 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions } from "../../client/port.ts";
-import type { Incoming } from "../../client/transfers.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import { findExtension, FILE_TYPES } from "../../contract/file-types.ts";
+import { kindOf } from "../files/kind.ts";
+import type { FileText } from "../files/port.ts";
 import { dataBudget, present } from "../results/answer.ts";
-import type { Given } from "./arguments.ts";
-import type { Working, ToolContext } from "./tool-context.ts";
-import { sanitize, sanitizeLine, sanitizeText } from "../results/sanitize.ts";
+import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
 import {
   blobOf,
+  fileRecord,
   MAX_EMBEDDED_BYTES,
   type FileContent,
   MAX_RESOURCE_BYTES,
   tooLargeToRead,
   withFile,
 } from "../results/file-content.ts";
-import { cost, type Fields, isWithinBudget } from "../results/budget.ts";
-import { disputeFileUri } from "../../insights/record-uris.ts";
+import { sanitize, sanitizeLine } from "../results/sanitize.ts";
+import { attachmentUri, disputeFileUri } from "../../insights/record-uris.ts";
+import type { Given } from "./arguments.ts";
+import { toPurpose } from "./binding.ts";
+import { createCursors } from "./cursor.ts";
+import { type Opened, type OpenFile, readFile, type Reading, showFile } from "./file-text.ts";
+import { readByNumber } from "./known-numbers.ts";
+import { malformedResponse } from "../results/refusal.ts";
+import { isRecord } from "../../kit/json.ts";
+import type { Working, ToolContext } from "./tool-context.ts";
 
 const { get } = contract.dispute_attachments;
+const { get: getOfDocument } = contract.document_attachments;
 
 type One = { disputeId: string; attachmentId: string };
 type Options = Pick<CallOptions, "tool"> & { signal: AbortSignal };
@@ -39,8 +48,6 @@ const typeOf = (fileName: unknown): string => {
   return extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
 };
 
-const TRUNCATED = "The text is longer; its beginning is here.";
-
 const findFile = async (broker: Broker, one: One, options: Options): Promise<Found> => {
   const { output } = await broker.call(get, one, options);
   const record = output as Fields;
@@ -56,84 +63,154 @@ const findFile = async (broker: Broker, one: One, options: Options): Promise<Fou
   };
 };
 
-const TEXT_TYPE = /^(text\/|message\/rfc822$)/;
+/** Opens the file of a dispute, which is behind a signed URL. */
+const openDisputeFile =
+  (broker: Broker, { transfers }: ToolContext, one: One, options: Options): OpenFile =>
+  async (maxBytes) => {
+    const { fields, url, mimeType } = await findFile(broker, one, options);
+    const fileName = String(fields["fileName"]);
+    const most = maxBytes(kindOf(fileName, mimeType));
+    const wanted = { maxBytes: most, part: false };
+    const { bytes, fileSize } = await transfers.get(url, wanted, options.signal);
+    return { fields, fileName, mimeType, fileSize: fileSize ?? bytes?.byteLength, bytes };
+  };
 
-/** Whether a file of this type is one to be read as text. */
-const isText = (mimeType: string): boolean => TEXT_TYPE.test(mimeType);
+/** Opens the PDF of a document. */
+const openDocumentFile =
+  (broker: Broker, args: Fields, options: Options): OpenFile =>
+  async (maxBytes) => {
+    const most = maxBytes({ as: "text", type: ".pdf" });
+    const found = await readByNumber({ broker, options }, args, async (spelt) => {
+      const { output, bytes } = await broker.call(getOfDocument, spelt, {
+        ...options,
+        maxFileBytes: most,
+      });
+      if (!isRecord(output)) throw malformedResponse();
+      return { record: fileRecord(spelt, output), bytes };
+    });
+    const { record: fields } = truncateToBudget(found.record, FIELDS_TOKENS);
+    const { fileName, mimeType, fileSize, document_number, id } = found.record;
+    return {
+      fields: { ...fields, resourceUri: attachmentUri(String(document_number), String(id)) },
+      fileName: String(fileName),
+      mimeType: String(mimeType),
+      fileSize: typeof fileSize === "number" ? fileSize : found.bytes?.byteLength,
+      bytes: found.bytes,
+    };
+  };
 
-// A token has seldom more; what is read beyond the budget is only thrown away.
-const BYTES_PER_TOKEN = 8;
+/** The largest cost of what is said about a file. */
+const FIELDS_TOKENS = 600;
 
-/** The number of bytes of a text file that can fit a budget. */
-const textBytes = (budget: number): number => budget * BYTES_PER_TOKEN;
-
-const encodingOf = ([first, second]: Uint8Array): string => {
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
+/** A file itself, or where to read it. */
+const presentFile = (opened: Opened): CallToolResult => {
+  const { fields, fileSize, bytes } = opened;
+  const structured = { ...fields, ...(fileSize === undefined ? {} : { fileSize }) };
+  return withFile(present({ structured, notes: [], etag: null }), structured, bytes);
 };
 
-/** A file's text, clean; a character that the end of the bytes cuts in two is left out. */
-const decoded = (bytes: Uint8Array): string =>
-  sanitizeText(new TextDecoder(encodingOf(bytes)).decode(bytes, { stream: true }));
+const isText = (mimeType: string): boolean => mimeType.startsWith("text/");
 
-/** The most of a text's beginning that fits a budget. */
-const beginningOf = (text: string, budget: number): string => {
-  if (isWithinBudget(text, budget)) return text;
-  let [fits, most] = [0, text.length];
-  while (most - fits > 1) {
-    const middle = Math.floor((fits + most) / 2);
-    if (isWithinBudget(text.slice(0, middle), budget)) fits = middle;
-    else most = middle;
-  }
-  return text.slice(0, fits).toWellFormed();
+/** A file's text as one text, for a resource. */
+const toPlainText = ({ text, next, notes, withoutText, unit, total }: FileText): string => {
+  const pieces = text.map(({ page, sheet, range, text: words }) => {
+    const place = page ?? (sheet === undefined ? undefined : [sheet, range].join(" "));
+    return total === 1 || place === undefined ? words : `[${unit} ${place}]\n${words}`;
+  });
+  return [
+    ...pieces,
+    ...(withoutText.length === 0 ? [] : [`[pages without text: ${withoutText.join(", ")}]`]),
+    ...notes.map((note) => `[${note}]`),
+    ...(next === null ? [] : [`[more follows from ${unit} ${next.unit} of ${total}]`]),
+  ].join("\n\n");
 };
 
-/** Reads the files of disputes for the tool and for the resource. */
+/** Reads the files of disputes and documents for tools, resources and insights. */
 export const createDownload = (needs: ToolContext) => {
-  const { transfers, settings } = needs;
+  const { key, now, settings, caller } = needs;
   const budget = dataBudget(settings.answerTokens);
+  const cursors = createCursors(key, now);
 
-  const readText = async ({ url }: Found, room: number, { signal }: Options) => {
-    const wanted = { maxBytes: textBytes(room), part: true };
-    const { bytes = new Uint8Array(), fileSize } = await transfers.get(url, wanted, signal);
-    const whole = decoded(bytes);
-    const text = beginningOf(whole, room);
-    const truncated = text.length < whole.length || bytes.byteLength < (fileSize ?? 0);
-    return { text, truncated, fileSize: fileSize ?? bytes.byteLength };
+  const show = async (open: OpenFile, call: Working, given: Given): Promise<CallToolResult> => {
+    const { args, cursor, file = { as: "text" } } = given;
+    if (file.as === "file") return presentFile(await open(() => MAX_EMBEDDED_BYTES));
+    const purpose = toPurpose(needs, call.tool, { ...args, ...file });
+    const at = cursor === undefined ? undefined : cursors.open(cursor, purpose);
+    return showFile(open, {
+      ...{ key: caller, signal: call.signal, budget, pages: file.pages },
+      from: at === undefined ? null : { unit: Number(at.page), offset: at.offset },
+      sealCursor: ({ unit, offset }) => cursors.seal({ page: unit, offset, after: null }, purpose),
+    });
   };
 
-  const readBytes = ({ url }: Found, maxBytes: number, { signal }: Options): Promise<Incoming> =>
-    transfers.get(url, { maxBytes, part: false }, signal);
-
-  const presentText = async (found: Found, options: Options): Promise<CallToolResult> => {
-    const room = budget - cost(found.fields);
-    const { text, truncated, fileSize } = await readText(found, room, options);
-    const structured = { ...found.fields, fileSize, text, truncated };
-    return present({ structured, notes: truncated ? [TRUNCATED] : [], etag: null });
+  /** The beginning of a file's text, for a resource or an insight. */
+  const begin = (
+    open: OpenFile,
+    { signal }: Options,
+    { tokens, maxBytes }: { tokens: number; maxBytes?: number },
+  ): ReturnType<typeof readFile> => {
+    const reading: Reading = {
+      ...{ key: caller, signal, from: { unit: 1, offset: 0 }, last: null, pictures: 0 },
+      tokensBeside: () => tokens,
+    };
+    return maxBytes === undefined ? readFile(open, reading) : readFile(open, reading, () => maxBytes);
   };
 
-  const presentFile = async (found: Found, options: Options): Promise<CallToolResult> => {
-    const { bytes, fileSize } = await readBytes(found, MAX_EMBEDDED_BYTES, options);
-    const structured = { ...found.fields, fileSize: fileSize ?? bytes?.byteLength };
-    return withFile(present({ structured, notes: [], etag: null }), structured, bytes);
+  const readText = async (open: OpenFile, options: Options): Promise<FileContent> => {
+    const read = await begin(open, options, { tokens: budget });
+    if ("unreadable" in read) throw new Problem("unavailable", read.unreadable);
+    if ("unreadable" in read.told) throw new Problem("conflict", read.told.unreadable);
+    return { mimeType: "text/plain", text: toPlainText(read.told) };
   };
 
   return {
-    async download({ tool, signal, broker }: Working, { args }: Given): Promise<CallToolResult> {
-      const options = { tool: tool.name, signal };
-      const found = await findFile(broker, args as One, options);
-      return isText(found.mimeType) ? presentText(found, options) : presentFile(found, options);
+    download: (call: Working, given: Given): Promise<CallToolResult> => {
+      const options = { tool: call.tool.name, signal: call.signal };
+      return show(openDisputeFile(call.broker, needs, given.args as One, options), call, given);
+    },
+
+    downloadOfDocument: (call: Working, given: Given): Promise<CallToolResult> => {
+      const options = { tool: call.tool.name, signal: call.signal };
+      return show(openDocumentFile(call.broker, given.args, options), call, given);
     },
 
     /** Reads the file of a resource. */
     async read(one: One, options: Options): Promise<FileContent> {
-      const found = await findFile(needs.broker, one, options);
-      const { mimeType } = found;
-      if (isText(mimeType))
-        return { mimeType, text: (await readText(found, budget, options)).text };
-      const { bytes, fileSize } = await readBytes(found, MAX_RESOURCE_BYTES, options);
-      if (bytes !== undefined) return { mimeType, blob: blobOf(bytes) };
-      throw tooLargeToRead(fileSize);
+      const open = openDisputeFile(needs.broker, needs, one, options);
+      const opened = await open(() => MAX_RESOURCE_BYTES);
+      const { mimeType, bytes, fileSize } = opened;
+      if (bytes === undefined) throw tooLargeToRead(fileSize);
+      if (isText(mimeType)) return readText(async () => opened, options);
+      return { mimeType, blob: blobOf(bytes) };
+    },
+
+    /** Reads the text of a dispute's file, for a resource. */
+    readText: (one: One, options: Options): Promise<FileContent> =>
+      readText(openDisputeFile(needs.broker, needs, one, options), options),
+
+    /** Reads the text of a document's file, for a resource. */
+    readDocumentText: (args: Fields, options: Options): Promise<FileContent> =>
+      readText(openDocumentFile(needs.broker, args, options), options),
+
+    /** Reads the beginning of a dispute's file, for an insight; says why if it has no text. */
+    async excerpt(
+      broker: Broker,
+      one: One,
+      options: Options,
+    ): Promise<{ text: string } | { unreadable: string }> {
+      const open = openDisputeFile(broker, needs, one, options);
+      const limits = { tokens: EXCERPT_TOKENS, maxBytes: MAX_EXCERPT_BYTES };
+      const read = await begin(open, options, limits);
+      if ("unreadable" in read) return read;
+      const { told } = read;
+      if ("unreadable" in told) return told;
+      const text = told.text.map(({ text: words }) => words).join("\n");
+      return text === "" ? { unreadable: "Its pages have no text." } : { text };
     },
   };
 };
+
+/** More tokens than 300 characters take in most languages. */
+const EXCERPT_TOKENS = 300;
+/** A larger file is not loaded for an excerpt. */
+const MAX_EXCERPT_BYTES = 8 * 1024 * 1024;
