@@ -57,7 +57,8 @@ export const readMail = async (bytes: Uint8Array<ArrayBuffer>): Promise<Content>
       maxHeadersSize: MAX_HEADER_BYTES,
     });
     return toParts([{ name: "message", text: describe(mail) }]);
-  } catch {
+  } catch (error) {
+    if (error instanceof Unreadable) throw error;
     throw new Unreadable("The file is no e-mail that can be read.");
   }
 };
