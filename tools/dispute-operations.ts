@@ -59,7 +59,7 @@ export const downloadFile = defineOperation({
   method: "GET",
   path: files.get.path,
   access: files.get.access,
-  summary: "Read a dispute file: its text page by page, pictures, or the file itself.",
+  summary: "Read a dispute file: text, pictures or the file itself.",
   params: disputeParams.extend({ attachmentId: RecordId }),
   file: true,
   output: DownloadedFile,

@@ -89,7 +89,10 @@ const read = async (context: InsightContext, dispute: Dispute) => {
   return { document, notes, accountNotes, files, payments, credits, others, resolutions };
 };
 
-const gather = async (context: InsightContext, dispute: Dispute): Promise<Fields> => {
+const gather = async (
+  context: InsightContext,
+  dispute: Dispute,
+): Promise<{ packet: Fields; unnamed: string[] }> => {
   const parts = await read(context, dispute);
   const { document, notes, accountNotes, files, credits, others, resolutions } = parts;
   const now = context.now();
@@ -97,7 +100,7 @@ const gather = async (context: InsightContext, dispute: Dispute): Promise<Fields
   const settledBy = listSettling(dispute, rows, credits);
   const payments = showPart(parts.payments, (shown) => shown);
   const known = { document, payments, others, settledBy, notes: notes.shown, files: files.shown };
-  return {
+  const packet = {
     missing: listMissing(dispute, known),
     dispute: toDisputeBrief(dispute, now),
     document: showDocument(document, now),
@@ -113,6 +116,8 @@ const gather = async (context: InsightContext, dispute: Dispute): Promise<Fields
     files: files.shown,
     ...(dispute.status === 0 ? { resolutions } : {}),
   };
+  const { unnamed } = notes;
+  return { packet, unnamed: unnamed === undefined ? [] : [`authors of notes: ${unnamed}`] };
 };
 
 const list = z.union([z.array(z.object({})), UnavailablePart]);
@@ -152,7 +157,7 @@ export const disputePacket = defineInsight({
   async run(context, { disputeId }) {
     const asOf = formatTimestamp(context.now());
     const dispute = await requireDispute(context, disputeId);
-    const packet = await gather(context, dispute);
+    const { packet, unnamed } = await gather(context, dispute);
     const { currencyCode, amount } = dispute;
     return {
       asOf,
@@ -160,7 +165,7 @@ export const disputePacket = defineInsight({
       rowCount: 1,
       truncated: false,
       currencyTotals: [{ currencyCode, count: 1, amount }],
-      notes: describeUnavailable(packet),
+      notes: [...describeUnavailable(packet), ...unnamed],
       itemsTotal: 1,
       items: [packet],
     };

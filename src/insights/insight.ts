@@ -62,9 +62,10 @@ export type InsightContext = {
   progress(message: string): Promise<void>;
   limits: InsightLimits;
   /** Reads the beginning of the text of a dispute's file, or says why it has none; absent where files cannot be read. */
-  readExcerpt?(
-    file: { disputeId: string; attachmentId: string },
-  ): Promise<{ text: string } | { unreadable: string }>;
+  readExcerpt?(file: {
+    disputeId: string;
+    attachmentId: string;
+  }): Promise<{ text: string } | { unreadable: string }>;
   /** The time from which no call is made. */
   endsAt: number;
 };

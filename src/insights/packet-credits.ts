@@ -85,8 +85,9 @@ export const listSettling = (
       ...{ kind: "payment", paymentId, date: toDay(paymentDate as string | null | undefined) },
       ...{ amount: appliedAmount, currencyCode },
     }));
-  const credited = (credits.refused === undefined ? credits.value : []).map(
-    (note): Fields => ({ kind: "credit note", ...toCredit(note) }),
-  );
+  const credited = (credits.refused === undefined ? credits.value : []).map((note): Fields => ({
+    kind: "credit note",
+    ...toCredit(note),
+  }));
   return [...paid, ...credited].filter((one) => settles(dispute, one)).map(withoutNulls);
 };

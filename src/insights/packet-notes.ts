@@ -21,25 +21,33 @@ type Person = { firstName: string; lastName: string; email: string };
 const nameOf = ({ firstName, lastName, email }: Person): string =>
   [firstName, lastName].join(" ").trim() || email;
 
+type Names = { of: ReadonlyMap<string, string>; refused?: Unavailable };
+
+const noNames: Names = { of: new Map() };
+
 /** Reads the names of people by the ids of their users: of all users, or of assignees where users may not be read. */
-const readNames = async (context: InsightContext): Promise<ReadonlyMap<string, string>> => {
+const readNames = async (context: InsightContext): Promise<Names> => {
   const all = await readPart(context, users.list, {});
-  if (all.refused === undefined && Array.isArray(all.value)) {
-    return new Map(all.value.map((user) => [user.userId, nameOf(user)]));
+  if (all.refused === undefined) {
+    return { of: new Map(all.value.map((user) => [user.userId, nameOf(user)])) };
   }
   const some = await readPart(context, assignees.list, {});
-  if (some.refused !== undefined || !Array.isArray(some.value)) return new Map();
-  return new Map(
-    some.value.flatMap(({ userId, person }: Assignee): [string, string][] =>
-      userId === null ? [] : [[userId, nameOf(person)]],
-    ),
+  const people = some.refused === undefined ? some.value : [];
+  const named = people.flatMap(({ userId, person }: Assignee): [string, string][] =>
+    userId === null ? [] : [[userId, nameOf(person)]],
   );
+  return { of: new Map(named), refused: all.refused };
 };
 
 /** Whether an author is named by an id and not by a name or an address. */
 const isId = (author: string): boolean => /^[\w-]{1,128}$/.test(author);
 
-export type Notes = { shown: readonly Fields[] | Unavailable; total: number | null };
+export type Notes = {
+  shown: readonly Fields[] | Unavailable;
+  total: number | null;
+  /** Why some authors are named by their ids. */
+  unnamed?: string | undefined;
+};
 
 /** Reads the newest notes of a dispute, whole, with their authors' names. */
 export const readNotes = async (
@@ -52,17 +60,22 @@ export const readNotes = async (
   const newest = part.value
     .toSorted((a, b) => Date.parse(b.createDate) - Date.parse(a.createDate))
     .slice(0, NOTES);
-  const needsNames = newest.some(({ createUser }) => isId(createUser ?? ""));
-  const names = needsNames ? await readNames(context) : new Map<string, string>();
+  const needsNames = newest.some(({ createUser }) => isId(createUser));
+  const names = needsNames ? await readNames(context) : noNames;
   const toNote = (note: DisputeNote): Fields =>
     withoutNulls({
       time: note.createDate,
-      by: names.get(note.createUser ?? "") ?? note.createUser,
+      by: names.of.get(note.createUser) ?? note.createUser,
       visibility: note.visibility,
       text: note.content,
       read: toCall(dispute_notes.get.id, { disputeId, noteId: note.disputeNoteId }),
     });
-  return { shown: newest.map(toNote), total: part.reply?.total ?? part.value.length };
+  const isUnnamed = newest.some(({ createUser }) => !names.of.has(createUser));
+  return {
+    shown: newest.map(toNote),
+    total: part.reply?.total ?? part.value.length,
+    unnamed: isUnnamed ? names.refused?.reason : undefined,
+  };
 };
 
 type AccountNote = AccountWithNotes["notes"][number];
@@ -74,7 +87,7 @@ export const readAccountNotes = async (
 ): Promise<Notes> => {
   const part = await readPart(context, accounts.get, { account_number: accountNumber });
   if (part.refused !== undefined) return { shown: showPart(part, () => []), total: null };
-  const all = part.value.notes ?? [];
+  const all = part.value.notes;
   const timeOf = ({ createdAt }: AccountNote): number => Date.parse(createdAt);
   const shown = all
     .toSorted((a, b) => timeOf(b) - timeOf(a))

@@ -62,7 +62,10 @@ const XML = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>';
 const WORD = 'xmlns:w="http://schemas.openxmlformats.org/wordprocessingml/2006/main"';
 
 /** A Word document with this body, and further parts. */
-export const docxOf = (body: string, more: Readonly<Record<string, string>> = {}): Promise<Buffer> =>
+export const docxOf = (
+  body: string,
+  more: Readonly<Record<string, string>> = {},
+): Promise<Buffer> =>
   zipOf({
     "[Content_Types].xml": `${XML}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"/>`,
     "word/document.xml": `${XML}<w:document ${WORD}><w:body>${body}</w:body></w:document>`,

@@ -89,7 +89,8 @@ describe("a file that would take too much is refused, and says why", () => {
         Buffer.from(
           Array.from(
             { length: 5000 },
-            (_, depth) => `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n`,
+            (_, depth) =>
+              `Content-Type: multipart/mixed; boundary=b${depth}\r\n\r\n--b${depth}\r\n`,
           ).join(""),
         ),
       /no e-mail that can be read/,
@@ -163,16 +164,20 @@ describe("a large file is read in part", () => {
     LONG,
   );
 
-  it("the event loop stays free", async () => {
-    const mail = Buffer.from(
-      `From: a@b.example\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nHello\r\n--x\r\nContent-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n${`${"QUJD".repeat(19)}\r\n`.repeat(590_000)}--x--\r\n`,
-    );
-    const reading = read(".eml", mail);
-    let ticks = 0;
-    const timer = setInterval(() => (ticks += 1), 5);
-    const { text } = await reading;
-    clearInterval(timer);
-    expect(text[0]?.text).toContain("Hello");
-    expect(ticks).toBeGreaterThan(5);
-  }, LONG);
+  it(
+    "the event loop stays free",
+    async () => {
+      const mail = Buffer.from(
+        `From: a@b.example\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\nHello\r\n--x\r\nContent-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: base64\r\n\r\n${`${"QUJD".repeat(19)}\r\n`.repeat(590_000)}--x--\r\n`,
+      );
+      const reading = read(".eml", mail);
+      let ticks = 0;
+      const timer = setInterval(() => (ticks += 1), 5);
+      const { text } = await reading;
+      clearInterval(timer);
+      expect(text[0]?.text).toContain("Hello");
+      expect(ticks).toBeGreaterThan(5);
+    },
+    LONG,
+  );
 });

@@ -56,7 +56,12 @@ describe("the text of a PDF", () => {
       ({ offset } = next);
     }
     expect(shown.length).toBeGreaterThan(2);
-    expect(shown.join("").split("\n").filter((line) => line !== "")).toEqual(lines);
+    expect(
+      shown
+        .join("")
+        .split("\n")
+        .filter((line) => line !== ""),
+    ).toEqual(lines);
   });
 
   it("draws pages without text, three in an answer", async () => {

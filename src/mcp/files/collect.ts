@@ -161,7 +161,11 @@ export const collectText = async (
   { from, last, tokens, pictures, isLate }: Bounds,
 ): Promise<FileText> => {
   const { unit, total } = content;
-  const { left: _left, pictureBytes: _bytes, ...text }: State = await fill(
+  const {
+    left: _left,
+    pictureBytes: _bytes,
+    ...text
+  }: State = await fill(
     content,
     {
       ...{ unit, total, text: [], withoutText: [], pictures: [], next: null, notes: [] },

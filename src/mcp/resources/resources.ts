@@ -111,10 +111,7 @@ const toJson =
     }));
 
 /** Returns the routes of the enabled toolsets. Routes to files come first: their URIs begin like a record's. */
-const selectRoutes = (
-  { settings }: CallerContext,
-  files: FileReader,
-): Route<FileContent>[] => {
+const selectRoutes = ({ settings }: CallerContext, files: FileReader): Route<FileContent>[] => {
   const routes: [Toolset, Route<FileContent>][] = [
     ["ingest", routeDocumentFiles(files)],
     ["disputes", routeDisputeFiles(files)],

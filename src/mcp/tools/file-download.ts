@@ -153,7 +153,9 @@ export const createDownload = (needs: ToolContext) => {
       ...{ key: caller, signal, from: { unit: 1, offset: 0 }, last: null, pictures: 0 },
       tokensBeside: () => tokens,
     };
-    return maxBytes === undefined ? readFile(open, reading) : readFile(open, reading, () => maxBytes);
+    return maxBytes === undefined
+      ? readFile(open, reading)
+      : readFile(open, reading, () => maxBytes);
   };
 
   const readText = async (open: OpenFile, options: Options): Promise<FileContent> => {

@@ -172,7 +172,7 @@ const FIELDS: JsonSchema = {
 /** How a file is read. */
 const FILE: Record<string, JsonSchema> = {
   as: { type: "string", enum: ["text", "file"], description: "default text" },
-  pages: { type: "string", description: "pages, sheets or parts, such as 1-3" },
+  pages: { type: "string", description: "such as 1-3" },
   cursor: TEXT,
 };
 

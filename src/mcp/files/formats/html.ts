@@ -15,7 +15,10 @@ const CELLS = new Set(["td", "th"]);
 
 const tidy = (text: string): string => {
   const lines = text.split("\n").map((line) => line.replace(/[^\S\t]+/g, " ").trim());
-  return lines.filter((line, index) => line !== "" || lines[index - 1] !== "").join("\n").trim();
+  return lines
+    .filter((line, index) => line !== "" || lines[index - 1] !== "")
+    .join("\n")
+    .trim();
 };
 
 /** Reads the text of HTML: blocks are lines, and cells of a table have tabs between them. @throws {Unreadable} */
