@@ -82,8 +82,11 @@ export const listSettling = (
   const paid = payments
     .filter(({ applicationStatus }) => !ENDED.test(String(applicationStatus ?? "")))
     .map(({ paymentId, paymentDate, appliedAmount, currencyCode }) => ({
-      ...{ kind: "payment", paymentId, date: toDay(paymentDate as string | null | undefined) },
-      ...{ amount: appliedAmount, currencyCode },
+      kind: "payment",
+      paymentId,
+      date: toDay(paymentDate as string | null | undefined),
+      amount: appliedAmount,
+      currencyCode,
     }));
   const credited = (credits.refused === undefined ? credits.value : []).map((note): Fields => ({
     kind: "credit note",

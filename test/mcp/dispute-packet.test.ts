@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
-import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { documentAt } from "../support/ingest.ts";
 import { load } from "../support/payment-rows.ts";
 import { verifies } from "../support/verifies.ts";

@@ -11,7 +11,7 @@ export const pdfOf = async (
   options: PDFKit.PDFDocumentOptions = {},
 ): Promise<Buffer> => {
   const document = new PDFDocument({ size: "A4", ...options });
-  const whole = buffer(document as unknown as AsyncIterable<Uint8Array>);
+  const whole = buffer(document);
   draw(document);
   document.end();
   return whole;

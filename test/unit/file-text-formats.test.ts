@@ -71,7 +71,7 @@ describe("the text of a PDF", () => {
     expect(pictures.map(({ page }) => page)).toEqual([1, 2, 3]);
     for (const { data, mimeType } of pictures) {
       expect(mimeType).toBe("image/jpeg");
-      expect([...data.slice(0, 2)]).toEqual([0xff, 0xd8]);
+      expect(data.slice(0, 2)).toEqual(Uint8Array.of(0xff, 0xd8));
     }
     expect(next).toEqual({ unit: 4, offset: 0 });
   });

@@ -168,7 +168,13 @@ export const collectText = async (
   }: State = await fill(
     content,
     {
-      ...{ unit, total, text: [], withoutText: [], pictures: [], next: null, notes: [] },
+      unit,
+      total,
+      text: [],
+      withoutText: [],
+      pictures: [],
+      next: null,
+      notes: [],
       left: tokens,
       pictureBytes: 0,
     },

@@ -25,9 +25,9 @@ const toReply = async (request: TextRequest): Promise<TextReply> => {
 const buffersOf = ({ pictures }: FileText): ArrayBuffer[] =>
   pictures.map(({ data }) => data.buffer);
 
-parentPort?.on("message", (request: TextRequest) => {
-  void toReply(request).then((reply) => {
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    parentPort?.postMessage(reply, "text" in reply ? buffersOf(reply.text) : []);
-  });
-});
+const answer = async (request: TextRequest): Promise<void> => {
+  const reply = await toReply(request);
+  parentPort?.postMessage(reply, "text" in reply ? buffersOf(reply.text) : []);
+};
+
+parentPort?.on("message", (request: TextRequest) => void answer(request));

@@ -215,7 +215,12 @@ export const readArguments = (tool: OperationTool, sent: Values): Given => {
   if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
   const { cursor, fields, idempotencyKey, ifMatch, confirmationToken, as, pages } = steered.data;
   return {
-    ...{ args, cursor, fields, idempotencyKey, ifMatch, confirmationToken },
+    args,
+    cursor,
+    fields,
+    idempotencyKey,
+    ifMatch,
+    confirmationToken,
     ...(tool.operation.file ? { file: { as: as ?? "text", pages } } : {}),
   };
 };

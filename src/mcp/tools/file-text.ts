@@ -191,7 +191,9 @@ const LEAST_TOKENS = 100;
 export const showFile = async (open: OpenFile, asked: Asked): Promise<CallToolResult> => {
   const { key, pages, signal, budget, sealCursor } = asked;
   const reading: Reading = {
-    ...{ key, signal, pictures: MAX_PICTURES },
+    key,
+    signal,
+    pictures: MAX_PICTURES,
     from: asked.from ?? { unit: pages?.first ?? 1, offset: 0 },
     last: pages?.last ?? null,
     tokensBeside: (fields) => Math.max(LEAST_TOKENS, budget - cost(fields) - BESIDE_TOKENS),

@@ -11,7 +11,7 @@ const oneLine = (text: string): string => text.replaceAll(/[\n\r\t]+/g, " ").tri
 
 const addressOf = (one: Address): string => {
   if (one.group !== undefined) return `${one.name}: ${one.group.map(addressOf).join(", ")}`;
-  const { name = "", address = "" } = one;
+  const { name, address } = one;
   return name === "" ? address : `${name} <${address}>`;
 };
 

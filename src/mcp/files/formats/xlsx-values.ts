@@ -34,8 +34,8 @@ export const formatText = (text: string): string => {
 };
 
 const BUILT_IN_DATES = new Set([
-  ...[14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 45, 46, 47],
-  ...[50, 51, 52, 53, 54, 55, 56, 57, 58],
+  14, 15, 16, 17, 18, 19, 20, 21, 22, 27, 28, 29, 30, 31, 32, 33, 34, 35, 36, 45, 46, 47, 50, 51,
+  52, 53, 54, 55, 56, 57, 58,
 ]);
 
 /** Whether a number format shows a date or a time: it has one of their letters outside quotes and brackets. */
