@@ -1,7 +1,7 @@
 import type { Fields } from "./insight.ts";
 import { cutNote, wholeNote } from "./packet-notes.ts";
 
-/** How much of a packet is shown. */
+/** The size of each part of a packet. */
 type Extent = {
   /** Notes of the dispute that are shown, and how many of them whole. */
   notes: number;
@@ -66,7 +66,7 @@ const listExtents = function* listExtents(whole: Extent): Generator<Extent> {
   yield* lower("excerpts", LEAST_EXCERPTS);
   yield* lower("others", 0);
   yield* set("lineItems", LEAST_LINE_ITEMS);
-  // What no rule names gives way last.
+  // The parts without a rule give way last.
   for (const characters of [4000, 2000, 1000, SHORT_NOTE]) yield* set("newest", characters);
   yield* lower("files", LEAST_EXCERPTS);
   yield* lower("excerpts", 0);

@@ -50,7 +50,7 @@ const rangeOf = (from: number, rows: number, columns: number): string =>
 const labelOf = ({ unit }: FileText, place: number, name: string): Partial<FilePiece> =>
   unit === "page" ? { page: place } : { [unit]: sanitizeLine(name, MAX_NAME) };
 
-/** Where to go on, and whether the budget cut what was shown. */
+/** The next place, and whether the budget cut the last piece. */
 type Step = { place: Place; isCut: boolean };
 
 const afterUnit = ({ unit }: Place): Step => ({
@@ -183,7 +183,7 @@ export const collectText = async (
   return text;
 };
 
-/** Adds sections to an answer until it is full, and says where to go on. */
+/** Adds sections to an answer until it is full, and gives the next place. */
 const fill = async (
   content: Content,
   state: State,

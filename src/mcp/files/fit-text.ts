@@ -1,10 +1,10 @@
 import { sanitizeText } from "../results/sanitize.ts";
 import { isWithinBudget } from "../results/budget.ts";
 
-/** Sanitized text within a budget, and the number of characters of the source that it stands for. */
+/** Sanitized text within a budget, and the number of characters or rows of the source in it. */
 export type Fitted = { text: string; taken: number };
 
-/** No token has more characters, so that no longer piece of a source is looked at. */
+/** No token has more characters, so a longer piece of a source is never sanitized. */
 const CHARACTERS_PER_TOKEN = 8;
 
 /** A cut at the end of a line or word may leave out so many characters. */

@@ -1,6 +1,6 @@
 import type { ReadableType } from "./port.ts";
 
-/** How a file is shown: as text, as a picture, or not at all. */
+/** The form in which a file is shown: text, a picture, or none. */
 export type Kind = { as: "text"; type: ReadableType } | { as: "picture" } | { as: "nothing" };
 
 const BY_EXTENSION: Readonly<Record<string, ReadableType>> = {
@@ -28,7 +28,7 @@ const BY_MIME_TYPE: Readonly<Record<string, ReadableType>> = {
 
 const PICTURES = new Set(["png", "jpeg", "jpg", "gif"]);
 
-/** Returns how a file is shown, by the extension of its name, otherwise by its content type. */
+/** Returns the form in which a file is shown, by the extension of its name, otherwise by its content type. */
 export const kindOf = (fileName: string, mimeType: string): Kind => {
   const extension = /\.([a-z]{1,8})$/i.exec(fileName)?.[1]?.toLowerCase() ?? "";
   if (PICTURES.has(extension)) return { as: "picture" };
@@ -46,7 +46,7 @@ const startsWith = (bytes: Buffer, ...first: number[]): boolean =>
   first.every((value, index) => bytes[index] === value);
 
 const JPEG_MARKER = 0xff;
-// The markers of a frame's start are C0 to CF, but for those of tables and of a code that nobody uses.
+// The markers of a frame's start are C0 to CF, except those of tables and of an unused code.
 const NO_FRAMES: readonly number[] = [0xc4, 0xc8, 0xcc];
 const isFrame = (marker: number): boolean =>
   marker >= 0xc0 && marker <= 0xcf && !NO_FRAMES.includes(marker);
@@ -76,7 +76,7 @@ const sizeOf = (bytes: Buffer): Size | undefined => {
   return startsWith(bytes, 0xff, 0xd8) ? jpegSize(bytes) : undefined;
 };
 
-/** Returns the content type of a picture by its bytes, or why it cannot be shown: hosts trust the type that they are told. */
+/** Returns the content type of a picture by its bytes, or the reason against showing it: hosts trust the stated type. */
 export const checkPicture = (bytes: Uint8Array): { mimeType: string } | { unreadable: string } => {
   const size = sizeOf(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
   if (size === undefined || size.width === 0 || size.height === 0) {

@@ -6,7 +6,7 @@ export type ReadableType =
   | ".csv"
   | ".html";
 
-/** What a file is divided into, as answers name it. */
+/** The divisions of a file, as answers name them. */
 export type Unit = "page" | "sheet" | "part";
 
 /** A place in a file: a page, sheet or part, counted from 1, and characters or rows in it, counted from 0. */
@@ -49,7 +49,7 @@ export type FileText = {
   /** Pages without text. */
   withoutText: number[];
   pictures: Picture[];
-  /** Where to go on; null: at the end. */
+  /** The next place; null at the end. */
   next: Place | null;
   /** Sentences about what could not be read. */
   notes: string[];
@@ -63,5 +63,5 @@ export class Unreadable extends Error {
   }
 }
 
-/** What a thread answers: the text, why there is none, or a fault of the program. */
+/** The answer of a thread: the text, the reason why there is none, or a fault of the program. */
 export type TextReply = { text: FileText } | { unreadable: string } | { failure: string };

@@ -22,7 +22,7 @@ export type Given = {
   idempotencyKey: string | undefined;
   ifMatch: string | undefined;
   confirmationToken: string | undefined;
-  /** How a file is read. */
+  /** The form and pages in which a file is read. */
   file?: { as: "text" | "file"; pages?: PageRange | undefined };
 };
 

@@ -12,7 +12,7 @@ import type { PageRange } from "./pages.ts";
 
 /** A file with its bytes, unless it is larger than was asked for. */
 export type Opened = {
-  /** What an answer says about the file, sanitized. */
+  /** The description of the file in an answer, sanitized. */
   fields: Fields;
   fileName: string;
   mimeType: string;
@@ -35,7 +35,7 @@ const maxBytesOf = ({ as }: Kind): number => {
 };
 
 export type Reading = {
-  /** Whose turn it is to read a file. */
+  /** Callers with the same key share their turns. */
   key: string;
   from: Place;
   last: number | null;
@@ -177,7 +177,7 @@ const BESIDE_TOKENS = 300;
 type Asked = {
   key: string;
   pages: PageRange | undefined;
-  /** Where a cursor goes on. */
+  /** The place of a cursor. */
   from: Place | null;
   signal: AbortSignal;
   budget: number;

@@ -105,7 +105,7 @@ const toInsight = ({ insight }: InsightTool): Properties => ({
   items: { type: "array", items: toObject(listFields(insight.item)) },
 });
 
-/** What the answer about a file has beside the file's fields. */
+/** The fields of an answer about a file beside the file's own. */
 const FILE: Properties = {
   resourceUri: TEXT,
   pagesTotal: COUNT,

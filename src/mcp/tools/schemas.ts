@@ -169,7 +169,7 @@ const FIELDS: JsonSchema = {
   description: '["*"] for all',
 };
 
-/** How a file is read. */
+/** Arguments that select the form and pages of a file. */
 const FILE: Record<string, JsonSchema> = {
   as: { type: "string", enum: ["text", "file"], description: "default text" },
   pages: { type: "string", description: "such as 1-3" },

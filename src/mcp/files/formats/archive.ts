@@ -2,7 +2,7 @@ import { type Entry, fromBufferPromise, type ZipFile } from "yauzl";
 import { Unreadable } from "../port.ts";
 
 const MAX_ENTRIES = 10_000;
-/** The most bytes that the parts of one file may unpack to; their sizes stand in its index. */
+/** The most bytes that the parts of one file may unpack to, by the sizes in its index. */
 const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
 
 const ENCRYPTED = 0x41;

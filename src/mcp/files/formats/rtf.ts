@@ -103,7 +103,7 @@ class Reader {
   #group: Group = { skipped: false, isFonts: false, fallback: 1, font: -1 };
   #own = 1252;
   #isOptional = false;
-  /** Characters to pass over: what stands for a character to readers without Unicode. */
+  /** Characters to skip: the replacement of a character for readers without Unicode. */
   #passed = 0;
 
   open(): void {

@@ -9,7 +9,7 @@ const MAX_COLUMNS = 16_384;
 const MAX_EMPTY = 200;
 /** So many empty rows are shown as empty lines; more end the rows that follow one another. */
 const MAX_GAP = 3;
-/** What a shared text counts before it is known. */
+/** The assumed length of a shared text before it is read. */
 const SHARED_LENGTH = 8;
 
 /** A cell: its text, or the number of a text that the workbook's cells share. */
@@ -33,7 +33,7 @@ const columnOf = (reference: string | undefined): number | undefined => {
 
 const ROW = Buffer.from("<row ");
 const DATA = Buffer.from("<sheetData>");
-/** What stands before the rows of the usual programs; after more of it, nothing is skipped. */
+/** The usual programs write less before the rows; after more, nothing is skipped. */
 const MAX_HEAD = 1024 * 1024;
 const NUMBER = /^<row [^>]{0,200}?\br="(\d{1,7})"/;
 const LOOKED_AT = 256;
@@ -132,7 +132,7 @@ const parseRows = async (
   });
 };
 
-/** Reads those texts that a workbook's cells share which are asked for; they stand in one list. */
+/** Reads the wanted ones of the texts that a workbook's cells share. */
 const readShared = async (
   archive: Archive,
   wanted: ReadonlySet<number>,
