@@ -79,6 +79,10 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   jose: ["src/mcp/http/issuer.ts"],
   "@modelcontextprotocol/": ["src/mcp", "src/bin", "src/views"],
   esbuild: ["src/views/bundle-view.ts"],
+  "@embedpdf/": ["src/mcp/files/formats"],
+  "jpeg-js": ["src/mcp/files/formats"],
+  htmlparser2: ["src/mcp/files/formats"],
+  "postal-mime": ["src/mcp/files/formats"],
 };
 
 const code = ["src", "tools", "prompts"].flatMap(sources);
@@ -188,9 +192,10 @@ const MCP_LAYERS: Record<string, readonly string[]> = {
   "server.ts": ["handlers.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
   "handlers.ts": [...FEATURES, "results", "caller.ts"],
   "server-info.ts": [...FEATURES, "results", "caller.ts"],
-  tools: ["results", "caller.ts"],
+  tools: ["files", "results", "caller.ts"],
   resources: ["results", "caller.ts"],
   prompts: ["results", "caller.ts"],
+  files: ["results"],
   results: ["caller.ts"],
   "caller.ts": [],
 };

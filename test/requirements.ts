@@ -1,4 +1,5 @@
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
+import { FILE_SECTIONS } from "./support/requirements/files.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { MONEY_SECTIONS } from "./support/requirements/money.ts";
@@ -15,6 +16,7 @@ export const requirements: readonly Requirement[] = [
   ...BEHAVIOUR_SECTIONS,
   ...OPERATIONS_SECTIONS,
   ...INSIGHT_SECTIONS,
+  ...FILE_SECTIONS,
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
 ].flatMap((section) =>

@@ -45,16 +45,11 @@ export const uploadFile = defineOperation({
   audit: "dispute_attachment.created",
 });
 
-/** A downloaded file, with its text if it is a text file. */
+/** A downloaded file; the server adds its text. */
 const DownloadedFile = z.object({
-  attachmentId: z.string(),
-  disputeId: z.string(),
   fileName: z.string(),
   mimeType: z.string(),
   fileSize: z.int(),
-  text: z.string().optional(),
-  truncated: z.boolean().optional(),
-  resourceUri: z.string(),
 });
 
 /** Download as one operation; the MCP server runs it as get and a download from the signed URL. */
@@ -64,8 +59,9 @@ export const downloadFile = defineOperation({
   method: "GET",
   path: files.get.path,
   access: files.get.access,
-  summary: "Read a dispute file: text inline, other types as a resource.",
+  summary: "Read a dispute file: text, pictures or the file itself.",
   params: disputeParams.extend({ attachmentId: RecordId }),
+  file: true,
   output: DownloadedFile,
   audit: "dispute_attachment.read",
 });

@@ -65,7 +65,7 @@ const DISPUTES = `## Disputes
   \`disputes_list\`, filtered by account, document, assignee, department, reason or category.
 - Read before deciding: \`dispute_packet\`. Record findings as a note; customers can see notes with visibility All,
   Internal notes stay in the company.
-- Files: \`dispute_attachments_upload\` adds one and waits for its scan; \`dispute_attachments_download\` reads Available ones.
+- Files: \`dispute_attachments_upload\` adds one and waits for its scan; \`dispute_attachments_download\` reads Available ones as text or pictures.
 - Assign: \`disputes_update\` with \`assigneeId\` or \`assigneeEmail\` (empty clears).
 - Close: \`disputes_update\` with \`status: "Closed"\` and a \`resolutionCode\`. Cancel a withdrawn or mistaken claim with
   \`status: "Canceled"\`. Reopen a closed dispute (\`status: "Open"\`) before changing it. Delete only disputes entered in error.`;

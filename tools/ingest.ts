@@ -150,8 +150,5 @@ export const ingest = [
   defineTool(documents.update, undefined, { confirm: documentUpdate }),
   defineTool(documents.close, undefined, { confirm: documentClosure }),
   defineTool(attachments.list),
-  defineTool(
-    attachments.get,
-    "Read a PDF file of a document; large files come as a resource link.",
-  ),
+  defineTool(attachments.get, "Read a PDF of a document: text, pictures or the file itself."),
 ];

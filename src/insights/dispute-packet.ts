@@ -10,8 +10,6 @@ import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import {
   type Others,
   readDocument,
-  readFiles,
-  readNotes,
   readOthers,
   readPayments,
   readResolutions,
@@ -19,7 +17,11 @@ import {
   type Shown,
   toDisputeBrief,
 } from "./packet-parts.ts";
-import { type Part, type Unavailable, UnavailablePart } from "./read-part.ts";
+import { listSettling, readCredits, showCredits } from "./packet-credits.ts";
+import { readFiles } from "./packet-files.ts";
+import { readAccountNotes, readNotes } from "./packet-notes.ts";
+import { shortenPacket } from "./packet-shorten.ts";
+import { type Part, showPart, type Unavailable, UnavailablePart } from "./read-part.ts";
 
 const isEmpty = (shown: Shown): boolean => Array.isArray(shown) && shown.length === 0;
 
@@ -46,18 +48,23 @@ type Parts = {
   files: Shown;
   payments: Shown;
   others: Others;
+  settledBy: readonly Fields[];
 };
+
+const describeSettling = ({ kind, paymentId, documentNumber, date }: Fields): string =>
+  `${String(kind)} ${String(paymentId ?? documentNumber)} of ${String(date)} covers the disputed amount`;
 
 /** Lists the open points of a dispute that must be settled before a decision. */
 const listMissing = (dispute: Dispute, parts: Parts): string[] => {
   if (dispute.status !== 0) return [];
-  const { document, notes, files, payments, others } = parts;
+  const { document, notes, files, payments, others, settledBy } = parts;
   return [
     ...(dispute.assigneeId === null ? ["no assignee"] : []),
     ...(isEmpty(files) ? ["no supporting file"] : []),
     ...(isEmpty(notes) ? ["no note about the findings"] : []),
     ...describeDocument(dispute, document),
     ...(isEmpty(payments) ? ["no payment is applied to the document"] : []),
+    ...settledBy.map(describeSettling),
     ...others.duplicates.map((code) => `${code} has the same document and amount`),
   ];
 };
@@ -67,32 +74,55 @@ const describeUnavailable = (parts: Fields): string[] =>
     isUnavailable(shown) ? [`${name}: ${shown.reason}`] : [],
   );
 
-const gather = async (context: InsightContext, dispute: Dispute): Promise<Fields> => {
-  const [document, { notes, notesTotal }, files, payments, others, resolutions] = await Promise.all(
-    [
+const read = async (context: InsightContext, dispute: Dispute) => {
+  const [document, notes, accountNotes, files, payments, credits, others, resolutions] =
+    await Promise.all([
       readDocument(context, dispute),
       readNotes(context, dispute),
+      readAccountNotes(context, dispute),
       readFiles(context, dispute),
       readPayments(context, dispute),
+      readCredits(context, dispute),
       readOthers(context, dispute),
       readResolutions(context),
-    ],
-  );
+    ]);
+  return { document, notes, accountNotes, files, payments, credits, others, resolutions };
+};
+
+const gather = async (
+  context: InsightContext,
+  dispute: Dispute,
+): Promise<{ packet: Fields; unnamed: string[] }> => {
+  const parts = await read(context, dispute);
+  const { document, notes, accountNotes, files, credits, others, resolutions } = parts;
   const now = context.now();
-  return {
-    missing: listMissing(dispute, { document, notes, files, payments, others }),
+  const rows = parts.payments.refused === undefined ? parts.payments.value : [];
+  const settledBy = listSettling(dispute, rows, credits);
+  const payments = showPart(parts.payments, (shown) => shown);
+  const known = { document, payments, others, settledBy, notes: notes.shown, files: files.shown };
+  const packet = {
+    missing: listMissing(dispute, known),
     dispute: toDisputeBrief(dispute, now),
     document: showDocument(document, now),
     payments,
+    creditNotes: showCredits(credits),
+    ...(settledBy.length === 0 ? {} : { settledBy }),
     otherDisputes: others.shown,
-    notesTotal,
-    notes,
-    files,
+    notesTotal: notes.total,
+    notes: notes.shown,
+    accountNotesTotal: accountNotes.total,
+    accountNotes: accountNotes.shown,
+    filesTotal: files.total,
+    files: files.shown,
     ...(dispute.status === 0 ? { resolutions } : {}),
   };
+  const { unnamed } = notes;
+  return { packet, unnamed: unnamed === undefined ? [] : [`authors of notes: ${unnamed}`] };
 };
 
 const list = z.union([z.array(z.object({})), UnavailablePart]);
+
+const PACKET_TOKENS = 3000;
 
 /** Everything about one dispute. */
 export const disputePacket = defineInsight({
@@ -106,20 +136,28 @@ export const disputePacket = defineInsight({
   }),
   item: z.object({
     missing: z.array(z.string()),
+    leftOut: z.array(z.string()),
     dispute: z.object({}),
     document: z.object({}),
     payments: list,
+    creditNotes: list,
+    settledBy: z.array(z.object({})),
     otherDisputes: z.object({}),
     notesTotal: z.int().nullable(),
     notes: list,
+    accountNotesTotal: z.int().nullable(),
+    accountNotes: list,
+    filesTotal: z.int().nullable(),
     files: list,
     resolutions: list,
   }),
   needs: [contract.disputes.get],
+  tokens: PACKET_TOKENS,
+  shorten: shortenPacket,
   async run(context, { disputeId }) {
     const asOf = formatTimestamp(context.now());
     const dispute = await requireDispute(context, disputeId);
-    const packet = await gather(context, dispute);
+    const { packet, unnamed } = await gather(context, dispute);
     const { currencyCode, amount } = dispute;
     return {
       asOf,
@@ -127,7 +165,7 @@ export const disputePacket = defineInsight({
       rowCount: 1,
       truncated: false,
       currencyTotals: [{ currencyCode, count: 1, amount }],
-      notes: describeUnavailable(packet),
+      notes: [...describeUnavailable(packet), ...unnamed],
       itemsTotal: 1,
       items: [packet],
     };

@@ -32,7 +32,8 @@ export const balanceOf = (document: Document): Balance => {
   return { currencyCode, amount: signed(document, amount) };
 };
 
-const originalAmountOf = (document: Document): number | null =>
+/** Returns the amount that was billed, in the document's own currency if it is known; negative for a credit note. */
+export const originalAmountOf = (document: Document): number | null =>
   signed(
     document,
     document.original_denomination_in_original_currency ??
@@ -60,5 +61,46 @@ export const toDocumentBrief = (document: Document, now: number): Fields => {
     balance: amount,
     poNumber: document.po_number,
     description: document.description,
+  });
+};
+
+type LineItem = NonNullable<Document["line_items"]>[number];
+
+const toLine = (item: LineItem): Fields =>
+  withoutNulls({
+    line: item.line_number,
+    product: item.product_code,
+    description: item.description,
+    quantity: item.quantity,
+    unit: item.unit_of_measure,
+    unitPrice: item.unit_price,
+    amount: item.amount,
+    tax: item.tax_amount,
+  });
+
+const isEmpty = (fields: Fields): boolean => Object.keys(fields).length === 0;
+
+const toAddress = (document: Document): Fields =>
+  withoutNulls({
+    account: document.ship_to_account_num,
+    street: document.ship_to_address_street,
+    suite: document.ship_to_address_suite,
+    city: document.ship_to_address_city,
+    state: document.ship_to_address_state,
+    zip: document.ship_to_address_zip,
+    country: document.ship_to_address_country,
+  });
+
+/** Returns what was billed and where it went: line items, tax, freight, discount and the address. */
+export const toBilling = (document: Document): Fields => {
+  const shipTo = toAddress(document);
+  const lines = document.line_items ?? [];
+  return withoutNulls({
+    taxAmount: document.tax_amount,
+    freightAmount: document.freight_amount,
+    discountAmount: document.discount_amount,
+    paymentTerms: document.payment_terms,
+    shipTo: isEmpty(shipTo) ? null : shipTo,
+    lineItems: lines.length === 0 ? null : lines.map(toLine),
   });
 };

@@ -61,6 +61,11 @@ export type InsightContext = {
   /** Tells the host in one sentence how far the reading is. */
   progress(message: string): Promise<void>;
   limits: InsightLimits;
+  /** Reads the beginning of the text of a dispute's file, or says why it has none; absent where files cannot be read. */
+  readExcerpt?(file: {
+    disputeId: string;
+    attachmentId: string;
+  }): Promise<{ text: string } | { unreadable: string }>;
   /** The time from which no call is made. */
   endsAt: number;
 };
@@ -77,6 +82,10 @@ export type Insight = {
   figures?: z.ZodObject;
   /** Operations without which there is no answer. */
   needs: readonly Operation[];
+  /** The budget of an answer in tokens; without it the usual one. */
+  tokens?: number;
+  /** Gives the only item in ever shorter forms, which say what they leave out; the first that fits is shown. */
+  shorten?(item: Fields): Iterable<Fields>;
   run(context: InsightContext, args: Fields): Promise<InsightResult>;
 };
 

@@ -3,18 +3,21 @@ import { countElapsedDays } from "../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
-import { cutText, toDay, withoutNulls } from "./brief.ts";
+import { toDay, withoutNulls } from "./brief.ts";
 import { askClosure } from "./document-reader.ts";
-import { toDocumentBrief } from "./documents.ts";
+import { toBilling, toDocumentBrief } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import { type Part, readPart, showPart, toUnavailable, type Unavailable } from "./read-part.ts";
-import { disputeFileUri } from "./record-uris.ts";
+import {
+  attemptPart,
+  type Part,
+  readPart,
+  showPart,
+  toUnavailable,
+  type Unavailable,
+} from "./read-part.ts";
 
-const { dispute_notes, dispute_attachments, documents, payments, resolutions, disputes } = contract;
+const { documents, payments, resolutions, disputes } = contract;
 
-const NOTES = 10;
-const NOTE_CHARACTERS = 400;
-const FILES = 20;
 const PAYMENT_ROWS = 20;
 const OTHERS_READ = 200;
 const OPEN = 0;
@@ -48,46 +51,6 @@ export const toDisputeBrief = (dispute: Dispute, now: number): Fields =>
     closedDate: toDay(dispute.closedDate),
   });
 
-export const readNotes = async (
-  context: InsightContext,
-  { disputeId }: Dispute,
-): Promise<{ notes: Shown; notesTotal: number | null }> => {
-  const args = { disputeId, Sort: "-CreateDate", Page: 1, PageSize: NOTES };
-  const part = await readPart(context, dispute_notes.list, args);
-  const notes = showPart(part, (list) =>
-    list
-      .toSorted((a, b) => Date.parse(b.createDate) - Date.parse(a.createDate))
-      .slice(0, NOTES)
-      .map(({ createDate, createUser, visibility, content }) =>
-        withoutNulls({
-          date: toDay(createDate),
-          by: createUser,
-          visibility,
-          text: cutText(content, NOTE_CHARACTERS),
-        }),
-      ),
-  );
-  if (part.refused !== undefined) return { notes, notesTotal: null };
-  return { notes, notesTotal: part.reply?.total ?? part.value.length };
-};
-
-const fileType = (name: string): string => name.split(".").at(-1)?.toLowerCase() ?? "";
-
-export const readFiles = async (
-  context: InsightContext,
-  { disputeId }: Dispute,
-): Promise<Shown> => {
-  const part = await readPart(context, dispute_attachments.list, { disputeId });
-  return showPart(part, (list) =>
-    list.slice(0, FILES).map(({ attachmentId, fileName, status }) => ({
-      fileName,
-      type: fileType(fileName),
-      status,
-      resource: disputeFileUri(disputeId, attachmentId),
-    })),
-  );
-};
-
 export const readDocument = (
   context: InsightContext,
   { documentNumber }: Dispute,
@@ -96,7 +59,11 @@ export const readDocument = (
 
 export const showDocument = (part: Part<DocumentWithClosing>, now: number): Shown =>
   showPart(part, (document) =>
-    withoutNulls({ ...toDocumentBrief(document, now), closedOn: toDay(document.closedAt) }),
+    withoutNulls({
+      ...toDocumentBrief(document, now),
+      closedOn: toDay(document.closedAt),
+      ...toBilling(document),
+    }),
   );
 
 const PAYMENT_FIELDS = [
@@ -112,17 +79,28 @@ const PAYMENT_FIELDS = [
   "applicationStatus",
 ];
 
+type Rows = { data: Fields[]; pagination: { hasMore?: boolean } };
+
+/** Reads the payments on a document; where there are many, also those since the dispute was opened. */
 export const readPayments = async (
   context: InsightContext,
-  { documentNumber }: Dispute,
-): Promise<Shown> => {
-  const part = await readPart(context, payments.query, {
+  { documentNumber, createDate }: Dispute,
+): Promise<Part<Fields[]>> => {
+  const query = {
     source: "cashapp",
     fields: PAYMENT_FIELDS,
     filters: { documentNumber: { eq: documentNumber } },
     limit: PAYMENT_ROWS,
+  };
+  return attemptPart(context, payments.query, async () => {
+    const { data, pagination } = (await context.call(payments.query, query)).output as Rows;
+    if (pagination.hasMore !== true) return data.map(withoutNulls);
+    const paymentDate = { gte: createDate.slice(0, "2026-01-31".length) };
+    const filters = { ...query.filters, paymentDate };
+    const later = (await context.call(payments.query, { ...query, filters })).output as Rows;
+    const rows = [...later.data, ...data].slice(0, PAYMENT_ROWS).map(withoutNulls);
+    return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
   });
-  return showPart(part, ({ data }) => data.map(withoutNulls));
 };
 
 const isOpen = ({ status }: Dispute): boolean => status === OPEN;

@@ -65,7 +65,7 @@ const createReader = (context: ToolContext): ReadResource => {
   const offered = offeredToolsets(settings);
   const toolsets = toolsetNames.filter((name) => offered.includes(name));
   return createReadResource(context, {
-    readDisputeFile: createDownload(context).read,
+    files: createDownload(context),
     guide: buildGuide(toolsets, settings.readOnly, {
       discovery: settings.discovery,
       isListed: listChecker(settings),

@@ -5,6 +5,7 @@ import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/cli
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
+import { pdfWithPages } from "../support/readable-files.ts";
 import { GOOD } from "../support/uploads.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -76,7 +77,10 @@ describe("files of the demo tenant over stdio", () => {
     const { items } = (await done("dispute_attachments_list", { disputeId })) as { items: Json[] };
     expect(items.map(({ attachmentId }) => attachmentId)).toContain(ids.attachmentId);
     const text = await done("dispute_attachments_download", ids);
-    expect(text).toMatchObject({ text: "We were charged twice.", truncated: false });
+    expect(text).toMatchObject({
+      text: [{ text: "We were charged twice." }],
+      truncated: false,
+    });
     const { contents } = await host.readResource({ uri: `receivables://disputes/${disputeId}` });
     expect(JSON.stringify(contents)).toContain("letter.txt");
     expect(await done("dispute_attachments_delete", ids)).toMatchObject({ deleted: true });
@@ -84,12 +88,34 @@ describe("files of the demo tenant over stdio", () => {
     expect(gone._meta?.["receivables/problem"]).toMatchObject({ code: "not_found" });
   });
 
+  verifies("WK-20", "WK-22");
+  it("are read as text, and begin in the packet", async () => {
+    const pages = ["Proof of delivery: 12 of 14 pumps.", "Signed by the driver."];
+    const base64 = (await pdfWithPages(pages)).toString("base64");
+    const args = { disputeId, fileName: "pod.pdf", base64 };
+    const { attachmentId } = await done("dispute_attachments_upload", args);
+    const read = await done("dispute_attachments_download", { disputeId, attachmentId });
+    expect(read).toMatchObject({
+      pagesTotal: 2,
+      text: pages.map((text, index) => ({ page: index + 1, text })),
+    });
+    const { items } = await done("dispute_packet", { disputeId });
+    const [{ files }] = items as [{ files: Json[] }];
+    expect(files).toContainEqual(
+      expect.objectContaining({ attachmentId, fileName: "pod.pdf", excerpt: pages.join("\n") }),
+    );
+  });
+
   verifies("AT-04");
   it("are uploaded from an allowed folder, and from no other", async () => {
     const args = { disputeId, fileName: "scan.pdf" };
     const path = join(folder, "outbox", "scan.pdf");
     const { attachmentId } = await done("dispute_attachments_upload", { ...args, path });
-    const { content } = await call("dispute_attachments_download", { disputeId, attachmentId });
+    const { content } = await call("dispute_attachments_download", {
+      disputeId,
+      attachmentId,
+      as: "file",
+    });
     expect(content[1]?.resource?.blob).toBe(
       (await readFile(join(folder, "outbox", "scan.pdf"))).toString("base64"),
     );
@@ -167,6 +193,10 @@ describe("files of the demo tenant over HTTP", () => {
     expect(structuredContent).toMatchObject({ status: "Available" });
     const url = new URL(String(structuredContent?.["downloadUrl"]));
     expect(url.origin).toBe(ready.baseUrl);
+    const { attachmentId } = structuredContent ?? {};
+    const ids = { disputeId: file.disputeId, attachmentId };
+    const read = await call("dispute_attachments_download", ids);
+    expect(read.structuredContent).toMatchObject({ text: [{ part: "text", text: "x" }] });
     const path = join(folder, "near.txt");
     const refused = await call("dispute_attachments_upload", { ...file, path });
     expect(refused.content[0]?.text).toContain("RECEIVABLES_UPLOAD_FOLDERS names no folder");

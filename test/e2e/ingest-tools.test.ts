@@ -176,7 +176,7 @@ describe("the ingest tools over stdio", () => {
     const id = await upload("INV/1", small);
     const listed = await answer("document_attachments_list", args);
     expect(listed).toEqual(await rest("GET", "/documents/INV%2F1/attachments"));
-    const found = await call("document_attachments_get", { ...args, id });
+    const found = await call("document_attachments_get", { ...args, id, as: "file" });
     const uri = `receivables://documents/INV%2F1/attachments/${id}`;
     expect(found.structuredContent).toMatchObject({
       ...args,
@@ -191,7 +191,7 @@ describe("the ingest tools over stdio", () => {
 
     const large = pdf("large", 7 * MIB);
     const largeId = await upload("INV/1", large);
-    const link = await call("document_attachments_get", { ...args, id: largeId });
+    const link = await call("document_attachments_get", { ...args, id: largeId, as: "file" });
     expect(link.content[1]).toMatchObject({ type: "resource_link", size: large.length });
     const { contents } = await host.readResource({ uri: link.content[1]?.uri ?? "" });
     const [read] = contents as { blob?: string }[];

@@ -75,7 +75,7 @@ describe.skipIf(!HAS_NGINX)("nodes behind nginx without affinity (needs nginx)",
       expect(status).toBe("Available");
       for (let turn = 0; turn < SEVERAL; turn += 1) {
         const read = await call("dispute_attachments_download", { disputeId, attachmentId });
-        expect(read["text"]).toBe("We were charged twice.");
+        expect(read["text"]).toEqual([{ part: "text", text: "We were charged twice." }]);
       }
     });
 

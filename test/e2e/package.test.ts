@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
-const MAX_BYTES = 15 * 2 ** 20;
+const MAX_BYTES = 18 * 2 ** 20;
 
 type Packed = { filename: string; unpackedSize: number };
 
@@ -29,7 +29,7 @@ beforeAll(async () => {
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
 describe("the npm package", () => {
-  it("is at most 15 MiB unpacked and installs nothing but the optional keychain", async () => {
+  it("is at most 18 MiB unpacked and installs nothing but the optional keychain", async () => {
     expect(packed.unpackedSize).toBeLessThanOrEqual(MAX_BYTES);
     const manifest = JSON.parse(await readFile(join(folder, "package/package.json"), "utf8"));
     expect(manifest.dependencies).toBeUndefined();

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
-import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { documentAt } from "../support/ingest.ts";
 import { load } from "../support/payment-rows.ts";
 import { verifies } from "../support/verifies.ts";
@@ -111,8 +111,8 @@ onEveryStore("dispute_packet", (at) => {
     expect(other["document"]).toMatchObject({ available: false });
   });
 
-  verifies("IN-46");
-  it("has the newest ten notes, cut at 400 characters, and their total", async () => {
+  verifies("IN-46", "WK-22");
+  it("has the newest ten notes whole, with their authors, and their total", async () => {
     const { admin, at: platform } = asking();
     const { disputeId } = await open({ documentNumber: "INV-9", amount: 1 });
     for (let note = 1; note <= 12; note += 1) {
@@ -122,41 +122,119 @@ onEveryStore("dispute_packet", (at) => {
     }
     const packet = await packetOf(disputeId);
     expect(packet["notesTotal"]).toBe(12);
+    expect(packet["leftOut"]).toEqual(["2 older notes: dispute_notes_list"]);
     expect(packet.notes).toHaveLength(10);
-    expect(packet.notes[0]?.text).toHaveLength(400);
-    expect(packet.notes[1]).toMatchObject({ text: "Note 11.", visibility: "Internal" });
+    expect(packet.notes[0]?.text).toHaveLength(900);
+    expect(packet.notes[0]).not.toHaveProperty("cut");
+    expect(packet.notes[1]).toEqual({
+      time: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d/),
+      by: expect.stringMatching(/^\p{L}+ \p{L}+/u),
+      text: "Note 11.",
+      visibility: "Internal",
+    });
   });
 
-  verifies("IN-46", "D-MCP-6");
-  it("shortens long notes and lists of files before resolutions, and says so", async () => {
-    const { admin, ask } = asking();
-    for (let code = 2; code <= 8; code += 1) {
-      const body = { code: `CHOICE-${code}`, description: `Closing choice ${code}`, isValid: true };
-      await admin.call("POST", `${CONFIGURATION}/resolutions`, { body });
-    }
+  verifies("IN-46", "WK-22", "D-MCP-6");
+  it("shortens older notes first, says which call reads them, and names what is left out", async () => {
+    const { admin } = asking();
     const { disputeId } = await open({ documentNumber: "INV-11", amount: 1 });
     const path = `${DISPUTES}/${disputeId}`;
     for (let made = 0; made < 12; made += 1) {
-      await admin.call("POST", `${path}/disputenotes`, { body: { content: "ürgü ".repeat(120) } });
+      await admin.call("POST", `${path}/disputenotes`, {
+        body: { content: "The carrier was called. ".repeat(60) },
+      });
     }
     for (let made = 0; made < 6; made += 1) {
-      const body = { fileName: `${made} ${"Schriftstück ".repeat(14)}.pdf` };
+      const body = { fileName: `${made} Schriftstück.pdf` };
       const { status } = await admin.call("POST", `${path}/attachments`, { body });
       expect(status).toBe(201);
     }
-    const { items, notes, truncated } = await ask("dispute_packet", { disputeId });
-    const [packet] = items as [Packet & { resolutions: object[]; files: { resource: string }[] }];
-    expect(packet.resolutions).toHaveLength(8);
-    expect(packet.files[0]?.resource).toMatch(/[0-9a-f]{12}$/);
-    const said = notes.join(" ");
-    for (const name of ["notes", "files"] as const) {
-      const { length } = packet[name];
-      const all = name === "notes" ? 10 : 6;
-      expect(said.includes(`items[0].${name} has ${length} of ${all}`)).toBe(length < all);
-    }
-    expect(packet.notes.length).toBeLessThan(10);
-    expect(packet.notes.length).toBeGreaterThan(0);
+    const { items, truncated } = await asking().ask("dispute_packet", { disputeId });
+    const [packet] = items as [
+      Packet & { files: { resource: string; attachmentId: string }[]; leftOut: string[] },
+    ];
+    expect(packet.files).toHaveLength(6);
+    expect(packet.files[0]?.resource.endsWith(packet.files[0]?.attachmentId)).toBe(true);
+    expect(packet.notes[0]?.text).toHaveLength(60 * 24);
+    const { length } = packet.notes;
+    expect(length).toBeGreaterThan(1);
+    expect(packet.leftOut).toEqual([`${12 - length} older notes: dispute_notes_list`]);
+    expect(packet.notes.at(-1)).toMatchObject({
+      cut: true,
+      read: expect.stringMatching(/^dispute_notes_get \{"disputeId":"[^"]+","noteId":"[^"]+"\}$/),
+    });
     expect(truncated).toBe(false);
+  });
+
+  verifies("WK-22");
+  it("has what was billed, credited and paid since, and notes of the account", async () => {
+    const { at: platform, tenantId } = asking();
+    const ingest = await platform.exportCaller(tenantId);
+    const lineItems = Array.from({ length: 60 }, (_, line) => ({
+      line_number: line + 1,
+      product_code: `P-${line}`,
+      description: "Pump with a valve and two seals",
+      quantity: 2,
+      unit_price: 1.5,
+      amount: 3,
+    }));
+    const base = {
+      account_number: "A-1",
+      invoice_date: "2026-01-31",
+      due_date: "2026-03-02",
+      currency: "USD",
+    };
+    await ingest("PUT", documentAt("INV-12"), {
+      body: {
+        ...base,
+        original_denomination: 200,
+        denomination: 20,
+        tax_amount: 14,
+        freight_amount: 6,
+        ship_to_address_city: "Utrecht",
+        ship_to_address_country: "NL",
+        line_items: lineItems,
+      },
+    });
+    const { disputeCode } = await open({ documentNumber: "INV-12", amount: 30 });
+    platform.clock.advance(2 * DAY);
+    const today = new Date(platform.clock()).toISOString().slice(0, 10);
+    await ingest("PUT", documentAt("CN-1"), {
+      body: {
+        ...base,
+        invoice_date: today,
+        document_type: "credit_note",
+        applies_to_invoice: "INV-12",
+        original_denomination: -30,
+        denomination: -30,
+      },
+    });
+    await load(platform, tenantId, "cashapp", [
+      {
+        id: "p-12",
+        paymentId: "P-12",
+        documentNumber: "INV-12",
+        currencyCode: "USD",
+        paymentDate: today,
+        appliedAmount: 180,
+      },
+    ]);
+    const packet = await packetOf(disputeCode);
+    expect(packet["document"]).toMatchObject({
+      taxAmount: 14,
+      freightAmount: 6,
+      shipTo: { city: "Utrecht", country: "NL" },
+    });
+    const { lineItems: shown } = packet["document"] as { lineItems: object[] };
+    expect(shown.length).toBeGreaterThanOrEqual(5);
+    expect(shown[0]).toMatchObject({ line: 1, product: "P-0", quantity: 2, amount: 3 });
+    expect(packet["leftOut"]).toContain(`${60 - shown.length} line items: documents_get`);
+    expect(packet["creditNotes"]).toMatchObject([{ documentNumber: "CN-1", date: today }]);
+    expect(packet["settledBy"]).toMatchObject([
+      { kind: "payment", paymentId: "P-12", amount: 180 },
+      { kind: "credit note", documentNumber: "CN-1" },
+    ]);
+    expect(packet.missing).toContain(`payment P-12 of ${today} covers the disputed amount`);
   });
 
   verifies("IN-46", "IN-52");

@@ -4,6 +4,8 @@ import { HOSTS, connectModern, createOptions, readProblem } from "./hosts.ts";
 import { ACCOUNT, attachment, FILE, INVOICE, PDF, URI } from "./ingest-fixtures.ts";
 import { createMany } from "./records.ts";
 import { createReply, type ScriptedReply, scriptBroker } from "./script.ts";
+import { pdfWithPages } from "../support/readable-files.ts";
+import { verifies } from "../support/verifies.ts";
 
 describe("arguments of ingest tools", () => {
   it("accept objects and lists as JSON and null to clear, and name unknown fields at every depth", async () => {
@@ -66,7 +68,7 @@ describe("files of documents", () => {
     });
     const host = await open(await createOptions(broker));
     const args = { document_number: "INV/1", id: "att-1" };
-    const result = await host.call("document_attachments_get", args);
+    const result = await host.call("document_attachments_get", { ...args, as: "file" });
     expect(result.structuredContent).toEqual({
       ...args,
       ...FILE,
@@ -81,13 +83,31 @@ describe("files of documents", () => {
     await host.close();
   });
 
+  verifies("WK-20");
+  it("are read as text, in any spelling of the number", async () => {
+    const bytes = await pdfWithPages(["Invoice 4711", "Second page"]);
+    const broker = scriptBroker({ "document_attachments.get": createReply(FILE, { bytes }) });
+    const host = await connectModern(await createOptions(broker));
+    const args = { document_number: "INV/1", id: "att-1" };
+    const result = await host.call("document_attachments_get", { ...args, pages: "2" });
+    expect(result.structuredContent).toMatchObject({
+      ...args,
+      resourceUri: URI,
+      pagesTotal: 2,
+      text: [{ page: 2, text: "Second page" }],
+    });
+    const { contents } = await host.client.readResource({ uri: `${URI}/text` });
+    expect(contents[0]).toMatchObject({ text: "[page 1]\nInvoice 4711\n\n[page 2]\nSecond page" });
+    await host.close();
+  });
+
   it.each(HOSTS)("are a link for %s if they are large", async (_name, open) => {
     const output = { ...FILE, fileSize: 2_000_000 };
     const host = await open(
       await createOptions(scriptBroker({ "document_attachments.get": () => output })),
     );
     const args = { document_number: "INV/1", id: "att-1" };
-    const { content } = await host.call("document_attachments_get", args);
+    const { content } = await host.call("document_attachments_get", { ...args, as: "file" });
     expect(content[1]).toMatchObject({
       type: "resource_link",
       uri: URI,

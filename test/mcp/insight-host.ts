@@ -8,12 +8,15 @@ import { createTenantBroker, type Tenant } from "./each-tool.ts";
 import { type Host, connectModern, createOptions, type Result, readText } from "./hosts.ts";
 
 /** Returns the answer of an insight; throws what the tool said if it failed, or if the answer is too long. */
-export const answerIn = (result: Result): InsightResult => {
+export const answerIn = (result: Result, most = INSIGHT_TOKENS): InsightResult => {
   if (result.isError === true) throw new Error(readText(result));
   const tokens = Math.max(o200kTokens(readText(result)), o200kTokens(result.structuredContent));
-  if (tokens > INSIGHT_TOKENS) throw new Error(`${tokens} tokens`);
+  if (tokens > most) throw new Error(`${tokens} tokens`);
   return result.structuredContent as InsightResult;
 };
+
+/** Budgets of their own. */
+const MOST: Readonly<Record<string, number>> = { dispute_packet: 3000 };
 
 export type Asking = Tenant & {
   broker: Broker;
@@ -33,7 +36,7 @@ export const askAt = (at: () => TestPlatform, tenantId: string): (() => Asking) 
       ...tenant,
       broker,
       host,
-      ask: async (name, args) => answerIn(await host.call(name, args)),
+      ask: async (name, args) => answerIn(await host.call(name, args), MOST[name]),
       refused: async (name, args) => readText(await host.call(name, args)),
     };
   });

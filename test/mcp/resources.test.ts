@@ -64,6 +64,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       "receivables://dispute-configuration/{noun}",
       "receivables://disputes/{disputeId}",
       "receivables://disputes/{disputeId}/attachments/{attachmentId}",
+      "receivables://disputes/{disputeId}/attachments/{attachmentId}/text",
       "receivables://credit-applications/{applicationId}",
       "receivables://export/schema/{source}",
       "receivables://export-runs/{scheduleId}",
@@ -71,6 +72,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       "receivables://accounts/{accountNumber}",
       "receivables://documents/{documentNumber}",
       "receivables://documents/{documentNumber}/attachments/{id}",
+      "receivables://documents/{documentNumber}/attachments/{id}/text",
     ]);
     const { contents } = await client.readResource({ uri: "receivables://disputes/dispute-7" });
     expect(JSON.parse(textIn({ contents }))).toEqual({

@@ -196,7 +196,7 @@ describe("schemas that every host accepts", () => {
     const ofOperations = all.filter(({ name }) => !insights.includes(name));
     const closed = ofOperations.flatMap(inputs).flatMap(({ schema }) => schema.enum ?? []);
     expect(new Set(closed)).toEqual(
-      new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS]),
+      new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS, "text", "file"]),
     );
     expect(listed("disputes_update").inputSchema.properties["status"]).toMatchObject({
       type: "string",
@@ -212,7 +212,11 @@ describe("schemas that every host accepts", () => {
       all.filter(({ inputSchema }) => name in inputSchema.properties).map((tool) => tool.name);
     const named = (pattern: RegExp) =>
       all.map(({ name }) => name).filter((name) => pattern.test(name));
-    expect(having("cursor")).toEqual(named(/_(list|query|status|data)(_|$)/));
+    expect(having("cursor")).toEqual(
+      named(/_(list|query|status|data)(_|$)|attachments_(get|download)$/).filter(
+        (name) => name !== "dispute_attachments_get",
+      ),
+    );
     expect(having("idempotencyKey")).toEqual(named(/_(create|upload)$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(

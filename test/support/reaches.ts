@@ -23,6 +23,7 @@ export const REACHES: { what: string; word: RegExp; allowed: readonly string[] }
     allowed: [
       "src/bin",
       "src/kit",
+      "src/mcp/files/formats/pdfium.ts",
       "src/mcp/tools/call-log.ts",
       "src/mcp/tools/local-file.ts",
       "src/mcp/tools/replay-guard.ts",

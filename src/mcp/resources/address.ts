@@ -23,15 +23,23 @@ export const parseName = (uri: string, prefix: string): string | undefined =>
 export const parseLastName = (uri: string, prefix: string): string | undefined =>
   isLong(uri) || uri.slice(prefix.length).includes("/") ? undefined : parseName(uri, prefix);
 
-/** Parses the URI of a file: the record that it belongs to, and its id. */
-export const parseAttachmentUri = (
-  uri: string,
-  prefix: string,
-): { recordId: string; id: string } | undefined => {
-  if (isLong(uri)) return undefined;
-  const [recordId, path, id, ...more] = uri.slice(prefix.length).split("/").map(decodeName);
-  const isAttachment = uri.startsWith(prefix) && path === "attachments" && more.length === 0;
-  return isAttachment && recordId !== undefined && id !== undefined ? { recordId, id } : undefined;
+export type AttachmentAddress = {
+  recordId: string;
+  id: string;
+  /** Whether the text of the file is meant, not the file. */
+  isText: boolean;
+};
+
+/** Parses the URI of a file or of its text: the record that it belongs to, and its id. */
+export const parseAttachmentUri = (uri: string, prefix: string): AttachmentAddress | undefined => {
+  if (isLong(uri) || !uri.startsWith(prefix)) return undefined;
+  const [recordId, path, id, text, ...more] = uri.slice(prefix.length).split("/").map(decodeName);
+  const isAttachment = path === "attachments" && more.length === 0;
+  const isText = text === "text";
+  if (!isAttachment || recordId === undefined || id === undefined) return undefined;
+  return isText || uri.slice(prefix.length).split("/").length === 3
+    ? { recordId, id, isText }
+    : undefined;
 };
 
 export type RunAddress = { scheduleId: string; runId?: string };

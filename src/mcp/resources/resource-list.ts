@@ -100,6 +100,13 @@ const TEMPLATES: ByToolset<ResourceTemplateType> = {
       title: "File of a dispute",
       description: "A dispute's file itself.",
     },
+    {
+      uriTemplate: `${DISPUTE}{disputeId}${ATTACHMENTS}{attachmentId}/text`,
+      name: "dispute-attachment-text",
+      title: "Text of a dispute's file",
+      description: "The text of a file, from its beginning, as far as an answer has room.",
+      mimeType: "text/plain",
+    },
   ],
   credit: [
     {
@@ -155,6 +162,13 @@ const TEMPLATES: ByToolset<ResourceTemplateType> = {
       title: "PDF of a document",
       description: "A document's PDF file.",
       mimeType: "application/pdf",
+    },
+    {
+      uriTemplate: `${DOCUMENT}{documentNumber}${ATTACHMENTS}{id}/text`,
+      name: "document-attachment-text",
+      title: "Text of a document's PDF",
+      description: "The text of a PDF file, from its beginning, as far as an answer has room.",
+      mimeType: "text/plain",
     },
   ],
 };

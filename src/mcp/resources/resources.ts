@@ -38,11 +38,17 @@ const MAX_SHOWN = 300;
 
 export type ReadResource = (uri: string, options: ReadOptions) => Promise<ReadResourceResult>;
 
-/** Reads the file of a dispute. */
-type ReadDisputeFile = (
-  file: { disputeId: string; attachmentId: string },
-  options: ReadOptions,
-) => Promise<FileContent>;
+type DisputeFile = { disputeId: string; attachmentId: string };
+
+/** Reads files, and their text. */
+export type FileReader = {
+  read(file: DisputeFile, options: ReadOptions): Promise<FileContent>;
+  readText(file: DisputeFile, options: ReadOptions): Promise<FileContent>;
+  readDocumentText(
+    file: { document_number: string; id: string },
+    options: ReadOptions,
+  ): Promise<FileContent>;
+};
 
 /** Reads the record or file with a URI; undefined for a URI of another kind. */
 type Route<T> = (
@@ -87,16 +93,24 @@ const routeIngest: Route<Fields> = (context, uri, options) => {
   return document === undefined ? undefined : readDocument(context, document, options);
 };
 
-const routeDocumentFiles: Route<FileContent> = (context, uri, options) => {
-  const file = parseAttachmentUri(uri, DOCUMENT);
-  return file && readDocumentFile(context, file.recordId, file.id, options);
-};
+const routeDocumentFiles =
+  (files: FileReader): Route<FileContent> =>
+  (context, uri, options) => {
+    const file = parseAttachmentUri(uri, DOCUMENT);
+    if (file === undefined) return undefined;
+    const { recordId: document_number, id } = file;
+    return file.isText
+      ? files.readDocumentText({ document_number, id }, options)
+      : readDocumentFile(context, document_number, id, options);
+  };
 
 const routeDisputeFiles =
-  (read: ReadDisputeFile): Route<FileContent> =>
+  (files: FileReader): Route<FileContent> =>
   (_context, uri, options) => {
     const file = parseAttachmentUri(uri, DISPUTE);
-    return file && read({ disputeId: file.recordId, attachmentId: file.id }, options);
+    if (file === undefined) return undefined;
+    const one = { disputeId: file.recordId, attachmentId: file.id };
+    return file.isText ? files.readText(one, options) : files.read(one, options);
   };
 
 const toJson =
@@ -108,13 +122,10 @@ const toJson =
     }));
 
 /** Returns the routes of the enabled toolsets. Routes to files come first: their URIs begin like a record's. */
-const selectRoutes = (
-  { settings }: CallerContext,
-  readFile: ReadDisputeFile,
-): Route<FileContent>[] => {
+const selectRoutes = ({ settings }: CallerContext, files: FileReader): Route<FileContent>[] => {
   const routes: [Toolset, Route<FileContent>][] = [
-    ["ingest", routeDocumentFiles],
-    ["disputes", routeDisputeFiles(readFile)],
+    ["ingest", routeDocumentFiles(files)],
+    ["disputes", routeDisputeFiles(files)],
     ["dispute_configuration", toJson(routeConfiguration)],
     ["disputes", toJson(routeDisputes)],
     ["credit", toJson(routeCredit)],
@@ -127,13 +138,9 @@ const selectRoutes = (
 /** Creates the handler of `resources/read`: records are sanitized and truncated like the results of tools. */
 export const createReadResource = (
   context: CallerContext,
-  {
-    readDisputeFile,
-    guide,
-    tools,
-  }: { readDisputeFile: ReadDisputeFile; guide: string; tools: readonly { name: string }[] },
+  { files, guide, tools }: { files: FileReader; guide: string; tools: readonly { name: string }[] },
 ): ReadResource => {
-  const routes = selectRoutes(context, readDisputeFile);
+  const routes = selectRoutes(context, files);
 
   const readContent = (uri: string, options: ReadOptions): Promise<FileContent> => {
     for (const route of routes) {

@@ -2,7 +2,7 @@ import type { InsightResult } from "../../insights/insight.ts";
 import type { Answer } from "./answer.ts";
 import { describeCuts, findCuts } from "./cuts.ts";
 import { findRemoved, type Removed } from "./removed.ts";
-import { cost, createBasket, type Fields, truncateToBudget } from "./budget.ts";
+import { cost, createBasket, type Fields, sanitizeWithin, truncateToBudget } from "./budget.ts";
 
 /** The largest cost of the frame around the data. */
 const FRAME_TOKENS = 90;
@@ -59,6 +59,19 @@ const takeItems = (items: readonly Fields[], budget: number, isCut: boolean): Ta
   return whole?.lacks.length === 0 ? whole : take("items", items, budget - CUTS_TOKENS);
 };
 
+/** Takes the only item in the first of its forms that fits; in the last form, shortened, if none does. */
+const takeShortened = (forms: Iterable<Fields>, budget: number, isCut: boolean): Taken => {
+  let last: Fields = {};
+  for (const form of forms) {
+    const shown = sanitizeWithin(form, budget - 1);
+    if (shown !== undefined) {
+      return { shown: [shown], lacks: [], removed: findRemoved([form], [shown], "items") };
+    }
+    last = form;
+  }
+  return takeItems([last], budget, isCut);
+};
+
 const REST = "the tools that read these records show the rest";
 
 /** The budget of an insight's answer. */
@@ -66,12 +79,14 @@ export type Budget = {
   tokens: number;
   /** A higher limit has a larger budget. */
   isRaisable?: boolean;
+  /** Gives the only item in ever shorter forms. */
+  shorten?: ((item: Fields) => Iterable<Fields>) | undefined;
 };
 
 /** Sanitizes an insight's answer and keeps it within a budget: totals and notes first, then as many items as fit. */
 export const insightAnswer = (
   result: InsightResult,
-  { tokens, isRaisable = false }: Budget,
+  { tokens, isRaisable = false, shorten }: Budget,
 ): Answer => {
   const { asOf, filter, rowCount, truncated, itemsTotal, currencyTotals, notes, items, ...rest } =
     result;
@@ -95,7 +110,11 @@ export const insightAnswer = (
     lacks.push(...taken.lacks);
     removed.push(...taken.removed);
   }
-  const taken = takeItems(items, left, lacks.length > 0);
+  const [only, ...others] = items;
+  const taken =
+    shorten !== undefined && only !== undefined && others.length === 0
+      ? takeShortened(shorten(only), left, lacks.length > 0)
+      : takeItems(items, left, lacks.length > 0);
   const { length } = taken.shown;
   if (length < items.length) cuts.push(cutNote(length, itemsTotal, isRaisable));
   cuts.push(...describeCuts([...lacks, ...taken.lacks], REST, CUTS_TOKENS));

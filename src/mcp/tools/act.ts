@@ -2,7 +2,6 @@ import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
-import { fileRecord } from "../results/file-content.ts";
 import type { Fields } from "../results/budget.ts";
 import { malformedResponse } from "../results/refusal.ts";
 import { deletedKeys } from "./output-schema.ts";
@@ -75,7 +74,6 @@ export const act = async (
     const keys = deletedKeys(operation).map((name) => [name, args[name]]);
     return { output: { deleted: true, ...Object.fromEntries(keys) }, reply };
   }
-  if (operation.file) return { output: fileRecord(args, record(reply)), reply };
   if (operation.mask !== null) return { output: operation.mask(reply.output as never), reply };
   return { output: await storeSecret(broker, operation, record(reply), options), reply };
 };

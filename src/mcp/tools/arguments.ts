@@ -6,6 +6,7 @@ import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../k
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
+import { type PageRange, parsePages } from "./pages.ts";
 import { findUnknownFields } from "../results/rows.ts";
 import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
@@ -21,6 +22,8 @@ export type Given = {
   idempotencyKey: string | undefined;
   ifMatch: string | undefined;
   confirmationToken: string | undefined;
+  /** The form and pages in which a file is read. */
+  file?: { as: "text" | "file"; pages?: PageRange | undefined };
 };
 
 const MAX_NAME = 60;
@@ -119,12 +122,23 @@ const Steering = z.object({
   idempotencyKey: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   ifMatch: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   confirmationToken: z.string().min(1).max(MAX_TOKEN).optional(),
+  as: z.enum(["text", "file"]).optional(),
+  pages: z
+    .union([z.string(), z.int()])
+    .transform((pages, context) => {
+      const range = parsePages(String(pages));
+      if (range !== undefined) return range;
+      context.addIssue({ code: "custom", message: "must be pages such as 1-3", input: pages });
+      return z.NEVER;
+    })
+    .optional(),
 });
 
 const steeringNames = (tool: OperationTool, listed: Values): string[] =>
   Object.keys(Steering.shape).filter((name) => {
     if (name === "cursor") return name in listed;
     if (name === "fields") return takesFields(tool);
+    if (name === "as" || name === "pages") return tool.operation.file;
     if (name === "idempotencyKey") return isCreating(tool.operation);
     return name === "ifMatch" ? isUpdate(tool.operation) : mayAsk(tool);
   });
@@ -204,6 +218,14 @@ export const readArguments = (tool: OperationTool, sent: Values): Given => {
   const inFields = findFieldFaults(tool, steered.data?.fields);
   const all = [...unknown, ...(steered.success ? inFields : toFaults(steered.error)), ...wrong];
   if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
-  const { cursor, fields, idempotencyKey, ifMatch, confirmationToken } = steered.data;
-  return { args, cursor, fields, idempotencyKey, ifMatch, confirmationToken };
+  const { cursor, fields, idempotencyKey, ifMatch, confirmationToken, as, pages } = steered.data;
+  return {
+    args,
+    cursor,
+    fields,
+    idempotencyKey,
+    ifMatch,
+    confirmationToken,
+    ...(tool.operation.file ? { file: { as: as ?? "text", pages } } : {}),
+  };
 };

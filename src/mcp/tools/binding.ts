@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import type { CallerContext } from "../caller.ts";
 
 const ordered = (value: unknown): unknown => {
   if (Array.isArray(value)) return value.map(ordered);
@@ -34,3 +35,13 @@ export const bindingOf = ({ tool, args, tenantId, principal, caller, client }: P
     JSON.stringify([tool, ordered(args), tenantId, principal, caller, client]),
     "base64url",
   ).slice(0, 22);
+
+/** Returns the call that a cursor belongs to; a confirmation belongs to one client as well. */
+export const toPurpose = (
+  { caller, broker }: Pick<CallerContext, "caller" | "broker">,
+  { name }: { name: string },
+  args: unknown,
+): Purpose => {
+  const { tenantId, principal } = broker;
+  return { tool: name, args, tenantId, principal, caller };
+};

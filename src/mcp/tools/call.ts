@@ -1,6 +1,7 @@
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { MISSING } from "../../broker/credentials.ts";
 import { Problem } from "../../contract/errors.ts";
+import { contract } from "../../contract/index.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
@@ -9,12 +10,11 @@ import { downloadFile, uploadFile, applyChanges } from "../../../tools/dispute-o
 import { isInsightTool, type Tool, type Remark } from "../../../tools/tool.ts";
 import { act, storedSecretIn } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
-import type { Purpose } from "./binding.ts";
+import { type Purpose, toPurpose } from "./binding.ts";
 import { withBound } from "./bound.ts";
 import { type Given, readArguments } from "./arguments.ts";
 import { type Consented, createConfirm } from "./confirm.ts";
 import { createCursors } from "./cursor.ts";
-import { MAX_EMBEDDED_BYTES, withFile } from "../results/file-content.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload } from "./file-upload.ts";
 import { createInsightCall } from "./insight-call.ts";
@@ -43,12 +43,6 @@ const createParts = (context: ToolContext) => {
   };
 };
 type Parts = ReturnType<typeof createParts>;
-
-/** Returns the call that a cursor belongs to; a confirmation belongs to one client as well. */
-const toPurpose = ({ caller, broker }: ToolContext, { name }: Tool, args: unknown): Purpose => {
-  const { tenantId, principal } = broker;
-  return { tool: name, args, tenantId, principal, caller };
-};
 
 const toClientPurpose = (
   context: ToolContext,
@@ -137,7 +131,6 @@ const callOne = async (
       signal,
       ifMatch: given.ifMatch,
       ...(ifAbsent ? { ifAbsent } : {}),
-      ...(operation.file ? { maxFileBytes: MAX_EMBEDDED_BYTES } : {}),
       idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
     });
   const { output, reply } =
@@ -161,8 +154,7 @@ const callOne = async (
     const handed = await handOver.begin({ answer, stored, purpose, host: call.opens });
     return "ask" in handed ? handed.ask : present(handed.answer);
   }
-  const result = present(answer);
-  return operation.file ? withFile(result, answer.structured, reply.bytes) : result;
+  return present(answer);
 };
 
 /** Asks the person the question about a call. */
@@ -224,13 +216,15 @@ const createCall = (context: ToolContext) => {
   const parts = createParts(context);
   const { handOver } = parts;
   const { answerTokens, lacksExportKey } = context.settings;
+  const files = createDownload(context);
   /** Tools that take several operations. */
   const special = new Map<Operation, SpecialTool>([
     [uploadFile, createUpload(context)],
-    [downloadFile, createDownload(context).download],
+    [downloadFile, files.download],
+    [contract.document_attachments.get, files.downloadOfDocument],
     [applyChanges, createApply({ consent: askPerson(parts), answerTokens, now: context.now })],
   ]);
-  const callInsight = createInsightCall(context);
+  const callInsight = createInsightCall(context, files.excerpt);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
     if (operation.extension) await requireExtension(call);

@@ -1,14 +1,9 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
-import type { CallOptions } from "../../client/port.ts";
-import type { Incoming } from "../../client/transfers.ts";
 import { Problem } from "../../contract/errors.ts";
-import { contract } from "../../contract/index.ts";
-import { findExtension, FILE_TYPES } from "../../contract/file-types.ts";
+import type { FileText } from "../files/port.ts";
 import { dataBudget, present } from "../results/answer.ts";
-import type { Given } from "./arguments.ts";
-import type { Working, ToolContext } from "./tool-context.ts";
-import { sanitize, sanitizeLine, sanitizeText } from "../results/sanitize.ts";
+import type { Fields } from "../results/budget.ts";
 import {
   blobOf,
   MAX_EMBEDDED_BYTES,
@@ -17,123 +12,144 @@ import {
   tooLargeToRead,
   withFile,
 } from "../results/file-content.ts";
-import { cost, type Fields, isWithinBudget } from "../results/budget.ts";
-import { disputeFileUri } from "../../insights/record-uris.ts";
+import type { Given } from "./arguments.ts";
+import { toPurpose } from "./binding.ts";
+import { createCursors } from "./cursor.ts";
+import {
+  type DisputeFile,
+  openDisputeFile,
+  openDocumentFile,
+  type Options,
+} from "./file-source.ts";
+import { type Opened, type OpenFile, readFile, type Reading, showFile } from "./file-text.ts";
+import type { Working, ToolContext } from "./tool-context.ts";
 
-const { get } = contract.dispute_attachments;
-
-type One = { disputeId: string; attachmentId: string };
-type Options = Pick<CallOptions, "tool"> & { signal: AbortSignal };
-
-/** A file that can be downloaded. */
-type Found = { fields: Fields; url: string; mimeType: string };
-
-const unavailable = ({ status }: Fields): Problem =>
-  new Problem(
-    "conflict",
-    `The file cannot be downloaded: its status is ${sanitizeLine(String(status), 40)}.`,
-  );
-
-const typeOf = (fileName: unknown): string => {
-  const extension = findExtension(String(fileName));
-  return extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
+/** A file itself, or where to read it. */
+const presentFile = (opened: Opened): CallToolResult => {
+  const { fields, fileSize, bytes } = opened;
+  const structured = { ...fields, ...(fileSize === undefined ? {} : { fileSize }) };
+  return withFile(present({ structured, notes: [], etag: null }), structured, bytes);
 };
 
-const TRUNCATED = "The text is longer; its beginning is here.";
+const isText = (mimeType: string): boolean => mimeType.startsWith("text/");
 
-const findFile = async (broker: Broker, one: One, options: Options): Promise<Found> => {
-  const { output } = await broker.call(get, one, options);
-  const record = output as Fields;
-  const { downloadUrl } = record;
-  if (typeof downloadUrl !== "string" || downloadUrl === "") throw unavailable(record);
-  const mimeType = typeOf(record["fileName"]);
-  const uri = disputeFileUri(one.disputeId, one.attachmentId);
-  const fields = { ...one, fileName: record["fileName"], mimeType };
-  return {
-    fields: { ...(sanitize(fields) as Fields), resourceUri: uri },
-    url: downloadUrl,
-    mimeType,
+/** A file's text as one text, for a resource. */
+const toPlainText = ({ text, next, notes, withoutText, unit, total }: FileText): string => {
+  const pieces = text.map(({ page, sheet, range, text: words }) => {
+    const place = page ?? (sheet === undefined ? undefined : [sheet, range].join(" "));
+    return total === 1 || place === undefined ? words : `[${unit} ${place}]\n${words}`;
+  });
+  return [
+    ...pieces,
+    ...(withoutText.length === 0 ? [] : [`[pages without text: ${withoutText.join(", ")}]`]),
+    ...notes.map((note) => `[${note}]`),
+    ...(next === null ? [] : [`[more follows from ${unit} ${next.unit} of ${total}]`]),
+  ].join("\n\n");
+};
+
+/** More tokens than 300 characters take in most languages. */
+const EXCERPT_TOKENS = 300;
+/** A larger file is not loaded for an excerpt. */
+const MAX_EXCERPT_BYTES = 8 * 1024 * 1024;
+
+type Limits = { caller: string; tokens: number; maxBytes?: number };
+
+/** Reads the beginning of a file's text. */
+const begin = (
+  open: OpenFile,
+  { signal }: Options,
+  { caller, tokens, maxBytes }: Limits,
+): ReturnType<typeof readFile> => {
+  const reading: Reading = {
+    key: caller,
+    signal,
+    from: { unit: 1, offset: 0 },
+    last: null,
+    pictures: 0,
+    tokensBeside: () => tokens,
+  };
+  return maxBytes === undefined ? readFile(open, reading) : readFile(open, reading, () => maxBytes);
+};
+
+/** @throws {Problem} which says why the file has no text */
+const readText = async (open: OpenFile, options: Options, limits: Limits): Promise<FileContent> => {
+  const read = await begin(open, options, limits);
+  if ("unreadable" in read) throw new Problem("unavailable", read.unreadable);
+  if ("unreadable" in read.told) throw new Problem("conflict", read.told.unreadable);
+  return { mimeType: "text/plain", text: toPlainText(read.told) };
+};
+
+const readExcerpt = async (
+  open: OpenFile,
+  options: Options,
+  caller: string,
+): Promise<{ text: string } | { unreadable: string }> => {
+  const limits = { caller, tokens: EXCERPT_TOKENS, maxBytes: MAX_EXCERPT_BYTES };
+  const read = await begin(open, options, limits);
+  if ("unreadable" in read) return read;
+  const { told } = read;
+  if ("unreadable" in told) return told;
+  const text = told.text.map(({ text: words }) => words).join("\n");
+  return text === "" ? { unreadable: "Its pages have no text." } : { text };
+};
+
+const optionsOf = ({ tool, signal }: Working): Options => ({ tool: tool.name, signal });
+
+/** Shows a file to a tool's caller: as text or pictures, or the file itself. */
+const createShow = (needs: ToolContext, budget: number) => {
+  const { key, now, caller } = needs;
+  const cursors = createCursors(key, now);
+  return async (open: OpenFile, call: Working, given: Given): Promise<CallToolResult> => {
+    const { args, cursor, file = { as: "text" } } = given;
+    if (file.as === "file") return presentFile(await open(() => MAX_EMBEDDED_BYTES));
+    const purpose = toPurpose(needs, call.tool, { ...args, ...file });
+    const at = cursor === undefined ? undefined : cursors.open(cursor, purpose);
+    return showFile(open, {
+      key: caller,
+      signal: call.signal,
+      budget,
+      pages: file.pages,
+      from: at === undefined ? null : { unit: Number(at.page), offset: at.offset },
+      sealCursor: ({ unit, offset }) => cursors.seal({ page: unit, offset, after: null }, purpose),
+    });
   };
 };
 
-const TEXT_TYPE = /^(text\/|message\/rfc822$)/;
-
-/** Whether a file of this type is one to be read as text. */
-const isText = (mimeType: string): boolean => TEXT_TYPE.test(mimeType);
-
-// A token has seldom more; what is read beyond the budget is only thrown away.
-const BYTES_PER_TOKEN = 8;
-
-/** The number of bytes of a text file that can fit a budget. */
-const textBytes = (budget: number): number => budget * BYTES_PER_TOKEN;
-
-const encodingOf = ([first, second]: Uint8Array): string => {
-  if (first === 0xff && second === 0xfe) return "utf-16le";
-  return first === 0xfe && second === 0xff ? "utf-16be" : "utf-8";
-};
-
-/** A file's text, clean; a character that the end of the bytes cuts in two is left out. */
-const decoded = (bytes: Uint8Array): string =>
-  sanitizeText(new TextDecoder(encodingOf(bytes)).decode(bytes, { stream: true }));
-
-/** The most of a text's beginning that fits a budget. */
-const beginningOf = (text: string, budget: number): string => {
-  if (isWithinBudget(text, budget)) return text;
-  let [fits, most] = [0, text.length];
-  while (most - fits > 1) {
-    const middle = Math.floor((fits + most) / 2);
-    if (isWithinBudget(text.slice(0, middle), budget)) fits = middle;
-    else most = middle;
-  }
-  return text.slice(0, fits).toWellFormed();
-};
-
-/** Reads the files of disputes for the tool and for the resource. */
+/** Reads the files of disputes and documents for tools, resources and insights. */
 export const createDownload = (needs: ToolContext) => {
-  const { transfers, settings } = needs;
+  const { settings, caller, transfers } = needs;
   const budget = dataBudget(settings.answerTokens);
-
-  const readText = async ({ url }: Found, room: number, { signal }: Options) => {
-    const wanted = { maxBytes: textBytes(room), part: true };
-    const { bytes = new Uint8Array(), fileSize } = await transfers.get(url, wanted, signal);
-    const whole = decoded(bytes);
-    const text = beginningOf(whole, room);
-    const truncated = text.length < whole.length || bytes.byteLength < (fileSize ?? 0);
-    return { text, truncated, fileSize: fileSize ?? bytes.byteLength };
-  };
-
-  const readBytes = ({ url }: Found, maxBytes: number, { signal }: Options): Promise<Incoming> =>
-    transfers.get(url, { maxBytes, part: false }, signal);
-
-  const presentText = async (found: Found, options: Options): Promise<CallToolResult> => {
-    const room = budget - cost(found.fields);
-    const { text, truncated, fileSize } = await readText(found, room, options);
-    const structured = { ...found.fields, fileSize, text, truncated };
-    return present({ structured, notes: truncated ? [TRUNCATED] : [], etag: null });
-  };
-
-  const presentFile = async (found: Found, options: Options): Promise<CallToolResult> => {
-    const { bytes, fileSize } = await readBytes(found, MAX_EMBEDDED_BYTES, options);
-    const structured = { ...found.fields, fileSize: fileSize ?? bytes?.byteLength };
-    return withFile(present({ structured, notes: [], etag: null }), structured, bytes);
-  };
+  const show = createShow(needs, budget);
+  const limits = { caller, tokens: budget };
+  const openOf = (broker: Broker, one: DisputeFile, options: Options): OpenFile =>
+    openDisputeFile(broker, transfers, one, options);
 
   return {
-    async download({ tool, signal, broker }: Working, { args }: Given): Promise<CallToolResult> {
-      const options = { tool: tool.name, signal };
-      const found = await findFile(broker, args as One, options);
-      return isText(found.mimeType) ? presentText(found, options) : presentFile(found, options);
-    },
+    download: (call: Working, given: Given): Promise<CallToolResult> =>
+      show(openOf(call.broker, given.args as DisputeFile, optionsOf(call)), call, given),
+
+    downloadOfDocument: (call: Working, given: Given): Promise<CallToolResult> =>
+      show(openDocumentFile(call.broker, given.args, optionsOf(call)), call, given),
 
     /** Reads the file of a resource. */
-    async read(one: One, options: Options): Promise<FileContent> {
-      const found = await findFile(needs.broker, one, options);
-      const { mimeType } = found;
-      if (isText(mimeType))
-        return { mimeType, text: (await readText(found, budget, options)).text };
-      const { bytes, fileSize } = await readBytes(found, MAX_RESOURCE_BYTES, options);
-      if (bytes !== undefined) return { mimeType, blob: blobOf(bytes) };
-      throw tooLargeToRead(fileSize);
+    async read(one: DisputeFile, options: Options): Promise<FileContent> {
+      const opened = await openOf(needs.broker, one, options)(() => MAX_RESOURCE_BYTES);
+      const { mimeType, bytes, fileSize } = opened;
+      if (bytes === undefined) throw tooLargeToRead(fileSize);
+      if (isText(mimeType)) return readText(async () => opened, options, limits);
+      return { mimeType, blob: blobOf(bytes) };
     },
+
+    /** Reads the text of a dispute's file, for a resource. */
+    readText: (one: DisputeFile, options: Options): Promise<FileContent> =>
+      readText(openOf(needs.broker, one, options), options, limits),
+
+    /** Reads the text of a document's file, for a resource. */
+    readDocumentText: (args: Fields, options: Options): Promise<FileContent> =>
+      readText(openDocumentFile(needs.broker, args, options), options, limits),
+
+    /** Reads the beginning of a dispute's file, for an insight; says why if it has no text. */
+    excerpt: (broker: Broker, one: DisputeFile, options: Options) =>
+      readExcerpt(openOf(broker, one, options), options, caller),
   };
 };

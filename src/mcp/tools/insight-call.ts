@@ -7,6 +7,7 @@ import { present } from "../results/answer.ts";
 import { type Budget, insightAnswer } from "../results/insight-answer.ts";
 import type { Working, ToolContext } from "./tool-context.ts";
 import type { z } from "zod";
+import type { Broker } from "../../broker/port.ts";
 import { toFaults } from "../../contract/faults.ts";
 import type { InsightTool } from "../../../tools/tool.ts";
 import { refuseArguments, unwrapArguments } from "./arguments.ts";
@@ -107,6 +108,13 @@ const nameRight = (error: unknown, { access }: Operation): unknown =>
     ? new Problem(error.code, error.message, { permission: access, ...error.details }, error)
     : error;
 
+/** Reads the beginning of a file's text. */
+type ReadExcerpt = (
+  broker: Broker,
+  file: { disputeId: string; attachmentId: string },
+  options: { tool: string; signal: AbortSignal },
+) => ReturnType<NonNullable<InsightContext["readExcerpt"]>>;
+
 /** Calls operations on behalf of an insight: a refusal names the right, and a mask is applied. */
 const callFor =
   ({ tool, signal, broker }: Working<InsightTool>): InsightContext["call"] =>
@@ -125,15 +133,16 @@ const callFor =
 const ROWS_WITHIN = 3;
 
 const budgetFor = (answerTokens: number, { tool }: Working<InsightTool>, args: Values): Budget => {
+  const { tokens = INSIGHT_TOKENS, shorten } = tool.insight;
   const usual = defaultOf(tool.insight, "limit");
   const isMore = (name: string, than: unknown): boolean => Number(args[name]) > Number(than);
   const wantsMore = isMore("limit", usual) || isMore("topRows", ROWS_WITHIN);
-  if (wantsMore || answerTokens <= INSIGHT_TOKENS) return { tokens: answerTokens };
-  return { tokens: INSIGHT_TOKENS, isRaisable: usual !== undefined };
+  if (wantsMore || answerTokens <= tokens) return { tokens: answerTokens, shorten };
+  return { tokens, isRaisable: usual !== undefined, shorten };
 };
 
 export const createInsightCall =
-  ({ now, settings }: ToolContext) =>
+  ({ now, settings }: ToolContext, readExcerpt: ReadExcerpt) =>
   async (call: Working<InsightTool>): Promise<CallToolResult> => {
     const { tool, signal, progress, broker } = call;
     const args = readInsightArguments(tool, call.args);
@@ -144,6 +153,7 @@ export const createInsightCall =
       signal,
       progress,
       limits: INSIGHT_LIMITS,
+      readExcerpt: (file) => readExcerpt(broker, file, { tool: tool.name, signal }),
     };
     const result = await runInsight(tool.insight, context, args);
     return present(insightAnswer(result, budgetFor(settings.answerTokens, call, args)));

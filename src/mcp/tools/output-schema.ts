@@ -105,6 +105,23 @@ const toInsight = ({ insight }: InsightTool): Properties => ({
   items: { type: "array", items: toObject(listFields(insight.item)) },
 });
 
+/** The fields of an answer about a file beside the file's own. */
+const FILE: Properties = {
+  resourceUri: TEXT,
+  pagesTotal: COUNT,
+  truncated: FLAG,
+  nextPages: TEXT,
+  nextCursor: TEXT,
+  withoutText: { type: "array", items: COUNT },
+  pictures: { type: "array", items: COUNT },
+  unreadable: TEXT,
+  notes: { type: "array", items: TEXT },
+  text: {
+    type: "array",
+    items: toObject({ page: COUNT, sheet: TEXT, part: TEXT, range: TEXT, text: TEXT }),
+  },
+};
+
 /** Returns the schema of a tool's answer: every documented top-level field with its type, none of them required. */
 export const outputSchema = (tool: Tool): ObjectSchema => {
   if (isInsightTool(tool)) return toObject(toInsight(tool));
@@ -119,7 +136,7 @@ export const outputSchema = (tool: Tool): ObjectSchema => {
     ...omit(listFields(output), operation.session === null ? [] : WITHHELD),
     ...(operation.brief === null ? {} : listFields(operation.brief.fields)),
   };
-  if (operation.file) return toObject({ ...toPathFields(operation), ...fields, resourceUri: TEXT });
+  if (operation.file) return toObject({ ...toPathFields(operation), ...fields, ...FILE });
   if (tool.remarks !== undefined) {
     return toObject({ ...fields, notes: { type: "array", items: TEXT } });
   }

@@ -169,9 +169,17 @@ const FIELDS: JsonSchema = {
   description: '["*"] for all',
 };
 
+/** Arguments that select the form and pages of a file. */
+const FILE: Record<string, JsonSchema> = {
+  as: { type: "string", enum: ["text", "file"], description: "default text" },
+  pages: { type: "string", description: "such as 1-3" },
+  cursor: TEXT,
+};
+
 const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation) ? { cursor: TEXT } : {}),
   ...(takesFields(tool) ? { fields: FIELDS } : {}),
+  ...(tool.operation.file ? FILE : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: TEXT } : {}),
   ...(isUpdate(tool.operation) ? { ifMatch: TEXT } : {}),
   ...(mayAsk(tool) ? { confirmationToken: TEXT } : {}),

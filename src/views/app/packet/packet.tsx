@@ -25,9 +25,17 @@ const disputeFacts = (dispute: Fields) =>
     ["Resolution", plainText(dispute["resolutionCode"])],
   ] as const;
 
+const shipTo = (address: Fields): string =>
+  ["street", "suite", "city", "state", "zip", "country"]
+    .map((name) => plainText(address[name]))
+    .filter((text) => text !== "")
+    .join(", ");
+
 const documentFacts = (document: Fields) => {
   const currency = document["currencyCode"];
   const overdue = Number(document["daysPastDue"] ?? 0);
+  const amount = (name: string): string =>
+    document[name] === undefined ? "" : money(document[name], currency);
   return [
     ["Number", plainText(document["documentNumber"])],
     ["Type", words(plainText(document["type"]))],
@@ -37,6 +45,9 @@ const documentFacts = (document: Fields) => {
     ["Overdue", overdue > 0 ? counted(overdue, "day") : ""],
     ["Amount", money(document["originalAmount"], currency)],
     ["Balance", money(document["balance"], currency)],
+    ["Tax", amount("taxAmount")],
+    ["Freight", amount("freightAmount")],
+    ["Ship to", shipTo(recordOf(document["shipTo"]))],
     ["Purchase order", plainText(document["poNumber"])],
     ["Description", plainText(document["description"])],
   ] as const;
@@ -122,10 +133,11 @@ const Timeline = ({ notes, total }: { notes: Fields[]; total: number }) =>
         {notes.map((note, place) => (
           <li key={place}>
             <p class="meta">
-              {[day(note["date"]), authorOf(note)].filter((text) => text !== "").join(" · ")}
+              {[day(note["time"]), authorOf(note)].filter((text) => text !== "").join(" · ")}
               {plainText(note["visibility"]) === "External" && <Badge tone="warn">External</Badge>}
             </p>
             <p class="prose">{plainText(note["text"])}</p>
+            {note["cut"] === true && <p class="meta">The note is longer.</p>}
           </li>
         ))}
       </ol>
@@ -152,7 +164,7 @@ const Files = ({ files }: { files: Fields[] }) => {
   return (
     <>
       <ul class="plain">
-        {files.map(({ fileName, status, resource }, place) => {
+        {files.map(({ fileName, status, resource, excerpt, noExcerpt }, place) => {
           const name = plainText(fileName);
           return (
             <li key={place}>
@@ -169,6 +181,8 @@ const Files = ({ files }: { files: Fields[] }) => {
                 name
               )}{" "}
               <span class="meta">{plainText(status)}</span>
+              {plainText(excerpt) !== "" && <p class="prose preview">{plainText(excerpt)}</p>}
+              {plainText(noExcerpt) !== "" && <p class="meta">{plainText(noExcerpt)}</p>}
             </li>
           );
         })}

@@ -1,0 +1,111 @@
+import { contract } from "../contract/index.ts";
+import type { AccountWithNotes } from "../contract/operations/accounts.ts";
+import type { Assignee } from "../contract/operations/assignees.ts";
+import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import { cutText, withoutNulls } from "./brief.ts";
+import type { Fields, InsightContext } from "./insight.ts";
+import { readPart, showPart, type Unavailable } from "./read-part.ts";
+
+const { dispute_notes, users, assignees, accounts, account_notes } = contract;
+
+const NOTES = 10;
+const ACCOUNT_NOTES = 5;
+
+/** The tool that reads a note whole. */
+const toCall = (id: string, args: Fields): string =>
+  `${id.replace(".", "_")} ${JSON.stringify(args)}`;
+
+type Person = { firstName: string; lastName: string; email: string };
+
+const nameOf = ({ firstName, lastName, email }: Person): string =>
+  [firstName, lastName].join(" ").trim() || email;
+
+type Names = { of: ReadonlyMap<string, string>; refused?: Unavailable };
+
+const noNames: Names = { of: new Map() };
+
+/** Reads the names of people by the ids of their users: of all users, or of assignees where users may not be read. */
+const readNames = async (context: InsightContext): Promise<Names> => {
+  const all = await readPart(context, users.list, {});
+  if (all.refused === undefined) {
+    return { of: new Map(all.value.map((user) => [user.userId, nameOf(user)])) };
+  }
+  const some = await readPart(context, assignees.list, {});
+  const people = some.refused === undefined ? some.value : [];
+  const named = people.flatMap(({ userId, person }: Assignee): [string, string][] =>
+    userId === null ? [] : [[userId, nameOf(person)]],
+  );
+  return { of: new Map(named), refused: all.refused };
+};
+
+/** Whether an author is named by an id and not by a name or an address. */
+const isId = (author: string): boolean => /^[\w-]{1,128}$/.test(author);
+
+export type Notes = {
+  shown: readonly Fields[] | Unavailable;
+  total: number | null;
+  /** Why some authors are named by their ids. */
+  unnamed?: string | undefined;
+};
+
+/** Reads the newest notes of a dispute, whole, with their authors' names. */
+export const readNotes = async (
+  context: InsightContext,
+  { disputeId }: Dispute,
+): Promise<Notes> => {
+  const args = { disputeId, Sort: "-CreateDate", Page: 1, PageSize: NOTES };
+  const part = await readPart(context, dispute_notes.list, args);
+  if (part.refused !== undefined) return { shown: showPart(part, () => []), total: null };
+  const newest = part.value
+    .toSorted((a, b) => Date.parse(b.createDate) - Date.parse(a.createDate))
+    .slice(0, NOTES);
+  const needsNames = newest.some(({ createUser }) => isId(createUser));
+  const names = needsNames ? await readNames(context) : noNames;
+  const toNote = (note: DisputeNote): Fields =>
+    withoutNulls({
+      time: note.createDate,
+      by: names.of.get(note.createUser) ?? note.createUser,
+      visibility: note.visibility,
+      text: note.content,
+      read: toCall(dispute_notes.get.id, { disputeId, noteId: note.disputeNoteId }),
+    });
+  const isUnnamed = newest.some(({ createUser }) => !names.of.has(createUser));
+  return {
+    shown: newest.map(toNote),
+    total: part.reply?.total ?? part.value.length,
+    unnamed: isUnnamed ? names.refused?.reason : undefined,
+  };
+};
+
+type AccountNote = AccountWithNotes["notes"][number];
+
+/** Reads the newest notes of the dispute's account. */
+export const readAccountNotes = async (
+  context: InsightContext,
+  { accountNumber }: Dispute,
+): Promise<Notes> => {
+  const part = await readPart(context, accounts.get, { account_number: accountNumber });
+  if (part.refused !== undefined) return { shown: showPart(part, () => []), total: null };
+  const all = part.value.notes;
+  const timeOf = ({ createdAt }: AccountNote): number => Date.parse(createdAt);
+  const shown = all
+    .toSorted((a, b) => timeOf(b) - timeOf(a))
+    .slice(0, ACCOUNT_NOTES)
+    .map(({ reference, createdAt, body }) => ({
+      time: createdAt,
+      text: body,
+      read: toCall(account_notes.get.id, { account_number: accountNumber, reference }),
+    }));
+  return { shown, total: all.length };
+};
+
+/** A note that is whole, and so needs no call that reads it. */
+export const wholeNote = ({ read: _read, ...note }: Fields): Fields => note;
+
+/** A note cut to so many characters, with the call that reads it whole. */
+export const cutNote = ({ read, text, ...note }: Fields, most: number): Fields => {
+  const whole = String(text);
+  const short = cutText(whole, most);
+  return short === whole ? { ...note, text } : { ...note, text: short, cut: true, read };
+};
