@@ -1,4 +1,5 @@
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
+import { HOST_SECTIONS } from "./support/requirements/hosts.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
@@ -15,6 +16,7 @@ export const requirements: readonly Requirement[] = [
   ...OPERATIONS_SECTIONS,
   ...INSIGHT_SECTIONS,
   ...SECURITY_SECTIONS,
+  ...HOST_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );
