@@ -5,13 +5,12 @@ import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   localhostAllowedHostnames,
-  localhostAllowedOrigins,
   type McpHttpHandler,
-  originValidationResponse,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import type { Changes } from "../../kit/changes.ts";
 import { SECOND, systemClock } from "../../kit/clock.ts";
+import { createOriginCheck, type OriginCheck } from "../../kit/cors.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
@@ -26,6 +25,7 @@ import {
   type ConcurrencyLimits,
   createConcurrencyLimiter,
 } from "./concurrency-limiter.ts";
+import { withCors } from "./cors.ts";
 import type { Gate } from "./gate.ts";
 import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
 import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
@@ -51,8 +51,8 @@ export type HttpOptions = {
   gate: Gate;
   /** Host names that the Host header may contain; the port is ignored. Default: loopback. */
   hosts?: readonly string[];
-  /** Origins that the Origin header may contain; the port is ignored. Default: loopback. */
-  origins?: readonly string[];
+  /** Whether an Origin header is accepted, by scheme, name and port. Default: loopback and the server's own pages. */
+  isOrigin?: OriginCheck;
   sessions?: SessionLimits;
   body?: BodyLimits;
   concurrency?: ConcurrencyLimits;
@@ -73,7 +73,10 @@ const LISTEN = "subscriptions/listen";
 
 /** Returns the name in a host or origin, as the SDK compares it. */
 export const toHostName = (name: string): string =>
-  name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
+  name
+    .replace(/^https?:\/\//i, "")
+    .replace(/:\d+$/, "")
+    .toLowerCase();
 
 /** Counts the requests in a body, except for listen requests, which have a limit of their own. */
 const countRequests = (body: unknown): number =>
@@ -200,12 +203,12 @@ export const createTransport = (needs: TransportNeeds, options: HttpOptions): Ht
     revocation: createStreamRevocation({ gate, now: systemClock, log }, options.revocationCheckMs),
   };
   const hosts = (options.hosts ?? localhostAllowedHostnames()).map(toHostName);
-  const origins = (options.origins ?? localhostAllowedOrigins()).map(toHostName);
+  const answer = withCors(options.isOrigin ?? createOriginCheck([]), (request, facts) =>
+    handleRequest(context, request, facts),
+  );
   return {
     fetch: async (request, facts = {}) =>
-      hostHeaderValidationResponse(request, hosts) ??
-      originValidationResponse(request, origins) ??
-      handleRequest(context, request, facts),
+      hostHeaderValidationResponse(request, hosts) ?? answer(request, facts),
     describe(request) {
       const metadata = gate.describe(request);
       return metadata && (hostHeaderValidationResponse(request, hosts) ?? metadata);
