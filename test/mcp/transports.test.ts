@@ -33,10 +33,7 @@ const HANGING = {
 };
 
 describe("stdio", () => {
-  it.each([
-    ["closes stdin", (child: ReturnType<typeof startChild>) => child.stdin?.end()],
-    ["sends SIGTERM", (child: ReturnType<typeof startChild>) => child.kill("SIGTERM")],
-  ])("the process ends when the host %s, even during a call", async (_how, leave) => {
+  it("ends the process when the host sends SIGTERM, even during a call", async () => {
     const child = startChild(CHILD, []);
     let printed = "";
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -47,7 +44,7 @@ describe("stdio", () => {
     child.stdin?.write(`${JSON.stringify(HANGING)}\n`);
     await delay(100);
     const left = performance.now();
-    leave(child);
+    child.kill("SIGTERM");
     const [code] = (await once(child, "close")) as [number | null];
     expect(performance.now() - left).toBeLessThan(BEFORE_THE_CUT_MS);
     expect(code).toBe(0);

@@ -28,6 +28,8 @@ import {
 import { withCors } from "./cors.ts";
 import type { Gate } from "./gate.ts";
 import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
+import { normalizeHeaders } from "./headers.ts";
+import { answerUnderIds, readMessages } from "./message-body.ts";
 import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
 import {
   createSessions,
@@ -164,15 +166,20 @@ const handleRequest = async (
   Object.defineProperty(facts, "tenantId", { enumerable: true, get: () => tenantOf?.(id) });
   const refusal = checks.checkHeaders(request, authInfo);
   if (refusal !== undefined) return refusal;
-  const body = await limiter.read(() => readBody(request, options.body));
-  if (body instanceof Response) return body;
+  const sent = await limiter.read(() => readBody(request, options.body));
+  if (sent instanceof Response) return sent;
+  const read = sent === undefined ? { body: undefined } : readMessages(sent);
+  if ("refusal" in read) return read.refusal;
+  const { body } = read;
   Object.assign(facts, readFacts(body));
   const act = () => dispatch(context, request, authInfo, body);
   const requests = countRequests(body);
   // A body without requests opens a stream at most, whose token is checked for as long as it is open.
-  return requests === 0
-    ? revocation.watch(request, authInfo, await act())
-    : limiter.run({ caller: id, requests }, act);
+  const response =
+    requests === 0
+      ? revocation.watch(request, authInfo, await act())
+      : await limiter.run({ caller: id, requests }, act);
+  return answerUnderIds(response, body);
 };
 
 const closeTransport = async (context: Context): Promise<void> => {
@@ -208,7 +215,7 @@ export const createTransport = (needs: TransportNeeds, options: HttpOptions): Ht
   );
   return {
     fetch: async (request, facts = {}) =>
-      hostHeaderValidationResponse(request, hosts) ?? answer(request, facts),
+      hostHeaderValidationResponse(request, hosts) ?? answer(normalizeHeaders(request), facts),
     describe(request) {
       const metadata = gate.describe(request);
       return metadata && (hostHeaderValidationResponse(request, hosts) ?? metadata);
