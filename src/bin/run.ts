@@ -2,6 +2,7 @@ import about from "../../package.json" with { type: "json" };
 import { escapeControls } from "../kit/text.ts";
 import { terminalAsk } from "./ask.ts";
 import { installLastResort } from "./last-resort.ts";
+import { openProxies } from "./proxies.ts";
 import { runMain } from "./main.ts";
 
 // npm runs scripts in the package's folder, but file arguments are relative to the person's folder.
@@ -14,6 +15,7 @@ const restoreWorkingFolder = (): void => {
 export const run = async (dataFolder: string): Promise<void> => {
   installLastResort();
   restoreWorkingFolder();
+  await openProxies(process.env);
   const ended = new AbortController();
   const end = (): void => ended.abort();
 

@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { parseStatusWord } from "../../contract/fields.ts";
+import { normalizeBase64 } from "../../kit/base64.ts";
+import { lowerId } from "../../kit/ids.ts";
 import { isRecord, omitUndefined, parseIfJson } from "../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
@@ -41,6 +43,19 @@ export const parseText = (text: string): unknown => {
   return value === undefined ? text : value;
 };
 
+const typesOf = ({ type, anyOf = [] }: JsonSchema): string[] => [
+  ...[type ?? []].flat(),
+  ...anyOf.flatMap(typesOf),
+];
+
+const isNumber = (schema: JsonSchema): boolean =>
+  typesOf(schema).some((type) => type === "number" || type === "integer");
+
+const acceptsNull = (schema: JsonSchema): boolean =>
+  typesOf(schema).includes("null") || schema.enum?.includes(null) === true;
+
+const NUMERIC = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+
 /** Parses JSON strings and wraps single items: many hosts send objects, lists and numbers as text. */
 const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   const types = [schema.type ?? []].flat();
@@ -48,8 +63,21 @@ const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   if (typeof value === "string") {
     const inner = parseText(value);
     if (fits(inner, types)) return inner;
+    const trimmed = value.trim();
+    if (isNumber(schema) && NUMERIC.test(trimmed)) return Number(trimmed);
   }
   return types.includes("array") && !isRecord(value) && value !== null ? [value] : value;
+};
+
+/** Reads a text in the forms that hosts write it in: Base64 with line ends, UUIDs in capitals. */
+const readText = (name: string, text: string): string =>
+  name === "base64" ? normalizeBase64(text) : lowerId(name, text);
+
+/** Whether a member may be left out; null then means the same, unless it is a value of its own. */
+const isLeftOut = (value: unknown, name: string, parent: JsonSchema): boolean => {
+  if (value !== null || parent.required?.includes(name) === true) return false;
+  const schema = parent.properties?.[name];
+  return schema !== undefined && !acceptsNull(schema);
 };
 
 const NUMBER: JsonSchema = { type: "integer" };
@@ -74,12 +102,16 @@ const convert = (
   }
   if (!isRecord(inner) || properties === undefined) return inner;
   const isOpen = path !== "" && schema.additionalProperties !== false;
+  const sent = Object.entries(inner).filter(([name, child]) => !isLeftOut(child, name, schema));
   return Object.fromEntries(
-    Object.entries(inner).map(([name, child]) => {
+    sent.map(([name, child]) => {
       const field = path === "" ? printable(name) : `${path}.${printable(name)}`;
       const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (isOpen) return [name, child];
-      if (known !== undefined) return [name, convert(child, known, field, options)];
+      if (known !== undefined) {
+        const value = typeof child === "string" ? readText(name, child) : child;
+        return [name, convert(value, known, field, options)];
+      }
       options.onUnknown({ path: field, name, known: Object.keys(properties) });
       return [name, child];
     }),

@@ -27,6 +27,7 @@ export type JsonSchema = {
   additionalProperties?: false;
   minimum?: number;
   maximum?: number;
+  anyOf?: JsonSchema[];
 };
 export type ObjectSchema = JsonSchema & {
   type: "object";
