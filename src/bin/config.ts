@@ -58,7 +58,7 @@ const readSettingFile = (
   if (path === undefined) return {};
   if (name in values) return { fault: `${name} and ${name}_FILE are both set: choose one` };
   try {
-    const value = trimEndOf(readFile(path), "\r\n");
+    const value = trimEndOf(readFile(path).replace(/^\uFEFF/, ""), "\r\n");
     return value === "" ? { fault: `${name}_FILE names an empty file` } : { value };
   } catch (error) {
     const code = getCode(error);

@@ -88,7 +88,7 @@ const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promi
   // A request that the path's tenant refuses is audited in the caller's home tenant.
   context.tenantId = person.homeTenantId;
   context.caller = { ...person, may: NO_PERMISSIONS };
-  context.rateLimitHeaders = await needs.limiter.gateway(person.credentialId, now);
+  context.rateLimitHeaders = await needs.limiter.gateway(person.id, now);
   const wanted = context.params["tenantId"];
   if (wanted === undefined) return;
   context.caller = await person.enter(wanted);
