@@ -66,9 +66,10 @@ export const onStarterEnd = (env: Record<string, string | undefined>, act: () =>
   if (env["npm_lifecycle_event"] === undefined && env["npm_execpath"] === undefined) return;
   const parent = process.ppid;
   let starters = [parent];
-  void listStarters().then((found) => {
-    starters = found;
-  });
+  const search = async (): Promise<void> => {
+    starters = await listStarters();
+  };
+  void search();
   const timer = setInterval(() => {
     // An orphan gets another parent, except on Windows.
     if (process.ppid === parent && starters.every(isAlive)) return;

@@ -118,10 +118,14 @@ const createTunnelDispatcher = (
     ...timeouts,
     connect(_options, done) {
       const signal = AbortSignal.timeout(timeouts.headersTimeout);
-      connectThrough(proxy, url, addresses, { signal }).then(
-        (socket) => done(null, socket),
-        (error: unknown) => done(error as Error, null),
-      );
+      const act = async (): Promise<void> => {
+        try {
+          done(null, await connectThrough(proxy, url, addresses, { signal }));
+        } catch (error) {
+          done(error as Error, null);
+        }
+      };
+      void act();
     },
   });
 

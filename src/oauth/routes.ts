@@ -124,7 +124,7 @@ const redirectToAuthorization = async (
   exchange: Exchange,
 ): Promise<void> => {
   const form = (await readForm(exchange)) ?? new URLSearchParams();
-  redirect(exchange, `${issuer}${PATHS.authorization}?${form}`);
+  redirect(exchange, `${issuer}${PATHS.authorization}?${form.toString()}`);
 };
 
 const METHODS = "GET, HEAD, POST, OPTIONS";

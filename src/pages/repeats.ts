@@ -44,7 +44,7 @@ export const createRepeats = (now: Clock): Repeats => {
   return {
     async answer(path, form, act) {
       if ((form.get("form") ?? "").length < MIN_TOKEN_LENGTH) return (await act()).page;
-      const key = hash("sha256", `${path}?${form}`, "base64url");
+      const key = hash("sha256", `${path}?${form.toString()}`, "base64url");
       const former = outcomes.get(key);
       return former === undefined ? run(key, act) : (await former).page;
     },
