@@ -187,7 +187,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
 /** All settings, parsed; times are in milliseconds. `Environment` describes each. */
 export type Config = ReturnType<typeof toConfig> & { network: Network };
 
-/** What the environment says about outgoing requests: proxies, and the file of additional certificate authorities. */
+/** The settings of outgoing requests in the environment: proxies, and additional certificate authorities. */
 export type Network = { proxies: Proxies; caFile: string | undefined; usesSystemCa: boolean };
 
 const toNetwork = (env: Sources["env"]): Network => ({

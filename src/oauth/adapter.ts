@@ -61,7 +61,7 @@ const createRepeats = ({ records, now }: OauthContext) => ({
     }
     return (await records.find(SUPERSEDED, id)) === undefined;
   },
-  /** The use of a token proves that the answer with it has arrived, so that nobody needs the former one. */
+  /** The use of a token proves that the answer with it has arrived, so the former one is not needed any more. */
   async endFormer({ value }: Found): Promise<void> {
     const former = toText(value["former"]);
     if (former === undefined) return;

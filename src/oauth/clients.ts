@@ -17,7 +17,7 @@ const RESERVED_SCHEMES = new Set(
 /** The grants that the server offers; an authorization code is what all of them start with. */
 const GRANT_TYPES = ["authorization_code", "refresh_token"];
 
-/** What pages show of a client, and members that are registered as sent. */
+/** Texts that are registered as sent. */
 const TEXTS = ["client_name", "software_id"];
 const MAX_TEXT_LENGTH = 1000;
 

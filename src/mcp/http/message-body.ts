@@ -78,7 +78,7 @@ const withOddIds = (response: Response): Response => {
   return new Response(response.body.pipeThrough(restored), response);
 };
 
-/** Makes each answer in a response bear the id of its request, as the host wrote it. */
+/** Gives each answer in a response the id of its request, as the host wrote it. */
 export const answerUnderIds = async (response: Response, body: unknown): Promise<Response> => {
   const ids = listIds(body);
   const isJson = response.headers.get("content-type")?.includes("json") === true;

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import type { Readable, Transform, Writable } from "node:stream";
 import { MINUTE } from "../../kit/clock.ts";
-import { toErrorFields } from "../../kit/log.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import type { ServerOptions } from "../server.ts";
 import { createHandshake } from "./handshake.ts";
@@ -76,6 +76,32 @@ const onInputEnd = (input: Readable, act: () => void): void => {
   input.once("close", end);
 };
 
+type Pending = ReturnType<typeof createPending>;
+
+/** Creates the stream of the messages that the server gets; the answers to others are written at once. */
+const createMessages = (
+  { log, output }: { log: Log; output: Writable },
+  pending: Pending,
+): Transform =>
+  createLineFilter({
+    onMessage: pending.add,
+    onRefusal(answer, reason) {
+      if (reason === "too_long") log.warn("mcp.line_too_long");
+      output.write(answer);
+    },
+  });
+
+/** Ends the messages after the answers to those that were read. */
+const drain = async (messages: Transform, pending: Pending, onRead: () => void): Promise<void> => {
+  // Ends a last line without a line end; called back when all lines before it have been read.
+  await new Promise((resolve) => {
+    messages.write("\n", resolve);
+  });
+  onRead();
+  await waitAtMost(ANSWER_MS, pending.settled());
+  messages.end();
+};
+
 /**
  * Serves one host over two streams, stdin and stdout by default. Code is loaded on demand: this module answers the
  * handshake; the first other message loads the SDK and `server.ts`; the first request to the platform loads
@@ -105,13 +131,7 @@ export const startStdio = (
   };
 
   const handOver = (unread: Buffer): void => {
-    const messages = createLineFilter({
-      onMessage: pending.add,
-      onRefusal(answer, reason) {
-        if (reason === "too_long") log.warn("mcp.line_too_long");
-        output.write(answer);
-      },
-    });
+    const messages = createMessages({ log, output }, pending);
     rest = messages;
     for (const line of handshake.initializationLines()) messages.write(`${line}\n`);
     messages.write(unread);
@@ -130,15 +150,8 @@ export const startStdio = (
   const finish = async (): Promise<void> => {
     end();
     if (rest === undefined) return onClose();
-    const messages = rest;
-    // Ends a last line without a line end; called back when all lines before it have been read.
-    await new Promise((resolve) => {
-      messages.write("\n", resolve);
-    });
     // The host cannot answer questions any more, and calls wait for its answers.
-    ending.abort();
-    await waitAtMost(ANSWER_MS, pending.settled());
-    messages.end();
+    await drain(rest, pending, () => ending.abort());
   };
   onInputEnd(input, () => void finish());
   input.on("error", (error) => log.debug("mcp.stdio", toErrorFields(error)));

@@ -43,16 +43,8 @@ export const parseText = (text: string): unknown => {
   return value === undefined ? text : value;
 };
 
-const typesOf = ({ type, anyOf = [] }: JsonSchema): string[] => [
-  ...[type ?? []].flat(),
-  ...anyOf.flatMap(typesOf),
-];
-
-const isNumber = (schema: JsonSchema): boolean =>
-  typesOf(schema).some((type) => type === "number" || type === "integer");
-
-const acceptsNull = (schema: JsonSchema): boolean =>
-  typesOf(schema).includes("null") || schema.enum?.includes(null) === true;
+const isNumber = ({ type }: JsonSchema): boolean =>
+  [type].flat().some((one) => one === "number" || one === "integer");
 
 const NUMERIC = /^-?\d{1,15}(?:\.\d{1,15})?$/;
 
@@ -72,13 +64,6 @@ const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
 /** Reads a text in the forms that hosts write it in: Base64 with line ends, UUIDs in capitals. */
 const readText = (name: string, text: string): string =>
   name === "base64" ? normalizeBase64(text) : lowerId(name, text);
-
-/** Whether a member may be left out; null then means the same, unless it is a value of its own. */
-const isLeftOut = (value: unknown, name: string, parent: JsonSchema): boolean => {
-  if (value !== null || parent.required?.includes(name) === true) return false;
-  const schema = parent.properties?.[name];
-  return schema !== undefined && !acceptsNull(schema);
-};
 
 const NUMBER: JsonSchema = { type: "integer" };
 
@@ -102,9 +87,8 @@ const convert = (
   }
   if (!isRecord(inner) || properties === undefined) return inner;
   const isOpen = path !== "" && schema.additionalProperties !== false;
-  const sent = Object.entries(inner).filter(([name, child]) => !isLeftOut(child, name, schema));
   return Object.fromEntries(
-    sent.map(([name, child]) => {
+    Object.entries(inner).map(([name, child]) => {
       const field = path === "" ? printable(name) : `${path}.${printable(name)}`;
       const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (isOpen) return [name, child];
@@ -121,6 +105,24 @@ const convert = (
 // Each costs a search for similar names.
 const MAX_UNKNOWN = 20;
 
+const findArgument = (tool: Tool, name: string): z.ZodType | undefined => {
+  const shape = isOperationTool(tool)
+    ? formOf(tool).own.shape
+    : (tool.insight.input.shape as Record<string, z.ZodType>);
+  return Object.hasOwn(shape, name) ? (shape[name] as z.ZodType) : undefined;
+};
+
+/** Returns arguments without those that are null, where null is no value of its own and the argument is optional. */
+const withoutNulls = (tool: Tool, sent: Values, schema: JsonSchema): Values => {
+  if (!Object.values(sent).includes(null)) return sent;
+  const isLeftOut = ([name, value]: [string, unknown]): boolean =>
+    value === null &&
+    Object.hasOwn(schema.properties ?? {}, name) &&
+    schema.required?.includes(name) !== true &&
+    findArgument(tool, name)?.safeParse(null).success !== true;
+  return Object.fromEntries(Object.entries(sent).filter((entry) => !isLeftOut(entry)));
+};
+
 /** Returns arguments without the JSON strings that hosts wrap values in, and a fault for each unknown name. */
 export const unwrapArguments = (
   tool: Tool,
@@ -131,7 +133,10 @@ export const unwrapArguments = (
   const onUnknown: OnUnknown = (found) => {
     if (unknown.length < MAX_UNKNOWN) unknown.push(createUnknownFault(tool, found));
   };
-  const values = convert(sent, schema, "", { onUnknown, toNumbers: isOperationTool(tool) });
+  const values = convert(withoutNulls(tool, sent, schema), schema, "", {
+    onUnknown,
+    toNumbers: isOperationTool(tool),
+  });
   return { values: values as Values, unknown };
 };
 

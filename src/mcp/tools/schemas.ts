@@ -27,7 +27,6 @@ export type JsonSchema = {
   additionalProperties?: false;
   minimum?: number;
   maximum?: number;
-  anyOf?: JsonSchema[];
 };
 export type ObjectSchema = JsonSchema & {
   type: "object";
