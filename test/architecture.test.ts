@@ -74,6 +74,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
     "src/mcp/http/failure-limiter.ts",
     "src/mcp/http/introspection.ts",
     "src/oauth/documents.ts",
+    "src/pages/repeats.ts",
   ],
   "ipaddr.js": ["src/kit/network.ts"],
   jose: ["src/mcp/http/issuer.ts"],
@@ -186,9 +187,10 @@ const FEATURES = ["tools", "resources", "prompts"];
  * The parts of the MCP server that each part may import: transports, server, tools, results, caller. The server is
  * three files, since the stdio handshake loads `server-info.ts` alone and the first call of a tool loads `handlers.ts`.
  */
+const MESSAGES = ["messages.ts", "message-ids.ts"];
 const MCP_LAYERS: Record<string, readonly string[]> = {
-  stdio: [...SERVER, ...FEATURES, "results", "caller.ts"],
-  http: [...SERVER, ...FEATURES, "results", "caller.ts"],
+  stdio: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
+  http: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
   "server.ts": ["handlers.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
   "handlers.ts": [...FEATURES, "results", "caller.ts"],
   "server-info.ts": [...FEATURES, "results", "caller.ts"],
@@ -198,6 +200,8 @@ const MCP_LAYERS: Record<string, readonly string[]> = {
   files: ["results"],
   results: ["caller.ts"],
   "caller.ts": [],
+  "messages.ts": ["message-ids.ts"],
+  "message-ids.ts": [],
 };
 
 const MCP = "src/mcp/";

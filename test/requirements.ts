@@ -1,5 +1,6 @@
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { FILE_SECTIONS } from "./support/requirements/files.ts";
+import { HOST_SECTIONS } from "./support/requirements/hosts.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { MONEY_SECTIONS } from "./support/requirements/money.ts";
@@ -19,6 +20,7 @@ export const requirements: readonly Requirement[] = [
   ...FILE_SECTIONS,
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
+  ...HOST_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

@@ -1,6 +1,7 @@
 import { Problem } from "../contract/errors.ts";
 import { createBriefCache } from "../mcp/http/brief-cache.ts";
 import { HOUR, SECOND, systemClock } from "../kit/clock.ts";
+import { createOriginCheck } from "../kit/cors.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import { isLoopback, createNetworks } from "../kit/network.ts";
 import { createResolve } from "../kit/resolve.ts";
@@ -64,6 +65,7 @@ const createServerAt = async (
     registration: config.http.registration,
     // A client metadata document on a loopback address is accepted only if the server itself is local.
     hosts: { resolve: createResolve(), allowed: createNetworks(isAlone ? LOOPBACK : []) },
+    isOrigin: createOriginCheck([...(config.http.origins ?? []), issuer]),
     addressOf: createAddressOf(config.trustedProxies),
     now: systemClock,
     log,

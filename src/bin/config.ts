@@ -2,6 +2,7 @@ import { join, resolve } from "node:path";
 import type { Credentials } from "../broker/credentials.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import { getCode } from "../kit/error.ts";
+import { findProxyFaults, type Proxies, readProxies } from "../kit/proxy.ts";
 import { Secret } from "../kit/secret.ts";
 import { toolsetNames } from "../mcp/tools/toolsets.ts";
 import type { Settings } from "../mcp/caller.ts";
@@ -57,7 +58,7 @@ const readSettingFile = (
   if (path === undefined) return {};
   if (name in values) return { fault: `${name} and ${name}_FILE are both set: choose one` };
   try {
-    const value = trimEndOf(readFile(path), "\r\n");
+    const value = trimEndOf(readFile(path).replace(/^\uFEFF/, ""), "\r\n");
     return value === "" ? { fault: `${name}_FILE names an empty file` } : { value };
   } catch (error) {
     const code = getCode(error);
@@ -184,7 +185,16 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
 });
 
 /** All settings, parsed; times are in milliseconds. `Environment` describes each. */
-export type Config = ReturnType<typeof toConfig>;
+export type Config = ReturnType<typeof toConfig> & { network: Network };
+
+/** The settings of outgoing requests in the environment: proxies, and additional certificate authorities. */
+export type Network = { proxies: Proxies; caFile: string | undefined; usesSystemCa: boolean };
+
+const toNetwork = (env: Sources["env"]): Network => ({
+  proxies: readProxies(env),
+  caFile: env["NODE_EXTRA_CA_CERTS"] || undefined,
+  usesSystemCa: env["NODE_USE_SYSTEM_CA"] === "1",
+});
 
 /** The issuer whose access tokens are accepted over HTTP. */
 export type IssuerSettings = NonNullable<Config["issuer"]>;
@@ -241,9 +251,10 @@ export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   if (previous !== undefined && previous.trim() === key?.trim()) {
     faults.push("RECEIVABLES_SECRET_KEY_PREVIOUS is the current master key: set the former one");
   }
-  faults.push(...checkIssuerSettings(values));
+  faults.push(...checkIssuerSettings(values), ...findProxyFaults(readProxies(env)));
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
-  return toConfig(data, resolve(data.RECEIVABLES_DATA ?? dataFolder), findUnknownSettings(env));
+  const folder = resolve(data.RECEIVABLES_DATA ?? dataFolder);
+  return { ...toConfig(data, folder, findUnknownSettings(env)), network: toNetwork(env) };
 };
 
 /** The name, default and meaning of every setting, for documents and help. */

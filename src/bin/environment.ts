@@ -202,13 +202,13 @@ export const Environment = z.object({
     600,
     0,
     MAX_REQUESTS,
-    "gateway requests a minute per credential; 0 = off",
+    "gateway requests a minute per person, with all their sessions and keys; 0 = off",
   ),
   RECEIVABLES_LOGIN_RATE_MINUTE: wholeNumber(
     20,
     0,
     MAX_REQUESTS,
-    "logins a minute per address; 0 = off",
+    "logins a minute per address, and per person at an address known for them; 0 = off",
   ),
   RECEIVABLES_RATE_MINUTE: wholeNumber(
     1000,
@@ -256,8 +256,8 @@ export const Environment = z.object({
       (hosts) => hosts.every((host) => HOST.test(host)),
       "must be a comma list of host names",
     ),
-    "comma list of accepted Host values of the MCP endpoint",
-    "loopback names",
+    "comma list of Host values of the MCP endpoint that are accepted besides loopback names and the server's own address",
+    "empty",
   ),
   RECEIVABLES_HTTP_ORIGINS: optional(
     list.refine(
@@ -265,8 +265,8 @@ export const Environment = z.object({
         origins.every((origin) => isPlainUrl(origin) && new URL(origin).origin === origin),
       "must be a comma list of origins such as https://host.example",
     ),
-    "comma list of accepted Origin values of the MCP endpoint",
-    "loopback names",
+    "comma list of Origin values of the MCP endpoint, by scheme, name and port, that are accepted besides loopback names and the server's own address",
+    "empty",
   ),
   RECEIVABLES_HTTP_AUTH: optional(
     z.enum(HTTP_AUTH, refuse(`must be one of ${HTTP_AUTH.join(", ")}`)),

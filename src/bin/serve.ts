@@ -1,9 +1,10 @@
-import { createServer, type RequestListener, STATUS_CODES } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from "node:http";
 import { isIPv6, type AddressInfo, type Socket } from "node:net";
 import type { Duplex } from "node:stream";
 import { getRequestListener, RequestError } from "@hono/node-server";
 import { MINUTE, SECOND } from "../kit/clock.ts";
 import { createLog, toErrorFields } from "../kit/log.ts";
+import { textBefore } from "../kit/text.ts";
 import { createDraining } from "./drain.ts";
 import { factsOf } from "./observe.ts";
 import type { HttpServer } from "../mcp/http/http-server.ts";
@@ -76,6 +77,17 @@ const refuseMalformed = (
   socket.once("close", () => clearTimeout(cut));
 };
 
+const PROBES = ["/health", "/ready"];
+
+/** Adds the Host that probes of HTTP/1.0 leave out (RFC 9112, section 3.2); other requests without one are refused. */
+const addHost = (request: IncomingMessage): IncomingMessage => {
+  const path = textBefore(request.url ?? "/", "?#");
+  if (request.headers.host === undefined && PROBES.includes(path)) {
+    request.headers.host = "localhost";
+  }
+  return request;
+};
+
 /** Serves one listener until it is closed. */
 export const serve = async (
   listener: RequestListener,
@@ -90,7 +102,7 @@ export const serve = async (
       requestTimeout: requestMs,
       connectionsCheckingInterval: lookEveryMs,
     },
-    draining.listener,
+    (request, response) => draining.listener(addHost(request), response),
   );
   server.on("clientError", (error, socket) =>
     refuseMalformed(error, socket, draining.isAnswering(socket)),

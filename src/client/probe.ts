@@ -1,4 +1,5 @@
 import { request } from "undici";
+import { createDispatcher } from "./dispatcher.ts";
 import type { Clock } from "../kit/clock.ts";
 import { trimEndOf } from "../kit/text.ts";
 
@@ -35,8 +36,11 @@ export const probe = async (
 ): Promise<ProbeResult> => {
   try {
     const signal = AbortSignal.timeout(timeoutMs);
-    const answer = await request(`${trimEndOf(baseUrl, "/")}${path}`, { signal, headers });
+    const dispatcher = createDispatcher({});
+    const url = `${trimEndOf(baseUrl, "/")}${path}`;
+    const answer = await request(url, { signal, headers, dispatcher });
     await answer.body.dump();
+    await dispatcher.close();
     const aheadMs = measureClockSkew(answer.headers["date"], clock());
     return { answers: true, status: answer.statusCode, aheadMs };
   } catch (error) {

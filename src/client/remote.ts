@@ -1,7 +1,8 @@
-import { Agent, errors } from "undici";
+import { errors } from "undici";
 import { getClientAddress } from "../kit/client-address.ts";
 import { readBody } from "./body.ts";
 import { getAbortReason } from "./deadline.ts";
+import { createDispatcher } from "./dispatcher.ts";
 import { findSystemCode, type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply, WireRequest } from "./port.ts";
 import { trimEndOf } from "../kit/text.ts";
@@ -71,7 +72,7 @@ export const createRemoteTransport = ({
   maxAnswerBytes = MAX_ANSWER_BYTES,
 }: RemoteNeeds): Transport => {
   const bases = { gateway: splitBase(baseUrls.gateway), export: splitBase(baseUrls.export) };
-  const agent = new Agent({
+  const agent = createDispatcher({
     connections: CONNECTIONS,
     allowH2: false,
     headersTimeout: requestMs,

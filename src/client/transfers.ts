@@ -1,4 +1,6 @@
 import { Agent, type Dispatcher, errors } from "undici";
+import { connectThrough, findProxy, getProxies } from "../kit/proxy.ts";
+import { createDispatcher } from "./dispatcher.ts";
 import { type Code, Problem, type ProblemDetails } from "../contract/errors.ts";
 import { SECOND } from "../kit/clock.ts";
 import {
@@ -105,12 +107,34 @@ const readUpTo = async (
 
 const firstHeader = (value: string | string[] | undefined): string => String(value ?? "");
 
+/** Creates a dispatcher that reaches a checked address through a proxy. */
+const createTunnelDispatcher = (
+  proxy: URL,
+  url: URL,
+  addresses: readonly string[],
+  timeouts: Agent.Options & { headersTimeout: number },
+): Dispatcher =>
+  new Agent({
+    ...timeouts,
+    connect(_options, done) {
+      const signal = AbortSignal.timeout(timeouts.headersTimeout);
+      const act = async (): Promise<void> => {
+        try {
+          done(null, await connectThrough(proxy, url, addresses, { signal }));
+        } catch (error) {
+          done(error as Error, null);
+        }
+      };
+      void act();
+    },
+  });
+
 const createAgent = async (
   { isOwn, resolve, allowed, requestMs }: TransferNeeds,
   url: URL,
-): Promise<Agent> => {
+): Promise<Dispatcher> => {
   const timeouts = { headersTimeout: requestMs, bodyTimeout: requestMs, allowH2: false };
-  if (isOwn(url)) return new Agent({ ...timeouts, connect: { timeout: requestMs } });
+  if (isOwn(url)) return createDispatcher({ ...timeouts, connect: { timeout: requestMs } });
   if (url.protocol !== "https:") {
     const why =
       "its URL is neither https nor at the platform's configured address, so RECEIVABLES_BASE_URL here and" +
@@ -118,6 +142,8 @@ const createAgent = async (
     throw transferFailed(why, undefined, { misconfigured: true });
   }
   const addresses = await resolvePublic(url.hostname, { resolve, allowed });
+  const proxy = findProxy(getProxies(), url);
+  if (proxy !== undefined) return createTunnelDispatcher(proxy, url, addresses, timeouts);
   const lookup = createPinnedLookup(addresses);
   return new Agent({ ...timeouts, connect: { timeout: requestMs, lookup } });
 };

@@ -35,7 +35,8 @@ const describeTypeIssue = (issue: Issue & { code: "invalid_type" }): Omit<Fault,
 const FORMATS: Partial<Record<string, string>> = {
   datetime: 'must be a date-time with a time zone, such as "2026-01-31T09:00:00Z"',
   date: 'must be a date, such as "2026-01-31"',
-  base64: "must be Base64 with its padding",
+  base64:
+    "must be Base64 (A to Z, a to z, 0 to 9, + and /), with or without line ends, or a data: address with it",
 };
 
 const describeFormatIssue = (issue: Issue & { code: "invalid_format" }): Omit<Fault, "field"> => ({

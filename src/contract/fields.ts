@@ -16,13 +16,21 @@ const limitLength = (schema: z.ZodString, max: number) =>
     .meta({ maxLength: max });
 
 export const text = (max: number) => limitLength(z.string(), max);
-export const requiredText = (max: number) => limitLength(z.string().min(1), max);
+
+const nonEmptyText = (max: number) => limitLength(z.string().min(1), max);
+
+/** A text with at least one character that is not a blank. */
+export const requiredText = (max: number) =>
+  nonEmptyText(max).refine((value) => value === "" || value.trim() !== "", {
+    error: "must not be empty; it has blanks only",
+    params: { code: "empty" },
+  });
 
 export const Description = requiredText(500);
 export const Name = text(200);
 /** An account or document number of the customer's accounting system. */
-export const RecordNumber = requiredText(128);
-export const RecordId = requiredText(128);
+export const RecordNumber = nonEmptyText(128);
+export const RecordId = nonEmptyText(128);
 
 /** One of several ways to name a record. Null is the same as absent: many clients write all of them. */
 export const alternative = <T>(schema: z.ZodType<T, T>) =>

@@ -14,3 +14,9 @@ export const isUtf8Type = (contentType: string): boolean =>
     .map((parameter) => parameter.split("="))
     .filter(([name = ""]) => name.trim().toLowerCase() === "charset")
     .every(([, ...value]) => UTF8.has(removeQuotes(value.join("=").trim()).toLowerCase()));
+
+/** Whether a Content-Encoding header names an encoding: nothing here decodes one (RFC 9110, section 8.4). */
+export const isEncoded = (contentEncoding: string | null | undefined): boolean =>
+  (contentEncoding ?? "")
+    .split(",")
+    .some((coding) => !["", "identity"].includes(coding.trim().toLowerCase()));

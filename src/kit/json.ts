@@ -69,7 +69,8 @@ export const parseIfJson = (text: string): unknown => {
 
 /** Parses JSON that contains secrets. @throws {Error} without a part of the text, which the parser's message has */
 export const parsePrivateJson = (text: string): unknown => {
-  const value = parseIfJson(text);
+  // Windows tools write a byte order mark before a text.
+  const value = parseIfJson(text.replace(/^\uFEFF/, ""));
   if (value === undefined) throw new Error("it is not JSON");
   return value;
 };

@@ -47,6 +47,19 @@ export const isLoopback = (host: string): boolean => {
   return name === "localhost" || parseAddress(name)?.range() === "loopback";
 };
 
+const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
+/** Returns a URL of this machine under each of its loopback names, the given one first; any other URL alone. */
+export const listLoopbackAliases = (url: URL): URL[] => {
+  if (!isLoopback(url.hostname)) return [url];
+  const aliases = LOOPBACK_NAMES.filter((name) => name !== url.hostname).map((name) => {
+    const alias = new URL(url);
+    alias.hostname = name;
+    return alias;
+  });
+  return [url, ...aliases];
+};
+
 export const isNetwork = (text: string): boolean => {
   const [address = "", bits, ...rest] = text.split("/");
   const parsed = address.includes("%") ? undefined : parseAddress(address);

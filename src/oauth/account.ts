@@ -96,6 +96,19 @@ const disconnect = async (
   if (chosen !== undefined) await revokeGrant(context, chosen.connection.grantId);
 };
 
+/** Whether a form was sent again after its effect: a sign-in during the visit, or a sign-out after it. */
+const isRepeated = (
+  { forms }: AccountContext,
+  exchange: Exchange,
+  form: URLSearchParams | undefined,
+  visit: Visit | undefined,
+): boolean => {
+  const action = form?.get("action");
+  return visit === undefined
+    ? action === "sign-out"
+    : action === "sign-in" && forms.isValid(exchange, form, SIGN_IN_FORM);
+};
+
 const submit = async (
   context: AccountContext,
   exchange: Exchange,
@@ -104,6 +117,7 @@ const submit = async (
   const { records, forms, cookie, path } = context;
   const form = await readForm(exchange);
   if (form === undefined || !forms.isValid(exchange, form, visit?.id ?? SIGN_IN_FORM)) {
+    if (isRepeated(context, exchange, form, visit)) return redirect(exchange, path);
     return sendPage(exchange, foreignFormPage());
   }
   if (visit === undefined) return signIn(context, exchange, form);

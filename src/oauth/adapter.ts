@@ -1,10 +1,11 @@
-import { type Adapter, type AdapterPayload, errors } from "oidc-provider";
-import { DAY, SECOND } from "../kit/clock.ts";
+import Provider, { type Adapter, type AdapterPayload, errors } from "oidc-provider";
+import { DAY, MINUTE, SECOND } from "../kit/clock.ts";
 import { getClientAddress } from "../kit/client-address.ts";
 import { toClientNetwork } from "../kit/network.ts";
 import type { OauthContext } from "./context.ts";
 import { revokeGrant } from "./grants.ts";
 import type { Interactions } from "./interactions.ts";
+import type { Records } from "./records.ts";
 
 /** A client that registered itself is removed after this time unless a person grants it access. */
 const UNUSED_CLIENT_MS = DAY;
@@ -18,6 +19,19 @@ const ownerOf = (kind: string, payload: AdapterPayload): string | undefined => {
   const address = kind === "Client" ? getClientAddress() : undefined;
   return address === undefined ? undefined : toClientNetwork(address);
 };
+
+/**
+ * Time in which a client may send its last refresh token again. The answer to the first request may have been lost, and
+ * several windows of one host refresh at the same time.
+ */
+const REPEAT_MS = MINUTE;
+
+/** The kind of record of a refresh token whose successor was used: from then on its reuse ends the grant. */
+const SUPERSEDED = "SupersededToken";
+
+/** Returns the id of the refresh token that the current request replaces. */
+const findReplacedToken = (): string | undefined =>
+  Provider.ctx?.oidc.entities["RotatedRefreshToken"]?.jti;
 
 /** Stores nothing. */
 const EMPTY_ADAPTER: Adapter = {
@@ -37,8 +51,28 @@ const createInteractionAdapter = (interactions: Interactions): Adapter => ({
   destroy: async (id) => interactions.remove(id),
 });
 
+type Found = NonNullable<Awaited<ReturnType<Records["find"]>>>;
+
+/** Tells whether a used refresh token may be used again, and records the use of its successors. */
+const createRepeats = ({ records, now }: OauthContext) => ({
+  async mayRepeat(kind: string, id: string, { consumedAt }: Found): Promise<boolean> {
+    if (kind !== "RefreshToken" || consumedAt === null || now() - consumedAt >= REPEAT_MS) {
+      return false;
+    }
+    return (await records.find(SUPERSEDED, id)) === undefined;
+  },
+  /** The use of a token proves that the answer with it has arrived, so the former one is not needed any more. */
+  async endFormer({ value }: Found): Promise<void> {
+    const former = toText(value["former"]);
+    if (former === undefined) return;
+    const expiresAt = now() + REPEAT_MS;
+    await records.write({ kind: SUPERSEDED, id: former, value: {}, expiresAt });
+  },
+});
+
 const createRecordAdapter = (context: OauthContext, kind: string, clientMs: number): Adapter => {
   const { records, now } = context;
+  const repeats = createRepeats(context);
   const extendClient = async (id: string): Promise<void> => {
     const client = await records.find("Client", id);
     if (client === undefined) return;
@@ -51,19 +85,26 @@ const createRecordAdapter = (context: OauthContext, kind: string, clientMs: numb
       const ms = expiresIn === undefined ? UNUSED_CLIENT_MS : expiresIn * SECOND;
       const grantId = kind === "Grant" ? undefined : toText(payload.grantId);
       const owner = ownerOf(kind, payload);
-      await records.write({ kind, id, value: payload, expiresAt: now() + ms, grantId, owner });
+      const former = kind === "RefreshToken" ? findReplacedToken() : undefined;
+      const value = former === undefined ? payload : { ...payload, former };
+      await records.write({ kind, id, value, expiresAt: now() + ms, grantId, owner });
       if (kind === "Grant") await extendClient(toText(payload.clientId) ?? "");
     },
     async find(id) {
       const record = await records.find(kind, id);
       if (record === undefined) return undefined;
       const { value, consumedAt } = record;
-      return consumedAt === null ? value : { ...value, consumed: Math.floor(consumedAt / SECOND) };
+      if (consumedAt === null || (await repeats.mayRepeat(kind, id, record))) return value;
+      return { ...value, consumed: Math.floor(consumedAt / SECOND) };
     },
     async consume(id) {
-      if (await records.consume(kind, id)) return;
+      const isFirst = await records.consume(kind, id);
+      if (isFirst && kind !== "RefreshToken") return;
+      const record = await records.find(kind, id);
+      if (isFirst) return record && repeats.endFormer(record);
+      if (record !== undefined && (await repeats.mayRepeat(kind, id, record))) return;
       // The code or refresh token was used twice, so one of the users stole it (RFC 9700, section 4.14).
-      const grantId = toText((await records.find(kind, id))?.value["grantId"]);
+      const grantId = toText(record?.value["grantId"]);
       if (grantId !== undefined) await revokeGrant(context, grantId);
       throw new errors.InvalidGrant("already used");
     },

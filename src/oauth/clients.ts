@@ -1,42 +1,149 @@
 import { errors } from "oidc-provider";
+import { isRecord, parseIfJson } from "../kit/json.ts";
+
+type Metadata = Record<string, unknown>;
 
 const LOOPBACK_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const MAX_REDIRECT_URIS = 20;
 const MAX_REDIRECT_URI_LENGTH = 2000;
 
-/** Whether a redirect URI leads to a program on the person's own computer (RFC 8252, section 7.3). */
-export const isLoopbackRedirect = ({ hostname }: URL): boolean => LOOPBACK_HOSTS.has(hostname);
+/** Schemes that a browser or another program handles by itself, so that no program on the computer receives the code. */
+const RESERVED_SCHEMES = new Set(
+  "about blob chrome content cid data feed file filesystem ftp ftps intent jar javascript ldap ldaps mailto mid resource res sftp sms ssh tel urn vbscript view-source ws wss".split(
+    " ",
+  ),
+);
+
+/** The grants that the server offers; an authorization code is what all of them start with. */
+const GRANT_TYPES = ["authorization_code", "refresh_token"];
+
+/** Texts that are registered as sent. */
+const TEXTS = ["client_name", "software_id"];
+const MAX_TEXT_LENGTH = 1000;
+
+const isWeb = ({ protocol }: URL): boolean => protocol === "https:" || protocol === "http:";
+
+/** Whether a redirect URI leads to a program on the person's own computer (RFC 8252, sections 7.1 and 7.3). */
+export const isNativeRedirect = (url: URL): boolean =>
+  !isWeb(url) || LOOPBACK_HOSTS.has(url.hostname);
 
 const invalid = (message: string): errors.InvalidRedirectUri =>
   new errors.InvalidRedirectUri(message);
 
-const parseRedirectUri = (text: unknown): URL => {
-  const url =
-    typeof text === "string" && text.length <= MAX_REDIRECT_URI_LENGTH ? URL.parse(text) : null;
-  if (url === null) throw invalid("each of redirect_uris must be an absolute URL");
-  if (url.username + url.password !== "" || url.hash !== "") {
-    throw invalid("redirect_uris must hold neither user names nor fragments");
+/** Returns the reason why codes must not be sent to a URI; undefined for a safe one. */
+const findRisk = (url: URL): string | undefined => {
+  const scheme = url.protocol.slice(0, -1);
+  if (url.username + url.password !== "") return "must not contain a user name";
+  if (url.href.includes("#")) return "must not contain a fragment";
+  if (RESERVED_SCHEMES.has(scheme)) return `must not use the scheme ${scheme}`;
+  if (scheme === "http" && !isNativeRedirect(url)) {
+    return "must be https; http is accepted for loopback addresses only";
   }
-  if (url.protocol !== (isLoopbackRedirect(url) ? "http:" : "https:")) {
-    throw invalid("redirect_uris must be https, or http on loopback");
+  return undefined;
+};
+
+const parseRedirectUri = (text: unknown, index: number): URL => {
+  const name = `redirect_uris[${index}]`;
+  if (typeof text !== "string") throw invalid(`${name} must be a text`);
+  if (text.length > MAX_REDIRECT_URI_LENGTH) {
+    throw invalid(`${name} must have at most ${MAX_REDIRECT_URI_LENGTH} characters`);
   }
+  const url = URL.parse(text);
+  if (url === null) throw invalid(`${name} must be an absolute URL`);
+  const risk = findRisk(url);
+  if (risk !== undefined) throw invalid(`${name} ${risk}`);
   return url;
 };
 
-/**
- * Checks a client's redirect URIs and removes metadata that this server does not use. Loopback redirects make the
- * client native, so that any port matches (RFC 8252, section 7.3).
- * @throws {errors.InvalidRedirectUri} for a URI that is neither https nor http on loopback
- */
-export const checkClient = (metadata: Record<string, unknown>): void => {
-  const { redirect_uris: uris } = metadata;
-  if (!Array.isArray(uris) || uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
-    throw invalid(`redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS}`);
+const isEmpty = (value: unknown): boolean =>
+  value === undefined || value === null || (typeof value === "string" && value.trim() === "");
+
+/** Returns the members of a list that are not empty; a single value is a list of one. */
+const toList = (value: unknown): unknown[] => [value].flat().filter((one) => !isEmpty(one));
+
+/** Returns the redirect URIs, each once. @throws {errors.InvalidRedirectUri} for an unsafe one */
+const readRedirectUris = (value: unknown): { texts: string[]; urls: URL[] } => {
+  const uris = [...new Set(toList(value))];
+  if (uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
+    throw invalid(`redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS} URLs`);
   }
-  const urls = uris.map(parseRedirectUri);
-  metadata["application_type"] = urls.some(isLoopbackRedirect) ? "native" : "web";
-  // The pages load nothing from other origins.
-  delete metadata["logo_uri"];
-  // Hosts register the scopes of their first request; the provider would refuse later requests for more.
-  delete metadata["scope"];
+  return { urls: uris.map(parseRedirectUri), texts: uris.map(String) };
+};
+
+const narrowGrantTypes = (value: unknown): string[] => {
+  const named = toList(value);
+  if (named.length === 0) return GRANT_TYPES;
+  return GRANT_TYPES.filter((type) => type === "authorization_code" || named.includes(type));
+};
+
+/** Members that the provider sets or needs itself. */
+const PROVIDER_MEMBERS = new Set([
+  "client_id",
+  "client_id_issued_at",
+  "id_token_signed_response_alg",
+  "require_auth_time",
+  "subject_type",
+]);
+
+/**
+ * Narrows what a client says about itself to what this server offers, in place (RFC 7591, section 3.2.1): members that
+ * it does not use are dropped, empty ones count as absent, and each client is a public one that uses codes. Redirects to
+ * a program on the person's computer make the client native, so that any loopback port matches (RFC 8252, section 7.3).
+ * @throws {errors.InvalidRedirectUri} for a redirect URI to which a code must not be sent
+ */
+const narrowClient = (metadata: Metadata): void => {
+  const { texts, urls } = readRedirectUris(metadata["redirect_uris"]);
+  const named = TEXTS.flatMap((name) => {
+    const value = metadata[name];
+    return isEmpty(value) || typeof value !== "string"
+      ? []
+      : [[name, value.slice(0, MAX_TEXT_LENGTH)]];
+  });
+  const narrowed: Metadata = {
+    ...Object.fromEntries(named),
+    redirect_uris: texts,
+    grant_types: narrowGrantTypes(metadata["grant_types"]),
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    application_type: urls.some(isNativeRedirect) ? "native" : "web",
+  };
+  for (const name of Object.keys(metadata)) {
+    if (!PROVIDER_MEMBERS.has(name) && !(name in narrowed)) delete metadata[name];
+  }
+  Object.assign(metadata, narrowed);
+};
+
+/**
+ * Narrows the metadata of a client as the provider parses it. The provider's own check of redirect URIs, which refuses
+ * https on loopback, is replaced by the one of {@link narrowClient}.
+ */
+export const checkClient = (metadata: Metadata): void => {
+  metadata["id_token_signed_response_alg"] = "EdDSA";
+  metadata["require_auth_time"] = false;
+  metadata["subject_type"] = "public";
+  narrowClient(metadata);
+  // Not enumerable, because the provider copies the members of this object.
+  Object.defineProperty(metadata, "redirectUris", { value: () => {}, configurable: true });
+};
+
+/** The members of a metadata document that are read; a document with a secret is refused by the provider. */
+const DOCUMENT_MEMBERS = ["client_id", "redirect_uris", "grant_types", "client_secret", ...TEXTS];
+
+const narrowText = (text: string): string => {
+  const document = parseIfJson(text);
+  if (!isRecord(document)) return text;
+  const entries = Object.entries(document).filter(
+    ([name, value]) => DOCUMENT_MEMBERS.includes(name) && !isEmpty(value),
+  );
+  return JSON.stringify(Object.fromEntries(entries));
+};
+
+/**
+ * Drops from a client's metadata document what this server does not use, before the provider checks it: for example a
+ * key for `private_key_jwt`. The client is a public one here.
+ */
+export const narrowDocument = async (response: Response): Promise<Response> => {
+  if (response.status !== 200) return response;
+  const { status, headers } = response;
+  return new Response(narrowText(await response.text()), { status, headers });
 };

@@ -1,5 +1,5 @@
 import { toErrorFields } from "../kit/log.ts";
-import { sendPage } from "./form.ts";
+import { redirect, sendPage } from "./form.ts";
 import { revokeGrant, saveConnection } from "./grants.ts";
 import { ensurePerson, type Person, personIdOf } from "./people.ts";
 import { closeSession, type PlatformSession, type Tenant } from "./platform-session.ts";
@@ -9,11 +9,13 @@ import type { Scope } from "./scopes.ts";
 import { expiredSignInPage } from "./sign-in-pages.ts";
 import {
   describeClient,
+  findFirstResponse,
   findSession,
-  finishInteraction,
   GRANTED,
   removeSession,
+  saveResponse,
   saveSession,
+  settleInteraction,
   showConsent,
   showSignIn,
   type SignInContext,
@@ -70,15 +72,27 @@ const grantAccess = async (
   session: PlatformSession,
   decision: Decision,
 ): Promise<void> => {
-  const { records, now, log } = context;
+  const { log } = context;
   const { tenant, scopes } = decision;
   const { grantId, person } = await createGrant(context, request, session, decision);
   log.info("oauth.granted", { person: person.id, tenantId: tenant.id, scopes });
   await closeSession(context, session);
-  const expiresAt = now() + LIFETIMES.interaction;
-  await records.write({ kind: GRANTED, id: request.uid, value: {}, expiresAt });
   const login = { accountId: person.id, remember: false };
-  await finishInteraction(context, request, { login, consent: { grantId } });
+  const next = await settleInteraction(context, request, { login, consent: { grantId } });
+  await saveResponse(context, GRANTED, request.uid, next);
+  redirect(request.exchange, next);
+};
+
+/** Answers a form that was sent again, as a double click does, like the first one. */
+const repeatConsent = async (context: SignInContext, request: SignInRequest): Promise<void> => {
+  const { exchange, uid } = request;
+  // The session comes back if the first form failed.
+  const isPending = async () => (await findSession(context, request)) === undefined;
+  const next = await findFirstResponse(context, GRANTED, uid, isPending);
+  if (next !== undefined) return redirect(exchange, next);
+  const session = await findSession(context, request);
+  if (session !== undefined) return showConsent(context, request, session);
+  sendPage(exchange, expiredSignInPage());
 };
 
 /** Grants the client the access that the person chose in the consent form. */
@@ -88,7 +102,7 @@ export const submitConsent = async (
   form: URLSearchParams,
 ): Promise<void> => {
   const session = await findSession(context, request);
-  if (session === undefined) return showSignIn(context, request, "");
+  if (session === undefined) return repeatConsent(context, request);
   const tenant = session.tenants.find(({ id }) => id === form.get("tenant"));
   const scopes = request.offered.filter((scope) => form.getAll("scope").includes(scope));
   const chosen = { chosen: scopes, tenant: tenant?.id };
@@ -97,9 +111,7 @@ export const submitConsent = async (
     return showConsent(context, request, session, { ...chosen, alert, status: 400 });
   }
   // Of two concurrent submissions the first counts.
-  if (!(await removeSession(context, request))) {
-    return sendPage(request.exchange, expiredSignInPage());
-  }
+  if (!(await removeSession(context, request))) return repeatConsent(context, request);
   try {
     await grantAccess(context, request, session, { tenant, scopes });
   } catch (error) {

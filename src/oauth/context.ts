@@ -1,8 +1,9 @@
 import type { IncomingMessage } from "node:http";
 import type { Client } from "../client/port.ts";
 import type { Clock } from "../kit/clock.ts";
+import type { OriginCheck } from "../kit/cors.ts";
 import type { Log } from "../kit/log.ts";
-import type { HostNeeds } from "../kit/network.ts";
+import { type HostNeeds, listLoopbackAliases } from "../kit/network.ts";
 import { createSeal } from "../kit/seal.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 import { createFormTokens, type FormTokens } from "./form.ts";
@@ -33,6 +34,8 @@ export type AuthorizationServerNeeds = {
   registration: boolean;
   /** The hosts that clients' metadata documents may come from. */
   hosts: HostNeeds;
+  /** Whether scripts of an origin may use the endpoints of the protocol, apart from those of a client's own origin. */
+  isOrigin: OriginCheck;
   /** An additional certificate authority for these hosts, as PEM. */
   ca?: string;
   /** Returns a request's client address, behind trusted proxies. */
@@ -43,6 +46,8 @@ export type AuthorizationServerNeeds = {
 
 /** The state that all parts of the authorization server share. */
 export type OauthContext = AuthorizationServerNeeds & {
+  /** The resource under each name of this machine that clients may use for it. */
+  resourceAliases: readonly string[];
   records: Records;
   attempts: Attempts;
   forms: FormTokens;
@@ -53,6 +58,7 @@ export const createContext = (needs: AuthorizationServerNeeds): OauthContext => 
   const { storage, masterKey, now } = needs;
   return {
     ...needs,
+    resourceAliases: listLoopbackAliases(new URL(needs.resource)).map(({ href }) => href),
     records: createRecords(storage, masterKey),
     attempts: createAttempts(storage),
     forms: createFormTokens(createSeal(masterKey, "oauth-form"), now),

@@ -5,6 +5,7 @@ import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { getMessage } from "../kit/error.ts";
 import { resolvePublic, type HostNeeds, createPinnedLookup } from "../kit/network.ts";
+import { connectThrough, findProxy, getProxies } from "../kit/proxy.ts";
 import { readAtMost } from "../kit/read-at-most.ts";
 
 const REQUEST_TIMEOUT_MS = 5 * SECOND;
@@ -59,14 +60,19 @@ export const createFetchDocument =
         Promise.reject(new Error("a client's host was not found in time")),
       ),
     ]);
+    const proxy = addresses.some((address) => hosts.allowed.includes(address))
+      ? undefined
+      : findProxy(getProxies(), url);
+    const trusted = ca === undefined ? {} : { ca };
+    const tunnel = proxy && (await connectThrough(proxy, url, addresses, { signal, ...trusted }));
     const outgoing = request(url, {
       headers: { accept: "application/json" },
-      // The address of a pooled connection, or of a proxy named in the environment, was not checked.
-      agent: false,
+      // The address of a pooled connection was not checked.
+      ...(tunnel === undefined ? { agent: false } : { createConnection: () => tunnel }),
       lookup: createPinnedLookup(addresses),
       minVersion: "TLSv1.2",
       signal,
-      ...(ca === undefined ? {} : { ca }),
+      ...trusted,
     });
     // Errors after the response has started reject the read of its body.
     outgoing.on("error", () => {});

@@ -9,7 +9,7 @@ import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { createAdapter } from "./adapter.ts";
-import { checkClient } from "./clients.ts";
+import { checkClient, narrowDocument } from "./clients.ts";
 import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
@@ -56,6 +56,9 @@ const toSeconds = (ms: number): number => ms / SECOND;
 
 const withoutSlash = (url: string): string => url.replace(/\/$/, "");
 
+/** Returns a URL as {@link URL} writes it, without a slash at the end. */
+const toHref = (url: string): string => withoutSlash(URL.parse(url)?.href ?? url);
+
 // Each authorization requires sign-in and consent: any program can use the client id of a loopback client.
 const createPolicy = (): interactionPolicy.Prompt[] => {
   const { Check, Prompt } = interactionPolicy;
@@ -71,6 +74,7 @@ const createPolicy = (): interactionPolicy.Prompt[] => {
 const createFeatures = ({
   registration,
   resource,
+  resourceAliases,
 }: OauthContext): NonNullable<Configuration["features"]> => ({
   devInteractions: { enabled: false },
   userinfo: { enabled: false },
@@ -91,7 +95,7 @@ const createFeatures = ({
     defaultResource: () => resource,
     useGrantedResource: () => true,
     getResourceServerInfo(_context, requested) {
-      if (withoutSlash(requested) !== resource) throw new errors.InvalidTarget();
+      if (!resourceAliases.includes(toHref(requested))) throw new errors.InvalidTarget();
       return {
         scope: ALL_SCOPES,
         audience: resource,
@@ -182,7 +186,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
     clientBasedCORS: (_context, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
     features: createFeatures(context),
-    fetch: (url) => boundedFetch(url as string | URL),
+    fetch: async (url) => narrowDocument(await boundedFetch(url as string | URL)),
     findAccount: async (_context, id) =>
       (await findPerson(context, id)) && { accountId: id, claims: async () => ({ sub: id }) },
     interactions: {

@@ -5,7 +5,7 @@ import { METADATA_PATHS, PATHS } from "./provider.ts";
 import { retryAfter, tooManyAttempts } from "./refusal.ts";
 import { errorPage } from "./sign-in-pages.ts";
 
-const PROTOCOL_PATHS: readonly string[] = [
+export const PROTOCOL_PATHS: readonly string[] = [
   PATHS.token,
   PATHS.revocation,
   PATHS.jwks,

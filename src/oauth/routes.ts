@@ -1,16 +1,23 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { withClientAddress } from "../kit/client-address.ts";
+import { toCorsHeaders, toPreflightHeaders } from "../kit/cors.ts";
 import { randomToken } from "../kit/ids.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { createAccountHandler } from "./account.ts";
 import { type Cookie, createCookie } from "./cookies.ts";
-import { type Exchange, sendPage } from "./form.ts";
+import { narrowAuthorization } from "./authorization-request.ts";
+import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { LIFETIMES, METADATA_PATHS, PATHS, PROVIDER_COOKIES } from "./provider.ts";
-import { isLimited } from "./request-limits.ts";
-import { offerAllScopes } from "./scopes.ts";
+import { isLimited, PROTOCOL_PATHS } from "./request-limits.ts";
 import { handleSignIn } from "./sign-in.ts";
-import { errorPage, expiredSignInPage } from "./sign-in-pages.ts";
-import { GRANTED, type SignInContext } from "./sign-in-request.ts";
+import { connectedPage, errorPage, expiredSignInPage } from "./sign-in-pages.ts";
+import {
+  findFirstResponse,
+  GRANTED,
+  ISSUED,
+  saveResponse,
+  type SignInContext,
+} from "./sign-in-request.ts";
 
 type Handler = (incoming: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -68,6 +75,22 @@ const parseInteractionPath = (path: string): InteractionPath | undefined => {
   };
 };
 
+/** Sends a browser again to its client with the same code, as long as the client has not used it. */
+const repeatResponse = async (
+  context: RouteContext,
+  exchange: Exchange,
+  uid: string,
+): Promise<void> => {
+  const isGranted = (await context.records.find(GRANTED, uid)) !== undefined;
+  const to = isGranted ? await findFirstResponse(context, ISSUED, uid) : undefined;
+  if (to === undefined) return sendPage(exchange, expiredSignInPage());
+  const code = URL.parse(to)?.searchParams.get("code") ?? "";
+  const record = await context.records.find("AuthorizationCode", code);
+  // A code that is used twice ends the grant.
+  if (record?.consumedAt !== null) return sendPage(exchange, connectedPage());
+  redirect(exchange, to);
+};
+
 const handleInteraction = async (
   context: RouteContext,
   exchange: Exchange,
@@ -85,19 +108,57 @@ const handleInteraction = async (
     // One grant issues one code, even if several processes receive the request.
     const consent = (payload["result"] as { consent?: unknown } | undefined)?.consent;
     if (consent !== undefined && !(await records.consume(GRANTED, uid))) {
-      return sendPage(exchange, expiredSignInPage());
+      return repeatResponse(context, exchange, uid);
     }
     rewriteUrl(context, incoming, `${PATHS.authorization}/${uid}`, { search: "" });
-    return context.handleProtocol(incoming, response);
+    await context.handleProtocol(incoming, response);
+    const to = response.getHeader("location");
+    if (consent === undefined || typeof to !== "string") return;
+    await saveResponse(context, ISSUED, uid, to);
   });
+};
+
+/** Turns an authorization request that was sent as a form (RFC 6749, section 3.1) into one with a query. */
+const redirectToAuthorization = async (
+  { issuer }: RouteContext,
+  exchange: Exchange,
+): Promise<void> => {
+  const form = (await readForm(exchange)) ?? new URLSearchParams();
+  redirect(exchange, `${issuer}${PATHS.authorization}?${form.toString()}`);
+};
+
+const METHODS = "GET, HEAD, POST, OPTIONS";
+
+/**
+ * Lets scripts of an accepted origin use the endpoints of the protocol; the provider decides about other origins. Returns
+ * true if it has answered a preflight.
+ */
+const allowOrigin = ({ isOrigin }: RouteContext, exchange: Exchange, path: string): boolean => {
+  const { incoming, response } = exchange;
+  const { origin, host, "access-control-request-headers": requested } = incoming.headers;
+  if (origin === undefined || !PROTOCOL_PATHS.includes(path) || !isOrigin(origin, host)) {
+    return false;
+  }
+  if (incoming.method === "OPTIONS") {
+    response.writeHead(204, toPreflightHeaders(origin, METHODS, requested)).end();
+    return true;
+  }
+  response.setHeaders(
+    new Map(Object.entries(toCorsHeaders(origin, ["WWW-Authenticate", "Retry-After"]))),
+  );
+  return false;
 };
 
 const route = async (context: RouteContext, exchange: Exchange, path: string): Promise<void> => {
   const { incoming, response } = exchange;
+  if (allowOrigin(context, exchange, path)) return;
   if (await isLimited(context, exchange, path)) return;
   const interactionPath = parseInteractionPath(path);
   if (interactionPath !== undefined) return handleInteraction(context, exchange, interactionPath);
   if (path === PATHS.account) return context.handleAccount(exchange);
+  if (path === PATHS.authorization && incoming.method === "POST") {
+    return redirectToAuthorization(context, exchange);
+  }
   const known = context.browserCookie.read(incoming) ?? "";
   delete incoming.headers.cookie;
   const browser = /^[\w-]{43}$/.test(known) ? known : randomToken();
@@ -125,7 +186,7 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
   return async (incoming, response) => {
     const url = new URL(incoming.url ?? "/", issuer);
     const path = toRelativePath(url.pathname, context.prefix);
-    if (path === PATHS.authorization) offerAllScopes(url.searchParams);
+    if (path === PATHS.authorization) narrowAuthorization(url.searchParams);
     rewriteUrl(context, incoming, path, url);
     const exchange: Exchange = { incoming, response, url, ip: addressOf(incoming), brand };
     try {

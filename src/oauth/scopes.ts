@@ -30,15 +30,3 @@ export const parseScopes = (parameter: unknown): Scope[] => {
   const names = typeof parameter === "string" ? parameter.split(" ") : [];
   return NAMES.filter((name) => names.includes(name));
 };
-
-/**
- * Adds all scopes to an authorization request, because many hosts ask once and for little, and the person may grant
- * more. The consent page preselects the requested scopes; a request without a scope asks for `read`.
- */
-export const offerAllScopes = (parameters: URLSearchParams): void => {
-  const requested = parameters.get("scope") ?? "read";
-  const known = parseScopes(requested).join(" ");
-  parameters.set(REQUESTED_SCOPE_PARAMETER, known);
-  if (known === "") return;
-  parameters.set("scope", [...new Set(`${requested} ${ALL_SCOPES}`.split(" "))].join(" "));
-};

@@ -49,7 +49,7 @@ export const signInPage = (content: SignInPage): Page => {
       Your password is used once, to create an API key for this server. It is not stored.
       ${client.name} sees neither of them.
     </p>`;
-  return { title: "Sign in", body, status, headers };
+  return { title: "Sign in", body, isPopup: true, status, headers };
 };
 
 const renderTenantChoice = (tenants: readonly Tenant[], chosen: string | undefined): Html => {
@@ -161,16 +161,25 @@ export const consentPage = (content: ConsentPage): Page => {
         </button>
       </p>
     </form>`;
-  return { title: "Allow access", body, redirectsAway: true, status };
+  return { title: "Allow access", body, redirectsAway: true, isPopup: true, status };
 };
 
 /** The page for a request that cannot continue. */
 export const errorPage = (message: string, status = 400): Page => ({
   title: "This cannot continue",
+  isPopup: true,
   status,
   body: html`<h1>This cannot continue</h1>
     <p class="lead">${message}</p>
     <p>Go back to the program that sent you here and connect again. You can close this page.</p>`,
+});
+
+/** The page for a person whose program has received its answer already, for example after a double click. */
+export const connectedPage = (): Page => ({
+  title: "Connected",
+  isPopup: true,
+  body: html`<h1>The program is connected</h1>
+    <p class="lead">Your answer has reached it already. You can close this page.</p>`,
 });
 
 export const expiredSignInPage = (): Page =>

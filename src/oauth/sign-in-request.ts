@@ -1,8 +1,10 @@
 import type Provider from "oidc-provider";
 import type { Client, InteractionResults } from "oidc-provider";
+import { SECOND } from "../kit/clock.ts";
 import { Secret } from "../kit/secret.ts";
+import { systemWait } from "../kit/wait.ts";
 import { toOneLine } from "../pages/html.ts";
-import { isLoopbackRedirect } from "./clients.ts";
+import { isNativeRedirect } from "./clients.ts";
 import type { OauthContext } from "./context.ts";
 import { type Exchange, redirect, sendPage } from "./form.ts";
 import { closeSession, type PlatformSession } from "./platform-session.ts";
@@ -26,14 +28,60 @@ export type SignInRequest = {
   offered: Scope[];
   /** The scopes among them that the client requested. */
   requested: Scope[];
+  /** Whether the person has granted it already. Only the same form sent again still has an effect: that of the first. */
+  isGranted: boolean;
 };
 
 type StoredSession = Omit<PlatformSession, "token"> & { token: string };
 
-/** The kind of record that marks an authorization request as granted. Issuing its code consumes the record. */
+/**
+ * The kind of record that marks an authorization request as granted, with the address to which the person's browser goes
+ * next. Issuing its code consumes the record.
+ */
 export const GRANTED = "Answered";
 
+/** The kind of record of the address with the code, to which a browser is sent again that repeats its request. */
+export const ISSUED = "Issued";
+
+/** Longest time in which a repeated form waits for the effect of the first one. */
+const REPEAT_WAIT_MS = 10 * SECOND;
+const REPEAT_POLL_MS = 50;
+
 export const toText = (value: unknown): string => (typeof value === "string" ? value : "");
+
+/** Returns the address in a record of an authorization request. */
+const findAddress = async (
+  { records }: SignInContext,
+  kind: typeof GRANTED | typeof ISSUED,
+  uid: string,
+): Promise<string | undefined> => toText((await records.find(kind, uid))?.value["to"]) || undefined;
+
+/**
+ * Returns the address to which the first of several equal requests sent the browser; waits while that request is handled
+ * as long as `isPending` holds. Undefined if there is none.
+ */
+export const findFirstResponse = async (
+  context: SignInContext,
+  kind: typeof GRANTED | typeof ISSUED,
+  uid: string,
+  isPending: () => Promise<boolean> = async () => true,
+): Promise<string | undefined> => {
+  for (let waitedMs = 0; waitedMs <= REPEAT_WAIT_MS; waitedMs += REPEAT_POLL_MS) {
+    const address = await findAddress(context, kind, uid);
+    if (address !== undefined) return address;
+    if (!(await isPending())) return undefined;
+    await systemWait.sleep(REPEAT_POLL_MS);
+  }
+  return undefined;
+};
+
+export const saveResponse = (
+  { records, now }: SignInContext,
+  kind: typeof GRANTED | typeof ISSUED,
+  uid: string,
+  to: string,
+): Promise<void> =>
+  records.write({ kind, id: uid, value: { to }, expiresAt: now() + LIFETIMES.interaction });
 
 /** Returns the sign-in request of an exchange; undefined if its authorization request has ended. */
 export const findSignInRequest = async (
@@ -45,12 +93,12 @@ export const findSignInRequest = async (
   if (details === undefined || details.result !== undefined) return undefined;
   const { uid, params } = details;
   // The page's URL can still be opened after the person's decision, so the record decides.
-  if ((await records.find(GRANTED, uid)) !== undefined) return undefined;
+  const isGranted = (await records.find(GRANTED, uid)) !== undefined;
   const client = await provider.Client.find(toText(params["client_id"]));
   if (client === undefined) return undefined;
   const offered = parseScopes(params["scope"]);
   const requested = parseScopes(params[REQUESTED_SCOPE_PARAMETER] ?? params["scope"]);
-  return { exchange, uid, params, client, offered, requested };
+  return { exchange, uid, params, client, offered, requested, isGranted };
 };
 
 /** Returns the platform session of a person who has signed in but not decided yet. */
@@ -96,7 +144,7 @@ export const describeClient = ({ client, params }: SignInRequest): ClientDescrip
     name: toOneLine(client.clientName ?? "") || documentHost || "A program without a name",
     documentHost: documentHost && toOneLine(documentHost, 255),
     redirectHost:
-      redirectUri === null || isLoopbackRedirect(redirectUri)
+      redirectUri === null || isNativeRedirect(redirectUri)
         ? undefined
         : toOneLine(redirectUri.host, 255),
   };
@@ -132,12 +180,19 @@ export const showConsent = (
   sendPage(request.exchange, consentPage(content));
 };
 
-/** Stores the decision and redirects to the provider, which responds to the client. */
-export const finishInteraction = async (
+/** Settles an authorization request and returns the address at which the provider responds to the client. */
+export const settleInteraction = async (
   { provider, interactions, issuer }: SignInContext,
   { exchange }: SignInRequest,
   result: InteractionResults,
-): Promise<void> => {
+): Promise<string> => {
   await provider.interactionResult(exchange.incoming, exchange.response, result);
-  redirect(exchange, `${issuer}${PATHS.authorization}/${interactions.seal()}`);
+  return `${issuer}${PATHS.authorization}/${interactions.seal()}`;
 };
+
+/** Settles an authorization request and redirects to the provider, which responds to the client. */
+export const finishInteraction = async (
+  context: SignInContext,
+  request: SignInRequest,
+  result: InteractionResults,
+): Promise<void> => redirect(request.exchange, await settleInteraction(context, request, result));

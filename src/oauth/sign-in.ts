@@ -79,19 +79,15 @@ export const handleSignIn = async (
   const { forms } = context;
   const request = await findSignInRequest(context, exchange);
   if (request === undefined) return sendPage(exchange, expiredSignInPage());
-  if (request.offered.length === 0) {
-    return finishInteraction(context, request, {
-      error: "invalid_scope",
-      error_description: "Ask for read, write or admin.",
-    });
-  }
   if (incoming.method === "POST" && !isCancel) {
     const form = await readForm(exchange);
-    if (form !== undefined && forms.isValid(exchange, form, request.uid)) {
-      return submit(context, request, form);
+    if (form === undefined || !forms.isValid(exchange, form, request.uid)) {
+      return sendPage(exchange, foreignFormPage());
     }
-    return sendPage(exchange, foreignFormPage());
+    const isOver = request.isGranted && form.get("action") !== "allow";
+    return isOver ? sendPage(exchange, expiredSignInPage()) : submit(context, request, form);
   }
+  if (request.isGranted) return sendPage(exchange, expiredSignInPage());
   const isCancelled = isCancel && forms.isValid(exchange, url.searchParams, request.uid);
   return isCancelled ? cancel(context, request) : show(context, request);
 };

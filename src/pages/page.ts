@@ -12,6 +12,8 @@ export type Page = {
   status?: number | undefined;
   /** Whether the form's response redirects to another origin. */
   redirectsAway?: boolean;
+  /** Whether a host may have opened the page in a window that it talks to after the sign-in. */
+  isPopup?: boolean;
   headers?: Record<string, string> | undefined;
 };
 
@@ -87,7 +89,8 @@ export const renderPage = (
     "X-Content-Type-Options": "nosniff",
     // Forms check that they were sent from this origin; other origins get no referrer.
     "Referrer-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
+    // The page that the sign-in leads to reports to its opener, which another policy would cut off for good.
+    "Cross-Origin-Opener-Policy": content.isPopup === true ? "unsafe-none" : "same-origin",
     "Cache-Control": "no-store",
     ...content.headers,
   },

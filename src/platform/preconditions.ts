@@ -9,8 +9,9 @@ export type Preconditions = { ifMatch: string | null; ifNoneMatch: string | null
 /** Returns the ETag of a record. */
 export const recordEtag = ({ id, version }: RecordVersion): string => `"${id}.${version}"`;
 
+/** Weak tags count too: a proxy that compresses a response makes its tag weak, and the version in it is exact. */
 const matches = (header: string, record: RecordVersion): boolean => {
-  const tags = header.split(",").map((tag) => tag.trim());
+  const tags = header.split(",").map((tag) => tag.trim().replace(/^W\//i, ""));
   return tags.includes("*") || tags.includes(recordEtag(record));
 };
 

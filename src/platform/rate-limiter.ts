@@ -79,10 +79,14 @@ export const createRateLimiter = (store: Store, limits: RateLimits) => {
   };
 
   return {
-    gateway: (credentialId: string, now: number) =>
-      takeOrRefuse(`gateway:${credentialId}`, [minute(limits.gatewayPerMinute)], now),
+    /** A person has one budget, with however many sessions and keys. */
+    gateway: (userId: string, now: number) =>
+      takeOrRefuse(`gateway:${userId}`, [minute(limits.gatewayPerMinute)], now),
     login: (ip: string, now: number) =>
       takeOrRefuse(`login:${toClientNetwork(ip)}`, [minute(limits.loginPerMinute)], now),
+    /** Counts a login of a user from an address that is known for them, apart from those of others there. */
+    knownLogin: (userId: string, ip: string, now: number) =>
+      takeOrRefuse(`login:${userId}:${toClientNetwork(ip)}`, [minute(limits.loginPerMinute)], now),
     /** The export service and the ingest API have separate budgets. */
     keyed: (service: "export" | "ingest", tenantId: string, now: number) =>
       takeOrRefuse(

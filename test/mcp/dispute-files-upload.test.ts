@@ -70,7 +70,7 @@ describe("uploading", () => {
   it.each([
     [{ ...args }, "text is required unless base64 or path is sent"],
     [{ ...args, text: "a", base64: "YQ==" }, "send exactly one of the three"],
-    [{ ...args, base64: "no base64!" }, "base64 must be Base64 with its padding."],
+    [{ ...args, base64: "no base64!" }, "base64 must be Base64 (A to Z"],
     [{ disputeId: "d-1", text: "a" }, "fileName is required"],
     [{ ...args, fileName: "a.exe", text: "a" }, "fileName must end in one of"],
     [{ ...args, fileName: "../a.txt", text: "a" }, "fileName must be a plain file name"],

@@ -72,7 +72,11 @@ const frontOf = (setup: Setup = {}): Promise<ServerOptions> =>
 /** Returns the responses of the SDK's server, line by line. */
 const fromSdk = async (front: ServerOptions, lines: string[]): Promise<unknown[]> => {
   const { input, output, say, messages } = wire();
-  const server = serveStreams(front, { input, output, answered: undefined }, () => {});
+  const server = serveStreams(
+    front,
+    { input, output, answered: undefined, onAnswered() {} },
+    () => {},
+  );
   const due = lines.filter((each) => "id" in JSON.parse(each)).length;
   say(...lines);
   await expect.poll(() => messages().length).toBe(due);

@@ -41,10 +41,10 @@ const VALID = "Z\u00c3\u00bcrich";
 
 type Answer = { id: unknown; error?: { code: number; message: string } };
 
-const REFUSAL = {
-  id: null,
+const refusalOf = (id: number) => ({
+  id,
   error: { code: -32_700, message: expect.stringMatching(/not UTF-8; send it in UTF-8/) },
-};
+});
 
 describe.each(INVALID)("a line over stdio with %s", (_what, bytes) => {
   verifies("C-41", "C-50");
@@ -63,12 +63,12 @@ describe.each(INVALID)("a line over stdio with %s", (_what, bytes) => {
       taken += 1;
       return JSON.parse(line);
     };
-    expect(await ask(initialize(1, bytes))).toMatchObject(REFUSAL);
+    expect(await ask(initialize(1, bytes))).toMatchObject(refusalOf(1));
     expect(await ask(initialize(2, VALID))).toMatchObject({ id: 2, result: {} });
-    expect(await ask(`${INITIALIZED}\n${ping(3, bytes)}`)).toMatchObject(REFUSAL);
+    expect(await ask(`${INITIALIZED}\n${ping(3, bytes)}`)).toMatchObject(refusalOf(3));
     expect(await ask(get(4, VALID))).toMatchObject({ id: 4, result: {} });
-    expect(await ask(get(5, bytes))).toMatchObject(REFUSAL);
-    expect(await ask(ping(6, bytes))).toMatchObject(REFUSAL);
+    expect(await ask(get(5, bytes))).toMatchObject(refusalOf(5));
+    expect(await ask(ping(6, bytes))).toMatchObject(refusalOf(6));
     expect(await ask(get(7, VALID))).toMatchObject({ id: 7, result: {} });
     expect(broker.seen.map(({ args }) => args["departmentCode"])).toEqual(["Zürich", "Zürich"]);
   });
@@ -100,16 +100,16 @@ describe.each(INVALID)("a request over HTTP with %s", (_what, bytes) => {
       const answer: unknown = said && JSON.parse(/^data: (\{.*)$/m.exec(said)?.[1] ?? said);
       return { status: response.status, session: response.headers.get("mcp-session-id"), answer };
     };
-    const refused = { status: 400, answer: REFUSAL };
-    expect(await post(initialize(1, bytes))).toMatchObject(refused);
+    const refusedAs = (id: number) => ({ status: 400, answer: refusalOf(id) });
+    expect(await post(initialize(1, bytes))).toMatchObject(refusedAs(1));
     const opened = await post(initialize(2, VALID));
     expect(opened).toMatchObject({ status: 200, answer: { id: 2, result: {} } });
     const session = opened.session ?? "";
     await post(INITIALIZED, { session });
     for (const isChunked of [false, true]) {
       const sent = { session, isChunked };
-      expect(await post(get(3, bytes), sent)).toMatchObject(refused);
-      expect(await post(ping(4, bytes), sent)).toMatchObject(refused);
+      expect(await post(get(3, bytes), sent)).toMatchObject(refusedAs(3));
+      expect(await post(ping(4, bytes), sent)).toMatchObject(refusedAs(4));
       const answer = { id: 5, result: {} };
       expect(await post(get(5, VALID), sent)).toMatchObject({ status: 200, answer });
     }

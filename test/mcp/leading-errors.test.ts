@@ -64,11 +64,6 @@ const MISTAKES: [title: string, sent: (records: Records) => Sent, said: RegExp][
     /dateRange is not an argument; createdFrom and createdTo take days/,
   ],
   [
-    "null for a person",
-    () => ["disputes_triage", { assignee: null }],
-    /assignee must not be null; unassigned true/,
-  ],
-  [
     "a number for a text",
     () => ["disputes_summary", { accountNumber: 4711 }],
     /accountNumber\[0\] must be a string, such as "4711"/,

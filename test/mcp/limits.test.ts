@@ -154,7 +154,7 @@ describe("many requests at once", () => {
     await expect.poll(asked).toBe(2);
     const third = await post(call);
     expect([third.status, third.headers.get("retry-after")]).toEqual([429, "1"]);
-    expect(await third.json()).toMatchObject({ jsonrpc: "2.0", id: null, error: {} });
+    expect(await third.json()).toMatchObject({ jsonrpc: "2.0", id: 1, error: {} });
     const other = post(call, { ...CALLING, authorization: "bob" });
     await expect.poll(asked).toBe(3);
     release();

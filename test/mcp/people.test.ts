@@ -214,7 +214,7 @@ describe("one request over HTTP", () => {
     const ways: [unknown, Record<string, string>][] = [
       [toolCall("disputes_create"), {}],
       [toolCall("disputes_create"), within],
-      [[toolCall("disputes_list"), toolCall("disputes_create")], within],
+      [[{ ...toolCall("disputes_list"), id: 71 }, toolCall("disputes_create")], within],
       [toolCall("disputes_create", META), modern("disputes_create")],
     ];
     for (const [body, headers] of ways) {

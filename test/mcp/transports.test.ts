@@ -11,6 +11,7 @@ import { startChild } from "../support/child.ts";
 import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
 import { createOptions, OPEN } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
+import { createOriginCheck } from "../../src/kit/cors.ts";
 import { verifies } from "../support/verifies.ts";
 
 const CHILD = new URL("./stdio-child.ts", import.meta.url);
@@ -32,10 +33,7 @@ const HANGING = {
 };
 
 describe("stdio", () => {
-  it.each([
-    ["closes stdin", (child: ReturnType<typeof startChild>) => child.stdin?.end()],
-    ["sends SIGTERM", (child: ReturnType<typeof startChild>) => child.kill("SIGTERM")],
-  ])("the process ends when the host %s, even during a call", async (_how, leave) => {
+  it("ends the process when the host sends SIGTERM, even during a call", async () => {
     const child = startChild(CHILD, []);
     let printed = "";
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
@@ -46,7 +44,7 @@ describe("stdio", () => {
     child.stdin?.write(`${JSON.stringify(HANGING)}\n`);
     await delay(100);
     const left = performance.now();
-    leave(child);
+    child.kill("SIGTERM");
     const [code] = (await once(child, "close")) as [number | null];
     expect(performance.now() - left).toBeLessThan(BEFORE_THE_CUT_MS);
     expect(code).toBe(0);
@@ -219,8 +217,9 @@ describe("HTTP", () => {
   });
 
   verifies("C-64");
-  it("accepts the configured names, with or without scheme and port", async () => {
-    const accepted = { hosts: ["mcp.example:8443"], origins: ["https://app.example"] };
+  it("accepts the configured names with any port, and origins by scheme, name and port", async () => {
+    const isOrigin = createOriginCheck(["https://app.example"]);
+    const accepted = { hosts: ["mcp.example:8443"], isOrigin };
     const { http } = await serve(accepted);
     const status = async (headers: Record<string, string>) => {
       const response = await http.fetch(post(headers));
@@ -228,7 +227,10 @@ describe("HTTP", () => {
       return response.status;
     };
     expect(await status({ host: "mcp.example", origin: "https://app.example" })).toBe(200);
-    expect(await status({ host: "mcp.example", origin: "https://mcp.example" })).toBe(403);
+    expect(await status({ host: "mcp.example", origin: "https://mcp.example" })).toBe(200);
+    expect(await status({ host: "mcp.example", origin: "https://mcp.example:444" })).toBe(403);
+    expect(await status({ host: "mcp.example", origin: "http://app.example" })).toBe(403);
+    expect(await status({ host: "mcp.example", origin: "https://app.example:444" })).toBe(403);
     expect(await status({ host: "127.0.0.1" })).toBe(403);
     await http.close();
   });

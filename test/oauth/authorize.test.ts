@@ -3,6 +3,7 @@ import { openBrowser } from "../support/browser.ts";
 import {
   authorize,
   authorizeUrl,
+  codeFrom,
   makePkce,
   redeem,
   refresh,
@@ -85,7 +86,6 @@ onEveryStore("an authorization request", (at) => {
     ],
     ["a plain challenge", { code_challenge_method: "plain" }, "invalid_request"],
     ["the implicit flow", { response_type: "token" }, "unsupported_response_type"],
-    ["an unknown scope only", { scope: "everything" }, "invalid_scope"],
     ["prompt=none", { prompt: "none" }, "login_required"],
   ])("refuses a request with %s", async (_what, wrong, error) => {
     const client = await register(oauth.running);
@@ -95,6 +95,104 @@ onEveryStore("an authorization request", (at) => {
     const { search, hash } = new URL(url);
     const parameters = Object.fromEntries(new URLSearchParams(search || hash.slice(1)));
     expect(parameters).toMatchObject({ error, state: "the state", iss: oauth.running.url });
+  });
+
+  verifies("HS-02");
+  it.each([
+    ["an unknown scope", { scope: "everything" }, ["read"]],
+    ["an empty scope", { scope: "" }, ["read"]],
+    ["blanks around scopes", { scope: "  write   read " }, ["read", "write"]],
+    ["a choice of accounts", { prompt: "select_account" }, ["read", "write"]],
+    ["several prompts", { prompt: "select_account  consent" }, ["read", "write"]],
+    ["an unknown prompt", { prompt: "create" }, ["read", "write"]],
+    [
+      "hints of OpenID Connect",
+      { max_age: "0", nonce: "n", claims: "{}", display: "page" },
+      ["read", "write"],
+    ],
+    ["an ID token as a hint", { id_token_hint: "x", acr_values: "1" }, ["read", "write"]],
+    ["an unknown response mode", { response_mode: "web_message" }, ["read", "write"]],
+    ["blanks around the response type", { response_type: " code " }, ["read", "write"]],
+    [
+      "empty parameters",
+      { login_hint: "", ui_locales: "", nonce: "", audience: "" },
+      ["read", "write"],
+    ],
+  ] as const)("accepts a request with %s", async (_what, more, ticked) => {
+    const client = await register(oauth.running);
+    const { challenge, verifier } = makePkce();
+    const browser = openBrowser();
+    const asked = authorizeUrl(oauth.running, client, challenge, more);
+    const consent = await signIn(browser, await browser.open(asked), oauth.ann);
+    expect(findTicked(consent.text)).toEqual(ticked);
+    const { url } = await browser.submit(consent, { action: "allow" });
+    const code = new URL(url).searchParams.get("code") ?? "";
+    const { status, body } = await redeem(oauth.running, { code, verifier, client });
+    expect([status, body.scope]).toEqual([200, ticked.join(" ")]);
+  });
+
+  it("accepts a parameter that is repeated with the same value, and a request by POST", async () => {
+    const client = await register(oauth.running);
+    const asked = new URL(authorizeUrl(oauth.running, client, makePkce().challenge));
+    for (const name of ["state", "resource", "client_id"]) {
+      asked.searchParams.append(name, asked.searchParams.get(name) ?? "");
+    }
+    expect((await openBrowser().open(asked.href)).text).toContain("Sign in to connect");
+    const posted = await fetch(`${oauth.running.url}/oauth/authorize`, {
+      method: "POST",
+      body: asked.searchParams,
+      redirect: "manual",
+    });
+    expect(posted.status).toBe(303);
+    const shown = await openBrowser().open(posted.headers.get("location") ?? "");
+    expect(shown.text).toContain("Sign in to connect");
+  });
+
+  verifies("HS-03");
+  it("accepts each loopback name as the resource", async () => {
+    const resource = oauth.running.resource.replace("127.0.0.1", "localhost");
+    const client = await register(oauth.running);
+    const { challenge, verifier } = makePkce();
+    const asked = authorizeUrl(oauth.running, client, challenge, { resource });
+    const code = await codeFrom(asked, oauth.ann);
+    const { status, body } = await redeem(
+      { ...oauth.running, resource },
+      { code, verifier, client },
+    );
+    expect(status).toBe(200);
+    expect(await oauth.running.server.verifyToken(body.access_token)).toBeDefined();
+    const elsewhere = { resource: resource.replace(/:\d+/, ":1") };
+    const refused = await openBrowser().open(
+      authorizeUrl(oauth.running, client, challenge, elsewhere),
+    );
+    expect(refused.url).toContain("error=invalid_target");
+  });
+
+  it.each(["token", "register", "revoke", "jwks"])(
+    "lets scripts of an accepted origin use /oauth/%s",
+    async (name) => {
+      const url = `${oauth.running.url}/oauth/${name}`;
+      const origin = "https://app.example.com";
+      const asked = { origin, "access-control-request-method": "POST" };
+      const headers = { ...asked, "access-control-request-headers": "content-type" };
+      const preflight = await fetch(url, { method: "OPTIONS", headers });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers.get("access-control-allow-origin")).toBe(origin);
+      expect(preflight.headers.get("access-control-allow-headers")).toBe("content-type");
+      const method = name === "jwks" ? "GET" : "POST";
+      const answer = await fetch(url, { method, headers: { origin } });
+      expect(answer.headers.get("access-control-allow-origin")).toBe(origin);
+    },
+  );
+
+  it("does not let scripts of other origins register clients", async () => {
+    const headers = {
+      origin: "https://app.example.com:444",
+      "access-control-request-method": "POST",
+    };
+    const url = `${oauth.running.url}/oauth/register`;
+    const preflight = await fetch(url, { method: "OPTIONS", headers });
+    expect(preflight.headers.get("access-control-allow-origin")).toBeNull();
   });
 
   it("does not redirect to a URI that the client has not registered", async () => {

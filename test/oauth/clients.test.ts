@@ -6,6 +6,7 @@ import {
   authorizeUrl,
   makePkce,
   redeem,
+  register,
   type Running,
   signIn,
   startAuthorization,
@@ -27,10 +28,11 @@ describe("clients that register themselves", () => {
 
   it.each([
     "http://host.example/callback",
-    "https://127.0.0.1/callback",
     "javascript:alert(1)",
     "data:text/html,x",
-    "com.example.app:/callback",
+    "file:///etc/passwd",
+    "intent://host.example/callback",
+    "blob:https://host.example/callback",
     "https://user@host.example/callback",
     "https://host.example/callback#part",
     "/callback",
@@ -46,17 +48,74 @@ describe("clients that register themselves", () => {
 
   it.each([
     [{ redirect_uris: [] }],
+    [{ redirect_uris: null }],
+    [{ redirect_uris: ["", null] }],
     [{}],
-    [
-      {
-        redirect_uris: ["https://host.example/a"],
-        token_endpoint_auth_method: "client_secret_basic",
-      },
-    ],
-    [{ redirect_uris: ["https://host.example/a"], grant_types: ["client_credentials"] }],
-    [{ redirect_uris: ["https://host.example/a"], response_types: ["token"] }],
   ])("are refused with %j", async (metadata) => {
-    expect((await ask(oauth.running.url, metadata)).status).toBe(400);
+    const answer = await ask(oauth.running.url, metadata);
+    expect(answer.status).toBe(400);
+    expect(await answer.json()).toMatchObject({
+      error_description: expect.stringContaining("redirect_uris"),
+    });
+  });
+
+  verifies("HS-02");
+  it.each([
+    { token_endpoint_auth_method: "client_secret_basic" },
+    { token_endpoint_auth_method: "client_secret_post", client_secret: "s3cret" },
+    { token_endpoint_auth_method: "private_key_jwt", jwks: { keys: [] }, jwks_uri: "" },
+    { token_endpoint_auth_method: null, grant_types: null, response_types: null, scope: null },
+    { grant_types: [], response_types: [], contacts: [""], client_uri: "", logo_uri: 7 },
+    { grant_types: ["authorization_code", "refresh_token", "client_credentials", "implicit"] },
+    { response_types: ["code", "token", "id_token"], scope: "openid everything", client_name: "" },
+    { application_type: "desktop", id_token_signed_response_alg: "RS256", default_max_age: -1 },
+    { subject_type: "pairwise", sector_identifier_uri: "https://host.example/x", jwks: null },
+    { redirect_uris: ["https://host.example/a", "", "https://host.example/a", null] },
+  ])("are registered as public clients, whatever they ask for: %j", async (metadata) => {
+    const answer = await ask(oauth.running.url, {
+      redirect_uris: ["https://host.example/a"],
+      ...metadata,
+    });
+    const registered = (await answer.json()) as Record<string, unknown>;
+    expect([answer.status, registered]).toEqual([201, expect.anything()]);
+    expect(registered).toMatchObject({
+      redirect_uris: ["https://host.example/a"],
+      grant_types: ["authorization_code", "refresh_token"],
+      response_types: ["code"],
+      token_endpoint_auth_method: "none",
+    });
+    expect(Object.keys(registered).filter((name) => /secret|jwks|scope/.test(name))).toEqual([]);
+  });
+
+  it("get no refresh tokens if they ask for codes only", async () => {
+    const redirect_uris = ["https://host.example/a"];
+    const asked = { redirect_uris, grant_types: ["authorization_code"] };
+    expect(await (await ask(oauth.running.url, asked)).json()).toMatchObject({
+      grant_types: ["authorization_code"],
+    });
+  });
+
+  it.each([
+    "editor://vendor.mcp-sign-in/oauth/callback",
+    "com.example.app:/callback",
+    "https://localhost:8443/callback",
+    "https://127.0.0.1/callback",
+  ])("of the person's computer are sent the code at exactly %s", async (own) => {
+    const uris = [own, "https://host.example/callback", "http://localhost:8787/callback"];
+    const { clientId } = await register(oauth.running, { redirect_uris: uris });
+    const browser = openBrowser();
+    const { verifier, challenge } = makePkce();
+    const client = { clientId, redirect: own };
+    const first = await browser.open(authorizeUrl(oauth.running, client, challenge));
+    const consent = await signIn(browser, first, oauth.ann);
+    expect(consent.text).toContain("a program on this computer");
+    expect(consent.text).not.toContain("vendor.mcp-sign-in</strong>");
+    const last = await browser.submit(consent, { action: "allow" });
+    expect(last.url.startsWith(`${own}?code=`)).toBe(true);
+    const code = new URL(last.url).searchParams.get("code") ?? "";
+    expect((await redeem(oauth.running, { code, verifier, client })).status).toBe(200);
+    const other = authorizeUrl(oauth.running, { clientId, redirect: `${own}x` }, challenge);
+    expect((await openBrowser().open(other)).status).toBe(400);
   });
 
   it("are limited by address, and refused if registration is off", async () => {
@@ -116,6 +175,18 @@ describe("clients with a metadata document", () => {
     expect(last.url.startsWith("https://host.example/callback?code=")).toBe(true);
     const code = new URL(last.url).searchParams.get("code") ?? "";
     expect((await redeem(server, { code, verifier, client })).status).toBe(200);
+  });
+
+  verifies("HS-02");
+  it.each([
+    ["private_key_jwt", { jwks_uri: `https://host.example/jwks`, logo_uri: "http://x.example/" }],
+    ["client_secret_post", { client_secret: null, grant_types: ["client_credentials"], scope: "" }],
+  ])("are public ones though the document names %s", async (method, more) => {
+    describing({ token_endpoint_auth_method: method, client_uri: null, ...more });
+    const redirect = "https://host.example/callback";
+    const client = { clientId: `${home}/${method}.json`, redirect };
+    const shown = await openBrowser().open(authorizeUrl(server, client, makePkce().challenge));
+    expect(shown.text).toContain("Described host");
   });
 
   it.each([

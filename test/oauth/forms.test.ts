@@ -110,13 +110,54 @@ describe("the forms of a sign-in", () => {
     expect(list.text).not.toContain("Change how it is set up");
   });
 
-  it("can be submitted once", async () => {
-    const { browser, shown } = await openSignIn(oauth.running);
+  verifies("HS-03");
+  it("repeat their effect when they are submitted twice, until the client has used the code", async () => {
+    const browser = openBrowser();
+    const client = await register(oauth.running);
+    const { challenge, verifier } = makePkce();
+    const shown = await browser.open(authorizeUrl(oauth.running, client, challenge));
     const consent = await signIn(browser, shown, oauth.ann);
-    const done = await browser.submit(consent, { action: "allow" });
-    expect(new URL(done.url).searchParams.get("code")).toBeTruthy();
-    const again = await browser.submit(consent, { action: "allow" });
-    expect(again.text).toContain("This sign-in has ended");
+    const codes = async () => {
+      const both = [1, 2].map(() => browser.submit(consent, { action: "allow" }));
+      const urls = (await Promise.all(both)).map(({ url }) => new URL(url));
+      return urls.map((url) => url.searchParams.get("code"));
+    };
+    const [first, second] = await codes();
+    expect(first).toBeTruthy();
+    expect(second).toBe(first);
+    expect(await codes()).toEqual([first, first]);
+    const { status, body } = await redeem(oauth.running, { code: first ?? "", verifier, client });
+    expect(status).toBe(200);
+    const late = await browser.submit(consent, { action: "allow" });
+    expect(late.text).toContain("The program is connected");
+    expect(await oauth.running.server.verifyToken(body.access_token)).toBeDefined();
+    const cancelled = await browser.submit(consent, { action: "cancel" });
+    expect(cancelled.text).toContain("This sign-in has ended");
+  });
+
+  it("lead to the consent page when the sign-in is submitted twice", async () => {
+    const { browser, shown } = await openSignIn(oauth.running);
+    const both = await Promise.all([1, 2].map(() => signIn(browser, shown, oauth.ann)));
+    for (const { text } of both) expect(text).toContain("to connect?");
+  });
+
+  it("of the account page can be sent again after sign-in and sign-out", async () => {
+    const browser = openBrowser();
+    const account = `${oauth.running.url}/oauth/account`;
+    const form = await browser.open(account);
+    const list = await signIn(browser, form, oauth.ann);
+    expect((await signIn(browser, form, oauth.ann)).text).toContain(oauth.ann.email);
+    for (let times = 0; times < 2; times++) {
+      const out = await browser.submit(list, { action: "sign-out" });
+      expect([out.status, out.text.includes("Show programs")]).toEqual([200, true]);
+    }
+  });
+
+  it("let a page that opened them in a window hear of the result", async () => {
+    const { shown } = await openSignIn(oauth.running);
+    expect(shown.headers.get("cross-origin-opener-policy")).toBe("unsafe-none");
+    const account = await openBrowser().open(`${oauth.running.url}/oauth/account`);
+    expect(account.headers.get("cross-origin-opener-policy")).toBe("same-origin");
   });
 
   it("redirect to the client with access_denied when the person cancels", async () => {

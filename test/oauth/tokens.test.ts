@@ -69,11 +69,13 @@ onEveryStore("the authorization server", (at) => {
     expect(second.status).toBe(200);
     expect(second.body.refresh_token).not.toBe(first.refresh_token);
     expect(await oauth.running.server.verifyToken(second.body.access_token)).toBeDefined();
+    const third = await refresh(oauth.running, coded.client, second.body.refresh_token);
+    expect(third.status).toBe(200);
     const replayed = await refresh(oauth.running, coded.client, first.refresh_token);
     expect(replayed).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
-    const after = await refresh(oauth.running, coded.client, second.body.refresh_token);
+    const after = await refresh(oauth.running, coded.client, third.body.refresh_token);
     expect(after).toMatchObject({ status: 400, body: { error: "invalid_grant" } });
-    for (const { access_token: token } of [first, second.body]) {
+    for (const { access_token: token } of [first, second.body, third.body]) {
       expect(await oauth.running.server.verifyToken(token)).toBeUndefined();
     }
     expect(await countKeys(cleo)).toBe(keys);

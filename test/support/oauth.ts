@@ -3,6 +3,7 @@ import { createInProcessTransport } from "../../src/client/in-process.ts";
 import type { Client, Transport } from "../../src/client/port.ts";
 import { serve, type Served } from "../../src/bin/serve.ts";
 import { systemClock } from "../../src/kit/clock.ts";
+import { createOriginCheck } from "../../src/kit/cors.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createNetworks } from "../../src/kit/network.ts";
 import {
@@ -75,6 +76,7 @@ export const startAuthorization = async (
     tenantId: undefined,
     registration: true,
     hosts: { resolve: async () => ["127.0.0.1"], allowed: createNetworks(["127.0.0.0/8"]) },
+    isOrigin: createOriginCheck(["https://app.example.com"]),
     // Each request has another address, except in tests of limits.
     addressOf: () => `10.0.0.${(asked += 1)}`,
     now: systemClock,

@@ -4,6 +4,7 @@ import { type Check, createFault, createPass } from "../checks.ts";
 import type { Config } from "../config.ts";
 import { checkExportKeys } from "../export-key-checks.ts";
 import type { Io } from "../io.ts";
+import { checkNetwork } from "../network-checks.ts";
 import { checkHttp } from "../http-checks.ts";
 import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
 import {
@@ -53,7 +54,7 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
   }
 };
 
-const MAY_FAIL = ["settings", "clock", "public_url", "key_file"];
+const MAY_FAIL = ["settings", "authorities", "clock", "public_url", "key_file"];
 
 /** Lines for people: each check, and a hint where there is one. */
 const formatChecks = (checks: readonly Check[]): string[] =>
@@ -72,6 +73,7 @@ const runChecks = async (given: Config) => {
     checkSettings(config),
     folder,
     profile,
+    ...checkNetwork(config),
     ...checkPublicUrl(config),
     ...(profile.ok ? await checkAddresses(config) : []),
   ];

@@ -3,6 +3,7 @@ import { isIPv6 } from "node:net";
 import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
 import { systemClock } from "../../kit/clock.ts";
+import { createOriginCheck } from "../../kit/cors.ts";
 import { createLog } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
@@ -48,19 +49,19 @@ const isSecret = ({ url }: IncomingMessage): boolean => url?.startsWith(SECRETS_
 /** Wildcard addresses, which hosts cannot send as a name. */
 const WILDCARDS = ["0.0.0.0", "::"];
 
-/** Returns the host names under which the server can be called: the configured ones, else those of the other settings. */
+/** Returns the host names under which the server can be called, and the check of origins. The settings add to both. */
 const listAcceptedNames = (
-  { http: { hosts, origins }, publicUrl }: Config,
+  { http: { hosts = [], origins = [] }, publicUrl }: Config,
   { host }: Address,
-): Pick<HttpOptions, "origins"> & { hosts: readonly string[] } => {
+): Required<Pick<HttpOptions, "isOrigin">> & { hosts: readonly string[] } => {
   const listening = isIPv6(host) ? `[${host}]` : host;
   const own = [
     ...(WILDCARDS.includes(host) ? [] : [listening]),
     ...(publicUrl === undefined ? [] : [new URL(publicUrl).hostname]),
   ];
   return {
-    hosts: hosts ?? [...localhostAllowedHostnames(), ...own],
-    ...(origins === undefined ? {} : { origins }),
+    hosts: [...localhostAllowedHostnames(), ...own, ...hosts],
+    isOrigin: createOriginCheck([...origins, ...(publicUrl === undefined ? [] : [publicUrl])]),
   };
 };
 

@@ -29,6 +29,7 @@ import {
 } from "@opentelemetry/sdk-trace";
 import { getMessage } from "../../kit/error.ts";
 import { createLog } from "../../kit/log.ts";
+import { toProxyEnv } from "../../kit/proxy.ts";
 import { setTracer, type Carrier, type SpanOptions, type Tracer } from "../../kit/tracing.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 
@@ -39,6 +40,11 @@ type Env = Record<string, string | undefined>;
 
 // Hosts send SIGKILL one second after they close stdin, and a collector may not answer.
 const FLUSH_MS = 500;
+
+const createExporter = (): OTLPTraceExporter => {
+  const proxyEnv = toProxyEnv();
+  return new OTLPTraceExporter(proxyEnv === undefined ? {} : { httpAgentOptions: { proxyEnv } });
+};
 
 const KINDS = { server: SpanKind.SERVER, client: SpanKind.CLIENT };
 
@@ -145,7 +151,7 @@ export const exportTraces = (env: Env, version: string): OpenTracing => {
       .merge(named)
       .merge(detectResources({ detectors: [envDetector] })),
     sampler: createSampler(env),
-    spanProcessors: [new BatchSpanProcessor({ exporter: new OTLPTraceExporter() })],
+    spanProcessors: [new BatchSpanProcessor({ exporter: createExporter() })],
   });
   setTracer(createTracer(provider, version));
   return {

@@ -9,7 +9,9 @@ import {
 import { LRUCache } from "lru-cache";
 import { getClientAddress } from "../../kit/client-address.ts";
 import type { Clock } from "../../kit/clock.ts";
+import { toPreflightHeaders } from "../../kit/cors.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
+import { listLoopbackAliases } from "../../kit/network.ts";
 import { type Caller, type CallerAuthInfo, toAuthInfo } from "../caller.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { Gate } from "./gate.ts";
@@ -60,10 +62,13 @@ class Refused extends Error {
 }
 
 /** Returns a response with a public document, readable from any origin (CORS). */
-const respondWithDocument = ({ method }: Request, document: object): Response => {
+const respondWithDocument = ({ method, headers: sent }: Request, document: object): Response => {
   if (method === "OPTIONS") {
-    const headers = { ...CORS_HEADERS, "Access-Control-Allow-Methods": METHODS };
-    return new Response(null, { status: 204, headers });
+    const requested = sent.get("access-control-request-headers");
+    return new Response(null, {
+      status: 204,
+      headers: { Allow: METHODS, ...toPreflightHeaders("*", METHODS, requested) },
+    });
   }
   if (method !== "GET" && method !== "HEAD") {
     return new Response(null, { status: 405, headers: { ...CORS_HEADERS, Allow: METHODS } });
@@ -131,7 +136,7 @@ const limitFailures = ({
 };
 
 /** Builds the protected resource metadata (RFC 9728). */
-const buildMetadata = ({ resource, issuers }: Pick<BearerNeeds, "resource" | "issuers">) => ({
+const buildMetadata = (resource: URL, issuers: readonly string[]) => ({
   resource: resource.href,
   ...(issuers.length === 0 ? {} : { authorization_servers: issuers }),
   scopes_supported: FIRST_SCOPES,
@@ -139,25 +144,53 @@ const buildMetadata = ({ resource, issuers }: Pick<BearerNeeds, "resource" | "is
   resource_name: "Receivables",
 });
 
+/**
+ * Creates the function that returns the resource under the name by which a request called it: hosts compare it with the
+ * address that a person typed (RFC 9728, section 3.3), and `localhost` and 127.0.0.1 are the same machine.
+ */
+const createResourceOf = (resource: URL): ((request: Request) => URL) => {
+  const aliases = new Map(listLoopbackAliases(resource).map((alias) => [alias.host, alias]));
+  return ({ headers }) => aliases.get(headers.get("host")?.toLowerCase() ?? "") ?? resource;
+};
+
+/** A request that has no credentials at all, which hosts answer with a sign-in and not with a refresh. */
+class NoToken extends Error {}
+
+/** Returns the bearer token of a request as the SDK parses it; undefined if it has none. */
+const findBearer = ({ headers }: Request): string | undefined => {
+  const [, token] = /^bearer +(\S+)$/i.exec(headers.get("authorization")?.trim() ?? "") ?? [];
+  return token === undefined ? undefined : `Bearer ${token}`;
+};
+
+/** Returns the challenge to a request without a token: no error code (RFC 6750, section 3.1). */
+const challengeWithoutError = (resourceMetadataUrl: string): Response => {
+  const scope = FIRST_SCOPES.join(" ");
+  return refuseWith(401, "unauthorized", "Sign in to use this server.", {
+    "WWW-Authenticate": `Bearer scope="${scope}", resource_metadata="${resourceMetadataUrl}"`,
+  });
+};
+
 /** Creates a gate that requires a bearer token (RFC 6750) and names the authorization servers that issue it (RFC 9728). */
 export const createBearerGate = ({ verify, resource, issuers, now, log }: BearerNeeds): Gate => {
   const verifyLimited = limitFailures({ verify, now, log });
-  const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(resource);
-  const paths = [METADATA_PATH, new URL(resourceMetadataUrl).pathname];
-  const metadata = buildMetadata({ resource, issuers });
+  const resourceOf = createResourceOf(resource);
+  const paths = [METADATA_PATH, new URL(getOAuthProtectedResourceMetadataUrl(resource)).pathname];
 
-  const verifyAccessToken = async (token: string) => {
-    const bearer = await verifyLimited(token);
-    if (bearer === "forbidden") throw new Refused(forbidden());
-    if (bearer === "invalid") {
-      throw new OAuthError(OAuthErrorCode.InvalidToken, "The token is not valid here.");
-    }
-    const { expiresAt, ...caller } = bearer;
-    return toAuthInfo(caller, { expiresAt, resource, resourceMetadataUrl });
-  };
+  const createVerifier = (called: URL, resourceMetadataUrl: string) => ({
+    async verifyAccessToken(token: string) {
+      const bearer = await verifyLimited(token);
+      if (bearer === "forbidden") throw new Refused(forbidden());
+      if (bearer === "invalid") {
+        throw new OAuthError(OAuthErrorCode.InvalidToken, "The token is not valid here.");
+      }
+      const { expiresAt, ...caller } = bearer;
+      return toAuthInfo(caller, { expiresAt, resource: called, resourceMetadataUrl });
+    },
+  });
 
-  const refuse = (error: unknown): Response => {
+  const refuse = (error: unknown, resourceMetadataUrl: string): Response => {
     if (error instanceof Refused) return error.response;
+    if (error instanceof NoToken) return challengeWithoutError(resourceMetadataUrl);
     if (error instanceof OAuthError) {
       return bearerAuthChallengeResponse(error, {
         requiredScopes: FIRST_SCOPES,
@@ -173,19 +206,23 @@ export const createBearerGate = ({ verify, resource, issuers, now, log }: Bearer
   };
 
   return {
-    async admit({ headers }) {
-      const verifier = { verifyAccessToken };
+    async admit(request) {
+      const called = resourceOf(request);
+      const resourceMetadataUrl = getOAuthProtectedResourceMetadataUrl(called);
       try {
+        const authorization = findBearer(request);
+        if (authorization === undefined) throw new NoToken();
+        const verifier = createVerifier(called, resourceMetadataUrl);
         // The SDK returns what the verifier has returned.
-        const admitted = await verifyBearerToken(headers.get("authorization"), { verifier });
-        return admitted as CallerAuthInfo;
+        return (await verifyBearerToken(authorization, { verifier })) as CallerAuthInfo;
       } catch (error) {
-        return refuse(error);
+        return refuse(error, resourceMetadataUrl);
       }
     },
     describe(request) {
       const path = new URL(request.url).pathname.replace(/\/$/, "");
-      return paths.includes(path) ? respondWithDocument(request, metadata) : undefined;
+      if (!paths.includes(path)) return undefined;
+      return respondWithDocument(request, buildMetadata(resourceOf(request), issuers));
     },
   };
 };

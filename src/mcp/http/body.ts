@@ -1,11 +1,12 @@
 import { isUtf8 } from "node:buffer";
 import { isJsonContentType } from "@modelcontextprotocol/server";
-import { isUtf8Type } from "../../kit/charset.ts";
+import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { readAtMost } from "../../kit/read-at-most.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
-import { findExceededLimit, parseIfJson } from "../../kit/json.ts";
+import { findExceededLimit } from "../../kit/json.ts";
+import { parseWithIds, scanId } from "../message-ids.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
@@ -27,14 +28,17 @@ const tooSlow = ({ ms }: BodyLimits): Response =>
     headers: { Connection: "close" },
   });
 
-const notJson = (): Response =>
-  createErrorResponse(400, "The request's body is not JSON.", { code: -32_700 });
+const notJson = (bytes: Uint8Array): Response =>
+  createErrorResponse(400, "The request's body is not JSON.", {
+    code: -32_700,
+    id: scanId(bytes) ?? null,
+  });
 
-const tooComplex = (): Response =>
+const tooComplex = (bytes: Uint8Array): Response =>
   createErrorResponse(
     400,
     `The request is nested deeper than ${JSON_LIMITS.depth} levels, or has more than ${JSON_LIMITS.names} different names of fields or ${JSON_LIMITS.commas} values.`,
-    { code: -32_600 },
+    { code: -32_600, id: scanId(bytes) ?? null },
   );
 
 const tooMany = (): Response =>
@@ -42,9 +46,15 @@ const tooMany = (): Response =>
     code: -32_600,
   });
 
-const invalidUtf8 = (): Response =>
+const invalidUtf8 = (bytes: Uint8Array): Response =>
   createErrorResponse(400, "The request's body has bytes that are not UTF-8; send it in UTF-8.", {
     code: -32_700,
+    id: scanId(bytes) ?? null,
+  });
+
+const encoded = (): Response =>
+  createErrorResponse(415, "Send the request without Content-Encoding; it is not decoded here.", {
+    headers: { "Accept-Encoding": "identity" },
   });
 
 const otherCharset = (): Response =>
@@ -68,12 +78,12 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   const bytes = await readBytes(request, limits).catch(() => new Uint8Array());
   if (bytes === undefined) return tooLarge(limits);
   // Decoding invalid bytes would silently change the text, for example an account number.
-  if (!isUtf8(bytes)) return invalidUtf8();
+  if (!isUtf8(bytes)) return invalidUtf8(bytes);
   const text = new TextDecoder().decode(bytes);
-  if (findExceededLimit(text, JSON_LIMITS) !== undefined) return tooComplex();
-  const value = parseIfJson(text);
+  if (findExceededLimit(text, JSON_LIMITS) !== undefined) return tooComplex(bytes);
+  const value = parseWithIds(text);
   if (Array.isArray(value) && value.length > MAX_BATCH) return tooMany();
-  return value === undefined ? notJson() : value;
+  return value === undefined ? notJson(bytes) : value;
 };
 
 /** Returns the parsed JSON body, or the response that refuses it; undefined for a request without one. */
@@ -82,6 +92,7 @@ export const readBody = async (
   limits: BodyLimits = BODY_LIMITS,
 ): Promise<unknown> => {
   if (request.method !== "POST") return undefined;
+  if (isEncoded(request.headers.get("content-encoding"))) return encoded();
   // The SDK refuses other types.
   const type = request.headers.get("content-type");
   if (!isJsonContentType(type)) return undefined;

@@ -5,13 +5,12 @@ import {
   isJSONRPCNotification,
   isJSONRPCRequest,
   localhostAllowedHostnames,
-  localhostAllowedOrigins,
   type McpHttpHandler,
-  originValidationResponse,
   type ServerEventBus,
 } from "@modelcontextprotocol/server";
 import type { Changes } from "../../kit/changes.ts";
 import { SECOND, systemClock } from "../../kit/clock.ts";
+import { createOriginCheck, type OriginCheck } from "../../kit/cors.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { RequestFacts } from "../../kit/telemetry.ts";
 import { systemWait, waitAtMost } from "../../kit/wait.ts";
@@ -26,8 +25,11 @@ import {
   type ConcurrencyLimits,
   createConcurrencyLimiter,
 } from "./concurrency-limiter.ts";
+import { withCors } from "./cors.ts";
 import type { Gate } from "./gate.ts";
 import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
+import { normalizeHeaders } from "./headers.ts";
+import { answerUnderIds, readMessages } from "./message-body.ts";
 import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
 import {
   createSessions,
@@ -51,8 +53,8 @@ export type HttpOptions = {
   gate: Gate;
   /** Host names that the Host header may contain; the port is ignored. Default: loopback. */
   hosts?: readonly string[];
-  /** Origins that the Origin header may contain; the port is ignored. Default: loopback. */
-  origins?: readonly string[];
+  /** Whether an Origin header is accepted, by scheme, name and port. Default: loopback and the server's own pages. */
+  isOrigin?: OriginCheck;
   sessions?: SessionLimits;
   body?: BodyLimits;
   concurrency?: ConcurrencyLimits;
@@ -73,7 +75,10 @@ const LISTEN = "subscriptions/listen";
 
 /** Returns the name in a host or origin, as the SDK compares it. */
 export const toHostName = (name: string): string =>
-  name.replace(/^https?:\/\//i, "").replace(/:\d+$/, "");
+  name
+    .replace(/^https?:\/\//i, "")
+    .replace(/:\d+$/, "")
+    .toLowerCase();
 
 /** Counts the requests in a body, except for listen requests, which have a limit of their own. */
 const countRequests = (body: unknown): number =>
@@ -161,15 +166,20 @@ const handleRequest = async (
   Object.defineProperty(facts, "tenantId", { enumerable: true, get: () => tenantOf?.(id) });
   const refusal = checks.checkHeaders(request, authInfo);
   if (refusal !== undefined) return refusal;
-  const body = await limiter.read(() => readBody(request, options.body));
-  if (body instanceof Response) return body;
+  const sent = await limiter.read(() => readBody(request, options.body));
+  if (sent instanceof Response) return sent;
+  const read = sent === undefined ? { body: undefined } : readMessages(sent);
+  if ("refusal" in read) return read.refusal;
+  const { body } = read;
   Object.assign(facts, readFacts(body));
   const act = () => dispatch(context, request, authInfo, body);
   const requests = countRequests(body);
   // A body without requests opens a stream at most, whose token is checked for as long as it is open.
-  return requests === 0
-    ? revocation.watch(request, authInfo, await act())
-    : limiter.run({ caller: id, requests }, act);
+  const response =
+    requests === 0
+      ? revocation.watch(request, authInfo, await act())
+      : await limiter.run({ caller: id, requests }, act);
+  return answerUnderIds(response, body);
 };
 
 const closeTransport = async (context: Context): Promise<void> => {
@@ -200,12 +210,12 @@ export const createTransport = (needs: TransportNeeds, options: HttpOptions): Ht
     revocation: createStreamRevocation({ gate, now: systemClock, log }, options.revocationCheckMs),
   };
   const hosts = (options.hosts ?? localhostAllowedHostnames()).map(toHostName);
-  const origins = (options.origins ?? localhostAllowedOrigins()).map(toHostName);
+  const answer = withCors(options.isOrigin ?? createOriginCheck([]), (request, facts) =>
+    handleRequest(context, request, facts),
+  );
   return {
     fetch: async (request, facts = {}) =>
-      hostHeaderValidationResponse(request, hosts) ??
-      originValidationResponse(request, origins) ??
-      handleRequest(context, request, facts),
+      hostHeaderValidationResponse(request, hosts) ?? answer(normalizeHeaders(request), facts),
     describe(request) {
       const metadata = gate.describe(request);
       return metadata && (hostHeaderValidationResponse(request, hosts) ?? metadata);

@@ -1,3 +1,6 @@
+import type { MessageId } from "../message-ids.ts";
+import { toErrorMessage } from "../messages.ts";
+
 export const isEventStream = ({ headers }: Response): boolean =>
   headers.get("content-type")?.startsWith("text/event-stream") === true;
 
@@ -14,10 +17,16 @@ export const onResponseEnd = (response: Response, onEnd: () => void): Response =
   return new Response(response.body.pipeThrough(watched), response);
 };
 
-/** Returns the response to a request that does not reach a server: a JSON-RPC error without a request id. */
+type ErrorOptions = {
+  code?: number;
+  headers?: Record<string, string>;
+  /** The id of the request; null where it cannot be read, or is added later. */
+  id?: MessageId | null;
+};
+
+/** Returns the response to a request that does not reach a server: a JSON-RPC error. */
 export const createErrorResponse = (
   status: number,
   message: string,
-  { code = -32_000, headers = {} }: { code?: number; headers?: Record<string, string> } = {},
-): Response =>
-  Response.json({ jsonrpc: "2.0", id: null, error: { code, message } }, { status, headers });
+  { code = -32_000, headers = {}, id = null }: ErrorOptions = {},
+): Response => Response.json(toErrorMessage({ id, code, message }), { status, headers });

@@ -2,11 +2,18 @@ import { readRequestBody } from "@modelcontextprotocol/server";
 import type { Vault } from "../../broker/port.ts";
 import { getClientAddress } from "../../kit/client-address.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
+import { randomToken } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Brand, createPageResponse, type Page } from "../../pages/page.ts";
-import { readSignInFields, renderAlert, renderSignInFields } from "../../pages/sign-in-fields.ts";
+import { createRepeats, type Outcome, type Repeats } from "../../pages/repeats.ts";
+import {
+  readSignInFields,
+  renderAlert,
+  renderFormToken,
+  renderSignInFields,
+} from "../../pages/sign-in-fields.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
 import type { ReplayGuard } from "../tools/replay-guard.ts";
 import {
@@ -95,6 +102,7 @@ const offerPage = ({ kind, name, expiresAt }: SecretPage & StoredName): Page => 
         ["Page valid until", formatTime(expiresAt)],
       ])}
       <form method="post">
+        ${renderFormToken(randomToken())}
         <div class="actions"><button class="primary">Show the ${noun}</button></div>
       </form>
       <p class="note">
@@ -115,6 +123,7 @@ const ownKeyPage = ({ expiresAt }: SecretPage, email = "", refusal?: KeyRefusal)
       </p>
       ${renderAlert(message)} ${factList([["Page valid until", formatTime(expiresAt)]])}
       <form method="post">
+        ${renderFormToken(randomToken())}
         ${renderSignInFields({ email, refused: refusal !== undefined })}
         <div class="actions"><button class="primary">Create the API key</button></div>
       </form>
@@ -142,30 +151,33 @@ const secretPage = ({ kind, name }: PageContent, value: string): Page => {
   };
 };
 
+const refused = (page: Page): Outcome => ({ page, isDone: false });
+
 const showStored = async (
   { vault, replayGuard, log }: SecretPageNeeds,
   shown: SecretPage & StoredName,
-  isSubmitted: boolean,
-): Promise<Page> => {
+): Promise<Outcome> => {
   const { id, name, kind, caller, expiresAt } = shown;
   const value = await vault.show(name);
-  if (value === undefined) return gonePage();
-  if (!isSubmitted) return offerPage(shown);
-  if (!(await replayGuard.claim(id, expiresAt))) return gonePage();
+  if (value === undefined || !(await replayGuard.claim(id, expiresAt))) return refused(gonePage());
   await vault.remove(name);
   log.info("secret_page.shown", { kind, caller });
-  return secretPage(shown, value);
+  return { page: secretPage(shown, value), isDone: true };
 };
+
+const offerStored = async (
+  { vault }: SecretPageNeeds,
+  shown: SecretPage & StoredName,
+): Promise<Page> => ((await vault.show(shown.name)) === undefined ? gonePage() : offerPage(shown));
 
 const showOwnKey = async (
   { replayGuard, log }: SecretPageNeeds,
   shown: SecretPage,
-  request: Request,
+  form: URLSearchParams,
   createOwnKey: CreateOwnKey,
-): Promise<Page> => {
+): Promise<Outcome> => {
   const { id, kind, caller, expiresAt } = shown;
-  const body = await readRequestBody(request, MAX_BYTES);
-  const { email, password } = readSignInFields(new URLSearchParams(body.tooLarge ? "" : body.text));
+  const { email, password } = readSignInFields(form);
   let claimed: boolean | undefined;
   const claim = async (): Promise<boolean> => {
     claimed = await replayGuard.claim(id, expiresAt);
@@ -174,19 +186,42 @@ const showOwnKey = async (
   const created = await createOwnKey({ email, password }, { caller, claim });
   if ("apiKey" in created) {
     log.info("secret_page.shown", { kind, caller });
-    return secretPage(shown, created.apiKey.reveal());
+    return { page: secretPage(shown, created.apiKey.reveal()), isDone: true };
   }
-  if (claimed === false) return gonePage();
+  if (claimed === false) return refused(gonePage());
   log.warn("secret_page.refused", { kind, caller });
-  return ownKeyPage(shown, email, created);
+  return refused(ownKeyPage(shown, email, created));
+};
+
+const readFormOf = async (request: Request): Promise<URLSearchParams> => {
+  const body = await readRequestBody(request, MAX_BYTES);
+  return new URLSearchParams(body.tooLarge ? "" : body.text);
+};
+
+const submit = async (
+  needs: SecretPageNeeds,
+  repeats: Repeats,
+  shown: SecretPage,
+  request: Request,
+  createOwnKey: CreateOwnKey | undefined,
+): Promise<Page> => {
+  const form = await readFormOf(request);
+  const { pathname } = new URL(request.url);
+  return repeats.answer(pathname, form, async () => {
+    if (shown.kind !== "own-key") return showStored(needs, shown);
+    if (createOwnKey === undefined) return refused(gonePage());
+    return showOwnKey(needs, shown, form, createOwnKey);
+  });
 };
 
 /**
  * Answers the pages that show a secret once. GET shows a button only, because mail and chat programs fetch links to
- * preview them; the button's POST uses the page up.
+ * preview them; the button's POST uses the page up. The same form sent again, as a double click does, shows it again for
+ * a moment.
  */
 export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPage => {
   const failures = createFailureLimiter(needs.now);
+  const repeats = createRepeats(needs.now);
   const answer = async (request: Request, createOwnKey?: CreateOwnKey): Promise<Page> => {
     const { pathname } = new URL(request.url);
     const part = pathname.slice(pathname.indexOf(SECRETS_PATH) + SECRETS_PATH.length);
@@ -195,10 +230,9 @@ export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPag
       const { retryAfter } = failures.begin(getClientAddress());
       return retryAfter === undefined ? gonePage() : tooManyPage(retryAfter);
     }
-    const isSubmitted = request.method === "POST";
-    if (shown.kind !== "own-key") return showStored(needs, shown, isSubmitted);
-    if (createOwnKey === undefined) return gonePage();
-    return isSubmitted ? showOwnKey(needs, shown, request, createOwnKey) : ownKeyPage(shown);
+    if (request.method === "POST") return submit(needs, repeats, shown, request, createOwnKey);
+    if (shown.kind !== "own-key") return offerStored(needs, shown);
+    return createOwnKey === undefined ? gonePage() : ownKeyPage(shown);
   };
   return async (request, createOwnKey) =>
     METHODS.includes(request.method)

@@ -1,6 +1,7 @@
 import {
   type InitializeRequest,
   isInitializeRequest,
+  isJSONRPCRequest,
   type JSONRPCMessage,
   WebStandardStreamableHTTPServerTransport,
 } from "@modelcontextprotocol/server";
@@ -29,6 +30,8 @@ type Session = {
   transport: WebStandardStreamableHTTPServerTransport;
   /** Exchanges messages with the nodes that have the same session; absent where sessions are not shared. */
   sharing: SharedTransport | undefined;
+  /** The ids of requests in progress: the transport finds the stream of an answer by them. */
+  running: Set<unknown>;
   /** Open requests and streams. A session that has any is not idle. */
   open: number;
   usedAt: number;
@@ -78,6 +81,21 @@ const unavailable = (): Response =>
     headers: { "Retry-After": "1" },
   });
 
+const repeatedId = (): Response =>
+  createErrorResponse(
+    400,
+    "A request with this id is still running; give each request its own id.",
+    {
+      code: -32_600,
+    },
+  );
+
+const listRequestIds = (body: unknown): unknown[] =>
+  [body].flat().flatMap((message) => (isJSONRPCRequest(message) ? [message.id] : []));
+
+const isStreamRequest = ({ method, headers }: Request): boolean =>
+  method === "GET" && headers.get("accept")?.includes("text/event-stream") === true;
+
 const notFound = (): Response => createErrorResponse(404, "Session not found", { code: -32_001 });
 
 /**
@@ -111,11 +129,17 @@ const forward = async (
   request: Request,
   options: { authInfo?: CallerAuthInfo; parsedBody?: unknown },
 ): Promise<Response> => {
+  const ids = listRequestIds(options.parsedBody);
+  if (ids.some((id) => session.running.has(id))) return repeatedId();
+  // The stream of a host that has slept may never end by itself.
+  if (isStreamRequest(request)) session.transport.closeStandaloneSSEStream();
   session.open += 1;
   session.usedAt = now();
+  for (const id of ids) session.running.add(id);
   const release = (): void => {
     session.open -= 1;
     session.usedAt = now();
+    for (const id of ids) session.running.delete(id);
   };
   try {
     return onResponseEnd(await session.transport.handleRequest(request, options), release);
@@ -147,6 +171,7 @@ const createSession = async (
     client,
     transport,
     sharing: own && shareTransport(transport, own),
+    running: new Set(),
     open: 0,
     usedAt: now(),
   };

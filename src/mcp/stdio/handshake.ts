@@ -1,12 +1,7 @@
 import { createServerInfo, type ServerInfo } from "../server-info.ts";
 import type { ServerOptions } from "../server.ts";
-import { isRecord, parseIfJson } from "../../kit/json.ts";
-
-/**
- * Strict checks of the messages that the handshake answers. A message with any other part may be invalid or belong to
- * another protocol version, so it is left to the SDK.
- */
-export type MessageId = string | number;
+import { isRecord } from "../../kit/json.ts";
+import { mayHaveOddId, type MessageId } from "../message-ids.ts";
 
 /** The protocol versions that have an `initialize` request. */
 export const HANDSHAKE_VERSIONS = [
@@ -18,6 +13,10 @@ export const HANDSHAKE_VERSIONS = [
 ];
 const MODERN_VERSION = "2026-07-28";
 
+/**
+ * Strict checks of the messages that the handshake answers. A message with any other part may be invalid or belong to
+ * another protocol version, so it is left to the SDK.
+ */
 type Fields = Record<string, unknown>;
 
 const isText = (value: unknown): value is string => typeof value === "string";
@@ -29,6 +28,7 @@ const withFieldsOnly = (value: unknown, names: readonly string[]): Fields | unde
   isRecord(value) && Object.keys(value).every((name) => names.includes(name)) ? value : undefined;
 
 export const parseMessage = (line: string): Fields | undefined => {
+  if (mayHaveOddId(line)) return undefined;
   try {
     const message = withFieldsOnly(JSON.parse(line), ["jsonrpc", "id", "method", "params"]);
     return message?.["jsonrpc"] === "2.0" ? message : undefined;
@@ -96,36 +96,6 @@ const findModernCapabilities = (params: unknown): object | undefined => {
   return isKnown && isRecord(capabilities) && isCapabilities(capabilities)
     ? capabilities
     : undefined;
-};
-
-const toRefusal = (id: MessageId | null, code: number, message: string): string =>
-  `${JSON.stringify({ jsonrpc: "2.0", id, error: { code, message } })}\n`;
-
-/** Answers a line of more than `maxBytes`, whose id was not read. */
-export const refuseLength = (maxBytes: number): string =>
-  toRefusal(null, -32_600, `The line is longer than ${maxBytes} bytes and was dropped; send less.`);
-
-/** The answer to a line that is not UTF-8: decoding it would silently change the text, for example an account number. */
-export const ENCODING_REFUSAL = toRefusal(
-  null,
-  -32_700,
-  "The line has bytes that are not UTF-8; send it in UTF-8.",
-);
-
-/** Returns the answer to a line that is no message: the SDK drops it, and its sender would wait. */
-export const refuseLine = (line: string): string | undefined => {
-  if (line.trim() === "") return undefined;
-  const value = parseIfJson(line);
-  if (value === undefined) return toRefusal(null, -32_700, "The line is not JSON.");
-  const { jsonrpc, id, method, params } = isRecord(value) ? value : {};
-  const isResponse = isRecord(value) && method === undefined;
-  // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
-  if (isResponse && ("result" in value || "error" in value)) return undefined;
-  const isMessage = jsonrpc === "2.0" && isText(method) && (id === undefined || isId(id));
-  if (isMessage && (params === undefined || isRecord(params))) return undefined;
-  // Notifications have no answer either.
-  if (isMessage && id === undefined) return undefined;
-  return toRefusal(isId(id) ? id : null, -32_600, "The line is not a JSON-RPC 2.0 message.");
 };
 
 /**

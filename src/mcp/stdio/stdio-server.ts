@@ -9,7 +9,7 @@ import {
 import { serveStdio, StdioServerTransport } from "@modelcontextprotocol/server/stdio";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import { createBuildServer, createLocalSubscriptions, type ServerOptions } from "../server.ts";
-import type { MessageId } from "./handshake.ts";
+import { type MessageId, restoreId } from "../message-ids.ts";
 import {
   type SubscriptionContext,
   parseListenUris,
@@ -99,17 +99,32 @@ const sendSettled = (
   };
 };
 
+/** Reports the id of each answer that is sent, and writes ids as the host wrote them. */
+const reportAnswers = (transport: Transport, onAnswered: (id: MessageId) => void): void => {
+  const send = transport.send.bind(transport);
+  transport.send = async (message, options) => {
+    if (!("id" in message) || "method" in message || message.id === undefined) {
+      return send(message, options);
+    }
+    const { id } = message;
+    await send({ ...message, id: restoreId(id) as MessageId }, options);
+    onAnswered(id);
+  };
+};
+
 type Streams = {
   input: Readable;
   output: Writable;
   /** The id of the `initialize` request that was answered already. */
   answered: MessageId | undefined;
+  /** Called after each answer is written. */
+  onAnswered: (id: MessageId) => void;
 };
 
 /** Serves the SDK's server over two streams; calls `onClose` when the host has disconnected. */
 export const serveStreams = (
   serverOptions: ServerOptions,
-  { input, output, answered }: Streams,
+  { input, output, answered, onAnswered }: Streams,
   onClose: () => void,
 ): { close(): Promise<void> } => {
   const { log } = serverOptions;
@@ -117,6 +132,7 @@ export const serveStreams = (
   const build = createBuildServer(serverOptions, subscriptions);
   let server: ReturnType<typeof build> | undefined;
   const transport = new StdioServerTransport(input, output);
+  reportAnswers(transport, onAnswered);
   if (serverOptions.settled !== undefined) sendSettled(transport, serverOptions.settled, log);
   if (answered !== undefined) dropResponse(transport, answered);
   const report = (error: unknown): void => log.debug("mcp.stdio", toErrorFields(error));

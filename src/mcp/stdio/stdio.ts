@@ -1,11 +1,14 @@
 import { isUtf8 } from "node:buffer";
-import { type Readable, type Writable, Transform } from "node:stream";
-import { toErrorFields } from "../../kit/log.ts";
+import type { Readable, Transform, Writable } from "node:stream";
+import { MINUTE } from "../../kit/clock.ts";
+import { toErrorFields, type Log } from "../../kit/log.ts";
+import { waitAtMost } from "../../kit/wait.ts";
 import type { ServerOptions } from "../server.ts";
-import { createHandshake, ENCODING_REFUSAL, refuseLength, refuseLine } from "./handshake.ts";
+import { createHandshake } from "./handshake.ts";
+import { createLineFilter, createPending, withoutMark } from "./lines.ts";
 
 export type StdioServer = {
-  /** Resolves after the host has disconnected or `close` was called; requests in progress are aborted by then. */
+  /** Resolves after the host has disconnected and what it sent is answered, or after `close` was called. */
   closed: Promise<void>;
   close(): Promise<void>;
 };
@@ -16,72 +19,87 @@ const NEWLINE = "\n".charCodeAt(0);
 // Handshakes are small: a longer line belongs to another request.
 const MAX_BYTES = 65_536;
 
-// The SDK's transport ends the connection at more than 10 MiB.
-const MAX_LINE_BYTES = 10 * 1024 * 1024;
-
-const END_EVENTS = ["end", "close"];
-
-type LineChecks = {
-  /** Called for each dropped line of more than `MAX_LINE_BYTES`. */
-  onTooLong: () => void;
-  /** Returns whether a line is passed on. */
-  accept: (line: Buffer) => boolean;
-};
-
-/** Passes on whole lines, those that are short enough and acceptable. */
-const createLineFilter = ({ onTooLong, accept }: LineChecks): Transform => {
-  let parts: Buffer[] = [];
-  let bytes = 0;
-  const add = (part: Buffer): void => {
-    bytes += part.length;
-    if (bytes > MAX_LINE_BYTES) parts = [];
-    else parts.push(part);
-  };
-  return new Transform({
-    transform(chunk: Buffer, _encoding, done) {
-      let from = 0;
-      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
-        add(chunk.subarray(from, at + 1));
-        const line = Buffer.concat(parts);
-        if (bytes > MAX_LINE_BYTES) onTooLong();
-        else if (accept(line)) this.push(line);
-        parts = [];
-        bytes = 0;
-        from = at + 1;
-      }
-      add(chunk.subarray(from));
-      done();
-    },
-  });
-};
+/** Longest time in which requests are answered after the end of the input. */
+const ANSWER_MS = MINUTE;
 
 /** Answers line by line until a line needs the server, then passes on the unread bytes from that line. */
 const answerLines = (
   { input, output }: Streams,
   answer: (line: string) => string | undefined,
   handOver: (unread: Buffer) => void,
-): { stop(): void } => {
+): { stop(): void; end(): void } => {
   let unread = Buffer.alloc(0);
+  let isFirst = true;
   const stop = (): void => {
     input.off("data", read);
   };
-  const end = (): void => {
+  const leave = (): void => {
     stop();
     handOver(unread);
+  };
+  const readLine = (line: Buffer): boolean => {
+    const bytes = isFirst ? withoutMark(line) : line;
+    isFirst = false;
+    // The server refuses a line that is not UTF-8.
+    const text = isUtf8(bytes) ? answer(bytes.toString("utf8")) : undefined;
+    if (text === undefined) leave();
+    else if (text !== "") output.write(text);
+    return text !== undefined;
   };
   const read = (chunk: Buffer): void => {
     unread = Buffer.concat([unread, chunk]);
     for (let at = unread.indexOf(NEWLINE); at !== -1; at = unread.indexOf(NEWLINE)) {
-      const line = unread.subarray(0, at);
-      const text = isUtf8(line) ? answer(line.toString("utf8")) : ENCODING_REFUSAL;
-      if (text === undefined) return end();
-      if (text !== "") output.write(text);
+      if (!readLine(unread.subarray(0, at))) return;
       unread = unread.subarray(at + 1);
     }
-    return unread.length > MAX_BYTES ? end() : undefined;
+    if (unread.length > MAX_BYTES) leave();
   };
   input.on("data", read);
-  return { stop };
+  return {
+    stop,
+    /** Answers the last line, which may have no line end. */
+    end() {
+      if (unread.length > 0) readLine(unread);
+    },
+  };
+};
+
+/** Calls back once after the last byte of the input, or when it is closed without one. */
+const onInputEnd = (input: Readable, act: () => void): void => {
+  let isOver = false;
+  const end = (): void => {
+    if (isOver) return;
+    isOver = true;
+    act();
+  };
+  input.once("end", end);
+  input.once("close", end);
+};
+
+type Pending = ReturnType<typeof createPending>;
+
+/** Creates the stream of the messages that the server gets; the answers to others are written at once. */
+const createMessages = (
+  { log, output }: { log: Log; output: Writable },
+  pending: Pending,
+): Transform =>
+  createLineFilter({
+    onMessage: pending.add,
+    onRefusal(answer, reason) {
+      if (reason === "too_long") log.warn("mcp.line_too_long");
+      output.write(answer);
+    },
+  });
+
+/** Ends the messages after the answers to those that were read. */
+const drain = async (messages: Transform, pending: Pending, onRead: () => void): Promise<void> => {
+  // Ends a last line without a line end; called back when all lines before it have been read.
+  await new Promise((resolve) => {
+    messages.write("\n", resolve);
+  });
+  onRead();
+  await waitAtMost(ANSWER_MS, pending.settled());
+  messages.end();
 };
 
 /**
@@ -96,39 +114,46 @@ export const startStdio = (
   const { log } = serverOptions;
   const { promise: closed, resolve: onClose } = Promise.withResolvers<void>();
   const handshake = createHandshake(serverOptions);
+  const pending = createPending();
+  const ending = new AbortController();
+  const open: ServerOptions["open"] = async (caller) => ({
+    ...(await serverOptions.open(caller)),
+    ending: ending.signal,
+  });
   let server: Promise<{ close(): Promise<void> }> | undefined;
+  let rest: Transform | undefined;
 
-  const serve = async (unread: Buffer): Promise<{ close(): Promise<void> }> => {
-    const rest = createLineFilter({
-      onTooLong() {
-        log.warn("mcp.line_too_long", { maxBytes: MAX_LINE_BYTES });
-        output.write(refuseLength(MAX_LINE_BYTES));
-      },
-      accept(line) {
-        const refusal = isUtf8(line) ? refuseLine(line.toString("utf8")) : ENCODING_REFUSAL;
-        if (refusal !== undefined) output.write(refusal);
-        return refusal === undefined;
-      },
-    });
-    for (const line of handshake.initializationLines()) rest.write(`${line}\n`);
-    rest.write(unread);
-    // Before the import, so that no input is lost while the code is loaded.
-    input.pipe(rest);
-    input.once("close", () => rest.end());
+  const serve = async (messages: Transform): Promise<{ close(): Promise<void> }> => {
     const { serveStreams } = await import("./stdio-server.ts");
     const answered = handshake.initializeId();
-    return serveStreams(serverOptions, { input: rest, output, answered }, onClose);
+    const streams = { input: messages, output, answered, onAnswered: pending.end };
+    return serveStreams({ ...serverOptions, open }, streams, onClose);
   };
 
-  const { stop } = answerLines({ input, output }, handshake.answer, (unread) => {
-    for (const event of END_EVENTS) input.off(event, onClose);
-    server = serve(unread);
+  const handOver = (unread: Buffer): void => {
+    const messages = createMessages({ log, output }, pending);
+    rest = messages;
+    for (const line of handshake.initializationLines()) messages.write(`${line}\n`);
+    messages.write(unread);
+    // Before the import, so that no input is lost while the code is loaded.
+    input.pipe(messages, { end: false });
+    server = serve(messages);
+    // The handshake has answered it.
+    pending.end(handshake.initializeId());
     server.catch((error: unknown) => {
       log.error("mcp.failed", toErrorFields(error));
       onClose();
     });
-  });
-  for (const event of END_EVENTS) input.once(event, onClose);
+  };
+
+  const { stop, end } = answerLines({ input, output }, handshake.answer, handOver);
+  const finish = async (): Promise<void> => {
+    end();
+    if (rest === undefined) return onClose();
+    // The host cannot answer questions any more, and calls wait for its answers.
+    await drain(rest, pending, () => ending.abort());
+  };
+  onInputEnd(input, () => void finish());
   input.on("error", (error) => log.debug("mcp.stdio", toErrorFields(error)));
 
   return {

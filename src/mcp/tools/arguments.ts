@@ -2,6 +2,8 @@ import { z } from "zod";
 import type { Fault, Problem } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import { parseStatusWord } from "../../contract/fields.ts";
+import { normalizeBase64 } from "../../kit/base64.ts";
+import { lowerId } from "../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
@@ -44,6 +46,11 @@ export const parseText = (text: string): unknown => {
   return value === undefined ? text : value;
 };
 
+const isNumber = ({ type }: JsonSchema): boolean =>
+  [type].flat().some((one) => one === "number" || one === "integer");
+
+const NUMERIC = /^-?\d{1,15}(?:\.\d{1,15})?$/;
+
 /** Parses JSON strings and wraps single items: many hosts send objects, lists and numbers as text. */
 const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   const types = [schema.type ?? []].flat();
@@ -54,9 +61,15 @@ const unwrapped = (value: unknown, schema: JsonSchema): unknown => {
   if (typeof value === "string" && (isNested || !isLong)) {
     const inner = parseText(value);
     if (fits(inner, types)) return inner;
+    const trimmed = value.trim();
+    if (isNumber(schema) && NUMERIC.test(trimmed)) return Number(trimmed);
   }
   return types.includes("array") && !isRecord(value) && value !== null ? [value] : value;
 };
+
+/** Reads a text in the forms that hosts write it in: Base64 with line ends, UUIDs in capitals. */
+const readText = (name: string, text: string): string =>
+  name === "base64" ? normalizeBase64(text) : lowerId(name, text);
 
 const NUMBER: JsonSchema = { type: "integer" };
 
@@ -85,7 +98,10 @@ const convert = (
       const field = path === "" ? printable(name) : `${path}.${printable(name)}`;
       const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (isOpen) return [name, child];
-      if (known !== undefined) return [name, convert(child, known, field, options)];
+      if (known !== undefined) {
+        const value = typeof child === "string" ? readText(name, child) : child;
+        return [name, convert(value, known, field, options)];
+      }
       options.onUnknown({ path: field, name, known: Object.keys(properties) });
       return [name, child];
     }),
@@ -94,6 +110,24 @@ const convert = (
 
 // Each costs a search for similar names.
 const MAX_UNKNOWN = 20;
+
+const findArgument = (tool: Tool, name: string): z.ZodType | undefined => {
+  const shape = isOperationTool(tool)
+    ? formOf(tool).own.shape
+    : (tool.insight.input.shape as Record<string, z.ZodType>);
+  return Object.hasOwn(shape, name) ? (shape[name] as z.ZodType) : undefined;
+};
+
+/** Returns arguments without those that are null, where null is no value of its own and the argument is optional. */
+const withoutNulls = (tool: Tool, sent: Values, schema: JsonSchema): Values => {
+  if (!Object.values(sent).includes(null)) return sent;
+  const isLeftOut = ([name, value]: [string, unknown]): boolean =>
+    value === null &&
+    Object.hasOwn(schema.properties ?? {}, name) &&
+    schema.required?.includes(name) !== true &&
+    findArgument(tool, name)?.safeParse(null).success !== true;
+  return Object.fromEntries(Object.entries(sent).filter((entry) => !isLeftOut(entry)));
+};
 
 /** Returns arguments without the JSON strings that hosts wrap values in, and a fault for each unknown name. */
 export const unwrapArguments = (
@@ -105,7 +139,10 @@ export const unwrapArguments = (
   const onUnknown: OnUnknown = (found) => {
     if (unknown.length < MAX_UNKNOWN) unknown.push(createUnknownFault(tool, found));
   };
-  const values = convert(sent, schema, "", { onUnknown, toNumbers: isOperationTool(tool) });
+  const values = convert(withoutNulls(tool, sent, schema), schema, "", {
+    onUnknown,
+    toNumbers: isOperationTool(tool),
+  });
   return { values: values as Values, unknown };
 };
 

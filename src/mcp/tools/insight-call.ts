@@ -47,14 +47,9 @@ const exampleOf = ({ type, enum: values, items, properties = {} }: JsonSchema): 
 
 const HAS_EXAMPLE = /such as|for instance|one of|did you mean|known:|at most/;
 
-/** Says what to send instead of null, or of a number where a text is asked for; undefined for other values. */
-const describeWrongType = (name: string, value: unknown): string | undefined => {
-  if (value === null) {
-    const isPerson = name === "assignee";
-    return isPerson
-      ? "must not be null; unassigned true selects what has no assignee"
-      : "must not be null; leave it out instead";
-  }
+/** Says what is wrong with null, or with a number where a text is asked for; undefined for other values. */
+const describeWrongType = (value: unknown): string | undefined => {
+  if (value === null) return "must not be null";
   return typeof value === "number"
     ? `must be a string, such as ${JSON.stringify(String(value))}`
     : undefined;
@@ -69,7 +64,7 @@ const withExample = (
 ): Fault => {
   const [name = ""] = fault.field.split(/[.[]/, 1);
   const isText = fault.message === "must be a string" || values[name] === null;
-  const instead = isText ? describeWrongType(name, [values[name]].flat()[0]) : undefined;
+  const instead = isText ? describeWrongType([values[name]].flat()[0]) : undefined;
   if (instead !== undefined) return { ...fault, message: instead };
   const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
   if (schema === undefined || HAS_EXAMPLE.test(fault.message)) return fault;

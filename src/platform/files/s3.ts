@@ -16,6 +16,7 @@ import {
 import { Upload } from "@aws-sdk/lib-storage";
 import { SECOND } from "../../kit/clock.ts";
 import { StoreUnavailable } from "../store/port.ts";
+import { toProxyEnv } from "../../kit/proxy.ts";
 import type { S3Location } from "./location.ts";
 import { type FileStore, FileTooLarge, parseKey, type Bytes } from "./port.ts";
 import { openResuming } from "./resuming.ts";
@@ -69,6 +70,11 @@ const unlessMissing = async <T>(act: Promise<T>): Promise<T | undefined> => {
   }
 };
 
+const proxied = () => {
+  const proxyEnv = toProxyEnv();
+  return proxyEnv === undefined ? {} : { proxyEnv };
+};
+
 const createClient = ({ endpoint, region }: S3Location, { connectMs, waitMs }: S3Times): S3Client =>
   new S3Client({
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
@@ -84,8 +90,8 @@ const createClient = ({ endpoint, region }: S3Location, { connectMs, waitMs }: S
       // Also ends a response whose reader pauses; it is continued when the reader does.
       socketTimeout: waitMs,
       // Clients that read slowly hold a connection each, and must not block the others.
-      httpAgent: { keepAlive: true, maxSockets: Infinity },
-      httpsAgent: { keepAlive: true, maxSockets: Infinity },
+      httpAgent: { keepAlive: true, maxSockets: Infinity, ...proxied() },
+      httpsAgent: { keepAlive: true, maxSockets: Infinity, ...proxied() },
     },
   });
 

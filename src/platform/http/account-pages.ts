@@ -1,5 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import { PASSWORD_PAGE } from "../../contract/index.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { randomToken } from "../../kit/ids.ts";
 import { Secret } from "../../kit/secret.ts";
 import { type Html, html } from "../../pages/html.ts";
 import { type Brand, createPageResponse, type Page } from "../../pages/page.ts";
@@ -8,7 +10,8 @@ import {
   renderCurrentPassword,
   renderNewPasswordFields,
 } from "../../pages/password-fields.ts";
-import { renderAlert, renderEmailField } from "../../pages/sign-in-fields.ts";
+import { createRepeats, type Outcome, type Repeats } from "../../pages/repeats.ts";
+import { renderAlert, renderEmailField, renderFormToken } from "../../pages/sign-in-fields.ts";
 import { RESET_PATH, type ResetHolder } from "../reset-tokens.ts";
 import type { Passwords } from "../services/passwords.ts";
 import { collectText } from "./input.ts";
@@ -90,7 +93,7 @@ const renderForm = (
     <p class="lead">${lead}</p>
     ${renderAlert(alert)}
     <form method="post">
-      ${fields} ${renderNewPasswordFields()}
+      ${renderFormToken(randomToken())} ${fields} ${renderNewPasswordFields()}
       <div class="actions"><button class="primary">${button}</button></div>
     </form>
     <p class="note">
@@ -130,51 +133,67 @@ const endedPage = (): Page => ({
     <p>Ask the person who gave it to you for another one.</p>`,
 });
 
+const refused = (page: Page): Outcome => ({ page, isDone: false });
+
 const serveChange = async (
   passwords: Passwords,
+  repeats: Repeats,
   { request, requestId, ip, now }: PageRequest,
 ): Promise<Page> => {
   if (request.method !== "POST") return changeForm("");
   const form = await readForm(request);
   if (form === undefined) return foreignPage();
   const email = (form.get("email") ?? "").trim().slice(0, 254);
-  try {
-    const next = readNext(form);
-    const sent = { email, password: new Secret(form.get("password") ?? ""), next };
-    await passwords.change(sent, { requestId, ip, now, endpoint: CHANGE_PATH });
-    return donePage();
-  } catch (error) {
-    return changeForm(email, toAlert(error));
-  }
+  return repeats.answer(CHANGE_PATH, form, async () => {
+    try {
+      const next = readNext(form);
+      const sent = { email, password: new Secret(form.get("password") ?? ""), next };
+      await passwords.change(sent, { requestId, ip, now, endpoint: CHANGE_PATH });
+      return { page: donePage(), isDone: true };
+    } catch (error) {
+      return refused(changeForm(email, toAlert(error)));
+    }
+  });
 };
 
 const RESET_ROUTE = `${RESET_PATH}{token}`;
 
 const serveReset = async (
   passwords: Passwords,
+  repeats: Repeats,
   { request, token, ip, now }: PageRequest,
 ): Promise<Page> => {
-  const holder = await passwords.findHolder(token, { ip, now });
-  if (holder === undefined) return endedPage();
-  if (request.method !== "POST") return resetForm(holder);
-  const form = await readForm(request);
-  if (form === undefined) return foreignPage();
-  try {
-    const isSet = await passwords.reset(holder, readNext(form), { endpoint: RESET_ROUTE, ip });
-    return isSet ? donePage() : endedPage();
-  } catch (error) {
-    return resetForm(holder, toAlert(error));
+  if (request.method !== "POST") {
+    const holder = await passwords.findHolder(token, { ip, now });
+    return holder === undefined ? endedPage() : resetForm(holder);
   }
+  const form = await readForm(request);
+  return repeats.answer(RESET_PATH + token, form ?? new URLSearchParams(), async () => {
+    const holder = await passwords.findHolder(token, { ip, now });
+    if (holder === undefined) return refused(endedPage());
+    if (form === undefined) return refused(foreignPage());
+    try {
+      const isSet = await passwords.reset(holder, readNext(form), { endpoint: RESET_ROUTE, ip });
+      return { page: isSet ? donePage() : endedPage(), isDone: isSet };
+    } catch (error) {
+      return refused(resetForm(holder, toAlert(error)));
+    }
+  });
 };
 
 /** Creates the pages on which people change their passwords, or set one with a link from an operator. */
-export const createAccountPages = (passwords: Passwords, brand?: Brand): PageRoute[] => [
-  {
-    path: CHANGE_PATH,
-    serve: async (asked) => createPageResponse(await serveChange(passwords, asked), brand),
-  },
-  {
-    path: RESET_ROUTE,
-    serve: async (asked) => createPageResponse(await serveReset(passwords, asked), brand),
-  },
-];
+export const createAccountPages = (passwords: Passwords, brand?: Brand): PageRoute[] => {
+  const repeats = createRepeats(systemClock);
+  return [
+    {
+      path: CHANGE_PATH,
+      serve: async (asked) =>
+        createPageResponse(await serveChange(passwords, repeats, asked), brand),
+    },
+    {
+      path: RESET_ROUTE,
+      serve: async (asked) =>
+        createPageResponse(await serveReset(passwords, repeats, asked), brand),
+    },
+  ];
+};

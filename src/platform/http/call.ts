@@ -1,3 +1,4 @@
+import { findHeader } from "./headers.ts";
 import {
   type Fault,
   Problem,
@@ -60,8 +61,8 @@ export const createCall = (needs: RequestNeeds, context: RequestContext): Call =
     now: context.now,
     ip: context.ip,
     origin: context.origin,
-    ifMatch: request.headers.get("if-match"),
-    ifNoneMatch: request.headers.get("if-none-match"),
+    ifMatch: findHeader(request, "if-match") ?? null,
+    ifNoneMatch: findHeader(request, "if-none-match") ?? null,
     baseUrl: () => needs.baseUrlOf(request, context.incoming),
     db: needs.store.read,
     snapshot: (options) =>

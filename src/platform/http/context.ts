@@ -11,7 +11,7 @@ import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
 import { type Audit, buildEntry, parseTool } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";
-import { requestIdOf } from "./headers.ts";
+import { requestIdOf, findHeader } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { SpoolRest } from "./spool.ts";
@@ -84,7 +84,7 @@ export const getPlatformHeader = (
   { headerWord }: Pick<RequestNeeds, "headerWord">,
   request: Request,
   name: string,
-): string | undefined => request.headers.get(`x-${headerWord}-${name}`) ?? undefined;
+): string | undefined => findHeader(request, `x-${headerWord}-${name}`);
 
 export const createContext = (
   needs: RequestNeeds,

@@ -8,6 +8,17 @@ export const requestIdOf = (request: Request, newId: NewId): string => {
   return sent !== null && REQUEST_ID.test(sent) ? sent : newId();
 };
 
+/** Returns a header's value; undefined for an empty one. The same value that was sent twice counts once. */
+export const findHeader = (
+  { headers }: Pick<Request, "headers">,
+  name: string,
+): string | undefined => {
+  const text = headers.get(name)?.trim() ?? "";
+  if (text === "") return undefined;
+  const [first, ...others] = text.split(",").map((value) => value.trim());
+  return first !== undefined && others.every((value) => value === first) ? first : text;
+};
+
 const SECURITY = {
   "X-Content-Type-Options": "nosniff",
   "Cache-Control": "no-store",

@@ -4,7 +4,8 @@ import { z } from "zod";
 import { Problem, type Fault } from "../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../contract/faults.ts";
 import type { Operation, Raw, Service } from "../../contract/operation.ts";
-import { isUtf8Type } from "../../kit/charset.ts";
+import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
+import { lowerId } from "../../kit/ids.ts";
 import { findExceededLimit, MAX_NUMBER_LENGTH, parseJson } from "../../kit/json.ts";
 import { readAtMost } from "../../kit/read-at-most.ts";
 
@@ -66,11 +67,12 @@ const decodeQuery = (
 ): Record<string, unknown> => {
   const decoded: Record<string, unknown> = Object.create(null);
   for (const name of new Set(search.keys())) {
-    const values = search.getAll(name);
+    const sent = search.getAll(name);
     const field: z.ZodType | undefined = Object.hasOwn(schema.shape, name)
       ? (schema.shape[name] as z.ZodType)
       : undefined;
     const core = field && unwrapSchema(field);
+    const values = core instanceof z.ZodArray ? sent : [...new Set(sent)];
     if (values.includes(""))
       refuse(code, [{ field: name, code: "empty", message: "must not be empty" }]);
     if (core instanceof z.ZodArray) {
@@ -82,6 +84,19 @@ const decodeQuery = (
     }
   }
   return decoded;
+};
+
+// Windows tools write it before a text (RFC 8259, section 8.1).
+const BYTE_ORDER_MARK = /^\uFEFF/;
+
+/** @throws {Problem} unsupported_media_type */
+export const checkEncoding = ({ headers }: Request): void => {
+  if (!isEncoded(headers.get("content-encoding"))) return;
+  throw new Problem(
+    "unsupported_media_type",
+    "Send the body without Content-Encoding; it is not decoded here.",
+    { headers: { "Accept-Encoding": "identity" } },
+  );
 };
 
 const createTooLarge = (most: number): never => {
@@ -96,7 +111,7 @@ export const collectText = async (
   const bytes = (await readAtMost(stream, most)) ?? createTooLarge(most);
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) throw new Problem("invalid_json", "The body is not UTF-8 text.");
-  return bytes.toString("utf8");
+  return bytes.toString("utf8").replace(BYTE_ORDER_MARK, "");
 };
 
 // A fetch Request cannot have the body of a GET, so that body is read from Node's own message.
@@ -141,6 +156,7 @@ export const readBody = async (
   incoming: IncomingMessage | undefined,
 ): Promise<unknown> => {
   if (operation.body === null) return undefined;
+  checkEncoding(request);
   const text = await readText(request, incoming, MAX_BODY_BYTES[operation.service]);
   return parseBody(operation, text, request.headers.get("content-type"));
 };
@@ -148,7 +164,9 @@ export const readBody = async (
 const EMPTY = new Blob([]);
 
 /** Returns the stream of a file body after checking its headers. */
-export const openBody = ({ type, maxBytes }: Raw, { headers, body }: Request) => {
+export const openBody = ({ type, maxBytes }: Raw, request: Request) => {
+  checkEncoding(request);
+  const { headers, body } = request;
   const [sent = ""] = (headers.get("content-type") ?? "").split(";");
   if (sent.trim().toLowerCase() !== type) {
     throw new Problem("invalid_request", `Send the body as ${type}.`, {
@@ -175,13 +193,14 @@ export const parseTarget = (
   { pathname, searchParams: search }: URL,
 ) => {
   const code = createInvalid(operation, "invalid_parameter");
+  const named = Object.entries(params).map(([name, value]) => [name, lowerId(name, value)]);
   // The router keeps such a parameter as it is, which would name another record.
   if (!isDecodable(pathname)) {
     const message = "has a % that begins no UTF-8 character; write %25 for a percent sign";
     refuse(code, [{ field: "path", code: "format", message }]);
   }
   return {
-    params: parse(operation.params, params, code),
+    params: parse(operation.params, Object.fromEntries(named), code),
     query: parse(operation.query, decodeQuery(operation.query, search, code), code),
   };
 };

@@ -26,7 +26,7 @@ import {
   type RequestContext,
   type RequestNeeds,
 } from "./context.ts";
-import { buildCommonHeaders } from "./headers.ts";
+import { buildCommonHeaders, findHeader } from "./headers.ts";
 import { AlreadyDone, type Keyed, keyOf, type StoredAnswer } from "./idempotency.ts";
 import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { buildProblemResponse, toProblem } from "./problem.ts";
@@ -52,7 +52,7 @@ type KeyedService = Exclude<Service, "gateway">;
 type KeyHolder = Principal & { tenantId: string };
 
 const exportKeyIn = ({ request }: RequestContext): string | undefined =>
-  request.headers.get("x-api-key") ?? undefined;
+  findHeader(request, "x-api-key");
 
 const unlessRefused = (error: unknown): undefined => {
   if (!(error instanceof Problem) || error.status !== 401) throw error;
@@ -88,7 +88,7 @@ const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promi
   // A request that the path's tenant refuses is audited in the caller's home tenant.
   context.tenantId = person.homeTenantId;
   context.caller = { ...person, may: NO_PERMISSIONS };
-  context.rateLimitHeaders = await needs.limiter.gateway(person.credentialId, now);
+  context.rateLimitHeaders = await needs.limiter.gateway(person.id, now);
   const wanted = context.params["tenantId"];
   if (wanted === undefined) return;
   context.caller = await person.enter(wanted);
@@ -120,7 +120,7 @@ const readInput = async (context: RequestContext): Promise<RequestContext["input
   if (!operation.lateValidation && operation.raw === null) {
     context.ignored = listIgnoredFields(context.sentBody, body);
   }
-  context.keyed = keyOf(operation, request.headers.get("idempotency-key"), {
+  context.keyed = keyOf(operation, findHeader(request, "idempotency-key") ?? null, {
     tenantId: context.tenantId,
     principal: context.caller?.id ?? "",
     params,

@@ -3,7 +3,8 @@ import type { Span } from "../files/port.ts";
 import type { Claim } from "../files/signed-urls.ts";
 import type { Transfers } from "../services/dispute-attachments/transfers.ts";
 import { type Sending, toResponse } from "./response.ts";
-import { buildCommonHeaders } from "./headers.ts";
+import { checkEncoding } from "./input.ts";
+import { buildCommonHeaders, findHeader } from "./headers.ts";
 
 type Answer = Omit<Sending, "method"> & { requestId: string };
 
@@ -28,7 +29,7 @@ const parseLength = ({ headers }: Request): number | undefined => {
 
 const EMPTY = new Blob([]);
 
-const RANGE = /^bytes=(\d{0,15})-(\d{0,15})$/;
+const RANGE = /^\s{0,9}bytes\s{0,9}=\s{0,9}(\d{0,15})\s{0,9}-\s{0,9}(\d{0,15})\s{0,9}$/i;
 
 /**
  * Returns the bytes that a request asks for with Range (RFC 9110); undefined for the whole file, also for several ranges
@@ -43,7 +44,7 @@ const parseRange = (
 ): Span | undefined => {
   const [, first = "", last = ""] = RANGE.exec(headers.get("range") ?? "") ?? [];
   const isReversed = first !== "" && last !== "" && Number(last) < Number(first);
-  const isOther = (headers.get("if-range") ?? etag) !== etag;
+  const isOther = (findHeader({ headers }, "if-range") ?? etag) !== etag;
   if (method !== "GET" || first + last === "" || isReversed || isOther) return undefined;
   const from = first === "" ? Math.max(0, size - Number(last)) : Number(first);
   const to = first === "" || last === "" ? size : Math.min(size, Number(last) + 1);
@@ -58,6 +59,7 @@ export const transferRoutes = ({ upload, download }: Transfers): TransferRoute[]
     method: "PUT",
     path: "/uploads/{uploadId}",
     async serve(request, id, { requestId, done }) {
+      checkEncoding(request);
       const size = parseLength(request);
       await upload(id, claimIn(new URL(request.url)), {
         size,

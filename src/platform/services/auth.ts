@@ -72,7 +72,9 @@ export const verifyPassword = async (
     user !== undefined &&
     (await isKnownAddress(db, user.id, guard.addressHashes(user.id, ip), now));
   // Other people behind the same address cannot use up the logins of a user who has logged in from it before.
-  const rateLimitHeaders = isKnown ? {} : await limiter.login(ip, now);
+  const rateLimitHeaders = isKnown
+    ? await limiter.knownLogin(user.id, ip, now)
+    : await limiter.login(ip, now);
   const isRight = await guard.attempt(
     { email, ip, isKnown, now },
     async () => (await matchesPassword(password, user?.password_hash)) && tenants.length > 0,

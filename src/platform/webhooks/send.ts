@@ -5,6 +5,7 @@ import type { Socket } from "node:net";
 import { rejectOnAbort } from "../../kit/abort.ts";
 import { SECOND } from "../../kit/clock.ts";
 import { BlockedAddress, type HostNeeds, createPinnedLookup } from "../../kit/network.ts";
+import { connectThrough, findProxy, getProxies } from "../../kit/proxy.ts";
 import { resolveCallback } from "./callback.ts";
 
 /** An HTTP request to a receiver; the body's bytes are the signed ones. */
@@ -40,16 +41,19 @@ const readSome = async (answer: IncomingMessage): Promise<void> => {
 /** Makes one request over a new connection to a checked address; returns the status. */
 const post = async (
   { url, headers, body }: Message,
-  addresses: readonly string[],
+  { addresses, isPublic }: { addresses: readonly string[]; isPublic: boolean },
   signal: AbortSignal,
   at: (stage: Stage) => void,
 ): Promise<number> => {
   const isSecure = url.protocol === "https:";
+  const proxy = isPublic ? findProxy(getProxies(), url) : undefined;
+  const tunnel = proxy && (await connectThrough(proxy, url, addresses, { signal }));
+  if (tunnel !== undefined) at("talking");
   const options = {
     method: "POST",
     headers: { ...headers, "Content-Length": body.length },
-    // A reused connection, or a proxy from the environment, would not be to a checked address.
-    agent: false,
+    // A reused connection would not be to a checked address.
+    ...(tunnel === undefined ? { agent: false } : { createConnection: () => tunnel }),
     lookup: createPinnedLookup(addresses),
     autoSelectFamilyAttemptTimeout: NEXT_ADDRESS_AFTER_MS,
     minVersion: "TLSv1.2",
@@ -92,8 +96,10 @@ export const createSend =
         resolveCallback(message.url, hosts),
         rejectOnAbort(either),
       ]);
+      // Networks that the operator allows are their own, where a proxy is of no use.
+      const isPublic = !addresses.some((address) => hosts.allowed.includes(address));
       enter("connecting");
-      const httpStatus = await post(message, addresses, either, enter);
+      const httpStatus = await post(message, { addresses, isPublic }, either, enter);
       const isDelivered = httpStatus >= 200 && httpStatus < 300;
       return { httpStatus, error: isDelivered ? null : `HTTP_${httpStatus}` };
     } catch (error) {

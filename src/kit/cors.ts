@@ -1,0 +1,50 @@
+import { isLoopback } from "./network.ts";
+
+/** Seconds for which browsers may remember the answer to a preflight. */
+const MAX_AGE = "7200";
+
+/** Names of headers, as `Access-Control-Request-Headers` lists them. */
+const HEADER_NAMES = /^[\w-]+(?:[ \t]*,[ \t]*[\w-]+)*$/;
+
+/** Whether scripts of an origin may call the server. Origins are compared by scheme, name and port. */
+export type OriginCheck = (origin: string, host?: string | null) => boolean;
+
+/**
+ * Creates the check of `Origin`: pages of this machine on any port, pages of the server itself under the name by which
+ * it was called, and the given origins.
+ */
+export const createOriginCheck = (origins: readonly string[]): OriginCheck => {
+  const known = new Set(origins.map((origin) => URL.parse(origin)?.origin ?? origin));
+  return (text, host) => {
+    const url = URL.parse(text);
+    if (url === null || !/^https?:$/.test(url.protocol) || url.origin !== text.toLowerCase()) {
+      return false;
+    }
+    return known.has(url.origin) || isLoopback(url.hostname) || url.host === host?.toLowerCase();
+  };
+};
+
+/** Returns the headers of a response that scripts of the origin may read, with these headers among others. */
+export const toCorsHeaders = (
+  origin: string,
+  exposed: readonly string[],
+): Record<string, string> => ({
+  "Access-Control-Allow-Origin": origin,
+  "Access-Control-Expose-Headers": exposed.join(", "),
+  Vary: "Origin",
+});
+
+/** Returns the headers of the answer to a preflight; `requested` are the headers that the script wants to send. */
+export const toPreflightHeaders = (
+  origin: string,
+  methods: string,
+  requested: string | null | undefined,
+): Record<string, string> => ({
+  "Access-Control-Allow-Origin": origin,
+  "Access-Control-Allow-Methods": methods,
+  ...(requested && HEADER_NAMES.test(requested)
+    ? { "Access-Control-Allow-Headers": requested }
+    : {}),
+  "Access-Control-Max-Age": MAX_AGE,
+  Vary: "Origin, Access-Control-Request-Headers",
+});

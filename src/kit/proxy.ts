@@ -1,0 +1,136 @@
+import { once } from "node:events";
+import { request } from "node:http";
+import { request as requestSecure } from "node:https";
+import { isIP, type Socket } from "node:net";
+import { connect as connectTls, type TLSSocket } from "node:tls";
+import { isLoopback, trimBrackets } from "./network.ts";
+
+/** The proxies of outgoing requests, as the environment names them: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
+export type Proxies = {
+  https: string | undefined;
+  http: string | undefined;
+  /** Hosts that are reached directly, as `NO_PROXY` lists them. Addresses of this machine always are. */
+  none: string;
+};
+
+type Env = Record<string, string | undefined>;
+
+/** Small letters win, as in curl. An empty value counts as unset. */
+const read = (env: Env, name: string): string | undefined =>
+  [env[name.toLowerCase()], env[name]].map((value) => value?.trim()).find((value) => value);
+
+const withScheme = (text: string | undefined): string | undefined =>
+  text === undefined || text.includes("://") ? text : `http://${text}`;
+
+export const readProxies = (env: Env): Proxies => ({
+  https: withScheme(read(env, "HTTPS_PROXY")),
+  http: withScheme(read(env, "HTTP_PROXY")),
+  none: read(env, "NO_PROXY") ?? "",
+});
+
+/** Returns what is wrong with the names of proxies; empty if they can be used. */
+export const findProxyFaults = ({ https, http }: Proxies): string[] =>
+  Object.entries({ HTTPS_PROXY: https, HTTP_PROXY: http }).flatMap(([name, text]) =>
+    text === undefined || /^https?:$/.test(URL.parse(text)?.protocol ?? "")
+      ? []
+      : [`${name} must be an http or https URL, such as http://proxy.example:3128`],
+  );
+
+/** Whether an entry of NO_PROXY covers a host: the name, a domain with or without `.` or `*.` before it, or `*`. */
+const covers = (entry: string, hostname: string, port: string): boolean => {
+  const [, name = "", entryPort] = /^\[?([^\]]*?)\]?(?::(\d{1,5}))?$/.exec(entry) ?? [];
+  if (entryPort !== undefined && entryPort !== port) return false;
+  if (name === "*") return true;
+  const domain = name.replace(/^\*?\./, "");
+  return domain !== "" && (hostname === domain || hostname.endsWith(`.${domain}`));
+};
+
+/** Returns the proxy for requests to a URL; undefined for a direct connection. */
+export const findProxy = ({ https, http, none }: Proxies, url: URL): URL | undefined => {
+  const proxy = url.protocol === "https:" ? https : http;
+  if (proxy === undefined || isLoopback(url.hostname)) return undefined;
+  const port = url.port || (url.protocol === "https:" ? "443" : "80");
+  const hostname = trimBrackets(url.hostname).toLowerCase();
+  const entries = none.toLowerCase().split(/[\s,]/);
+  return entries.some((entry) => entry !== "" && covers(entry, hostname, port))
+    ? undefined
+    : new URL(proxy);
+};
+
+const toAuthorization = ({ username, password }: URL): Record<string, string> => {
+  if (username === "") return {};
+  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+  return { "Proxy-Authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
+};
+
+/** Opens a tunnel through a proxy to an address that was checked: the proxy looks no name up. */
+const openTunnel = async (
+  proxy: URL,
+  address: string,
+  port: number,
+  signal: AbortSignal,
+): Promise<Socket> => {
+  const host = isIP(address) === 6 ? `[${address}]` : address;
+  const connect = (proxy.protocol === "https:" ? requestSecure : request)({
+    hostname: trimBrackets(proxy.hostname),
+    port: proxy.port || (proxy.protocol === "https:" ? 443 : 80),
+    method: "CONNECT",
+    path: `${host}:${port}`,
+    headers: { Host: `${host}:${port}`, ...toAuthorization(proxy) },
+    agent: false,
+    signal,
+  });
+  connect.end();
+  const [response, socket] = (await once(connect, "connect")) as [{ statusCode?: number }, Socket];
+  if (response.statusCode === 200) return socket;
+  socket.destroy();
+  throw new Error(`The proxy ${proxy.host} answered ${response.statusCode} to CONNECT.`);
+};
+
+/**
+ * Opens TLS to the host of a URL at one of its checked addresses, through a proxy. The proxy gets the address and no
+ * name, so that it cannot be led elsewhere than the check allows.
+ */
+export const connectThrough = async (
+  proxy: URL,
+  url: URL,
+  [address = ""]: readonly string[],
+  { signal, ca }: { signal: AbortSignal; ca?: string },
+): Promise<TLSSocket> => {
+  const tunnel = await openTunnel(proxy, address, Number(url.port || 443), signal);
+  const servername = trimBrackets(url.hostname);
+  const socket = connectTls({
+    socket: tunnel,
+    minVersion: "TLSv1.2",
+    ...(isIP(servername) === 0 ? { servername } : {}),
+    ...(ca === undefined ? {} : { ca }),
+  });
+  await once(socket, "secureConnect", { signal });
+  return socket;
+};
+
+const DIRECT: Proxies = { https: undefined, http: undefined, none: "" };
+
+let current = DIRECT;
+
+/** Sets the proxies of this process, once, before its first request. */
+export const setProxies = (proxies: Proxies): void => {
+  current = proxies;
+};
+
+export const getProxies = (): Proxies => current;
+
+/** Returns the proxies in the form that Node.js and undici take; undefined where there are none. */
+export const toProxyEnv = ():
+  | { HTTPS_PROXY?: string; HTTP_PROXY?: string; NO_PROXY: string }
+  | undefined => {
+  const { https, http, none } = current;
+  if (https === undefined && http === undefined) return undefined;
+  return {
+    ...(https === undefined ? {} : { HTTPS_PROXY: https }),
+    ...(http === undefined ? {} : { HTTP_PROXY: http }),
+    NO_PROXY: [none, "localhost", "127.0.0.1", "[::1]", "::1"]
+      .filter((one) => one !== "")
+      .join(","),
+  };
+};

@@ -1,0 +1,132 @@
+/**
+ * Reads the messages of hosts before the SDK does, which drops what it does not understand, so that the sender would wait
+ * for ever. Each message with a readable id is passed on or refused under that id.
+ */
+import { isRecord } from "../kit/json.ts";
+import { type MessageId, restoreId, toMessageId } from "./message-ids.ts";
+
+type Fields = Record<string, unknown>;
+
+/** An answer to a message that is not passed on. */
+export type Refusal = { id: MessageId | null; code: number; message: string };
+
+/** A message for the SDK (the value itself where nothing was repaired), an answer to one that is not passed on, or one that has no answer. */
+export type Reading = { message: Fields } | { refusal: Refusal } | "ignored";
+
+const INVALID_REQUEST = -32_600;
+const INVALID_PARAMS = -32_602;
+
+const MEMBERS = ["jsonrpc", "id", "method", "params", "result", "error"];
+
+/** Deeper values are the arguments of tools, whose schemas say what null means there. */
+const MAX_DEPTH = 8;
+
+/** Returns a value without the members that are null, which typed clients write for absent ones. */
+const withoutNulls = (value: unknown, skip: readonly string[], depth = 0): unknown => {
+  if (!isRecord(value) || depth > MAX_DEPTH) return value;
+  const entries = Object.entries(value).filter(([, member]) => member !== null);
+  return Object.fromEntries(
+    entries.map(([name, member]) => [
+      name,
+      skip.includes(name) ? member : withoutNulls(member, [], depth + 1),
+    ]),
+  );
+};
+
+const hasNull = (value: unknown, depth = 0): boolean =>
+  isRecord(value) &&
+  depth <= MAX_DEPTH &&
+  Object.values(value).some((member) => member === null || hasNull(member, depth + 1));
+
+const describe = (value: unknown): string => {
+  if (value === undefined) return "it is missing";
+  return `it is ${JSON.stringify(value)?.slice(0, 60) ?? typeof value}`;
+};
+
+/** Returns the reason why a request or notification cannot be handled; undefined for a good one. */
+const findFault = ({
+  jsonrpc,
+  method,
+  params,
+}: Fields): [code: number, why: string] | undefined => {
+  if (jsonrpc !== "2.0") {
+    return [INVALID_REQUEST, `The member jsonrpc must be "2.0"; ${describe(jsonrpc)}.`];
+  }
+  if (typeof method !== "string") {
+    return [INVALID_REQUEST, `The member method must be a text; ${describe(method)}.`];
+  }
+  if (params !== undefined && !isRecord(params)) {
+    return [INVALID_PARAMS, `The member params must be an object; ${describe(params)}.`];
+  }
+  return undefined;
+};
+
+const readId = (fields: Fields): MessageId | null | undefined => {
+  if (!("id" in fields)) return undefined;
+  return toMessageId(fields["id"]) ?? null;
+};
+
+const isNotification = ({ id, method }: Fields): boolean =>
+  id === undefined ||
+  (id === null && typeof method === "string" && method.startsWith("notifications/"));
+
+/** Returns the known members of a message, without those that are null. */
+const pickMembers = (value: Fields): Fields => {
+  const isPlain = Object.entries(value).every(
+    ([name, member]) => MEMBERS.includes(name) && (member !== null || name === "id"),
+  );
+  if (isPlain) return value;
+  return Object.fromEntries(
+    MEMBERS.flatMap((name) => {
+      const member = value[name];
+      if (member === undefined || (member === null && name !== "id")) return [];
+      return [[name, member]];
+    }),
+  );
+};
+
+const repairParams = (fields: Fields): Fields => {
+  const { method, params } = fields;
+  if (params === undefined || !hasNull(params)) return fields;
+  // The schema of a tool says whether null is a value.
+  const skip = method === "tools/call" ? ["arguments"] : [];
+  return { ...fields, params: withoutNulls(params, skip) };
+};
+
+/** Reads one parsed message. */
+export const readMessage = (value: unknown): Reading => {
+  if (!isRecord(value)) {
+    const message = `A message must be a JSON object; ${describe(value)}.`;
+    return { refusal: { id: null, code: INVALID_REQUEST, message } };
+  }
+  const fields = pickMembers(value);
+  const id = readId(fields);
+  // Responses are never answered, so that two sides cannot refuse each other's refusals for ever.
+  if (fields["method"] === undefined && ("result" in fields || "error" in fields)) {
+    return { message: fields };
+  }
+  const fault = findFault(fields);
+  if (isNotification(fields)) {
+    const { id: none, ...notification } = fields;
+    const message = none === null ? notification : fields;
+    if (fault === undefined) return { message: repairParams(message) };
+    // Notifications have no answer, but an object that is no message at all has.
+    if (typeof fields["method"] === "string") return "ignored";
+  }
+  if (fault !== undefined) {
+    const [code, message] = fault;
+    return { refusal: { id: id ?? null, code, message } };
+  }
+  if (id === null || id === undefined) {
+    const message = `The member id must be a text or a number; ${describe(fields["id"])}.`;
+    return { refusal: { id: null, code: INVALID_REQUEST, message } };
+  }
+  return { message: repairParams(fields["id"] === id ? fields : { ...fields, id }) };
+};
+
+/** Returns a refusal as a JSON-RPC error response; write it with `JSON.stringify`. */
+export const toErrorMessage = ({ id, code, message }: Refusal): object => ({
+  jsonrpc: "2.0",
+  id: id === null ? null : restoreId(id),
+  error: { code, message },
+});

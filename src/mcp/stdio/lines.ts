@@ -1,0 +1,153 @@
+import { isUtf8 } from "node:buffer";
+import { Transform } from "node:stream";
+import { isRecord } from "../../kit/json.ts";
+import {
+  createIdScanner,
+  mayHaveOddId,
+  type MessageId,
+  parseWithIds,
+  scanId,
+} from "../message-ids.ts";
+import { readMessage, type Reading, toErrorMessage } from "../messages.ts";
+
+const NEWLINE = "\n".charCodeAt(0);
+
+// The SDK's transport ends the connection at more than 10 MiB.
+const MAX_LINE_BYTES = 10 * 1024 * 1024;
+
+const BYTE_ORDER_MARK = Buffer.from("\ufeff");
+
+const PARSE_ERROR = -32_700;
+const INVALID_REQUEST = -32_600;
+
+/** Returns bytes without the byte order mark that Windows tools write before a text. */
+export const withoutMark = (bytes: Buffer): Buffer =>
+  bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK)
+    ? bytes.subarray(BYTE_ORDER_MARK.length)
+    : bytes;
+
+type LineReading = { reading: Reading; text?: string };
+
+const invalid = (id: MessageId | undefined, code: number, message: string): LineReading[] => [
+  { reading: { refusal: { id: id ?? null, code, message } } },
+];
+
+/** Reads the messages in a line: one, or those of a batch. `text`: the line itself, where it can be passed on. */
+const readLine = (line: Buffer): LineReading[] => {
+  // Decoding invalid bytes would silently change the text, for example an account number.
+  if (!isUtf8(line)) {
+    const message = "The line has bytes that are not UTF-8; send it in UTF-8.";
+    return invalid(scanId(line), PARSE_ERROR, message);
+  }
+  const text = line.toString("utf8");
+  if (text.trim() === "") return [];
+  const value = parseWithIds(text);
+  if (value === undefined) return invalid(scanId(line), PARSE_ERROR, "The line is not JSON.");
+  if (!Array.isArray(value)) {
+    const reading = readMessage(value);
+    const isAsSent = reading !== "ignored" && "message" in reading && reading.message === value;
+    return [isAsSent && !mayHaveOddId(text) ? { reading, text } : { reading }];
+  }
+  if (value.length > 0) return value.map((one) => ({ reading: readMessage(one) }));
+  return invalid(undefined, INVALID_REQUEST, "The batch has no messages.");
+};
+
+export type LineEvents = {
+  /** Called for each message that is passed on. */
+  onMessage: (message: Record<string, unknown>) => void;
+  /** Called with the answer to a message that is not passed on. */
+  onRefusal: (answer: string, reason: "too_long" | "invalid") => void;
+};
+
+/**
+ * Passes on the messages of whole lines, one on each line; the last one needs no line end. Messages that the SDK would
+ * drop, and lines of more than 10 MiB, are refused under their ids.
+ */
+export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transform => {
+  let parts: Buffer[] = [];
+  let bytes = 0;
+  let scanner: ReturnType<typeof createIdScanner> | undefined;
+
+  const add = (part: Buffer): void => {
+    bytes += part.length;
+    parts.push(part);
+    if (bytes <= MAX_LINE_BYTES) return;
+    scanner ??= createIdScanner();
+    for (const one of parts) scanner.read(one);
+    parts = [];
+  };
+  const refuse = (id: MessageId | null, code: number, message: string, isTooLong = false): void =>
+    onRefusal(
+      `${JSON.stringify(toErrorMessage({ id, code, message }))}\n`,
+      isTooLong ? "too_long" : "invalid",
+    );
+  const pass = ({ reading, text }: LineReading, push: (line: string) => void): void => {
+    if (reading === "ignored") return;
+    if ("refusal" in reading) {
+      const { id, code, message } = reading.refusal;
+      return refuse(id, code, message);
+    }
+    onMessage(reading.message);
+    push(`${text ?? JSON.stringify(reading.message)}\n`);
+  };
+  const endLine = (push: (line: string) => void): void => {
+    const line = withoutMark(Buffer.concat(parts));
+    const id = scanner?.id() ?? null;
+    const isTooLong = bytes > MAX_LINE_BYTES;
+    parts = [];
+    bytes = 0;
+    scanner = undefined;
+    if (isTooLong) {
+      const message = `The line is longer than ${MAX_LINE_BYTES} bytes and was dropped; send less.`;
+      return refuse(id, INVALID_REQUEST, message, true);
+    }
+    for (const one of readLine(line)) pass(one, push);
+  };
+
+  return new Transform({
+    transform(chunk: Buffer, _encoding, done) {
+      const push = (line: string): void => void this.push(line);
+      let from = 0;
+      for (let at = chunk.indexOf(NEWLINE); at !== -1; at = chunk.indexOf(NEWLINE, from)) {
+        add(chunk.subarray(from, at));
+        endLine(push);
+        from = at + 1;
+      }
+      add(chunk.subarray(from));
+      done();
+    },
+    flush(done) {
+      if (bytes > 0) endLine((line) => this.push(line));
+      done();
+    },
+  });
+};
+
+/** Requests that have no answer yet. */
+export const createPending = () => {
+  const ids = new Set<unknown>();
+  const waiting: (() => void)[] = [];
+  const settle = (): void => {
+    if (ids.size === 0) for (const resolve of waiting.splice(0)) resolve();
+  };
+  const end = (id: unknown): void => {
+    ids.delete(id);
+    settle();
+  };
+  return {
+    end,
+    add({ id, method, params }: Record<string, unknown>): void {
+      // A subscription has no end of its own, and a cancelled request no answer.
+      if (method === "notifications/cancelled" && isRecord(params)) end(params["requestId"]);
+      else if (id !== undefined && method !== undefined && method !== "subscriptions/listen") {
+        ids.add(id);
+      }
+    },
+    /** Resolves when every request has its answer. */
+    settled: (): Promise<void> =>
+      new Promise((resolve) => {
+        waiting.push(resolve);
+        settle();
+      }),
+  };
+};

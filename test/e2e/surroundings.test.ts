@@ -1,0 +1,103 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { openSync } from "node:fs";
+import { mkdtemp, rm } from "node:fs/promises";
+import { connect } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { runCli } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
+
+const ROOT = join(import.meta.dirname, "../..");
+const CLI = join(ROOT, "src/bin/cli.ts");
+
+let folder: string;
+let children: ChildProcess[] = [];
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), "around-"));
+});
+afterEach(async () => {
+  for (const child of children) child.kill("SIGKILL");
+  children = [];
+  await rm(folder, { recursive: true, force: true, maxRetries: 5 });
+});
+
+/** Starts a program whose log goes to `stderr`, and returns the address that it prints. */
+const start = async (command: string, args: string[], stderr: number | "pipe" | "ignore") => {
+  const env = {
+    PATH: process.env["PATH"],
+    RECEIVABLES_DATA: join(folder, "data"),
+    RECEIVABLES_KEYCHAIN: "off",
+    NODE_DISABLE_COMPILE_CACHE: "1",
+    npm_config_cache: join(folder, "npm"),
+  };
+  const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", stderr] });
+  children.push(child);
+  let printed = "";
+  child.stdout?.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+  await expect.poll(() => printed, { timeout: 60_000 }).toContain("baseUrl");
+  const url = /"baseUrl":"([^"]+)"/.exec(printed)?.[1] ?? "";
+  return { child, url };
+};
+
+const isServing = (url: string): Promise<boolean> =>
+  fetch(`${url}/health`).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+
+describe("a server", () => {
+  verifies("HS-06");
+  it.each(["SIGTERM", "SIGKILL"] as const)(
+    "that npm started ends with npm's %s",
+    async (signal) => {
+      const args = ["run", "-s", "cli", "--", "platform", "--port", "0"];
+      const { child, url } = await start("npm", args, "ignore");
+      expect(await isServing(url)).toBe(true);
+      // The search for npm among the ancestors takes a moment.
+      await new Promise((resolve) => {
+        setTimeout(resolve, 1500);
+      });
+      child.kill(signal);
+      await expect.poll(() => isServing(url), { timeout: 20_000 }).toBe(false);
+    },
+  );
+
+  it("answers though its log is on a full disk, or its reader has gone", async () => {
+    const command = [CLI, "platform", "--port", "0"];
+    const full = await start(process.execPath, command, openSync("/dev/full", "w"));
+    for (let times = 0; times < 5; times += 1) expect(await isServing(full.url)).toBe(true);
+    full.child.kill("SIGTERM");
+    const broken = await start(process.execPath, [CLI, "http", "--port", "0"], "pipe");
+    broken.child.stderr?.destroy();
+    for (let times = 0; times < 5; times += 1) expect(await isServing(broken.url)).toBe(true);
+  });
+
+  verifies("HS-04");
+  it("answers probes of HTTP/1.0 without Host", async () => {
+    const { url } = await start(process.execPath, [CLI, "http", "--port", "0"], "ignore");
+    const socket = connect(Number(new URL(url).port), "127.0.0.1");
+    let text = "";
+    socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+    socket.write("GET /health HTTP/1.0\r\n\r\n");
+    await expect.poll(() => text).toMatch(/^HTTP\/1\.[01] 200 /);
+    socket.destroy();
+  });
+});
+
+describe("doctor", () => {
+  verifies("HS-06");
+  it("names the proxy without its password, and a file of authorities that it cannot read", async () => {
+    const { stdout } = await runCli(["doctor", "--json"], {
+      RECEIVABLES_DATA: join(folder, "data"),
+      HTTPS_PROXY: "http://user:canary@proxy.example:3128",
+      NO_PROXY: "corp.example",
+      NODE_EXTRA_CA_CERTS: join(folder, "missing.pem"),
+    });
+    expect(stdout).not.toContain("canary");
+    const { checks } = JSON.parse(stdout) as { checks: { check: string; found: string }[] };
+    const found = (name: string) => checks.find(({ check }) => check === name)?.found;
+    expect(found("proxy")).toMatch(/https through http:\/\/proxy\.example:3128 .*corp\.example/);
+    expect(found("authorities")).toContain("cannot be read");
+  });
+});

@@ -1,0 +1,221 @@
+import { PassThrough } from "node:stream";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { createMcpListener, serve } from "../../src/bin/serve.ts";
+import { createOriginCheck } from "../../src/kit/cors.ts";
+import { createHttpServer } from "../../src/mcp/http/http-server.ts";
+import { startStdio } from "../../src/mcp/stdio/stdio.ts";
+import { ask } from "../support/raw-http.ts";
+import { verifies } from "../support/verifies.ts";
+import { createOptions, OPEN } from "./hosts.ts";
+import { type ScriptedBroker, scriptBroker } from "./script.ts";
+
+let broker: ScriptedBroker;
+let ends: (() => Promise<unknown>)[] = [];
+beforeEach(() => {
+  broker = scriptBroker({ "departments.get": () => ({ departmentId: "d" }) });
+});
+afterEach(async () => {
+  for (const end of ends.toReversed()) await end();
+  ends = [];
+});
+
+const INITIALIZE =
+  '{"jsonrpc":"2.0","id":0,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"h","version":"1"}}}';
+const INITIALIZED = '{"jsonrpc":"2.0","method":"notifications/initialized"}';
+const CALL =
+  '"method":"tools/call","params":{"name":"departments_get","arguments":{"departmentCode":"A"}}';
+
+/** Messages, and the text that the answer to each has; those with `error` are refused. */
+const MESSAGES: [what: string, message: string, answer: string, isRefused?: "error"][] = [
+  ["20 digits", `{"jsonrpc":"2.0","id":12345678901234567890,${CALL}}`, '"id":12345678901234567890'],
+  ["a fraction of zero", `{"jsonrpc":"2.0","id":1.0,${CALL}}`, '"id":1.0'],
+  ["an exponent", `{"jsonrpc":"2.0","id":1e3,${CALL}}`, '"id":1e3'],
+  ["a text", `{"jsonrpc":"2.0","id":"\u2028 7",${CALL}}`, '7"'],
+  ["params null", '{"jsonrpc":"2.0","id":11,"method":"ping","params":null}', '"id":11'],
+  [
+    "a cursor null",
+    '{"jsonrpc":"2.0","id":12,"method":"tools/list","params":{"cursor":null}}',
+    '"id":12',
+  ],
+  [
+    "arguments null",
+    '{"jsonrpc":"2.0","id":13,"method":"tools/call","params":{"name":"departments_list","arguments":null}}',
+    '"id":13',
+  ],
+  ["null results", `{"jsonrpc":"2.0","id":14,"result":null,"error":null,${CALL}}`, '"id":14'],
+  ["a list as params", '{"jsonrpc":"2.0","id":15,"method":"ping","params":[]}', '"id":15', "error"],
+  ["no version", '{"id":16,"method":"ping"}', '"id":16', "error"],
+  ["another version", '{"jsonrpc":"1.0","id":17,"method":"ping"}', '"id":17', "error"],
+  ["no method", '{"jsonrpc":"2.0","id":18,"params":{}}', '"id":18', "error"],
+  ["a number as method", '{"jsonrpc":"2.0","id":19,"method":7}', '"id":19', "error"],
+  ["an unknown method", '{"jsonrpc":"2.0","id":20,"method":"what/ever"}', '"id":20', "error"],
+  ["broken JSON", '{"jsonrpc":"2.0","id":21,"method":"ping","params":{,}}', '"id":21', "error"],
+  ["an object as id", '{"jsonrpc":"2.0","id":{},"method":"ping"}', '"id":null', "error"],
+];
+
+const isUnder = (text: string, id: string): boolean =>
+  [",", "}"].some((end) => text.includes(id + end));
+
+const isError = (text: string): boolean => text.includes('"error":{"code"');
+
+describe("messages over stdio", () => {
+  const open = async () => {
+    const [input, output] = [new PassThrough(), new PassThrough()];
+    const server = startStdio(await createOptions(broker), { input, output });
+    ends.push(() => server.close());
+    let printed = "";
+    output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+    const lines = () => printed.split("\n").slice(0, -1);
+    return { input, server, lines };
+  };
+
+  verifies("HS-05");
+  it("get one answer each, under their ids as written", async () => {
+    const { input, lines } = await open();
+    input.write(`\ufeff${INITIALIZE}\n${INITIALIZED}\n`);
+    for (const [, message] of MESSAGES) input.write(`${message}\n`);
+    await expect.poll(() => lines().length).toBe(MESSAGES.length + 1);
+    for (const [what, , answer, refused] of MESSAGES) {
+      const found = lines().filter((line) => isUnder(line, answer));
+      expect([what, found.length]).toEqual([what, 1]);
+      expect([what, isError(found[0] ?? "")]).toEqual([what, refused === "error"]);
+    }
+  });
+
+  it("get one answer each in a batch, and in a line that is too long", async () => {
+    const { input, lines } = await open();
+    input.write(`${INITIALIZE}\n${INITIALIZED}\n`);
+    input.write(
+      `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"id":2},3,{"jsonrpc":"2.0","id":4,${CALL}}]\n`,
+    );
+    await expect.poll(() => lines().length).toBe(5);
+    input.write(
+      `{"jsonrpc":"2.0","method":"ping","params":{"x":"${"a".repeat(11 * 1024 * 1024)}"},"id":77}\n`,
+    );
+    await expect.poll(() => lines().length).toBe(6);
+    expect(JSON.parse(lines()[5] ?? "")).toMatchObject({ id: 77, error: { code: -32_600 } });
+    const ids = lines().map((line) => (JSON.parse(line) as { id: unknown }).id);
+    expect(ids.filter((id) => [1, 2, 4].includes(Number(id)) && id !== null)).toHaveLength(3);
+  });
+
+  verifies("HS-06");
+  it("are answered after the end of the input, also the last one without a line end", async () => {
+    const { promise: settled, resolve } = Promise.withResolvers<object>();
+    broker = scriptBroker({ "departments.get": () => settled });
+    const { input, server, lines } = await open();
+    input.end(`${INITIALIZE}\n${INITIALIZED}\n{"jsonrpc":"2.0","id":5,${CALL}}`);
+    await expect.poll(() => broker.seen.length).toBe(1);
+    resolve({ departmentId: "d" });
+    await server.closed;
+    expect(lines().map((line) => (JSON.parse(line) as { id: unknown }).id)).toEqual([0, 5]);
+  });
+});
+
+describe("messages over HTTP", () => {
+  const open = async () => {
+    const isOrigin = createOriginCheck(["https://app.example.com"]);
+    const http = createHttpServer(await createOptions(broker), { ...OPEN, isOrigin });
+    const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
+    ends.push(
+      () => served.close(),
+      () => http.close(),
+    );
+    const post = (text: string, headers: Record<string, string> = {}) =>
+      ask(`${served.url}/mcp`, {
+        method: "POST",
+        body: text,
+        headers: {
+          "content-type": "application/json",
+          accept: "application/json, text/event-stream",
+          ...headers,
+        },
+      });
+    const { headers } = await post(INITIALIZE);
+    return { url: `${served.url}/mcp`, post, session: String(headers["mcp-session-id"]) };
+  };
+
+  verifies("HS-05");
+  it("get one answer each, under their ids as written", async () => {
+    const { post, session } = await open();
+    for (const [what, message, answer, refused] of MESSAGES) {
+      const { text } = await post(message, { "mcp-session-id": session });
+      expect([what, text, isUnder(text, answer)]).toEqual([what, text, true]);
+      expect([what, isError(text)]).toEqual([what, refused === "error"]);
+    }
+    const unknown = await post('{"jsonrpc":"2.0","id":"x","method":"ping"}', {
+      "mcp-session-id": "no",
+    });
+    expect([unknown.status, JSON.parse(unknown.text).id]).toEqual([404, "x"]);
+    const batch = await post(
+      `[{"jsonrpc":"2.0","id":1,"method":"ping"},{"id":2},{"jsonrpc":"2.0","id":1,${CALL}}]`,
+      { "mcp-session-id": session },
+    );
+    const ids = (JSON.parse(batch.text) as { id: unknown }[]).map(({ id }) => id);
+    expect(new Set(ids)).toEqual(new Set([1, 2]));
+  });
+
+  verifies("HS-04");
+  it.each([
+    ["accept", "*/*"],
+    ["accept", "Application/JSON;q=0.9, text/*;q=0.5"],
+    ["accept", ""],
+    ["mcp-protocol-version", ""],
+    ["mcp-protocol-version", "2025-06-18, 2025-06-18"],
+    ["origin", ""],
+    ["content-type", 'APPLICATION/JSON; Charset="UTF-8"'],
+    ["content-encoding", "identity"],
+  ])("are accepted with %s: %s", async (name, value) => {
+    const { post, session } = await open();
+    const headers = { "mcp-session-id": `${session}, ${session}`, [name]: value };
+    expect((await post('{"jsonrpc":"2.0","id":3,"method":"ping"}', headers)).status).toBe(200);
+  });
+
+  it.each([
+    ["accept", "application/json;q=0, text/event-stream", 406],
+    ["mcp-protocol-version", "2025-06-18, 1999-01-01", 400],
+    ["content-encoding", "gzip", 415],
+  ])("are refused with %s: %s", async (name, value, status) => {
+    const { post, session } = await open();
+    const headers = { "mcp-session-id": session, [name]: value };
+    const answer = await post('{"jsonrpc":"2.0","id":3,"method":"ping"}', headers);
+    expect(answer.status).toBe(status);
+    if (status === 415) expect(answer.headers["accept-encoding"]).toBe("identity");
+  });
+
+  it("have a new stream in place of a dead one", async () => {
+    const { url, session, post } = await open();
+    const headers = { accept: "text/event-stream", "mcp-session-id": session };
+    const first = await fetch(url, { headers });
+    const second = await fetch(url, { headers });
+    expect([first.status, second.status]).toEqual([200, 200]);
+    expect(await first.text()).toBe("");
+    const ping = await post('{"jsonrpc":"2.0","id":3,"method":"ping"}', {
+      "mcp-session-id": session,
+    });
+    expect(ping.status).toBe(200);
+    await second.body?.cancel();
+  });
+
+  verifies("HS-03");
+  it("come from scripts of accepted origins, which may read session and challenge", async () => {
+    const { url, post } = await open();
+    const origin = "https://app.example.com";
+    const headers = {
+      origin,
+      "access-control-request-method": "POST",
+      "access-control-request-headers": "content-type, mcp-session-id",
+    };
+    const preflight = await fetch(url, { method: "OPTIONS", headers });
+    expect(preflight.status).toBe(204);
+    expect(preflight.headers.get("access-control-allow-origin")).toBe(origin);
+    expect(preflight.headers.get("access-control-allow-headers")).toBe(
+      "content-type, mcp-session-id",
+    );
+    const answer = await post(INITIALIZE, { origin });
+    expect(answer.headers["access-control-allow-origin"]).toBe(origin);
+    expect(answer.headers["access-control-expose-headers"]).toMatch(
+      /Mcp-Session-Id.*WWW-Authenticate/,
+    );
+    expect((await post(INITIALIZE, { origin: "https://app.example.com:444" })).status).toBe(403);
+  });
+});

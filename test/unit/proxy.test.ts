@@ -1,0 +1,96 @@
+import { once } from "node:events";
+import { createServer } from "node:http";
+import { connect, type AddressInfo, type Socket } from "node:net";
+import { afterEach, describe, expect, it } from "vitest";
+import { probe } from "../../src/client/probe.ts";
+import { systemClock } from "../../src/kit/clock.ts";
+import { createNetworks } from "../../src/kit/network.ts";
+import { findProxy, findProxyFaults, readProxies, setProxies } from "../../src/kit/proxy.ts";
+import { createFetchDocument } from "../../src/oauth/documents.ts";
+import { createSend } from "../../src/platform/webhooks/send.ts";
+import { certificateFor, startReceiver } from "../support/receiver.ts";
+import { verifies } from "../support/verifies.ts";
+
+afterEach(() => setProxies(readProxies({})));
+
+/** Starts a proxy that leads each tunnel to one port of this machine. */
+const startProxy = async (port: number) => {
+  const asked: string[] = [];
+  const proxy = createServer((request, response) => {
+    asked.push(String(request.url));
+    response.writeHead(502).end();
+  });
+  proxy.on("connect", (request, socket: Socket) => {
+    asked.push(`CONNECT ${request.url}`);
+    const onward = connect(port, "127.0.0.1", () => {
+      socket.write("HTTP/1.1 200 OK\r\n\r\n");
+      socket.pipe(onward).pipe(socket);
+    });
+    for (const one of [onward, socket]) one.on("error", () => {});
+  });
+  proxy.listen(0, "127.0.0.1");
+  await once(proxy, "listening");
+  const url = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+  setProxies(readProxies({ HTTPS_PROXY: url, HTTP_PROXY: url, NO_PROXY: "direct.example" }));
+  return { asked, close: () => proxy.closeAllConnections() };
+};
+
+describe("the proxy of a request", () => {
+  verifies("HS-06");
+  it.each([
+    ["https://host.example/x", "http://one.example:3128/"],
+    ["http://host.example/x", "http://two.example/"],
+    ["https://localhost:8443/x", undefined],
+    ["http://127.0.0.1/x", undefined],
+    ["https://direct.example/", undefined],
+    ["https://a.direct.example/", undefined],
+    ["https://indirect.example/", "http://one.example:3128/"],
+    ["https://port.example:444/", undefined],
+    ["https://port.example/", "http://one.example:3128/"],
+  ])("to %s is %s", (url, proxy) => {
+    const proxies = readProxies({
+      HTTPS_PROXY: "one.example:3128",
+      http_proxy: "http://two.example",
+      NO_PROXY: ".direct.example, port.example:444",
+    });
+    expect(findProxy(proxies, new URL(url))?.href).toBe(proxy);
+  });
+
+  it("must be an http or https URL", () => {
+    expect(findProxyFaults(readProxies({ HTTPS_PROXY: "socks5://host.example:1" }))).toEqual([
+      expect.stringContaining("HTTPS_PROXY must be"),
+    ]);
+    expect(findProxyFaults(readProxies({ HTTPS_PROXY: "", NO_PROXY: "*" }))).toEqual([]);
+  });
+});
+
+describe("requests through a proxy", () => {
+  verifies("HS-06", "C-28");
+  it("ask it for the platform, and for checked addresses of webhooks and documents", async () => {
+    const certificate = await certificateFor("host.example");
+    const receiver = await startReceiver(certificate);
+    receiver.answering((answer) => answer.writeHead(200).end("{}"));
+    const proxy = await startProxy(receiver.port);
+    const public_ = { resolve: async () => ["93.184.216.34"], allowed: createNetworks([]) };
+    await probe("https://platform.example", { clock: systemClock, timeoutMs: 5000 });
+    expect(proxy.asked.at(-1)).toBe("CONNECT platform.example:443");
+    const fetchDocument = createFetchDocument({ hosts: public_, ca: certificate.cert });
+    expect((await fetchDocument("https://host.example:8443/client.json")).status).toBeLessThan(500);
+    expect(proxy.asked.at(-1)).toBe("CONNECT 93.184.216.34:8443");
+    const message = {
+      url: new URL("https://host.example/x"),
+      headers: {},
+      body: Buffer.from("{}"),
+    };
+    await createSend(public_)(message, new AbortController().signal);
+    expect(proxy.asked.at(-1)).toBe("CONNECT 93.184.216.34:443");
+    const count = proxy.asked.length;
+    const private_ = { ...public_, resolve: async () => ["10.0.0.1"] };
+    expect(await createSend(private_)(message, new AbortController().signal)).toMatchObject({
+      error: "BLOCKED_ADDRESS",
+    });
+    expect(proxy.asked).toHaveLength(count);
+    proxy.close();
+    await receiver.close();
+  });
+});
