@@ -11,7 +11,7 @@ const DAYS = "2026-01-15,2026-02-15,USD";
 
 onEveryStore("credit notes in balances", (at) => {
   verifies("MN-24");
-  it("reduce what is open, in either sign, by import and over REST, also without an invoice", async () => {
+  it("reduce what is open: negative or turned by the map in files, in either sign over REST", async () => {
     await at().tenant("credits");
     const call = await at().exportCaller("credits");
     const summarize = async () => {
@@ -26,8 +26,25 @@ onEveryStore("credit notes in balances", (at) => {
       `CN-3,C1,credit_note,INV-1,${DAYS},50.00,50.00`,
       `CN-4,C1,credit_note,INV-1,${DAYS},-40.00,-40.00`,
     ].join("\n");
-    const { counts } = await importRecords(at(), "credits", "documents", csv);
-    expect(counts).toMatchObject({ written: 4, rejected: 0 });
+    const { counts, rejects } = await importRecords(at(), "credits", "documents", csv);
+    expect(counts).toMatchObject({ written: 2, rejected: 2 });
+    expect(rejects.map(({ line, code }) => [line, code])).toEqual([
+      [3, "sign"],
+      [4, "sign"],
+    ]);
+    expect(await summarize()).toEqual([{ currencyCode: "USD", count: 2, amount: 960 }]);
+    const turned = (column: string) => ({
+      column,
+      signFrom: { column: "document_type", negative: ["credit_note"] },
+    });
+    const map = {
+      ...Object.fromEntries(HEADER.split(",").map((name) => [name, name])),
+      original_denomination: turned("original_denomination"),
+      denomination: turned("denomination"),
+    };
+    const positive = csv.replaceAll("-40.00", "40.00");
+    const again = await importRecords(at(), "credits", "documents", positive, { map });
+    expect(again.counts).toMatchObject({ written: 2, unchanged: 2, rejected: 0 });
     expect(await summarize()).toEqual([{ currencyCode: "USD", count: 4, amount: 610 }]);
     const sent = {
       account_number: "C1",

@@ -156,7 +156,7 @@ onEveryStore("import of disputes that are known", (at) => {
     const rows = [15, 40, 25].map((amount) => ({ ...row, amount }));
     const add = () => importDisputes(at(), "known", csv(...rows));
     expect((await add()).counts).toMatchObject({ written: 3 });
-    const found = await listed(admin, "?DocumentNumber=K-7&SortBy=Amount");
+    const found = await listed(admin, "?DocumentNumber=K-7");
     expect(found.map(({ amount }) => Number(amount)).toSorted((a, b) => a - b)).toEqual([
       15, 25, 40,
     ]);

@@ -76,9 +76,9 @@ onEveryStore("import of documents", (at) => {
   it("accepts types by number, ignores a status, and refuses the same values as the API", async () => {
     const csv = [
       "document_number,account_number,invoice_date,due_date,document_type,applies_to_invoice,denomination",
-      "T-1,A-1,2026-01-31,2026-03-02,3,INV-1,12.5",
+      "T-1,A-1,2026-01-31,2026-03-02,3,INV-1,-12.5",
       "T-2,A-1,2026-01-31,2026-03-02,other,,1",
-      "T-3,A-1,2026-01-31,2026-03-02,credit_note,,1",
+      "T-3,A-1,2026-01-31,2026-03-02,credit_note,,-1",
       "T-4,A-1,2026-02-30,2026-03-02,7,,1.23456",
       ",A-1,2026-01-31,2026-03-02,,,1",
     ].join("\n");

@@ -98,7 +98,7 @@ const takeBack = async (
   if (table === "disputes" && current !== undefined) {
     const id = String(current["id"]);
     if (before === undefined) await removeDispute(tx, tenantId, id);
-    else await updateDispute(tx, tenantId, id, before as Partial<DisputeRow>);
+    else await updateDispute(tx, tenantId, id, before);
   } else if (before === undefined) await removeRecord(tx, place);
   else await putRecord(tx, table, before);
 };

@@ -1,4 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
+import { isOfType } from "../services/documents/rules.ts";
 import type { Fields as Sent } from "../services/ingest/body.ts";
 import { checkDecimals, isCurrency } from "./currencies.ts";
 import { parseDay } from "./dates.ts";
@@ -65,6 +66,17 @@ const checkAmounts = (sent: Sent): Fault[] => {
   return faults;
 };
 
+/** A credit note reduces what is owed, so the amounts of a file are negative; over REST a positive one reduces, too. */
+const checkSigns = (sent: Sent): Fault[] =>
+  !isOfType(sent, "credit_note")
+    ? []
+    : Object.keys(AMOUNTS).flatMap((field): Fault[] => {
+        const amount = sent[field];
+        if (typeof amount !== "number" || amount <= 0) return [];
+        const message = `is ${amount}, but a credit note reduces: write -${amount}, or have the map turn it with "signFrom": {"column": "document_type", "negative": ["credit_note"]}`;
+        return [{ field, code: "sign", message }];
+      });
+
 const hasAmount = (sent: Sent): boolean => {
   for (const name in AMOUNTS) if ((sent[name] ?? null) !== null) return true;
   return false;
@@ -74,7 +86,7 @@ const hasAmount = (sent: Sent): boolean => {
 export const DOCUMENT_RULES = {
   roles,
   prepare(named: Sent) {
-    const faults = checkAmounts(named);
+    const faults = [...checkAmounts(named), ...checkSigns(named)];
     if (!hasAmount(named)) faults.unshift(NO_AMOUNT);
     return { sent: takeDays(named), faults };
   },

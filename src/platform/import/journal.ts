@@ -65,11 +65,11 @@ export const createJournal = (
     beganAt,
     doubts,
     created(table, rows) {
-      for (const row of rows) add(table, undefined, row as Row);
+      for (const row of rows) add(table, undefined, row);
     },
-    changed: (table, before, after) => add(table, before as Row, after as Row),
+    changed: (table, before, after) => add(table, before, after),
     removed(table, before) {
-      add(table, before as Row, before as Row, REMOVED);
+      add(table, before, before, REMOVED);
     },
     doubt: (doubt) => void doubts.push(doubt),
     number: () => number,

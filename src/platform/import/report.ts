@@ -73,8 +73,12 @@ export const createTotals = () => {
     },
     addLeftOut({ line, leftOut }: LeftOut): void {
       if (listed.length < MOST_LISTED) listed.push({ line, ...leftOut });
-      const { amount, currency } = leftOut;
+      const { amount, currency, both } = leftOut;
       if (amount === undefined || currency === undefined) return;
+      if (both !== undefined) {
+        add(currency, "credits", new Big(both.credits));
+        add(currency, "debits", new Big(both.debits));
+      }
       addMovement(currency, new Big(amount));
       add(currency, "leftOut", new Big(amount));
     },

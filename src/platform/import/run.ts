@@ -1,5 +1,5 @@
 import type { Fault } from "../../contract/errors.ts";
-import type { Db, Store } from "../store/port.ts";
+import type { Store } from "../store/port.ts";
 import type { LeftOut } from "./bank/entry.ts";
 import type { Warn } from "./bank/file.ts";
 import { isLeftOut, isPayment, type Item, type PaymentItem } from "./items.ts";

@@ -36,7 +36,7 @@ const complete = (
   );
   if (missing.length === 0) return row;
   const after = { ...row, ...Object.fromEntries(missing), updated_at: now };
-  return after as StoredPayment;
+  return after;
 };
 
 /** Adds what a deposit tells to the payments of the advice that it was joined to. */

@@ -36,7 +36,7 @@ type Type = NonNullable<Parsed["document_type"]>;
 const toTypeName = (type: Type | undefined): StoredDocument["document_type"] =>
   (typeof type === "number" ? DOCUMENT_TYPES[type - 1] : type) ?? "invoice";
 
-const isOfType = ({ document_type: sent }: Fields, name: Type): boolean =>
+export const isOfType = ({ document_type: sent }: Fields, name: Type): boolean =>
   sent === name || (typeof sent === "number" && DOCUMENT_TYPES[sent - 1] === name);
 
 const isCreditOnAccount = (document: Fields): boolean =>
