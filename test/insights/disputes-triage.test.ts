@@ -56,6 +56,7 @@ onEveryStore("disputes_triage", (at) => {
     account_number: `ACC-${toAccount(place + 1)}`,
     invoice_date: "2025-09-01",
     due_date: "2025-10-01",
+    denomination: 100,
   })).filter(({ document_number }) => !MISSING_DOCUMENTS.includes(document_number));
 
   beforeAll(async () => {

@@ -215,7 +215,7 @@ describe("days", () => {
     },
   );
 
-  it("are the written ones, whatever the offset", () => {
+  it("ignore the offset of a timestamp", () => {
     expect(parseDay("2026-06-30T21:15:00-07:00")).toBe("2026-06-30");
     expect(parseDay("2026-07-01T00:15:00+14:00")).toBe("2026-07-01");
     expect(parseDay("2026-06-31")).toBeUndefined();

@@ -25,7 +25,7 @@ const PARTS: Readonly<Record<string, Part>> = {
   A: { source: "(?:AM|PM|am|pm)", isWord: true },
 };
 
-/** What a pattern can consist of, for messages. */
+/** The parts of patterns, for messages. */
 export const PATTERN_PARTS =
   "YYYY or YY, M, MM or MMM, and D or DD; for a time H or HH (h or hh with A), mm, ss and SSS";
 

@@ -132,7 +132,7 @@ const toAmount = (
 const negate = (value: unknown): unknown =>
   typeof value === "number" && value !== 0 ? -value : value;
 
-/** Applies the sign that stands in a column of its own. */
+/** Applies the sign of another column. */
 const applySign = (
   cells: Cells,
   { column, negative, positive }: SignFrom,
@@ -168,7 +168,7 @@ const readSigned = (
   return entry.negate === true ? negate(signed) : signed;
 };
 
-/** Reads an amount that stands in a column for debits or one for credits. */
+/** Reads an amount from a column of debits or one of credits. */
 const readDebitCredit = (
   cells: Cells,
   column: Column,

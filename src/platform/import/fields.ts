@@ -13,14 +13,14 @@ export type FieldSpec = {
   required?: string;
   /** The field with the currency of this amount. */
   currency?: string;
-  /** Which of the marks DR and CR is an amount below zero: in a bank's book a debit, in a ledger of customers a credit. */
+  /** The mark of amounts below zero: debits in a bank's book, credits in a ledger of customers. */
   negativeMark?: "DR" | "CR";
 };
 
 /** The fields of a target; names of nested fields have dots. */
 export type Fields = ReadonlyMap<string, FieldSpec>;
 
-/** What a target knows of its fields beside their schema. */
+/** The meaning of fields that their schema does not have. */
 export type Roles = Readonly<Record<string, Omit<FieldSpec, "kind">>>;
 
 /** Removes the optional, nullable and pipe wrappers of a schema. */

@@ -3,11 +3,11 @@ import type { Line } from "./lines.ts";
 /** The form of a text table: the sign between its cells, and the line of its header, counted from 1. */
 export type Layout = { delimiter: string; header: number };
 
-/** What a map says about the form of a table, and the names of columns that are expected. */
+/** The form of a table as far as a map gives it, and the names of expected columns. */
 export type LayoutOptions = {
   delimiter?: string | undefined;
   header?: number | undefined;
-  /** Names by which the header is recognized where lines stand above it; without them the first line is the header. */
+  /** Names that identify a header below other lines; without them the first line is the header. */
   expected?: ReadonlySet<string> | undefined;
   /** Whether each expected name is a column of the file, because a map names it. */
   isEachExpected?: boolean;

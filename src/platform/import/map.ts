@@ -131,7 +131,7 @@ const splitMembers = (value: Record<string, unknown>, fields: Fields) => {
   };
 };
 
-/** Which member of the map a name is taken for, with the nearest names. */
+/** Creates the fault of a member that is unknown, with the nearest names. */
 const createUnknownFault = (name: string, known: readonly string[]): Fault => {
   const near = offerNames(findNearest(name, known));
   return { field: name, code: "unknown", message: `is none of ${known.join(", ")}${near}` };
@@ -167,7 +167,7 @@ export const parseImportMap = (text: string, fields: Fields): ImportMap => {
   return { ...file, entries, where: conditions, sourceKey: keyColumns };
 };
 
-/** What a map for a bank file says: the codes of records to take as payments and to leave out, and the encoding. */
+/** A map for a bank file: the codes of records to take as payments and to leave out, and the encoding. */
 export type BankMap = Pick<FileOptions, "take" | "leaveOut" | "encoding">;
 
 const BankOptions = FileOptions.pick({ take: true, leaveOut: true, encoding: true }).strict();

@@ -69,7 +69,7 @@ const mapJsonRow = (cells: Cells): Mapped => {
   return { as: "record", record, sourceKey: undefined };
 };
 
-/** Lists the fields to read, those whose currency stands in another field last. */
+/** Lists the fields to read; amounts come last, because their currency is another field. */
 const listColumns = (fields: Fields, map: ImportMap, isTable: boolean): Column[] => {
   const columns = [...map.entries].map(([name, entry]): Column => {
     const spec = fields.get(name) ?? { kind: "other" };

@@ -23,7 +23,7 @@ type RecordFormat = {
 // Every commit waits for the disk, so batches are large.
 const BATCH_ROWS = 2500;
 
-/** What a file of a kind of records has beside the schema of their body. */
+/** The rules of an import file beside the schema of a body. */
 type Rules = {
   roles?: Roles;
   /** Converts the body of a row to what a request would send, and returns the faults that only imports have. */

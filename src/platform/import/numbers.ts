@@ -1,12 +1,12 @@
 import { parseJson } from "../../kit/json.ts";
 import { abbreviate } from "../../contract/payments/value.ts";
 
-/** How the numbers of a file are written. */
+/** The signs in the numbers of a file. */
 export type NumberForm = {
   decimal: "." | ",";
   /** The sign between thousands; "" for none, undefined for any that is not the decimal sign. */
   thousands?: string | undefined;
-  /** How amounts below zero are marked, beside a minus in front. Undefined for a minus behind or parentheses. */
+  /** The mark of amounts below zero, beside a minus in front. Undefined for a minus behind or parentheses. */
   negative?: "minus" | "trailing" | "parentheses" | "DR/CR" | undefined;
 };
 
@@ -16,7 +16,7 @@ export type AmountContext = {
   /** The ISO 4217 code of the row, and its decimals; undefined if the row has no valid code. */
   currency?: string | undefined;
   decimals?: number | undefined;
-  /** Which of the marks DR and CR means an amount below zero. */
+  /** The mark of amounts below zero, if the form has DR and CR. */
   negativeMark?: "DR" | "CR" | undefined;
 };
 
@@ -239,7 +239,7 @@ export const readAmount = (text: string, context: AmountContext): NumberReading 
   return { decimal: isNegative ? `-${decided.decimal}` : decided.decimal };
 };
 
-// What two readings can share begins with one to three digits and has three after its only sign.
+// Text has two readings only if three digits follow its single sign.
 const PLAIN = /^-?(\d+)(?:\.(\d+))?$/;
 
 /** Returns whether text is a plain decimal number that has one reading; the usual case, without further work. */

@@ -9,7 +9,7 @@ import { openWorkbook } from "./xlsx.ts";
 /** The formats of tables with rows of named values. */
 export type TableFormat = "csv" | "ndjson" | "xlsx";
 
-/** Where the rows of a table were found. */
+/** The place of the rows in a file. */
 export type TableLayout = { header: number; delimiter?: string; sheet?: string };
 
 /** An open table; `columns` and `layout` are valid after the first items were read. */
@@ -20,7 +20,7 @@ export type TableReading = {
   items(): AsyncIterable<Item[]>;
 };
 
-/** Opens a table: text as UTF-8, or a workbook. The map, else the fields tell the header where lines stand above it. */
+/** Opens a table: text as UTF-8, or a workbook. A header below other lines is found by the map, else by the fields. */
 export const openTable = (
   format: TableFormat,
   bytes: () => AsyncIterable<Uint8Array>,

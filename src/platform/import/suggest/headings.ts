@@ -1,6 +1,6 @@
 import leven from "leven";
 
-/** What a column can be about, whatever the kind of the records. */
+/** The subjects of columns, for all kinds of records. */
 export type Concept =
   | "paymentId"
   | "reference"
@@ -168,7 +168,7 @@ const ACCENTS = /\p{M}/gu;
 const LONGEST = 80;
 const CODE = /\b([A-Z]{3})\b/;
 
-/** Writes a heading without accents, spaces, signs, and what stands in brackets. */
+/** Removes accents, spaces, signs and text in brackets from a heading. */
 export const simplifyHeading = (heading: string): string =>
   heading
     .slice(0, LONGEST)

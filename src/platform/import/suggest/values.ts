@@ -23,7 +23,7 @@ const PATTERNS: readonly DayPattern[] = [
   ...SPECIAL,
 ].flatMap((day) => TIMES.flatMap((time) => parseDayPattern(`${day}${time}`) ?? []));
 
-/** How the days of a column are written; no patterns for days as `YYYY-MM-DD`. */
+/** The patterns of the days in a column; none for days as `YYYY-MM-DD`. */
 export type DayForms = { isIso: boolean; patterns: readonly DayPattern[] };
 
 /** Returns the forms in which every value is a day; undefined if there is none. */
@@ -61,7 +61,7 @@ export const isSorted = (values: Values, pattern: DayPattern): boolean => {
   );
 };
 
-/** How the numbers of a column are written. */
+/** The forms of the numbers in a column. */
 export type NumberForms = {
   /** Whether every value is a number with a decimal point and without other signs. */
   isPlain: boolean;

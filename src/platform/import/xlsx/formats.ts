@@ -1,4 +1,4 @@
-/** What a number format makes of a number. */
+/** The effect of a number format. */
 export type NumberFormat = {
   kind: "number" | "date" | "time";
   /** The least number of digits, where zeros are shown in front. */
