@@ -1,4 +1,5 @@
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
+import { FILES_SECTIONS } from "./support/requirements/files.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
@@ -14,6 +15,7 @@ export const requirements: readonly Requirement[] = [
   ...BEHAVIOUR_SECTIONS,
   ...OPERATIONS_SECTIONS,
   ...INSIGHT_SECTIONS,
+  ...FILES_SECTIONS,
   ...SECURITY_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),

@@ -15,6 +15,7 @@ const { dispute_notes, dispute_attachments, documents, payments, resolutions, di
 const NOTES = 10;
 const NOTE_CHARACTERS = 400;
 const FILES = 20;
+const FILE_WARNINGS = 3;
 const PAYMENT_ROWS = 20;
 const OTHERS_READ = 200;
 const OPEN = 0;
@@ -79,10 +80,11 @@ export const readFiles = async (
 ): Promise<Shown> => {
   const part = await readPart(context, dispute_attachments.list, { disputeId });
   return showPart(part, (list) =>
-    list.slice(0, FILES).map(({ attachmentId, fileName, status }) => ({
+    list.slice(0, FILES).map(({ attachmentId, fileName, status, warnings = [] }) => ({
       fileName,
       type: fileType(fileName),
       status,
+      ...(warnings.length === 0 ? {} : { warnings: warnings.slice(0, FILE_WARNINGS) }),
       resource: disputeFileUri(disputeId, attachmentId),
     })),
   );

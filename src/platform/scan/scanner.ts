@@ -1,5 +1,5 @@
 import { builtInScanner } from "./built-in.ts";
-import { type ClamdAddress, createClamdScanner } from "./clamd.ts";
+import { type ClamdAddress, createClamdScanner } from "../clamd/clamd.ts";
 import type { Scanner } from "./port.ts";
 
 const CLAMD_PORT = 3310;

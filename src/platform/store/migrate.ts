@@ -25,6 +25,7 @@ import { partitions } from "./migrations/0019-partitions.ts";
 import { plans } from "./migrations/0020-plans.ts";
 import { paymentNames } from "./migrations/0021-payment-names.ts";
 import { disputeNames } from "./migrations/0022-dispute-names.ts";
+import { scanWarnings } from "./migrations/0023-scan-warnings.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -51,6 +52,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0020-plans": plans,
   "0021-payment-names": paymentNames,
   "0022-dispute-names": disputeNames,
+  "0023-scan-warnings": scanWarnings(types),
 });
 
 // The steps' types and keys matter only when they run.

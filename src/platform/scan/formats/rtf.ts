@@ -1,142 +1,110 @@
-import { type Format, mismatch } from "../scan-context.ts";
-import { MAX_SIGNATURE_BYTES, detectMalware, detectPrograms } from "../signatures.ts";
+import { isLocalPath } from "../links.ts";
+import { type Format, mismatch, type ScanContext } from "../scan-context.ts";
+import { detectMalware, detectPrograms, MAX_SIGNATURE_BYTES } from "../signatures.ts";
+import { checkFieldCode } from "./fields.ts";
 
-const HEAD = "{\\rtf";
-const MAX_FIELD_LENGTH = 4096;
-
-/** Optional destinations (`{\*\word`) that only describe text, styles, lists and pictures. */
-const DESTINATIONS = new Set(
-  "generator fldinst panose falt fontemb listtable listpicture listlevel levelmarker liststylename listoverridetable revtbl rsidtbl pgptbl pgp pnseclvl pn pntxta pntxtb latentstyles themedata colorschememapping datastore wgrffmtfilter xmlnstbl mmathPr shppict picprop blipuid bliptag bkmkstart bkmkend expandedcolortbl defchp defpap cs ts company manager category keycode annotation atnid atnauthor atntime atndate atnref userprops ftnsep ftnsepc aftnsep aftnsepc fchars lchars protusertbl ud hl passwordhash".split(
-    " ",
-  ),
-);
-/** Control words that embed an object or load a file. Line ends are removed before the match. */
+const MAX_CODE_LENGTH = 64 * 1024;
+const MAX_DEPTH = 10_000;
+/** Control words that embed an object, or load data or another document. */
 const REFUSED =
-  /\\(?:obj[a-z]*|template|dde[a-z]*|nextfile|filetbl|mailmerge|datafield|bin-?\d+|oleclsid|linkself|htmltag|hlinkbase|docvar)(?![a-z])/i;
-/** The allowed field codes: page numbers, and links to the web, an e-mail address or a bookmark. */
-const FIELD =
-  /^\s*(?:(?:NUM)?PAGES?\b[^"]*$|HYPERLINK\s+(?:\\l\s+)?"?(?:https?:\/\/|mailto:|#)|HYPERLINK\s+\\l\b)/i;
-// oxlint-disable-next-line no-control-regex -- some programs end the file with these
-const SPACE = /^[\s\0\u001a]$/;
-const WORD = /^([a-zA-Z]{1,64})(-?\d{1,10})?/;
+  /^(?:object|objdata|objemb|objlink|objautlink|objsub|objpub|objicemb|objhtml|objocx|objclass|objupdate|oleclsid|linkself|filetbl|nextfile|mmconnectstr|mmconnectstrdata|mmdatasource|mmheadersource|mmodsoudldata|mmodsosrc)$/;
+const TOKEN = /\\([a-z]{1,64})(-?\d{1,10})? ?|\\'([0-9a-f]{2})|\\([^])|([{}])|([^\\{}]+)|\\/gi;
 
-const createCutOffRefusal = () => mismatch("The RTF is cut off or broken.");
-const createActiveRefusal = () =>
-  mismatch("The RTF embeds an object or loads a file. Save it as plain text or PDF instead.");
+type Group = {
+  kind?: "fldinst" | "template";
+  /** The text of a field code or of a template's path. */
+  code: string;
+  /** Optional destinations are no part of the code around them. */
+  isSkipped: boolean;
+};
 
-/** Resolves escapes and removes line ends, as an RTF reader does. */
-const decodeText = (text: string): string =>
-  text
-    .replaceAll(/[\r\n]/g, "")
-    .replaceAll(/\\'([0-9a-fA-F]{2})/g, (_, hex: string) => String.fromCharCode(parseInt(hex, 16)))
-    .replaceAll(/\\([\\{}])/g, "$1");
-
-/** Decodes runs of hexadecimal digits, in which RTF stores pictures, at both alignments. */
-const decodeHexRuns = (text: string): string =>
-  text
-    .replaceAll(/[\r\n\t ]/g, "")
-    .match(/[0-9a-fA-F]{16,}/g)
-    ?.map((digits) => {
-      const odd = digits.slice(1);
-      return `${Buffer.from(digits, "hex").toString("latin1")}\n${Buffer.from(odd, "hex").toString("latin1")}`;
-    })
-    .join("\n") ?? "";
-
-/** Parses groups, control words and field codes piece by piece; an incomplete word waits for the next piece. */
+/** Reads groups, control words and text, and checks fields and templates when their group ends. */
 class RtfReader {
-  depth = 0;
-  #begun = false;
+  readonly #nest: ScanContext;
+  readonly groups: Group[] = [];
   #isStarred = false;
-  /** The depth of the group that holds a field code; 0 outside of one. */
-  #fieldDepth = 0;
-  #field = "";
+  #unicodeSkip = 1;
+  #fallback = 0;
+  #binary = 0;
+  /** The text without control words. */
+  text = "";
 
-  #endField(): void {
-    this.#fieldDepth = 0;
-    if (!FIELD.test(this.#field)) throw createActiveRefusal();
-    this.#field = "";
+  constructor(nest: ScanContext) {
+    this.#nest = nest;
   }
 
-  #text(text: string): void {
-    if (this.#begun && this.depth === 0 && !SPACE.test(text)) {
-      throw mismatch("The RTF has data after its end.");
-    }
-    if (!SPACE.test(text)) this.#isStarred = false;
-    if (this.#fieldDepth === 0) return;
-    this.#field += text;
-    if (this.#field.length > MAX_FIELD_LENGTH) throw createActiveRefusal();
+  #write(text: string): void {
+    const added = text.slice(this.#fallback);
+    this.#fallback = Math.max(0, this.#fallback - text.length);
+    this.text += added;
+    const at = this.groups.findLastIndex(({ kind }) => kind !== undefined);
+    const group = this.groups[at];
+    if (group === undefined || this.groups.slice(at).some(({ isSkipped }) => isSkipped)) return;
+    group.code += added;
+    if (group.code.length > MAX_CODE_LENGTH) throw mismatch("A field is too long to be checked.");
   }
 
-  #word(word: string): void {
-    if (this.depth === 0) throw createCutOffRefusal();
-    if (this.#isStarred && !DESTINATIONS.has(word.toLowerCase()) && !DESTINATIONS.has(word)) {
-      throw createActiveRefusal();
+  #close(): void {
+    const { kind, code = "" } = this.groups.pop() ?? {};
+    if (kind === "fldinst") checkFieldCode(code, this.#nest);
+    if (kind === "template" && !isLocalPath(code.replaceAll("\\\\", "\\"))) {
+      throw mismatch(`The template is loaded from ${code.slice(0, 100)}.`);
     }
+  }
+
+  #word(word: string, parameter: number): void {
+    if (REFUSED.test(word)) throw mismatch(`The file holds an object or other data (\\${word}).`);
+    const group = this.groups.at(-1);
+    if (group !== undefined && (word === "fldinst" || word === "template")) group.kind = word;
+    else if (group !== undefined && this.#isStarred) group.isSkipped = true;
     this.#isStarred = false;
-    if (/^field$/i.test(word) && this.#fieldDepth > 0) throw createActiveRefusal();
-    if (/^fldinst$/i.test(word)) {
-      if (this.#fieldDepth > 0) throw createActiveRefusal();
-      this.#fieldDepth = this.depth;
-    }
+    if (word === "uc") this.#unicodeSkip = parameter;
+    if (word === "bin") this.#binary = Math.max(0, parameter || 0);
+    if (word === "v" && parameter !== 0) this.#nest.warn("HIDDEN_TEXT", "there is hidden text.");
+    if (word !== "u") return;
+    this.#fallback = 0;
+    this.#write(String.fromCharCode(parameter & 0xffff));
+    this.#fallback = this.#unicodeSkip;
   }
 
-  /** Returns the length of the escape in characters, without its backslash. */
-  #escape(rest: string): number {
-    const [whole, word = ""] = WORD.exec(rest) ?? [];
-    if (whole !== undefined) {
-      this.#word(word);
-      return whole.length + (rest[whole.length] === " " ? 1 : 0);
-    }
-    if (rest.startsWith("*")) this.#isStarred = true;
-    // A field code could hide a word in escapes, so each counts as a character that no allowed code has.
-    else if (rest.startsWith("'")) {
-      this.#text("?");
-      return 3;
-    } else this.#text(rest[0] ?? "");
-    return 1;
-  }
-
-  /** Parses text and returns the unparsed rest, which needs the next piece. */
+  /** Reads text, and returns the rest that needs the next piece. */
   read(text: string, isLast: boolean): string {
     const end = isLast ? text.length : text.length - MAX_SIGNATURE_BYTES;
     let at = 0;
     while (at < end) {
-      const char = text[at] ?? "";
-      at += 1;
-      if (char === "\\") at += this.#escape(text.slice(at, at + MAX_SIGNATURE_BYTES));
-      else if (char === "{") {
-        this.#text("");
-        this.depth += 1;
-        this.#begun = true;
-      } else if (char === "}") {
-        if (this.#fieldDepth === this.depth) this.#endField();
-        this.depth -= 1;
-        if (this.depth < 0) throw createCutOffRefusal();
-      } else if (char !== "\r" && char !== "\n") this.#text(char);
+      const skipped = Math.min(this.#binary, text.length - at);
+      this.#binary -= skipped;
+      at += skipped;
+      TOKEN.lastIndex = at;
+      const [whole = "", word, parameter, hex, symbol, brace, plain] = TOKEN.exec(text) ?? [];
+      if (whole === "") break;
+      at += whole.length;
+      if (word !== undefined) this.#word(word.toLowerCase(), Number(parameter));
+      else if (hex !== undefined) this.#write(String.fromCharCode(parseInt(hex, 16)));
+      else if (symbol === "*") this.#isStarred = true;
+      else if (symbol !== undefined) this.#write(/[\\{}]/.test(symbol) ? symbol : " ");
+      else if (plain !== undefined) this.#write(plain.replaceAll(/[\r\n]/g, ""));
+      else if (brace === "{") this.groups.push({ code: "", isSkipped: false });
+      else if (brace === "}") this.#close();
+      if (this.groups.length > MAX_DEPTH) throw mismatch("The RTF nests too deep to be checked.");
     }
     return text.slice(at);
   }
 }
 
-/** Checks that an RTF is one complete group with text and pictures, and neither embeds objects nor loads files. */
-export const checkRtf: Format = async (bytes) => {
-  const head = await bytes.read(0, HEAD.length);
-  if (head.toString("latin1") !== HEAD) throw mismatch("The file does not begin with {\\rtf.");
-  const reader = new RtfReader();
-  let end = "";
+/** Checks an RTF: no objects, and no templates, fields and links that load something from elsewhere. */
+export const checkRtf: Format = async (bytes, nest) => {
+  const head = (await bytes.read(0, 128)).toString("latin1").trimStart();
+  if (!head.startsWith("{\\rt")) throw mismatch("The contents do not match the extension .rtf.");
+  const reader = new RtfReader(nest);
   let rest = "";
   for await (const piece of bytes.pieces()) {
-    const text = piece.toString("latin1");
-    rest = reader.read(rest + text, false);
-    const view = end + text;
-    if (REFUSED.test(view.replaceAll(/[\r\n]/g, ""))) throw createActiveRefusal();
-    for (const seen of [decodeText(view), decodeHexRuns(view)]) {
-      detectMalware(seen);
-      detectPrograms(seen);
-    }
-    // One byte can take four characters as an escape, and line ends may lie between.
-    end = view.slice(-MAX_SIGNATURE_BYTES * 8);
+    rest = reader.read(rest + piece.toString("latin1"), false);
+    detectMalware(reader.text);
+    detectPrograms(reader.text);
+    reader.text = reader.text.slice(-MAX_SIGNATURE_BYTES);
   }
   reader.read(rest, true);
-  if (reader.depth !== 0) throw createCutOffRefusal();
+  detectMalware(reader.text);
+  if (reader.groups.length > 0) nest.warn("DAMAGED_FILE", "the file is cut off or damaged.");
 };

@@ -152,7 +152,7 @@ const Files = ({ files }: { files: Fields[] }) => {
   return (
     <>
       <ul class="plain">
-        {files.map(({ fileName, status, resource }, place) => {
+        {files.map(({ fileName, status, warnings, resource }, place) => {
           const name = plainText(fileName);
           return (
             <li key={place}>
@@ -169,6 +169,11 @@ const Files = ({ files }: { files: Fields[] }) => {
                 name
               )}{" "}
               <span class="meta">{plainText(status)}</span>
+              {listOf(warnings).map(({ message }, at) => (
+                <div key={at} class="meta">
+                  Note: {plainText(message)}
+                </div>
+              ))}
             </li>
           );
         })}
