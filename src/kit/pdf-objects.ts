@@ -1,37 +1,59 @@
 import { inflateSync } from "node:zlib";
 import * as lib from "@cantoo/pdf-lib";
-
-/** Thrown for a PDF that cannot be read whole. */
-export class PdfProblem extends Error {
-  readonly kind: "encrypted" | "limit" | "broken";
-
-  constructor(kind: PdfProblem["kind"], message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
+import { FormatProblem } from "./format-problem.ts";
 
 const MAX_STREAM_BYTES = 64 * 1024 * 1024;
 export const key = (name: string): lib.PDFName => lib.PDFName.of(name);
 
-/** Unpacks a stream, up to a limit. Returns undefined for unknown filters and damaged data. @throws {PdfProblem} */
-export const unpack = (stream: lib.PDFRawStream): Buffer | undefined => {
-  const refusal = new PdfProblem("limit", `A stream unpacks to over ${MAX_STREAM_BYTES} bytes.`);
-  try {
-    if (stream.dict.lookup(key("Filter")) === key("FlateDecode")) {
-      return inflateSync(stream.contents, { maxOutputLength: MAX_STREAM_BYTES });
-    }
-  } catch (error) {
-    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") throw refusal;
+const PIECE_BYTES = 64 * 1024;
+
+const createLimit = (): FormatProblem =>
+  new FormatProblem("limit", `A stream of the PDF unpacks to over ${MAX_STREAM_BYTES} bytes.`);
+
+/** Undoes one filter with the library, in pieces: it would allocate the whole limit at once. */
+const decode = (stream: lib.PDFRawStream): Buffer => {
+  const decoder = lib.decodePDFRawStream(stream);
+  const pieces: Buffer[] = [];
+  for (let total = 0; ;) {
+    const piece = Buffer.from(decoder.getBytes(PIECE_BYTES));
+    if (piece.byteLength === 0) return Buffer.concat(pieces);
+    total += piece.byteLength;
+    if (total > MAX_STREAM_BYTES) throw createLimit();
+    pieces.push(piece);
   }
+};
+
+const inflate = (contents: Uint8Array): Buffer | undefined => {
   try {
-    const bytes = lib.decodePDFRawStream(stream).getBytes(MAX_STREAM_BYTES + 1);
-    if (bytes.length > MAX_STREAM_BYTES) throw refusal;
-    return Buffer.from(bytes);
+    return inflateSync(contents, { maxOutputLength: MAX_STREAM_BYTES });
   } catch (error) {
-    if (error === refusal) throw error;
+    if ((error as { code?: string }).code === "ERR_BUFFER_TOO_LARGE") throw createLimit();
     return undefined;
   }
+};
+
+export const toList = (value: lib.PDFObject | undefined): (lib.PDFObject | undefined)[] =>
+  value instanceof lib.PDFArray ? value.asArray().map((_, at) => value.lookup(at)) : [value];
+
+/** Unpacks a stream, up to a limit. Returns undefined for unknown filters and damaged data. @throws {FormatProblem} */
+export const unpack = ({ dict, contents }: lib.PDFRawStream): Buffer | undefined => {
+  const params = toList(dict.lookup(key("DecodeParms")));
+  let bytes = Buffer.from(contents.buffer, contents.byteOffset, contents.byteLength);
+  for (const [at, filter] of toList(dict.lookup(key("Filter"))).entries()) {
+    if (filter === undefined) continue;
+    const inflated = filter === key("FlateDecode") ? inflate(bytes) : undefined;
+    const step = lib.PDFDict.withContext(dict.context);
+    step.set(key("Filter"), filter);
+    const param = params[at];
+    if (param !== undefined) step.set(key("DecodeParms"), param);
+    try {
+      bytes = inflated ?? decode(lib.PDFRawStream.of(step, bytes));
+    } catch (error) {
+      if (error instanceof FormatProblem) throw error;
+      return undefined;
+    }
+  }
+  return bytes;
 };
 
 const isObjectStream = (object: lib.PDFObject): boolean =>
@@ -56,7 +78,7 @@ class Recorder extends lib.PDFParser {
   /** Object streams, and those of them that the library has read. */
   readonly #packed: lib.PDFRawStream[] = [];
   readonly #read = new Set<lib.PDFObject>();
-  #problem: PdfProblem | undefined;
+  #problem: FormatProblem | undefined;
 
   constructor(bytes: Uint8Array) {
     super(bytes, Infinity, false, false, true);
@@ -78,7 +100,7 @@ class Recorder extends lib.PDFParser {
       this.#packed.push(packed);
       return packed;
     } catch (error) {
-      if (error instanceof PdfProblem) this.#problem = error;
+      if (error instanceof FormatProblem) this.#problem = error;
       throw error;
     }
   }
@@ -95,7 +117,7 @@ class Recorder extends lib.PDFParser {
         await lib.PDFObjectStreamParser.forStream(toPlain(stream, contents)).parseIntoContext();
       } catch {
         const message = "The PDF has packed objects that cannot be read. Print it to a new one.";
-        throw new PdfProblem("broken", message);
+        throw new FormatProblem("broken", message);
       }
     }
     return this.context;
@@ -109,14 +131,14 @@ const decrypt = async (bytes: Buffer): Promise<lib.PDFContext> => {
     return (await lib.PDFDocument.load(bytes, options)).context;
   } catch {
     const message = "The PDF is encrypted and needs a password. Save it without one.";
-    throw new PdfProblem("encrypted", message);
+    throw new FormatProblem("encrypted", message);
   }
 };
 
 /** All objects of a PDF, of all its revisions and object streams. */
 export type PdfObjects = { objects: readonly lib.PDFObject[]; isEncrypted: boolean };
 
-/** Reads every object of a PDF, also a damaged one, and one that opens with the empty password. @throws {PdfProblem} */
+/** Reads every object of a PDF, also a damaged one, and one that opens with the empty password. @throws {FormatProblem} */
 export const readPdfObjects = async (bytes: Buffer): Promise<PdfObjects> => {
   const recorder = new Recorder(bytes);
   const context = await recorder.readAll();

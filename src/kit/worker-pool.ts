@@ -41,7 +41,7 @@ const measureCpu = async (thread: Worker): Promise<number> => {
  * Creates a pool of threads that do one task each, so that the event loop stays free. A thread that exceeds its limits
  * is terminated. An idle thread does not keep the process alive.
  */
-export const createWorkerPool = <Request, Value>(options: WorkerPoolOptions) => {
+export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
   const { name, program, maxMs, maxHeapMib, maxIdleHeapMib } = options;
   const idle: Worker[] = [];
 
@@ -59,7 +59,7 @@ export const createWorkerPool = <Request, Value>(options: WorkerPoolOptions) => 
   };
 
   /** Runs a task. @throws {WorkerLimit} when it takes too long or too much memory */
-  return async (request: Request, transferred: readonly unknown[]): Promise<Value> => {
+  return async (request: unknown, transferred: readonly unknown[]): Promise<Value> => {
     const thread = idle.pop() ?? createThread();
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Value>>();
     const start = performance.now();

@@ -1,24 +1,15 @@
 import { Readable } from "node:stream";
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from "yauzl";
 import type { Bytes } from "./bytes.ts";
+import { FormatProblem } from "./format-problem.ts";
 
 const ENCRYPTED = 0x41;
 const AES = 99;
 const METHODS = [0, 8];
 
-/** Thrown for an archive that cannot be read, or that exceeds its limits. */
-export class ArchiveProblem extends Error {
-  readonly kind: "broken" | "encrypted" | "limit";
-
-  constructor(kind: ArchiveProblem["kind"], message: string) {
-    super(message);
-    this.kind = kind;
-  }
-}
-
 const createBroken = () =>
-  new ArchiveProblem("broken", "The archive is broken, or its index and its contents disagree.");
-const createLimit = (message: string) => new ArchiveProblem("limit", message);
+  new FormatProblem("broken", "The archive is broken, or its index and its contents disagree.");
+const createLimit = (message: string) => new FormatProblem("limit", message);
 
 /** Limits of one archive; the functions count what all archives have together. */
 export type ArchiveLimits = {
@@ -50,7 +41,7 @@ export type ArchiveEntry = {
   isFolder: boolean;
   /** Whether the compression method is known, so that `pieces` can unpack the entry. */
   isReadable: boolean;
-  /** Unpacks the entry as a stream. @throws {ArchiveProblem} */
+  /** Unpacks the entry as a stream. @throws {FormatProblem} */
   pieces(): AsyncGenerator<Buffer>;
 };
 
@@ -61,7 +52,7 @@ const checkEntry = (entry: Entry, { freeBytes, maxRatio }: ArchiveLimits): void 
   const { fileName, compressedSize, uncompressedSize } = entry;
   if ((entry.generalPurposeBitFlag & ENCRYPTED) !== 0 || entry.compressionMethod === AES) {
     const message = `${fileName} is encrypted and cannot be scanned. Make a ZIP without a password.`;
-    throw new ArchiveProblem("encrypted", message);
+    throw new FormatProblem("encrypted", message);
   }
   if (SPECIAL.has((entry.externalFileAttributes >>> 16) & 0xf000)) {
     throw createLimit(`${fileName} is a link or a device, not a file.`);
@@ -119,7 +110,7 @@ const openArchive = async (bytes: Bytes, limits: ArchiveLimits) => {
 /**
  * Returns the entries of a ZIP archive, after its whole index was checked.
  *
- * @throws {ArchiveProblem}
+ * @throws {FormatProblem}
  */
 export const readEntries = async (bytes: Bytes, limits: ArchiveLimits): Promise<ArchiveEntry[]> => {
   const { zip, entries } = await openArchive(bytes, limits).catch((error: unknown) => {

@@ -6,7 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
 import { type ClamdTimes, createClamdScanner } from "../../src/platform/clamd/clamd.ts";
 import type { ScannedFile } from "../../src/platform/scan/port.ts";
-import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { clamdProgram, MARKER, type RunningClamd, startClamd } from "../support/clamd.ts";
 import { listen } from "../support/listen.ts";
 import { GOOD, goodUploads } from "../support/uploads.ts";

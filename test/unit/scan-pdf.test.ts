@@ -54,11 +54,15 @@ describe("check of PDF files", () => {
   });
 
   verifies("C-94");
-  it("refuses PDFs that a library encrypted or attached files to", async () => {
-    expect(
-      await scan("a.pdf", await letter({ ownerPassword: "x", pdfVersion: "1.7" })),
-    ).toMatchObject({
+  it("refuses PDFs that a library encrypted with a password, or attached programs to", async () => {
+    const locked = await letter({ userPassword: "x", pdfVersion: "1.7" });
+    expect(await scan("a.pdf", locked)).toMatchObject({
       failureReasons: [{ code: "ENCRYPTED_ARCHIVE" }],
+    });
+    const restricted = await letter({ ownerPassword: "x", pdfVersion: "1.7" });
+    expect(await scan("a.pdf", restricted)).toMatchObject({
+      status: "Available",
+      warnings: [{ code: "RESTRICTED_FILE" }],
     });
     const document = new PDFDocument();
     document.file(Buffer.from("x"), { name: "a.docm" });

@@ -9,7 +9,7 @@ import type { ScanRequest } from "./worker.ts";
 /** No file keeps a thread busy for longer. */
 const MAX_MS = 9 * SECOND;
 
-const checkInThread = createWorkerPool<ScanRequest, Verdict>({
+const checkInThread = createWorkerPool<Verdict>({
   name: "scan",
   // In the bundle, the worker's file lies next to the other chunks.
   program: new URL(
@@ -44,7 +44,8 @@ export const builtInScanner: Scanner = {
       const type = checkNameAndSize(file);
       const spooled = await spool(readExactly(file));
       try {
-        return await checkInThread({ type, ...spooled }, [spooled.file]);
+        const request: ScanRequest = { type, ...spooled };
+        return await checkInThread(request, [spooled.file]);
       } catch (error) {
         if (!(error instanceof WorkerLimit)) throw error;
         const what = error.exceeded === "time" ? `over ${MAX_MS / SECOND} seconds` : "much memory";

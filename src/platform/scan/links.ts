@@ -1,6 +1,6 @@
 import { findProgramKind } from "./names.ts";
 
-// oxlint-disable-next-line no-control-regex -- programs ignore these characters in addresses
+// Programs ignore these characters in addresses.
 const IGNORED = /[\0- \u007f-\u00a0\u200b-\u200f\u2028\u2029\ufeff]/g;
 const WEB = /^(?:https?|mailto|tel):/i;
 const SCHEME = /^[a-z][a-z0-9+.-]{0,63}:/i;
@@ -34,8 +34,6 @@ export const isLocalPath = (target: string): boolean =>
     return (isFile || !SCHEME.test(text)) && !SERVER.test(path);
   });
 
-const WEB_ONLY = /^https:/i;
-
 /** Returns whether a target is on the web, over https. */
 export const isSecureWebLink = (target: string): boolean =>
-  both(target).every((text) => WEB_ONLY.test(text));
+  both(target).every((text) => /^https:/i.test(text));

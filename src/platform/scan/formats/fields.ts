@@ -1,4 +1,4 @@
-import { isLocalPath, isSecureWebLink, isWebLink } from "../links.ts";
+import { isSecureWebLink, isWebLink } from "../links.ts";
 import { mismatch, type ScanContext } from "../scan-context.ts";
 
 const QUOTED = /"[^"]{0,5000}"/g;
@@ -72,9 +72,4 @@ export const checkFormula = (formula: string, nest: ScanContext): void => {
   }
   if (NETWORK.test(formula))
     nest.warn("NETWORK_FORMULA", `a formula reads from the network: ${shown}`);
-};
-
-/** Checks where a picture of a drawing is loaded from. @throws {Refusal} for pictures from elsewhere */
-export const checkPicture = (target: string): void => {
-  if (!isLocalPath(target)) throw mismatch(`A picture is loaded from ${target.slice(0, 100)}.`);
 };

@@ -5,14 +5,8 @@ import { type MimeNode, type SplitterChunk, Splitter } from "@zone-eu/mailsplit"
 import { type Bytes, fromBuffer } from "../../../kit/bytes.ts";
 import { checkContained, checkContainedName, createPageRefusal } from "../contained.ts";
 import { isWebPageName } from "../names.ts";
-import {
-  checkPart,
-  deepen,
-  type Format,
-  mismatch,
-  parseOrRefuse,
-  type ScanContext,
-} from "../scan-context.ts";
+import { checkPart, deepen, mismatch, parseOrRefuse } from "../scan-context.ts";
+import type { Format, ScanContext } from "../scan-context.ts";
 import { detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
 
 const MAX_MAILS = 5;
@@ -92,9 +86,7 @@ const inspectPart = async (
   if (node.multipart) return checkBody(bytes, nest);
   const isPage = /^(?:text\/html|application\/xhtml)/.test(contentType);
   const isNamed = isAttachment || names.length > 0;
-  if ((isPage && isNamed) || names.some(isWebPageName)) {
-    throw createPageRefusal();
-  }
+  if ((isPage && isNamed) || names.some(isWebPageName)) throw createPageRefusal();
   for (const name of names) checkContainedName(name);
   if (!ENCODINGS.has(node.encoding || "")) {
     return nest.warn("UNREADABLE_PART", `not checked, because of its encoding ${node.encoding}.`);

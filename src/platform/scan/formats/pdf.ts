@@ -1,7 +1,7 @@
 import * as lib from "@cantoo/pdf-lib";
 import { fileTypeFromBuffer } from "file-type";
 import { fromBuffer } from "../../../kit/bytes.ts";
-import { key, readPdfObjects, unpack } from "../../../kit/pdf-objects.ts";
+import { key, readPdfObjects, toList, unpack } from "../../../kit/pdf-objects.ts";
 import { checkContained, checkContainedName } from "../contained.ts";
 import { isSecureWebLink, isWebLink } from "../links.ts";
 import { checkPart, type Format, MIB, mismatch, parseOrRefuse } from "../scan-context.ts";
@@ -19,8 +19,6 @@ const toText = (value: Value): string | undefined => {
   }
 };
 const toWord = (value: Value): string => (value instanceof lib.PDFName ? value.decodeText() : "");
-const toList = (value: Value): Value[] =>
-  value instanceof lib.PDFArray ? value.asArray().map((_, at) => value.lookup(at)) : [value];
 const toContent = (value: Value): string | undefined =>
   value instanceof lib.PDFRawStream ? unpack(value)?.toString("latin1") : toText(value);
 

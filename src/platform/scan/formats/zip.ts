@@ -1,15 +1,8 @@
 import type { ArchiveEntry } from "../../../kit/zip.ts";
 import { withSpooledFile } from "../../../kit/bytes.ts";
 import { checkContained, checkContainedName } from "../contained.ts";
-import {
-  checkPart,
-  deepen,
-  type Format,
-  mismatch,
-  parseOrRefuse,
-  readArchive,
-  type ScanContext,
-} from "../scan-context.ts";
+import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";
+import type { Format, ScanContext } from "../scan-context.ts";
 import { detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
 import { checkPackage, isPackage } from "./office.ts";
 
@@ -44,9 +37,7 @@ export const checkZip: Format = async (bytes, outer) => {
   }
   const isDocument = entries.some(({ name }) => name === OPEN_DOCUMENT);
   // The parts of an OpenDocument file are XML of its own kinds.
-  const nest = isDocument
-    ? { ...outer, warn: () => {} }
-    : deepen(outer, "archives", MAX_ARCHIVES);
+  const nest = isDocument ? { ...outer, warn: () => {} } : deepen(outer, "archives", MAX_ARCHIVES);
   for (const entry of entries) {
     // One at a time bounds the space on disk.
     await checkPart(entry.name, nest, async (inner) => {
