@@ -64,11 +64,12 @@ export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Value>>();
     const start = performance.now();
     const spent = await measureCpu(thread);
+    const checkCpu = async (): Promise<void> => {
+      if ((await measureCpu(thread)) - spent > maxMs) reject(new WorkerLimit("time"));
+    };
     const timer = setInterval(() => {
       if (performance.now() - start > 4 * maxMs) reject(new WorkerLimit("time"));
-      void measureCpu(thread).then((ms) => {
-        if (ms - spent > maxMs) reject(new WorkerLimit("time"));
-      });
+      void checkCpu();
     }, POLL_MS);
     const fail = (error: Error & { code?: string }): void =>
       reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? new WorkerLimit("memory") : error);

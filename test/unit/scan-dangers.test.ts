@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { dangers, harmless } from "../support/uploads/dangers.ts";
+import { dangers } from "../support/uploads/dangers.ts";
+import { harmless } from "../support/uploads/harmless.ts";
 import { scan } from "../support/uploads/scan.ts";
 import { verifies } from "../support/verifies.ts";
 

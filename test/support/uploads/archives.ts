@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../../src/platform/scan/port.ts";
-import { docx, mail, program, text, wholePdf, xlsx } from "./samples.ts";
+import { docx, mail, program, text } from "./samples.ts";
 import { type HostileUpload, rejected } from "./upload.ts";
 import { zip } from "./zip.ts";
 
@@ -21,18 +21,6 @@ const compound = Buffer.concat([
   Buffer.alloc(1016),
   Buffer.from("EncryptedPackage", "utf16le"),
   Buffer.alloc(512),
-]);
-
-// Each of a thousand parts holds the beginnings of all that follow, and a tail that unpacks to nothing.
-const begun = Buffer.from("stream\n\x78\x9c", "latin1");
-const block = Buffer.from([0, begun.byteLength, 0, 255 - begun.byteLength, 255]);
-const nothing = Buffer.from([0, 0, 0, 255, 255]);
-const overlappingPdf = Buffer.concat([
-  wholePdf(),
-  ...Array.from({ length: 1000 }, () => Buffer.concat([begun, block])),
-  begun,
-  ...Array.from({ length: MIB / 5 }, () => nothing),
-  Buffer.from("%%EOF"),
 ]);
 
 // The second entry's data is the first one's, so that a small file unpacks to much.
@@ -124,12 +112,6 @@ function letters(depth: number): Buffer {
   return mail(
     depth === 0 ? { name: "a.txt", data: text() } : { name: "a.eml", data: letters(depth - 1) },
   );
-}
-
-function deep(depth: number): Buffer {
-  return depth === 0
-    ? xlsx()
-    : docx([{ name: `word/embeddings/a.${depth === 1 ? "xlsx" : "docx"}`, data: deep(depth - 1) }]);
 }
 
 export const archiveUploads: readonly HostileUpload[] = KINDS.map((kind) => rejected(...kind));

@@ -1,5 +1,4 @@
-import { deflateSync } from "node:zlib";
-import { docx, jpeg, mail, pdfStream, program, rtf, text, wholePdf, xlsx } from "./samples.ts";
+import { docx, mail, pdfStream, program, rtf, text, wholePdf, xlsx } from "./samples.ts";
 import { type HostileUpload, rejected } from "./upload.ts";
 import { zip, type ZipEntry } from "./zip.ts";
 
@@ -9,21 +8,21 @@ const COMPOUND = Buffer.concat([Buffer.from("d0cf11e0a1b11ae1", "hex"), Buffer.a
 const utf16 = (xml: string): Buffer => Buffer.from(`\uFEFF${xml}`, "utf16le");
 
 /** A relationship of the document, with this prefix on its elements. */
-const related = (type: string, target: string, prefix = "", mode = "External"): ZipEntry => {
+export const related = (type: string, target: string, prefix = "", mode = "External"): ZipEntry => {
   const [element, root] = [`${prefix}Relationship`, `${prefix}Relationships`];
   const namespace = `xmlns${prefix === "" ? "" : `:${prefix.slice(0, -1)}`}="r"`;
   const data = `<${root} ${namespace}><${element} Id="r9" TargetMode="${mode}" Type="${OFFICE}/${type}" Target="${target}"/></${root}>`;
   return { name: "word/_rels/document.xml.rels", data };
 };
 
-const code = (instruction: string, prefix = "w"): string =>
+export const code = (instruction: string, prefix = "w"): string =>
   `<x xmlns:${prefix}="w"><${prefix}:instrText>${instruction}</${prefix}:instrText></x>`;
-const part = (data: string | Buffer): Buffer => docx([{ name: "word/header1.xml", data }]);
-const sheet = (formula: string): Buffer =>
+export const part = (data: string | Buffer): Buffer => docx([{ name: "word/header1.xml", data }]);
+export const sheet = (formula: string): Buffer =>
   xlsx([
     { name: "xl/worksheets/sheet1.xml", data: `<s:a xmlns:s="s"><s:f>${formula}</s:f></s:a>` },
   ]);
-const simple = (instruction: string): string =>
+export const simple = (instruction: string): string =>
   `<a:fldSimple xmlns:a="w" a:instr="${instruction}"/>`;
 
 const OFFICE_FILES: readonly [string, Buffer][] = [
@@ -96,7 +95,7 @@ const packed = (object: string, keys = "/Type /ObjStm /N 1 /First 4 "): Buffer =
   wholePdf(pdfStream(`9 0 ${object}`, true, keys));
 const hex = (name: string): string =>
   [...name].map((letter) => `#${letter.charCodeAt(0).toString(16)}`).join("");
-const attached = (name: string, content: string): Buffer =>
+export const attached = (name: string, content: string): Buffer =>
   wholePdf(
     `<< /Type /Filespec /F (${name}) /UF (${name}) /EF << /F 6 0 R >> >>`,
     pdfStream(content, true, "/Type /EmbeddedFile "),
@@ -145,7 +144,7 @@ const PDFS: readonly [string, Buffer][] = [
   ["a web page before it", Buffer.concat([Buffer.from("<html><script>1</script>\n"), wholePdf()])],
 ];
 
-const note = { name: "a.txt", data: text() };
+export const note = { name: "a.txt", data: text() };
 const inside = (name: string, data: Buffer | string = text()): Buffer =>
   zip([note, { name, data }]);
 const listed = zip([note]);
@@ -198,7 +197,7 @@ const ARCHIVES: readonly [string, Buffer][] = [
   ],
 ];
 
-const disposed = (type: string, disposition: string, body: string): Buffer =>
+export const disposed = (type: string, disposition: string, body: string): Buffer =>
   Buffer.from(
     `From: a@example.com\r\nSubject: s\r\nContent-Type: multipart/mixed; boundary=b\r\n\r\n--b\r\nContent-Type: ${type}\r\nContent-Disposition: ${disposition}\r\n\r\n${body}\r\n--b--\r\n`,
   );
@@ -247,202 +246,4 @@ export const dangers: readonly HostileUpload[] = [
   ...files("a PDF", ".pdf", PDFS),
   ...files("a ZIP", ".zip", ARCHIVES),
   ...files("a mail", ".eml", MAILS),
-];
-
-const chart = `<Default Extension="bin" ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/><Default Extension="odttf" ContentType="application/vnd.openxmlformats-officedocument.obfuscatedFont"/>`;
-const invoice =
-  '<?xml version="1.0"?><rsm:Invoice xmlns:rsm="urn:x"><ds:Object xmlns:ds="d"/></rsm:Invoice>';
-const flate = (content: string): string => {
-  const data = deflateSync(Buffer.from(content)).toString("latin1");
-  return `<< /Length ${data.length} /Filter 6 0 R >>\nstream\n${data}\nendstream`;
-};
-
-/** Unusual but harmless files, with the codes of their warnings. */
-export const harmless: readonly {
-  title: string;
-  fileName: string;
-  bytes: Buffer;
-  warnings: string[];
-}[] = [
-  {
-    title: "a DOCX with a local template",
-    fileName: "a.docx",
-    bytes: docx([related("attachedTemplate", "file:///C:\\Users\\a\\Letter.dotx")]),
-    warnings: [],
-  },
-  {
-    title: "a DOCX with links",
-    fileName: "a.docx",
-    bytes: docx([
-      related("hyperlink", "http://example.com/?a=b#c"),
-      { name: "word/footer1.xml", data: code('HYPERLINK "https://example.com" \\o "Note: x"') },
-    ]),
-    warnings: [],
-  },
-  {
-    title: "a DOCX with citations",
-    fileName: "a.docx",
-    bytes: part(code("ADDIN ZOTERO_ITEM CSL_CITATION {&quot;a&quot;:&quot;DDE&quot;}")),
-    warnings: [],
-  },
-  {
-    title: "a DOCX with a macro button and a merge field",
-    fileName: "a.docx",
-    bytes: part(simple("MACROBUTTON NoMacro [x]")),
-    warnings: [],
-  },
-  {
-    title: "a DOCX with declared types of parts that it lacks",
-    fileName: "a.docx",
-    bytes: docx([], chart),
-    warnings: [],
-  },
-  {
-    title: "a DOCX with a sensitivity label",
-    fileName: "a.docx",
-    bytes: docx([{ name: "docMetadata/LabelInfo.xml", data: "<clbl:labelList xmlns:clbl='c'/>" }]),
-    warnings: [],
-  },
-  {
-    title: "a DOCX with hidden text",
-    fileName: "a.docx",
-    bytes: part('<w:a xmlns:w="w"><w:vanish/></w:a>'),
-    warnings: ["HIDDEN_TEXT"],
-  },
-  {
-    title: "a DOCX with a picture of the web in a field",
-    fileName: "a.docx",
-    bytes: part(code('INCLUDEPICTURE "https://example.com/a.png" \\d')),
-    warnings: ["EXTERNAL_LINK"],
-  },
-  {
-    title: "a DOCX with a chart's workbook",
-    fileName: "a.docx",
-    bytes: docx([{ name: "word/embeddings/Microsoft_Excel_Sheet1.xlsx", data: xlsx() }]),
-    warnings: [],
-  },
-  {
-    title: "an XLSX with formulas",
-    fileName: "a.xlsx",
-    bytes: sheet("'P&amp;L | 2024'!A1&amp;\"a|b\""),
-    warnings: [],
-  },
-  {
-    title: "an XLSX with a formula of the network",
-    fileName: "a.xlsx",
-    bytes: sheet("_xlfn.WEBSERVICE(A1)"),
-    warnings: ["NETWORK_FORMULA"],
-  },
-  {
-    title: "an XLSX with a part of a spreadsheet service",
-    fileName: "a.xlsx",
-    bytes: xlsx([{ name: "xl/metadata", data: "x" }]),
-    warnings: [],
-  },
-  {
-    title: "an RTF with a table, hidden text and a picture",
-    fileName: "a.rtf",
-    bytes: rtf("{\\*\\nesttableprops\\trowd}{\\v x}{\\pict\\bin4 {}{}}"),
-    warnings: ["HIDDEN_TEXT"],
-  },
-  {
-    title: "an RTF with links",
-    fileName: "a.rtf",
-    bytes: rtf(
-      '{\\field{\\*\\fldinst{HYPERLINK "example.com"}}{\\fldrslt x}}{\\field{\\*\\fldinst HYPERLINK \\\\l "a"}}{\\*\\template C:\\\\a\\\\Normal.dotm}',
-    ),
-    warnings: [],
-  },
-  {
-    title: "a PDF with links and an empty script",
-    fileName: "a.pdf",
-    bytes: wholePdf(
-      "<< /S /URI /URI (tel:+49) >>",
-      "<< /S /JavaScript /JS () >>",
-      "<< /S /GoToR /F << /FS /URL /F (https://example.com/a.pdf) >> >>",
-    ),
-    warnings: [],
-  },
-  {
-    title: "a PDF with a signature field",
-    fileName: "a.pdf",
-    bytes: wholePdf("<< /FT /Sig /T (s) /Type /Annot /Subtype /Widget /F 132 >>"),
-    warnings: [],
-  },
-  {
-    title: "a PDF with a filter elsewhere",
-    fileName: "a.pdf",
-    bytes: wholePdf(flate("BT ET"), "/FlateDecode"),
-    warnings: [],
-  },
-  {
-    title: "a PDF with an invoice",
-    fileName: "a.pdf",
-    bytes: attached("factur-x.xml", invoice),
-    warnings: [],
-  },
-  {
-    title: "a PDF with a photograph",
-    fileName: "a.pdf",
-    bytes: attached("photo.jpg", jpeg().toString("latin1")),
-    warnings: [],
-  },
-  {
-    title: "a PDF behind other bytes",
-    fileName: "a.pdf",
-    bytes: Buffer.concat([Buffer.from("\r\n\0"), wholePdf()]),
-    warnings: [],
-  },
-  {
-    title: "a PDF that is cut off",
-    fileName: "a.pdf",
-    bytes: wholePdf().subarray(0, -20),
-    warnings: ["DAMAGED_FILE"],
-  },
-  {
-    title: "a ZIP with other files",
-    fileName: "a.zip",
-    bytes: zip([
-      { name: "a.csv", data: "1,2" },
-      { name: "p/b.JPG", data: jpeg() },
-      { name: ".DS_Store", data: "x" },
-    ]),
-    warnings: ["OTHER_FILE_TYPE"],
-  },
-  {
-    title: "a ZIP with an unusual compression",
-    fileName: "a.zip",
-    bytes: zip([{ ...note, method: 14 }]),
-    warnings: ["UNREADABLE_PART"],
-  },
-  {
-    title: "a ZIP with names that differ in case",
-    fileName: "a.zip",
-    bytes: zip([note, { ...note, name: "A.TXT" }]),
-    warnings: [],
-  },
-  {
-    title: "a mail with an invoice and a calendar",
-    fileName: "a.eml",
-    bytes: mail({ name: "i.xml", data: Buffer.from(invoice) }, { name: "i.ics", data: text() }),
-    warnings: ["OTHER_FILE_TYPE", "OTHER_FILE_TYPE"],
-  },
-  {
-    title: "a mail with a picture of another format",
-    fileName: "a.eml",
-    bytes: mail({ name: "image001.png", data: jpeg() }),
-    warnings: [],
-  },
-  {
-    title: "a mail with an AMP page",
-    fileName: "a.eml",
-    bytes: disposed("text/x-amp-html", "inline", "<html amp4email></html>"),
-    warnings: [],
-  },
-  {
-    title: "a mail in an unknown encoding",
-    fileName: "a.eml",
-    bytes: Buffer.from("From: a@b.c\r\nContent-Transfer-Encoding: x-other\r\n\r\nx"),
-    warnings: ["UNREADABLE_PART"],
-  },
 ];

@@ -23,7 +23,6 @@ export const EICAR = [
 
 const escaped = EICAR.replaceAll(/[\\{}]/g, "\\$&");
 const hexEscaped = EICAR.replaceAll(/./g, (mark) => `\\'${mark.charCodeAt(0).toString(16)}\r\n`);
-const hex = Buffer.from(EICAR).toString("hex").replaceAll(/.{16}/g, "$&\r\n");
 const virus = Buffer.from(EICAR);
 const packed = zip([{ name: "a.txt", data: virus }]);
 const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(EICAR, "utf16le")]);

@@ -1,4 +1,4 @@
-import { docx, mail, rtf, text, wholePdf, xlsx } from "./samples.ts";
+import { docx, mail, rtf, text } from "./samples.ts";
 import { type HostileUpload, rejected } from "./upload.ts";
 
 const RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships";
@@ -79,12 +79,6 @@ const twoNames = Buffer.from(
 );
 const uuencoded = Buffer.from(
   "From: ann@example.com\r\nSubject: x\r\n\r\nHello\r\nbegin 644 a.exe\r\n#0V%T\r\n`\r\nend\r\n",
-);
-const oddEncoding = Buffer.from(
-  mail({ name: "a.txt", data: text(), plain: true })
-    .toString("latin1")
-    .replace("Content-Disposition", "Content-Transfer-Encoding: x-uuencode\r\nContent-Disposition"),
-  "latin1",
 );
 const inner = mail({ name: "a.docm", data: docx() });
 

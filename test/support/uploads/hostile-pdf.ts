@@ -1,5 +1,5 @@
 import { deflateSync } from "node:zlib";
-import { pdfStream, wholePdf } from "./samples.ts";
+import { wholePdf } from "./samples.ts";
 import { type HostileUpload, rejected } from "./upload.ts";
 
 const ACTION = "<< /S /JavaScript /JS (app.alert(1)) >>";

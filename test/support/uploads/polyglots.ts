@@ -8,9 +8,6 @@ const after = (first: Buffer, second: Buffer | string): Buffer =>
   Buffer.concat([first, Buffer.from(second)]);
 const pdf = wholePdf();
 
-// Everything after the first six bytes of the GIF is a comment in the script.
-const scriptGif = Buffer.from('GIF89a/*\x01\0\x01\0\0*/=1;alert("x")', "latin1");
-
 const PROGRAMS: Readonly<Record<string, string>> = {
   Linux: "7f454c4602010100",
   macOS: "cffaedfe07000001",

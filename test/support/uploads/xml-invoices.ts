@@ -47,8 +47,6 @@ export const packedInvoicePdf = (specification = SPECIFICATION, isPacked = true)
     ],
   });
 
-const nested = (depth: number): string => "<rsm:a>".repeat(depth) + "</rsm:a>".repeat(depth);
-
 const named = (name: string): Parts => ({
   specification: SPECIFICATION.replace("(factur-x.xml)", name),
 });
