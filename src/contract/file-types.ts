@@ -23,7 +23,7 @@ export type Extension = keyof typeof FILE_TYPES;
 
 const isExtension = (ending: string): ending is Extension => Object.hasOwn(FILE_TYPES, ending);
 
-/** What to do with a file of another type. */
+/** The way round for a file of another type. */
 export const OTHER_TYPES_HINT = "put a file of another type into a ZIP, or convert it";
 
 /** Returns a name whose ending .jpg, as phones write it, is the allowed .jpeg. */

@@ -25,7 +25,7 @@ export type WarningCode =
   | "UNREADABLE_PART"
   | "HIDDEN_TEXT";
 
-/** What is unusual about a file that is accepted. */
+/** Something unusual about a file that is accepted. */
 export type Warning = { code: WarningCode; message: string };
 
 /** The result of a scan. Infected: malware was found. Rejected: the file holds something dangerous. */

@@ -1,7 +1,7 @@
 import type { Extension } from "../../contract/file-types.ts";
 import type { Bytes } from "../../kit/bytes.ts";
-import { FormatProblem } from "../../kit/format-problem.ts";
-import { type ArchiveEntry, readEntries } from "../../kit/zip.ts";
+import { FormatProblem } from "../formats/format-problem.ts";
+import { type ArchiveEntry, readEntries } from "../formats/zip.ts";
 import { Refusal, type WarningCode } from "./port.ts";
 
 export const MIB = 1024 * 1024;

@@ -1,9 +1,9 @@
-import { readXml, type XmlAttributes } from "../../../kit/xml-stream.ts";
+import { readXml, type XmlAttributes } from "../../formats/xml-stream.ts";
 import { isLocalPath, isWebLink } from "../links.ts";
 import { mismatch, type ScanContext } from "../scan-context.ts";
 import { checkFieldCode, checkFormula } from "./fields.ts";
 
-/** What dangerous content needs in its bytes. Entities, DOCTYPE and other encodings can hide it. */
+/** Bytes without which a part is harmless. Entities, DOCTYPE and other encodings can hide dangerous contents. */
 const INTEREST =
   /instrtext|fldsimple|oleobj|olelink|ddelink|connectstring|udl|href|src\s{0,20}=|vanish|hidden|&#|<!|\||webservice|hyperlink|import|\b(?:rtd|call|exec|fopen|image|register)\b|encoding\s{0,20}=\s{0,20}.(?!utf-8)|\0/i;
 

@@ -1,6 +1,6 @@
 import { type Bytes, withSpooledFile } from "../../../kit/bytes.ts";
-import { readXml, type XmlAttributes } from "../../../kit/xml-stream.ts";
-import type { ArchiveEntry } from "../../../kit/zip.ts";
+import { readXml, type XmlAttributes } from "../../formats/xml-stream.ts";
+import type { ArchiveEntry } from "../../formats/zip.ts";
 import { isLocalPath, isWebLink } from "../links.ts";
 import { findProgramKind } from "../names.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";

@@ -1,7 +1,7 @@
 import * as lib from "@cantoo/pdf-lib";
 import { fileTypeFromBuffer } from "file-type";
 import { fromBuffer } from "../../../kit/bytes.ts";
-import { key, readPdfObjects, toList, unpack } from "../../../kit/pdf-objects.ts";
+import { key, readPdfObjects, toList, unpack } from "../../formats/pdf-objects.ts";
 import { checkContained, checkContainedName } from "../contained.ts";
 import { isSecureWebLink, isWebLink } from "../links.ts";
 import { checkPart, type Format, MIB, mismatch, parseOrRefuse } from "../scan-context.ts";

@@ -1,4 +1,4 @@
-import { RtfReader } from "../../../kit/rtf-stream.ts";
+import { RtfReader } from "../../formats/rtf-stream.ts";
 import { isLocalPath } from "../links.ts";
 import { type Format, mismatch, parseOrRefuse } from "../scan-context.ts";
 import { detectMalware, detectPrograms, MAX_SIGNATURE_BYTES } from "../signatures.ts";

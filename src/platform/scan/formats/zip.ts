@@ -1,4 +1,4 @@
-import type { ArchiveEntry } from "../../../kit/zip.ts";
+import type { ArchiveEntry } from "../../formats/zip.ts";
 import { withSpooledFile } from "../../../kit/bytes.ts";
 import { checkContained, checkContainedName } from "../contained.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";

@@ -115,7 +115,7 @@ export type DisputeAttachmentRow = Tracked & {
   status: "PendingScan" | "Available" | "Infected" | "Rejected" | "Failed" | "Expired";
   /** The reasons why it is not available, as JSON: a list of codes with messages. */
   failure_reasons: string;
-  /** What is unusual about an available file, as JSON: a list of codes with messages; null before the scan. */
+  /** Unusual features of an available file, as JSON: a list of codes with messages; null before the scan. */
   scan_warnings: string | null;
   upload_expires_at: number;
   uploaded_at: number | null;

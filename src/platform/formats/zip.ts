@@ -1,6 +1,6 @@
 import { Readable } from "node:stream";
 import { type Entry, fromRandomAccessReaderPromise, RandomAccessReader, type ZipFile } from "yauzl";
-import type { Bytes } from "./bytes.ts";
+import type { Bytes } from "../../kit/bytes.ts";
 import { FormatProblem } from "./format-problem.ts";
 
 const ENCRYPTED = 0x41;
@@ -13,7 +13,7 @@ const createLimit = (message: string) => new FormatProblem("limit", message);
 
 /** Limits of one archive; the functions count what all archives have together. */
 export type ArchiveLimits = {
-  /** How much larger than its packed form a file may be. */
+  /** The largest ratio of a file to its packed form. */
   maxRatio: number;
   /** Up to this size the ratio is not limited. */
   freeBytes: number;
