@@ -17,7 +17,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   store: ["money.ts"],
   jobs: ["store"],
   files: ["jobs", "store"],
-  scan: [],
+  formats: [],
+  scan: ["formats"],
+  clamd: ["scan"],
   webhooks: ["jobs", "store"],
   exports: ["files", "jobs", "store", "webhooks"],
   services: [

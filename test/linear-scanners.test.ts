@@ -25,9 +25,8 @@ import { readLines } from "../src/platform/import/lines.ts";
 import { createNdjsonReader } from "../src/platform/import/ndjson.ts";
 import type { Reader } from "../src/platform/import/rows.ts";
 import { checkIfMatch } from "../src/platform/preconditions.ts";
-import { withSpooledFile } from "../src/platform/scan/bytes.ts";
+import { withSpooledFile } from "../src/kit/bytes.ts";
 import { inspectUpload } from "../src/platform/scan/inspect.ts";
-import { checkObjects } from "../src/platform/scan/pdf/objects.ts";
 import { fourfoldGrowth, MAX_FOURFOLD_GROWTH } from "./support/growth.ts";
 import { verifies } from "./support/verifies.ts";
 
@@ -69,9 +68,9 @@ const scanOrRefuse = async (scan: Scan, text: string): Promise<void> => {
 const scanAs =
   (type: Extension): Scan =>
   (text) =>
-    withSpooledFile(Readable.from([Buffer.from(text, "latin1")]), (bytes) =>
-      inspectUpload(type, bytes),
-    );
+    withSpooledFile(Readable.from([Buffer.from(text, "latin1")]), async (bytes) => {
+      await inspectUpload(type, bytes);
+    });
 
 const wire = (headers: Record<string, string>) => ({ status: 200, headers, body: "" });
 const cookie = createCookie("https://issuer.example", {
@@ -264,7 +263,7 @@ const SCANNERS: [string, Scan, Payload[]][] = [
   ],
   [
     "PDF",
-    (text) => checkObjects(Buffer.from(PDF_HEAD + text, "latin1")),
+    (text) => scanAs(".pdf")(PDF_HEAD + text),
     [
       "(",
       "<",

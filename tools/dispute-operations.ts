@@ -3,8 +3,8 @@ import { NoteVisibility, RecordId, requiredText, tenantPath } from "../src/contr
 import { contract } from "../src/contract/index.ts";
 import { defineOperation } from "../src/contract/operation.ts";
 import {
-  AttachmentName,
   DisputeAttachment,
+  LocalFileName,
 } from "../src/contract/operations/dispute-attachments.ts";
 import type { Confirmation } from "./tool.ts";
 
@@ -15,7 +15,7 @@ const disputeParams = z.object({ disputeId: RecordId });
 
 const UploadBody = z
   .object({
-    fileName: AttachmentName,
+    fileName: LocalFileName,
     text: z.string().optional(),
     base64: z.base64().optional(),
     path: z.string().min(1).max(4096).optional(),

@@ -9,7 +9,7 @@ import { insertExportKey } from "../../src/platform/admin/keys.ts";
 import { insertApiKey } from "../../src/platform/credentials.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { insertUser } from "../../src/platform/admin/users.ts";
-import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";

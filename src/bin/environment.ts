@@ -183,7 +183,7 @@ export const Environment = z.object({
   ),
   RECEIVABLES_SCANNER: optional(
     Text.refine(isScanner, "must be clamd://HOST:PORT or clamd:/SOCKET"),
-    "the clamd that scans uploaded files, as `clamd://host:port` or `clamd:/socket`",
+    "the clamd that looks for malware in uploaded files, as `clamd://host:port` or `clamd:/socket`; the built-in checks, which always run, know dangerous contents but no malware",
     "built in",
   ),
   RECEIVABLES_TENANT_FILE_MIB: wholeNumber(

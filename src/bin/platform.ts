@@ -14,7 +14,7 @@ import { formatLocation } from "../platform/files/location.ts";
 import { openFiles } from "../platform/files/open.ts";
 import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
-import { createScanner } from "../platform/scan/scanner.ts";
+import { createScanner } from "../platform/clamd/scanner.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
 import type { Store } from "../platform/store/port.ts";
 import { recordVersion } from "../platform/store/program-versions.ts";

@@ -23,6 +23,12 @@ export type Extension = keyof typeof FILE_TYPES;
 
 const isExtension = (ending: string): ending is Extension => Object.hasOwn(FILE_TYPES, ending);
 
+/** The way round for a file of another type. */
+export const OTHER_TYPES_HINT = "put a file of another type into a ZIP, or convert it";
+
+/** Returns a name whose ending .jpg, as phones write it, is the allowed .jpeg. */
+export const toAllowedName = (fileName: string): string => fileName.replace(/\.jpg$/i, ".jpeg");
+
 /** Returns the lower-case extension of a file name with its dot, or undefined if the file type is not allowed. */
 export const findExtension = (fileName: string): Extension | undefined => {
   const dot = fileName.lastIndexOf(".");

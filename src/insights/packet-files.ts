@@ -10,6 +10,7 @@ import { disputeFileUri } from "./record-uris.ts";
 
 const { dispute_attachments } = contract;
 
+const FILE_WARNINGS = 3;
 const FILES = 20;
 const EXCERPTS = 5;
 const EXCERPT_CHARACTERS = 300;
@@ -51,11 +52,12 @@ export const readFiles = async (
     readExcerpt(context, { ...file, disputeId }),
   );
   for await (const excerpt of reading) excerpts.push(excerpt);
-  const shown = newest.map(({ attachmentId, fileName, status }, index) => ({
+  const shown = newest.map(({ attachmentId, fileName, status, warnings = [] }, index) => ({
     attachmentId,
     fileName,
     type: fileType(fileName),
     status,
+    ...(warnings.length === 0 ? {} : { warnings: warnings.slice(0, FILE_WARNINGS) }),
     ...excerpts[index],
     resource: disputeFileUri(disputeId, attachmentId),
   }));

@@ -73,6 +73,7 @@ describe("uploading", () => {
     [{ ...args, base64: "no base64!" }, "base64 must be Base64 (A to Z"],
     [{ disputeId: "d-1", text: "a" }, "fileName is required"],
     [{ ...args, fileName: "a.exe", text: "a" }, "fileName must end in one of"],
+    [{ ...args, fileName: "a.csv", text: "a" }, "put a file of another type into a ZIP"],
     [{ ...args, fileName: "../a.txt", text: "a" }, "fileName must be a plain file name"],
     [{ ...args, text: "a", url: "http://x" }, "url is not an argument"],
   ])("refuses %j before it creates an upload", async (sent, words) => {
@@ -81,6 +82,15 @@ describe("uploading", () => {
     expect(readProblem(result)).toMatchObject({ code: "invalid_request" });
     expect(readText(result)).toContain(words);
     expect(broker.seen).toEqual([]);
+    await host.close();
+  });
+
+  verifies("FL-08");
+  it("sends name.jpg as name.jpeg, and says so", async () => {
+    const { host, broker } = await uploading({ "dispute_attachments.get": scannedAfter(1) });
+    const result = await host.call(UPLOAD, { ...args, fileName: "photo.JPG", text: "a" });
+    expect(broker.seen[0]?.args).toMatchObject({ fileName: "photo.jpeg" });
+    expect(readText(result)).toContain("The file was sent as photo.jpeg");
     await host.close();
   });
 

@@ -148,6 +148,7 @@ onEveryStore(
         visibility: "Internal",
         attachmentStorageKey: `attach/${disputeId}/${attachmentId}`,
         failureReasons: [],
+        warnings: [],
         createUser: admin.userId,
         createDate: expect.stringMatching(/Z$/),
         updateUser: admin.userId,

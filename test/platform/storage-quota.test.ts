@@ -147,7 +147,7 @@ it("scans the files of one tenant one at a time, so that another tenant's file n
       async scan({ fileName }) {
         scanning.push(fileName);
         await mayEnd;
-        return { status: "Available" };
+        return { status: "Available", warnings: [] };
       },
     },
   });

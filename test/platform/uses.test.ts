@@ -15,7 +15,7 @@ import {
   TRANSFERS,
   WEBHOOKS,
 } from "../support/platform.ts";
-import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { verifies } from "../support/verifies.ts";
 
 const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]> =>

@@ -159,7 +159,7 @@ export const startNode = async (world: World, name: string): Promise<Node> => {
         async scan({ open }) {
           await scheduler.turn(life, "scans");
           await (await open()).cancel();
-          return { status: "Available" };
+          return { status: "Available", warnings: [] };
         },
       },
       tenantFileBytes: Number.MAX_SAFE_INTEGER,

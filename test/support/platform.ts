@@ -14,7 +14,7 @@ import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
 import type { OauthStore } from "../../src/oauth/store/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { type FakeClock, fakeClock } from "./clock.ts";
 import { type Dialect, dialects } from "./stores.ts";
 

@@ -14,6 +14,6 @@ export const scriptedScanner: Scanner = {
       const failureReasons = [{ code: "TYPE_MISMATCH" as const, message: "It is another type." }];
       return { status: "Rejected", failureReasons };
     }
-    return { status: "Available" };
+    return { status: "Available", warnings: [] };
   },
 };

@@ -2,7 +2,7 @@ import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { ConfigError, readConfig, settings } from "../../src/bin/config.ts";
 import { mayCreateDemo } from "../../src/bin/demo.ts";
 import { createMasterKeyReader } from "../../src/bin/folder.ts";

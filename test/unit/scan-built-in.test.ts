@@ -22,7 +22,7 @@ const scanned = ({ fileName, bytes }: Pick<Upload, "fileName" | "bytes">): Scann
 describe("built-in scanner", () => {
   verifies("AT-03");
   it.each(goodUploads)("accepts $title", async (upload) => {
-    expect(await builtInScanner.scan(scanned(upload))).toEqual({ status: "Available" });
+    expect(await builtInScanner.scan(scanned(upload))).toMatchObject({ status: "Available" });
   });
 
   verifies("C-52");
@@ -41,15 +41,15 @@ describe("built-in scanner", () => {
     archive.addBuffer(Buffer.alloc(0), "empty.txt");
     archive.end({ forceZip64Format: true, comment: "as it is" });
     const bytes = await buffer(archive.outputStream);
-    expect(await builtInScanner.scan(scanned({ fileName: "A.ZIP", bytes }))).toEqual({
+    expect(await builtInScanner.scan(scanned({ fileName: "A.ZIP", bytes }))).toMatchObject({
       status: "Available",
     });
   });
 
-  it("says that the refused file is inside an archive", async () => {
-    const bytes = zip([{ name: "a.zip", data: zip([{ name: "b.svg", data: "<svg/>" }]) }]);
+  it("names the refused file inside an archive", async () => {
+    const bytes = zip([{ name: "a.zip", data: zip([{ name: "b.exe", data: "x" }]) }]);
     expect(await builtInScanner.scan(scanned({ fileName: "a.zip", bytes }))).toMatchObject({
-      failureReasons: [{ message: expect.stringMatching(/^A file in the archive was refused: /) }],
+      failureReasons: [{ message: expect.stringMatching(/^a\.zip: b\.exe: Programs and scripts/) }],
     });
   });
 
@@ -71,13 +71,12 @@ describe("built-in scanner", () => {
     );
   });
 
-  it("counts the unpacked bytes of all nesting levels against one budget", () => {
-    const budget = createBudget();
-    budget.bytes(512 * 1024 * 1024);
-    expect(() => budget.bytes(1)).toThrow("unpacks");
-    const files = createBudget();
-    for (let count = 0; count < 10_000; count += 1) files.file();
-    expect(() => files.file()).toThrow("files");
+  it("counts what is unpacked on all nesting levels against one budget", () => {
+    const budget = createBudget(1024 * 1024);
+    budget.bytes(100 * 1024 * 1024);
+    expect(() => budget.bytes(1)).toThrow("unpacked bytes");
+    for (let count = 0; count < 1000; count += 1) budget.entry();
+    expect(() => budget.entry()).toThrow("files");
   });
 
   it("leaves no temporary files", async () => {

@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
-import { type ClamdTimes, createClamdScanner } from "../../src/platform/scan/clamd.ts";
+import { type ClamdTimes, createClamdScanner } from "../../src/platform/clamd/clamd.ts";
 import type { ScannedFile } from "../../src/platform/scan/port.ts";
-import { createScanner } from "../../src/platform/scan/scanner.ts";
+import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { clamdProgram, MARKER, type RunningClamd, startClamd } from "../support/clamd.ts";
 import { listen } from "../support/listen.ts";
 import { GOOD, goodUploads } from "../support/uploads.ts";
@@ -86,7 +86,10 @@ describe("clamd scanner with a simulated clamd", () => {
   it("sends the whole file in frames", async () => {
     const long = text("x".repeat(3 * MIB));
     const clamd = await answering("stream: OK\0");
-    expect(await asking(clamd).scan(file("long.txt", long))).toEqual({ status: "Available" });
+    expect(await asking(clamd).scan(file("long.txt", long))).toEqual({
+      status: "Available",
+      warnings: [],
+    });
     expect(unframed(Buffer.concat(clamd.received)).equals(long)).toBe(true);
   });
 
@@ -227,7 +230,7 @@ describe("RECEIVABLES_SCANNER", () => {
   });
 
   it("uses the built-in scanner alone when it is unset", async () => {
-    expect(await createScanner().scan(note)).toEqual({ status: "Available" });
+    expect(await createScanner().scan(note)).toEqual({ status: "Available", warnings: [] });
     expect(await createScanner().scan(file("a.txt", Buffer.from(EICAR)))).toMatchObject({
       status: "Infected",
     });
@@ -250,7 +253,10 @@ describe.skipIf(clamdProgram === undefined)(
     ];
 
     it.each(marked)("finds a signature over TCP in %s", async (name, bytes) => {
-      expect(await builtInScanner.scan(file(name, bytes))).toEqual({ status: "Available" });
+      expect(await builtInScanner.scan(file(name, bytes))).toEqual({
+        status: "Available",
+        warnings: [],
+      });
       const scanner = createScanner(`clamd://127.0.0.1:${clamd.port}`);
       expect(await scanner.scan(file(name, bytes))).toEqual(infectedBy("Test.Marker.UNOFFICIAL"));
     });
@@ -266,7 +272,7 @@ describe.skipIf(clamdProgram === undefined)(
       const scanner = createScanner(`clamd://localhost:${clamd.port}`);
       const large = { title: "", fileName: "large.txt", bytes: text("x ".repeat(20 * MIB)) };
       for (const { fileName, bytes } of [...goodUploads, large]) {
-        expect(await scanner.scan(file(fileName, bytes)), fileName).toEqual({
+        expect(await scanner.scan(file(fileName, bytes)), fileName).toMatchObject({
           status: "Available",
         });
       }

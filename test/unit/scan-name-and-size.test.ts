@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { findExtension, FILE_TYPES, MAX_FILE_BYTES } from "../../src/contract/file-types.ts";
-import { checkNameAndSize } from "../../src/platform/scan/name-and-size.ts";
+import { checkNameAndSize } from "../../src/platform/scan/names.ts";
 import { type ScannedFile, type Scanner, toVerdict } from "../../src/platform/scan/port.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -14,6 +14,7 @@ const outside: Scanner = {
   scan: (scanned) =>
     toVerdict(async () => {
       checkNameAndSize(scanned);
+      return { status: "Available", warnings: [] };
     }),
 };
 

@@ -6,7 +6,7 @@ import { hostilePdfs } from "../support/uploads/hostile-pdf.ts";
 import { jpeg, pdfStream, png, wholePdf } from "../support/uploads/samples.ts";
 import { verifies } from "../support/verifies.ts";
 
-const available = { status: "Available" };
+const available = { status: "Available", warnings: [] };
 
 /** Creates a letter with two pages, a table, a picture and links. */
 const letter = (options: ConstructorParameters<typeof PDFDocument>[0] = {}): Promise<Buffer> => {
@@ -54,18 +54,22 @@ describe("check of PDF files", () => {
   });
 
   verifies("C-94");
-  it("refuses PDFs that a library encrypted or attached files to", async () => {
-    expect(
-      await scan("a.pdf", await letter({ ownerPassword: "x", pdfVersion: "1.7" })),
-    ).toMatchObject({
+  it("refuses PDFs that a library encrypted with a password, or attached programs to", async () => {
+    const locked = await letter({ userPassword: "x", pdfVersion: "1.7" });
+    expect(await scan("a.pdf", locked)).toMatchObject({
       failureReasons: [{ code: "ENCRYPTED_ARCHIVE" }],
+    });
+    const restricted = await letter({ ownerPassword: "x", pdfVersion: "1.7" });
+    expect(await scan("a.pdf", restricted)).toMatchObject({
+      status: "Available",
+      warnings: [{ code: "RESTRICTED_FILE" }],
     });
     const document = new PDFDocument();
     document.file(Buffer.from("x"), { name: "a.docm" });
     document.end();
     const bytes = await buffer(document);
     expect(await scan("a.pdf", bytes)).toMatchObject({
-      failureReasons: [{ message: expect.stringContaining("has attached files") }],
+      failureReasons: [{ message: expect.stringContaining("a.docm: Programs and scripts") }],
     });
   });
 

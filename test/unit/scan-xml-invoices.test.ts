@@ -12,7 +12,7 @@ import {
 } from "../support/uploads/xml-invoices.ts";
 import { verifies } from "../support/verifies.ts";
 
-const available = { status: "Available" };
+const available = { status: "Available", warnings: [] };
 
 const UBL = `<?xml version="1.0"?>\n<!-- UBL --><Invoice xmlns="urn:oasis:names:specification:ubl:schema:xsd:Invoice-2"><ID>1</ID></Invoice>`;
 

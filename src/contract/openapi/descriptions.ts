@@ -319,6 +319,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   verified: "whether the session is valid",
   version: "version of the schema",
   visibility: "who sees it: only the tenant, or the customer too",
+  warnings: "what is unusual about an available file (extension)",
   webhookId: "id of the webhook",
   zip: "postal code",
 };

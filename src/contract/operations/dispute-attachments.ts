@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { findExtension, FILE_TYPES } from "../file-types.ts";
+import { findExtension, FILE_TYPES, OTHER_TYPES_HINT, toAllowedName } from "../file-types.ts";
 import { auditFields, NoteVisibility, RecordId, requiredText, tenantPath } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 
@@ -8,17 +8,23 @@ const UNSAFE = /[/\\:]|\p{Cc}|[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/u;
 
 const isSafe = (name: string): boolean => !UNSAFE.test(name) && !name.startsWith(".");
 
-export const AttachmentName = requiredText(255)
-  .overwrite((name) => name.normalize("NFC"))
-  .refine(isSafe, {
-    error: "must be a plain file name: no path, no control character, no leading dot",
-    params: { code: "format" },
-  })
-  .refine((name) => findExtension(name) !== undefined, {
-    error: `must end in one of ${Object.keys(FILE_TYPES).join(" ")}`,
-    params: { code: "enum" },
-  })
-  .meta({ examples: ["invoice-4711.pdf"] });
+const createName = (toChecked: (name: string) => string) =>
+  requiredText(255)
+    .overwrite((name) => name.normalize("NFC"))
+    .refine(isSafe, {
+      error: "must be a plain file name: no path, no control character, no leading dot",
+      params: { code: "format" },
+    })
+    .refine((name) => findExtension(toChecked(name)) !== undefined, {
+      error: `must end in one of ${Object.keys(FILE_TYPES).join(" ")}; ${OTHER_TYPES_HINT}`,
+      params: { code: "enum" },
+    })
+    .meta({ examples: ["invoice-4711.pdf"] });
+
+export const AttachmentName = createName((name) => name);
+
+/** A name that is sent as an {@link AttachmentName}: .jpg becomes .jpeg. */
+export const LocalFileName = createName(toAllowedName);
 
 // Not an enum: other platforms may have more statuses and failure reasons.
 const Status = z.string().meta({
@@ -26,7 +32,7 @@ const Status = z.string().meta({
     "PendingScan until the file is uploaded and scanned, then Available, Infected, Rejected, Failed or Expired",
 });
 
-const FailureReason = z.unknown().meta({
+const CodedMessage = z.unknown().meta({
   type: "object",
   properties: { code: { type: "string" }, message: { type: "string" } },
   required: ["code", "message"],
@@ -45,7 +51,9 @@ export const DisputeAttachment = z.object({
   status: Status,
   visibility: NoteVisibility,
   attachmentStorageKey: z.string(),
-  failureReasons: z.array(FailureReason),
+  failureReasons: z.array(CodedMessage),
+  /** An addition to the interface documents; other platforms may not have it. */
+  warnings: z.array(CodedMessage).optional(),
   ...auditFields,
 });
 export type DisputeAttachment = z.infer<typeof DisputeAttachment>;

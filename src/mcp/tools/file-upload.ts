@@ -3,6 +3,7 @@ import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
 import type { Outgoing } from "../../client/transfers.ts";
 import { Problem } from "../../contract/errors.ts";
+import { toAllowedName } from "../../contract/file-types.ts";
 import { contract } from "../../contract/index.ts";
 import { randomId } from "../../kit/ids.ts";
 import { SECOND } from "../../kit/clock.ts";
@@ -67,13 +68,22 @@ const waitForScan = async (
   }
 };
 
-const describeStatus = ({ status }: Fields): string[] => {
-  if (status === "Available") return [];
+const describeStatus = ({ status, warnings }: Fields): string[] => {
+  if (status === "Available") {
+    const isUnusual = Array.isArray(warnings) && warnings.length > 0;
+    return isUnusual ? ["warnings says what is unusual about the file."] : [];
+  }
   return status === PENDING
     ? ["The scan is not done yet; dispute_attachments_get shows when it is."]
     : [
         `The file is not available: ${sanitizeLine(String(status), 40)}. failureReasons says why; dispute_attachments_delete removes it.`,
       ];
+};
+
+const describeName = (fileName: string): string[] => {
+  const sent = toAllowedName(fileName);
+  if (sent === fileName) return [];
+  return [`The file was sent as ${sanitizeLine(sent, 255)}: the platform allows only .jpeg.`];
 };
 
 /** Announces the file, sends it to its signed URL and returns the attachment's id. */
@@ -83,11 +93,11 @@ const sendFile = async (
   { args, idempotencyKey }: Given,
   content: Content,
 ): Promise<string> => {
-  const { disputeId, fileName, visibility } = args;
+  const { disputeId, visibility } = args;
   const options = { tool: tool.name, signal };
   const announcement = {
     disputeId,
-    fileName,
+    fileName: toAllowedName(String(args["fileName"])),
     ...(visibility === undefined ? {} : { visibility }),
   };
   const announced = await broker.call(create, announcement, {
@@ -120,7 +130,8 @@ export const createUpload = (context: ToolContext) => {
       const record = fieldsOf(reply);
       const { answerTokens } = settings;
       const answer = recordAnswer(record, { answerTokens, etag: reply.etag });
-      return present({ ...answer, notes: [...answer.notes, ...describeStatus(record)] });
+      const notes = [...describeStatus(record), ...describeName(String(given.args["fileName"]))];
+      return present({ ...answer, notes: [...answer.notes, ...notes] });
     } finally {
       await content.close?.();
     }

@@ -1,79 +1,82 @@
 import { fileTypeFromBuffer } from "file-type";
 import type { Extension } from "../../contract/file-types.ts";
-import { endsWithArchive } from "./archive.ts";
-import type { Bytes } from "./bytes.ts";
-import { checkFilm } from "./formats/films.ts";
+import type { Bytes } from "../../kit/bytes.ts";
 import { checkMail } from "./formats/mail.ts";
 import { checkDocx, checkXlsx } from "./formats/office.ts";
-import { checkPdf } from "./formats/pdf.ts";
-import { checkGif, checkJpeg, checkPng } from "./formats/pictures.ts";
+import { checkPdf, detectHiddenActions } from "./formats/pdf.ts";
 import { checkRtf } from "./formats/rtf.ts";
-import { checkText } from "./formats/texts.ts";
+import { checkText } from "./formats/text.ts";
 import { checkZip } from "./formats/zip.ts";
-import {
-  createBudget,
-  createTypeRefusal,
-  type Format,
-  mismatch,
-  type ScanContext,
-} from "./scan-context.ts";
+import type { Verdict, Warning } from "./port.ts";
+import { createBudget, type Format, mismatch, type ScanContext } from "./scan-context.ts";
 import {
   type Detector,
   detectMalware,
   detectOtherTypes,
-  detectPdf,
   detectPrograms,
   runDetectors,
 } from "./signatures.ts";
 
 type Kind = {
-  check: Format;
   /** Run over the raw bytes. */
-  looks: readonly Detector[];
-  /** Content types that the magic number may indicate; undefined: `check` reads the first bytes itself. */
-  magic?: readonly string[];
-};
-
-const BINARY = [detectMalware, detectPrograms, detectOtherTypes];
-const MEDIA = [...BINARY, detectPdf];
-const PACKED = [detectMalware, detectPrograms];
-const TEXT = [detectMalware];
-
-const KINDS: Record<Extension, Kind> = {
-  ".pdf": { check: checkPdf, looks: BINARY, magic: ["application/pdf"] },
-  ".zip": { check: checkZip, looks: PACKED, magic: ["application/zip"] },
-  ".eml": { check: checkMail, looks: TEXT },
-  ".jpeg": { check: checkJpeg, looks: MEDIA, magic: ["image/jpeg"] },
-  ".gif": { check: checkGif, looks: MEDIA, magic: ["image/gif"] },
-  ".png": { check: checkPng, looks: MEDIA, magic: ["image/png", "image/apng"] },
-  ".mov": { check: checkFilm, looks: MEDIA, magic: ["video/quicktime"] },
-  ".mp4": { check: checkFilm, looks: MEDIA, magic: ["video/mp4", "video/x-m4v", "video/3gpp"] },
-  ".docx": { check: checkDocx, looks: PACKED },
-  ".xlsx": { check: checkXlsx, looks: PACKED },
-  ".txt": { check: checkText, looks: TEXT },
-  ".rtf": { check: checkRtf, looks: TEXT },
+  detectors: readonly Detector[];
+  check: Format;
 };
 
 const HEAD_BYTES = 4096;
 
-const checkMagic = async (bytes: Bytes, allowed: readonly string[]): Promise<void> => {
-  const type = await fileTypeFromBuffer(await bytes.read(0, HEAD_BYTES));
-  if (type === undefined || !allowed.includes(type.mime)) {
-    throw createTypeRefusal();
-  }
+/** Creates the check of a picture or film: its type by content. Inside another file, any picture is accepted. */
+const checkMedia =
+  (allowed: RegExp, inside: RegExp): Format =>
+  async (bytes, { depth }) => {
+    const mime = (await fileTypeFromBuffer(await bytes.read(0, HEAD_BYTES)))?.mime ?? "unknown";
+    const isInside = depth.archives + depth.mails > 0;
+    if (!(isInside ? inside : allowed).test(mime)) {
+      throw mismatch(`The contents (${mime}) do not match the extension of the name.`);
+    }
+  };
+
+const PACKED = [detectMalware, detectPrograms];
+const MEDIA = [...PACKED, detectOtherTypes];
+const TEXT = [detectMalware];
+const picture = (allowed: RegExp): Kind => ({
+  detectors: MEDIA,
+  check: checkMedia(allowed, /^image\//),
+});
+const film = (allowed: RegExp): Kind => ({ detectors: MEDIA, check: checkMedia(allowed, allowed) });
+
+const KINDS: Readonly<Record<Extension, Kind>> = {
+  ".pdf": { detectors: [...PACKED, detectHiddenActions], check: checkPdf },
+  ".zip": { detectors: PACKED, check: checkZip },
+  ".eml": { detectors: TEXT, check: checkMail },
+  ".jpeg": picture(/^image\/jpeg$/),
+  ".gif": picture(/^image\/gif$/),
+  ".png": picture(/^image\/a?png$/),
+  ".mov": film(/^video\/quicktime$/),
+  ".mp4": film(/^video\/(?:mp4|x-m4v|3gpp)$/),
+  ".docx": { detectors: PACKED, check: checkDocx },
+  ".xlsx": { detectors: PACKED, check: checkXlsx },
+  ".txt": { detectors: TEXT, check: checkText },
+  ".rtf": { detectors: PACKED, check: checkRtf },
 };
 
 const inspect: ScanContext["inspect"] = async (type, bytes, nest) => {
   if (bytes.size === 0) return;
-  const { check, looks, magic } = KINDS[type];
-  await runDetectors(bytes.pieces(), looks);
-  if (magic !== undefined) await checkMagic(bytes, magic);
-  if (looks.includes(detectOtherTypes) && (await endsWithArchive(bytes))) {
-    throw mismatch("The file is also an archive.");
-  }
+  const { check, detectors } = KINDS[type];
+  await runDetectors(bytes.pieces(), detectors);
   await check(bytes, nest);
 };
 
+const MAX_WARNINGS = 20;
+
 /** Checks an upload and every file that it contains. @throws {Refusal} */
-export const inspectUpload = (type: Extension, bytes: Bytes): Promise<void> =>
-  inspect(type, bytes, { archives: 0, mails: 0, budget: createBudget(), inspect });
+export const inspectUpload = async (type: Extension, bytes: Bytes): Promise<Verdict> => {
+  const found = new Map<string, Warning>();
+  await inspect(type, bytes, {
+    depth: { archives: 0, mails: 0, packages: 0 },
+    budget: createBudget(bytes.size),
+    warn: (code, message) => void found.set(code + message, { code, message }),
+    inspect,
+  });
+  return { status: "Available", warnings: [...found.values()].slice(0, MAX_WARNINGS) };
+};

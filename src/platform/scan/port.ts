@@ -16,9 +16,21 @@ export type FailureCode =
 
 export type FailureReason = { code: FailureCode; message: string };
 
-/** The result of a scan. Infected: malware was found. Rejected: the type or structure is not allowed. */
+export type WarningCode =
+  | "RESTRICTED_FILE"
+  | "DAMAGED_FILE"
+  | "EXTERNAL_LINK"
+  | "NETWORK_FORMULA"
+  | "OTHER_FILE_TYPE"
+  | "UNREADABLE_PART"
+  | "HIDDEN_TEXT";
+
+/** Something unusual about a file that is accepted. */
+export type Warning = { code: WarningCode; message: string };
+
+/** The result of a scan. Infected: malware was found. Rejected: the file holds something dangerous. */
 export type Verdict =
-  | { status: "Available" }
+  | { status: "Available"; warnings: readonly Warning[] }
   | { status: "Infected" | "Rejected"; failureReasons: FailureReason[] };
 
 /** Scans files. It throws when it cannot reach a verdict; the scan can then be retried. */
@@ -30,15 +42,14 @@ export class Refusal extends Error {
 
   constructor(code: FailureCode, message: string) {
     super(message);
-    this.name = "Refusal";
     this.code = code;
   }
 }
 
 /** Runs an inspection and returns its verdict; errors other than a Refusal pass through. */
-export const toVerdict = async (inspect: () => Promise<Verdict | void>): Promise<Verdict> => {
+export const toVerdict = async (inspect: () => Promise<Verdict>): Promise<Verdict> => {
   try {
-    return (await inspect()) ?? { status: "Available" };
+    return await inspect();
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     const { code, message } = error;

@@ -45,6 +45,7 @@ const toAttachment = (row: Row, downloadUrl: string | null): DisputeAttachment =
   visibility: row.visibility,
   attachmentStorageKey: `${row.tenant_id}/${row.dispute_id}/${row.id}`,
   failureReasons: JSON.parse(row.failure_reasons) as unknown[],
+  warnings: JSON.parse(row.scan_warnings ?? "[]") as unknown[],
   ...auditFields(row),
 });
 
@@ -97,6 +98,7 @@ const create =
       visibility: body.visibility ?? "Internal",
       status: "PendingScan",
       failure_reasons: "[]",
+      scan_warnings: null,
       upload_expires_at: expiresAt,
       uploaded_at: null,
       file_key: null,

@@ -28,6 +28,7 @@ import { disputeNames } from "./migrations/0022-dispute-names.ts";
 import { paymentFacts } from "./migrations/0023-payment-facts.ts";
 import { matching } from "./migrations/0024-matching.ts";
 import { imports } from "./migrations/0025-imports.ts";
+import { scanWarnings } from "./migrations/0026-scan-warnings.ts";
 import type { Types } from "./migrations/addition.ts";
 
 /** The migrations by name, in order. */
@@ -57,6 +58,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0023-payment-facts": paymentFacts(types),
   "0024-matching": matching(types),
   "0025-imports": imports(types),
+  "0026-scan-warnings": scanWarnings(types),
 });
 
 // The steps' types and keys matter only when they run.

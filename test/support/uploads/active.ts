@@ -17,11 +17,6 @@ const KINDS: readonly [string, string, Buffer][] = [
     "a.pdf",
     wholePdf("<< /S /J#61vaScr#69pt /JS (x) >>"),
   ],
-  [
-    "a PDF that runs a script, compressed",
-    "a.pdf",
-    wholePdf(pdfStream("5 0 << /S /JavaScript /JS (x) >>", true, "/Type /ObjStm ")),
-  ],
   ["a PDF that starts a program", "a.pdf", wholePdf("<< /S /Launch /F (cmd.exe) >>")],
   [
     "a PDF that holds a program",

@@ -1,5 +1,5 @@
 import type { FailureCode } from "../../../src/platform/scan/port.ts";
-import { docx, mail, program, text, wholePdf, xlsx } from "./samples.ts";
+import { docx, mail, program, text } from "./samples.ts";
 import { type HostileUpload, rejected } from "./upload.ts";
 import { zip } from "./zip.ts";
 
@@ -23,18 +23,6 @@ const compound = Buffer.concat([
   Buffer.alloc(512),
 ]);
 
-// Each of a thousand parts holds the beginnings of all that follow, and a tail that unpacks to nothing.
-const begun = Buffer.from("stream\n\x78\x9c", "latin1");
-const block = Buffer.from([0, begun.byteLength, 0, 255 - begun.byteLength, 255]);
-const nothing = Buffer.from([0, 0, 0, 255, 255]);
-const overlappingPdf = Buffer.concat([
-  wholePdf(),
-  ...Array.from({ length: 1000 }, () => Buffer.concat([begun, block])),
-  begun,
-  ...Array.from({ length: MIB / 5 }, () => nothing),
-  Buffer.from("%%EOF"),
-]);
-
 // The second entry's data is the first one's, so that a small file unpacks to much.
 const overlapping = zip([note, { ...note, name: "b.txt", claimedAt: 0 }]);
 
@@ -55,7 +43,6 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
     zip(many(200).map((entry) => ({ ...entry, data: Buffer.alloc(MIB, 0x61) }))),
     "ARCHIVE_LIMIT",
   ],
-  ["a PDF whose parts overlap", "a.pdf", overlappingPdf, "TYPE_MISMATCH"],
   ["a ZIP three deep", "a.zip", nested(3), "ARCHIVE_LIMIT"],
   ["a ZIP of 1,001 files", "a.zip", zip(many(1001)), "ARCHIVE_LIMIT"],
   ["a ZIP whose name climbs", "a.zip", named("../../etc/cron.d/a.txt"), "ARCHIVE_LIMIT"],
@@ -92,18 +79,11 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
     "ENCRYPTED_ARCHIVE",
   ],
   ["an XLSX with a password", "a.xlsx", compound, "ENCRYPTED_ARCHIVE"],
-  ["a ZIP with a rare compression", "a.zip", zip([{ ...note, method: 14 }]), "ARCHIVE_LIMIT"],
   ["a ZIP with a program", "a.zip", zip([{ name: "a.exe", data: program() }]), "TYPE_MISMATCH"],
   [
     "a ZIP with a program under another name",
     "a.zip",
     zip([{ name: "a.pdf", data: program() }]),
-    "TYPE_MISMATCH",
-  ],
-  [
-    "a ZIP with a kind that may not be attached",
-    "a.zip",
-    zip([{ name: "a.html", data: text() }]),
     "TYPE_MISMATCH",
   ],
   ["a ZIP whose files overlap", "a.zip", overlapping, "TYPE_MISMATCH"],
@@ -121,36 +101,17 @@ const KINDS: readonly [string, string, Buffer, FailureCode][] = [
     "TYPE_MISMATCH",
   ],
   [
-    "a ZIP with two files of a name",
-    "a.zip",
-    zip([note, { ...note, name: "A.TXT" }]),
-    "TYPE_MISMATCH",
-  ],
-  [
     "a ZIP that promises more than it has",
     "a.zip",
     zip([{ ...note, claimedSize: 5000 }]),
     "TYPE_MISMATCH",
   ],
-  [
-    "a ZIP with a folder that has contents",
-    "a.zip",
-    zip([{ name: "a/", data: text() }]),
-    "TYPE_MISMATCH",
-  ],
-  ["a DOCX too deep in others", "a.docx", deep(5), "TYPE_MISMATCH"],
 ];
 
 function letters(depth: number): Buffer {
   return mail(
     depth === 0 ? { name: "a.txt", data: text() } : { name: "a.eml", data: letters(depth - 1) },
   );
-}
-
-function deep(depth: number): Buffer {
-  return depth === 0
-    ? xlsx()
-    : docx([{ name: `word/embeddings/a.${depth === 1 ? "xlsx" : "docx"}`, data: deep(depth - 1) }]);
 }
 
 export const archiveUploads: readonly HostileUpload[] = KINDS.map((kind) => rejected(...kind));

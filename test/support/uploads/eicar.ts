@@ -23,7 +23,6 @@ export const EICAR = [
 
 const escaped = EICAR.replaceAll(/[\\{}]/g, "\\$&");
 const hexEscaped = EICAR.replaceAll(/./g, (mark) => `\\'${mark.charCodeAt(0).toString(16)}\r\n`);
-const hex = Buffer.from(EICAR).toString("hex").replaceAll(/.{16}/g, "$&\r\n");
 const virus = Buffer.from(EICAR);
 const packed = zip([{ name: "a.txt", data: virus }]);
 const wide = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(EICAR, "utf16le")]);
@@ -80,7 +79,6 @@ const PLACES: readonly [string, string, Buffer][] = [
   ],
   ["in an RTF", "a.rtf", rtf(escaped)],
   ["in an RTF, each character escaped", "a.rtf", rtf(hexEscaped)],
-  ["in an RTF's picture", "a.rtf", rtf(`{\\pict\\pngblip ${hex}}`)],
   ["in a PNG's comment", "a.png", png(EICAR)],
   ["in a GIF's comment", "a.gif", gif(EICAR)],
   ["in a JPEG's comment", "a.jpeg", jpeg(EICAR)],

@@ -1,4 +1,4 @@
-import { docx, mail, rtf, text, wholePdf, xlsx } from "./samples.ts";
+import { docx, mail, rtf, text } from "./samples.ts";
 import { type HostileUpload, rejected } from "./upload.ts";
 
 const RELATIONSHIPS = "http://schemas.openxmlformats.org/package/2006/relationships";
@@ -21,7 +21,6 @@ const part = (xml: string): Buffer =>
   ]);
 
 const OFFICE_FILES: readonly [string, Buffer][] = [
-  ["a picture from a file", rels("image", "file:///etc/passwd")],
   ["a picture from another computer", rels("image", "\\\\server\\share\\a.png")],
   ["a picture from another computer, encoded", rels("image", "%5C%5Cserver%5Cshare%5Ca.png")],
   ["a picture from the web", rels("image", "https://example.com/a.png")],
@@ -37,14 +36,9 @@ const OFFICE_FILES: readonly [string, Buffer][] = [
   ["a link to a file", rels("hyperlink", "file:///c:/a.exe")],
   ["a link to another computer", rels("hyperlink", "\\\\server\\a")],
   ["a link to a program", rels("hyperlink", "ms-msdt:/id")],
-  ["a packaged object", rels("package", "embeddings/a.bin", "")],
   ["a linked object", rels("oleObject", "https://example.com/a")],
   ["a chunk of another kind", rels("aFChunk", "a.mht", "")],
-  ["a template", rels("attachedTemplate", "a.dotm", "")],
   ["an ActiveX control", rels("control", "activeX/activeX1.xml", "")],
-  ["an embedded document with macros", docx([{ name: "word/embeddings/a.docm", data: docx() }])],
-  ["an embedded object", docx([{ name: "word/embeddings/oleObject1.bin", data: "x" }])],
-  ["a part without a type", docx([{ name: "word/x.unknown", data: "x" }])],
   [
     "a part of the type of objects",
     docx(
@@ -52,21 +46,10 @@ const OFFICE_FILES: readonly [string, Buffer][] = [
       '<Default Extension="bin" ContentType="application/vnd.openxmlformats-officedocument.oleObject"/>',
     ),
   ],
-  [
-    "a web page as XML",
-    docx(
-      [{ name: "word/x.html", data: "<x/>" }],
-      '<Default Extension="html" ContentType="application/xml"/>',
-    ),
-  ],
   ["a DDE field", part('<w:instrText>DDEAUTO c:\\\\cmd.exe "/k calc"</w:instrText>')],
   [
     "a DDE field in two runs",
     part("<w:instrText> DDE</w:instrText><w:t>x</w:t><w:instrText>AUTO cmd</w:instrText>"),
-  ],
-  [
-    "a simple field with a picture",
-    part('<w:fldSimple w:instr=" includepicture &quot;https://example.com&quot; "/>'),
   ],
   ["a drawing from the web", part('<v:imagedata src="https://example.com/a.png" />')],
 ];
@@ -74,37 +57,21 @@ const OFFICE_FILES: readonly [string, Buffer][] = [
 const RTFS: readonly [string, string][] = [
   ["a template", "{\\*\\template https://example.com/a.dotm}"],
   ["a template without a mark", "{\\template https://example.com/a.dotm}"],
-  ["a template, broken over lines", "{\\*\\tem\r\nplate https://example.com/a.dotm}"],
   ["a DDE field", '{\\field{\\*\\fldinst DDEAUTO cmd "/k calc"}{\\fldrslt x}}'],
   ["a DDE field in pieces", "{\\field{\\*\\fldinst {D}{\\b DE}{AUTO} cmd}{\\fldrslt x}}"],
   ["a DDE field in escapes", "{\\field{\\*\\fldinst \\'44\\'44\\'45AUTO cmd}{\\fldrslt x}}"],
   ["a DDE field in Unicode escapes", "{\\field{\\*\\fldinst \\u68?\\u68?\\u69?AUTO cmd}}"],
-  ["a field with a picture", "{\\field{\\*\\fldinst INCLUDEPICTURE https://example.com/a.png}}"],
   ["a field with a text", "{\\field{\\*\\fldinst INCLUDETEXT c:\\\\a.txt}}"],
   ["a link to a file", '{\\field{\\*\\fldinst HYPERLINK "file:///c:/a.exe"}}'],
   [
     "a field within a link",
     '{\\field{\\*\\fldinst HYPERLINK "https://a.example" {\\field{\\*\\fldinst DDE x}}}}',
   ],
-  ["a destination of an unknown name", "{\\*\\unheardof x}"],
   ["an object", "{\\object\\objemb{\\*\\objdata 01}}"],
   ["an object that updates itself", "{\\object\\objautlink\\objupdate x}"],
-  ["binary data", "{\\pict\\bin4 abcd}"],
 ];
 
-const NAMES = [
-  "a.docm",
-  "a.html",
-  "a.svg",
-  "a.js.",
-  "a.zipx",
-  "a.exe",
-  "a.pdf.lnk",
-  "a",
-  "winmail.dat",
-  "a.xlsb",
-  "a.iso",
-];
+const NAMES = ["a.docm", "a.html", "a.js.", "a.exe", "a.pdf.lnk", "a.iso"];
 
 const twoNames = Buffer.from(
   mail({ name: "a.txt", data: text(), type: 'text/plain; name="a.hta"' }).toString("latin1"),
@@ -113,20 +80,12 @@ const twoNames = Buffer.from(
 const uuencoded = Buffer.from(
   "From: ann@example.com\r\nSubject: x\r\n\r\nHello\r\nbegin 644 a.exe\r\n#0V%T\r\n`\r\nend\r\n",
 );
-const oddEncoding = Buffer.from(
-  mail({ name: "a.txt", data: text(), plain: true })
-    .toString("latin1")
-    .replace("Content-Disposition", "Content-Transfer-Encoding: x-uuencode\r\nContent-Disposition"),
-  "latin1",
-);
 const inner = mail({ name: "a.docm", data: docx() });
 
 const MAILS: readonly [string, Buffer][] = [
   ...NAMES.map((name): [string, Buffer] => [`a file ${name}`, mail({ name, data: text() })]),
   ["a file of two names", twoNames],
   ["a file within its text", uuencoded],
-  ["a file in an odd encoding", oddEncoding],
-  ["a file without a name or a type", mail({ name: "", data: wholePdf() })],
   ["a mail with such a file", mail({ name: "inner.eml", data: inner })],
   [
     "a forwarded mail with such a file",
@@ -147,12 +106,6 @@ const files = (
 
 export const hostileDocuments: readonly HostileUpload[] = [
   ...files("a DOCX", "a.docx", OFFICE_FILES),
-  ...files("an XLSX", "a.xlsx", [
-    [
-      "a link to another workbook",
-      xlsx([{ name: "xl/externalLinks/externalLink1.xml", data: "<x/>" }]),
-    ],
-  ]),
   ...files(
     "an RTF",
     "a.rtf",

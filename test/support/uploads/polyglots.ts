@@ -8,9 +8,6 @@ const after = (first: Buffer, second: Buffer | string): Buffer =>
   Buffer.concat([first, Buffer.from(second)]);
 const pdf = wholePdf();
 
-// Everything after the first six bytes of the GIF is a comment in the script.
-const scriptGif = Buffer.from('GIF89a/*\x01\0\x01\0\0*/=1;alert("x")', "latin1");
-
 const PROGRAMS: Readonly<Record<string, string>> = {
   Linux: "7f454c4602010100",
   macOS: "cffaedfe07000001",
@@ -33,9 +30,7 @@ const KINDS: readonly [string, string, Buffer][] = [
   ],
   ["a PDF behind a program", "a.pdf", after(program(), pdf)],
   ["a PDF behind a GIF", "a.pdf", after(gif(), pdf)],
-  ["a GIF that is a script", "a.gif", scriptGif],
   ["a GIF that is a ZIP", "a.gif", after(gif(), archive)],
-  ["a GIF with a script behind it", "a.gif", after(gif(), ";alert(1)")],
   ["a GIF with a page in its comment", "a.gif", gif("<script>alert(1)</script>")],
   ["a PNG with a program behind it", "a.png", after(png(), program())],
   ["a PNG with a page in its comment", "a.png", png("<SCRIPT src=//example.com>")],
@@ -57,15 +52,9 @@ const KINDS: readonly [string, string, Buffer][] = [
   ["a JPEG with the beginning of a PDF in its comment", "a.jpeg", jpeg("%PDF-1.4\n1 0 obj")],
   ["a GIF with the beginning of a PDF in its comment", "a.gif", gif("%PDF-1.4\n1 0 obj")],
   ["a PNG with a PDF in its comment", "a.png", png(pdf.toString("latin1"))],
-  ["a PNG with words behind it", "a.png", after(png(), "and more")],
   ["an MP4 that is a PDF", "a.mp4", mp4(pdf.toString("latin1"))],
   ["a MOV that is a PDF", "a.mov", mov(pdf.toString("latin1"))],
   ["a MOV that is a ZIP", "a.mov", after(mov(), archive)],
-  [
-    "an MP4 without an index",
-    "a.mp4",
-    Buffer.from(mp4().toString("latin1").replace("moov", "free"), "latin1"),
-  ],
   ["an MP4 that is a ZIP", "a.mp4", after(mp4(), archive)],
   ["an MP4 with a program in it", "a.mp4", mp4(program().toString("latin1"))],
   ["a ZIP behind a program", "a.zip", zip([note], { before: program() })],

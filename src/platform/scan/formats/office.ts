@@ -1,160 +1,161 @@
-import { SaxesParser } from "saxes";
-import { forEachEntry, type ArchiveEntry } from "../archive.ts";
-import { type Bytes, findWideEncoding } from "../bytes.ts";
-import { createTypeRefusal, type Format, mismatch, parseOrRefuse } from "../scan-context.ts";
-import { Refusal } from "../port.ts";
-import { type Detector, detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
-import {
-  createActiveRefusal,
-  type Attributes,
-  checkContentType,
-  checkDrawing,
-  checkFields,
-  checkRelationship,
-} from "./office-parts.ts";
+import { type Bytes, withSpooledFile } from "../../../kit/bytes.ts";
+import { readXml, type XmlAttributes } from "../../formats/xml-stream.ts";
+import type { ArchiveEntry } from "../../formats/zip.ts";
+import { isLocalPath, isWebLink } from "../links.ts";
+import { findProgramKind } from "../names.ts";
+import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";
+import type { Format, ScanContext } from "../scan-context.ts";
+import { detectCompoundParts, detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
+import { checkContent, createInterestDetector } from "./office-content.ts";
 
-const CONTENT_TYPES = "[Content_Types].xml";
-const MAX_FIELD_CODES = 1024 * 1024;
+const CONTENT_TYPES = "[content_types].xml";
+const ROOT_RELATIONSHIPS = "_rels/.rels";
+const MAX_PACKAGES = 3;
+const BROKEN = "The part is damaged, has a DOCTYPE or an unusual encoding. Save the file again.";
+const COMPOUND = "\u00d0\u00cf\u0011\u00e0\u00a1\u00b1\u001a\u00e1";
+const PACKED = "PK\u0003\u0004";
 
-const createMalformedRefusal = () =>
-  mismatch("The Office file has an unusual structure. Save it again, or as PDF.");
+/** Types of parts that run or load something. */
+const ACTIVE_TYPE =
+  /vba|macro|activex|oleobject|dialogsheet|attachedtoolbars|extensibility|msdownload|html|rfc822|rtf$/i;
+const ACTIVE_NAME = /(?:^|\/)(?:vbaProject|vbaData|macrosheets\/)/i;
+const XML_TYPE = /(?:[+/]xml|vmldrawing)$/i;
+const XML_NAME = /\.(?:xml|rels|vml)$/i;
+/** Relationships to what runs something, or is shown as if it were part of the file, by the end of their type. */
+const ACTIVE: Readonly<Record<string, string>> = {
+  oleobject: "an embedded or linked object (OLE)",
+  control: "an ActiveX control",
+  activexcontrolbinary: "an ActiveX control",
+  vbaproject: "macros",
+  wordvbadata: "macros",
+  xlmacrosheet: "macros",
+  xlintlmacrosheet: "macros",
+  extensibility: "buttons that run macros",
+  usercustomization: "buttons that run macros",
+  afchunk: "a chunk of another document (altChunk)",
+  subdocument: "a subdocument",
+  mailmergesource: "a data source of a mail merge",
+  mailmergeheadersource: "a data source of a mail merge",
+};
+/** Workbooks ask before they follow these. */
+const WORKBOOK = /^(?:xl)?(?:externallink(?:path|long)|pathmissing|startup|library)/;
+const LEADS_OUT = /^\s*(?:[a-z][a-z0-9+.-]{1,63}:|[\\/]{2})/i;
 
-type Tag = (name: string, attributes: Attributes) => void;
-
-/** Parses an XML part as a stream. `tag` receives local names, `text` the element's local name and its text. */
-const readXml = async (
-  pieces: AsyncIterable<Buffer>,
-  tag: Tag,
-  text: (name: string, content: string) => void = () => {},
-): Promise<void> => {
-  let decoder: InstanceType<typeof TextDecoder> | undefined;
-  const open: string[] = [];
-  const parser = new SaxesParser();
-  parser.on("error", (error) => {
-    throw error;
-  });
-  parser.on("doctype", () => {
-    throw createMalformedRefusal();
-  });
-  parser.on("opentag", ({ name, attributes }) => {
-    const local = name.replace(/^.*:/, "");
-    open.push(local);
-    tag(local, attributes);
-  });
-  parser.on("text", (content) => text(open.at(-1) ?? "", content));
-  parser.on("cdata", (content) => text(open.at(-1) ?? "", content));
-  parser.on("closetag", () => open.pop());
-  for await (const piece of pieces) {
-    decoder ??= new TextDecoder(findWideEncoding(piece) ?? "utf-8", { fatal: true });
-    parser.write(decoder.decode(piece, { stream: true }));
+/** Checks a relationship. Returns its target if it is the main part. @throws {Refusal} */
+const checkRelationship = (
+  { type = "", target = "", targetmode = "" }: XmlAttributes,
+  { warn }: ScanContext,
+): string[] => {
+  const kind = type.trim().toLowerCase().replace(/^.*\//, "");
+  const shown = target.slice(0, 100);
+  const found = Object.hasOwn(ACTIVE, kind) ? ACTIVE[kind] : undefined;
+  if (found !== undefined) throw mismatch(`The file holds ${found}. Save it as PDF.`);
+  if (kind === "connections") warn("EXTERNAL_LINK", "the workbook has data connections.");
+  if (kind === "officedocument") return [target.trim().replace(/^\.?\//, "")];
+  if (targetmode.trim().toLowerCase() !== "external" && !LEADS_OUT.test(target)) return [];
+  if (kind === "hyperlink") {
+    if (isWebLink(target)) return [];
+    throw mismatch(`A link leads to ${shown}. Only https, mailto and tel links are accepted.`);
   }
-  parser.write(decoder?.decode() ?? "").close();
-};
-
-/** The content types that `[Content_Types].xml` declares, by extension and by part. */
-type Types = { byExtension: Map<string, string>; byPart: Map<string, string> };
-
-const readTypes = async (pieces: AsyncIterable<Buffer>): Promise<Types> => {
-  const types: Types = { byExtension: new Map(), byPart: new Map() };
-  await readXml(pieces, (name, { ContentType = "", Extension, PartName }) => {
-    if (name !== "Default" && name !== "Override") return;
-    checkContentType(ContentType);
-    if (Extension !== undefined) types.byExtension.set(Extension.toLowerCase(), ContentType);
-    if (PartName !== undefined) types.byPart.set(PartName.toLowerCase(), ContentType);
-  });
-  return types;
-};
-
-const readDocument = async (pieces: AsyncIterable<Buffer>): Promise<void> => {
-  let codes = "";
-  await readXml(
-    pieces,
-    (name, attributes) => {
-      checkDrawing(attributes);
-      if (name === "fldChar" || name === "fldSimple") codes += "\n";
-      if (name === "fldSimple")
-        codes += attributes["w:instr"] ?? Object.values(attributes).join(" ");
-      if (codes.length > MAX_FIELD_CODES) throw createMalformedRefusal();
-    },
-    (name, content) => {
-      if (name === "instrText" || name === "delInstrText") codes += content;
-    },
-  );
-  checkFields(codes);
-};
-
-const isXml = (name: string): boolean => /\.(?:xml|vml|rels)$/i.test(name);
-
-const ACTIVE_PART =
-  /vbaProject|vbaData|(?:^|\/)(?:macrosheets|embeddings|activeX|externalLinks|ctrlProps)\//i;
-
-const inspectPart = async ({ name, isFolder, pieces }: ArchiveEntry): Promise<void> => {
-  await runDetectors(pieces(), [detectMalware, detectPrograms]);
-  if (ACTIVE_PART.test(name)) throw createActiveRefusal("macros or embedded objects");
-  if (!isFolder && /\.rels$/i.test(name)) {
-    await readXml(pieces(), (tag, attributes) => {
-      if (tag === "Relationship") checkRelationship(attributes);
-    });
-  } else if (!isFolder && isXml(name)) await readDocument(pieces());
-};
-
-/** Refuses parts without a declared type, and a file in which not exactly one part has the main type. */
-const checkParts = (parts: readonly string[], types: Types | undefined, main: string): void => {
-  if (types === undefined) throw createTypeRefusal();
-  const { byExtension, byPart } = types;
-  const all = parts.map((part) => {
-    const extension = part.slice(part.lastIndexOf(".") + 1).toLowerCase();
-    const type = byPart.get(`/${part.toLowerCase()}`) ?? byExtension.get(extension);
-    if (type === undefined) throw createMalformedRefusal();
-    // Office programs follow the declared type, so a part declared as XML must be one that was checked as XML.
-    if (/[+/]xml$/i.test(type.trim()) !== isXml(part) && !/vmlDrawing$/i.test(type.trim())) {
-      throw createMalformedRefusal();
-    }
-    return type.trim().toLowerCase();
-  });
-  const mains = all.filter((type) => type.endsWith(".main+xml"));
-  if (mains.length !== 1 || mains[0] !== main) {
-    throw createTypeRefusal();
+  if (!WORKBOOK.test(kind) && !isLocalPath(target)) {
+    throw mismatch(`A part (${kind}) is loaded from ${shown}.`);
   }
+  // Word writes the path of the writer's template into every file.
+  if (kind !== "attachedtemplate") warn("EXTERNAL_LINK", `${kind} leads to ${shown}.`);
+  return [];
 };
 
-const ZIP = Buffer.from("PK\x03\x04");
-const COMPOUND = Buffer.from("d0cf11e0a1b11ae1", "hex");
-const ENCRYPTED = Buffer.from("EncryptedPackage", "utf16le").toString("latin1");
-
-/** Refuses files that are no ZIP. With a password, an Office file is a compound file around an encrypted ZIP. */
-const checkBeginning = async (bytes: Bytes): Promise<void> => {
-  const head = await bytes.read(0, COMPOUND.byteLength);
-  if (head.subarray(0, ZIP.byteLength).equals(ZIP)) return;
-  const lookForEncrypted: Detector = (text) => {
-    if (!text.includes(ENCRYPTED)) return;
-    throw new Refusal(
-      "ENCRYPTED_ARCHIVE",
-      "The Office file is encrypted. Save it without a password.",
-    );
+/** Checks one part. Returns the targets of its relationships to main parts. */
+const checkEntry = async (
+  { name, pieces, isReadable }: ArchiveEntry,
+  type: string,
+  nest: ScanContext,
+): Promise<string[]> => {
+  if (!isReadable) throw mismatch("The part is compressed in a way that Office does not read.");
+  if (ACTIVE_NAME.test(name) || findProgramKind(name) !== undefined) {
+    throw mismatch("The part holds macros or a program.");
+  }
+  if (ACTIVE_TYPE.test(type)) throw mismatch(`The part is ${type}: it can run or load something.`);
+  let head = "";
+  const interest = createInterestDetector();
+  const keepHead = (text: string): void => {
+    head ||= text.slice(0, 16);
   };
-  if (head.equals(COMPOUND)) await runDetectors(bytes.pieces(), [lookForEncrypted]);
-  throw createTypeRefusal();
+  await runDetectors(pieces(), [keepHead, detectMalware, detectPrograms, interest.detect]);
+  if (head.startsWith(COMPOUND)) throw mismatch("The part is an object or macros (OLE).");
+  if (head.startsWith(PACKED)) {
+    await withSpooledFile(pieces(), (bytes) => checkPackage(bytes, nest));
+  }
+  const mains: string[] = [];
+  if (/\.rels$/i.test(name)) {
+    await readXml(pieces(), {
+      open: (element, attributes) => {
+        if (element === "relationship") mains.push(...checkRelationship(attributes, nest));
+      },
+    });
+  } else if (interest.isFound() && (XML_NAME.test(name) || XML_TYPE.test(type))) {
+    if (!type.startsWith("image/")) await checkContent(pieces(), nest);
+  }
+  return mains;
 };
 
-/** Creates the check of an Office file (Open Packaging Conventions): a ZIP whose index declares each part's type. */
+/** Reads `[Content_Types].xml`, and returns a function that finds the type of a part. */
+const readTypes = async (entries: readonly ArchiveEntry[]) => {
+  const types = new Map<string, string>();
+  const [index, ...others] = entries.filter(({ name }) => name.toLowerCase() === CONTENT_TYPES);
+  if (index === undefined || others.length > 0) throw mismatch("The contents are no Office file.");
+  await readXml(index.pieces(), {
+    open: (_name, { contenttype = "", extension, partname }) => {
+      const key = partname ?? `.${extension}`;
+      types.set(key.toLowerCase(), contenttype.trim().toLowerCase());
+    },
+  });
+  return (name: string): string => {
+    const part = `/${name.toLowerCase()}`;
+    return types.get(part) ?? types.get(part.slice(part.lastIndexOf("."))) ?? "";
+  };
+};
+
+/** Checks the parts of an Office file (Open Packaging Conventions), and returns the types of its main parts. */
+const checkParts = async (bytes: Bytes, outer: ScanContext): Promise<string[]> => {
+  const nest = deepen(outer, "packages", MAX_PACKAGES);
+  const entries = (await readArchive(bytes, nest, "package")).filter(({ isFolder }) => !isFolder);
+  const findType = await parseOrRefuse(BROKEN, () => readTypes(entries));
+  const mains: string[] = [];
+  for (const entry of entries) {
+    await checkPart(entry.name, nest, async (inner) => {
+      const found = await parseOrRefuse(BROKEN, () =>
+        checkEntry(entry, findType(entry.name), inner),
+      );
+      if (entry.name.toLowerCase() === ROOT_RELATIONSHIPS) mains.push(...found);
+    });
+  }
+  return mains.map(findType);
+};
+
+/** Returns whether the entries of an archive are the parts of an Office file. */
+export const isPackage = (entries: readonly ArchiveEntry[]): boolean =>
+  entries.some(({ name }) => name.toLowerCase() === CONTENT_TYPES);
+
+/** Checks an Office file of any kind. */
+export const checkPackage: Format = async (bytes, nest) => {
+  await checkParts(bytes, nest);
+};
+
+/** Creates the check of an Office file whose main part has this type. */
 const checkOffice =
-  (main: string): Format =>
+  (main: string, extension: string): Format =>
   async (bytes, nest) => {
-    await checkBeginning(bytes);
-    const parts: string[] = [];
-    let types: Types | undefined;
-    await parseOrRefuse("The Office file is broken.", () =>
-      forEachEntry(bytes, nest, async (packed) => {
-        if (packed.name === CONTENT_TYPES) types = await readTypes(packed.pieces());
-        else if (!packed.isFolder) parts.push(packed.name);
-        if (packed.name !== CONTENT_TYPES) await inspectPart(packed);
-      }),
-    );
-    checkParts(parts, types, main);
+    const head = (await bytes.read(0, COMPOUND.length)).toString("latin1");
+    // With a password, an Office file is a compound file around an encrypted ZIP.
+    if (head === COMPOUND) await runDetectors(bytes.pieces(), [detectCompoundParts]);
+    const mains = head.startsWith(PACKED) ? await checkParts(bytes, nest) : [];
+    if (mains.length === 0 || mains.some((type) => type !== main)) {
+      throw mismatch(`The contents (${mains.join() || "unknown"}) do not match ${extension}.`);
+    }
   };
 
 const OPEN_XML = "application/vnd.openxmlformats-officedocument";
 
-export const checkDocx = checkOffice(`${OPEN_XML}.wordprocessingml.document.main+xml`);
-export const checkXlsx = checkOffice(`${OPEN_XML}.spreadsheetml.sheet.main+xml`);
+export const checkDocx = checkOffice(`${OPEN_XML}.wordprocessingml.document.main+xml`, ".docx");
+export const checkXlsx = checkOffice(`${OPEN_XML}.spreadsheetml.sheet.main+xml`, ".xlsx");

@@ -1,25 +1,201 @@
-import { checkReading } from "../pdf/document.ts";
-import { createUnreadableRefusal } from "../pdf/lexer.ts";
-import { checkObjects } from "../pdf/objects.ts";
-import { Refusal } from "../port.ts";
-import { type Format, mismatch } from "../scan-context.ts";
+import * as lib from "@cantoo/pdf-lib";
+import { fileTypeFromBuffer } from "file-type";
+import { fromBuffer } from "../../../kit/bytes.ts";
+import { key, readPdfObjects, toList, unpack } from "../../formats/pdf-objects.ts";
+import { checkContained, checkContainedName } from "../contained.ts";
+import { isSecureWebLink, isWebLink } from "../links.ts";
+import { checkPart, type Format, MIB, mismatch, parseOrRefuse } from "../scan-context.ts";
+import { type Detector, detectMalware, detectMarkup, detectPrograms } from "../signatures.ts";
 
-const HEAD = "%PDF-";
-const END = "%%EOF";
-// PDF readers look for the end marker in the last KiB.
-const TAIL_BYTES = 1024;
+const MAX_STREAM_BYTES = 64 * MIB;
+type Value = lib.PDFObject | undefined;
 
-export const checkPdf: Format = async (bytes, nest) => {
-  const head = await bytes.read(0, HEAD.length);
-  if (head.toString("latin1") !== HEAD) throw mismatch("The file does not begin with %PDF-.");
-  const tail = await bytes.read(Math.max(0, bytes.size - TAIL_BYTES), TAIL_BYTES);
-  if (!tail.includes(END)) throw mismatch("The PDF is cut off: %%EOF is missing at its end.");
-  // Copied: the reader transfers its buffer, and one from the pool cannot be transferred.
-  const data = Uint8Array.from(await bytes.read(0, bytes.size));
+const toText = (value: Value): string | undefined => {
+  if (!(value instanceof lib.PDFString || value instanceof lib.PDFHexString)) return undefined;
   try {
-    nest.budget.bytes(checkObjects(Buffer.from(data.buffer)));
-    await checkReading(data);
-  } catch (error) {
-    throw error instanceof Refusal ? error : createUnreadableRefusal();
+    return value.decodeText();
+  } catch {
+    return Buffer.from(value.asBytes()).toString("latin1");
+  }
+};
+const toWord = (value: Value): string => (value instanceof lib.PDFName ? value.decodeText() : "");
+const toContent = (value: Value): string | undefined =>
+  value instanceof lib.PDFRawStream ? unpack(value)?.toString("latin1") : toText(value);
+
+/** Returns the names of a file specification, which can be a string. */
+const namesOf = (value: Value): string[] =>
+  (value instanceof lib.PDFDict
+    ? ["F", "UF", "DOS", "Mac", "Unix"].map((name) => value.lookup(key(name)))
+    : [value]
+  ).flatMap((name) => toText(name) ?? []);
+
+const MEDIA = "media that can run programs";
+const SENDING = "a form that sends or imports data";
+const ACTIONS: Readonly<Record<string, string>> = {
+  Launch: "an action that starts a program or opens a file (Launch)",
+  SubmitForm: SENDING,
+  ImportData: SENDING,
+  Movie: MEDIA,
+  RichMedia: MEDIA,
+  RichMediaExecute: MEDIA,
+};
+const DYNAMIC_FORM =
+  /<(?:[\w-]{1,20}:)?(?:script|event|submit|execute|connect)[\s>/]|dynamicRender\s{0,9}>\s{0,9}required/;
+
+const findLink = (value: Value): string | undefined => {
+  const target = toText(value);
+  if (value instanceof lib.PDFDict || (target !== undefined && isWebLink(target))) return undefined;
+  return `a link to ${target?.slice(0, 100) ?? "an unknown place"}`;
+};
+
+const findAction = (value: Value, dict: lib.PDFDict): string | undefined => {
+  const action = toWord(value);
+  // Elements of a page's logical structure (with K) have their kind under the same key.
+  if (Object.hasOwn(ACTIONS, action) && !dict.has(key("K"))) return ACTIONS[action];
+  if (!["GoToR", "GoToE", "Thread"].includes(action)) return undefined;
+  const names = namesOf(dict.lookup(key("F")));
+  const isInside = action !== "GoToE" && !dict.has(key("F"));
+  if (isInside || (names.length > 0 && names.every(isSecureWebLink))) return undefined;
+  return `an action that opens another file (${action}) ${names[0]?.slice(0, 100) ?? ""}`;
+};
+
+/** By key of a dictionary: returns what is dangerous about its value. A missing value is one that cannot be found. */
+const DANGERS: Readonly<
+  Record<string, (value: Value, dict: lib.PDFDict, isStream: boolean) => string | undefined>
+> = {
+  JS: (value) => (toContent(value)?.trim() === "" ? undefined : "a script (JavaScript)"),
+  S: findAction,
+  Subtype: findAction,
+  URI: findLink,
+  Base: (value) => (toText(value) === undefined ? undefined : findLink(value)),
+  F: (_value, _dict, isStream) => (isStream ? "a stream that lies in another file" : undefined),
+  Ref: (value) =>
+    value instanceof lib.PDFDict && value.has(key("F")) ? "content of another file" : undefined,
+  NeedsRendering: (value) => (value?.toString() === "true" ? "a dynamic form (XFA)" : undefined),
+  XFA: (value) =>
+    DYNAMIC_FORM.test(toList(value).map(toContent).join(""))
+      ? "a form with scripts (XFA)"
+      : undefined,
+  OnInstantiate: () => "a 3D scene with a script",
+  RichMediaContent: () => MEDIA,
+};
+
+/** An attached file: its names and its stream. */
+type Attached = { names: string[]; stream: lib.PDFRawStream | undefined };
+
+/** Returns the files that a file specification embeds (EF), and those related to them (RF). */
+const readAttached = (dict: lib.PDFDict): Attached[] =>
+  ["EF", "RF"].flatMap((name) => {
+    const found = dict.lookup(key(name));
+    const files = found instanceof lib.PDFDict ? found.keys().map((one) => found.lookup(one)) : [];
+    return files.flatMap((file) => {
+      const list = toList(file);
+      return list.flatMap((stream, at): Attached[] => {
+        const names = list.length > 1 ? namesOf(list[at - 1]) : namesOf(dict);
+        if (stream instanceof lib.PDFRawStream) return [{ names, stream }];
+        return list.length > 1 ? [] : [{ names, stream: undefined }];
+      });
+    });
+  });
+
+/** Checks an object and those in it, without following references. Returns the attached files. @throws {Refusal} */
+const checkObject = (object: lib.PDFObject): Attached[] => {
+  const attached: Attached[] = [];
+  const waiting: lib.PDFObject[] = [object];
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const value = next instanceof lib.PDFStream ? next.dict : next;
+    if (value instanceof lib.PDFArray) for (const inner of value.asArray()) waiting.push(inner);
+    if (!(value instanceof lib.PDFDict)) continue;
+    for (const [name, inner] of value.entries()) {
+      const word = name.decodeText();
+      const find = Object.hasOwn(DANGERS, word) ? DANGERS[word] : undefined;
+      const danger = find?.(value.lookup(name), value, next !== value);
+      if (danger !== undefined) {
+        throw mismatch(`The PDF has ${danger}. Print it to a new PDF, and attach that one.`);
+      }
+      waiting.push(inner);
+    }
+    attached.push(...readAttached(value));
+  }
+  return attached;
+};
+
+const isEmbedded = (object: lib.PDFObject): object is lib.PDFRawStream =>
+  object instanceof lib.PDFRawStream && toWord(object.dict.lookup(key("Type"))) === "EmbeddedFile";
+
+const checkAttached: (file: Attached, nest: Parameters<Format>[1]) => Promise<void> = (
+  { names, stream },
+  nest,
+) =>
+  checkPart(names[0] ?? "an attached file", nest, async (inner) => {
+    for (const name of names) checkContainedName(name);
+    const bytes = stream && unpack(stream);
+    if (stream === undefined) return;
+    if (bytes === undefined) throw mismatch("The file is packed in a way that cannot be read.");
+    inner.budget.part();
+    inner.budget.bytes(bytes.byteLength);
+    const depth = { ...inner.depth, archives: inner.depth.archives + 1 };
+    // The XML of an electronic invoice (Factur-X, ZUGFeRD) is what PDFs are meant to hold.
+    const warn = names.every((name) => /\.xml$/i.test(name)) ? () => {} : inner.warn;
+    await checkContained(names, fromBuffer(bytes), { ...inner, depth, warn });
+  });
+
+/** Looks for malware and programs in the streams that are no pictures, up to a limit. */
+const scanStreams = (objects: readonly lib.PDFObject[]): void => {
+  let left = MAX_STREAM_BYTES;
+  for (const object of objects) {
+    if (!(object instanceof lib.PDFRawStream) || left <= 0) continue;
+    if (toWord(object.dict.lookup(key("Subtype"))) === "Image") continue;
+    const text = unpack(object)?.toString("latin1") ?? "";
+    left -= text.length;
+    detectMalware(text);
+    detectPrograms(text);
+  }
+};
+
+const HIDDEN =
+  /\/S[\0\s]{0,9}\/(?:Launch|SubmitForm|ImportData|GoToE|JavaScript(?![\0\s]{0,9}\/JS[\0\s]{0,9}\(\s{0,9}\)))(?![\w#])|\/URI[\0\s]{0,9}\([\0\s]{0,9}(?:file|javascript|smb|\\\\|\/\/)/i;
+
+/** Detects actions in the plain bytes, where a parser passes over them: in strings, comments and damaged objects. */
+export const detectHiddenActions: Detector = (text) => {
+  const plain = text.replaceAll(/#([0-9a-f]{2})/gi, (_, hex: string) =>
+    String.fromCharCode(parseInt(hex, 16)),
+  );
+  const [found] = HIDDEN.exec(plain) ?? [];
+  if (found !== undefined)
+    throw mismatch(`The PDF has an action that is refused: ${found.trim()}.`);
+};
+
+const HEAD_BYTES = 1024;
+
+const checkBeginning = async (head: Buffer): Promise<void> => {
+  const at = head.indexOf("%PDF-");
+  const type = at > 0 ? await fileTypeFromBuffer(head) : undefined;
+  if (at < 0 || (type !== undefined && type.mime !== "application/pdf")) {
+    throw mismatch(`The contents (${type?.mime ?? "no %PDF-"}) do not match the extension .pdf.`);
+  }
+  detectMarkup(head.toString("latin1"));
+};
+
+/** Checks a PDF: no scripts, actions that lead out, dynamic forms, media, or dangerous attached files. */
+export const checkPdf: Format = async (bytes, nest) => {
+  await checkBeginning(await bytes.read(0, HEAD_BYTES));
+  const data = await bytes.read(0, bytes.size);
+  const tail = data.subarray(-HEAD_BYTES).toString("latin1");
+  detectMarkup(tail);
+  const { objects, isEncrypted } = await parseOrRefuse("The PDF cannot be read.", () =>
+    readPdfObjects(data),
+  );
+  if (objects.length === 0) throw mismatch("The contents do not match .pdf: it has no objects.");
+  const attached = objects.flatMap(checkObject);
+  const named = new Set(attached.map(({ stream }) => stream));
+  const unnamed = objects.filter(isEmbedded).filter((stream) => !named.has(stream));
+  const files = [...attached, ...unnamed.map((stream) => ({ names: [], stream }))];
+  for (const file of files) await checkAttached(file, nest);
+  scanStreams(objects);
+  if (isEncrypted) nest.warn("RESTRICTED_FILE", "the PDF restricts printing, copying or changes.");
+  const isDamaged = objects.some((object) => object instanceof lib.PDFInvalidObject);
+  if ((isDamaged && !isEncrypted) || !tail.includes("%%EOF")) {
+    nest.warn("DAMAGED_FILE", "the PDF is damaged or cut off.");
   }
 };

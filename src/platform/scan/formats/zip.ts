@@ -1,42 +1,48 @@
-import { forEachEntry, type ArchiveEntry } from "../archive.ts";
-import { withSpooledFile } from "../bytes.ts";
-import { type Format, mismatch, type ScanContext } from "../scan-context.ts";
-import { parseClaimedType } from "../name-and-size.ts";
-import { Refusal } from "../port.ts";
+import type { ArchiveEntry } from "../../formats/zip.ts";
+import { withSpooledFile } from "../../../kit/bytes.ts";
+import { checkContained, checkContainedName } from "../contained.ts";
+import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";
+import type { Format, ScanContext } from "../scan-context.ts";
 import { detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
+import { checkPackage, isPackage } from "./office.ts";
 
 const MAX_ARCHIVES = 2;
+// Metadata that the file managers of macOS and Windows add to archives.
+const LEFT_BEHIND = /^__MACOSX\/(?:.{1,500}\/)?\._[^/]{1,255}$|(?:^|\/)(?:\.DS_Store|Thumbs\.db)$/;
+const OPEN_DOCUMENT = "META-INF/manifest.xml";
+const OPEN_DOCUMENT_SCRIPTS = /^(?:Basic|Scripts)\/./;
+const BROKEN = "The file cannot be unpacked: the archive is damaged.";
 
-// Metadata files that the file managers of macOS and Windows add to archives.
-const LEFT_BEHIND = /^__MACOSX\/|(?:^|\/)(?:\.DS_Store|Thumbs\.db|desktop\.ini)$/;
-
-const parseBaseName = (name: string): string => name.slice(name.lastIndexOf("/") + 1);
-
-const inspectPacked = async (packed: ArchiveEntry, nest: ScanContext): Promise<void> => {
-  if (packed.isFolder) {
-    for await (const piece of packed.pieces()) {
-      if (piece.byteLength > 0) throw mismatch("The archive holds a folder entry that has data.");
-    }
-  } else if (LEFT_BEHIND.test(packed.name)) {
-    await runDetectors(packed.pieces(), [detectMalware, detectPrograms]);
-  } else {
-    const type = parseClaimedType(parseBaseName(packed.name));
-    await withSpooledFile(packed.pieces(), (bytes) => nest.inspect(type, bytes, nest));
+const checkEntry = async (entry: ArchiveEntry, nest: ScanContext): Promise<void> => {
+  const { name, rawName, isFolder, isReadable, pieces } = entry;
+  checkContainedName(name);
+  checkContainedName(rawName.replaceAll(/[^ -~]/g, "_"));
+  if (!isReadable) {
+    return nest.warn("UNREADABLE_PART", "not checked, because its compression method is unusual.");
   }
+  await parseOrRefuse(BROKEN, () =>
+    isFolder || LEFT_BEHIND.test(name)
+      ? runDetectors(pieces(), [detectMalware, detectPrograms])
+      : withSpooledFile(pieces(), (file) => checkContained([name], file, nest)),
+  );
 };
 
-/** Checks a ZIP archive whose files must all be of types that are allowed on their own. */
-export const checkZip: Format = async (bytes, nest) => {
-  const archives = nest.archives + 1;
-  if (archives > MAX_ARCHIVES) {
-    throw new Refusal("ARCHIVE_LIMIT", `Archives may be nested ${MAX_ARCHIVES} deep at most.`);
+/** Checks a ZIP archive and all files in it; inside another file, also Office files under other names. */
+export const checkZip: Format = async (bytes, outer) => {
+  const { archives, mails } = outer.depth;
+  const entries = await readArchive(bytes, outer, "archive");
+  if (isPackage(entries)) {
+    if (archives + mails > 0) return checkPackage(bytes, outer);
+    throw mismatch("The contents are an Office file, which does not match the extension .zip.");
   }
-  await forEachEntry(bytes, nest, async (packed) => {
-    try {
-      await inspectPacked(packed, { ...nest, archives });
-    } catch (error) {
-      if (!(error instanceof Refusal) || error.code === "MALWARE_DETECTED") throw error;
-      throw new Refusal(error.code, `A file in the archive was refused: ${error.message}`);
-    }
-  });
+  const isDocument = entries.some(({ name }) => name === OPEN_DOCUMENT);
+  // The parts of an OpenDocument file are XML of its own kinds.
+  const nest = isDocument ? { ...outer, warn: () => {} } : deepen(outer, "archives", MAX_ARCHIVES);
+  for (const entry of entries) {
+    // One at a time bounds the space on disk.
+    await checkPart(entry.name, nest, async (inner) => {
+      if (isDocument && OPEN_DOCUMENT_SCRIPTS.test(entry.name)) throw mismatch("These are macros.");
+      await checkEntry(entry, inner);
+    });
+  }
 };

@@ -23,6 +23,7 @@ type Row = DisputeAttachmentRow;
 type Outcome = {
   status: Row["status"];
   failureReasons: readonly { code: string; message: string }[];
+  warnings?: readonly { code: string; message: string }[];
 };
 
 const EXPIRED: Outcome = {
@@ -35,7 +36,7 @@ const FAILED: Outcome = {
 };
 
 const toOutcome = (verdict: Verdict): Outcome =>
-  verdict.status === "Available" ? { status: "Available", failureReasons: [] } : verdict;
+  verdict.status === "Available" ? { ...verdict, failureReasons: [] } : verdict;
 
 const TRIES = 3;
 const RETRY_MS = 5 * SECOND;
@@ -52,13 +53,14 @@ const settle = async (
   row: Row,
   outcome: Outcome,
 ): Promise<void> => {
-  const { status, failureReasons } = outcome;
+  const { status, failureReasons, warnings = [] } = outcome;
   const kept = status === "Available";
   await store.transaction(async (tx) => {
     const present = await findSignedAttachment(tx, row.id);
     await updateDisputeAttachment(tx, row, {
       status,
       failure_reasons: JSON.stringify(failureReasons),
+      scan_warnings: JSON.stringify(warnings),
       version: (present ?? row).version + 1,
       ...(kept ? {} : { file_key: null }),
     });

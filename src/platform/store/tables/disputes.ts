@@ -115,6 +115,8 @@ export type DisputeAttachmentRow = Tracked & {
   status: "PendingScan" | "Available" | "Infected" | "Rejected" | "Failed" | "Expired";
   /** The reasons why it is not available, as JSON: a list of codes with messages. */
   failure_reasons: string;
+  /** Unusual features of an available file, as JSON: a list of codes with messages; null before the scan. */
+  scan_warnings: string | null;
   upload_expires_at: number;
   uploaded_at: number | null;
   /** Key in the file store; null before the upload and after a refused scan. */

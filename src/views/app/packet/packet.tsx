@@ -164,7 +164,7 @@ const Files = ({ files }: { files: Fields[] }) => {
   return (
     <>
       <ul class="plain">
-        {files.map(({ fileName, status, resource, excerpt, noExcerpt }, place) => {
+        {files.map(({ fileName, status, warnings, resource, excerpt, noExcerpt }, place) => {
           const name = plainText(fileName);
           return (
             <li key={place}>
@@ -181,6 +181,11 @@ const Files = ({ files }: { files: Fields[] }) => {
                 name
               )}{" "}
               <span class="meta">{plainText(status)}</span>
+              {listOf(warnings).map(({ message }, at) => (
+                <div key={at} class="meta">
+                  Note: {plainText(message)}
+                </div>
+              ))}
               {plainText(excerpt) !== "" && <p class="prose preview">{plainText(excerpt)}</p>}
               {plainText(noExcerpt) !== "" && <p class="meta">{plainText(noExcerpt)}</p>}
             </li>

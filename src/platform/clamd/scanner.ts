@@ -1,6 +1,6 @@
-import { builtInScanner } from "./built-in.ts";
+import { builtInScanner } from "../scan/built-in.ts";
 import { type ClamdAddress, createClamdScanner } from "./clamd.ts";
-import type { Scanner } from "./port.ts";
+import type { Scanner } from "../scan/port.ts";
 
 const CLAMD_PORT = 3310;
 

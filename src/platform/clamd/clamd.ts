@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { setImmediate } from "node:timers/promises";
-import { Refusal, type ScannedFile, type Scanner, toVerdict } from "./port.ts";
-import { createMalwareRefusal } from "./signatures.ts";
+import { Refusal, type ScannedFile, type Scanner, toVerdict } from "../scan/port.ts";
+import { createMalwareRefusal } from "../scan/signatures.ts";
 
 export type ClamdAddress = { host: string; port: number } | { path: string };
 
@@ -143,6 +143,9 @@ export const createClamdScanner = ({ address, before, times }: ClamdNeeds): Scan
   async scan(file) {
     const verdict = await before.scan(file);
     if (verdict.status !== "Available") return verdict;
-    return toVerdict(async () => checkAnswer(await ask(address, file, { ...TIMES, ...times })));
+    return toVerdict(async () => {
+      checkAnswer(await ask(address, file, { ...TIMES, ...times }));
+      return verdict;
+    });
   },
 });

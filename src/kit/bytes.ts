@@ -1,5 +1,5 @@
 import type { FileHandle } from "node:fs/promises";
-import { openUnlinkedFile } from "../../kit/unlinked-file.ts";
+import { openUnlinkedFile } from "./unlinked-file.ts";
 
 /** Bytes with random access. */
 export type Bytes = {
@@ -10,40 +10,36 @@ export type Bytes = {
   pieces(from?: number, to?: number): AsyncGenerator<Buffer>;
 };
 
-/** Returns the encoding of a UTF-16 byte order mark. */
-export const findWideEncoding = (head: Buffer): "utf-16le" | "utf-16be" | undefined => {
-  if (head.byteLength < 2) return undefined;
-  const mark = head.readUInt16BE(0);
-  if (mark === 0xfffe) return "utf-16le";
-  return mark === 0xfeff ? "utf-16be" : undefined;
-};
-
 const FIRST_PIECE_BYTES = 4 * 1024;
 const PIECE_BYTES = 64 * 1024;
 
-/** Returns random access to an open file. */
-export const toBytes = (file: FileHandle, size: number): Bytes => {
-  const read = async (at: number, length: number): Promise<Buffer> => {
-    const wanted = Math.max(0, Math.min(length, size - at));
-    const buffer = Buffer.allocUnsafe(wanted);
-    const { bytesRead } = await file.read(buffer, 0, wanted, at);
-    return buffer.subarray(0, bytesRead);
-  };
+const createBytes = (size: number, read: Bytes["read"]): Bytes => ({
+  size,
+  read,
+  async *pieces(from = 0, to = size) {
+    let length = FIRST_PIECE_BYTES;
+    for (let at = from; at < to;) {
+      const piece = await read(at, Math.min(length, to - at));
+      if (piece.byteLength === 0) return;
+      yield piece;
+      at += piece.byteLength;
+      length = Math.min(length * 2, PIECE_BYTES);
+    }
+  },
+});
 
-  return {
-    size,
-    read,
-    async *pieces(from = 0, to = size) {
-      let length = FIRST_PIECE_BYTES;
-      for (let at = from; at < to;) {
-        const piece = await read(at, Math.min(length, to - at));
-        if (piece.byteLength === 0) return;
-        yield piece;
-        at += piece.byteLength;
-        length = Math.min(length * 2, PIECE_BYTES);
-      }
-    },
-  };
+/** Returns random access to an open file. */
+export const toBytes = (file: FileHandle, size: number): Bytes =>
+  createBytes(size, async (at, length) => {
+    const wanted = Math.max(0, Math.min(length, size - at));
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
+    return buffer.subarray(0, bytesRead);
+  });
+
+/** Returns random access to bytes in memory. */
+export const fromBuffer = (buffer: Uint8Array): Bytes => {
+  const view = Buffer.from(buffer.buffer, buffer.byteOffset, buffer.byteLength);
+  return createBytes(view.byteLength, async (at, length) => view.subarray(at, at + length));
 };
 
 type Spooled = { file: FileHandle; size: number };

@@ -1,0 +1,93 @@
+import { Worker } from "node:worker_threads";
+
+const MIB = 1024 * 1024;
+
+/** Thrown when a task exceeds the time or the memory of its thread. */
+export class WorkerLimit extends Error {
+  readonly exceeded: "time" | "memory";
+
+  constructor(exceeded: "time" | "memory") {
+    super(`the thread exceeded its ${exceeded}`);
+    this.exceeded = exceeded;
+  }
+}
+
+/** Answer of a thread: `failure` is why there is no value; `heapBytes` the memory in use afterwards. */
+export type WorkerReply<Value> = { heapBytes: number } & ({ value: Value } | { failure: string });
+
+export type WorkerPoolOptions = {
+  name: string;
+  program: URL;
+  /** Time of the processor; on a busy machine a task may take four times as long. */
+  maxMs: number;
+  maxHeapMib: number;
+  /** A thread with more memory in use after a task is ended. */
+  maxIdleHeapMib: number;
+};
+
+const POLL_MS = 250;
+
+/** Returns the time of the processor that a thread has used, in milliseconds; 0 before it runs. */
+const measureCpu = async (thread: Worker): Promise<number> => {
+  try {
+    const { user, system } = await thread.cpuUsage();
+    return (user + system) / 1000;
+  } catch {
+    return 0;
+  }
+};
+
+/**
+ * Creates a pool of threads that do one task each, so that the event loop stays free. A thread that exceeds its limits
+ * is terminated. An idle thread does not keep the process alive.
+ */
+export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
+  const { name, program, maxMs, maxHeapMib, maxIdleHeapMib } = options;
+  const idle: Worker[] = [];
+
+  const createThread = (): Worker => {
+    const thread = new Worker(program, {
+      name,
+      stdout: true,
+      stderr: true,
+      env: {},
+      execArgv: ["--no-warnings"],
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMib },
+    });
+    thread.unref();
+    return thread;
+  };
+
+  /** Runs a task. @throws {WorkerLimit} when it takes too long or too much memory */
+  return async (request: unknown, transferred: readonly unknown[]): Promise<Value> => {
+    const thread = idle.pop() ?? createThread();
+    const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Value>>();
+    const start = performance.now();
+    const spent = await measureCpu(thread);
+    const checkCpu = async (): Promise<void> => {
+      if ((await measureCpu(thread)) - spent > maxMs) reject(new WorkerLimit("time"));
+    };
+    const timer = setInterval(() => {
+      if (performance.now() - start > 4 * maxMs) reject(new WorkerLimit("time"));
+      void checkCpu();
+    }, POLL_MS);
+    const fail = (error: Error & { code?: string }): void =>
+      reject(error.code === "ERR_WORKER_OUT_OF_MEMORY" ? new WorkerLimit("memory") : error);
+    const exit = (): void => reject(new Error(`the thread ${name} ended`));
+    thread.once("message", resolve).once("error", fail).once("exit", exit);
+    let isReusable = false;
+    try {
+      // Node's types do not know that a file handle can be transferred.
+      thread.postMessage(request, transferred as never);
+      const reply = await promise;
+      isReusable = reply.heapBytes < maxIdleHeapMib * MIB;
+      if ("failure" in reply) throw new Error(reply.failure);
+      return reply.value;
+    } finally {
+      clearInterval(timer);
+      thread.off("message", resolve).off("error", fail).off("exit", exit);
+      if (isReusable) idle.push(thread);
+      else await thread.terminate();
+    }
+  };
+};
