@@ -107,7 +107,9 @@ describe("a release", () => {
     };
     expect(bom.bomFormat).toBe("CycloneDX");
     const names = bom.components.map(({ name }) => name);
-    expect(names).toEqual(expect.arrayContaining(["zod", "hono", "oidc-provider", "unpdf"]));
+    expect(names).toEqual(
+      expect.arrayContaining(["zod", "hono", "oidc-provider", "@cantoo/pdf-lib"]),
+    );
     expect(names).not.toContain("vitest");
     expect(names).not.toContain("esbuild");
     const refs = bom.components.map((one) => one["bom-ref"]);

@@ -3,6 +3,7 @@ import { announce, disputeWithFiles, put } from "../support/attachments.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, uploadPath } from "../support/pdf.ts";
 import { configure, onEveryStore, type Person } from "../support/platform.ts";
 import { goodUploads, hostileUploads } from "../support/uploads.ts";
+import { harmless } from "../support/uploads/harmless.ts";
 import type { Upload } from "../support/uploads/upload.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -61,6 +62,21 @@ onEveryStore("uploads that must not be kept", (at) => {
   it("makes every sound file Available", async () => {
     const seen = await verdicts(goodUploads);
     expect(seen.map(({ status }) => status)).toEqual(goodUploads.map(() => "Available"));
+  });
+
+  verifies("FL-03");
+  it("records the warnings of an accepted file, in its record and in lists", async () => {
+    const upload = harmless.find(({ title }) => title === "an XLSX with a formula of the network");
+    if (upload === undefined) throw new Error("the sample is missing");
+    const id = await send(upload);
+    await at().platform.worker.runDue();
+    const warnings = [
+      { code: "NETWORK_FORMULA", message: expect.stringContaining("xl/worksheets/sheet1.xml") },
+    ];
+    const { body } = await admin.call("GET", `${path}/${id}`);
+    expect(body).toMatchObject({ status: "Available", failureReasons: [], warnings });
+    const listed = await admin.call("GET", path);
+    expect(listed.body).toContainEqual(expect.objectContaining({ attachmentId: id, warnings }));
   });
 
   verifies("C-52", "D-PDF");
