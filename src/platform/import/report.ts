@@ -73,9 +73,13 @@ export const createTotals = () => {
     },
     addLeftOut({ line, leftOut }: LeftOut): void {
       if (listed.length < MOST_LISTED) listed.push({ line, ...leftOut });
-      const { amount, currency } = leftOut;
+      const { amount, currency, both } = leftOut;
       if (amount === undefined || currency === undefined) return;
-      addMovement(currency, new Big(amount));
+      if (both === undefined) addMovement(currency, new Big(amount));
+      else {
+        add(currency, "credits", new Big(both.credits));
+        add(currency, "debits", new Big(both.debits));
+      }
       add(currency, "leftOut", new Big(amount));
     },
     addDoubt(doubt: Doubt): void {
