@@ -5,6 +5,7 @@ import { collect, createGroup, type Define, fromModule } from "./program-parts.t
 const admin = fromModule(() => import("./commands/admin.ts"));
 const accounts = fromModule(() => import("./commands/accounts.ts"));
 const backup = fromModule(() => import("./commands/backup.ts"));
+const payments = fromModule(() => import("./commands/payments.ts"));
 const rotation = fromModule(() => import("./commands/rotate.ts"));
 
 const GRANT = 'a permission such as "Dispute Management : READ"; may be repeated';
@@ -164,13 +165,30 @@ const createAuditCommands = (define: Define): Command =>
     ).argument("<id>"),
   ]);
 
+const DOUBT = ["<doubt-id>", "the id of the line in the list"] as const;
+
+const createDoubtCommands = (define: Define): Command =>
+  createGroup("doubtful", "Payments that may repeat another payment.", [
+    define("list", "List them, one per line.", payments("runDoubtList")).argument(
+      "<id>",
+      "the tenant",
+    ),
+    define("same", "Remove a payment that repeats another one.", payments("runDoubtSame"))
+      .argument("<id>", "the tenant")
+      .argument(...DOUBT),
+    define("different", "Keep a payment as one of its own.", payments("runDoubtDifferent"))
+      .argument("<id>", "the tenant")
+      .argument(...DOUBT),
+  ]);
+
 const createPaymentCommands = (define: Define): Command =>
   createGroup("payments", "Payments of a tenant.", [
     define(
       "match",
       "Match payments that have unapplied money with the documents that they name.",
-      admin("runPaymentsMatch"),
+      payments("runPaymentsMatch"),
     ).argument("<id>"),
+    createDoubtCommands(define),
   ]);
 
 const createStoreCommands = (define: Define): Command[] => [

@@ -9,7 +9,6 @@ import {
   verifyAudit,
 } from "../../platform/admin/audit.ts";
 import { issueKey, revokeKey } from "../../platform/admin/keys.ts";
-import { matchPayments } from "../../platform/admin/payments.ts";
 import { setApplyWhenInvoiceClosed } from "../../platform/admin/resolutions.ts";
 import { createRole } from "../../platform/admin/roles.ts";
 import { setRoute } from "../../platform/admin/routes.ts";
@@ -141,9 +140,6 @@ export const runKeyIssue = (
   printFromStore(io, (base) =>
     issueKey(base, { tenantId, name, scopes: scopes?.split(",").map((scope) => scope.trim()) }),
   );
-
-export const runPaymentsMatch = (io: Io, tenantId: string) =>
-  printFromStore(io, (base) => matchPayments(base, tenantId));
 
 /** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
 export const runDemoCreate = (io: Io) => {

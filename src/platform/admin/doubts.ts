@@ -2,8 +2,15 @@ import { Problem } from "../../contract/errors.ts";
 import type { Source } from "../../contract/payments/catalogue.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { describeDoubt } from "../import/payments/joining.ts";
+import { settleRestored, settleReturn } from "../services/payments/matching/settle.ts";
 import { findEntries, findOpenDoubts, putEntries } from "../store/payment-entries.ts";
-import { findRowsOfPayments, putPaymentRows, removePayments } from "../store/payments.ts";
+import { readReturnsOf } from "../store/payment-matching.ts";
+import {
+  findRowsOfPayments,
+  putPaymentRows,
+  removePayments,
+  type StoredPayment,
+} from "../store/payments.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { PaymentEntryRow } from "../store/tables.ts";
 import type { RecordChange } from "./changes.ts";
@@ -43,6 +50,34 @@ const findDoubt = async (tx: Db, tenantId: string, id: string): Promise<PaymentE
   );
 };
 
+const textsOf = (rows: readonly StoredPayment[], column: string): string[] =>
+  rows.flatMap((row) => (typeof row[column] === "string" ? [row[column]] : []));
+
+/** Removes a repeated payment. Its returns become those of the payment that it repeats, and its documents are open. */
+const removeRepeated = async (
+  tx: Db,
+  entry: PaymentEntryRow,
+  rows: readonly StoredPayment[],
+  now: string,
+): Promise<void> => {
+  const { tenant_id: tenantId, doubt_payment_id: paymentId } = entry;
+  const source = getSource(entry);
+  const seqs = rows.map(({ seq }) => seq);
+  await removePayments(tx, source, tenantId, seqs);
+  if (source !== "cashapp") return;
+  const settling = { tenantId, now };
+  const returns = await readReturnsOf(tx, tenantId, parseIds(entry));
+  const returnIds = new Set(returns.map(({ values }) => String(values["paymentId"])));
+  for (const returnPaymentId of paymentId === null ? [] : returnIds) {
+    await settleReturn(tx, settling, { returnPaymentId, paymentId: String(paymentId) });
+  }
+  await settleRestored(tx, settling, {
+    documents: textsOf(rows, "document_number"),
+    paymentIds: textsOf(rows, "returned_payment_id"),
+    since: textsOf(rows, "created_at").toSorted()[0] ?? now,
+  });
+};
+
 /** Settles a doubt: `same` removes the repeated payment, `different` keeps it as a payment of its own. */
 export const settleDoubt = (
   { store, clock, record }: Needs,
@@ -52,11 +87,9 @@ export const settleDoubt = (
     const entry = await findDoubt(tx, tenantId, id);
     const source = getSource(entry);
     const rows = await findRowsOfPayments(tx, tenantId, source, parseIds(entry));
-    if (as === "same") {
-      const seqs = rows.map(({ seq }) => seq);
-      await removePayments(tx, source, tenantId, seqs);
-    } else {
-      const updated_at = formatTimestamp(clock());
+    const updated_at = formatTimestamp(clock());
+    if (as === "same") await removeRepeated(tx, entry, rows, updated_at);
+    else {
       const cleared = rows.map((row) => ({ ...row, doubt: null, doubt_folded: null, updated_at }));
       await putPaymentRows(tx, source, source === "cashapp" ? cleared : rows);
     }

@@ -14,9 +14,11 @@ import {
   type RecordPlace,
   removeRecord,
 } from "../store/imports.ts";
+import { settleRestored } from "../services/payments/matching/settle.ts";
 import { findEntriesAbout, findEntriesOfImport } from "../store/payment-entries.ts";
+import { readReturnsOf, removeFurtherRows } from "../store/payment-matching.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { DisputeRow, ImportChangeRow, ImportRow } from "../store/tables.ts";
+import type { ImportChangeRow, ImportRow } from "../store/tables.ts";
 import type { RecordChange } from "./changes.ts";
 
 const BATCH = 500;
@@ -62,6 +64,20 @@ const findSharedPayments = async (tx: Db, row: ImportRow): Promise<ReadonlySet<s
   );
 };
 
+const PAYMENTS = "cashapp_payments";
+
+/** Names the table that refers to a record; a bank's entry stays while a return refers to one of its payments. */
+const findReference = async (
+  tx: Db,
+  table: string,
+  current: Record<string, Value>,
+): Promise<string | undefined> => {
+  if (table !== "payment_entries") return findReferringTable(tx, table, current);
+  const ids = JSON.parse(String(current["payment_ids"])) as string[];
+  const returns = await readReturnsOf(tx, String(current["tenant_id"]), ids);
+  return returns.length > 0 ? PAYMENTS : undefined;
+};
+
 const findObstacle = async (
   tx: Db,
   { table_name: table, before, after }: ImportChangeRow,
@@ -74,8 +90,8 @@ const findObstacle = async (
   if (isShared) return "a file of another import is about the same payment";
   if (stampRow(current) !== after) return "it has changed since";
   if (before !== null) return undefined;
-  const table2 = await findReferringTable(tx, table, current);
-  return table2 === undefined ? undefined : `${table2} refer to it`;
+  const referring = await findReference(tx, table, current);
+  return referring === undefined ? undefined : `${referring} refer to it`;
 };
 
 /** A record that is put back is changed once more, so its version goes on. */
@@ -99,15 +115,33 @@ const takeBack = async (
     const id = String(current["id"]);
     if (before === undefined) await removeDispute(tx, tenantId, id);
     else await updateDispute(tx, tenantId, id, before);
-  } else if (before === undefined) await removeRecord(tx, place);
-  else await putRecord(tx, table, before);
+  } else if (before === undefined) {
+    await removeRecord(tx, place);
+    if (table === PAYMENTS) await removeFurtherRows(tx, tenantId, String(current?.["payment_id"]));
+  } else await putRecord(tx, table, before);
+};
+
+/** The documents and payments of records that were removed or put back. */
+type Touched = { documents: Set<string>; paymentIds: Set<string> };
+
+const touch = (
+  { documents, paymentIds }: Touched,
+  table: string,
+  rows: readonly (Record<string, Value> | undefined)[],
+): void => {
+  if (table !== PAYMENTS && table !== "documents") return;
+  for (const row of rows) {
+    const { document_number: number, payment_id: own, returned_payment_id: returned } = row ?? {};
+    if (typeof number === "string") documents.add(number);
+    for (const id of [own, returned]) if (typeof id === "string") paymentIds.add(id);
+  }
 };
 
 const undoBatch = async (
   tx: Db,
   row: ImportRow,
   changes: readonly ImportChangeRow[],
-  now: number,
+  { now, touched }: { now: number; touched: Touched },
 ): Promise<Kept[]> => {
   const shared = await findSharedPayments(tx, row);
   const kept: Kept[] = [];
@@ -122,6 +156,7 @@ const undoBatch = async (
           ? undefined
           : nextVersion(JSON.parse(change.before) as Record<string, Value>, current, now);
       await takeBack(tx, place, before, current);
+      touch(touched, table, [before, current]);
     } else kept.push({ record: `${table} ${key}`, reason });
   }
   return kept;
@@ -138,9 +173,25 @@ const checkUndoable = (row: ImportRow | undefined, id: string): ImportRow => {
   return row;
 };
 
+const settleTouched = (
+  tx: Db,
+  { tenant_id: tenantId, started_at: startedAt }: ImportRow,
+  { documents, paymentIds }: Touched,
+  now: number,
+): Promise<void> =>
+  settleRestored(
+    tx,
+    { tenantId, now: formatTimestamp(now) },
+    {
+      documents: [...documents],
+      paymentIds: [...paymentIds],
+      since: formatTimestamp(startedAt),
+    },
+  );
+
 /**
  * Takes back what an import wrote, the last change first. Records that have changed since, or that others refer to,
- * stay and are named.
+ * stay and are named. Payments and documents that this changes are matched again.
  */
 export const undoImport = async ({ store, clock, record }: Needs, id: string): Promise<object> => {
   const row = checkUndoable(await findImport(store.read, id), id);
@@ -148,16 +199,18 @@ export const undoImport = async ({ store, clock, record }: Needs, id: string): P
   let below = Number.MAX_SAFE_INTEGER;
   let undone = 0;
   const kept: Kept[] = [];
+  const touched: Touched = { documents: new Set(), paymentIds: new Set() };
   for (let isLast = false; !isLast;) {
     const done = await store.transaction(async (tx) => {
       const changes = await readChangesBackwards(tx, tenantId, id, below, BATCH);
-      const stays = await undoBatch(tx, row, changes, clock());
+      const stays = await undoBatch(tx, row, changes, { now: clock(), touched });
       const counts = {
         undone: undone + changes.length - stays.length,
         kept: kept.length + stays.length,
       };
       const ends = changes.length < BATCH;
       if (ends) {
+        await settleTouched(tx, row, touched, clock());
         await putImport(tx, { ...row, status: "undone" });
         const metadata = { kind, ...counts };
         await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });

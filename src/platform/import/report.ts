@@ -75,11 +75,11 @@ export const createTotals = () => {
       if (listed.length < MOST_LISTED) listed.push({ line, ...leftOut });
       const { amount, currency, both } = leftOut;
       if (amount === undefined || currency === undefined) return;
-      if (both !== undefined) {
+      if (both === undefined) addMovement(currency, new Big(amount));
+      else {
         add(currency, "credits", new Big(both.credits));
         add(currency, "debits", new Big(both.debits));
       }
-      addMovement(currency, new Big(amount));
       add(currency, "leftOut", new Big(amount));
     },
     addDoubt(doubt: Doubt): void {

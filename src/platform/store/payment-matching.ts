@@ -193,6 +193,32 @@ export const readDeductions = async (
   );
 };
 
+/** Reads the rows that the service applied to one of the documents at a time or later. */
+export const readMatchedSince = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+  since: string,
+): Promise<NewPayment[]> =>
+  numbers.length === 0
+    ? []
+    : readRows(
+        db,
+        tenantId,
+        sql`${getDialect(db).isAmongKeys("document_number_folded", numbers.map(fold))}
+          and match_method = 'auto' and applied_at >= ${since}`,
+      );
+
+/** Removes the rows that a return has beside those of its file. */
+export const removeFurtherRows = async (
+  tx: Db,
+  tenantId: string,
+  paymentId: string,
+): Promise<void> => {
+  await sql`delete from cashapp_payments
+    where tenant_id = ${tenantId} and payment_id = ${paymentId} and sent_hash = ''`.execute(tx);
+};
+
 /** Accounts to which earlier payments of a payer were applied: the first and the last by their numbers. */
 export type PayerAccounts = { payer: string; first: string; last: string };
 

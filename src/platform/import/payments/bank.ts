@@ -118,7 +118,11 @@ const choosePaymentIds = (
 
 /** Whether an entry brings its payments: not if they are stored already with at least as many details. */
 const bringsPayments = ({ facts, known, verdict }: Judged): boolean => {
-  if (known !== undefined) return known.joined_to === null && known.doubt !== "same";
+  if (known !== undefined) {
+    // Another message may have told more since.
+    const isOutdone = known.detail > facts.detail;
+    return known.joined_to === null && known.doubt !== "same" && !isOutdone;
+  }
   return verdict.as !== "joined" || facts.detail > verdict.root.detail;
 };
 
@@ -153,6 +157,7 @@ const judgeEntries = async (
     fresh.map(({ entry }) => entry),
   );
   // Entries of this file are never taken for each other, and rows from before have no entries.
+  for (const { facts } of described) own.add(facts.id);
   const candidates = await findCandidates(
     tx,
     tenantId,
@@ -160,7 +165,6 @@ const judgeEntries = async (
   );
   const joiner = createJoiner(candidates.filter(({ id }) => !own.has(id)));
   return described.map(({ entry, payments, facts }): Judged => {
-    own.add(facts.id);
     const judged = {
       entry,
       payments,

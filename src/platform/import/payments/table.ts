@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import { type Clock, formatTimestamp } from "../../../kit/clock.ts";
-import { putEntries } from "../../store/payment-entries.ts";
+import { findEntries, putEntries } from "../../store/payment-entries.ts";
 import {
   findKnown,
   findRowsBySeq,
@@ -71,6 +71,8 @@ export const getTableMoney = (source: Source, values: Values): Money | undefined
   return { ...shared, currency: currencyCode, amount: String(paid) };
 };
 
+type Needs = { tenantId: string; source: Source; clock: Clock };
+
 /** A row with its id. A payment whose id another payment has already gets one of its own. */
 type Identified = {
   id: string;
@@ -79,7 +81,36 @@ type Identified = {
   before: KnownPayment | undefined;
   /** The payment that it may repeat. */
   doubtOf?: string;
+  /** Whether the doubt is in the list, and how it was settled. */
+  listed?: PaymentEntryRow["doubt"];
 };
+
+const deriveDoubtId = (source: Source, values: Values): string => {
+  const paymentId = String(values[FACTS[source].id]);
+  return hash("sha256", JSON.stringify([source, paymentId]), "hex").slice(0, 32);
+};
+
+/** Adds to doubtful rows whether their payments are in the list of doubts. */
+const findListed = async (
+  tx: Db,
+  { tenantId, source }: Needs,
+  variants: readonly (Identified | undefined)[],
+): Promise<(Identified | undefined)[]> => {
+  const ids = variants.flatMap((one) =>
+    one === undefined ? [] : deriveDoubtId(source, one.values),
+  );
+  if (ids.length === 0) return [...variants];
+  const entries = await findEntries(tx, tenantId, [...new Set(ids)]);
+  const doubts = new Map(entries.map(({ id, doubt }) => [id, doubt]));
+  return variants.map((one) => {
+    const listed = one === undefined ? undefined : doubts.get(deriveDoubtId(source, one.values));
+    return one === undefined || listed === undefined ? one : { ...one, listed };
+  });
+};
+
+/** Whether the store has a row, or an operator has settled that it repeats another one. */
+const isUnchanged = ({ hash: sentHash, before, listed }: Identified): boolean =>
+  listed === "same" || before?.sent_hash === sentHash;
 
 const findConflict = (source: Source, values: Values, known: KnownPayment): string | undefined => {
   const { own, reference } = FACTS[source];
@@ -91,8 +122,6 @@ const findConflict = (source: Source, values: Values, known: KnownPayment): stri
     return mine !== null && theirs !== null && mine !== theirs;
   });
 };
-
-type Needs = { tenantId: string; source: Source; clock: Clock };
 
 type Sent = { line: number; values: Values; key: string; count: number };
 
@@ -110,7 +139,7 @@ const identifyRows = async (tx: Db, needs: Needs, sent: readonly Sent[]): Promis
     typeof values["id"] === "string" ? values["id"] : deriveId(tenantId, source, key, count),
   );
   const known = await findKnownById(tx, needs, own);
-  const variants = sent.map(({ values, count }, place): Identified | undefined => {
+  const conflicts = sent.map(({ values, count }, place): Identified | undefined => {
     const before = known.get(own[place] ?? "");
     if (before === undefined || values["id"] !== undefined) return undefined;
     if (findConflict(source, values, before) === undefined) return undefined;
@@ -120,6 +149,7 @@ const identifyRows = async (tx: Db, needs: Needs, sent: readonly Sent[]): Promis
     const id = deriveId(tenantId, source, buildRowKey(source, variant), count);
     return { id, hash: hashValues(variant), values: variant, before: undefined, doubtOf };
   });
+  const variants = await findListed(tx, needs, conflicts);
   const ids = variants.flatMap((one) => one?.id ?? []);
   const others = ids.length === 0 ? known : await findKnownById(tx, needs, ids);
   return sent.map(({ values }, place): Identified => {
@@ -141,9 +171,10 @@ const isMatchable = (source: Source, { values, before }: Identified): boolean =>
 const toNewPayment = (
   { tenantId }: Needs,
   now: string,
-  { id, hash: sentHash, values, before, doubtOf }: Identified,
+  { id, hash: sentHash, values, before, doubtOf, listed }: Identified,
 ): NewPayment => {
-  const doubt = doubtOf === undefined ? {} : { doubt: describeDoubt(doubtOf) };
+  const isDoubtful = doubtOf !== undefined && listed !== "different";
+  const doubt = isDoubtful ? { doubt: describeDoubt(doubtOf) } : {};
   const created = { createdAt: before?.created_at ?? now, updatedAt: now };
   return {
     tenantId,
@@ -163,7 +194,7 @@ const toDoubtEntry = (
   const paymentId = String(values[id]);
   return {
     tenant_id: tenantId,
-    id: hash("sha256", JSON.stringify([source, paymentId]), "hex").slice(0, 32),
+    id: deriveDoubtId(source, values),
     import_id: importId,
     kind: `table ${source}`,
     message: "",
@@ -190,7 +221,10 @@ const saveDoubts = async (
   rows: readonly { line: number; row: Identified }[],
   journal: Journal,
 ): Promise<void> => {
-  const doubtful = rows.filter(({ row }) => row.doubtOf !== undefined && row.before === undefined);
+  const doubtful = rows.filter(
+    ({ row: { doubtOf, before, listed } }) =>
+      doubtOf !== undefined && before === undefined && listed === undefined,
+  );
   const entries = new Map<string, PaymentEntryRow>();
   for (const { line, row } of doubtful) {
     const entry = toDoubtEntry(needs, row, journal.importId);
@@ -217,7 +251,7 @@ const writeRows = async (
 ): Promise<Outcome[]> => {
   const now = formatTimestamp(needs.clock());
   const rows = await identifyRows(tx, needs, sent);
-  const changed = rows.filter(({ hash: sentHash, before }) => before?.sent_hash !== sentHash);
+  const changed = rows.filter((row) => !isUnchanged(row));
   const isNew = new Map(changed.map((row) => [row.id, row]));
   const [matchable, others] = [true, false].map((wanted) =>
     [...isNew.values()].filter((row) => isMatchable(needs.source, row) === wanted),
@@ -233,9 +267,7 @@ const writeRows = async (
   await storeRows(tx, { ...needs, now }, payments, { before, journal });
   const withLines = rows.map((row, place) => ({ line: sent[place]?.line ?? 0, row }));
   await saveDoubts(tx, needs, withLines, journal);
-  return rows.map(({ hash: sentHash, before: known }) =>
-    known?.sent_hash === sentHash ? "unchanged" : "written",
-  );
+  return rows.map((row) => (isUnchanged(row) ? "unchanged" : "written"));
 };
 
 /** Writes the payment rows of tables: each creates or replaces the stored row with its key. */

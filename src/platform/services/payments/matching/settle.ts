@@ -5,6 +5,7 @@ import { settleDeductions } from "./deductions.ts";
 import { listDocumentKeys } from "./ledger.ts";
 import { isReturn } from "./lines.ts";
 import { linkReturn, linkWaitingReturns } from "./link.ts";
+import { rematchOverpaid } from "./overpaid.ts";
 import { matchWaitingFor } from "./rematch.ts";
 import { applyReturns, type Settling } from "./returns.ts";
 import { textOf } from "./values.ts";
@@ -54,3 +55,23 @@ export const settleReturn = async (
   settling: Settling,
   link: { returnPaymentId: string; paymentId: string },
 ): Promise<void> => matchReopened(tx, settling, await linkReturn(tx, settling, link));
+
+/** Rows of payments that were removed or put back, by their documents and the payments that they are of or return. */
+export type Restored = {
+  documents: readonly string[];
+  paymentIds: readonly string[];
+  /** Payments that were applied since then may have taken the place of one that was put back. */
+  since: string;
+};
+
+/** Completes what the removal or return of stored rows changes beyond them: returns, deductions and matches. */
+export const settleRestored = async (
+  tx: Db,
+  settling: Settling,
+  { documents, paymentIds, since }: Restored,
+): Promise<void> => {
+  const returns = await applyReturns(tx, settling, [...new Set(paymentIds)]);
+  const numbers = [...new Set([...documents, ...returns.documents])];
+  await rematchOverpaid(tx, settling, { numbers, since });
+  await matchReopened(tx, settling, numbers);
+};
