@@ -23,7 +23,11 @@ import { createCsvReader } from "../src/platform/import/csv.ts";
 import { detectContent } from "../src/platform/import/detect.ts";
 import { readLines } from "../src/platform/import/lines.ts";
 import { createNdjsonReader } from "../src/platform/import/ndjson.ts";
+import { readAmount } from "../src/platform/import/numbers.ts";
 import type { Reader } from "../src/platform/import/rows.ts";
+import { findConcept } from "../src/platform/import/suggest/headings.ts";
+import { isTotalWord } from "../src/platform/import/totals.ts";
+import { describeFormat } from "../src/platform/import/xlsx/formats.ts";
 import { checkIfMatch } from "../src/platform/preconditions.ts";
 import { withSpooledFile } from "../src/kit/bytes.ts";
 import { inspectUpload } from "../src/platform/scan/inspect.ts";
@@ -202,6 +206,19 @@ const SCANNERS: [string, Scan, Payload[]][] = [
       ["a\n", '"a"b\n'],
     ],
   ],
+  [
+    "tables with a header below other lines",
+    readWith(() => createCsvReader({ expected: new Set(["a", "b"]) })),
+    ['"', '"\n', ",", ";\n", "a\n", ["a,b\n", '"a\n'], ["sep=;\na\n", '"\n']],
+  ],
+  [
+    "amounts",
+    (text) => readAmount(text, { currency: "USD", decimals: 2 }),
+    ["1", "1,", "1.", " ", "(", "-", "$", ["1", " "]],
+  ],
+  ["words of totals", isTotalWord, ["total ", " ", "é", "a"]],
+  ["headings", findConcept, ["(", "(a)", " ", "A", "EUR "]],
+  ["formats of workbooks", describeFormat, ['"', "[", "\\", "[h]", "_", "d;"]],
   ["NDJSON", readWith(createNdjsonReader), ["{", "{}\n", '{"a":\n', "\n", "["]],
   [
     "BAI2",

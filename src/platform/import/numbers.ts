@@ -78,7 +78,9 @@ const readDigits = (
 };
 
 const simplify = (decimal: string): string => {
-  const digits = decimal.includes(".") ? decimal.replace(/0+$/, "").replace(/\.$/, "") : decimal;
+  const digits = decimal.includes(".")
+    ? decimal.replace(/(?<!0)0+$/, "").replace(/\.$/, "")
+    : decimal;
   return digits.replace(/^0+(?=\d)/, "");
 };
 

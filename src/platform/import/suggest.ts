@@ -40,10 +40,6 @@ export type Suggestion = {
 const PREVIEW_ROWS = 5;
 const MOST_NOTES = 20;
 
-/** Whether kinds have columns that can be proposed. */
-export const canSuggest = (kind: string): boolean =>
-  Object.keys(PLANS).some((name) => name === kind || name.startsWith(`${kind} `));
-
 const toCells = (names: readonly string[], cells: readonly unknown[]): Record<string, unknown> =>
   Object.fromEntries(names.map((name, place) => [name, cells[place] ?? ""]));
 

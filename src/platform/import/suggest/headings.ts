@@ -172,7 +172,7 @@ const CODE = /\b([A-Z]{3})\b/;
 export const simplifyHeading = (heading: string): string =>
   heading
     .slice(0, LONGEST)
-    .replaceAll(/[([][^)\]]*[)\]]/g, "")
+    .replaceAll(/[([][^()[\]]*[)\]]/g, "")
     .replaceAll("ß", "ss")
     .normalize("NFD")
     .replaceAll(ACCENTS, "")

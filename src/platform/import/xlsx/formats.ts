@@ -20,7 +20,7 @@ export const STANDARD_FORMATS = (id: number): NumberFormat => {
 };
 
 // Quoted text, escaped characters, widths and fillings, and conditions, colours and languages in brackets.
-const LITERALS = /"[^"]*"|\\.|[_*].|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi;
+const LITERALS = /"[^"]*"|\\.|[_*].|\[(?!h+\]|m+\]|s+\])[^[\]]*\]/gi;
 
 /** Describes the format code of a style by its first section, which is that of positive numbers. */
 export const describeFormat = (code: string): NumberFormat => {
