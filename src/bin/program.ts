@@ -101,6 +101,8 @@ export const createProgram = (run: Run, version: string): Command => {
   const program = new Command("receivables-mcp")
     .description("Accounts-receivable disputes: a REST platform and the MCP server over it.")
     .version(version)
+    // `import list --tenant` would lose its option to `import`, which has one of the same name.
+    .enablePositionalOptions()
     .addHelpText("after", AFTER);
   for (const command of [
     ...createServerCommands(define),

@@ -138,4 +138,22 @@ onEveryStore("rows of version 0.1.0", (at) => {
     expect(await undoImport(needs, report?.importId ?? "")).toMatchObject({ kept: 0 });
     expect([await readIds(), await paid()]).toEqual([ids, before]);
   });
+
+  verifies("MN-03");
+  it("keeps a payment of another file beside one that version 0.1.0 stored", async () => {
+    await start("USD");
+    const credit = { cents: "250", text: "CASH" };
+    const paymentId = "bai2-88dd2e29694154adcbf95111";
+    const [{ shared } = {}] = FORMER;
+    const rows = [{ paymentId, paymentAmount: 2.5 }];
+    await insert({ format: "bai2", text: "", shared: shared ?? {}, rows });
+    await pay(bai2([credit], { file: "1" }), { format: "bai2" });
+    const { report } = await pay(bai2([credit], { file: "2" }), { format: "bai2" });
+    expect(report).toMatchObject({ written: 1, doubtful: 1 });
+    const payments = await paid();
+    expect(payments.map(({ amount, rows: [row] }) => [amount, row?.["doubt"]])).toEqual([
+      [2.5, null],
+      [2.5, `possible duplicate of ${paymentId}`],
+    ]);
+  });
 });

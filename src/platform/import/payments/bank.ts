@@ -89,15 +89,21 @@ const groupByEntry = (rows: readonly Accepted<BankPayment>[]): Map<Entry, BankPa
   return byEntry;
 };
 
-/** Finds the payments that the version before stored for the same records, by the ids that it derived. */
+/**
+ * Finds the payments that the version before stored for the same records, by the ids that it derived. Messages without
+ * references have the same ids, so those that an entry has already are no longer free.
+ */
 const findFormerIds = async (
   tx: Db,
   tenantId: string,
   entries: readonly Entry[],
+  candidates: readonly PaymentEntryRow[],
 ): Promise<ReadonlySet<string>> => {
   const ids = entries.flatMap(({ payments }) => payments.flatMap(({ formerIds }) => formerIds));
   const rows = await findRowsOfPayments(tx, tenantId, SOURCE, [...new Set(ids)]);
-  return new Set(rows.map((row) => String(row["payment_id"])));
+  const taken = new Set(candidates.flatMap(parsePaymentIds));
+  const found = rows.map((row) => String(row["payment_id"]));
+  return new Set(found.filter((id) => !taken.has(id)));
 };
 
 const choosePaymentIds = (
@@ -151,17 +157,18 @@ const judgeEntries = async (
   );
   const known = new Map(stored.map((row) => [row.id, row]));
   const fresh = described.filter(({ facts }) => !known.has(facts.id));
-  const former = await findFormerIds(
-    tx,
-    tenantId,
-    fresh.map(({ entry }) => entry),
-  );
   // Entries of this file are never taken for each other, and rows from before have no entries.
   for (const { facts } of described) own.add(facts.id);
   const candidates = await findCandidates(
     tx,
     tenantId,
     fresh.map(({ facts }) => facts),
+  );
+  const former = await findFormerIds(
+    tx,
+    tenantId,
+    fresh.map(({ entry }) => entry),
+    candidates,
   );
   const joiner = createJoiner(candidates.filter(({ id }) => !own.has(id)));
   return described.map(({ entry, payments, facts }): Judged => {

@@ -1,0 +1,159 @@
+import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, expect, it } from "vitest";
+import yazl from "yazl";
+import { bai2, camtEntry, camtStatement } from "../support/bank-files.ts";
+import { runCli } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
+
+let folder: string;
+let env: Record<string, string>;
+
+const run = (line: readonly string[], input = "") => runCli([...line], env, input, folder);
+const importing = (file: string, ...more: readonly string[]) => [
+  "import",
+  "payments",
+  file,
+  "--source",
+  "cashapp",
+  "--tenant",
+  "acme",
+  ...more,
+];
+const parseLines = (text: string) =>
+  text
+    .trim()
+    .split("\n")
+    .filter((line) => line !== "")
+    .map((line) => JSON.parse(line));
+
+const list = async () => {
+  const { stdout } = await run(["import", "list", "--tenant", "acme"]);
+  return parseLines(stdout);
+};
+
+const save = (name: string, text: string | Buffer) => writeFile(join(folder, name), text);
+
+const pack = async (files: Record<string, string>): Promise<Buffer> => {
+  const zip = new yazl.ZipFile();
+  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
+  zip.end();
+  const pieces: Buffer[] = [];
+  for await (const piece of zip.outputStream) pieces.push(piece as Buffer);
+  return Buffer.concat(pieces);
+};
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), "import-money-")));
+  env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "error" };
+  const { status, stderr } = await run(["admin", "tenant", "create", "acme", "--name", "Acme"]);
+  if (status !== 0) throw new Error(stderr);
+});
+afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
+
+const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName";
+
+verifies("MN-05", "MN-15");
+it("ends with status 1 if a file was not read, no row was good or control totals differ", async () => {
+  await save("not.pdf", "%PDF-1.7\n%\u00e2\n1 0 obj\n");
+  const unread = await run(importing("not.pdf"));
+  expect([unread.status, unread.stdout]).toEqual([1, ""]);
+  expect(unread.stderr).toContain("PDF");
+  await save("bad.csv", `${HEAD}\nP1,2026-03-01,USD,ten,A\nP2,2026-03-01,XXQ,1.00,A\n`);
+  const bad = await run(importing("bad.csv"));
+  expect(bad.status).toBe(1);
+  expect(JSON.parse(bad.stdout)).toMatchObject({ read: 2, rejected: 2, written: 0 });
+  const file = bai2([{ cents: "10000", bank: "B1" }]);
+  await save("totals.bai2", file.replaceAll("510100", "510200"));
+  const differing = await run(importing("totals.bai2"));
+  expect([differing.status, differing.stdout]).toEqual([1, ""]);
+  expect(differing.stderr).toMatch(/5102\.00.*5101\.00/);
+  await save("mixed.csv", `${HEAD}\nP1,2026-03-01,USD,ten,A\nP2,2026-03-01,USD,1.00,A\n`);
+  const mixed = await run(importing("mixed.csv"));
+  expect([mixed.status, JSON.parse(mixed.stdout)]).toMatchObject([0, { rejected: 1, written: 1 }]);
+});
+
+verifies("MN-01", "MN-02", "MN-05");
+it("names what it left out, lists imports, and takes one back", async () => {
+  const entries = [
+    camtEntry({ amount: "40.00", reference: "A1" }),
+    camtEntry({ amount: "3.00", reference: "A2", code: "ACMT/MCOP/INTR" }),
+  ];
+  await save("statement.xml", camtStatement(entries.join("")));
+  const dry = await run(importing("statement.xml", "--dry-run"));
+  expect([dry.status, dry.stderr]).toEqual([0, ""]);
+  const before = await list();
+  const first = await run(importing("statement.xml", "--verbose"));
+  expect([first.status, first.stderr]).toEqual([0, ""]);
+  const { importId, entriesLeftOut, ...report } = JSON.parse(first.stdout);
+  const { importId: _, dryRun, ...planned } = JSON.parse(dry.stdout);
+  expect([planned, dryRun]).toEqual([report, true]);
+  expect(report).toMatchObject({
+    format: "camt",
+    read: 2,
+    written: 1,
+    leftOut: 1,
+    totals: [{ currencyCode: "EUR", credits: 43, debits: 0, written: 40, leftOut: 3 }],
+  });
+  expect(entriesLeftOut).toMatchObject([{ amount: "3.00", reason: expect.any(String) }]);
+  const [newest, ...others] = await list();
+  expect(newest).toMatchObject({ importId, file: "statement.xml", status: "completed" });
+  expect(others).toEqual(before);
+  const undone = await run(["import", "undo", importId]);
+  expect([undone.status, JSON.parse(undone.stdout)]).toMatchObject([0, { undone: 2, kept: 0 }]);
+  const twice = await run(["import", "undo", importId]);
+  expect([twice.status, twice.stderr]).toEqual([1, expect.stringContaining("already")]);
+});
+
+verifies("MN-01", "MN-17");
+it("prints the totals of each file of a ZIP", async () => {
+  const statement = (id: string, amount: string) =>
+    camtStatement(camtEntry({ amount, reference: id })).replace("<Id>S1<", `<Id>${id}<`);
+  await save(
+    "two.zip",
+    await pack({ "a.xml": statement("Z1", "11.00"), "b.xml": statement("Z2", "22.00") }),
+  );
+  const { status, stdout, stderr } = await run(importing("two.zip"));
+  expect([status, stderr]).toEqual([0, ""]);
+  expect(JSON.parse(stdout)).toMatchObject({
+    read: 2,
+    written: 2,
+    totals: [
+      { file: "a.xml", currencyCode: "EUR", credits: 11, written: 11 },
+      { file: "b.xml", currencyCode: "EUR", credits: 22, written: 22 },
+    ],
+    files: [
+      { file: "a.xml", format: "camt", read: 1, written: 1 },
+      { file: "b.xml", format: "camt", read: 1, written: 1 },
+    ],
+  });
+});
+
+verifies("MN-03");
+it("lists doubtful payments and settles them", async () => {
+  const doubtful = ["admin", "payments", "doubtful"];
+  for (const file of ["1", "2", "3"]) {
+    await save("cash.bai2", bai2([{ cents: "777", text: "CASH" }], { file }));
+    const { status, stderr } = await run(importing("cash.bai2"));
+    expect(status, stderr).toBe(0);
+  }
+  const listed = await run([...doubtful, "list", "acme"]);
+  const [one, other, ...none] = parseLines(listed.stdout);
+  expect([listed.status, none]).toEqual([0, []]);
+  expect([one, other]).toMatchObject([
+    { amount: 7.77, currencyCode: "USD", reason: expect.stringContaining("possible duplicate") },
+    { amount: 7.77, currencyCode: "USD", reason: expect.stringContaining("possible duplicate") },
+  ]);
+  const same = await run([...doubtful, "same", "acme", one.id]);
+  expect([same.status, JSON.parse(same.stdout)]).toMatchObject([0, { settledAs: "same" }]);
+  const different = await run([...doubtful, "different", "acme", other.id]);
+  expect([different.status, JSON.parse(different.stdout)]).toMatchObject([
+    0,
+    { settledAs: "different" },
+  ]);
+  const after = await run([...doubtful, "list", "acme"]);
+  expect([after.status, after.stdout]).toEqual([0, ""]);
+  const again = await run([...doubtful, "same", "acme", one.id]);
+  expect([again.status, again.stderr]).toEqual([1, expect.stringContaining(one.id)]);
+});
