@@ -80,6 +80,8 @@ describe("doctor", () => {
       "settings",
       "data_folder",
       "profile",
+      "proxy",
+      "authorities",
       "gateway",
       "clock",
       "credential",

@@ -99,14 +99,18 @@ describe("messages over stdio", () => {
   });
 
   verifies("HS-06");
-  it("are answered after the end of the input, also the last one without a line end", async () => {
+  it.each([
+    ["with", "\n"],
+    ["without", ""],
+  ])("are answered after the end of the input, the last one %s a line end", async (_how, end) => {
     const { promise: settled, resolve } = Promise.withResolvers<object>();
     broker = scriptBroker({ "departments.get": () => settled });
     const { input, server, lines } = await open();
-    input.end(`${INITIALIZE}\n${INITIALIZED}\n{"jsonrpc":"2.0","id":5,${CALL}}`);
+    input.end(`${INITIALIZE}\n${INITIALIZED}\n{"jsonrpc":"2.0","id":5,${CALL}}${end}`);
     await expect.poll(() => broker.seen.length).toBe(1);
     resolve({ departmentId: "d" });
     await server.closed;
+    expect(broker.seen).toHaveLength(1);
     expect(lines().map((line) => (JSON.parse(line) as { id: unknown }).id)).toEqual([0, 5]);
   });
 });

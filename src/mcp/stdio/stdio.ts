@@ -36,6 +36,7 @@ const answerLines = (
   const leave = (): void => {
     stop();
     handOver(unread);
+    unread = Buffer.alloc(0);
   };
   const readLine = (line: Buffer): boolean => {
     const bytes = isFirst ? withoutMark(line) : line;
