@@ -106,7 +106,7 @@ onEveryStore("rows of version 0.1.0", (at) => {
         const id = deriveId(tenant(), "cashapp", buildRowKey("cashapp", values), 1);
         const own = { id, tenantId: tenant(), createdAt: now, updatedAt: now };
         // Version 0.1.0 took what a file says is applied from rows without a document.
-        const applied = { appliedAmount: 0, unappliedAmount: values["paymentAmount"] };
+        const applied = { appliedAmount: 0, unappliedAmount: row["paymentAmount"] };
         return {
           tenantId: tenant(),
           seq: first + place,

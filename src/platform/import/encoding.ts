@@ -1,11 +1,7 @@
 import { isUtf8 } from "node:buffer";
 
-/** The encoding of a text file and how it was found. */
-export type Encoding = {
-  /** A label of the WHATWG Encoding Standard, as {@link TextDecoder} takes it. */
-  label: string;
-  by: "byte order mark" | "declaration" | "content" | "map";
-};
+/** The encoding of a text file: a label of the WHATWG Encoding Standard, as {@link TextDecoder} takes it. */
+export type Encoding = { label: string };
 
 const HEAD_BYTES = 1024;
 const DECLARED = /^\s*<\?xml[^>]{0,200}?\bencoding\s*=\s*["']([\w.:-]{1,40})["']/;
@@ -82,18 +78,18 @@ export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<
     if (head === undefined) {
       head = chunk.subarray(0, HEAD_BYTES);
       const mark = findMark(head);
-      if (mark !== undefined) return { label: mark, by: "byte order mark" };
+      if (mark !== undefined) return { label: mark };
       const utf16 = findUtf16(head);
-      if (utf16 !== undefined) return { label: utf16, by: "content" };
+      if (utf16 !== undefined) return { label: utf16 };
       const declared = findDeclared(head);
-      if (declared !== undefined) return { label: declared, by: "declaration" };
+      if (declared !== undefined) return { label: declared };
     }
     survey.push(chunk);
   }
   const { multibyte, invalid, c1 } = survey.end();
   // A file with both UTF-8 characters and other bytes is damaged UTF-8; its damaged lines are refused one by one.
-  if (!invalid || multibyte) return { label: "utf-8", by: "content" };
-  return { label: c1 ? "windows-1252" : "iso-8859-1", by: "content" };
+  if (!invalid || multibyte) return { label: "utf-8" };
+  return { label: c1 ? "windows-1252" : "iso-8859-1" };
 };
 
 /** Converts a file to UTF-8 without a byte order mark. UTF-8 passes as it is, so that damaged lines can be refused. */

@@ -7,9 +7,10 @@ import type { ImportRow } from "../store/tables.ts";
 import { openArchive } from "./archive.ts";
 import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
 import { detectEncoding, toUtf8 } from "./encoding.ts";
-import type { Format } from "./formats.ts";
+import type { Fields } from "./fields.ts";
+import { type Format, isBankFormat } from "./formats.ts";
 import { createTarget, getUsualFormat, type Kind, type TargetNeeds } from "./kinds.ts";
-import { type ImportMap, parseImportMap } from "./map.ts";
+import { type ImportMap, parseBankMap, parseImportMap } from "./map.ts";
 import { type Counts, NO_COUNTS, type Report } from "./report.ts";
 import { type Reject, runImport } from "./run.ts";
 
@@ -70,7 +71,7 @@ const readHead = async ({ bytes }: File): Promise<Uint8Array> => {
 };
 
 /** A file whose format and encoding are known; its bytes are UTF-8 unless it is a workbook. */
-type Opened = File & { format: Format; encoding?: string };
+type Opened = File & { format: Format; map: ImportMap | undefined; encoding?: string };
 
 const chooseFormat = (
   { kind, format, input }: ImportFileNeeds,
@@ -90,23 +91,31 @@ const createForeign = (name: string, foreign: string): Problem =>
     `${name} is ${foreign}, which cannot be imported. Nothing was changed.`,
   );
 
-const openFile = async (
-  needs: ImportFileNeeds,
-  input: File,
-  map: ImportMap | undefined,
-): Promise<Opened> => {
+const parseMap = (
+  { map }: ImportFileNeeds,
+  format: Format,
+  fields: Fields,
+): ImportMap | undefined => {
+  if (map === undefined) return undefined;
+  return isBankFormat(format)
+    ? { entries: new Map(), where: [], sourceKey: undefined, ...parseBankMap(map) }
+    : parseImportMap(map, fields);
+};
+
+const openFile = async (needs: ImportFileNeeds, input: File, fields: Fields): Promise<Opened> => {
   const found = detectContent(await readHead(input)).kind;
   const format = chooseFormat(needs, found, input.name);
   // A table with stray control characters looks like a binary file; its rows are refused one by one.
   const isTable = needs.format === "csv" || needs.format === "ndjson";
   if (typeof found === "object" && !isTable) throw createForeign(input.name, found.foreign);
-  if (format === "xlsx") return { ...input, format };
+  const map = parseMap(needs, format, fields);
+  if (format === "xlsx") return { ...input, format, map };
   const encoding =
     map?.encoding === undefined
       ? await detectEncoding(input.bytes())
-      : ({ label: map.encoding, by: "map" } as const);
+      : ({ label: map.encoding } as const);
   const bytes = () => toUtf8(input.bytes(), encoding);
-  return { name: input.name, bytes, format, encoding: encoding.label };
+  return { name: input.name, bytes, format, map, encoding: encoding.label };
 };
 
 type Run = {
@@ -150,8 +159,7 @@ const importOne = async (run: Run, input: File): Promise<FileReport> => {
   const { tenantId, kind, source, record } = needs;
   const target = createTarget(kind, needs);
   try {
-    const map = needs.map === undefined ? undefined : parseImportMap(needs.map, target.fields);
-    const { format, bytes, name, encoding } = await openFile(needs, input, map);
+    const { format, bytes, name, encoding, map } = await openFile(needs, input, target.fields);
     const origin = { importId, format, ...(kind === "payments" ? { source } : {}) };
     const before = sumCounts(done);
     const report = await runImport({

@@ -3,6 +3,7 @@ import type { Store } from "../store/port.ts";
 import type { LeftOut } from "./bank/entry.ts";
 import type { Warn } from "./bank/file.ts";
 import { isLeftOut, isPayment, type Item, type PaymentItem } from "./items.ts";
+import { createLocator } from "./columns.ts";
 import { createJournal, type RecordImport } from "./journal.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, findSummedField, type Mapped } from "./mapping.ts";
@@ -78,8 +79,11 @@ const showItem = (item: Row | Unreadable | PaymentItem): unknown => {
 
 const toReject = (
   item: Row | Unreadable | PaymentItem,
-  [first, ...others]: readonly Fault[],
+  faults: readonly Fault[],
+  locate: Locate,
 ): Reject => {
+  const cells = "cells" in item ? item.cells : {};
+  const [first, ...others] = faults.map((fault) => locate(fault, cells));
   const also = others.map(({ field, message }) => `${field} ${message}`).join("; ");
   const { field = "", code = "", message = "" } = first ?? {};
   return {
@@ -106,12 +110,19 @@ const checkContradiction = <Values>(
 };
 
 /** One pass over a file. A trial reads it before anything is written, and says nothing. */
-type Pass = { isTrial: boolean; sums?: Sums };
+type Pass = {
+  isTrial: boolean;
+  sums?: Sums;
+  /** Receives the function that names column and value in faults, once the columns are known. */
+  located?: (locate: Locate) => void;
+};
+
+type Locate = ReturnType<typeof createLocator>;
 
 /** Yields the items of a file, parsed by the target. */
 async function* parseFile<Values>(
   needs: ImportNeeds<Values>,
-  { isTrial, sums }: Pass,
+  { isTrial, sums, located }: Pass,
 ): AsyncGenerator<Parsed<Values>[], void, undefined> {
   const { target, map } = needs;
   const { fields } = target;
@@ -123,6 +134,7 @@ async function* parseFile<Values>(
       const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
       if (!isTrial && unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
       mapRow = createMapping(fields, map, columns, sums === undefined ? {} : { sums });
+      located?.(createLocator(fields, map, columns));
     }
     const byRow = mapRow;
     yield items.map((item) => parseItem(target, byRow, item));
@@ -216,7 +228,7 @@ type Done<Values> = {
 /** Counts the items of a batch; outcomes are those of its accepted rows. */
 const countBatch = <Values>(
   target: Target<Values>,
-  before: Counts,
+  { counts: before, locate }: Pick<State, "counts" | "locate">,
   batch: readonly Parsed<Values>[],
   outcomes: readonly Outcome[],
 ): Done<Values> => {
@@ -232,7 +244,7 @@ const countBatch = <Values>(
       done.leftOut.push(one.entry);
     } else if (one.as === "refused") {
       counts.rejected += 1;
-      done.rejects.push(toReject(one.item, one.faults));
+      done.rejects.push(toReject(one.item, one.faults, locate));
     } else {
       const outcome = outcomes[next++] ?? [];
       if (typeof outcome === "string") {
@@ -240,14 +252,14 @@ const countBatch = <Values>(
         done.paid.push({ values: one.row.values, outcome });
       } else {
         counts.rejected += rows;
-        done.rejects.push(toReject(one.item, outcome));
+        done.rejects.push(toReject(one.item, outcome, locate));
       }
     }
   }
   return done;
 };
 
-type State = { counts: Counts; totals: RunningTotals; changes: number };
+type State = { counts: Counts; totals: RunningTotals; changes: number; locate: Locate };
 
 /** Writes a batch, with its journal, and with a record of the import if it changes something or ends the run. */
 const writeBatch = async <Values>(
@@ -261,7 +273,7 @@ const writeBatch = async <Values>(
     const journal = createJournal({ tenantId, importId, beganAt, number: state.changes });
     const outcomes = rows.length === 0 ? [] : await target.write(tx, rows, journal);
     await journal.save(tx);
-    const done = countBatch(target, state.counts, batch, outcomes);
+    const done = countBatch(target, state, batch, outcomes);
     done.counts.doubtful += journal.doubts.length;
     if (isLast || done.counts.written > state.counts.written) {
       await record(tx, { ...done.counts, status: isLast ? "completed" : "running" });
@@ -296,7 +308,7 @@ const importBatches = async <Values>(
   try {
     for await (const group of groupIntoBatches(
       target,
-      parseFile(needs, { ...pass, isTrial: false }),
+      parseFile(needs, { ...pass, located: (locate) => (state.locate = locate), isTrial: false }),
     )) {
       const batch = group.batch.map((one) => checkContradiction(target, judge, one));
       await writing;
@@ -325,7 +337,12 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Rep
   const sums = await sumAmounts(needs);
   const pass = sums === undefined ? {} : { sums };
   const totals = createTotals();
-  const state: State = { counts: NO_COUNTS, totals, changes: needs.changesBefore };
+  const state: State = {
+    counts: NO_COUNTS,
+    totals,
+    changes: needs.changesBefore,
+    locate: (fault) => fault,
+  };
   try {
     const judge = await surveyFile(needs, pass);
     await importBatches(needs, state, { judge, pass });
