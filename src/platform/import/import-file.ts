@@ -1,6 +1,7 @@
+import type { CommandAction } from "../../contract/audit-actions.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
-import type { RecordChange } from "../admin/changes.ts";
+import type { Metadata } from "../store/audit-entries.ts";
 import { putImport } from "../store/imports.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ImportRow } from "../store/tables.ts";
@@ -35,7 +36,11 @@ export type ImportFileNeeds = Omit<TargetNeeds, "store"> & {
   map: string | undefined;
   /** The user of the operating system. */
   actor: string;
-  record: RecordChange;
+  /** Writes the audit entry of the import within a transaction. */
+  record: (
+    tx: Db,
+    change: { tenantId: string; action: CommandAction; metadata: Metadata },
+  ) => Promise<void>;
   reject: (rejects: readonly Reject[]) => Promise<void>;
   progress: (counts: Counts) => void;
   ignored: (columns: readonly string[]) => void;

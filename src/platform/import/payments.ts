@@ -1,12 +1,8 @@
 import type { Source } from "../../contract/payments/catalogue.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Db } from "../store/port.ts";
-import {
-  type BankPayment,
-  createBankCheck,
-  createBankWriter,
-  getBankMoney,
-} from "./payments/bank.ts";
+import { createBankCheck, createBankWriter, getBankMoney } from "./payments/bank.ts";
+import type { BankPayment } from "./payments/judged.ts";
 import { collectSourceFields, createRowCheck, type Values } from "./payments/row.ts";
 import { createTableWriter, getTableMoney, identifyPayment, FACTS } from "./payments/table.ts";
 import type { Accepted, Journal, Outcome, Target } from "./target.ts";

@@ -11,25 +11,18 @@ import type { Entry, EntryPayment } from "../bank/entry.ts";
 import { omitEmpty, parseAmount, takeLast4 } from "../bank/file.ts";
 import type { PaymentItem } from "../items.ts";
 import type { Accepted, Journal, Money, Outcome } from "../target.ts";
-import {
-  derivePaymentIdOf,
-  describeEntry,
-  type EntryFacts,
-  parsePaymentIds,
-} from "./entry-facts.ts";
-import { createJoiner, findCandidates, isReturn, type Verdict } from "./joining.ts";
+import { derivePaymentIdOf, describeEntry, parsePaymentIds } from "./entry-facts.ts";
+import { createJoiner, findCandidates, isReturn } from "./joining.ts";
 import { createOccurrences } from "../occurrences.ts";
+import type { BankPayment, Judged } from "./judged.ts";
 import { linkWaitingReturns, saveReturns } from "./returns.ts";
-import { createRowCheck, type Values } from "./row.ts";
+import { createRowCheck } from "./row.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
 const SOURCE = "cashapp";
 
 type Needs = { tenantId: string; clock: Clock };
-
-/** A payment of an entry with its checked rows, which have no payment id yet. */
-export type BankPayment = { entry: Entry; payment: EntryPayment; rows: readonly Values[] };
 
 const toCells = (entry: Entry, payment: EntryPayment): Record<string, unknown>[] => {
   const { returned } = payment;
@@ -69,17 +62,6 @@ export const getBankMoney = ({ entry, payment }: BankPayment): Money => ({
   currency: entry.currency,
   amount: new Big(payment.amount).toFixed(),
 });
-
-/** An entry of a batch with those of its payments that were accepted, and the decision on it. */
-export type Judged = {
-  facts: EntryFacts;
-  entry: Entry;
-  payments: readonly BankPayment[];
-  known: PaymentEntryRow | undefined;
-  verdict: Verdict;
-  /** The ids of its payments, in order. */
-  paymentIds: readonly string[];
-};
 
 const groupByEntry = (rows: readonly Accepted<BankPayment>[]): Map<Entry, BankPayment[]> => {
   const byEntry = new Map<Entry, BankPayment[]>();

@@ -2,7 +2,7 @@ import { findRowsOfPayments, putPaymentRows, type StoredPayment } from "../../st
 import { TABLES } from "../../store/payments/columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { Journal } from "../target.ts";
-import type { Judged } from "./bank.ts";
+import type { Judged } from "./judged.ts";
 import { parsePaymentIds } from "./entry-facts.ts";
 import type { SaveNeeds, WholePayment } from "./save.ts";
 
