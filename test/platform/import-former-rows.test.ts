@@ -96,7 +96,7 @@ onEveryStore("rows of version 0.1.0", (at) => {
     await at().store.transaction(async (tx) => {
       const first = await takeSeqs(tx, tenant(), "cashapp", rows.length);
       const stored = rows.map((row, place) => {
-        const values = {
+        const values: Row = {
           paymentDate: "2026-02-28",
           shortPay: false,
           applicationStatus: "unapplied",

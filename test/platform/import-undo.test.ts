@@ -281,9 +281,8 @@ onEveryStore("taking an import back", (at) => {
       "documents",
     ]);
     const real = await pay(file, { ...camt, record });
-    const withoutId = ({ importId: _, ...report }: NonNullable<typeof dry.report>) => report;
-    if (dry.report === undefined || real.report === undefined) throw new Error("refused");
-    expect(withoutId(dry.report)).toEqual(withoutId(real.report));
+    expect(dry.report?.written).toBe(1);
+    expect({ ...dry.report, importId: "" }).toEqual({ ...real.report, importId: "" });
     expect(await amounts()).toEqual([[10, 10, 0]]);
   });
 });
