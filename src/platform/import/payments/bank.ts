@@ -118,7 +118,11 @@ const choosePaymentIds = (
 
 /** Whether an entry brings its payments: not if they are stored already with at least as many details. */
 const bringsPayments = ({ facts, known, verdict }: Judged): boolean => {
-  if (known !== undefined) return known.joined_to === null && known.doubt !== "same";
+  if (known !== undefined) {
+    // Another message may have given more details of the payments since.
+    const isOwn = known.joined_to === null && facts.detail >= known.detail;
+    return isOwn && known.doubt !== "same";
+  }
   return verdict.as !== "joined" || facts.detail > verdict.root.detail;
 };
 
