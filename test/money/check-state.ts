@@ -46,7 +46,9 @@ const ofDocument = (rows: readonly StoredRow[], { number }: Document): StoredRow
 
 const checkDocument = (document: Document, rows: readonly StoredRow[]): void => {
   const own = ofDocument(rows, document);
-  const taken = addUp(own, "appliedAmount").plus(addUp(own, "discountTaken"));
+  // Senders can state more discounts than a document has left, if several payments are for it.
+  const discount = document.isShared ? new Big(0) : addUp(own, "discountTaken");
+  const taken = addUp(own, "appliedAmount").plus(discount);
   const most = new Big(decimal(document.amount, document.decimals));
   if (taken.gt(most) || taken.lt(0))
     throw new Error(`${document.number} of ${most.toFixed()} has ${taken.toFixed()} applied.`);
@@ -145,6 +147,12 @@ export const checkEnd = (
   for (const account of truth.accounts) checkAccount(truth, account, files, rows);
   checkRegister(truth, rows);
   for (const document of truth.documents) checkPaidOnce(truth, document, files, rows);
-  const doubts = rows.flatMap(({ doubt }) => (typeof doubt === "string" ? [doubt] : []));
+  // Without references, payments of one amount and day that differ in their texts can be the same.
+  const undecidable = new Set(
+    truth.accounts.filter(({ style }) => style === "text").map(({ number }) => number.slice(-4)),
+  );
+  const doubts = rows.flatMap(({ doubt, bankAccountLast4 }) =>
+    typeof doubt === "string" && !undecidable.has(String(bankAccountLast4)) ? [doubt] : [],
+  );
   expectEqual("Doubts", doubts, []);
 };

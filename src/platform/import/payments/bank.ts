@@ -163,6 +163,7 @@ const judgeEntries = async (
     fresh.map(({ facts }) => facts),
   );
   const joiner = createJoiner(candidates.filter(({ id }) => !own.has(id)));
+  const verdicts = joiner.judge(fresh.map(({ facts }) => facts));
   return described.map(({ entry, payments, facts }): Judged => {
     own.add(facts.id);
     const judged = {
@@ -170,7 +171,7 @@ const judgeEntries = async (
       payments,
       facts,
       known: known.get(facts.id),
-      verdict: known.has(facts.id) ? ({ as: "new" } as const) : joiner.judge(facts),
+      verdict: verdicts.get(facts.id) ?? ({ as: "new" } as const),
     };
     return { ...judged, paymentIds: choosePaymentIds(judged, former) };
   });
