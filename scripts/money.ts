@@ -15,11 +15,13 @@ const { values } = parseArgs({
 
 const readNumber = (name: "mixtures" | "seed"): number => {
   const text = values[name];
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  process.stderr.write(
-    `--${name} must be a positive integer of at most 9 digits, not "${text}".\n`,
-  );
-  process.exit(2);
+  if (!/^[1-9]\d{0,8}$/.test(text)) {
+    process.stderr.write(
+      `--${name} must be a positive integer of at most 9 digits, not "${text}".\n`,
+    );
+    process.exit(2);
+  }
+  return Number(text);
 };
 
 const [first, count] = [readNumber("seed"), readNumber("mixtures")];
