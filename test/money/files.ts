@@ -91,7 +91,7 @@ class Writer {
 
   #mt940(statements: readonly Statement[]): void {
     const text = writeMt940(statements);
-    const cuts = [text.lastIndexOf(":20:") + 6, text.lastIndexOf(":62F:") + 10] as const;
+    const cuts = [text.lastIndexOf(":25:") + 6, text.lastIndexOf(":62F:") + 10] as const;
     const bookings = statements.flatMap((one) => one.bookings);
     this.#add(`mt940-${statements[0]?.id}.sta`, text, { bookings, detailed: [], cuts });
   }
