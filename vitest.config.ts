@@ -12,6 +12,7 @@ const SLOW = [
   "test/fault/**/*.test.ts",
   "test/{linear,linear-scanners}.test.ts",
   "test/mcp/{every-tool,inspector-tools}.test.ts",
+  "test/money/mixtures.test.ts",
   "test/oauth/pages.test.ts",
   "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
   "test/platform/{audit-pages,dispute-removal,pdf-streaming,score-fairness}.test.ts",

@@ -107,9 +107,9 @@ const choosePaymentIds = (
 /** Whether an entry brings its payments: not if they are stored already with at least as many details. */
 const bringsPayments = ({ facts, known, verdict }: Judged): boolean => {
   if (known !== undefined) {
-    // Another message may have told more since.
-    const isOutdone = known.detail > facts.detail;
-    return known.joined_to === null && known.doubt !== "same" && !isOutdone;
+    // Another message may have given more details of the payments since.
+    const isOwn = known.joined_to === null && facts.detail >= known.detail;
+    return isOwn && known.doubt !== "same";
   }
   return verdict.as !== "joined" || facts.detail > verdict.root.detail;
 };
@@ -153,13 +153,14 @@ const judgeEntries = async (
     candidates,
   );
   const joiner = createJoiner(candidates.filter(({ id }) => !own.has(id)));
+  const verdicts = joiner.judge(fresh.map(({ facts }) => facts));
   return described.map(({ entry, payments, facts }): Judged => {
     const judged = {
       entry,
       payments,
       facts,
       known: known.get(facts.id),
-      verdict: known.has(facts.id) ? ({ as: "new" } as const) : joiner.judge(facts),
+      verdict: verdicts.get(facts.id) ?? ({ as: "new" } as const),
     };
     return { ...judged, paymentIds: choosePaymentIds(judged, former) };
   });

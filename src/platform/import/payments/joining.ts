@@ -141,7 +141,19 @@ export const describeDoubt = (paymentId: string): string => `possible duplicate 
 
 const moneyOf = ({ currency, amount }: EntryFacts): string => `${currency} ${amount}`;
 
-/** Finds stored entries that an entry of a new file repeats. Each of them is repeated by one entry of a kind at most. */
+/** How surely two entries are about the same money, if they can be: by a reference, by none on both sides, or not at all. */
+const isSure: readonly ((one: EntryFacts, other: PaymentEntryRow) => boolean)[] = [
+  (one, other) =>
+    (one.bank_reference !== null && one.bank_reference === other.bank_reference) ||
+    isShared(parseReferences(one), other),
+  (one, other) => parseReferences(one).length === 0 && parseReferences(other).length === 0,
+  () => true,
+];
+
+/**
+ * Finds stored entries that the entries of a new file repeat. Each of them is repeated by one entry of a kind at most;
+ * the surest pairs are joined first, because several payments of a payer can have the same amount and day.
+ */
 export const createJoiner = (candidates: readonly PaymentEntryRow[]) => {
   const byId = new Map(candidates.map((row) => [row.id, row]));
   /** The kinds of messages that are about the money of an entry, by the id of the first one. */
@@ -153,28 +165,44 @@ export const createJoiner = (candidates: readonly PaymentEntryRow[]) => {
   const taken = new Set<string>();
   const rootOf = (row: PaymentEntryRow): PaymentEntryRow =>
     (row.joined_to === null ? undefined : byId.get(row.joined_to)) ?? row;
+  const listLike = (entry: EntryFacts) =>
+    (byMoney.get(moneyOf(entry)) ?? []).flatMap((other) => {
+      const likeness = compare(entry, other);
+      return likeness === undefined ? [] : [{ other, root: rootOf(other), likeness }];
+    });
+  const isRepeated = (entry: EntryFacts, other: PaymentEntryRow, root: PaymentEntryRow): boolean =>
+    taken.has(root.id) ||
+    (kinds.get(root.id)?.has(entry.kind) === true &&
+      (entry.bank_reference === null || entry.bank_reference !== other.bank_reference));
+  const decideRest = (like: ReturnType<typeof listLike>): Verdict => {
+    const found = like.find(({ root }) => !taken.has(root.id))?.root;
+    if (found === undefined) return { as: "new" };
+    taken.add(found.id);
+    const paymentId = parsePaymentIds(found)[0] ?? found.id;
+    return { as: "doubtful", like: found, paymentId, reason: describeDoubt(paymentId) };
+  };
   return {
-    judge(entry: EntryFacts): Verdict {
-      let like: PaymentEntryRow | undefined;
-      for (const other of byMoney.get(moneyOf(entry)) ?? []) {
-        const root = rootOf(other);
-        const likeness = compare(entry, other);
-        if (likeness === undefined) continue;
-        const isRepeated =
-          taken.has(root.id) ||
-          (kinds.get(root.id)?.has(entry.kind) === true &&
-            (entry.bank_reference === null || entry.bank_reference !== other.bank_reference));
-        if (likeness === "same" && !isRepeated) {
-          taken.add(root.id);
-          addKind(root.id, entry.kind);
-          return { as: "joined", root };
+    /** Decides on all entries of a batch, in their order where they are equally sure. */
+    judge(entries: readonly EntryFacts[]): Map<string, Verdict> {
+      const verdicts = new Map<string, Verdict>();
+      const compared = entries.map((entry) => ({ entry, like: listLike(entry) }));
+      for (const isSureEnough of isSure) {
+        for (const { entry, like } of compared) {
+          if (verdicts.has(entry.id)) continue;
+          const same = like.find(
+            ({ other, root, likeness }) =>
+              likeness === "same" && isSureEnough(entry, other) && !isRepeated(entry, other, root),
+          );
+          if (same === undefined) continue;
+          taken.add(same.root.id);
+          addKind(same.root.id, entry.kind);
+          verdicts.set(entry.id, { as: "joined", root: same.root });
         }
-        if (!taken.has(root.id)) like ??= root;
       }
-      if (like === undefined) return { as: "new" };
-      taken.add(like.id);
-      const paymentId = parsePaymentIds(like)[0] ?? like.id;
-      return { as: "doubtful", like, paymentId, reason: describeDoubt(paymentId) };
+      for (const { entry, like } of compared) {
+        if (!verdicts.has(entry.id)) verdicts.set(entry.id, decideRest(like));
+      }
+      return verdicts;
     },
   };
 };

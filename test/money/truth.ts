@@ -1,0 +1,282 @@
+import type { Dice } from "../support/dice.ts";
+
+/** How messages about an account tell one booking from another. */
+export type Style = "bank reference" | "end-to-end id" | "text";
+
+export type BankAccount = {
+  number: string;
+  currency: string;
+  decimals: number;
+  isAmerican: boolean;
+  style: Style;
+};
+
+export type Customer = { number: string; name: string; account: string };
+
+/** Amounts are in the smallest unit of their currency. */
+export type Document = {
+  number: string;
+  customer: Customer;
+  currency: string;
+  decimals: number;
+  amount: number;
+  /** Whether several payments are for it. */
+  isShared: boolean;
+};
+
+export type Share = { document: Document; paid: number; discount: number; deduction: number };
+
+export type Transaction = {
+  customer: Customer;
+  amount: number;
+  /** The end-to-end id or trace number, or "". */
+  trace: string;
+  text: string;
+  shares: readonly Share[];
+};
+
+export type Other = "interest" | "transfer" | "fee" | "outgoing";
+
+/** A booking on an account, which has several transactions if it is a batch. */
+export type Booking = {
+  account: BankAccount;
+  /** Position of its day, from 0. */
+  day: number;
+  /** The bank's reference, or "". */
+  reference: string;
+  transactions: readonly Transaction[];
+  /** Negative for a debit. */
+  amount: number;
+  /** The booking that it returns, as a whole or in part. */
+  returned?: Booking;
+  /** What it is if it is no customer's payment. */
+  other?: Other;
+};
+
+/** A payment of a register, which no bank message tells of. */
+export type Registered = {
+  id: string;
+  day: string;
+  customer: Customer;
+  currency: string;
+  decimals: number;
+  shares: readonly Share[];
+};
+
+export type Truth = {
+  days: readonly string[];
+  customers: readonly Customer[];
+  documents: readonly Document[];
+  accounts: readonly BankAccount[];
+  bookings: readonly Booking[];
+  registered: readonly Registered[];
+};
+
+export const sum = (amounts: readonly number[]): number =>
+  amounts.reduce((total, amount) => total + amount, 0);
+
+export const amountOf = ({ shares }: Pick<Registered, "shares">): number =>
+  sum(shares.map(({ paid }) => paid));
+
+/** Writes an amount with the decimals of its currency. */
+export const decimal = (amount: number, decimals: number, point = "."): string => {
+  const digits = String(Math.abs(amount)).padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = decimals === 0 ? "" : `${point}${digits.slice(-decimals)}`;
+  return `${amount < 0 ? "-" : ""}${whole}${fraction}`;
+};
+
+const DECIMALS: Readonly<Record<string, number>> = { EUR: 2, CHF: 2, USD: 2, JPY: 0, KWD: 3 };
+const NAMES = ["Alder", "Birch", "Cedar", "Dogwood", "Elder", "Fir", "Gorse", "Hazel"];
+const FORMS = ["Works GmbH", "Trading Ltd", "Foods SA", "Tools Inc", "Süd AG"];
+const OTHERS: readonly Other[] = ["interest", "transfer", "fee", "outgoing"];
+/** Amounts that several payments have, so that equal ones meet. */
+const COMMON = [10_000, 25_000, 119_000];
+const FIRST_DAY = Date.UTC(2026, 1, 20);
+const DAY_MS = 86_400_000;
+
+/** Makes the truth of which files are written, all from one dice. */
+class Maker {
+  readonly #dice: Dice;
+  readonly documents: Document[] = [];
+  readonly customers: Customer[];
+  #numbers = 1000;
+
+  constructor(dice: Dice) {
+    this.#dice = dice;
+    this.customers = NAMES.slice(0, dice.whole(2, 5)).map((name, place) => ({
+      number: `C-${101 + place}`,
+      name: `${name} ${dice.pick(FORMS)}`,
+      account: `DE02120300000000${String(202_051 + place * 7)}`,
+    }));
+  }
+
+  accounts(): BankAccount[] {
+    const dice = this.#dice;
+    return Array.from({ length: dice.whole(1, 3) }, (_, place): BankAccount => {
+      const isAmerican = dice.chance(0.4);
+      const currency = isAmerican ? "USD" : dice.pick(["EUR", "EUR", "CHF", "JPY", "KWD"]);
+      const styles: readonly Style[] = ["bank reference", "end-to-end id", "text"];
+      return {
+        number: `${isAmerican ? "" : "DE8937040044"}053201${String(3000 + place * 111)}`,
+        currency,
+        decimals: DECIMALS[currency] ?? 2,
+        isAmerican,
+        style: dice.pick(isAmerican ? styles.slice(0, 2) : styles),
+      };
+    });
+  }
+
+  next(prefix: string): string {
+    this.#numbers += this.#dice.whole(1, 9);
+    return `${prefix}${this.#numbers}`;
+  }
+
+  #amount(): number {
+    const dice = this.#dice;
+    return dice.chance(0.3) ? dice.pick(COMMON) : dice.whole(101, 9_999_999);
+  }
+
+  /** A share of a new document, or of one that other payments pay too. */
+  #share(customer: Customer, money: Pick<BankAccount, "currency" | "decimals">): Share {
+    const dice = this.#dice;
+    const { currency, decimals } = money;
+    const paid = this.#amount();
+    const known = this.documents.filter(
+      (one) => one.customer === customer && one.currency === currency,
+    );
+    if (known.length > 0 && dice.chance(0.15)) {
+      const document = dice.pick(known);
+      document.isShared = true;
+      return { document, paid, discount: 0, deduction: 0 };
+    }
+    const discount = dice.chance(0.2) ? Math.floor(paid / 50) : 0;
+    const deduction = dice.chance(0.2) ? Math.floor(paid / dice.whole(10, 30)) : 0;
+    const document: Document = {
+      number: this.next(dice.pick(["INV-", "RE", "9000"])),
+      customer,
+      currency,
+      decimals,
+      amount: paid + discount + deduction,
+      isShared: false,
+    };
+    this.documents.push(document);
+    return { document, paid, discount, deduction };
+  }
+
+  shares(customer: Customer, money: Pick<BankAccount, "currency" | "decimals">): Share[] {
+    const shares = Array.from({ length: this.#dice.whole(0, 3) }, () =>
+      this.#share(customer, money),
+    );
+    const numbers = new Set(shares.map(({ document }) => document.number));
+    return numbers.size === shares.length ? shares : shares.slice(0, 1);
+  }
+
+  #transaction(account: BankAccount): Transaction {
+    const dice = this.#dice;
+    const customer = dice.pick(this.customers);
+    const shares = this.shares(customer, account);
+    const isTraced =
+      account.style === "end-to-end id" || (account.style !== "text" && dice.chance(0.5));
+    const paid = sum(shares.map((one) => one.paid));
+    return {
+      customer,
+      amount: shares.length === 0 || dice.chance(0.1) ? paid + this.#amount() : paid,
+      trace: isTraced ? this.next("TR00") : "",
+      text: dice.pick(["Thank you", "payment of invoices", `see advice ${this.next("ADV")}`]),
+      shares,
+    };
+  }
+
+  #reference({ style }: BankAccount): string {
+    return style === "bank reference" ? this.next("BK77") : "";
+  }
+
+  #payment(account: BankAccount, day: number): Booking[] {
+    const dice = this.#dice;
+    const size = dice.chance(0.15) ? dice.whole(2, 3) : 1;
+    const transactions = Array.from({ length: size }, () => this.#transaction(account));
+    const amount = sum(transactions.map((one) => one.amount));
+    const booking = { account, day, reference: this.#reference(account), transactions, amount };
+    if (size > 1 || !dice.chance(0.15)) return [booking];
+    // The same customer pays the same amount again on this day, and says nothing of documents.
+    const [first] = transactions;
+    if (first === undefined) return [booking];
+    const trace = first.trace === "" ? "" : this.next("TR00");
+    const twin = { ...first, trace, shares: [] };
+    return [booking, { ...booking, reference: this.#reference(account), transactions: [twin] }];
+  }
+
+  #other(account: BankAccount, day: number): Booking {
+    const other = this.#dice.pick(OTHERS);
+    const size = this.#dice.whole(1, 90_000);
+    const isDebit = other === "fee" || other === "outgoing";
+    const amount = isDebit ? -size : size;
+    return {
+      account,
+      day,
+      reference: this.#reference(account),
+      transactions: [],
+      amount,
+      other,
+    };
+  }
+
+  #return(returned: Booking, last: number): Booking {
+    const dice = this.#dice;
+    const isPart = dice.chance(0.3);
+    const size = isPart ? dice.whole(1, returned.amount) : returned.amount;
+    const [first] = returned.transactions;
+    const { account } = returned;
+    return {
+      account,
+      day: dice.whole(returned.day, last),
+      reference: this.#reference(account),
+      transactions: first === undefined ? [] : [{ ...first, amount: -size, shares: [] }],
+      amount: -size,
+      returned,
+    };
+  }
+
+  bookings(account: BankAccount, days: number): Booking[] {
+    const dice = this.#dice;
+    const all: Booking[] = [];
+    for (let day = 0; day < days; day += 1) {
+      for (let left = dice.whole(0, 4); left > 0; left -= 1) {
+        if (dice.chance(0.2)) all.push(this.#other(account, day));
+        else all.push(...this.#payment(account, day));
+      }
+    }
+    if (account.style === "text") return all;
+    const returnable = all.filter(
+      ({ other, transactions }) => other === undefined && transactions.length === 1,
+    );
+    const returns = returnable
+      .filter(() => dice.chance(0.15))
+      .map((booking) => this.#return(booking, days - 1));
+    return [...all, ...returns];
+  }
+
+  registered(days: readonly string[]): Registered[] {
+    const dice = this.#dice;
+    return Array.from({ length: dice.whole(0, 5) }, () => {
+      const customer = dice.pick(this.customers);
+      const currency = dice.pick(["EUR", "USD", "JPY"]);
+      const money = { currency, decimals: DECIMALS[currency] ?? 2 };
+      const shares = this.shares(customer, money);
+      return { id: this.next("P-"), day: dice.pick(days), customer, ...money, shares };
+    }).filter(({ shares }) => shares.length > 0);
+  }
+}
+
+export const makeTruth = (dice: Dice): Truth => {
+  const days = Array.from({ length: dice.whole(1, 3) }, (_, place) =>
+    new Date(FIRST_DAY + place * DAY_MS).toISOString().slice(0, 10),
+  );
+  const maker = new Maker(dice);
+  const accounts = maker.accounts();
+  const bookings = accounts.flatMap((account) => maker.bookings(account, days.length));
+  const registered = maker.registered(days);
+  const { customers, documents } = maker;
+  return { days, customers, documents, accounts, bookings, registered };
+};
