@@ -21,7 +21,7 @@ export type MoneyFile = {
   leftOut: number;
   /** The bookings of which it has every transaction with its documents. */
   detailed: readonly Booking[];
-  /** Where it can be cut so that it is incomplete; absent if that cannot be seen. */
+  /** The range of places at which a cut leaves the file incomplete; absent if readers cannot see that. */
   cuts?: readonly [from: number, to: number];
 };
 

@@ -15,10 +15,11 @@ describe("mixtures of ledgers, remittances and bank statements", () => {
       "adds up to the truth of which the files were written",
       async () => {
         const { store, clock, dialect } = at();
+        let files = 0;
         for (let seed = 1; seed <= MIXTURES[dialect]; seed += 1) {
-          const files = await runMixture({ store, clock }, seed);
-          expect(files).toBeGreaterThan(0);
+          files += await runMixture({ store, clock }, seed);
         }
+        expect(files).toBeGreaterThan(MIXTURES[dialect]);
       },
       20 * MINUTE,
     );

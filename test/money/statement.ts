@@ -1,6 +1,6 @@
 import type { BankAccount, Booking } from "./truth.ts";
 
-/** What a message tells about one account and day. */
+/** The content of a message about one account and day. */
 export type Statement = {
   id: string;
   account: BankAccount;

@@ -1,7 +1,7 @@
 import { writeXlsx } from "hucre/xlsx";
 import { amountOf, decimal, type Document, type Registered, sum } from "./truth.ts";
 
-/** How a program of a country writes tables. */
+/** The format of tables that a program of a country writes. */
 export type Locale = {
   name: "en" | "de" | "fr";
   delimiter: "," | ";";

@@ -1,6 +1,6 @@
 import type { Dice } from "../support/dice.ts";
 
-/** How messages about an account tell one booking from another. */
+/** The facts by which messages about an account tell one booking from another. */
 export type Style = "bank reference" | "end-to-end id" | "text";
 
 export type BankAccount = {
@@ -49,11 +49,11 @@ export type Booking = {
   amount: number;
   /** The booking that it returns, as a whole or in part. */
   returned?: Booking;
-  /** What it is if it is no customer's payment. */
+  /** The kind of a booking that is no payment of a customer. */
   other?: Other;
 };
 
-/** A payment of a register, which no bank message tells of. */
+/** A payment of a register, beside those of bank messages. */
 export type Registered = {
   id: string;
   day: string;

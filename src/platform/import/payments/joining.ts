@@ -141,7 +141,7 @@ export const describeDoubt = (paymentId: string): string => `possible duplicate 
 
 const moneyOf = ({ currency, amount }: EntryFacts): string => `${currency} ${amount}`;
 
-/** How surely two entries are about the same money, if they can be: by a reference, by none on both sides, or not at all. */
+/** Tests of pairs of entries, the surest first: a common reference, no references on both sides, any other pair. */
 const isSure: readonly ((one: EntryFacts, other: PaymentEntryRow) => boolean)[] = [
   (one, other) =>
     (one.bank_reference !== null && one.bank_reference === other.bank_reference) ||
