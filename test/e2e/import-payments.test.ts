@@ -41,14 +41,16 @@ it("imports a bank's file from standard input once, however often it is sent", a
   const counts = {
     kind: "payments",
     tenantId: "acme",
-    read: 2,
+    read: 3,
     skipped: 0,
     rejected: 0,
+    leftOut: 1,
+    doubtful: 0,
     rejects: null,
   };
-  expect(JSON.parse(first.stdout)).toEqual({ ...counts, written: 2, unchanged: 0 });
+  expect(JSON.parse(first.stdout)).toMatchObject({ ...counts, written: 2, unchanged: 0 });
   const again = await run(line, file);
-  expect(JSON.parse(again.stdout)).toEqual({ ...counts, written: 0, unchanged: 2 });
+  expect(JSON.parse(again.stdout)).toMatchObject({ ...counts, written: 0, unchanged: 2 });
 });
 
 it("refuses a malformed file with the faulty segment, and stores none of it", async () => {
@@ -59,7 +61,7 @@ it("refuses a malformed file with the faulty segment, and stores none of it", as
   );
   expect([status, stdout]).toEqual([1, ""]);
   expect(stderr).toContain("segment 7 has no amount");
-  await writeFile(join(folder, "good.edi"), edi820(["RMR*IV*INV-1**10"]));
+  await writeFile(join(folder, "good.edi"), edi820(["RMR*IV*INV-1**1500.75"]));
   const good = await run(importing("good.edi", ...cashapp, "--format", "edi820"));
   expect(JSON.parse(good.stdout)).toMatchObject({ read: 1, written: 1 });
 });
@@ -93,7 +95,6 @@ it("combinations of options that are wrong usage", async () => {
     importing("x.csv"),
     ["import", "accounts", "x.csv", "--tenant", "acme", ...cashapp],
     importing("x", "--source", "bpn", "--format", "camt"),
-    importing("x", ...cashapp, "--format", "bai2", "--map", "m.json"),
     importing("x", "--source", "cash"),
   ];
   for (const line of wrong) {

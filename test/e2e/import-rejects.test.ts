@@ -38,7 +38,7 @@ describe("the file of an import's rejected rows", () => {
     for (let times = 0; times < 2; times++) {
       const { status, stdout } = await run();
       expect([status, JSON.parse(stdout)]).toEqual([
-        0,
+        1,
         expect.objectContaining({ rejected: 1, rejects }),
       ]);
       expect((await readFile(rejects, "utf8")).trim().split("\n")).toHaveLength(1);
@@ -50,7 +50,7 @@ describe("the file of an import's rejected rows", () => {
   it("leaves the other name of a hard link as it was", async () => {
     await writeFile(victim, "untouched");
     await link(victim, rejects);
-    expect((await run()).status).toBe(0);
+    expect((await run()).status).toBe(1);
     expect(await readFile(victim, "utf8")).toBe("untouched");
     expect(await readFile(rejects, "utf8")).not.toBe("untouched");
   });

@@ -253,7 +253,7 @@ for (const dialect of dialects) {
         const scanned = { fileName: file_name, size: bytes.byteLength, open };
         expect([file_name, await builtInScanner.scan(scanned)]).toEqual([
           file_name,
-          { status: "Available" },
+          { status: "Available", warnings: [] },
         ]);
         const kind = file_name.split(".").at(-1) ?? "";
         kinds.add(kind);

@@ -231,8 +231,9 @@ onEveryStore("safe retries", (at) => {
     await configure(admin);
     expect((await create(admin, "fix", { ...body, amount: 0 })).status).toBe(400);
     expect((await create(admin, "fix")).status).toBe(201);
-    for (const wrong of ["x".repeat(256), ""])
-      expect((await create(admin, wrong)).status).toBe(400);
+    expect((await create(admin, "x".repeat(256))).status).toBe(400);
+    // An empty header counts as absent.
+    expect((await create(admin, "")).status).toBe(201);
     await create(admin, "sealed", { ...body, poNumber: "canary-po" });
     const rows = await at().store.read.selectFrom("idempotency_keys").selectAll().execute();
     expect(JSON.stringify(rows)).not.toContain("canary-po");

@@ -134,7 +134,7 @@ onEveryStore("payments that are matched with documents", (at) => {
     const credit = { type: "credit_note", appliesTo: "INV-1" };
     await documents(
       { number: "INV-1", amount: 1000 },
-      { number: "CN-1", amount: 50, ...credit },
+      { number: "CN-1", amount: -50, ...credit },
       { number: "INV-2", amount: 500 },
     );
     await pay({ id: "R1", amount: 1000, payerName: "Acme", lines: [named("INV-1", 1000)] });

@@ -128,17 +128,21 @@ async function* parseFile<Values>(
   const { fields } = target;
   const reading = openFile(needs, fields, isTrial ? () => {} : needs.warn);
   let mapRow: MapRow | undefined;
+  const begin = (): MapRow => {
+    const columns = reading.columns();
+    const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
+    if (!isTrial && unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
+    located?.(createLocator(fields, map, columns));
+    return createMapping(fields, map, columns, sums === undefined ? {} : { sums });
+  };
   for await (const items of reading.items()) {
-    if (mapRow === undefined) {
-      const columns = reading.columns();
-      const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
-      if (!isTrial && unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
-      mapRow = createMapping(fields, map, columns, sums === undefined ? {} : { sums });
-      located?.(createLocator(fields, map, columns));
-    }
-    const byRow = mapRow;
+    // The columns are known with the first items.
+    if (items.length === 0) continue;
+    const byRow = (mapRow ??= begin());
     yield items.map((item) => parseItem(target, byRow, item));
   }
+  // A table without rows must have the columns, too.
+  if (mapRow === undefined && reading.columns() !== null) begin();
 }
 
 /** Adds up the amounts of the rows of each payment, where the map says that they are amounts of lines. */
@@ -150,9 +154,9 @@ const sumAmounts = async <Values>(needs: ImportNeeds<Values>): Promise<Sums | un
   const reading = openFile(needs, target.fields, () => {});
   let mapRow: MapRow | undefined;
   for await (const items of reading.items()) {
-    mapRow ??= createMapping(target.fields, map, reading.columns());
+    if (items.length > 0) mapRow ??= createMapping(target.fields, map, reading.columns());
     for (const item of items) {
-      const mapped = "cells" in item ? mapRow(item.cells) : undefined;
+      const mapped = "cells" in item ? mapRow?.(item.cells) : undefined;
       if (mapped?.as !== "record") continue;
       const { [summed.key]: key, [summed.amount]: amount } = mapped.record;
       if (typeof key === "string") sums.add(key, amount);
