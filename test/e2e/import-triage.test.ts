@@ -80,7 +80,7 @@ describe("the import command", () => {
     const row = { accountNumber: "A-1", amount: "9.99", categoryCode: "LEDGER" };
     const rows = [
       { ...row, documentNumber: "E-1" },
-      { ...row, documentNumber: "E-2", amount: "9,99" },
+      { ...row, documentNumber: "E-2", amount: "9.9.9" },
       { ...row, documentNumber: "E-3", reasonCode: "NOPE" },
     ];
     const columns = ["documentNumber", "accountNumber", "amount", "categoryCode", "reasonCode"];
@@ -105,7 +105,7 @@ describe("the import command", () => {
     const lines = (await readFile(rejects, "utf8")).trimEnd().split("\n");
     const refused = lines.map((text) => JSON.parse(text) as { row: Record<string, string> });
     expect(refused).toMatchObject([
-      { line: 3, field: "amount", row: { documentNumber: "E-2", amount: "9,99" } },
+      { line: 3, field: "amount", row: { documentNumber: "E-2", amount: "9.9.9" } },
       { line: 4, field: "reasonCode", code: "unknown_reference", row: { reasonCode: "NOPE" } },
       { line: 5, field: "", code: "quote", row: '"E-4,x\r' },
     ]);

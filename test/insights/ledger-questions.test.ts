@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { getMessage } from "../../src/kit/error.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import type { InsightResult } from "../../src/insights/insight.ts";
 import { createTenantBroker } from "../mcp/each-tool.ts";
@@ -49,7 +50,6 @@ const PAYMENTS: Question[] = [
     [
       ["ABC PLASTICS", "USD", 2, 39_000],
       ["ALFA MEDAL CO", "USD", 1, 255],
-      ["UNIFITS GmbH", "CHF", 3, 9.5],
     ],
   ],
   [
@@ -77,7 +77,6 @@ const PAYMENTS: Question[] = [
     [
       ["2007-05", "USD", 19_000],
       ["2007-06", "USD", 20_000],
-      ["2007-10", "CHF", 9.5],
       ["2007-11", "USD", 255],
     ],
   ],
@@ -198,7 +197,12 @@ const importBankFiles = async (at: TestPlatform): Promise<void> => {
     for (const name of readdirSync(join(DATA, "bank", format))) {
       const file = readFileSync(join(DATA, "bank", format, name));
       const of = { tenantId: TENANT, source: "cashapp" } as const;
-      expect((await importPayments(at, of, file, { format })).rejects).toEqual([]);
+      // One of the files has wrong control totals, and is refused.
+      const { rejects } = await importPayments(at, of, file, { format }).catch((error: unknown) => {
+        expect(getMessage(error)).toMatch(/names the control total/);
+        return { rejects: [] };
+      });
+      expect(rejects).toEqual([]);
     }
   }
 };

@@ -10,6 +10,7 @@ import { verifies } from "../support/verifies.ts";
 describe("arguments of ingest tools", () => {
   it("accept objects and lists as JSON and null to clear, and name unknown fields at every depth", async () => {
     const broker = scriptBroker({
+      "documents.get": () => INVOICE,
       "documents.update": () => INVOICE,
       "accounts.update": () => ACCOUNT,
     });
@@ -22,7 +23,9 @@ describe("arguments of ingest tools", () => {
       line_items: JSON.stringify(line_items),
       custom_fields: '{"collections":{"region":{"type":"text","value":"West"}}}',
     });
-    expect(broker.seen[0]?.args).toEqual({
+    // The text that is written over is read first.
+    const updates = () => broker.seen.filter(({ args }) => Object.keys(args).length > 1);
+    expect(updates()[0]?.args).toEqual({
       document_number: "INV/1",
       comment: null,
       document_type: 3,
@@ -38,7 +41,7 @@ describe("arguments of ingest tools", () => {
       "billing_address.town",
       "tenantId",
     ]);
-    expect(broker.seen).toHaveLength(1);
+    expect(updates()).toHaveLength(1);
     await host.close();
   });
 

@@ -151,7 +151,7 @@ const load = async (at: TestPlatform): Promise<unknown> => {
   for (const number of ["i-1", "i-2"]) await ingest("POST", documentAt(number), { body: invoice });
   await ingest("POST", `${documentAt("i-1")}/closure`, { body: { closure_reason: "write_off" } });
   const units = WORDS.map((word) => `unit ${word}`);
-  return [
+  const imports = [
     await importCredit(at, "alike", "business-units", [
       grouping("zeta", ...units.slice(0, 5)),
       grouping("Ähre", ...units.slice(5)),
@@ -165,6 +165,8 @@ const load = async (at: TestPlatform): Promise<unknown> => {
     await importCredit(at, "alike", "business-units", [grouping("zeta"), grouping("Ähre")]),
     await importCredit(at, "alike", "scores", [score(1, "2026-01-01"), score(1, "2025-01-01")]),
   ];
+  // Each import has an id of its own.
+  return imports.map(({ report: _, ...rest }) => rest);
 };
 
 /** Runs on the disputes that the script itself has made, by their place in the list. */

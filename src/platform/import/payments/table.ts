@@ -56,7 +56,9 @@ export const FACTS: Readonly<Record<Source, Facts>> = {
 const toText = (value: unknown): string | null =>
   value === undefined || value === null ? null : String(value);
 
-export const identifyPayment = (source: Source, values: Values): RowIdentity => {
+/** Rows with an id of their own were exported by a platform, which has checked them. */
+export const identifyPayment = (source: Source, values: Values): RowIdentity | undefined => {
+  if (typeof values["id"] === "string") return undefined;
   const { id, shared } = FACTS[source];
   const facts = shared.map((name) => toText(values[name]));
   return { field: id, key: String(values[id]), facts, names: shared };
@@ -161,10 +163,11 @@ const identifyRows = async (tx: Db, needs: Needs, sent: readonly Sent[]): Promis
   });
 };
 
-/** Rows that say nothing of the documents that they pay are matched like those of banks. */
+/** Rows that do not say what they pay are matched like those of banks, unless a platform has exported them. */
 const isMatchable = (source: Source, { values, before }: Identified): boolean =>
   source === "cashapp" &&
   before === undefined &&
+  values["id"] === undefined &&
   values["appliedAmount"] === undefined &&
   values["applicationStatus"] === undefined;
 
