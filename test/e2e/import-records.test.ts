@@ -112,7 +112,7 @@ describe("the manual's maps of a whole ledger", () => {
     expect(status).toBe(1);
     const { rejected, rejects } = JSON.parse(stdout) as { rejected: number; rejects: string };
     expect(rejected).toBe(2);
-    const kept = (await readFile(String(rejects), "utf8")).trim().split("\n");
+    const kept = (await readFile(rejects, "utf8")).trim().split("\n");
     expect(kept.map((line) => JSON.parse(line))).toMatchObject([
       { line: 1, field: "document_number", code: "document_not_found", row: lines[0] },
       { line: 2, field: "closure_reason", code: "enum", row: lines[1] },

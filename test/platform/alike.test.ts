@@ -166,7 +166,7 @@ const load = async (at: TestPlatform): Promise<unknown> => {
     await importCredit(at, "alike", "scores", [score(1, "2026-01-01"), score(1, "2025-01-01")]),
   ];
   // Each import has an id of its own.
-  return imports.map(({ report: _, ...rest }) => rest);
+  return imports.map(({ counts, rejects }) => ({ counts, rejects }));
 };
 
 /** Runs on the disputes that the script itself has made, by their place in the list. */

@@ -26,13 +26,23 @@ export const withoutMark = (bytes: Buffer): Buffer =>
     ? bytes.subarray(BYTE_ORDER_MARK.length)
     : bytes;
 
-type LineReading = { reading: Reading; text?: string };
+/** `text`: the line itself, where it can be passed on; `sent`: the line of a single message. */
+type LineReading = { reading: Reading; text?: string; sent?: string };
+
+/** Serializes a message; undefined if it is nested too deeply for that. */
+const serialize = (message: Record<string, unknown>): string | undefined => {
+  try {
+    return JSON.stringify(message);
+  } catch {
+    return undefined;
+  }
+};
 
 const invalid = (id: MessageId | undefined, code: number, message: string): LineReading[] => [
   { reading: { refusal: { id: id ?? null, code, message } } },
 ];
 
-/** Reads the messages in a line: one, or those of a batch. `text`: the line itself, where it can be passed on. */
+/** Reads the messages in a line: one, or those of a batch. */
 const readLine = (line: Buffer): LineReading[] => {
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(line)) {
@@ -46,7 +56,7 @@ const readLine = (line: Buffer): LineReading[] => {
   if (!Array.isArray(value)) {
     const reading = readMessage(value);
     const isAsSent = reading !== "ignored" && "message" in reading && reading.message === value;
-    return [isAsSent && !mayHaveOddId(text) ? { reading, text } : { reading }];
+    return [{ reading, sent: text, ...(isAsSent && !mayHaveOddId(text) ? { text } : {}) }];
   }
   if (value.length > 0) return value.map((one) => ({ reading: readMessage(one) }));
   return invalid(undefined, INVALID_REQUEST, "The batch has no messages.");
@@ -81,14 +91,18 @@ export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transfor
       `${JSON.stringify(toErrorMessage({ id, code, message }))}\n`,
       isTooLong ? "too_long" : "invalid",
     );
-  const pass = ({ reading, text }: LineReading, push: (line: string) => void): void => {
+  const pass = ({ reading, text, sent }: LineReading, push: (line: string) => void): void => {
     if (reading === "ignored") return;
     if ("refusal" in reading) {
       const { id, code, message } = reading.refusal;
       return refuse(id, code, message);
     }
+    const line = text ?? serialize(reading.message) ?? sent;
+    if (line === undefined) {
+      return refuse(null, INVALID_REQUEST, "A message of the batch is nested too deeply.");
+    }
     onMessage(reading.message);
-    push(`${text ?? JSON.stringify(reading.message)}\n`);
+    push(`${line}\n`);
   };
   const endLine = (push: (line: string) => void): void => {
     const line = withoutMark(Buffer.concat(parts));

@@ -17,21 +17,6 @@ export type Detected = { kind: Content };
 /** Number of bytes from the start of a file that {@link detectContent} needs at most. */
 export const DETECTION_BYTES = 64 * 1024;
 
-const NAMES: Readonly<Record<Exclude<Content, object>, string>> = {
-  zip: "a ZIP archive",
-  xlsx: "a workbook (XLSX)",
-  bai2: "a BAI2 file",
-  camt: "a camt message",
-  edi820: "an X12 820",
-  mt940: "an MT940 statement",
-  ndjson: "NDJSON",
-  csv: "a table (CSV)",
-};
-
-/** Names what a file is, for messages. */
-export const describeContent = (kind: Content): string =>
-  typeof kind === "string" ? NAMES[kind] : kind.foreign;
-
 const foreign = (name: string): Content => ({ foreign: name });
 
 // The first bytes of files that are no text.
