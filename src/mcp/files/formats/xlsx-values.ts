@@ -40,7 +40,7 @@ const BUILT_IN_DATES = new Set([
 
 /** Whether a number format shows a date or a time: it has one of their letters outside quotes and brackets. */
 const isDateFormat = (format: string): boolean => {
-  const bare = format.replaceAll(/"[^"]*"|\[[^\]]*\]|\\./g, "");
+  const bare = format.replaceAll(/"[^"]*"|\[[^[\]]*\]|\\./g, "");
   return /[dmyhs]/i.test(bare) && !/[#?]|general|0\.0/i.test(bare);
 };
 
