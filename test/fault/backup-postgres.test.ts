@@ -72,7 +72,7 @@ const countRows = async (url: string) => {
   const counts = tables.map(
     ({ name }) => `select '${name}' as name, count(*)::int as rows from "${name}"`,
   );
-  return query(url, counts.join(" union all "));
+  return query(url, `${counts.join(" union all ")} order by name`);
 };
 
 /** The recorded and the real hashes of all files of the database. */
