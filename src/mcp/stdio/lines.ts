@@ -19,6 +19,7 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
+const TOO_DEEP = "A message of the batch is nested too deeply.";
 
 /** Returns bytes without the byte order mark that Windows tools write before a text. */
 export const withoutMark = (bytes: Buffer): Buffer =>
@@ -98,19 +99,14 @@ export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transfor
       return refuse(id, code, message);
     }
     const line = text ?? serialize(reading.message) ?? sent;
-    if (line === undefined) {
-      return refuse(null, INVALID_REQUEST, "A message of the batch is nested too deeply.");
-    }
+    if (line === undefined) return refuse(null, INVALID_REQUEST, TOO_DEEP);
     onMessage(reading.message);
     push(`${line}\n`);
   };
   const endLine = (push: (line: string) => void): void => {
     const line = withoutMark(Buffer.concat(parts));
-    const id = scanner?.id() ?? null;
-    const isTooLong = bytes > MAX_LINE_BYTES;
-    parts = [];
-    bytes = 0;
-    scanner = undefined;
+    const [id, isTooLong] = [scanner?.id() ?? null, bytes > MAX_LINE_BYTES];
+    [parts, bytes, scanner] = [[], 0, undefined];
     if (isTooLong) {
       const message = `The line is longer than ${MAX_LINE_BYTES} bytes and was dropped; send less.`;
       return refuse(id, INVALID_REQUEST, message, true);
