@@ -7,6 +7,7 @@ import {
   type MessageId,
   parseWithIds,
   scanId,
+  toMessageId,
 } from "../message-ids.ts";
 import { readMessage, type Reading, toErrorMessage } from "../messages.ts";
 
@@ -52,6 +53,15 @@ const readLine = (line: Buffer): LineReading[] => {
   return invalid(undefined, INVALID_REQUEST, "The batch has no messages.");
 };
 
+/** Returns a message as JSON; undefined for one that is nested more deeply than the stack is. */
+const writeMessage = (message: object): string | undefined => {
+  try {
+    return JSON.stringify(message);
+  } catch {
+    return undefined;
+  }
+};
+
 export type LineEvents = {
   /** Called for each message that is passed on. */
   onMessage: (message: Record<string, unknown>) => void;
@@ -87,8 +97,16 @@ export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transfor
       const { id, code, message } = reading.refusal;
       return refuse(id, code, message);
     }
-    onMessage(reading.message);
-    push(`${text ?? JSON.stringify(reading.message)}\n`);
+    const { message } = reading;
+    const line = text ?? writeMessage(message);
+    if (line === undefined) {
+      const id = toMessageId(message["id"]);
+      if (id !== undefined) refuse(id, INVALID_REQUEST, "The message is nested too deeply.");
+      return undefined;
+    }
+    onMessage(message);
+    push(`${line}\n`);
+    return undefined;
   };
   const endLine = (push: (line: string) => void): void => {
     const line = withoutMark(Buffer.concat(parts));
