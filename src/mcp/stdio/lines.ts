@@ -69,6 +69,31 @@ export type LineEvents = {
   onRefusal: (answer: string, reason: "too_long" | "invalid") => void;
 };
 
+/** Creates the functions that pass a message on and refuse one. */
+const createPasser = ({ onMessage, onRefusal }: LineEvents) => {
+  const refuse = (id: MessageId | null, code: number, message: string, isTooLong = false): void =>
+    onRefusal(
+      `${JSON.stringify(toErrorMessage({ id, code, message }))}\n`,
+      isTooLong ? "too_long" : "invalid",
+    );
+  const pass = ({ reading, text }: LineReading, push: (line: string) => void): void => {
+    if (reading === "ignored") return;
+    if ("refusal" in reading) {
+      const { id, code, message } = reading.refusal;
+      return refuse(id, code, message);
+    }
+    const { message } = reading;
+    const line = text ?? writeMessage(message);
+    if (line !== undefined) {
+      onMessage(message);
+      return push(`${line}\n`);
+    }
+    const id = toMessageId(message["id"]);
+    if (id !== undefined) refuse(id, INVALID_REQUEST, "The message is nested too deeply.");
+  };
+  return { refuse, pass };
+};
+
 /**
  * Passes on the messages of whole lines, one on each line; the last one needs no line end. Messages that the SDK would
  * drop, and lines of more than 10 MiB, are refused under their ids.
@@ -86,28 +111,7 @@ export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transfor
     for (const one of parts) scanner.read(one);
     parts = [];
   };
-  const refuse = (id: MessageId | null, code: number, message: string, isTooLong = false): void =>
-    onRefusal(
-      `${JSON.stringify(toErrorMessage({ id, code, message }))}\n`,
-      isTooLong ? "too_long" : "invalid",
-    );
-  const pass = ({ reading, text }: LineReading, push: (line: string) => void): void => {
-    if (reading === "ignored") return;
-    if ("refusal" in reading) {
-      const { id, code, message } = reading.refusal;
-      return refuse(id, code, message);
-    }
-    const { message } = reading;
-    const line = text ?? writeMessage(message);
-    if (line === undefined) {
-      const id = toMessageId(message["id"]);
-      if (id !== undefined) refuse(id, INVALID_REQUEST, "The message is nested too deeply.");
-      return undefined;
-    }
-    onMessage(message);
-    push(`${line}\n`);
-    return undefined;
-  };
+  const { refuse, pass } = createPasser({ onMessage, onRefusal });
   const endLine = (push: (line: string) => void): void => {
     const line = withoutMark(Buffer.concat(parts));
     const id = scanner?.id() ?? null;
