@@ -33,10 +33,12 @@ const withoutNulls = (value: unknown, skip: readonly string[], depth = 0): unkno
   );
 };
 
-const hasNull = (value: unknown, depth = 0): boolean =>
+const hasNull = (value: unknown, skip: readonly string[], depth = 0): boolean =>
   isRecord(value) &&
   depth <= MAX_DEPTH &&
-  Object.values(value).some((member) => member === null || hasNull(member, depth + 1));
+  Object.entries(value).some(
+    ([name, member]) => member === null || (!skip.includes(name) && hasNull(member, [], depth + 1)),
+  );
 
 const describe = (value: unknown): string => {
   if (value === undefined) return "it is missing";
@@ -87,9 +89,9 @@ const pickMembers = (value: Fields): Fields => {
 
 const repairParams = (fields: Fields): Fields => {
   const { method, params } = fields;
-  if (params === undefined || !hasNull(params)) return fields;
   // The schema of a tool says whether null is a value.
   const skip = method === "tools/call" ? ["arguments"] : [];
+  if (params === undefined || !hasNull(params, skip)) return fields;
   return { ...fields, params: withoutNulls(params, skip) };
 };
 

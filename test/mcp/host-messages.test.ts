@@ -82,6 +82,22 @@ describe("messages over stdio", () => {
     }
   });
 
+  it("get one answer each if they are nested deeply", async () => {
+    const { input, lines } = await open();
+    input.write(`${INITIALIZE}\n${INITIALIZED}\n`);
+    const deep = `"arguments":{"x":${"[".repeat(20_000)}${"]".repeat(20_000)}}`;
+    for (const [id, meta] of [
+      [1, '"_meta":null,'],
+      [2, ""],
+    ]) {
+      const params = `{${meta}"name":"departments_list",${deep}}`;
+      input.write(`{"jsonrpc":"2.0","id":${id},"method":"tools/call","params":${params}}\n`);
+    }
+    await expect.poll(() => lines().length).toBe(3);
+    expect(lines().filter((line) => isUnder(line, '"id":1'))).toHaveLength(1);
+    expect(lines().filter((line) => isUnder(line, '"id":2'))).toHaveLength(1);
+  });
+
   it("get one answer each in a batch, and in a line that is too long", async () => {
     const { input, lines } = await open();
     input.write(`${INITIALIZE}\n${INITIALIZED}\n`);

@@ -7,6 +7,7 @@ import {
   type MessageId,
   parseWithIds,
   scanId,
+  toMessageId,
 } from "../message-ids.ts";
 import { readMessage, type Reading, toErrorMessage } from "../messages.ts";
 
@@ -19,7 +20,6 @@ const BYTE_ORDER_MARK = Buffer.from("\ufeff");
 
 const PARSE_ERROR = -32_700;
 const INVALID_REQUEST = -32_600;
-const TOO_DEEP = "A message of the batch is nested too deeply.";
 
 /** Returns bytes without the byte order mark that Windows tools write before a text. */
 export const withoutMark = (bytes: Buffer): Buffer =>
@@ -27,23 +27,13 @@ export const withoutMark = (bytes: Buffer): Buffer =>
     ? bytes.subarray(BYTE_ORDER_MARK.length)
     : bytes;
 
-/** `text`: the line itself, where it can be passed on; `sent`: the line of a single message. */
-type LineReading = { reading: Reading; text?: string; sent?: string };
-
-/** Serializes a message; undefined if it is nested too deeply for that. */
-const serialize = (message: Record<string, unknown>): string | undefined => {
-  try {
-    return JSON.stringify(message);
-  } catch {
-    return undefined;
-  }
-};
+type LineReading = { reading: Reading; text?: string };
 
 const invalid = (id: MessageId | undefined, code: number, message: string): LineReading[] => [
   { reading: { refusal: { id: id ?? null, code, message } } },
 ];
 
-/** Reads the messages in a line: one, or those of a batch. */
+/** Reads the messages in a line: one, or those of a batch. `text`: the line itself, where it can be passed on. */
 const readLine = (line: Buffer): LineReading[] => {
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(line)) {
@@ -57,10 +47,19 @@ const readLine = (line: Buffer): LineReading[] => {
   if (!Array.isArray(value)) {
     const reading = readMessage(value);
     const isAsSent = reading !== "ignored" && "message" in reading && reading.message === value;
-    return [{ reading, sent: text, ...(isAsSent && !mayHaveOddId(text) ? { text } : {}) }];
+    return [isAsSent && !mayHaveOddId(text) ? { reading, text } : { reading }];
   }
   if (value.length > 0) return value.map((one) => ({ reading: readMessage(one) }));
   return invalid(undefined, INVALID_REQUEST, "The batch has no messages.");
+};
+
+/** Returns a message as JSON; undefined for one that is nested more deeply than the stack is. */
+const writeMessage = (message: object): string | undefined => {
+  try {
+    return JSON.stringify(message);
+  } catch {
+    return undefined;
+  }
 };
 
 export type LineEvents = {
@@ -68,6 +67,31 @@ export type LineEvents = {
   onMessage: (message: Record<string, unknown>) => void;
   /** Called with the answer to a message that is not passed on. */
   onRefusal: (answer: string, reason: "too_long" | "invalid") => void;
+};
+
+/** Creates the functions that pass a message on and refuse one. */
+const createPasser = ({ onMessage, onRefusal }: LineEvents) => {
+  const refuse = (id: MessageId | null, code: number, message: string, isTooLong = false): void =>
+    onRefusal(
+      `${JSON.stringify(toErrorMessage({ id, code, message }))}\n`,
+      isTooLong ? "too_long" : "invalid",
+    );
+  const pass = ({ reading, text }: LineReading, push: (line: string) => void): void => {
+    if (reading === "ignored") return;
+    if ("refusal" in reading) {
+      const { id, code, message } = reading.refusal;
+      return refuse(id, code, message);
+    }
+    const { message } = reading;
+    const line = text ?? writeMessage(message);
+    if (line !== undefined) {
+      onMessage(message);
+      return push(`${line}\n`);
+    }
+    const id = toMessageId(message["id"]);
+    if (id !== undefined) refuse(id, INVALID_REQUEST, "The message is nested too deeply.");
+  };
+  return { refuse, pass };
 };
 
 /**
@@ -87,26 +111,14 @@ export const createLineFilter = ({ onMessage, onRefusal }: LineEvents): Transfor
     for (const one of parts) scanner.read(one);
     parts = [];
   };
-  const refuse = (id: MessageId | null, code: number, message: string, isTooLong = false): void =>
-    onRefusal(
-      `${JSON.stringify(toErrorMessage({ id, code, message }))}\n`,
-      isTooLong ? "too_long" : "invalid",
-    );
-  const pass = ({ reading, text, sent }: LineReading, push: (line: string) => void): void => {
-    if (reading === "ignored") return;
-    if ("refusal" in reading) {
-      const { id, code, message } = reading.refusal;
-      return refuse(id, code, message);
-    }
-    const line = text ?? serialize(reading.message) ?? sent;
-    if (line === undefined) return refuse(null, INVALID_REQUEST, TOO_DEEP);
-    onMessage(reading.message);
-    push(`${line}\n`);
-  };
+  const { refuse, pass } = createPasser({ onMessage, onRefusal });
   const endLine = (push: (line: string) => void): void => {
     const line = withoutMark(Buffer.concat(parts));
-    const [id, isTooLong] = [scanner?.id() ?? null, bytes > MAX_LINE_BYTES];
-    [parts, bytes, scanner] = [[], 0, undefined];
+    const id = scanner?.id() ?? null;
+    const isTooLong = bytes > MAX_LINE_BYTES;
+    parts = [];
+    bytes = 0;
+    scanner = undefined;
     if (isTooLong) {
       const message = `The line is longer than ${MAX_LINE_BYTES} bytes and was dropped; send less.`;
       return refuse(id, INVALID_REQUEST, message, true);
