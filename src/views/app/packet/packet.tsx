@@ -7,6 +7,7 @@ import { Facts } from "../ui/facts.tsx";
 import { Alert, Badge, Card, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
+import { isExternal } from "../words.ts";
 import { PacketActions } from "./actions.tsx";
 
 type Open = (disputeId: string) => void;
@@ -134,7 +135,7 @@ const Timeline = ({ notes, total }: { notes: Fields[]; total: number }) =>
           <li key={place}>
             <p class="meta">
               {[day(note["time"]), authorOf(note)].filter((text) => text !== "").join(" · ")}
-              {plainText(note["visibility"]) === "External" && <Badge tone="warn">External</Badge>}
+              {isExternal(note["visibility"]) && <Badge tone="warn">External</Badge>}
             </p>
             <p class="prose">{plainText(note["text"])}</p>
             {note["cut"] === true && <p class="meta">The note is longer.</p>}

@@ -19,11 +19,21 @@ const DECLINED: Reply = {
   problem: { code: "declined", message: "You did not confirm; nothing was changed." },
 };
 
+type Action = {
+  run: Run;
+  isBusy: boolean;
+  /** Why the last run changed nothing; `report` says it too. */
+  problem: Problem | undefined;
+  report: ComponentChild;
+  /** Forgets the outcome of the last run. */
+  clear: () => void;
+};
+
 /**
  * Runs tools that change something. The server asks the person through the host before it closes or deletes; where the
  * host cannot ask, the server answers with its question, and the view asks it.
  */
-export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild } => {
+export const useAction = (): Action => {
   const { host } = useSession();
   const [outcome, setOutcome] = useState<Outcome>({});
   const { ask, dialog } = useQuestion("Please confirm");
@@ -60,5 +70,6 @@ export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild
       {dialog}
     </>
   );
-  return { run, isBusy: outcome.busy === true, report };
+  const { busy: isBusy = false, problem } = outcome;
+  return { run, isBusy, problem, report, clear: () => setOutcome({}) };
 };
