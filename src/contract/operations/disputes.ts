@@ -6,6 +6,7 @@ import {
   bodyPaging,
   CodeText,
   DisputeStatus,
+  NoteVisibility,
   paging,
   PositiveAmount,
   RecordId,
@@ -19,6 +20,7 @@ import {
 } from "../fields.ts";
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
+import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
 
@@ -58,6 +60,30 @@ export const Dispute = z.object({
   ...auditFields,
 });
 export type Dispute = z.infer<typeof Dispute>;
+
+/** As much of a note as an activity shows, in characters. */
+export const LAST_NOTE_CHARACTERS = 300;
+
+/** What happened last to a dispute, and how its document stands. */
+export const DisputeActivity = z.object({
+  disputeId: z.string(),
+  lastActivityDate: Timestamp.meta({
+    description: "the newest change of the dispute, of its notes and of its files",
+  }),
+  noteCount: z.int(),
+  attachmentCount: z.int(),
+  lastNote: z
+    .object({
+      content: z.string().meta({ description: `at most ${LAST_NOTE_CHARACTERS} characters` }),
+      visibility: NoteVisibility,
+      createUser: z.string(),
+      createDate: Timestamp,
+    })
+    .nullable(),
+  documentStatus: z.enum(DOCUMENT_STATES),
+  documentClosedDate: Timestamp.nullable(),
+});
+export type DisputeActivity = z.infer<typeof DisputeActivity>;
 
 const WithoutAccountName = Dispute.omit({ accountName: true });
 
@@ -268,6 +294,18 @@ export const disputes = defineOperations("gateway", "disputes", {
     output: DisputeSummaryResult,
     extension: true,
     audit: "dispute.summarized",
+  },
+  activity: {
+    method: "POST",
+    path: `${DISPUTES}/activity`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "Tell what happened last to given disputes; unknown ids are omitted.",
+    params: z.object(tenantPath),
+    body: z.object({ disputeIds: z.array(RecordId).min(1).max(1000) }),
+    output: z.array(DisputeActivity),
+    extension: true,
+    audit: "dispute.activity_read",
   },
   list_by_document_numbers: {
     method: "GET",
