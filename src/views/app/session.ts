@@ -2,8 +2,14 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Fields, Host, ToolResult } from "./host.ts";
 import { plainText } from "./format.ts";
+import type { KnownAnswers } from "./known-answers.ts";
 
-export type Problem = { code: string; message: string };
+export type Problem = {
+  code: string;
+  message: string;
+  /** The time after which the server takes calls again. */
+  retryAfterSeconds?: number;
+};
 
 /** The answer of a tool, its refusal, or the question that a person must answer first. */
 export type Reply =
@@ -14,7 +20,7 @@ export type Reply =
 /** The tool call for which the host shows the view. */
 export type Opening = { tool: string | undefined; args: Fields; reply: Reply | undefined };
 
-export type Session = { host: Host; opening: Opening };
+export type Session = { host: Host; opening: Opening; known: KnownAnswers };
 
 const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? (value as Fields) : {};
@@ -23,10 +29,11 @@ const textOf = ({ content = [] }: ToolResult): string =>
   content.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n");
 
 const readProblem = (result: ToolResult): Problem => {
-  const { code, message } = fieldsOf(result._meta?.["receivables/problem"]);
+  const { code, message, retryAfterSeconds } = fieldsOf(result._meta?.["receivables/problem"]);
   return {
     code: typeof code === "string" ? code : "failed",
     message: plainText(message ?? textOf(result)) || "The call failed.",
+    ...(typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {}),
   };
 };
 
@@ -42,6 +49,8 @@ export const readResult = (result: ToolResult): Reply | undefined => {
     : { kind: "problem", problem: readProblem(result) };
 };
 
+const OFFLINE = "You are offline. This goes on by itself when the connection is back.";
+
 /** Calls a tool through the host. */
 export const callTool = async (host: Host, tool: string, args: Fields): Promise<Reply> => {
   const problem = (message: string): Reply => ({
@@ -52,7 +61,8 @@ export const callTool = async (host: Host, tool: string, args: Fields): Promise<
     const result = await host.callTool(tool, args);
     return readResult(result) ?? problem("The host passed on no data.");
   } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    return problem(navigator.onLine ? message : OFFLINE);
   }
 };
 

@@ -5,6 +5,7 @@ import { hasTool } from "../session.ts";
 import { Badge, Empty } from "../ui/status.tsx";
 
 const MAX_CHANGES = 50;
+const PAGE_ROWS = 25;
 
 type WorklistProps = {
   items: readonly Fields[];
@@ -13,6 +14,10 @@ type WorklistProps = {
   selected: ReadonlySet<string>;
   select: (codes: ReadonlySet<string>) => void;
   open: (disputeId: string) => void;
+  /** How many disputes are before those that are shown. */
+  skip: number;
+  /** Shows the disputes after so many. */
+  turn: (skip: number) => void;
 };
 
 const LastNote = ({ note }: { note: unknown }) => {
@@ -89,8 +94,38 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
   );
 };
 
+const describePage = (shown: number, skip: number, total: number): string =>
+  shown === total ? count(total) : `${count(skip + 1)}–${count(skip + shown)} of ${count(total)}`;
+
+type PagesProps = Pick<WorklistProps, "skip" | "total" | "turn"> & { shown: number };
+
+const Pages = ({ shown, skip, total, turn }: PagesProps) => {
+  const [next, isFirst] = [skip + shown, skip === 0];
+  if (isFirst && next >= total) return null;
+  return (
+    <nav class="toolbar" aria-label="Pages of the worklist">
+      <button type="button" disabled={isFirst} onClick={() => turn(Math.max(0, skip - PAGE_ROWS))}>
+        Previous page
+      </button>
+      <button type="button" disabled={next >= total} onClick={() => turn(next)}>
+        Next page
+      </button>
+      <span class="meta">{describePage(shown, skip, total)}</span>
+    </nav>
+  );
+};
+
 /** The disputes in the order in which to work on them. */
-export const Worklist = ({ items, total, isLoading, selected, select, open }: WorklistProps) => {
+export const Worklist = ({
+  items,
+  total,
+  isLoading,
+  selected,
+  select,
+  open,
+  skip,
+  turn,
+}: WorklistProps) => {
   const choose = (code: string, isChosen: boolean): void => {
     const next = new Set(selected);
     if (isChosen && next.size < MAX_CHANGES) next.add(code);
@@ -102,13 +137,10 @@ export const Worklist = ({ items, total, isLoading, selected, select, open }: Wo
       <h2 id="worklist">
         Worklist{" "}
         <span class="meta" role="status">
-          {isLoading ? "Updating…" : `${count(items.length)} of ${count(total)}`}
+          {isLoading ? "Updating…" : describePage(items.length, skip, total)}
         </span>
       </h2>
       {items.length === 0 && <Empty>No dispute matches these filters.</Empty>}
-      {items.length > 0 && items.length < total && (
-        <p class="meta">These come first. Filter to see others.</p>
-      )}
       <ol class="worklist">
         {items.map((item) => {
           const code = plainText(item["disputeCode"]);
@@ -123,6 +155,7 @@ export const Worklist = ({ items, total, isLoading, selected, select, open }: Wo
           );
         })}
       </ol>
+      <Pages shown={items.length} skip={skip} total={total} turn={turn} />
     </section>
   );
 };

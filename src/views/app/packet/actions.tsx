@@ -5,6 +5,7 @@ import type { Fields } from "../host.ts";
 import { hasTool } from "../session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Choice } from "../ui/fields.tsx";
+import { Failure } from "../ui/status.tsx";
 import { useAction } from "../ui/use-action.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { STATUS } from "../words.ts";
@@ -18,7 +19,7 @@ const personName = (person: Fields): string =>
 
 /** Asks for an active assignee; gives the e-mail address. */
 export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: string }) => {
-  const { reply, answer, problem } = useCall("assignees_list", {});
+  const { reply, answer, problem, reload } = useCall("assignees_list", {});
   const people = listOf(answer?.["items"])
     .filter(({ active }) => active !== false)
     .map(({ person }) => recordOf(person))
@@ -36,7 +37,7 @@ export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: str
       onConfirm={() => onChoose(chosen)}
       onClose={onClose}
     >
-      {problem && <p class="alert">{problem.message}</p>}
+      {problem && <Failure problem={problem} retry={reload} />}
       <Choice
         label="Assignee"
         value={chosen}
@@ -131,7 +132,7 @@ const Dialogs = ({ act, packet, change, onClose, isBusy, problem }: DialogsProps
 };
 
 /** What can be done about a dispute, as far as this server has the tools. */
-export const PacketActions = ({ packet, reload }: { packet: Fields; reload: () => void }) => {
+export const PacketActions = ({ packet }: { packet: Fields }) => {
   const { run, isBusy, problem, report, clear } = useAction();
   const [act, setAct] = useState<Act>();
   const begin = (next: Act): void => {
@@ -143,9 +144,8 @@ export const PacketActions = ({ packet, reload }: { packet: Fields; reload: () =
   const change: Change = async (tool, args, done) => {
     // A note stays where it was typed until it is stored.
     if (tool !== ADD_NOTE) setAct(undefined);
-    if (!(await run({ tool, args: { disputeId: code, ...args }, done: () => done }))) return;
-    setAct(undefined);
-    reload();
+    const isDone = await run({ tool, args: { disputeId: code, ...args }, done: () => done });
+    if (isDone) setAct(undefined);
   };
   const button = (text: string, onClick: () => void) => (
     <button type="button" disabled={isBusy} onClick={onClick}>

@@ -34,7 +34,7 @@ type Action = {
  * host cannot ask, the server answers with its question, and the view asks it.
  */
 export const useAction = (): Action => {
-  const { host } = useSession();
+  const { host, known } = useSession();
   const [outcome, setOutcome] = useState<Outcome>({});
   const { ask, dialog } = useQuestion("Please confirm");
 
@@ -51,6 +51,7 @@ export const useAction = (): Action => {
     const reply = await callConfirmed(tool, args);
     if (reply.kind === "answer") {
       const text = done(reply.answer);
+      known.clear();
       setOutcome({ done: text });
       host.tellModel(`In the view, the person did this: ${text}`);
       return true;
