@@ -33,5 +33,5 @@ export const FLAGS: Readonly<Record<TriageFlag, string>> = {
   documentClosed: "Document closed",
   duplicate: "Possible duplicate",
   unassigned: "Unassigned",
-  stale: "Nothing for 10 days",
+  stale: "No activity for 10 days",
 };

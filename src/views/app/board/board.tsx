@@ -39,6 +39,9 @@ type BoardProps = {
   isShown: boolean;
 };
 
+/** The server's sentence about rows that did not fit, which are on the next page. */
+const TELLS_CUT = /^The first \d+ of \d+ items fit/;
+
 const isSame = (one: Fields, other: Fields): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
@@ -90,12 +93,12 @@ export const Board = (props: BoardProps) => {
           isLoading={isLoading}
           selected={selected}
           select={setSelected}
-          open={(id) => open({ kind: "dispute", id })}
+          open={open}
           turn={(from) => set(args, from)}
           skip={skip}
         />
       )}
-      <Notes notes={textsOf(answer?.["notes"])} />
+      <Notes notes={textsOf(answer?.["notes"]).filter((note) => !TELLS_CUT.test(note))} />
     </main>
   );
 };

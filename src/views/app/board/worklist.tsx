@@ -1,6 +1,7 @@
 import { recordOf, textsOf } from "../answers.ts";
 import { count, counted, day, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
+import type { RecordRef } from "../place.ts";
 import { hasTool } from "../session.ts";
 import { Badge, Empty } from "../ui/status.tsx";
 
@@ -13,7 +14,7 @@ type WorklistProps = {
   isLoading: boolean;
   selected: ReadonlySet<string>;
   select: (codes: ReadonlySet<string>) => void;
-  open: (disputeId: string) => void;
+  open: (record: RecordRef) => void;
   /** How many disputes are before those that are shown. */
   skip: number;
   /** Shows the disputes after so many. */
@@ -34,11 +35,25 @@ const Status = ({ status }: { status: string }) => {
   return status === "unknown" ? <Badge>unknown</Badge> : null;
 };
 
+const Account = ({ number, open }: { number: string; open: WorklistProps["open"] }) =>
+  hasTool("account_overview") ? (
+    <button
+      type="button"
+      class="link meta"
+      aria-label={`Account ${number}`}
+      onClick={() => open({ kind: "account", id: number })}
+    >
+      {number}
+    </button>
+  ) : (
+    <span class="meta">{number}</span>
+  );
+
 type RowProps = {
   item: Fields;
   isChosen: boolean;
   choose: (isChosen: boolean) => void;
-  open: () => void;
+  open: WorklistProps["open"];
 };
 
 const Row = ({ item, isChosen, choose, open }: RowProps) => {
@@ -62,14 +77,14 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
       </div>
       <div class="who">
         <h3>
-          <button type="button" class="link" onClick={open}>
+          <button type="button" class="link" onClick={() => open({ kind: "dispute", id: code })}>
             {code}
           </button>{" "}
           <span class="reason">{plainText(item["reasonName"])}</span>
         </h3>
         <p>
           {plainText(item["accountName"]) || "Account"}{" "}
-          <span class="meta">{plainText(item["accountNumber"])}</span>
+          <Account number={plainText(item["accountNumber"])} open={open} />
         </p>
       </div>
       <div class="what">
@@ -95,7 +110,9 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
 };
 
 const describePage = (shown: number, skip: number, total: number): string =>
-  shown === total ? count(total) : `${count(skip + 1)}–${count(skip + shown)} of ${count(total)}`;
+  shown === total
+    ? `${count(shown)} of ${count(total)}`
+    : `${count(skip + 1)}–${count(skip + shown)} of ${count(total)}`;
 
 type PagesProps = Pick<WorklistProps, "skip" | "total" | "turn"> & { shown: number };
 
@@ -150,7 +167,7 @@ export const Worklist = ({
               item={item}
               isChosen={selected.has(code)}
               choose={(isChosen) => choose(code, isChosen)}
-              open={() => open(code)}
+              open={open}
             />
           );
         })}

@@ -1,4 +1,4 @@
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useState } from "preact/hooks";
 import { listOf, textsOf } from "../answers.ts";
 import { plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
@@ -18,11 +18,24 @@ const toHits = (items: readonly Fields[]): Hit[] =>
     isKind(type) ? [{ kind: type, id: plainText(id), label: plainText(label) }] : [],
   );
 
+/** Returns the only record found, or the one whose number was typed. */
+const chooseOnly = (hits: readonly Hit[], text: string): Hit | undefined => {
+  const exact = hits.filter(({ id }) => id.toLowerCase() === text.toLowerCase());
+  const [first, ...more] = exact.length > 0 ? exact : hits;
+  return more.length === 0 ? first : undefined;
+};
+
 type HitsProps = { text: string; open: (record: RecordRef) => void; close: () => void };
 
 const Hits = ({ text, open, close }: HitsProps) => {
   const { answer, problem, isLoading, reload } = useCall(FIND, { text, types: [...RECORD_KINDS] });
   const hits = toHits(listOf(answer?.["items"]));
+  const only = isLoading ? undefined : chooseOnly(hits, text);
+  useEffect(() => {
+    if (only === undefined) return;
+    close();
+    open(only);
+  }, [only?.id]);
   return (
     <section class="card" aria-label="Records found" aria-busy={isLoading}>
       <div class="bar-head">

@@ -18,4 +18,4 @@ export const config = JSON.parse(
 ) as SiteConfig;
 
 /** The address below which everything of this server is; the page's own address changes with its places. */
-export const base = new URL(config.root, document.baseURI);
+export const base = new URL(config.root || ".", document.baseURI);

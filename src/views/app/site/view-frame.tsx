@@ -24,16 +24,18 @@ const readFirst = async (client: Client, tool: string, args: Fields): Promise<Ca
   }
 };
 
-const fill = async (
-  bridge: AppBridge,
-  { client, view: { tool }, place }: FrameProps,
-): Promise<void> => {
+/** Starts the call with which a view opens, beside the loading of the view itself. */
+const begin = ({ client, view: { tool }, place }: FrameProps) => {
   const { record, skip } = place ?? {};
   const hasRecord = record !== undefined;
   const args = place?.["args"] ?? (hasRecord ? {} : FIRST_ARGUMENTS[tool]);
   const first = { ...(args as Fields | undefined), ...(skip ? { skip } : {}) };
-  await bridge.sendToolInput({ arguments: first });
-  await bridge.sendToolResult(await readFirst(client, tool, hasRecord ? {} : first));
+  return { args: first, result: readFirst(client, tool, hasRecord ? {} : first) };
+};
+
+const fill = async (bridge: AppBridge, { args, result }: ReturnType<typeof begin>) => {
+  await bridge.sendToolInput({ arguments: args });
+  await bridge.sendToolResult(await result);
 };
 
 /** Reads a resource of the server and gives it to the person as a file. */
@@ -99,10 +101,11 @@ export const ViewFrame = (props: FrameProps) => {
       },
     );
     passPlaces(bridge, props);
+    const opening = begin(props);
     bridge.addEventListener("sizechange", ({ height }) => {
       if (height !== undefined) frame.style.height = `${height}px`;
     });
-    bridge.addEventListener("initialized", () => void fill(bridge, props));
+    bridge.addEventListener("initialized", () => void fill(bridge, opening));
     bridge.ondownloadfile = async ({ contents }) => {
       for (const file of contents) {
         // One after the other: browsers ask the person about each file.

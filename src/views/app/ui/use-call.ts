@@ -99,6 +99,9 @@ export const useCall = (
   );
 
   const { reply, isLoading } = state;
+  // A refusal leaves on the page what was there.
+  const last = useRef<Fields | undefined>(undefined);
+  if (reply?.kind === "answer") last.current = reply.answer;
   const problem = reply?.kind === "problem" ? reply.problem : undefined;
   const reload = useCallback((): void => {
     if (sent !== undefined) known.delete(`${tool} ${sent}`);
@@ -108,7 +111,7 @@ export const useCall = (
   return {
     reply,
     isLoading: isLoading && args !== undefined,
-    answer: reply?.kind === "answer" ? reply.answer : undefined,
+    answer: last.current,
     problem,
     reload,
   };
