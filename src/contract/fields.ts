@@ -104,7 +104,7 @@ export const parseStatusWord = (value: unknown): unknown => {
   return Object.hasOwn(SPELLINGS, word) ? SPELLINGS[word] : value;
 };
 
-/** Who sees a note or a file: the team alone, or the customer too. */
+/** The readers of a note or a file: the team alone, or the customer too. */
 export const NoteVisibility = z.enum(["Internal", "All"]);
 export type NoteVisibility = z.infer<typeof NoteVisibility>;
 export const ReasonVisibility = z.enum(["Internal", "External", "All"]);

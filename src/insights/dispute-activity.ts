@@ -11,7 +11,7 @@ const { disputes } = contract;
 const IDS_PER_CALL = 1000;
 const CONCURRENT = 2;
 
-/** What happened last to disputes, on platforms that tell it of many at once. */
+/** The latest events of disputes, on platforms that tell those of many at once. */
 export type ActivityReader = {
   /** Reads those that are not known yet, in at most so many calls; does nothing on other platforms. */
   read(ids: readonly string[], mostCalls: number): Promise<void>;

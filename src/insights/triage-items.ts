@@ -90,7 +90,7 @@ const readEach = async (
   return all;
 };
 
-/** Where the platform tells notes and files of one dispute at a time. */
+/** For platforms that tell notes and files of one dispute at a time. */
 const ONE_BY_ONE =
   "Notes and files count as activity for the listed disputes only; flags go by changes of disputes.";
 

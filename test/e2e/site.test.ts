@@ -198,7 +198,7 @@ describe.skipIf(chromium === undefined)(
       };
       await expect.poll(search, { interval: 1000, timeout: 60_000 }).toBe(true);
       await page.waitForSelector("::-p-text(Sign in)");
-      // What was typed in the view can still be copied.
+      // Text that was typed in the view can still be copied.
       expect(await page.$("iframe")).not.toBeNull();
       await page.close();
     });

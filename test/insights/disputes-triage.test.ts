@@ -273,7 +273,10 @@ onEveryStore("disputes_triage", (at) => {
     const code = { disputeCode: stale?.disputeCode };
     for (const found of [await ask(code), await triage(code)]) {
       const [item] = found.items as Item[];
-      expect(item).toMatchObject({ daysSinceUpdate: 0, lastNote: { text: "Called the customer." } });
+      expect(item).toMatchObject({
+        daysSinceUpdate: 0,
+        lastNote: { text: "Called the customer." },
+      });
       expect(item?.why.join()).not.toMatch(/no activity/);
     }
     const after = await ask({ flags: ["stale"] });

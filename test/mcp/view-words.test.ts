@@ -29,9 +29,9 @@ type Sources = {
   groupFilter(key: Fields): Fields;
 };
 
-describe("what views send", () => {
+describe("the arguments of views", () => {
   verifies("HS-08");
-  it("is a visibility, order, flag or status of the contract", async () => {
+  it("have a visibility, order, flag or status of the contract", async () => {
     const { VISIBILITIES, ORDERS, FLAGS, STATUS } = await load<Words>("words.ts");
     const { body } = contract.dispute_notes.create;
     for (const visibility of Object.keys(VISIBILITIES)) {
@@ -45,7 +45,7 @@ describe("what views send", () => {
     }
   });
 
-  it("is accepted by worklist and chart, for every flag, order, age and page", async () => {
+  it("are accepted by worklist and chart, for every flag, order, age and page", async () => {
     const filters = await load<Filters>("board/filters.ts");
     const asOf = "2026-03-02T09:00:00.000Z";
     const all = [
@@ -61,7 +61,7 @@ describe("what views send", () => {
     }
   });
 
-  it("names fields, groupings and amounts of the payment sources", async () => {
+  it("name fields, groupings and amounts of the payment sources", async () => {
     const { SOURCES, groupFilter } = await load<Sources>("explorer/sources.ts");
     for (const [source, { amount, name, groupings, columns }] of Object.entries(SOURCES)) {
       if (!isSource(source)) throw new Error(`There is no source ${source}.`);

@@ -2,7 +2,7 @@
 export const TRIAGE_ORDERS = ["priority", "amount", "age"] as const;
 export type TriageOrder = (typeof TRIAGE_ORDERS)[number];
 
-/** What can be remarkable about a dispute. `stale`: nothing has happened for {@link STALE_DAYS} days. */
+/** Marks of disputes that need attention. `stale`: no activity for {@link STALE_DAYS} days. */
 export const TRIAGE_FLAGS = ["documentClosed", "duplicate", "unassigned", "stale"] as const;
 export type TriageFlag = (typeof TRIAGE_FLAGS)[number];
 

@@ -64,7 +64,7 @@ export type Dispute = z.infer<typeof Dispute>;
 /** As much of a note as an activity shows, in characters. */
 export const LAST_NOTE_CHARACTERS = 300;
 
-/** What happened last to a dispute, and how its document stands. */
+/** The latest events of a dispute, and the state of its document. */
 export const DisputeActivity = z.object({
   disputeId: z.string(),
   lastActivityDate: Timestamp.meta({

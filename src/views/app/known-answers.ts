@@ -1,4 +1,4 @@
-import type { Reply } from "./session.ts";
+import type { Reply } from "./reply.ts";
 
 /** Answers of reads, so that going back or choosing a filter again asks the server nothing. */
 export type KnownAnswers = {

@@ -8,7 +8,7 @@ export type RecordKind = (typeof RECORD_KINDS)[number];
 /** A record that is shown alone. */
 export type RecordRef = { kind: RecordKind; id: string };
 
-/** What a view shows: a record, or its own page with these arguments. It is kept in the browser's history. */
+/** The content of a view: a record, or its own page with these arguments. It is kept in the browser's history. */
 export type Place = { record?: RecordRef | undefined; args?: Fields; skip?: number };
 
 /** Returns the path of a place below the address of the server; the page of the view itself has none. */

@@ -3,19 +3,7 @@ import { useContext } from "preact/hooks";
 import type { Fields, Host, ToolResult } from "./host.ts";
 import { plainText } from "./format.ts";
 import type { KnownAnswers } from "./known-answers.ts";
-
-export type Problem = {
-  code: string;
-  message: string;
-  /** The time after which the server takes calls again. */
-  retryAfterSeconds?: number;
-};
-
-/** The answer of a tool, its refusal, or the question that a person must answer first. */
-export type Reply =
-  | { kind: "answer"; answer: Fields }
-  | { kind: "problem"; problem: Problem }
-  | { kind: "question"; summary: string; token: string };
+import type { Problem, Reply } from "./reply.ts";
 
 /** The tool call for which the host shows the view. */
 export type Opening = { tool: string | undefined; args: Fields; reply: Reply | undefined };

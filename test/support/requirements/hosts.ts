@@ -23,7 +23,8 @@ export const HOST_SECTIONS: readonly Section[] = [
   {
     title: "The page of the server and its views",
     lines: {
-      "HS-08": "the page loses no typed text, makes few requests, and finds and reaches every record",
+      "HS-08":
+        "the page loses no typed text, makes few requests, and finds and reaches every record",
       "WK-06": "records have pages, for people who may see them",
     },
   },

@@ -3,7 +3,7 @@ import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
 import { moment, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
-import type { Reply } from "../session.ts";
+import type { Reply } from "../reply.ts";
 import { Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { AccountBody } from "./body.tsx";

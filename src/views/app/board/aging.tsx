@@ -3,7 +3,7 @@ import { counted, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { type Bar, Columns } from "../ui/bars.tsx";
 import { useCurrency } from "../ui/fields.tsx";
-import { Empty, Failure } from "../ui/status.tsx";
+import { Empty, Failure, Loading } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { agingArgs, changed, createdWithin, flagsOf } from "./filters.ts";
 
@@ -54,6 +54,7 @@ export const Aging = ({ args, asOf, change, isPaused }: AgingProps) => {
         <p class="meta">The chart counts disputes with and without the marks chosen below.</p>
       )}
       {problem && <Failure problem={problem} retry={reload} />}
+      {!answer && !problem && <Loading what="Adding up" />}
       {answer && bars.length === 0 && <Empty>No amounts.</Empty>}
       {bars.length > 0 && (
         <Columns

@@ -1,6 +1,6 @@
 import { useId, useState } from "preact/hooks";
 import type { NoteVisibility } from "../../../contract/fields.ts";
-import type { Problem } from "../session.ts";
+import type { Problem } from "../reply.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Choice } from "../ui/fields.tsx";
 import { Alert } from "../ui/status.tsx";

@@ -1,7 +1,7 @@
 import { AccountOverview } from "../account/overview.tsx";
 import { Packet } from "../packet/packet.tsx";
 import type { RecordRef } from "../place.ts";
-import type { Reply } from "../session.ts";
+import type { Reply } from "../reply.ts";
 import { DocumentSheet } from "./document.tsx";
 
 type RecordProps = {

@@ -13,7 +13,7 @@ const randomText = (): string => toBase64Url(crypto.getRandomValues(new Uint8Arr
 
 const pageUrl = (): string => new URL(".", config.mcpUrl).href;
 
-/** What survives the redirects: never a token, which is only ever in memory. */
+/** The state that survives the redirects: never a token, which is only ever in memory. */
 type Pending = { verifier?: string; state?: string; path?: string };
 
 /** Leaves for the sign-in page of this server (OAuth 2.1: authorization code with PKCE). */

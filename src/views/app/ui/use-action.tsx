@@ -1,7 +1,8 @@
 import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { Fields } from "../host.ts";
-import { callTool, type Problem, type Reply, useSession } from "../session.ts";
+import type { Problem, Reply } from "../reply.ts";
+import { callTool, useSession } from "../session.ts";
 import { Alert, Loading } from "./status.tsx";
 import { useQuestion } from "./use-question.tsx";
 
