@@ -18,7 +18,8 @@ const at = usePlatform();
 const oauth = useAuthorization(at);
 
 const QUESTION = 'Delete department SALES ("Sales & <service>")?\n1. It is gone for good.';
-const SHOWN = "Delete department SALES (&quot;Sales &amp; &lt;service&gt;&quot;)?\n1. It is gone for good.";
+const SHOWN =
+  "Delete department SALES (&quot;Sales &amp; &lt;service&gt;&quot;)?\n1. It is gone for good.";
 
 /** Connects a program for a person, and returns the person's id. */
 const connect = async (person: Login, running: Running = oauth.running) => {
@@ -183,7 +184,9 @@ describe("the approval page", () => {
     const { personId, coded, body } = await connect(max);
     const { browser } = await visit(max);
     const { url } = await ask(personId);
-    expect((await browser.open(`${oauth.running.url}/oauth/account/approve/${"a".repeat(43)}`)).status).toBe(410);
+    expect(
+      (await browser.open(`${oauth.running.url}/oauth/account/approve/${"a".repeat(43)}`)).status,
+    ).toBe(410);
     const id = randomBytes(32).toString("base64url");
     const late = { id, personId, question: QUESTION, expiresAt: Date.now() - 1 };
     const gone = await oauth.running.server.openApproval(late);
@@ -216,7 +219,9 @@ describe("the approval page", () => {
       });
       expect(answer.headers.get("location")).toBe(`/receivables/oauth/account/approve/${id}`);
       expect(answer.headers.getSetCookie()).toEqual([
-        expect.stringMatching(/^__Host-receivables_account=[\w-]{43}; Path=\/; Secure; .*SameSite=Lax/),
+        expect.stringMatching(
+          /^__Host-receivables_account=[\w-]{43}; Path=\/; Secure; .*SameSite=Lax/,
+        ),
       ]);
     }
     await one.close();
