@@ -1,7 +1,7 @@
 import type { Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
-import { isInsightTool, type Tool } from "../../../tools/tool.ts";
-import { needsExportKey } from "./kinds.ts";
+import { isInsightTool, isOperationTool, type Tool } from "../../../tools/tool.ts";
+import { mayAsk, needsExportKey } from "./kinds.ts";
 import { outputSchema } from "./output-schema.ts";
 import { inputSchema, type ObjectSchema } from "./schemas.ts";
 import { type Toolset, toolsetNames } from "../../../tools/toolsets.ts";
@@ -58,11 +58,14 @@ const listed = (tool: Tool): ListedTool => ({
 export const everyTool: readonly {
   toolset: Toolset;
   needsExportKey: boolean;
+  /** Whether a person is asked before some calls. */
+  asks: boolean;
   tool: ListedTool;
 }[] = toolsetNames.flatMap((toolset) =>
   toolsets[toolset].map((tool) => ({
     toolset,
     needsExportKey: needsExportKey(tool),
+    asks: isOperationTool(tool) && mayAsk(tool),
     tool: listed(tool),
   })),
 );

@@ -1,4 +1,4 @@
-import { discoveryTools } from "./discovery-tools.ts";
+import { discoveryTools, isDiscoveryTool } from "./discovery-tools.ts";
 import { everyTool, type ListedTool } from "./every-tool.ts";
 import { isActive, type ListSettings } from "./toolsets.ts";
 import { toolsetNames, type Toolset } from "../../../tools/toolsets.ts";
@@ -38,6 +38,12 @@ export const listChecker = (settings: ListSettings): ((name: string) => boolean)
   const names = new Set(toolList(settings).map(({ name }) => name));
   return (name) => names.has(name);
 };
+
+const asking = new Set(everyTool.flatMap(({ asks, tool }) => (asks ? [tool.name] : [])));
+
+/** Whether a person is asked before some calls of a listed tool; `call_tool` asks as the tool that it calls does. */
+export const isAskingTool = ({ name, annotations }: ListedTool): boolean =>
+  asking.has(name) || (isDiscoveryTool(name) && !annotations.readOnlyHint);
 
 const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
 
