@@ -30,14 +30,8 @@ describe("the list in discovery mode", () => {
   const tools = toolList({ ...ALL, discovery: true });
 
   verifies("IN-62");
-  it("has three tools and the insights, within 3,000 tokens", () => {
-    const given = tools.map(({ name, description, inputSchema }) => ({
-      name,
-      description,
-      inputSchema,
-    }));
-    expect(given.map(({ name }) => name)).toEqual(listed);
-    expect(o200kTokens(given)).toBeLessThanOrEqual(3000);
+  it("has three tools and the insights", () => {
+    expect(tools.map(({ name }) => name)).toEqual(listed);
     expect(
       o200kTokens(buildInstructions(toolsetNames, false, { discovery: true })),
     ).toBeLessThanOrEqual(600);

@@ -10,6 +10,7 @@ export const isDiscoveryTool = (name: string): name is DiscoveryTool =>
 const TEXT: JsonSchema = { type: "string" };
 const FLAG: JsonSchema = { type: "boolean" };
 const OBJECT: JsonSchema = { type: "object" };
+const TOOL_NAME: JsonSchema = { type: "string", description: "from find_tools" };
 
 const READS: Hints = {
   readOnlyHint: true,
@@ -61,7 +62,7 @@ export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
     name: "describe_tool",
     title: "Describe a tool",
     description: "Get the description and the input schema of a tool.",
-    inputSchema: toInput({ name: TEXT }, ["name"]),
+    inputSchema: toInput({ name: TOOL_NAME }, ["name"]),
     outputSchema: toOutput({
       name: TEXT,
       title: TEXT,
@@ -77,9 +78,13 @@ export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
     description: `Call a tool by name, with the arguments that describe_tool gives.${readOnly ? "" : " Asks the person as the tool itself does; a confirmationToken goes into arguments."}`,
     inputSchema: toInput(
       {
-        name: TEXT,
+        name: TOOL_NAME,
         // Some hosts refuse an object without properties.
-        arguments: { type: "object", properties: { key: TEXT } },
+        arguments: {
+          type: "object",
+          description: "as describe_tool gives them; absent: none",
+          properties: { key: { type: "string", description: "any argument" } },
+        },
       },
       ["name"],
     ),
