@@ -72,7 +72,7 @@ describe.each(TRANSPORTS)("discovery over %s", (_transport, serve) => {
     expect(tools.length).toBeLessThanOrEqual(8);
     const told = await driver.call("describe_tool", { name: "departments_delete" });
     const whole = toolList(ALL).find(({ name }) => name === "departments_delete");
-    const { outputSchema: _output, ...described } = whole ?? {};
+    const { outputSchema: _output, _meta: _hints, ...described } = whole ?? {};
     expect(told.structuredContent).toEqual(described);
     const gone = await driver.call("call_tool", DELETION);
     expect(gone.structuredContent).toEqual({ deleted: true, ...ARGS });

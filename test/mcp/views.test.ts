@@ -43,7 +43,9 @@ describe.each<Mode>(["auto", "legacy"])("views for a host that connects in %s mo
     const client = await connect(mode, SHOWS);
     const { tools } = await client.listTools();
     const named = tools.flatMap(({ name, _meta }) =>
-      _meta === undefined ? [] : [[name, (_meta["ui"] as { resourceUri: string }).resourceUri]],
+      _meta?.["ui"] === undefined
+        ? []
+        : [[name, (_meta["ui"] as { resourceUri: string }).resourceUri]],
     );
     const expected = VIEWS.flatMap(({ shows, uri }) => shows.map((tool) => [tool, uri]));
     expect(named.toSorted()).toEqual(expected.toSorted());

@@ -1,4 +1,5 @@
 import type { Hints, ListedTool } from "./every-tool.ts";
+import { searchMetaOf } from "../../../tools/search-hints.ts";
 import type { JsonSchema, ObjectSchema } from "./schemas.ts";
 
 const NAMES = ["find_tools", "describe_tool", "call_tool"] as const;
@@ -45,7 +46,10 @@ const FOUND: JsonSchema = {
 };
 
 /** The tools that a server lists in discovery mode beside the insights. They do not load the contract, so that listing is fast. */
-export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
+export const discoveryTools = (readOnly: boolean): readonly ListedTool[] =>
+  ownTools(readOnly).map((tool) => ({ ...tool, _meta: searchMetaOf(tool.name) }));
+
+const ownTools = (readOnly: boolean): readonly ListedTool[] => [
   {
     name: "find_tools",
     title: "Find tools",
