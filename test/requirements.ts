@@ -5,6 +5,7 @@ import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
+import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
 
 export { NOT_TESTED };
@@ -21,6 +22,7 @@ export const requirements: readonly Requirement[] = [
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
+  ...RESULT_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

@@ -4,8 +4,8 @@ import { describeCuts, findCuts } from "./cuts.ts";
 import { findRemoved, type Removed } from "./removed.ts";
 import { cost, createBasket, type Fields, sanitizeWithin, truncateToBudget } from "./budget.ts";
 
-/** The largest cost of the frame around the data. */
-const FRAME_TOKENS = 90;
+/** The largest cost of `about` and of the frame around the data. */
+const FRAME_TOKENS = 120;
 /** The largest cost of a sentence about what did not fit. */
 const NOTE_TOKENS = 40;
 /** The largest share of the budget for everything but lists of records. */

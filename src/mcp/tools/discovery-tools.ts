@@ -1,3 +1,4 @@
+import { ABOUT } from "./about-schema.ts";
 import type { Hints, ListedTool } from "./every-tool.ts";
 import type { JsonSchema, ObjectSchema } from "./schemas.ts";
 
@@ -35,7 +36,7 @@ const toInput = (properties: Record<string, JsonSchema>, required: string[]): Ob
 
 const toOutput = (properties: Record<string, JsonSchema>): ObjectSchema => ({
   type: "object",
-  properties,
+  properties: { about: ABOUT, ...properties },
 });
 
 const FOUND: JsonSchema = {
