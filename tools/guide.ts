@@ -55,8 +55,8 @@ ${listQuestions(isListed)}
 - A name or number that you cannot place: \`find_records\` first; each hit names the tool that reads it.
 - Cite \`filter\`, \`asOf\` and \`rowCount\` with a figure. \`truncated: true\` means that it is partial; \`notes\` says how far the
   reading got and how to narrow it.
-- Figures stand per currency in \`currencyTotals\` and in each item. \`itemsTotal\` counts the items beyond those shown;
-  \`limit\` shows more.
+- Figures stand per currency in \`currencyTotals\` and in each item. \`itemsShown\` of \`itemsTotal\` items are
+  here; \`nextCursor\`, sent as \`cursor\` with the same arguments, gives the next ones.
 - \`available: false\` means unknown, for the reason given, not zero.`;
 
 const DISPUTES = `## Disputes

@@ -203,12 +203,8 @@ export const HOSTS = [
 ] as const;
 
 /** Returns the structured content of a result without what comes before the data. */
-export const withoutAbout = ({
-  structuredContent = {},
-}: {
-  structuredContent?: object;
-}): Fields => {
-  const { about: _said, ...data } = structuredContent as Fields;
+export const withoutAbout = (result: { structuredContent?: unknown }): Fields => {
+  const { about: _said, ...data } = (result.structuredContent ?? {}) as Fields;
   return data;
 };
 

@@ -212,11 +212,12 @@ describe("schemas that every host accepts", () => {
       all.filter(({ inputSchema }) => name in inputSchema.properties).map((tool) => tool.name);
     const named = (pattern: RegExp) =>
       all.map(({ name }) => name).filter((name) => pattern.test(name));
-    expect(having("cursor")).toEqual(
-      named(/_(list|query|status|data)(_|$)|attachments_(get|download)$/).filter(
+    expect(having("cursor")).toEqual([
+      ...insights,
+      ...named(/_(list|query|status|data)(_|$)|attachments_(get|download)$/).filter(
         (name) => name !== "dispute_attachments_get",
       ),
-    );
+    ]);
     expect(having("idempotencyKey")).toEqual(named(/_(create|upload)$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(

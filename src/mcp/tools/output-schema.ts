@@ -93,6 +93,8 @@ const toInsight = ({ insight }: InsightTool): Properties => ({
   rowCount: COUNT,
   truncated: FLAG,
   itemsTotal: COUNT,
+  itemsShown: COUNT,
+  nextCursor: TEXT,
   currencyTotals: {
     type: "array",
     items: toObject({

@@ -169,15 +169,17 @@ const FIELDS: JsonSchema = {
   description: '["*"] for all',
 };
 
+const CURSOR: JsonSchema = { type: "string", description: "nextCursor, with the same arguments" };
+
 /** Arguments that select the form and pages of a file. */
 const FILE: Record<string, JsonSchema> = {
   as: { type: "string", enum: ["text", "file"], description: "default text" },
   pages: { type: "string", description: "such as 1-3" },
-  cursor: TEXT,
+  cursor: CURSOR,
 };
 
 const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
-  ...(isPaged(tool.operation) ? { cursor: TEXT } : {}),
+  ...(isPaged(tool.operation) ? { cursor: CURSOR } : {}),
   ...(takesFields(tool) ? { fields: FIELDS } : {}),
   ...(tool.operation.file ? FILE : {}),
   ...(isCreating(tool.operation) ? { idempotencyKey: TEXT } : {}),
@@ -211,7 +213,7 @@ const insightArgument: Change = (source, name) => {
 
 const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   const { properties = {}, required } = toRawSchema(insight.input, "insight");
-  return toRoot(mapProperties(properties, insightArgument), required);
+  return toRoot({ ...mapProperties(properties, insightArgument), cursor: CURSOR }, required);
 };
 
 export const inputSchema = (tool: Tool): ObjectSchema => {

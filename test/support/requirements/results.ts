@@ -6,6 +6,8 @@ export const RESULT_SECTIONS: readonly Section[] = [
     title: "Results in every host",
     lines: {
       "WK-01": "a result is whole in structured content alone, and in text alone",
+      "WK-01a": "resources by a tool, cursors of insights, and the new values of changed records",
+      "HS-10": "outputs only gain optional fields, and platforms of the last two versions are read",
     },
   },
 ];
