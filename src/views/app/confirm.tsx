@@ -1,5 +1,4 @@
 import { useState } from "preact/hooks";
-import { recordOf } from "./answers.ts";
 import { moment } from "./format.ts";
 import { answerQuestion, ASKED_AGAIN, type Problem, type Question, useSession } from "./session.ts";
 import { startView } from "./start.tsx";
@@ -37,12 +36,11 @@ const Confirm = ({ question }: { question: Question }) => {
     host.tellModel(`${asked} It failed: ${problem.code}: ${problem.message}`, true);
   };
 
-  const isOpen = outcome.state === "asking";
   return (
-    <>
+    <main aria-busy={outcome.state === "busy"}>
       <h1>Please confirm</h1>
       <p class="question">{question.summary}</p>
-      {isOpen && (
+      {outcome.state === "asking" && (
         <>
           <p class="note">
             Your assistant asked for this. Nothing is changed before you approve
@@ -64,17 +62,19 @@ const Confirm = ({ question }: { question: Question }) => {
         {outcome.state === "declined" && <p>You declined; nothing was changed.</p>}
       </div>
       {outcome.state === "failed" && <Alert>{outcome.problem.message}</Alert>}
-    </>
+    </main>
   );
 };
 
-/** Says in one line how a call ended about which no question was due. */
+/** Says how a call ended about which no question was due. */
 const Ended = () => {
   const { reply } = useSession().opening;
   if (reply?.kind === "problem") return <Alert>{reply.problem.message}</Alert>;
-  const isDone = Object.keys(recordOf(reply?.kind === "answer" ? reply.answer : {})).length > 0;
   return (
-    <p class="done">{isDone ? "Done; no confirmation was due." : "No confirmation is due."}</p>
+    <main>
+      <h1>Nothing to confirm</h1>
+      <p>The call needed no confirmation.</p>
+    </main>
   );
 };
 
