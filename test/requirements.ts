@@ -4,6 +4,7 @@ import { FILE_SECTIONS } from "./support/requirements/files.ts";
 import { HOST_SECTIONS } from "./support/requirements/hosts.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
+import { LIST_SECTIONS } from "./support/requirements/lists.ts";
 import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
@@ -23,6 +24,7 @@ export const requirements: readonly Requirement[] = [
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
   ...ASK_SECTIONS,
+  ...LIST_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

@@ -3,7 +3,7 @@ import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded } from "../kit/network.ts";
 import { FilesUrl } from "./files-url.ts";
-import { toolsetNames } from "../mcp/tools/toolsets.ts";
+import { CORE, toolsetNames } from "../mcp/tools/toolsets.ts";
 import {
   areDelays,
   DAY_SECONDS,
@@ -100,7 +100,11 @@ export const Environment = z.object({
     "auto",
     "where `login` stores the encryption key of profiles: `auto` in the operating system's keychain if there is one, `off` never in the keychain",
   ),
-  RECEIVABLES_TOOLSETS: optional(Toolsets, `comma list of ${toolsetNames.join(", ")}`, "all"),
+  RECEIVABLES_TOOLSETS: optional(
+    Toolsets,
+    `comma list of ${toolsetNames.join(", ")}; or ${CORE}: insights and the tools of daily work, for hosts that take few tools`,
+    "all",
+  ),
   RECEIVABLES_READ_ONLY: withDefault(Flag, false, "only tools that change nothing"),
   RECEIVABLES_DISCOVERY: withDefault(
     Flag,

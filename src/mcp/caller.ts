@@ -34,6 +34,8 @@ export type Caller = {
 
 export type Settings = {
   toolsets: readonly Toolset[];
+  /** The toolsets of which only the tools of daily work are listed. */
+  coreOf?: readonly Toolset[];
   readOnly: boolean;
   /** Whether few tools are listed, which find and call the others. */
   discovery?: boolean;

@@ -45,7 +45,7 @@ describe.each<Mode>(["auto", "legacy"])("views for a host that connects in %s mo
     const client = await connect(mode, SHOWS);
     const { tools } = await client.listTools();
     const named = tools.flatMap(({ name, _meta }) =>
-      name === CONFIRM_TOOL || _meta === undefined
+      name === CONFIRM_TOOL || _meta?.["ui"] === undefined
         ? []
         : [[name, (_meta["ui"] as { resourceUri: string }).resourceUri]],
     );

@@ -4,6 +4,7 @@ import { isInsightTool, isOperationTool, type Tool } from "../../../tools/tool.t
 import { mayAsk, needsExportKey } from "./kinds.ts";
 import { outputSchema } from "./output-schema.ts";
 import { inputSchema, type ObjectSchema } from "./schemas.ts";
+import { searchMetaOf } from "../../../tools/search-hints.ts";
 import { type Toolset, toolsetNames } from "../../../tools/toolsets.ts";
 
 export type Hints = {
@@ -49,6 +50,7 @@ const listed = (tool: Tool): ListedTool => ({
   inputSchema: inputSchema(tool),
   outputSchema: outputSchema(tool),
   annotations: isInsightTool(tool) ? HINTS.read : hintsOf(tool.operation),
+  _meta: searchMetaOf(tool.name),
 });
 
 /**
