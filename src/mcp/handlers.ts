@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { buildGuide } from "../../tools/guide.ts";
 import type { Tool } from "../../tools/tool.ts";
+import type { Broker } from "../broker/port.ts";
 import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
 import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/get-prompt.ts";
 import { activePrompts } from "./prompts/prompt-list.ts";
@@ -23,7 +24,12 @@ import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
-import { offeredToolsets, listChecker, describeUnlisted } from "./tools/tool-list.ts";
+import {
+  createIsUsable,
+  describeUnlisted,
+  listChecker,
+  offeredToolsets,
+} from "./tools/tool-list.ts";
 import { createRunCall } from "./tools/run-call.ts";
 import { scopeOfTool } from "./tools/kinds.ts";
 import { offerTools } from "./tools/unknown-names.ts";
@@ -43,6 +49,8 @@ export type Handlers = {
   /** Reads the attachments of a prompt for one request. */
   promptSources(signal: AbortSignal): PromptSources;
   complete: ReturnType<typeof createComplete>;
+  /** What is known of the rights of the caller's credentials, and how to learn them. */
+  broker: Pick<Broker, "rights" | "learnRights">;
 };
 
 /** Calls `use` with the handlers of the request's caller. */
@@ -119,7 +127,7 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
   const callTool = createCallTool(toolContext, run);
   const discover = createDiscovery({
     tools,
-    canUse: (tool) => active.has(tool),
+    isListed: (tool) => active.has(tool),
     run,
     answerTokens: settings.answerTokens,
   });
@@ -139,8 +147,9 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
           progress: progressOf(context),
         });
       };
+      const isUsable = createIsUsable({ scopes: caller.scopes, rights: toolContext.broker.rights });
       return settings.discovery === true && isDiscoveryTool(name)
-        ? discover({ name, args, signal }, call)
+        ? discover({ name, args, signal, isUsable }, call)
         : call(await findTool(tools, name), args);
     },
     readResource: createReader(toolContext),
@@ -152,5 +161,6 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     }),
     promptSources: createPromptSources(toolContext, tools, callTool),
     complete: createComplete(toolContext, activePrompts(offered)),
+    broker: toolContext.broker,
   };
 };
