@@ -1,3 +1,4 @@
+import { ASK_SECTIONS } from "./support/requirements/asks.ts";
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { FILE_SECTIONS } from "./support/requirements/files.ts";
 import { HOST_SECTIONS } from "./support/requirements/hosts.ts";
@@ -22,6 +23,7 @@ export const requirements: readonly Requirement[] = [
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
+  ...ASK_SECTIONS,
   ...LIST_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),

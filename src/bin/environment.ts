@@ -114,7 +114,12 @@ export const Environment = z.object({
   RECEIVABLES_CONFIRM: withDefault(
     z.enum(["token", "refuse"], refuse("must be token or refuse")),
     "token",
-    "how a tool confirms a change when the host cannot ask the user: `token` returns a token for a second call, `refuse` refuses the call",
+    "how a tool confirms a change when the user can be asked neither by a form or a view of the host nor on a page of this server: `token` returns a token for a second call, `refuse` refuses the call",
+  ),
+  RECEIVABLES_CONFIRM_FORMS: withDefault(
+    z.enum(["on", "off"], refuse("must be on or off")),
+    "on",
+    "`off` for hosts that announce forms and decline them by themselves: a person is asked in another way",
   ),
   RECEIVABLES_ANSWER_TOKENS: wholeNumber(
     6_000,

@@ -6,6 +6,7 @@ import type {
 } from "@modelcontextprotocol/server";
 import type { HeldRights } from "../broker/held-rights.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
+import { CONFIRM_TOOL } from "../views/views.ts";
 import { capabilitiesOf, findCaller, type RequestAuth, SCOPES } from "./caller.ts";
 import type { Lists, ServerInfo } from "./server-info.ts";
 import { createIsUsable } from "./tools/tool-list.ts";
@@ -26,8 +27,12 @@ export type ListNeeds = {
 
 const scopesOf = (authInfo: AuthInfo | undefined) => findCaller(authInfo)?.scopes ?? SCOPES;
 
+/** Returns the names of tools; views add one for themselves. */
 const toNames = (tools: readonly { name: string }[]): string =>
-  tools.map(({ name }) => name).join();
+  tools
+    .map(({ name }) => name)
+    .filter((name) => name !== CONFIRM_TOOL)
+    .join();
 
 /** Returns the rights of a caller; undefined if their credentials cannot be read now, which the first call reports. */
 const findRights = async (
@@ -49,24 +54,25 @@ const findRights = async (
 export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAuth) => void) => {
   const { infoOf, rights, log } = needs;
   let answering = 0;
+  /** The names of the tools at the host's last request. */
   let listed: string | undefined;
 
   const listsOf = async (context: ServerContext): Promise<Lists> => {
     const authInfo = context.http?.authInfo;
-    // A change that is learned for an answer is in it.
+    const held = await findRights(needs, { authInfo });
+    const isUsable = createIsUsable({ scopes: scopesOf(authInfo), rights: held });
+    return infoOf(authInfo).listsFor(capabilitiesOf(server, context), isUsable);
+  };
+  server.setRequestHandler("tools/list", async (_request, context) => {
+    // A change that is learned for the answer is in it.
     answering += 1;
     try {
-      const held = await findRights(needs, { authInfo });
-      const isUsable = createIsUsable({ scopes: scopesOf(authInfo), rights: held });
-      return infoOf(authInfo).listsFor(capabilitiesOf(server, context), isUsable);
+      const { tools } = await listsOf(context);
+      listed = toNames(tools);
+      return { tools: [...tools] as ListToolsResult["tools"] };
     } finally {
       answering -= 1;
     }
-  };
-  server.setRequestHandler("tools/list", async (_request, context) => {
-    const { tools } = await listsOf(context);
-    listed = toNames(tools);
-    return { tools: [...tools] as ListToolsResult["tools"] };
   });
   server.setRequestHandler("resources/list", async (_request, context) => ({
     resources: [...(await listsOf(context)).resources],

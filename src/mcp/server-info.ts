@@ -3,7 +3,9 @@ import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
+import { confirmTool } from "./tools/confirm-tool.ts";
 import {
+  isAskingTool,
   type IsUsable,
   listChecker,
   offeredToolsets,
@@ -13,7 +15,7 @@ import {
 import type { Settings } from "./caller.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
-import { listViews, withViews } from "./resources/view-resources.ts";
+import { listViews, withConfirmView, withViews } from "./resources/view-resources.ts";
 
 /** What a caller is offered. Hosts with views get the views too. */
 export type Lists = {
@@ -37,6 +39,12 @@ export type ServerInfo = {
   listsFor(capabilities: unknown, isUsable?: IsUsable): Lists;
 };
 
+/** Adds the views to lists, and the tool by which the confirmation view answers. */
+const addViews = (lists: Lists): Lists => {
+  const tools = withConfirmView(withViews(lists.tools), isAskingTool, confirmTool);
+  return { ...lists, tools, resources: [...lists.resources, ...listViews(tools)] };
+};
+
 export const createServerInfo = ({
   settings,
   version,
@@ -51,6 +59,7 @@ export const createServerInfo = ({
     resourceTemplates: listResourceTemplates(offered),
     prompts: listPrompts(offered),
   };
+  const enabledWithViews = addViews(enabled);
   const findUsable = (isUsable: IsUsable): Lists => {
     const tools = enabled.tools.filter(({ name }) => isUsable(name));
     if (tools.length === enabled.tools.length) return enabled;
@@ -82,8 +91,7 @@ export const createServerInfo = ({
     listsFor(capabilities, isUsable) {
       const lists = isUsable === undefined ? enabled : findUsable(isUsable);
       if (!canShowViews(capabilities)) return lists;
-      const resources = [...lists.resources, ...listViews(lists.tools)];
-      return { ...lists, tools: withViews(lists.tools), resources };
+      return lists === enabled ? enabledWithViews : addViews(lists);
     },
   };
 };

@@ -152,10 +152,11 @@ describe.each(ERAS)("tools of a caller over HTTP as of %s", (_era, mode) => {
   };
 
   verifies("WK-04");
-  it.each([["read"], ["read", "write"], ["write"], ["read", "write", "admin"], []])(
-    "are those of the scopes %s %s %s",
-    async (...scopes) => {
-      const { client, close } = await connectAs(`ann ${scopes.join(" ")}`);
+  it.each(["read", "read write", "write", "read write admin", ""])(
+    'are those of the scopes "%s"',
+    async (text) => {
+      const scopes = text.split(" ");
+      const { client, close } = await connectAs(`ann ${text}`);
       const expected = everyTool
         .filter(({ scope }) => scopes.includes(scope))
         .map(({ tool }) => tool.name);

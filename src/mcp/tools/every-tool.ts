@@ -1,8 +1,8 @@
 import type { Access, Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
-import { isInsightTool, type Tool } from "../../../tools/tool.ts";
+import { isInsightTool, isOperationTool, type Tool } from "../../../tools/tool.ts";
 import type { Scope } from "../caller.ts";
-import { needsExportKey, rightsOfTool, scopeOfTool } from "./kinds.ts";
+import { mayAsk, needsExportKey, rightsOfTool, scopeOfTool } from "./kinds.ts";
 import { outputSchema } from "./output-schema.ts";
 import { inputSchema, type ObjectSchema } from "./schemas.ts";
 import { searchMetaOf } from "../../../tools/search-hints.ts";
@@ -64,6 +64,8 @@ export const everyTool: readonly {
   /** The scope that a caller needs over HTTP, and the rights at the platform. */
   scope: Scope;
   rights: readonly Access[];
+  /** Whether a person is asked before some calls. */
+  asks: boolean;
   tool: ListedTool;
 }[] = toolsetNames.flatMap((toolset) =>
   toolsets[toolset].map((tool) => ({
@@ -71,6 +73,7 @@ export const everyTool: readonly {
     needsExportKey: needsExportKey(tool),
     scope: scopeOfTool(tool),
     rights: rightsOfTool(tool),
+    asks: isOperationTool(tool) && mayAsk(tool),
     tool: listed(tool),
   })),
 );

@@ -1,7 +1,7 @@
 import type { HeldRights } from "../../broker/held-rights.ts";
 import type { Access } from "../../contract/operation.ts";
 import type { Scope } from "../caller.ts";
-import { discoveryTools } from "./discovery-tools.ts";
+import { discoveryTools, isDiscoveryTool } from "./discovery-tools.ts";
 import { everyTool, type ListedTool } from "./every-tool.ts";
 import { isActive, type ListSettings } from "./toolsets.ts";
 import { toolsetNames, type Toolset } from "../../../tools/toolsets.ts";
@@ -76,6 +76,12 @@ export const usableToolsets = (
   );
   return toolsets.filter((toolset) => usable.has(toolset));
 };
+
+const asking = new Set(everyTool.flatMap(({ asks, tool }) => (asks ? [tool.name] : [])));
+
+/** Whether a person is asked before some calls of a listed tool; `call_tool` asks as the tool that it calls does. */
+export const isAskingTool = ({ name, annotations }: ListedTool): boolean =>
+  asking.has(name) || (isDiscoveryTool(name) && !annotations.readOnlyHint);
 
 const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
 
