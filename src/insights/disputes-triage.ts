@@ -9,7 +9,7 @@ import { omitNulls } from "./brief.ts";
 import { createSums, formatTotal } from "./decimal.ts";
 import { type ActivityReader, createActivityReader, toDocumentState } from "./dispute-activity.ts";
 import { createDocumentReader } from "./document-reader.ts";
-import { selectFirstItems } from "./groups.ts";
+import { type Page, selectItemsOf } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import { readPart } from "./read-part.ts";
@@ -39,14 +39,14 @@ const { disputes, assignees } = contract;
 const TriageBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
-  flags: oneOrMore(z.enum(TRIAGE_FLAGS)).optional().meta({ description: "all of" }),
-  limit: z.int("must be a whole number, such as 15").min(1).max(100).default(15),
-  skip: z
+  flags: oneOrMore(z.enum(TRIAGE_FLAGS)).optional().describe("all of these marks"),
+  limit: z
     .int("must be a whole number, such as 15")
-    .min(0)
-    .default(0)
-    .meta({ description: "first ones left out, for the next page" }),
-  orderBy: z.enum(TRIAGE_ORDERS).default("priority"),
+    .min(1)
+    .max(100)
+    .default(15)
+    .describe("items; default 15"),
+  orderBy: z.enum(TRIAGE_ORDERS).default("priority").describe("default priority"),
 });
 type Triage = z.output<typeof TriageBody>;
 
@@ -105,18 +105,16 @@ const ORDERS: Record<Triage["orderBy"], ((of: Judged) => number)[]> = {
 };
 
 /** Returns a page of the disputes: by priority, ties by larger amount, then older, then code. */
-const selectItems = async (
+const selectItems = (
   judged: readonly Judged[],
-  { orderBy, limit, skip = 0 }: Pick<Triage, "orderBy" | "limit"> & { skip?: number },
-): Promise<Judged[]> => {
-  const first = await selectFirstItems(judged, skip + limit, (a, b) => {
+  { orderBy, ...page }: Pick<Triage, "orderBy"> & Page,
+): Promise<Judged[]> =>
+  selectItemsOf(judged, page, (a, b) => {
     for (const figure of ORDERS[orderBy]) {
       if (figure(a) !== figure(b)) return figure(b) - figure(a);
     }
     return a.disputeCode < b.disputeCode ? -1 : 1;
   });
-  return first.slice(skip);
-};
 
 type FlagCounts = Record<Exclude<keyof Flags, "documentClosed">, number> & {
   /** Null if the status of no document is known. */
@@ -245,10 +243,10 @@ type Reading = {
 /** Judges the disputes after their documents were read, as far as the calls reach. */
 const judgeWithDocuments = async (
   candidates: readonly Candidate[],
-  { left, evidence, documents }: Reading,
+  { context, left, evidence, documents }: Reading,
   limit: number,
 ): Promise<Judged[]> => {
-  const reserve = CALLS_PER_ITEM * Math.min(limit, candidates.length);
+  const reserve = CALLS_PER_ITEM * Math.min(limit, Math.max(0, candidates.length - context.skip));
   const most = Math.max(left() - reserve, Math.floor(left() / 2));
   await documents.read(await rankDocuments(candidates, evidence), most);
   return judgeAll(candidates, evidence);
@@ -258,7 +256,6 @@ const judgeWithDocuments = async (
 const completeItems = async (
   leading: readonly Judged[],
   { context, left, evidence, documents, activity, moment }: Reading,
-  skip: number,
 ): Promise<{ items: Fields[]; notes: string[] }> => {
   const closed = leading.filter(({ flags }) => flags.documentClosed);
   const closings = closed.map(({ documentNumber }) => documentNumber);
@@ -267,13 +264,13 @@ const completeItems = async (
   const items = detailed.map(({ one, details }, place) => {
     const current = withActivity(one, details.newest, moment);
     const judged = { ...current, ...judge(current, evidence) };
-    return toItem(judged, skip + place + 1, evidence, details);
+    return toItem(judged, context.skip + place + 1, evidence, details);
   });
   return { items, notes };
 };
 
 const triage = async (start: InsightContext, args: Triage): Promise<InsightResult> => {
-  const { limit, skip, orderBy, flags, ...filters } = args;
+  const { limit, orderBy, flags, ...filters } = args;
   const { counted: context, left } = countCalls(start);
   const [{ inactive, notes: missing }, { candidates: read, claims, matching, documents }] =
     await Promise.all([readInactive(context), readCandidates(context, filters)]);
@@ -285,8 +282,9 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
   const reading: Reading = { context, left, evidence, documents, activity, moment };
   const all = await judgeWithDocuments(candidates, reading, limit);
   const judged = all.filter((one) => flags?.every((flag) => one.flags[flag]) ?? true);
-  const leading = await selectItems(judged, args);
-  const { items, notes } = await completeItems(leading, reading, skip);
+  const page = { orderBy, limit, offset: start.skip };
+  const leading = await selectItems(judged, page);
+  const { items, notes } = await completeItems(leading, reading);
   return {
     asOf: moment.name,
     filter: { ...filters, ...(flags === undefined ? {} : { flags }), orderBy },

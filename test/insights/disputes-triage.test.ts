@@ -296,7 +296,7 @@ onEveryStore("disputes_triage", (at) => {
     }
     const codes = new Set<unknown>();
     for (let skip = 0; skip < itemsTotal; skip += 100) {
-      const { items } = await ask({ skip, limit: 100 });
+      const { items } = await runInsight(disputesTriage, { ...one, skip }, { limit: 100 });
       expect(items[0]).toMatchObject({ rank: skip + 1 });
       for (const { disputeCode } of items) codes.add(disputeCode);
     }

@@ -20,7 +20,7 @@ type Words = {
 };
 type Filters = {
   toggleFlag(args: Fields, flag: string): Fields;
-  pageArgs(args: Fields, skip: number): Fields;
+  pageArgs(args: Fields): Fields;
   agingArgs(args: Fields): Fields;
   createdWithin(bucket: string, asOf: string): Fields;
 };
@@ -54,7 +54,7 @@ describe("the arguments of views", () => {
       ...["0-30", "31-60", "91+"].map((bucket) => filters.createdWithin(bucket, asOf)),
     ];
     for (const args of all) {
-      const sent = JSON.parse(JSON.stringify(filters.pageArgs(args, 25))) as Fields;
+      const sent = JSON.parse(JSON.stringify(filters.pageArgs(args))) as Fields;
       expect(disputesTriage.input.safeParse(sent).success, JSON.stringify(sent)).toBe(true);
       const chart = parseDisputeSummary(filters.agingArgs(sent));
       expect(chart.faults, JSON.stringify(sent)).toBeUndefined();

@@ -8,8 +8,11 @@ export type RecordKind = (typeof RECORD_KINDS)[number];
 /** A record that is shown alone. */
 export type RecordRef = { kind: RecordKind; id: string };
 
-/** The content of a view: a record, or its own page with these arguments. It is kept in the browser's history. */
-export type Place = { record?: RecordRef | undefined; args?: Fields; skip?: number };
+/**
+ * The content of a view: a record, or its own page with these arguments. `cursors` lead to the page of its list, one
+ * for each page after the first. A place is kept in the browser's history.
+ */
+export type Place = { record?: RecordRef | undefined; args?: Fields; cursors?: readonly string[] };
 
 /** Returns the path of a place below the address of the server; the page of the view itself has none. */
 const pathOf = ({ record }: Place): string =>

@@ -11,4 +11,10 @@ export type Problem = {
 export type Reply =
   | { kind: "answer"; answer: Fields }
   | { kind: "problem"; problem: Problem }
-  | { kind: "question"; summary: string; token: string };
+  | Question;
+
+/** A call that waits for a person: a ticket carries it out, a token is sent with the call again. */
+export type Question = { kind: "question"; summary: string; expiresAt?: string } & (
+  | { ticket: string }
+  | { token: string }
+);

@@ -40,7 +40,7 @@ type BoardProps = {
 };
 
 /** The server's sentence about rows that did not fit, which are on the next page. */
-const TELLS_CUT = /^The first \d+ of \d+ items fit/;
+const TELLS_CUT = /^(?:The first \d+|Items \d+ to \d+) of \d+/;
 
 const isSame = (one: Fields, other: Fields): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
@@ -49,22 +49,26 @@ const isSame = (one: Fields, other: Fields): boolean =>
 const useWorklist = ({ place, go, isShown }: BoardProps) => {
   const { opening } = useSession();
   const isOwn = opening.tool !== "dispute_packet";
-  const { args = {}, skip = 0 } = place;
+  const { args = {}, cursors = [] } = place;
+  const cursor = cursors.at(-1);
   // The host's call is the first page, although a model asks for fewer rows than the board does.
-  const isAsked = isOwn && skip === 0 && isSame(args, opening.args);
-  const sent = isAsked ? args : pageArgs(args, skip);
+  const isAsked = isOwn && isSame(args, opening.args);
+  const asked = isAsked ? args : pageArgs(args);
+  const sent = cursor === undefined ? asked : { ...asked, cursor };
   const called = useCall("disputes_triage", sent, {
     first: isOwn && isSame(sent, opening.args) ? opening.reply : undefined,
     isPaused: !isShown,
   });
-  const set = (next: Fields, from = 0): void => go({ args: next, skip: from });
-  return { ...called, args, skip, set };
+  const set = (next: Fields): void => go({ args: next });
+  const turn = (to: readonly string[]): void => go({ args, cursors: to });
+  return { ...called, args, cursors, set, turn };
 };
 
 /** The ranked worklist with its filters, figures and actions on several disputes. */
 export const Board = (props: BoardProps) => {
   const { open, isShown } = props;
-  const { reply, answer, problem, isLoading, reload, args, skip, set } = useWorklist(props);
+  const { reply, answer, problem, isLoading, reload, args, cursors, set, turn } =
+    useWorklist(props);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const change = (next: Fields): void => set(changed(args, next));
   const asOf = String(answer?.["asOf"] ?? "");
@@ -94,8 +98,9 @@ export const Board = (props: BoardProps) => {
           selected={selected}
           select={setSelected}
           open={open}
-          turn={(from) => set(args, from)}
-          skip={skip}
+          next={answer["nextCursor"]}
+          cursors={cursors}
+          turn={turn}
         />
       )}
       <Notes notes={textsOf(answer?.["notes"]).filter((note) => !TELLS_CUT.test(note))} />

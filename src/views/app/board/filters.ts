@@ -19,17 +19,15 @@ const CONTROLLED = [
   "flags",
   "orderBy",
   "limit",
-  "skip",
 ];
 
 /** As many rows as fit into one answer of the server. */
 const LIMIT = 25;
 
-/** Returns the arguments of a page of the worklist. */
-export const pageArgs = (args: Fields, skip: number): Fields => ({
+/** Returns the arguments of the worklist with as many rows as a page of it has. */
+export const pageArgs = (args: Fields): Fields => ({
   ...args,
   limit: Math.max(LIMIT, numberOf(args["limit"])),
-  ...(skip === 0 ? {} : { skip }),
 });
 
 /** Returns the flags that the disputes must have. */
@@ -73,7 +71,7 @@ export const createdWithin = (bucket: string, asOf: string): Fields => {
 };
 
 /** Arguments that only the worklist has. */
-const OF_WORKLIST = ["limit", "skip", "orderBy", "flags"];
+const OF_WORKLIST = ["limit", "cursor", "orderBy", "flags"];
 
 const withoutOwn = (args: Fields): Fields =>
   Object.fromEntries(Object.entries(args).filter(([name]) => !OF_WORKLIST.includes(name)));

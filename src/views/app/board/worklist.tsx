@@ -1,4 +1,4 @@
-import { recordOf, textsOf } from "../answers.ts";
+import { numberOf, recordOf, textsOf } from "../answers.ts";
 import { count, counted, day, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
@@ -6,7 +6,6 @@ import { hasTool } from "../session.ts";
 import { Badge, Empty } from "../ui/status.tsx";
 
 const MAX_CHANGES = 50;
-const PAGE_ROWS = 25;
 
 type WorklistProps = {
   items: readonly Fields[];
@@ -15,10 +14,12 @@ type WorklistProps = {
   selected: ReadonlySet<string>;
   select: (codes: ReadonlySet<string>) => void;
   open: (record: RecordRef) => void;
-  /** How many disputes are before those that are shown. */
-  skip: number;
-  /** Shows the disputes after so many. */
-  turn: (skip: number) => void;
+  /** The cursors of the pages before, and of this one. */
+  cursors: readonly string[];
+  /** The cursor of the next page; undefined on the last one. */
+  next: unknown;
+  /** Shows the page to which these cursors lead. */
+  turn: (cursors: readonly string[]) => void;
 };
 
 const LastNote = ({ note }: { note: unknown }) => {
@@ -114,20 +115,27 @@ const describePage = (shown: number, skip: number, total: number): string =>
     ? `${count(shown)} of ${count(total)}`
     : `${count(skip + 1)}–${count(skip + shown)} of ${count(total)}`;
 
-type PagesProps = Pick<WorklistProps, "skip" | "total" | "turn"> & { shown: number };
+type PagesProps = Pick<WorklistProps, "cursors" | "next" | "turn"> & { text: string };
 
-const Pages = ({ shown, skip, total, turn }: PagesProps) => {
-  const [next, isFirst] = [skip + shown, skip === 0];
-  if (isFirst && next >= total) return null;
+const Pages = ({ cursors, next, turn, text }: PagesProps) => {
+  const isFirst = cursors.length === 0;
+  const isLast = typeof next !== "string";
+  if (isFirst && isLast) return null;
   return (
     <nav class="toolbar" aria-label="Pages of the worklist">
-      <button type="button" disabled={isFirst} onClick={() => turn(Math.max(0, skip - PAGE_ROWS))}>
+      <button type="button" disabled={isFirst} onClick={() => turn(cursors.slice(0, -1))}>
         Previous page
       </button>
-      <button type="button" disabled={next >= total} onClick={() => turn(next)}>
+      <button
+        type="button"
+        disabled={isLast}
+        onClick={() => {
+          if (!isLast) turn([...cursors, next]);
+        }}
+      >
         Next page
       </button>
-      <span class="meta">{describePage(shown, skip, total)}</span>
+      <span class="meta">{text}</span>
     </nav>
   );
 };
@@ -140,9 +148,11 @@ export const Worklist = ({
   selected,
   select,
   open,
-  skip,
+  cursors,
+  next,
   turn,
 }: WorklistProps) => {
+  const skip = Math.max(0, numberOf(items[0]?.["rank"]) - 1);
   const choose = (code: string, isChosen: boolean): void => {
     const next = new Set(selected);
     if (isChosen && next.size < MAX_CHANGES) next.add(code);
@@ -172,7 +182,12 @@ export const Worklist = ({
           );
         })}
       </ol>
-      <Pages shown={items.length} skip={skip} total={total} turn={turn} />
+      <Pages
+        cursors={cursors}
+        next={next}
+        turn={turn}
+        text={describePage(items.length, skip, total)}
+      />
     </section>
   );
 };

@@ -26,10 +26,11 @@ const readFirst = async (client: Client, tool: string, args: Fields): Promise<Ca
 
 /** Starts the call with which a view opens, beside the loading of the view itself. */
 const begin = ({ client, view: { tool }, place }: FrameProps) => {
-  const { record, skip } = place ?? {};
+  const { record, cursors } = place ?? {};
+  const cursor = Array.isArray(cursors) ? (cursors.at(-1) as unknown) : undefined;
   const hasRecord = record !== undefined;
   const args = place?.["args"] ?? (hasRecord ? {} : FIRST_ARGUMENTS[tool]);
-  const first = { ...(args as Fields | undefined), ...(skip ? { skip } : {}) };
+  const first = { ...(args as Fields | undefined), ...(cursor === undefined ? {} : { cursor }) };
   return { args: first, result: readFirst(client, tool, hasRecord ? {} : first) };
 };
 

@@ -2,7 +2,7 @@ import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { Fields } from "../host.ts";
 import type { Problem, Reply } from "../reply.ts";
-import { callTool, useSession } from "../session.ts";
+import { answerQuestion, ASKED_AGAIN, callTool, useSession } from "../session.ts";
 import { Alert, Loading } from "./status.tsx";
 import { useQuestion } from "./use-question.tsx";
 
@@ -14,11 +14,6 @@ type Run = (action: {
   /** What is reported when it is done, to the person and to the model of the conversation. */
   done: (answer: Fields) => string;
 }) => Promise<boolean>;
-
-const DECLINED: Reply = {
-  kind: "problem",
-  problem: { code: "declined", message: "You did not confirm; nothing was changed." },
-};
 
 type Action = {
   run: Run;
@@ -42,9 +37,7 @@ export const useAction = (): Action => {
   const callConfirmed = async (tool: string, args: Fields): Promise<Reply> => {
     const reply = await callTool(host, tool, args);
     if (reply.kind !== "question") return reply;
-    return (await ask(reply.summary))
-      ? callTool(host, tool, { ...args, confirmationToken: reply.token })
-      : DECLINED;
+    return answerQuestion(host, reply, { tool, args, isYes: await ask(reply.summary) });
   };
 
   const run: Run = async ({ tool, args, done }) => {
@@ -57,8 +50,7 @@ export const useAction = (): Action => {
       host.tellModel(`In the view, the person did this: ${text}`);
       return true;
     }
-    const problem = reply.kind === "problem" ? reply.problem : DECLINED.problem;
-    setOutcome({ problem });
+    setOutcome({ problem: reply.kind === "problem" ? reply.problem : ASKED_AGAIN });
     return false;
   };
 
