@@ -7,7 +7,7 @@ import { createOriginCheck } from "../../kit/cors.ts";
 import { createLog } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
-import { isSitePath } from "../../mcp/http/record-pages.ts";
+import { isSitePath } from "../../mcp/results/record-pages.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
@@ -131,7 +131,7 @@ const createMcp = async (
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
-  const open = createNeedsFactory(shared, entrance, secrets.pages);
+  const open = createNeedsFactory(shared, entrance, { secretPages: secrets.pages, mcpUrl });
   const serverOptions = {
     settings: config.mcp,
     version: io.version,

@@ -82,7 +82,9 @@ export const DisputeActivity = z.object({
       createDate: Timestamp,
     })
     .nullable(),
-  documentStatus: z.enum(DOCUMENT_STATES),
+  documentStatus: z
+    .enum(DOCUMENT_STATES)
+    .meta({ description: "missing: the platform has no such document" }),
   documentClosedDate: Timestamp.nullable(),
 });
 export type DisputeActivity = z.infer<typeof DisputeActivity>;
@@ -310,7 +312,9 @@ export const disputes = defineOperations("gateway", "disputes", {
     effect: "read",
     summary: "Tell what happened last to given disputes; unknown ids are omitted.",
     params: z.object(tenantPath),
-    body: z.object({ disputeIds: z.array(RecordId).min(1).max(1000) }),
+    body: z.object({
+      disputeIds: z.array(RecordId).min(1).max(1000).meta({ description: "ids of disputes" }),
+    }),
     output: z.array(DisputeActivity),
     extension: true,
     audit: "dispute.activity_read",

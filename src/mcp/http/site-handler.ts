@@ -6,7 +6,7 @@ import { VIEWS } from "../../views/views.ts";
 import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
 import { type Asset, chooseCoding, createAsset } from "./page-assets.ts";
-import { parseRecordPath } from "./record-pages.ts";
+import { parseRecordPath } from "../results/record-pages.ts";
 import { renderSite, type SitePage } from "./site-page.ts";
 
 export type SiteNeeds = Omit<SitePage, "config" | "root" | "assets"> & {

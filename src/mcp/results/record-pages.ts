@@ -34,7 +34,34 @@ export const toRecordPath = ({ kind, id }: RecordName): string =>
  * Returns the address of a record's page, for `about.links.page`; undefined where the server has no address that a
  * browser can open, as over stdio. The pages are beside the endpoint `mcpUrl`.
  */
-export const toRecordPage = (mcpUrl: URL | undefined, record: RecordName): string | undefined =>
-  mcpUrl === undefined || !/^https?:$/.test(mcpUrl.protocol)
+export const toRecordPage = (
+  mcpUrl: URL | undefined,
+  record: RecordName | undefined,
+): string | undefined =>
+  mcpUrl === undefined || record === undefined || !/^https?:$/.test(mcpUrl.protocol)
     ? undefined
     : new URL(toRecordPath(record), mcpUrl).href;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields that name a record of each kind; a dispute names its document and account too. */
+const NAMES: readonly (readonly [field: string, kind: RecordKind])[] = [
+  ["disputeCode", "dispute"],
+  ["documentNumber", "document"],
+  ["accountNumber", "account"],
+];
+
+const toFields = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? (value as Fields) : {};
+
+/** Returns the record that a result is about: the result itself, or the only item of an insight. */
+export const findRecordName = (structured: Fields): RecordName | undefined => {
+  const { items } = structured;
+  if (Array.isArray(items)) {
+    const [only, ...others] = items as readonly unknown[];
+    const { dispute, account } = toFields(only);
+    return others.length > 0 ? undefined : findRecordName(toFields(dispute ?? account));
+  }
+  const found = NAMES.find(([field]) => typeof structured[field] === "string");
+  return found && { kind: found[1], id: String(structured[found[0]]) };
+};
