@@ -27,6 +27,7 @@ import { checkTextUpdate } from "./text-update.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
+import { wordsFor } from "../results/status-words.ts";
 import { resolveNames } from "./record-names.ts";
 import { askingOf } from "./question.ts";
 import { type Consent, createApply } from "./apply-disputes.ts";
@@ -79,7 +80,9 @@ const callList = async (
       ),
     );
   const budget = listBudget(context.settings.answerTokens);
-  const bounds = { from, budget, now: context.now, shape: rows.shape };
+  const toWords = wordsFor(tool.operation);
+  const shape = (row: Record<string, unknown>) => toWords(rows.shape(row));
+  const bounds = { from, budget, now: context.now, shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;
   const isEmpty = from === null && position === null && read.items.length === 0;
