@@ -11,9 +11,9 @@ import { capabilitiesOf, findCaller, type RequestAuth, SCOPES } from "./caller.t
 import type { Lists, ServerInfo } from "./server-info.ts";
 import { createIsUsable } from "./tools/tool-list.ts";
 
-/** Finds what is known of the rights of callers. */
+/** Finds the known rights of callers. */
 export type RightsSource = {
-  /** Returns what is known of the rights of the caller of a request; undefined if nothing is. */
+  /** Returns the known rights of the caller of a request; undefined if nothing is known. */
   find(auth: RequestAuth): Promise<HeldRights | undefined>;
   /** Calls back when the rights of the caller have changed. Call the result to stop. */
   onChange(auth: RequestAuth, listener: (rights: HeldRights) => void): () => void;
@@ -44,6 +44,17 @@ const findRights = async (
   } catch (error) {
     log.info("mcp.rights_unknown", toErrorFields(error));
     return undefined;
+  }
+};
+
+/** Tells the host that its lists have changed. */
+const notify = async (server: Server, log: Log): Promise<void> => {
+  try {
+    await server.sendToolListChanged();
+    await server.sendResourceListChanged();
+    await server.sendPromptListChanged();
+  } catch (error) {
+    log.debug("mcp.not_notified", toErrorFields(error));
   }
 };
 
@@ -84,16 +95,6 @@ export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAut
     prompts: [...(await listsOf(context)).prompts],
   }));
 
-  const notify = async (): Promise<void> => {
-    try {
-      await server.sendToolListChanged();
-      await server.sendResourceListChanged();
-      await server.sendPromptListChanged();
-    } catch (error) {
-      log.debug("mcp.not_notified", toErrorFields(error));
-    }
-  };
-
   return ({ http }) => {
     const { listsFor } = infoOf(http?.authInfo);
     const scopes = scopesOf(http?.authInfo);
@@ -102,7 +103,7 @@ export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAut
       const names = toNames(listsFor({}, createIsUsable({ scopes, rights: held })).tools);
       if (answering > 0 || names === (listed ?? all)) return;
       listed = names;
-      void notify();
+      void notify(server, log);
     });
     const onClose = server.onclose;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no other

@@ -17,7 +17,7 @@ import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
 import { listViews, withConfirmView, withViews } from "./resources/view-resources.ts";
 
-/** What a caller is offered. Hosts with views get the views too. */
+/** The lists for one caller. Hosts with views get the views too. */
 export type Lists = {
   tools: readonly ListedTool[];
   resources: readonly Resource[];
