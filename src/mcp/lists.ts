@@ -11,9 +11,9 @@ import { capabilitiesOf, findCaller, type RequestAuth, SCOPES } from "./caller.t
 import type { Lists, ServerInfo } from "./server-info.ts";
 import { createIsUsable } from "./tools/tool-list.ts";
 
-/** Finds the known rights of callers. */
+/** Finds what is known of the rights of callers. */
 export type RightsSource = {
-  /** Returns the known rights of the caller of a request; undefined if nothing is known. */
+  /** Returns what is known of the rights of the caller of a request; undefined if nothing is. */
   find(auth: RequestAuth): Promise<HeldRights | undefined>;
   /** Calls back when the rights of the caller have changed. Call the result to stop. */
   onChange(auth: RequestAuth, listener: (rights: HeldRights) => void): () => void;
@@ -47,8 +47,7 @@ const findRights = async (
   }
 };
 
-/** Tells the host that its lists have changed. */
-const notify = async (server: Server, log: Log): Promise<void> => {
+const notifyHost = async (server: Server, log: Log): Promise<void> => {
   try {
     await server.sendToolListChanged();
     await server.sendResourceListChanged();
@@ -103,7 +102,7 @@ export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAut
       const names = toNames(listsFor({}, createIsUsable({ scopes, rights: held })).tools);
       if (answering > 0 || names === (listed ?? all)) return;
       listed = names;
-      void notify(server, log);
+      void notifyHost(server, log);
     });
     const onClose = server.onclose;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no other
