@@ -1,3 +1,4 @@
+import about from "../../package.json" with { type: "json" };
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
@@ -5,6 +6,7 @@ import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
 import { offeredToolsets, listChecker, toolList } from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
+import { ICONS } from "./icons.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
 import { listViews, withViews } from "./resources/view-resources.ts";
@@ -14,7 +16,14 @@ type ListsWithViews = { tools: readonly ListedTool[]; resources: readonly Resour
 
 /** Name, capabilities and lists of a server. They follow from the settings for a caller. */
 export type ServerInfo = {
-  info: { name: string; title: string; version: string };
+  info: {
+    name: string;
+    title: string;
+    version: string;
+    description: string;
+    websiteUrl: string;
+    icons: { src: string; mimeType: string; sizes: string[] }[];
+  };
   capabilities: Record<"tools" | "prompts" | "completions", Record<string, never>> & {
     resources: { subscribe?: true };
   };
@@ -44,7 +53,14 @@ export const createServerInfo = ({
     resources: [...plain.resources, ...listViews(plain.tools)],
   };
   return {
-    info: { name: "receivables-mcp", title: "Receivables", version },
+    info: {
+      name: about.name,
+      title: "Receivables",
+      version,
+      description: about.description,
+      websiteUrl: about.homepage,
+      icons: ICONS,
+    },
     capabilities: {
       tools: {},
       // Only export runs change by themselves.
