@@ -1,8 +1,10 @@
+import { ASK_SECTIONS } from "./support/requirements/asks.ts";
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { FILE_SECTIONS } from "./support/requirements/files.ts";
 import { HOST_SECTIONS } from "./support/requirements/hosts.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
+import { LIST_SECTIONS } from "./support/requirements/lists.ts";
 import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { RESULT_SECTIONS } from "./support/requirements/results.ts";
@@ -22,6 +24,8 @@ export const requirements: readonly Requirement[] = [
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
+  ...ASK_SECTIONS,
+  ...LIST_SECTIONS,
   ...RESULT_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),

@@ -37,8 +37,13 @@ const { disputes, dispute_notes, dispute_attachments, assignees } = contract;
 const TriageBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
-  limit: z.int("must be a whole number, such as 15").min(1).max(100).default(15),
-  orderBy: z.enum(["priority", "amount", "age"]).default("priority"),
+  limit: z
+    .int("must be a whole number, such as 15")
+    .min(1)
+    .max(100)
+    .default(15)
+    .describe("items; default 15"),
+  orderBy: z.enum(["priority", "amount", "age"]).default("priority").describe("default priority"),
 });
 type Triage = z.output<typeof TriageBody>;
 

@@ -32,7 +32,12 @@ const MatchBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
   tolerance: Amount.min(0).default(0).meta({ description: "largest difference" }),
-  limit: z.int("must be a whole number, such as 20").min(1).max(200).default(20),
+  limit: z
+    .int("must be a whole number, such as 20")
+    .min(1)
+    .max(200)
+    .default(20)
+    .describe("items; default 20"),
 });
 type MatchArguments = z.output<typeof MatchBody>;
 

@@ -54,11 +54,13 @@ export const DisputeSummaryBody = z.strictObject({
     .meta({
       description: `up to 3 of ${DISPUTE_GROUPINGS.filter((name) => !name.includes(":")).join(", ")}, created:UNIT, closed:UNIT (${UNITS.join(", ")})`,
     }),
-  ageBuckets: AgeBuckets.default([30, 60, 90]),
+  ageBuckets: AgeBuckets.default([30, 60, 90]).describe(
+    "last day of each group of days; default 30, 60, 90",
+  ),
   orderBy: z
     .string()
     .optional()
-    .meta({ description: `a grouping, ${DISPUTE_FIGURES.join(", ")}` }),
+    .meta({ description: `a grouping, ${DISPUTE_FIGURES.join(", ")} (default amount)` }),
   order: Order.optional(),
   limit: ItemLimit,
   offset: ItemOffset,

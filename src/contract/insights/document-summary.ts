@@ -38,11 +38,11 @@ const STATUSES = ["open", "closed", "all"] as const;
 const TYPES = ["invoice", "credit_note", "other"] as const;
 
 export const documentFilters = {
-  accountNumber: oneOrMore(RecordNumber).optional(),
-  status: wordInAnyCase(STATUSES).default("open"),
-  type: wordInAnyCase(TYPES).optional(),
+  accountNumber: oneOrMore(RecordNumber).optional().describe("any of"),
+  status: wordInAnyCase(STATUSES).default("open").describe("default open"),
+  type: wordInAnyCase(TYPES).optional().describe("absent: all"),
   dueFrom: Day.optional(),
-  dueTo: Day.optional(),
+  dueTo: Day.optional().describe("inclusive"),
   asOf: Day.optional().meta({ description: "the day to which days past due count; default today" }),
 };
 
@@ -55,7 +55,9 @@ export const DocumentSummaryBody = z.strictObject({
     .meta({
       description: `up to 3 of ${DOCUMENT_GROUPINGS.filter((name) => !name.includes(":")).join(", ")}, due:UNIT, invoice:UNIT (${UNITS.join(", ")})`,
     }),
-  ageBuckets: AgeBuckets.default([0, 30, 60, 90]).meta({ description: "days past due" }),
+  ageBuckets: AgeBuckets.default([0, 30, 60, 90]).meta({
+    description: "last day past due of each group; default 0, 30, 60, 90",
+  }),
   orderBy: z
     .string()
     .optional()

@@ -1,12 +1,12 @@
 import { z } from "zod";
 import type { Fault } from "../errors.ts";
 import type { Checked } from "../faults.ts";
-import { CATALOGUE, findField, isSource, type Source, SOURCES } from "../payments/catalogue.ts";
+import { CATALOGUE, findField, isSource, type Source } from "../payments/catalogue.ts";
 import type { Field } from "../payments/field.ts";
 import { type Filter, parseFilter } from "../payments/filter.ts";
 import { describeUnknownField } from "../payments/hints.ts";
 import type { FieldType } from "../payments/operators.ts";
-import { Filters } from "../payments/query.ts";
+import { Filters, PaymentSourceName } from "../payments/query.ts";
 import {
   chooseOrder,
   describeKnown,
@@ -59,7 +59,7 @@ const MEASURES_EXAMPLE = '[{"op": "sum", "field": "paymentAmount"}]';
 const MeasureBody = z.strictObject(
   {
     op: wordAmong(MEASURE_OPS).meta({ description: MEASURE_OPS.join(", ") }),
-    field: z.string().optional(),
+    field: z.string().optional().describe("absent for count"),
   },
   {
     error: ({ code }) =>
@@ -70,7 +70,7 @@ const MeasureBody = z.strictObject(
 );
 
 export const PaymentSummaryBody = z.strictObject({
-  source: z.enum(SOURCES),
+  source: PaymentSourceName,
   filters: Filters.optional(),
   groupBy: z
     .array(z.string(), 'must be a list of fields, such as ["payerName", "paymentDate:month"]')
@@ -95,7 +95,7 @@ export const PaymentSummaryBody = z.strictObject({
     .max(MAX_TOP_ROWS)
     .default(0)
     .meta({ description: "also rows with the largest values" }),
-  topOrder: z.enum(["largest", "smallest"]).default("largest"),
+  topOrder: z.enum(["largest", "smallest"]).default("largest").describe("default largest"),
 });
 
 /** A field by which rows are grouped, or the span of time that contains its date. */

@@ -1,6 +1,7 @@
 import pMap from "p-map";
 import { z } from "zod";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -147,9 +148,10 @@ const toNewValues = (before: Fields, output: unknown): Pick<Outcome, "values" | 
 const applyOne = async (
   call: Working,
   { args, etag, disputeCode, before }: Checked,
+  confirmedBy: ConfirmationWay,
 ): Promise<Outcome> => {
   const { disputeId } = args;
-  const options = { ...optionsOf(call), ifMatch: etag ?? undefined };
+  const options = { ...optionsOf(call), confirmedBy, ifMatch: etag ?? undefined };
   try {
     const { output, etag: version } = await call.broker.call(update, args, options);
     const result = { disputeId, disputeCode, outcome: "applied" };
@@ -164,11 +166,15 @@ const applyOne = async (
   }
 };
 
-const applyAll = async (call: Working, checked: readonly Checked[]): Promise<Outcome[]> => {
+const applyAll = async (
+  call: Working,
+  checked: readonly Checked[],
+  confirmedBy: ConfirmationWay,
+): Promise<Outcome[]> => {
   const outcomes: Outcome[] = [];
   for (const [at, change] of checked.entries()) {
     // In the order of the table, one after the other.
-    outcomes.push(await applyOne(call, change));
+    outcomes.push(await applyOne(call, change, confirmedBy));
     await call.progress(`${at + 1} of ${checked.length} changes are done.`);
   }
   return outcomes;
@@ -223,7 +229,8 @@ export const createApply =
       return { summary: toTable(checked), etag: null, absent: false, bound, print };
     });
     if ("ask" in consented) return consented.ask;
-    const outcomes = await applyAll(call, withBoundChanges(checked, consented.bound));
+    const { bound, confirmedBy } = consented;
+    const outcomes = await applyAll(call, withBoundChanges(checked, bound), confirmedBy);
     const brief = { shorten: () => toReport(outcomes, "changed") };
     const limits = { answerTokens, etag: null, brief };
     return present(recordAnswer(toReport(outcomes, "values"), limits));

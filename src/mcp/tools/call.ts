@@ -15,6 +15,7 @@ import { type Purpose, toPurpose } from "./binding.ts";
 import { withBound } from "./bound.ts";
 import { type Given, readArguments } from "./arguments.ts";
 import { type Consented, createConfirm } from "./confirm.ts";
+import type { Leave } from "./leave.ts";
 import { createCursors } from "./cursor.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload } from "./file-upload.ts";
@@ -41,7 +42,7 @@ const createParts = (context: ToolContext) => {
   return {
     context,
     cursors: createCursors(key, now),
-    confirm: createConfirm({ key, replayGuard, now, setting: settings.confirm }),
+    confirm: createConfirm({ key, replayGuard, now, settings, approvals: context.approvals }),
     handOver: secretPages && createHandOver({ key, pages: secretPages, caller, now, wait }),
   };
 };
@@ -125,7 +126,7 @@ const callOne = async (
   { context, handOver }: Parts,
   call: Working,
   given: Given,
-  ifAbsent: boolean,
+  { absent, confirmedBy }: Pick<Leave, "absent" | "confirmedBy">,
 ): Promise<CallToolResult | InputRequiredResult> => {
   const { tool, signal, broker } = call;
   const { operation, name } = tool;
@@ -135,7 +136,8 @@ const callOne = async (
       tool: name,
       signal,
       ifMatch: given.ifMatch,
-      ...(ifAbsent ? { ifAbsent } : {}),
+      ...(absent ? { ifAbsent: true } : {}),
+      ...(operation.effect === "read" ? {} : { confirmedBy }),
       idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
     });
   const { output, reply } =
@@ -170,8 +172,14 @@ const askPerson =
       asking,
       open: call.tool.operation.upsert,
       purpose: toClientPurpose(context, call, given),
-      host: call.host,
+      ways: call,
       token: given.confirmationToken,
+      call: {
+        tool: call.tool.name,
+        args: call.args,
+        caller: context.caller,
+        client: call.client,
+      },
     });
 
 /** Asks the person to confirm, if the call has effects that need it. */
@@ -179,7 +187,9 @@ const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<C
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
   const { now } = parts.context;
-  if (!asksAbout(tool, args)) return { etag: null, absent: false, bound: {} };
+  if (!asksAbout(tool, args)) {
+    return { etag: null, absent: false, bound: {}, confirmedBy: "none" };
+  }
   return askPerson(parts)(call, given, () =>
     askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
   );
@@ -249,10 +259,9 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     const consented = await confirmCall(parts, call, given);
     if ("ask" in consented) return consented.ask;
     // The version that the question was about counts, not one that the model has sent.
-    const { etag, absent, bound } = consented;
-    const args = withBound(given.args, bound);
-    const ifMatch = etag ?? given.ifMatch;
-    return callOne(parts, call, { ...given, args, ifMatch }, absent);
+    const args = withBound(given.args, consented.bound);
+    const ifMatch = consented.etag ?? given.ifMatch;
+    return callOne(parts, call, { ...given, args, ifMatch }, consented);
   };
   return async (call: Working<Tool>): Promise<CallToolResult | InputRequiredResult> => {
     const { tool } = call;
