@@ -28,6 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   tools: ["src/contract", "src/insights"],
   prompts: ["src/contract"],
   "src/mcp": [
+    "package.json",
     "src/client",
     "src/broker",
     "src/contract",
@@ -194,13 +195,14 @@ const MCP_LAYERS: Record<string, readonly string[]> = {
   "server.ts": ["handlers.ts", "lists.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
   "lists.ts": ["server-info.ts", ...FEATURES, "caller.ts"],
   "handlers.ts": [...FEATURES, "results", "caller.ts"],
-  "server-info.ts": [...FEATURES, "results", "caller.ts"],
+  "server-info.ts": [...FEATURES, "results", "caller.ts", "icons.ts"],
   tools: ["files", "results", "caller.ts"],
   resources: ["results", "caller.ts"],
   prompts: ["results", "caller.ts"],
   files: ["results"],
   results: ["caller.ts"],
   "caller.ts": [],
+  "icons.ts": [],
   "messages.ts": ["message-ids.ts"],
   "message-ids.ts": [],
 };
