@@ -31,7 +31,8 @@ const redirectToPage = ({ issuer }: ApprovalContext, exchange: Exchange, { id }:
 /** A question that the signed-in person may answer. */
 type Shown = { approval: Approval; person: Person; visit: Visit };
 
-const formPurpose = ({ approval, visit }: Shown): string => `approve ${approval.id} ${visit.userId}`;
+const formPurpose = ({ approval, visit }: Shown): string =>
+  `approve ${approval.id} ${visit.userId}`;
 
 const show = async (context: ApprovalContext, exchange: Exchange, shown: Shown): Promise<void> => {
   const { approval, person } = shown;
