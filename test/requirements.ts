@@ -7,6 +7,7 @@ import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
 import { LIST_SECTIONS } from "./support/requirements/lists.ts";
 import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
+import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
 
 export { NOT_TESTED };
@@ -25,6 +26,7 @@ export const requirements: readonly Requirement[] = [
   ...HOST_SECTIONS,
   ...ASK_SECTIONS,
   ...LIST_SECTIONS,
+  ...RESULT_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

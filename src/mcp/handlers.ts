@@ -9,6 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { buildGuide } from "../../tools/guide.ts";
 import { isOperationTool, type Tool } from "../../tools/tool.ts";
+import type { Broker } from "../broker/port.ts";
 import { CONFIRM_TOOL } from "../views/views.ts";
 import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
 import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/get-prompt.ts";
@@ -24,7 +25,12 @@ import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, opensOf, progressOf, waysOf } from "./tools/host.ts";
-import { offeredToolsets, listChecker, describeUnlisted } from "./tools/tool-list.ts";
+import {
+  createIsUsable,
+  describeUnlisted,
+  listChecker,
+  offeredToolsets,
+} from "./tools/tool-list.ts";
 import { createRunCall, type RunCall } from "./tools/run-call.ts";
 import { mayAsk, scopeOfTool } from "./tools/kinds.ts";
 import { type ApprovedCall, createTicketCalls } from "./tools/ticket-calls.ts";
@@ -45,6 +51,8 @@ export type Handlers = {
   /** Reads the attachments of a prompt for one request. */
   promptSources(signal: AbortSignal): PromptSources;
   complete: ReturnType<typeof createComplete>;
+  /** What is known of the rights of the caller's credentials, and how to learn them. */
+  broker: Pick<Broker, "rights" | "learnRights">;
 };
 
 /** Calls `use` with the handlers of the request's caller. */
@@ -128,7 +136,7 @@ const createCallHandler = (
   const { answerTokens } = settings;
   const discover = createDiscovery({
     tools,
-    canUse: (tool) => active.has(tool),
+    isListed: (tool) => active.has(tool),
     run,
     answerTokens,
   });
@@ -148,8 +156,9 @@ const createCallHandler = (
       );
       return answer({ args, client, signal });
     }
+    const isUsable = createIsUsable({ scopes: caller.scopes, rights: toolContext.broker.rights });
     return settings.discovery === true && isDiscoveryTool(name)
-      ? discover({ name, args, signal }, call)
+      ? discover({ name, args, signal, isUsable }, call)
       : call(await findTool(tools, name), args);
   };
 };
@@ -173,5 +182,6 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     }),
     promptSources: createPromptSources(toolContext, tools, callTool),
     complete: createComplete(toolContext, activePrompts(offered)),
+    broker: toolContext.broker,
   };
 };

@@ -16,6 +16,7 @@ import {
   readProblem,
   readText,
   YES,
+  withoutAbout,
 } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 import { CLIENTS, TRANSPORTS } from "./transports.ts";
@@ -73,9 +74,9 @@ describe.each(TRANSPORTS)("discovery over %s", (_transport, serve) => {
     const told = await driver.call("describe_tool", { name: "departments_delete" });
     const whole = toolList(ALL).find(({ name }) => name === "departments_delete");
     const { outputSchema: _output, _meta: _hints, ...described } = whole ?? {};
-    expect(told.structuredContent).toEqual(described);
+    expect(withoutAbout(told)).toEqual(described);
     const gone = await driver.call("call_tool", DELETION);
-    expect(gone.structuredContent).toEqual({ deleted: true, ...ARGS });
+    expect(withoutAbout(gone)).toEqual({ deleted: true, ...ARGS });
     expect(listChanges(broker)[0]?.options.tool).toBe("departments_delete");
     await driver.close();
     await served.close();
@@ -107,7 +108,7 @@ describe.each(HOSTS)("call_tool (%s)", (_name, open) => {
     const { confirmationToken } = readConfirmation(first);
     const again = { ...DELETION, arguments: { ...ARGS, confirmationToken } };
     const second = await host.call("call_tool", again);
-    expect(second.structuredContent).toEqual({ deleted: true, ...ARGS });
+    expect(withoutAbout(second)).toEqual({ deleted: true, ...ARGS });
     expect(readProblem(await host.call("call_tool", again)).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toHaveLength(1);
     await host.close();
@@ -135,7 +136,7 @@ describe("call_tool", () => {
     const replies = { ...DEPARTMENT, "departments.list": () => [] };
     const { host } = await connectScripted(replies, DISCOVERY);
     const text = { name: "departments_get", arguments: '{"departmentCode": "A"}' };
-    expect((await host.call("call_tool", text)).structuredContent).toEqual({ departmentId: "d" });
+    expect(withoutAbout(await host.call("call_tool", text))).toEqual({ departmentId: "d" });
     const list = await host.call("call_tool", { name: "departments_list" });
     expect(list.structuredContent).toMatchObject({ count: 0 });
     await host.close();

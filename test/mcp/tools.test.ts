@@ -212,11 +212,12 @@ describe("schemas that every host accepts", () => {
       all.filter(({ inputSchema }) => name in inputSchema.properties).map((tool) => tool.name);
     const named = (pattern: RegExp) =>
       all.map(({ name }) => name).filter((name) => pattern.test(name));
-    expect(having("cursor")).toEqual(
-      named(/_(list|query|status|data)(_|$)|attachments_(get|download)$/).filter(
+    expect(having("cursor")).toEqual([
+      ...insights,
+      ...named(/_(list|query|status|data)(_|$)|attachments_(get|download)$/).filter(
         (name) => name !== "dispute_attachments_get",
       ),
-    );
+    ]);
     expect(having("idempotencyKey")).toEqual(named(/_(create|upload)$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(
@@ -228,6 +229,7 @@ describe("schemas that every host accepts", () => {
 
   it("have count, total, truncated and nextCursor before the items of lists", () => {
     expect(Object.keys(listed("disputes_list").outputSchema.properties)).toEqual([
+      "about",
       "count",
       "total",
       "truncated",
@@ -235,6 +237,7 @@ describe("schemas that every host accepts", () => {
       "items",
     ]);
     expect(Object.keys(listed("audit_logs_list").outputSchema.properties)).toEqual([
+      "about",
       "truncated",
       "pagination",
       "data",

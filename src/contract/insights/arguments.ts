@@ -85,6 +85,16 @@ export const ItemLimit = z
   .default(20)
   .describe("items; default 20");
 
+const MAX_OFFSET = 10_000;
+
+/** The number of items that earlier answers had. A platform of an earlier version refuses it. */
+export const ItemOffset = z
+  .int()
+  .min(0)
+  .max(MAX_OFFSET)
+  .default(0)
+  .meta({ description: "items of earlier answers to leave out" });
+
 export const MAX_GROUPINGS = 3;
 
 const MAX_BUCKETS = 20;
@@ -108,4 +118,5 @@ export type Summary<Filters, Grouping, Figure> = {
   orderBy: Grouping | Figure | undefined;
   order: "asc" | "desc" | undefined;
   limit: number;
+  offset: number;
 };

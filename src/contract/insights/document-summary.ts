@@ -6,6 +6,7 @@ import {
   chooseOrder,
   Day,
   ItemLimit,
+  ItemOffset,
   MAX_GROUPINGS,
   oneOrMore,
   Order,
@@ -63,11 +64,12 @@ export const DocumentSummaryBody = z.strictObject({
     .meta({ description: `a grouping, ${DOCUMENT_FIGURES.join(", ")}` }),
   order: Order.optional(),
   limit: ItemLimit,
+  offset: ItemOffset,
 });
 
 export type DocumentFilters = Omit<
   z.output<typeof DocumentSummaryBody>,
-  "groupBy" | "ageBuckets" | "orderBy" | "order" | "limit"
+  "groupBy" | "ageBuckets" | "orderBy" | "order" | "limit" | "offset"
 >;
 
 export type DocumentSummary = Summary<DocumentFilters, DocumentGrouping, DocumentFigure>;
@@ -76,11 +78,11 @@ export type DocumentSummary = Summary<DocumentFilters, DocumentGrouping, Documen
 export const parseDocumentSummary = (sent: unknown): Checked<DocumentSummary> => {
   const { value, faults } = parseArguments(DocumentSummaryBody, sent);
   if (value === undefined) return { faults };
-  const { groupBy: names, ageBuckets, orderBy, order, limit, ...filters } = value;
+  const { groupBy: names, ageBuckets, orderBy, order, limit, offset, ...filters } = value;
   const groupBy = [...new Set(names)] as DocumentGrouping[];
   const by = chooseOrder([...groupBy, ...DOCUMENT_FIGURES], orderBy);
   if (by.faults !== undefined) return by;
-  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit } };
+  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit, offset } };
 };
 
 export const DocumentSummaryItem = z.object({

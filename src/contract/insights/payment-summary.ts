@@ -11,6 +11,7 @@ import {
   chooseOrder,
   describeKnown,
   ItemLimit,
+  ItemOffset,
   MAX_GROUPINGS,
   Order,
   parseArguments,
@@ -87,6 +88,7 @@ export const PaymentSummaryBody = z.strictObject({
     .meta({ description: "a grouping, payments, rows, or a measure such as sum(paymentAmount)" }),
   order: Order.optional(),
   limit: ItemLimit,
+  offset: ItemOffset,
   topRows: z
     .int("must be a whole number, such as 5")
     .min(0)
@@ -112,6 +114,7 @@ export type PaymentSummary = {
   orderBy: string | undefined;
   order: "asc" | "desc" | undefined;
   limit: number;
+  offset: number;
   topRows: number;
   topOrder: "largest" | "smallest";
 };
@@ -250,7 +253,7 @@ const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boo
 export const parsePaymentSummary = (body: unknown): Checked<PaymentSummary> => {
   const { value, faults } = parseArguments(PaymentSummaryBody, body);
   if (value === undefined) return { faults };
-  const { source, filters = {}, orderBy: word, order, limit, topRows, topOrder } = value;
+  const { source, filters = {}, orderBy: word, order, limit, offset, topRows, topOrder } = value;
   if (!isSource(source)) return { faults: [] };
   const resolved = resolveNames(source, value);
   const { filter, faults: inFilter } = parseFilter(source, filters);
@@ -261,7 +264,7 @@ export const parsePaymentSummary = (body: unknown): Checked<PaymentSummary> => {
   const orderBy = chooseOrder([...names, "payments", "rows", ...measured], word);
   const all = [...resolved.faults, ...inFilter, ...(orderBy.faults ?? [])];
   if (all.length > 0) return { faults: all };
-  const rest = { order, limit, topRows, topOrder, orderBy: orderBy.value };
+  const rest = { order, limit, offset, topRows, topOrder, orderBy: orderBy.value };
   return { value: { source, filters, filter, groupBy, measures, ...rest } };
 };
 

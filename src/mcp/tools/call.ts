@@ -148,7 +148,7 @@ const callOne = async (
     brief: operation.brief,
   });
   const stored = storedSecretIn(operation, output);
-  const notes = [...remarks, ...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+  const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
   if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
   const answer = { ...fitted, notes };
   if (stored !== undefined && handOver !== undefined) {

@@ -1,3 +1,4 @@
+import { ABOUT } from "./about-schema.ts";
 import type { Hints, ListedTool } from "./every-tool.ts";
 import { searchMetaOf } from "../../../tools/search-hints.ts";
 import type { JsonSchema, ObjectSchema } from "./schemas.ts";
@@ -37,7 +38,7 @@ const toInput = (properties: Record<string, JsonSchema>, required: string[]): Ob
 
 const toOutput = (properties: Record<string, JsonSchema>): ObjectSchema => ({
   type: "object",
-  properties,
+  properties: { about: ABOUT, ...properties },
 });
 
 const FOUND: JsonSchema = {

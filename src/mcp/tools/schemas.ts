@@ -216,7 +216,7 @@ const insightArgument: Change = (source, name) => {
 
 const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   const { properties = {}, required } = toRawSchema(insight.input, "insight");
-  return toRoot(mapProperties(properties, insightArgument), required);
+  return toRoot({ ...mapProperties(properties, insightArgument), ...ownText("cursor") }, required);
 };
 
 // Beyond that many parameters, null as a further type of each exceeds the budget of a tool: its description says that
