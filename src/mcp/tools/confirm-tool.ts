@@ -1,4 +1,5 @@
 import { CONFIRM_TOOL, CONFIRM_URI, toViewMeta } from "../../views/views.ts";
+import { ABOUT } from "./about-schema.ts";
 import type { ListedTool } from "./every-tool.ts";
 import type { JsonSchema } from "./schemas.ts";
 
@@ -20,7 +21,7 @@ const confirmTool: ListedTool = {
     required: ["ticket"],
     additionalProperties: false,
   },
-  outputSchema: { type: "object", properties: { declined: { type: "boolean" } } },
+  outputSchema: { type: "object", properties: { about: ABOUT, declined: { type: "boolean" } } },
   annotations: {
     readOnlyHint: false,
     destructiveHint: true,
