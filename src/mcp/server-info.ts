@@ -4,7 +4,7 @@ import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
-import { confirmTool } from "./tools/confirm-tool.ts";
+import { withConfirmView } from "./tools/confirm-tool.ts";
 import {
   isAskingTool,
   type IsUsable,
@@ -17,7 +17,7 @@ import type { Settings } from "./caller.ts";
 import { ICONS } from "./icons.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
-import { listViews, withConfirmView, withViews } from "./resources/view-resources.ts";
+import { listViews, withViews } from "./resources/view-resources.ts";
 
 /** The lists for one caller. Hosts with views get the views too. */
 export type Lists = {
@@ -50,7 +50,7 @@ export type ServerInfo = {
 
 /** Adds the views to lists, and the tool by which the confirmation view answers. */
 const addViews = (lists: Lists): Lists => {
-  const tools = withConfirmView(withViews(lists.tools), isAskingTool, confirmTool);
+  const tools = withConfirmView(withViews(lists.tools), isAskingTool);
   return { ...lists, tools, resources: [...lists.resources, ...listViews(tools)] };
 };
 
