@@ -21,6 +21,7 @@ import {
   Toolsets,
   Url,
   wholeNumber,
+  ZoneName,
 } from "./setting-kinds.ts";
 
 /** Authentication methods of the MCP endpoint over HTTP. */
@@ -111,6 +112,11 @@ export const Environment = z.object({
     z.enum(["token", "refuse"], refuse("must be token or refuse")),
     "token",
     "how a tool confirms a change when the host cannot ask the user: `token` returns a token for a second call, `refuse` refuses the call",
+  ),
+  RECEIVABLES_TIME_ZONE: optional(
+    ZoneName,
+    "time zone whose days insights count, such as Europe/Berlin, where the platform does not tell the tenant's",
+    "UTC",
   ),
   RECEIVABLES_ANSWER_TOKENS: wholeNumber(
     6_000,

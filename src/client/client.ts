@@ -1,5 +1,5 @@
 import { createFieldProblem, Problem } from "../contract/errors.ts";
-import { operations, PASSWORD_PAGE } from "../contract/index.ts";
+import { operations, PASSWORD_PAGE, TENANT_TIME_ZONE } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
@@ -212,8 +212,10 @@ const readExtensions = async (
       (name) => announcedBy[service]?.extensions.includes(name) ?? false,
     ),
   );
-  const pages = gateway?.extensions.includes(PASSWORD_PAGE.name) ? [PASSWORD_PAGE.name] : [];
-  return new Set([...names, ...pages]);
+  const others = [PASSWORD_PAGE.name, TENANT_TIME_ZONE].filter(
+    (name) => gateway?.extensions.includes(name) ?? false,
+  );
+  return new Set([...names, ...others]);
 };
 
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */

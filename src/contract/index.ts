@@ -66,13 +66,17 @@ export const operations = listOperations(contract);
 /** The page on which people change their passwords, and the name under which a platform announces it. */
 export const PASSWORD_PAGE = { name: "pages.password", path: "/account/password" } as const;
 
-/** Names of the additions to the interface documents: operations, groups of query parameters, and a page. */
+/** The name under which a platform announces that the caller's profile tells the time zone of each tenant. */
+export const TENANT_TIME_ZONE = "tenants.time_zone";
+
+/** Names of the additions to the interface documents: operations, groups of parameters and fields, and a page. */
 export const extensions: readonly string[] = [
   ...operations.flatMap(({ id, extension, additions }) => [
     ...(extension ? [id] : []),
     ...(additions === null ? [] : [`${id}.${additions.name}`]),
   ]),
   PASSWORD_PAGE.name,
+  TENANT_TIME_ZONE,
 ];
 
 export const platformOperations = listOperations(platformContract);

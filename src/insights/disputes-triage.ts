@@ -4,7 +4,7 @@ import { contract } from "../contract/index.ts";
 import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
 import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { cutText, omitNulls, toDay } from "./brief.ts";
+import { cutText, omitNulls } from "./brief.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { selectFirstItems } from "./groups.ts";
@@ -125,11 +125,14 @@ const countFlags = (judged: readonly Judged[], { documentOf }: Evidence): FlagCo
   return counts;
 };
 
-const toLastNote = (notes: readonly DisputeNote[]): Fields | undefined => {
+const toLastNote = (
+  notes: readonly DisputeNote[],
+  { calendar }: InsightContext,
+): Fields | undefined => {
   const [newest] = notes.toSorted((a, b) => (a.createDate < b.createDate ? 1 : -1));
   if (newest === undefined) return undefined;
   const { createDate, content } = newest;
-  return { date: toDay(createDate), text: cutText(content, NOTE_CHARACTERS) };
+  return { date: calendar.toDay(createDate), text: cutText(content, NOTE_CHARACTERS) };
 };
 
 type Details = { lastNote?: Fields | "unknown" | undefined; attachments: number | "unknown" };
@@ -150,7 +153,7 @@ const readDetails = async (
   ]);
   for (const { refused } of [notes, files]) if (refused !== undefined) reasons.add(refused.reason);
   return {
-    lastNote: notes.refused === undefined ? toLastNote(notes.value) : "unknown",
+    lastNote: notes.refused === undefined ? toLastNote(notes.value, context) : "unknown",
     attachments: files.refused === undefined ? files.value.length : "unknown",
   };
 };

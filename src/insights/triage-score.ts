@@ -1,11 +1,13 @@
-import { countElapsedDays } from "../contract/insights/calendar.ts";
 import type { DocumentState } from "./document-reader.ts";
 import type { Moment, Standing } from "./standing.ts";
 
 /** The parts of a dispute that its score and its item need; many are held at a time. */
 export type Candidate = ReturnType<typeof toCandidate>;
 
-export const toCandidate = ({ dispute, createdAt, ageDays }: Standing, { at }: Moment) => ({
+export const toCandidate = (
+  { dispute, createdAt, ageDays }: Standing,
+  { at, calendar }: Moment,
+) => ({
   disputeId: dispute.disputeId,
   disputeCode: dispute.disputeCode,
   accountNumber: dispute.accountNumber,
@@ -18,7 +20,7 @@ export const toCandidate = ({ dispute, createdAt, ageDays }: Standing, { at }: M
   assigneeName: dispute.assigneeName,
   createdAt,
   ageDays,
-  daysSinceUpdate: countElapsedDays(Date.parse(dispute.updateDate), at),
+  daysSinceUpdate: calendar.countElapsedDays(Date.parse(dispute.updateDate), at),
 });
 
 type Claim = Pick<Candidate, "accountNumber" | "documentNumber" | "currencyCode" | "amount">;

@@ -41,6 +41,8 @@ export type Settings = {
   lacksExportKey?: boolean;
   /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
   confirm: "token" | "refuse";
+  /** The IANA name of the zone whose days count where the platform does not tell the tenant's; absent: UTC. */
+  timeZone?: string | undefined;
   /** Budget of one answer, in tokens of the common tokenizers. */
   answerTokens: number;
   /** Tool calls per minute of one caller; 0 means no limit. */

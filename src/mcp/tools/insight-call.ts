@@ -12,6 +12,7 @@ import { toFaults } from "../../contract/faults.ts";
 import type { InsightTool } from "../../../tools/tool.ts";
 import { refuseArguments, unwrapArguments } from "./arguments.ts";
 import { inputSchema, type JsonSchema } from "./schemas.ts";
+import { readTenantCalendar } from "./tenant-calendar.ts";
 
 type Values = Record<string, unknown>;
 
@@ -137,19 +138,22 @@ const budgetFor = (answerTokens: number, { tool }: Working<InsightTool>, args: V
 };
 
 export const createInsightCall =
-  ({ now, settings }: ToolContext, readExcerpt: ReadExcerpt) =>
+  ({ broker: shared, now, settings }: ToolContext, readExcerpt: ReadExcerpt) =>
   async (call: Working<InsightTool>): Promise<CallToolResult> => {
     const { tool, signal, progress, broker } = call;
     const args = readInsightArguments(tool, call.args);
+    const days = await readTenantCalendar({ broker: shared, settings, now, signal });
     const context: StartContext = {
       call: callFor(call),
       extensions: await broker.extensions(signal),
       now,
+      calendar: days.calendar,
       signal,
       progress,
       limits: INSIGHT_LIMITS,
       readExcerpt: (file) => readExcerpt(broker, file, { tool: tool.name, signal }),
     };
     const result = await runInsight(tool.insight, context, args);
-    return present(insightAnswer(result, budgetFor(settings.answerTokens, call, args)));
+    const answer = { ...result, notes: [...result.notes, ...days.notes] };
+    return present(insightAnswer(answer, budgetFor(settings.answerTokens, call, args)));
   };
