@@ -1,6 +1,7 @@
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { extensions } from "../../src/contract/index.ts";
+import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
@@ -56,6 +57,7 @@ export const withContext = async ({
     extensions: new Set(isExtended ? extensions : []),
     limits: INSIGHT_LIMITS,
     now: systemClock,
+    calendar: utcCalendar,
     signal,
     call(operation, args) {
       const credential: Record<string, string> =
