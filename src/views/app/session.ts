@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Fields, Host, ToolResult } from "./host.ts";
-import { plainText } from "./format.ts";
+import { plainText, setTenantZone } from "./format.ts";
 
 export type Problem = { code: string; message: string };
 
@@ -34,6 +34,7 @@ const readProblem = (result: ToolResult): Problem => {
 export const readResult = (result: ToolResult): Reply | undefined => {
   const { structuredContent, isError } = result;
   if (isError !== true) {
+    setTenantZone(fieldsOf(structuredContent?.["filter"])["timeZone"]);
     return structuredContent && { kind: "answer", answer: structuredContent };
   }
   const { confirmationToken, summary } = fieldsOf(result._meta?.["receivables/confirmation"]);
