@@ -56,6 +56,7 @@ export const withContext = async ({
   return {
     extensions: new Set(isExtended ? extensions : []),
     limits: INSIGHT_LIMITS,
+    skip: 0,
     now: systemClock,
     calendar: utcCalendar,
     signal,

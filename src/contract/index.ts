@@ -66,10 +66,13 @@ export const operations = listOperations(contract);
 /** The page on which people change their passwords, and the name under which a platform announces it. */
 export const PASSWORD_PAGE = { name: "pages.password", path: "/account/password" } as const;
 
+/** Answers to the MCP server name the rights of its credential in this header. */
+export const HELD_RIGHTS = { name: "held_rights", header: "x-held-rights" } as const;
+
 /** The name under which a platform announces that the caller's profile tells the time zone of each tenant. */
 export const TENANT_TIME_ZONE = "tenants.time_zone";
 
-/** Names of the additions to the interface documents: operations, groups of parameters and fields, and a page. */
+/** Names of the additions to the interface documents: operations, groups of parameters, a page, a header and a field. */
 export const extensions: readonly string[] = [
   ...operations.flatMap(({ id, extension, additions }) => [
     ...(extension ? [id] : []),
@@ -77,6 +80,7 @@ export const extensions: readonly string[] = [
   ]),
   PASSWORD_PAGE.name,
   TENANT_TIME_ZONE,
+  HELD_RIGHTS.name,
 ];
 
 export const platformOperations = listOperations(platformContract);

@@ -137,6 +137,7 @@ export const creditQueue = defineInsight({
   async run(context, { startDate, endDate, limit }) {
     const moment = toMoment(undefined, context);
     const filter = toPeriod(moment, startDate, endDate);
+    const { skip } = context;
     const applications = await readApplications(context, filter);
     const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
     return {
@@ -146,7 +147,7 @@ export const creditQueue = defineInsight({
       truncated: false,
       currencyTotals: [],
       byStatus: countByStatus(applications),
-      items: waiting.slice(0, limit).map((one) => toItem(one, moment)),
+      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, moment)),
       itemsTotal: waiting.length,
       notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };

@@ -34,6 +34,8 @@ export type Caller = {
 
 export type Settings = {
   toolsets: readonly Toolset[];
+  /** The toolsets of which only the tools of daily work are listed. */
+  coreOf?: readonly Toolset[];
   readOnly: boolean;
   /** Whether few tools are listed, which find and call the others. */
   discovery?: boolean;
@@ -43,6 +45,8 @@ export type Settings = {
   confirm: "token" | "refuse";
   /** The IANA name of the zone whose days count where the platform does not tell the tenant's; absent: UTC. */
   timeZone?: string | undefined;
+  /** Whether a person is asked with a form where the host has them; absent: yes. */
+  confirmForms?: boolean;
   /** Budget of one answer, in tokens of the common tokenizers. */
   answerTokens: number;
   /** Tool calls per minute of one caller; 0 means no limit. */

@@ -116,7 +116,7 @@ const asked = fc.record(
   },
   { requiredKeys: ["groupBy"] },
 );
-type Asked = Partial<Record<string, string>> & { groupBy: string[]; olderThanDays?: number };
+type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never;
 
 const isTime = (text: string): boolean => text.length > 10;
 
@@ -127,7 +127,12 @@ const compare = (zone: string, moment: number, bound: string): number => {
   return day < bound ? -1 : Number(day > bound);
 };
 
-const isWithin = (zone: string, moment: number | null, from?: string, to?: string): boolean =>
+const isWithin = (
+  zone: string,
+  moment: number | null,
+  from: string | undefined,
+  to: string | undefined,
+): boolean =>
   (from === undefined || (moment !== null && compare(zone, moment, from) >= 0)) &&
   (to === undefined || (moment !== null && compare(zone, moment, to) <= 0));
 
@@ -171,9 +176,9 @@ const model = (rows: readonly DisputeRow[], zone: string, now: number, query: As
     })
     .filter(
       ({ row, closedAt, age }) =>
-        isWithin(zone, row.created_at, query["createdFrom"], query["createdTo"]) &&
-        isWithin(zone, closedAt, query["closedFrom"], query["closedTo"]) &&
-        isWithin(zone, row.updated_at, undefined, query["updatedBefore"]) &&
+        isWithin(zone, row.created_at, query.createdFrom, query.createdTo) &&
+        isWithin(zone, closedAt, query.closedFrom, query.closedTo) &&
+        isWithin(zone, row.updated_at, undefined, query.updatedBefore) &&
         age > olderThanDays,
     );
   const keyOf = (name: string, one: (typeof standing)[number]) => {
@@ -255,7 +260,7 @@ onEveryStore("days of the tenant's time zone", (at) => {
         expect(toComparable(read.items)).toEqual(expected);
         expect(read.filter).toMatchObject({ timeZone: zone });
       });
-      await fc.assert(property, { numRuns: 12 });
+      await fc.assert(property, { numRuns: 8 });
     });
 
     verifies("WK-07");
@@ -322,8 +327,8 @@ onEveryStore("days of the tenant's time zone", (at) => {
     expect(await groupOf("UTC", { asOf })).toEqual(["current"]);
     expect(await groupOf("Pacific/Apia", { asOf })).toEqual(["1-30"]);
     expect(await groupOf("Pacific/Apia", { asOf, dueTo: "2026-03-01" })).toEqual([]);
-    expect(await groupOf("Pacific/Apia", { asOf, dueFrom: "2026-03-02T10:30:00Z" })).toEqual([]);
-    expect(await groupOf("UTC", { asOf, dueFrom: "2026-03-02T10:30:00Z" })).toEqual(["current"]);
+    expect(await groupOf("Pacific/Apia", { asOf, dueFrom: "2026-03-02T11:15:00Z" })).toEqual([]);
+    expect(await groupOf("UTC", { asOf, dueFrom: "2026-03-02T11:15:00Z" })).toEqual(["current"]);
   });
 
   verifies("WK-07");

@@ -101,15 +101,16 @@ const disputesSummary =
     const days = { calendar: utcCalendar, offsets: IN_UTC };
     const asked = { tenantId: TENANT, asOf: NOW, isPast, ended, ...days };
     const where = await matchDisputes(db, summary.filters, asked);
-    await summarizeDisputes({ db, asked, summary }, where, PAGE);
+    await summarizeDisputes({ db, asked, summary }, where, { limit: PAGE, offset: 0 });
   };
 
 const documentsSummary =
   (body: object): Act =>
   async (db) => {
     const summary = given(parseDocumentSummary(body));
-    const context = { db, tenantId: TENANT, currency: "USD", asOf: NOW, calendar: utcCalendar, summary };
-    await summarizeDocuments(context, await matchDocuments(context), PAGE);
+    const days = { asOf: NOW, calendar: utcCalendar };
+    const context = { db, tenantId: TENANT, currency: "USD", ...days, summary };
+    await summarizeDocuments(context, await matchDocuments(context), { limit: PAGE, offset: 0 });
   };
 
 const A_DAY = { dueFrom: "2024-06-01", dueTo: "2024-06-01" };
