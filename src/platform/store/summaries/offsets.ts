@@ -11,18 +11,15 @@ type Oldest = Record<"created" | "closed", number | string | null>;
 
 const YEAR = 366 * DAY;
 const CENTURY = 100 * YEAR;
-/** Finding the changes of so many years takes a few milliseconds at the first time. */
-const STEP = 4 * YEAR;
-
 /** Lists the offsets of a zone from a moment to a year after another: records have no later dates. */
 export const listOffsets = async (zone: TimeZone, from: number, now: number): Promise<Offsets> => {
   const offsets = [{ at: from, offset: zone.offsetAt(from) }];
   if (zone === UTC) return offsets;
   const to = now + YEAR;
-  for (let at = from; at < to; at += STEP) {
-    // Lets requests take their turn.
+  for (let at = from; at < to; at += YEAR) {
+    // Lets requests take their turn: a year takes a few milliseconds at the first time.
     if (at > from) await setImmediate();
-    offsets.push(...zone.listChanges(at, Math.min(to, at + STEP)));
+    offsets.push(...zone.listChanges(at, Math.min(to, at + YEAR)));
   }
   return offsets;
 };
