@@ -1,4 +1,5 @@
 import type { Contract } from "../../contract/index.ts";
+import { utcCalendar } from "../../contract/insights/calendar.ts";
 import {
   ClosureFields,
   type Document,
@@ -160,6 +161,9 @@ const close: Service["close"] = async ({ params: { document_number }, body }, ca
   });
 };
 
+const toDay = (day: string | undefined): string | undefined =>
+  day === undefined ? undefined : utcCalendar.toDay(day);
+
 const list =
   (seal: Seal): Service["list"] =>
   async ({ query }, call) => {
@@ -169,10 +173,10 @@ const list =
       accountNumber: query.account_number,
       status,
       type: query.document_type,
-      dueFrom: query.due_from,
-      dueTo: query.due_to,
-      invoiceFrom: query.invoice_from,
-      invoiceTo: query.invoice_to,
+      dueFrom: toDay(query.due_from),
+      dueTo: toDay(query.due_to),
+      invoiceFrom: toDay(query.invoice_from),
+      invoiceTo: toDay(query.invoice_to),
       search,
     };
     const page = await listRecords(call, seal, {
