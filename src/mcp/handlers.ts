@@ -16,7 +16,13 @@ import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/g
 import { activePrompts } from "./prompts/prompt-list.ts";
 import { createComplete } from "./resources/complete.ts";
 import { createReadState } from "./resources/export-resources.ts";
-import { createReadResource, type ReadResource } from "./resources/resources.ts";
+import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
+import {
+  createReadContent,
+  createReadForTool,
+  createReadResource,
+  type ReadResource,
+} from "./resources/resources.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
@@ -31,6 +37,7 @@ import {
   listChecker,
   offeredToolsets,
 } from "./tools/tool-list.ts";
+import type { ReadContent } from "./tools/read-resource.ts";
 import { createRunCall, type RunCall } from "./tools/run-call.ts";
 import { mayAsk, scopeOfTool } from "./tools/kinds.ts";
 import { type ApprovedCall, createTicketCalls } from "./tools/ticket-calls.ts";
@@ -51,7 +58,7 @@ export type Handlers = {
   /** Reads the attachments of a prompt for one request. */
   promptSources(signal: AbortSignal): PromptSources;
   complete: ReturnType<typeof createComplete>;
-  /** What is known of the rights of the caller's credentials, and how to learn them. */
+  /** The known rights of the caller's credentials, and a way to learn them. */
   broker: Pick<Broker, "rights" | "learnRights">;
 };
 
@@ -75,19 +82,37 @@ const listPages = (tools: readonly Tool[]): { name: string }[] => {
   return [...tools, ...(asks ? [{ name: CONFIRM_TOOL }] : [])];
 };
 
-/** Creates the reader of resources; its guide describes the listed tools alone. */
-const createReader = (context: ToolContext): ReadResource => {
+/** Creates the reader of what resources have; its guide describes the listed tools alone. */
+const createContentReader = (context: ToolContext) => {
   const { settings } = context;
   const offered = offeredToolsets(settings);
   const toolsets = toolsetNames.filter((name) => offered.includes(name));
-  return createReadResource(context, {
+  return createReadContent(context, {
     files: createDownload(context),
     guide: buildGuide(toolsets, settings.readOnly, {
       discovery: settings.discovery,
       isListed: listChecker(settings),
     }),
-    tools: listPages(activeTools(settings)),
   });
+};
+
+const createReader = (context: ToolContext): ReadResource =>
+  createReadResource(createContentReader(context), listPages(activeTools(context.settings)));
+
+/** The largest cost of what the result of a tool has beside a resource. */
+const RESULT_TOKENS = 300;
+
+/** Creates the reader of resources for the tool that hosts without resources use. */
+const createToolReader = (context: ToolContext): ReadContent => {
+  const { settings } = context;
+  const answerTokens = settings.answerTokens - RESULT_TOKENS;
+  const offered = { toolsets: offeredToolsets(settings) };
+  const known = [
+    ...listResources(offered).map(({ uri }) => uri),
+    ...listResourceTemplates(offered).map(({ uriTemplate }) => uriTemplate),
+  ];
+  const read = createContentReader({ ...context, settings: { ...settings, answerTokens } });
+  return createReadForTool(read, known);
 };
 
 /** Attachments and the text of a prompt stay within 2,500 tokens. */
@@ -170,7 +195,7 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
   const callable = activeTools({ ...settings, lacksExportKey: false });
   const tools = new Map(callable.map((tool) => [tool.name, tool]));
   const run = createRunCall(toolContext);
-  const callTool = createCallTool(toolContext, run);
+  const callTool = createCallTool(toolContext, run, createToolReader(toolContext));
   return {
     callTool: createCallHandler(toolContext, { tools, run, callTool }),
     readResource: createReader(toolContext),

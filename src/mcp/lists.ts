@@ -47,6 +47,16 @@ const findRights = async (
   }
 };
 
+const notifyHost = async (server: Server, log: Log): Promise<void> => {
+  try {
+    await server.sendToolListChanged();
+    await server.sendResourceListChanged();
+    await server.sendPromptListChanged();
+  } catch (error) {
+    log.debug("mcp.not_notified", toErrorFields(error));
+  }
+};
+
 /**
  * Serves the lists: what the settings enable and the caller may use, as far as is known. Returns a function that tells
  * the host about changes of the caller's rights as long as the server lives.
@@ -84,16 +94,6 @@ export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAut
     prompts: [...(await listsOf(context)).prompts],
   }));
 
-  const notify = async (): Promise<void> => {
-    try {
-      await server.sendToolListChanged();
-      await server.sendResourceListChanged();
-      await server.sendPromptListChanged();
-    } catch (error) {
-      log.debug("mcp.not_notified", toErrorFields(error));
-    }
-  };
-
   return ({ http }) => {
     const { listsFor } = infoOf(http?.authInfo);
     const scopes = scopesOf(http?.authInfo);
@@ -102,7 +102,7 @@ export const serveLists = (server: Server, needs: ListNeeds): ((auth: RequestAut
       const names = toNames(listsFor({}, createIsUsable({ scopes, rights: held })).tools);
       if (answering > 0 || names === (listed ?? all)) return;
       listed = names;
-      void notify();
+      void notifyHost(server, log);
     });
     const onClose = server.onclose;
     // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a server has no other

@@ -1,3 +1,4 @@
+import about from "../../package.json" with { type: "json" };
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
@@ -13,11 +14,12 @@ import {
   usableToolsets,
 } from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
+import { ICONS } from "./icons.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
 import { listViews, withViews } from "./resources/view-resources.ts";
 
-/** What a caller is offered. Hosts with views get the views too. */
+/** The lists for one caller. Hosts with views get the views too. */
 export type Lists = {
   tools: readonly ListedTool[];
   resources: readonly Resource[];
@@ -27,7 +29,14 @@ export type Lists = {
 
 /** Name, capabilities and lists of a server. They follow from the settings for a caller. */
 export type ServerInfo = {
-  info: { name: string; title: string; version: string };
+  info: {
+    name: string;
+    title: string;
+    version: string;
+    description: string;
+    websiteUrl: string;
+    icons: { src: string; mimeType: string; sizes: string[] }[];
+  };
   capabilities: Record<"tools" | "prompts", { listChanged: true }> & {
     resources: { subscribe?: true; listChanged: true };
     completions: Record<string, never>;
@@ -72,7 +81,14 @@ export const createServerInfo = ({
     };
   };
   return {
-    info: { name: "receivables-mcp", title: "Receivables", version },
+    info: {
+      name: about.name,
+      title: "Receivables",
+      version,
+      description: about.description,
+      websiteUrl: about.homepage,
+      icons: ICONS,
+    },
     capabilities: {
       tools: { listChanged: true },
       resources: {

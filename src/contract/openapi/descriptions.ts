@@ -2,7 +2,7 @@ import { isRecord } from "../../kit/json.ts";
 import type { JsonSchema } from "./schemas.ts";
 
 /**
- * What properties and parameters mean, by name; `account_number`, `accountNumber` and `AccountNumber` are one name. They
+ * The meanings of properties and parameters, by name; `account_number`, `accountNumber` and `AccountNumber` are one name. They
  * are for the document alone, mostly for responses: arguments of tools are described in their schemas.
  */
 const BY_NAME: Readonly<Record<string, string>> = {

@@ -87,7 +87,7 @@ export const present = ({ structured, notes, etag, removed = [] }: Answer): Call
 
 const SHORTENED = "Long texts were shortened where they say so.";
 
-type Limits = { answerTokens: number; etag: string | null; brief?: Brief | null };
+type Limits = { answerTokens: number; etag: string | null; brief?: Pick<Brief, "shorten"> | null };
 
 export const recordAnswer = (
   output: Fields,
