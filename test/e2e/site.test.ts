@@ -180,6 +180,16 @@ describe.skipIf(chromium === undefined)(
       await page.close();
     });
 
+    verifies("WK-06");
+    it("shows the page of a record after the sign-in", async () => {
+      const { page } = await openPage(at, "accounts/C-1%2F2");
+      await signIn(page);
+      const sheet = await viewOf(page, "Account sheet");
+      await expect.poll(() => text(sheet)).toContain("No account matches.");
+      await expect.poll(() => page.url()).toBe(`${at.baseUrl}/accounts/C-1%2F2`);
+      await page.close();
+    });
+
     it("returns to the sign-in when the server ends it", async () => {
       const { page } = await openPage(at);
       await signIn(page);
@@ -200,16 +210,6 @@ describe.skipIf(chromium === undefined)(
       await page.waitForSelector("::-p-text(Sign in)");
       // Text that was typed in the view can still be copied.
       expect(await page.$("iframe")).not.toBeNull();
-      await page.close();
-    });
-
-    verifies("WK-06");
-    it("shows the page of a record after the sign-in", async () => {
-      const { page } = await openPage(at, "accounts/C-1%2F2");
-      await signIn(page);
-      const sheet = await viewOf(page, "Account sheet");
-      await expect.poll(() => text(sheet)).toContain("No account matches.");
-      await expect.poll(() => page.url()).toBe(`${at.baseUrl}/accounts/C-1%2F2`);
       await page.close();
     });
   },
