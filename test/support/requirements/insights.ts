@@ -57,7 +57,8 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
   {
     title: "Days",
     lines: {
-      "WK-07": "days of insights and views are those of the tenant's time zone, over both changes of clocks",
+      "WK-07":
+        "days of insights and views are those of the tenant's time zone, over both changes of clocks",
     },
   },
 ];
