@@ -107,20 +107,6 @@ const checkRegister = ({ registered }: Truth, rows: readonly StoredRow[]): void 
   }
 };
 
-/**
- * Whether another payment of the customer has the same amount, and one of the two was returned: a return that comes
- * before its payment is taken for that of the other one.
- */
-const isMistakable = ({ bookings }: Truth, booking: Booking): boolean => {
-  const alike = bookings.filter(
-    ({ account, amount, transactions }) =>
-      account === booking.account &&
-      amount === booking.amount &&
-      transactions[0]?.customer === booking.transactions[0]?.customer,
-  );
-  return alike.length > 1 && bookings.some(({ returned }) => returned && alike.includes(returned));
-};
-
 /** Checks a document that one booking pays, of which a file names it. */
 const checkPaidOnce = (
   truth: Truth,
@@ -136,7 +122,6 @@ const checkPaidOnce = (
     ),
   );
   if (booking === undefined || !files.some(({ detailed }) => detailed.includes(booking))) return;
-  if (isMistakable(truth, booking)) return;
   const share = booking.transactions
     .flatMap(({ shares }) => shares)
     .find((one) => one.document === document);

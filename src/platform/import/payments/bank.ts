@@ -3,7 +3,7 @@ import type { Fault } from "../../../contract/errors.ts";
 import type { Checked } from "../../../contract/faults.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
-import { findEntries, putEntries } from "../../store/payment-entries.ts";
+import { findEntries, putEntries, RETURN_WAITS } from "../../store/payment-entries.ts";
 import { findRowsOfPayments } from "../../store/payments.ts";
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables.ts";
@@ -176,7 +176,7 @@ const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
     doubt_of: verdict.as === "doubtful" ? verdict.like.id : null,
     doubt_payment_id: verdict.as === "doubtful" ? verdict.paymentId : null,
     doubt: verdict.as === "doubtful" ? "open" : null,
-    waits: isReturn(facts) ? 1 : null,
+    waits: isReturn(facts) ? RETURN_WAITS.forPayment : null,
   };
 };
 

@@ -62,8 +62,8 @@ export type PaymentEntryRow = {
   doubt_of: string | null;
   doubt_payment_id: string | null;
   doubt: "open" | "same" | "different" | null;
-  /** 1 for a return whose returned payment is not known yet. */
-  waits: 1 | null;
+  /** For a return: 1 if its payment is not known yet, 2 if it was found by payer and amount alone. */
+  waits: 1 | 2 | null;
 };
 
 export type ImportTables = {

@@ -6,7 +6,7 @@ import { listDocumentKeys } from "./ledger.ts";
 import { isReturn } from "./lines.ts";
 import { linkReturn, linkWaitingReturns } from "./link.ts";
 import { rematchOverpaid } from "./overpaid.ts";
-import { matchWaitingFor } from "./rematch.ts";
+import { matchWaitingFor, rematchPayments } from "./rematch.ts";
 import { applyReturns, type Settling } from "./returns.ts";
 import { textOf } from "./values.ts";
 
@@ -49,12 +49,22 @@ export const settlePayments = async (
 export const settleWaitingReturns = async (tx: Db, settling: Settling): Promise<void> =>
   matchReopened(tx, settling, await linkWaitingReturns(tx, settling));
 
-/** Has a return take back what its payment paid, where it became known which one that is. */
+/**
+ * Has a return take back what its payment paid, where it became known which one that is. A payment that it was of before
+ * pays its documents again, and those that took its place are matched again.
+ */
 export const settleReturn = async (
   tx: Db,
   settling: Settling,
   link: { returnPaymentId: string; paymentId: string },
-): Promise<void> => matchReopened(tx, settling, await linkReturn(tx, settling, link));
+): Promise<void> => {
+  const { documents, former, since } = await linkReturn(tx, settling, link);
+  if (former.length > 0) {
+    await rematchOverpaid(tx, settling, { numbers: documents, since });
+    await rematchPayments(tx, settling, former);
+  }
+  await matchReopened(tx, settling, documents);
+};
 
 /** Rows of payments that were removed or put back, by their documents and the payments that they are of or return. */
 export type Restored = {
