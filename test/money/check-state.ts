@@ -46,9 +46,7 @@ const ofDocument = (rows: readonly StoredRow[], { number }: Document): StoredRow
 
 const checkDocument = (document: Document, rows: readonly StoredRow[]): void => {
   const own = ofDocument(rows, document);
-  // Senders can state more discounts than a document has left, if several payments are for it.
-  const discount = document.isShared ? new Big(0) : addUp(own, "discountTaken");
-  const taken = addUp(own, "appliedAmount").plus(discount);
+  const taken = addUp(own, "appliedAmount").plus(addUp(own, "discountTaken"));
   const most = new Big(decimal(document.amount, document.decimals));
   if (taken.gt(most) || taken.lt(0))
     throw new Error(`${document.number} of ${most.toFixed()} has ${taken.toFixed()} applied.`);

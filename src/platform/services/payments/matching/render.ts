@@ -19,7 +19,7 @@ const isApplied = (payment: Payment, line: Line, paper: Paper): boolean => {
     return !line.applied.eq(0) || line.share?.eq(0) === true;
   }
   const says = same.every(({ share }) => share?.eq(0) === true);
-  return says && openOf(paper)?.gt(0) !== false;
+  return says && (line.discount.gt(0) || openOf(paper)?.gt(0) !== false);
 };
 
 /**
@@ -36,7 +36,8 @@ const findShortfall = (payment: Payment, line: Line, paper: Paper): Big => {
 };
 
 const applyTo = (payment: Payment, line: Line, paper: Paper): Record<string, unknown> => {
-  const { values, applied, deduction, choice } = line;
+  const { applied, deduction, discount, choice } = line;
+  const { discountTaken: _stated, ...values } = line.values;
   const shortfall = paper.isCredit ? ZERO : findShortfall(payment, line, paper);
   const short = deduction.gt(0) ? deduction : shortfall;
   paper.deducted = paper.deducted.plus(short);
@@ -52,6 +53,7 @@ const applyTo = (payment: Payment, line: Line, paper: Paper): Record<string, unk
     invoiceAmount: values["invoiceAmount"] ?? total?.times(sign).toNumber(),
     invoiceBalance: (paper.stated ?? paper.original)?.times(sign).toNumber(),
     appliedAmount: applied.toNumber(),
+    ...(discount.eq(0) ? {} : { discountTaken: discount.toNumber() }),
     ...(short.gt(0) ? { deductionAmount: short.toNumber() } : {}),
     shortPay: short.gt(0),
     applicationStatus: isOpen || short.gt(0) ? "partial" : "matched",
