@@ -1,7 +1,7 @@
 import type Big from "big.js";
 import type { Matching, NewPayment } from "../../../store/payments.ts";
 import { WAITING_RETURN } from "../../../store/payment-matching.ts";
-import { openOf, type Paper } from "./ledger.ts";
+import { isFinal, openOf, type Paper } from "./ledger.ts";
 import { keyOf, type Line, type Payment } from "./lines.ts";
 import { amountOf, atLeastZero, sum, textOf, type Values, ZERO } from "./values.ts";
 
@@ -22,16 +22,13 @@ const isApplied = (payment: Payment, line: Line, paper: Paper): boolean => {
   return says && (line.discount.gt(0) || openOf(paper)?.gt(0) !== false);
 };
 
-/**
- * Returns the amount by which a final payment was short. Final is one after which at most half as much is missing as it paid: instalments are
- * followed by others of about their size.
- */
+/** Returns the amount by which a final payment was short. */
 const findShortfall = (payment: Payment, line: Line, paper: Paper): Big => {
   const same = payment.lines.filter(({ choice }) => choice?.paper === paper);
   const isLast = same.findLast(({ applied }) => applied.gt(0)) === line;
   if (!isLast || same.some(({ deduction }) => deduction.gt(0))) return ZERO;
   const rest = openOf(paper) ?? ZERO;
-  if (rest.times(2).gt(sum(same.map(({ applied }) => applied)))) return ZERO;
+  if (!isFinal(sum(same.map(({ applied }) => applied)), rest)) return ZERO;
   return atLeastZero(rest.minus(paper.deducted));
 };
 

@@ -1,7 +1,7 @@
 import type { NewPayment } from "../../../store/payments.ts";
 import { findDocuments } from "../../../store/documents.ts";
 import type { Db } from "../../../store/port.ts";
-import { settleDeductions } from "./deductions.ts";
+import { restoreDeductions, settleDeductions } from "./deductions.ts";
 import { listDocumentKeys } from "./ledger.ts";
 import { isReturn } from "./lines.ts";
 import { linkReturn, linkWaitingReturns } from "./link.ts";
@@ -22,6 +22,7 @@ const matchReopened = async (
 ): Promise<void> => {
   if (numbers.length === 0) return;
   await settleDeductions(tx, settling, [...new Set(numbers)]);
+  await restoreDeductions(tx, settling, [...new Set(numbers)]);
   const found = await findDocuments(tx, settling.tenantId, [...new Set(numbers)]);
   await matchWaitingFor(tx, settling, found.flatMap(listDocumentKeys));
 };
