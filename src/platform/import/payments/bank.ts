@@ -152,7 +152,7 @@ const judgeEntries = async (
     fresh.map(({ entry }) => entry),
     candidates,
   );
-  const joiner = createJoiner(candidates.filter(({ id }) => !own.has(id)));
+  const joiner = createJoiner(candidates, own);
   const verdicts = joiner.judge(fresh.map(({ facts }) => facts));
   return described.map(({ entry, payments, facts }): Judged => {
     const judged = {

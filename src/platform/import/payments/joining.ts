@@ -49,8 +49,9 @@ export const findCandidates = async (
     const range = {
       currency,
       amounts: [...new Set(same.map(({ amount }) => amount))],
-      from: shiftDay(days[0] ?? "", -ADVICE_DAYS),
-      to: shiftDay(days.at(-1) ?? "", ADVICE_DAYS),
+      // The entries that an advice was joined to can be as far from it again.
+      from: shiftDay(days[0] ?? "", -2 * ADVICE_DAYS),
+      to: shiftDay(days.at(-1) ?? "", 2 * ADVICE_DAYS),
     };
     found.push(...(await findEntriesByAmount(tx, tenantId, range)));
   }
@@ -95,8 +96,10 @@ const isSameMoney = (one: EntryFacts, other: PaymentEntryRow): boolean =>
   one.amount === other.amount &&
   (one.account === null || other.account === null || one.account === other.account);
 
+const isAdvice = ({ kind }: Pick<EntryFacts, "kind">): boolean => ADVICES.has(kind);
+
 const isAdvicePair = (one: EntryFacts, other: PaymentEntryRow): boolean =>
-  ADVICES.has(one.kind) !== ADVICES.has(other.kind);
+  isAdvice(one) !== isAdvice(other);
 
 /** An advice names accounts at other banks, so its account does not count. */
 const isSameMoneyAsAdvice = (one: EntryFacts, other: PaymentEntryRow): boolean =>
@@ -152,22 +155,41 @@ const isSure: readonly ((one: EntryFacts, other: PaymentEntryRow) => boolean)[] 
 
 /**
  * Finds stored entries that the entries of a new file repeat. Each of them is repeated by one entry of a kind at most;
- * the surest pairs are joined first, because several payments of a payer can have the same amount and day.
+ * the surest pairs are joined first, because several payments of a payer can have the same amount and day. `own` are
+ * the ids of the file's entries that are stored already: they are never repeated, but what they repeat is.
  */
-export const createJoiner = (candidates: readonly PaymentEntryRow[]) => {
+export const createJoiner = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<string>) => {
   const byId = new Map(candidates.map((row) => [row.id, row]));
   /** The kinds of messages that are about the money of an entry, by the id of the first one. */
   const kinds = new Map<string, Set<string>>();
   const addKind = (root: string, kind: string): void =>
     void kinds.set(root, (kinds.get(root) ?? new Set()).add(kind));
   for (const { id, joined_to: root, kind } of candidates) addKind(root ?? id, kind);
-  const byMoney = Map.groupBy(candidates, moneyOf);
+  const byMoney = Map.groupBy(
+    candidates.filter(({ id }) => !own.has(id)),
+    moneyOf,
+  );
+  const banked = new Set(
+    candidates.flatMap((row) => (isAdvice(row) ? [] : [row.joined_to ?? row.id])),
+  );
+  const advised = new Set(
+    candidates.flatMap((row) => (isAdvice(row) ? [row.joined_to ?? row.id] : [])),
+  );
+  /** Money that has a message of the entry's side already: only that message tells whether the entry is about it. */
+  const isAnswered = (entry: EntryFacts, other: PaymentEntryRow): boolean =>
+    isAdvicePair(entry, other) && (isAdvice(entry) ? advised : banked).has(rootOf(other).id);
   const taken = new Set<string>();
   const rootOf = (row: PaymentEntryRow): PaymentEntryRow =>
     (row.joined_to === null ? undefined : byId.get(row.joined_to)) ?? row;
+  for (const row of candidates) {
+    if (!own.has(row.id)) continue;
+    taken.add(rootOf(row).id);
+    const like = row.doubt_of === null ? undefined : byId.get(row.doubt_of);
+    if (like !== undefined) taken.add(rootOf(like).id);
+  }
   const listLike = (entry: EntryFacts) =>
     (byMoney.get(moneyOf(entry)) ?? []).flatMap((other) => {
-      const likeness = compare(entry, other);
+      const likeness = isAnswered(entry, other) ? undefined : compare(entry, other);
       return likeness === undefined ? [] : [{ other, root: rootOf(other), likeness }];
     });
   const isRepeated = (entry: EntryFacts, other: PaymentEntryRow, root: PaymentEntryRow): boolean =>
