@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { listDoubts } from "../../src/platform/admin/doubts.ts";
 import { undoImport } from "../../src/platform/admin/imports.ts";
 import { bai2, camtEntry, camtStatement, edi820 } from "../support/bank-files.ts";
 import { createMoneyCases, listAmounts } from "../support/money-cases.ts";
@@ -215,6 +216,29 @@ onEveryStore("payments that several messages are about", (at) => {
     const second = await pay(bai2([deposit("B2")], { file: "2" }), { format: "bai2" });
     expect(second.report).toMatchObject({ written: 1, doubtful: 0 });
     expect(await paid()).toHaveLength(2);
+  });
+
+  verifies("MN-03", "MN-12");
+  it("settles a doubt when a message has an entry for each of the two payments", async () => {
+    await start("EUR");
+    const entry = (payer: string): string =>
+      camtEntry({
+        amount: "10.00",
+        details: `<TxDtls><RltdPties><Dbtr><Pty><Nm>${payer}</Nm></Pty></Dbtr></RltdPties></TxDtls>`,
+      });
+    const doubts = async () => (await paid()).map(({ rows }) => rows[0]?.["doubt"] ?? null);
+    await pay(camtStatement(entry("Acme"), REPORT), camt);
+    const other = await pay(camtStatement(entry("Bolt"), NOTIFICATION), camt);
+    expect(other.report).toMatchObject({ written: 1, doubtful: 1 });
+    expect(await doubts()).toEqual([null, expect.stringContaining("possible duplicate")]);
+    const both = await pay(statementOf(entry("Acme"), entry("Bolt")), camt);
+    expect(both.report).toMatchObject({ written: 0, unchanged: 2, doubtful: 0 });
+    expect(await doubts()).toEqual([null, null]);
+    expect(await listDoubts(at().store.read, tenant())).toEqual([]);
+    await again(statementOf(entry("Acme"), entry("Bolt")), "camt");
+    await undo(both.report?.importId);
+    expect(await doubts()).toEqual([null, expect.stringContaining("possible duplicate")]);
+    expect(await listDoubts(at().store.read, tenant())).toHaveLength(1);
   });
 
   verifies("MN-10");

@@ -17,6 +17,7 @@ import { createOccurrences } from "../occurrences.ts";
 import type { BankPayment, Judged } from "./judged.ts";
 import { linkWaitingReturns, saveReturns } from "./returns.ts";
 import { createRowCheck } from "./row.ts";
+import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
@@ -126,7 +127,7 @@ const judgeEntries = async (
   { tenantId, own }: Scope,
   byEntry: ReadonlyMap<Entry, BankPayment[]>,
   occurrence: (facts: string) => number,
-): Promise<Judged[]> => {
+): Promise<{ judged: Judged[]; candidates: readonly PaymentEntryRow[] }> => {
   const described = [...byEntry].map(([entry, payments]) => ({
     entry,
     payments,
@@ -154,7 +155,7 @@ const judgeEntries = async (
   );
   const joiner = createJoiner(candidates, own);
   const verdicts = joiner.judge(fresh.map(({ facts }) => facts));
-  return described.map(({ entry, payments, facts }): Judged => {
+  const all = described.map(({ entry, payments, facts }): Judged => {
     const judged = {
       entry,
       payments,
@@ -164,6 +165,7 @@ const judgeEntries = async (
     };
     return { ...judged, paymentIds: choosePaymentIds(judged, former) };
   });
+  return { judged: all, candidates };
 };
 
 const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
@@ -261,7 +263,13 @@ export const createBankWriter = ({ tenantId, clock }: Needs) => {
       journal: Journal,
     ): Promise<Outcome[]> {
       const scope = { tenantId, now: formatTimestamp(clock()), own };
-      const judged = await judgeEntries(tx, scope, groupByEntry(rows), met.count);
+      const found = await judgeEntries(tx, scope, groupByEntry(rows), met.count);
+      const judged = await settleDistinct(
+        tx,
+        { tenantId, source: SOURCE, now: scope.now },
+        found,
+        journal,
+      );
       const changed = await writeEntries(tx, scope, judged, journal);
       const byEntry = new Map(judged.map((one) => [one.entry, one]));
       return rows.map(({ values: { entry, payment } }) => {

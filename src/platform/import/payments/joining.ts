@@ -140,7 +140,16 @@ const compareBankMessages = (one: EntryFacts, other: PaymentEntryRow): Likeness 
 const compare = (one: EntryFacts, other: PaymentEntryRow): Likeness =>
   isAdvicePair(one, other) ? compareAdvice(one, other) : compareBankMessages(one, other);
 
-export const describeDoubt = (paymentId: string): string => `possible duplicate of ${paymentId}`;
+const DUPLICATE = "possible duplicate of ";
+
+export const describeDoubt = (paymentId: string): string => `${DUPLICATE}${paymentId}`;
+
+/** Returns a payment's doubts without the one that it repeats another payment; null if there is no other. */
+export const withoutDuplicate = (doubt: string): string | null =>
+  doubt
+    .split("; ")
+    .filter((one) => !one.startsWith(DUPLICATE))
+    .join("; ") || null;
 
 const moneyOf = ({ currency, amount }: EntryFacts): string => `${currency} ${amount}`;
 
