@@ -11,6 +11,7 @@ import {
   putRecord,
   readChangesBackwards,
   readRecord,
+  removeChanges,
   type RecordPlace,
   removeRecord,
 } from "../store/imports.ts";
@@ -137,14 +138,19 @@ const touch = (
   }
 };
 
-const undoBatch = async (
+/** What is taken back in one transaction: records that stay have reasons. */
+type Undone = { undone: number; kept: Kept[] };
+
+const undoChanges = async (
   tx: Db,
   row: ImportRow,
   changes: readonly ImportChangeRow[],
-  { now, touched }: { now: number; touched: Touched },
-): Promise<Kept[]> => {
+  now: number,
+): Promise<Undone> => {
   const shared = await findSharedPayments(tx, row);
+  const touched: Touched = { documents: new Set(), paymentIds: new Set() };
   const kept: Kept[] = [];
+  const except: number[] = [];
   for (const change of changes) {
     const { table_name: table, record_key: key } = change;
     const place = { table, tenantId: row.tenant_id, key };
@@ -157,9 +163,15 @@ const undoBatch = async (
           : nextVersion(JSON.parse(change.before) as Record<string, Value>, current, now);
       await takeBack(tx, place, before, current);
       touch(touched, table, [before, current]);
-    } else kept.push({ record: `${table} ${key}`, reason });
+    } else {
+      kept.push({ record: `${table} ${key}`, reason });
+      except.push(change.number);
+    }
   }
-  return kept;
+  const [from, to] = [changes.at(-1)?.number ?? 0, changes[0]?.number ?? 0];
+  await removeChanges(tx, row, { from, to, except });
+  await settleTouched(tx, row, touched, now);
+  return { undone: changes.length - kept.length, kept };
 };
 
 const checkUndoable = (row: ImportRow | undefined, id: string): ImportRow => {
@@ -189,37 +201,42 @@ const settleTouched = (
     },
   );
 
+const withUndone = (row: ImportRow, status: "undoing" | "undone", undone: number): ImportRow => ({
+  ...row,
+  status,
+  report: JSON.stringify({ ...(JSON.parse(row.report) as object), undone }),
+});
+
+const readUndone = ({ report }: ImportRow): number =>
+  (JSON.parse(report) as { undone?: number }).undone ?? 0;
+
 /**
  * Takes back what an import wrote, the last change first. Records that have changed since, or that others refer to,
- * stay and are named. Payments and documents that this changes are matched again.
+ * stay and are named. Payments and documents that this changes are matched again. Each transaction is complete by
+ * itself: after a crash, the next call goes on.
  */
 export const undoImport = async ({ store, clock, record }: Needs, id: string): Promise<object> => {
   const row = checkUndoable(await findImport(store.read, id), id);
   const { tenant_id: tenantId, kind } = row;
   let below = Number.MAX_SAFE_INTEGER;
-  let undone = 0;
+  let undone = readUndone(row);
   const kept: Kept[] = [];
-  const touched: Touched = { documents: new Set(), paymentIds: new Set() };
   for (let isLast = false; !isLast;) {
     const done = await store.transaction(async (tx) => {
       const changes = await readChangesBackwards(tx, tenantId, id, below, BATCH);
-      const stays = await undoBatch(tx, row, changes, { now: clock(), touched });
-      const counts = {
-        undone: undone + changes.length - stays.length,
-        kept: kept.length + stays.length,
-      };
+      const some = await undoChanges(tx, row, changes, clock());
+      const counts = { undone: undone + some.undone, kept: kept.length + some.kept.length };
       const ends = changes.length < BATCH;
+      await putImport(tx, withUndone(row, ends ? "undone" : "undoing", counts.undone));
       if (ends) {
-        await settleTouched(tx, row, touched, clock());
-        await putImport(tx, { ...row, status: "undone" });
         const metadata = { kind, ...counts };
         await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });
       }
-      return { changes, stays, counts, ends };
+      return { ...some, changes, ends };
     }, tenantId);
     below = done.changes.at(-1)?.number ?? 0;
-    ({ undone } = done.counts);
-    kept.push(...done.stays);
+    undone += done.undone;
+    kept.push(...done.kept);
     isLast = done.ends;
   }
   const reasons = kept.slice(0, MOST_REASONS);

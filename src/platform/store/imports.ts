@@ -41,6 +41,21 @@ export const readChangesBackwards = (
     .limit(most)
     .execute();
 
+/** Removes changes of an import that were taken back: those between two numbers, except some. */
+export const removeChanges = async (
+  tx: Db,
+  { tenant_id: tenantId, id }: Pick<ImportRow, "tenant_id" | "id">,
+  { from, to, except }: { from: number; to: number; except: readonly number[] },
+): Promise<void> => {
+  const removed = tx
+    .deleteFrom("import_changes")
+    .where("tenant_id", "=", tenantId)
+    .where("import_id", "=", id)
+    .where("number", ">=", from)
+    .where("number", "<=", to);
+  await (except.length === 0 ? removed : removed.where("number", "not in", except)).execute();
+};
+
 const isRecord = (table: string, tenantId: string, key: string): RawBuilder<boolean> => {
   const columns = RECORD_TABLES[table as keyof typeof RECORD_TABLES];
   const values = JSON.parse(key) as (string | number)[];

@@ -5,8 +5,8 @@ export type ImportRow = {
   kind: string;
   /** Name of the file, without its folder. */
   file: string;
-  /** `running` for an import that was killed. */
-  status: "running" | "completed" | "stopped" | "undone";
+  /** `running` for an import that was killed, `undoing` for one whose undo was. */
+  status: "running" | "completed" | "stopped" | "undoing" | "undone";
   started_at: number;
   ended_at: number | null;
   /** Format, source, encoding, counts and totals as JSON. */

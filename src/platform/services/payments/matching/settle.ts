@@ -84,5 +84,7 @@ export const settleRestored = async (
   const returns = await applyReturns(tx, settling, [...new Set(paymentIds)]);
   const numbers = [...new Set([...documents, ...returns.documents])];
   await rematchOverpaid(tx, settling, { numbers, since });
+  // A payment that was returned could not take documents that came meanwhile.
+  await rematchPayments(tx, settling, [...new Set(paymentIds)]);
   await matchReopened(tx, settling, numbers);
 };
