@@ -146,8 +146,6 @@ export const checkEnd = (
   for (const account of truth.accounts) checkAccount(truth, account, files, rows);
   checkRegister(truth, rows);
   for (const document of truth.documents) checkPaidOnce(truth, document, files, rows);
-  const doubts = rows.flatMap((row) =>
-    typeof row["doubt"] === "string" ? [row["doubt"]] : [],
-  );
+  const doubts = rows.flatMap((row) => (typeof row["doubt"] === "string" ? [row["doubt"]] : []));
   expectEqual("Doubts", doubts, []);
 };

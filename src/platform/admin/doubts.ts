@@ -91,7 +91,8 @@ export const settleDoubt = (
     const updated_at = formatTimestamp(clock());
     if (as === "same") await removeRepeated(tx, entry, rows, updated_at);
     else {
-      const cleared = source === "cashapp" ? rows.map((row) => clearDuplicate(row, updated_at)) : rows;
+      const cleared =
+        source === "cashapp" ? rows.map((row) => clearDuplicate(row, updated_at)) : rows;
       await putPaymentRows(tx, source, cleared);
     }
     const joined_to = as === "same" ? entry.doubt_of : null;

@@ -138,7 +138,7 @@ const touch = (
   }
 };
 
-/** What is taken back in one transaction: records that stay have reasons. */
+/** The result of one transaction: the number of changes that were taken back, and the records that stay. */
 type Undone = { undone: number; kept: Kept[] };
 
 const undoChanges = async (

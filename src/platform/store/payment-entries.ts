@@ -52,7 +52,7 @@ export const findEntriesByAmount = (
     .orderBy("id")
     .execute();
 
-/** What a return waits for: its payment, or one that it names in place of one that was found by payer and amount. */
+/** Reasons for which a return waits: its payment is unknown, or was found by payer and amount and not by a reference. */
 export const RETURN_WAITS = { forPayment: 1, forReference: 2 } as const;
 
 /** Finds the returns whose returned payments are not known for sure yet, the newest first. */

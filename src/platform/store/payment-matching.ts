@@ -197,12 +197,7 @@ export const readDeductions = (
   tenantId: string,
   numbers: readonly string[],
 ): Promise<NewPayment[]> =>
-  readRowsOfDocuments(
-    db,
-    tenantId,
-    numbers,
-    sql`deduction_amount_order > 0 and said is not null`,
-  );
+  readRowsOfDocuments(db, tenantId, numbers, sql`deduction_amount_order > 0 and said is not null`);
 
 /** Reads the rows that are applied to one of the documents, or say a deduction from it. */
 export const readAppliedRows = (
@@ -224,12 +219,7 @@ export const readMatchedSince = (
   numbers: readonly string[],
   since: string,
 ): Promise<NewPayment[]> =>
-  readRowsOfDocuments(
-    db,
-    tenantId,
-    numbers,
-    sql`match_method = 'auto' and applied_at >= ${since}`,
-  );
+  readRowsOfDocuments(db, tenantId, numbers, sql`match_method = 'auto' and applied_at >= ${since}`);
 
 /** Removes the rows that a return has beside those of its file. */
 export const removeFurtherRows = async (

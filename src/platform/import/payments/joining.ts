@@ -162,40 +162,40 @@ const isSure: readonly ((one: EntryFacts, other: PaymentEntryRow) => boolean)[] 
   () => true,
 ];
 
-/**
- * Finds stored entries that the entries of a new file repeat. Each of them is repeated by one entry of a kind at most;
- * the surest pairs are joined first, because several payments of a payer can have the same amount and day. `own` are
- * the ids of the file's entries that are stored already: they are never repeated, but what they repeat is.
- */
-export const createJoiner = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<string>) => {
+/** Indexes stored entries by their money, with the messages that each money has already. */
+const indexMoney = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<string>) => {
   const byId = new Map(candidates.map((row) => [row.id, row]));
+  const rootOf = (row: PaymentEntryRow): PaymentEntryRow =>
+    (row.joined_to === null ? undefined : byId.get(row.joined_to)) ?? row;
   /** The kinds of messages that are about the money of an entry, by the id of the first one. */
   const kinds = new Map<string, Set<string>>();
   const addKind = (root: string, kind: string): void =>
     void kinds.set(root, (kinds.get(root) ?? new Set()).add(kind));
-  for (const { id, joined_to: root, kind } of candidates) addKind(root ?? id, kind);
-  const byMoney = Map.groupBy(
-    candidates.filter(({ id }) => !own.has(id)),
-    moneyOf,
-  );
-  const banked = new Set(
-    candidates.flatMap((row) => (isAdvice(row) ? [] : [row.joined_to ?? row.id])),
-  );
-  const advised = new Set(
-    candidates.flatMap((row) => (isAdvice(row) ? [row.joined_to ?? row.id] : [])),
-  );
-  /** Money that has a message of the entry's side already: only that message tells whether the entry is about it. */
-  const isAnswered = (entry: EntryFacts, other: PaymentEntryRow): boolean =>
-    isAdvicePair(entry, other) && (isAdvice(entry) ? advised : banked).has(rootOf(other).id);
+  for (const row of candidates) addKind(rootOf(row).id, row.kind);
+  const kindsOf = (row: PaymentEntryRow): string[] => [...(kinds.get(rootOf(row).id) ?? [])];
+  /** Money that an entry of the file is about already, which no other entry of the file repeats. */
   const taken = new Set<string>();
-  const rootOf = (row: PaymentEntryRow): PaymentEntryRow =>
-    (row.joined_to === null ? undefined : byId.get(row.joined_to)) ?? row;
   for (const row of candidates) {
     if (!own.has(row.id)) continue;
     taken.add(rootOf(row).id);
     const like = row.doubt_of === null ? undefined : byId.get(row.doubt_of);
     if (like !== undefined) taken.add(rootOf(like).id);
   }
+  const others = candidates.filter(({ id }) => !own.has(id));
+  return { byMoney: Map.groupBy(others, moneyOf), rootOf, addKind, kindsOf, taken };
+};
+
+/**
+ * Finds stored entries that the entries of a new file repeat. Each of them is repeated by one entry of a kind at most;
+ * the surest pairs are joined first, because several payments of a payer can have the same amount and day. `own` are
+ * the ids of the file's entries that are stored already: they are never repeated, but the entries that they repeat are.
+ */
+export const createJoiner = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<string>) => {
+  const { byMoney, rootOf, addKind, kindsOf, taken } = indexMoney(candidates, own);
+  /** Money with a message of the entry's side: only that message tells whether the entry is about it. */
+  const isAnswered = (entry: EntryFacts, other: PaymentEntryRow): boolean =>
+    isAdvicePair(entry, other) &&
+    kindsOf(other).some((kind) => isAdvice({ kind }) === isAdvice(entry));
   const listLike = (entry: EntryFacts) =>
     (byMoney.get(moneyOf(entry)) ?? []).flatMap((other) => {
       const likeness = isAnswered(entry, other) ? undefined : compare(entry, other);
@@ -203,7 +203,7 @@ export const createJoiner = (candidates: readonly PaymentEntryRow[], own: Readon
     });
   const isRepeated = (entry: EntryFacts, other: PaymentEntryRow, root: PaymentEntryRow): boolean =>
     taken.has(root.id) ||
-    (kinds.get(root.id)?.has(entry.kind) === true &&
+    (kindsOf(root).includes(entry.kind) &&
       (entry.bank_reference === null || entry.bank_reference !== other.bank_reference));
   const decideRest = (like: ReturnType<typeof listLike>): Verdict => {
     const found = like.find(({ root }) => !taken.has(root.id))?.root;

@@ -83,11 +83,7 @@ const chooseReturned = (
   return entry !== undefined && isOnly ? { entry, isNamed: false } : undefined;
 };
 
-const findReturned = async (
-  tx: Db,
-  tenantId: string,
-  back: Return,
-): Promise<Found | undefined> => {
+const findReturned = async (tx: Db, tenantId: string, back: Return): Promise<Found | undefined> => {
   const named = parseReferences(back);
   const references = named.flatMap((text) => toBankReference(back.account, text) ?? []);
   const byReference = await findEntriesByReference(tx, tenantId, references);
@@ -197,8 +193,7 @@ export const linkWaitingReturns = async (
   if (fresh.length === 0) return;
   for (const back of await findWaitingReturns(tx, needs.tenantId, MOST_WAITING)) {
     const isConcerned = fresh.some(
-      (entry) =>
-        isCandidate(back, entry) && (countShared(back, entry) > 0 || isAlike(back, entry)),
+      (entry) => isCandidate(back, entry) && (countShared(back, entry) > 0 || isAlike(back, entry)),
     );
     if (isConcerned) await linkToFresh(tx, needs, back, journal);
   }
