@@ -1,4 +1,5 @@
 import Big from "big.js";
+import { SOURCES, type Source } from "../../src/contract/payments/catalogue.ts";
 import { expectEqual } from "./check-report.ts";
 import { listStatements, type MoneyFile } from "./files.ts";
 import type { StoredRow } from "./read-payments.ts";
@@ -46,7 +47,8 @@ const ofDocument = (rows: readonly StoredRow[], { number }: Document): StoredRow
 
 const checkDocument = (document: Document, rows: readonly StoredRow[]): void => {
   const own = ofDocument(rows, document);
-  const taken = addUp(own, "appliedAmount").plus(addUp(own, "discountTaken"));
+  const all = addUp(own, "appliedAmount").plus(addUp(own, "discountTaken"));
+  const taken = document.credit === undefined ? all : all.times(-1);
   const most = new Big(decimal(document.amount, document.decimals));
   if (taken.gt(most) || taken.lt(0))
     throw new Error(`${document.number} of ${most.toFixed()} has ${taken.toFixed()} applied.`);
@@ -92,16 +94,25 @@ const checkAccount = (
   expectEqual(`Movement of the account ${last4}`, paid.toFixed(), expected.toFixed());
 };
 
-const checkRegister = ({ registered }: Truth, rows: readonly StoredRow[]): void => {
-  const byPayment = groupByPayment(rows);
-  for (const payment of registered) {
-    const own = byPayment.get(payment.id) ?? [];
-    expectEqual(`Rows of ${payment.id}`, own.length, payment.shares.length);
-    expectEqual(
-      `Amount of ${payment.id}`,
-      read(own[0], "paymentAmount").toFixed(),
-      new Big(decimal(amountOf(payment), payment.decimals)).toFixed(),
-    );
+/** The rows of a tenant by source. */
+export type State = Readonly<Record<Source, readonly StoredRow[]>>;
+
+const checkRegister = ({ registered }: Truth, state: State): void => {
+  const idOf = (row: StoredRow) => String(row["paymentId"] ?? row["networkPaymentId"]);
+  for (const source of SOURCES) {
+    const byPayment = Map.groupBy(state[source], idOf);
+    const listed = registered.filter((one) => one.source === source);
+    if (source !== "cashapp") expectEqual(`Payments of ${source}`, byPayment.size, listed.length);
+    for (const payment of listed) {
+      const own = byPayment.get(payment.id) ?? [];
+      expectEqual(`Rows of ${payment.id}`, own.length, payment.shares.length);
+      const amount = source === "iandp" ? addUp(own, "amountPaid") : read(own[0], "paymentAmount");
+      expectEqual(
+        `Amount of ${payment.id}`,
+        amount.toFixed(),
+        new Big(decimal(amountOf(payment), payment.decimals)).toFixed(),
+      );
+    }
   }
 };
 
@@ -138,13 +149,10 @@ const checkPaidOnce = (
 };
 
 /** Checks what is stored after all files: every payment of the truth is there once, and its documents are paid. */
-export const checkEnd = (
-  truth: Truth,
-  files: readonly MoneyFile[],
-  rows: readonly StoredRow[],
-): void => {
+export const checkEnd = (truth: Truth, files: readonly MoneyFile[], state: State): void => {
+  const rows = state.cashapp;
   for (const account of truth.accounts) checkAccount(truth, account, files, rows);
-  checkRegister(truth, rows);
+  checkRegister(truth, state);
   for (const document of truth.documents) checkPaidOnce(truth, document, files, rows);
   const doubts = rows.flatMap((row) => (typeof row["doubt"] === "string" ? [row["doubt"]] : []));
   expectEqual("Doubts", doubts, []);
