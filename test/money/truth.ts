@@ -148,7 +148,8 @@ class Maker {
     const { currency, decimals } = money;
     const paid = this.#amount();
     const known = this.documents.filter(
-      (one) => one.customer === customer && one.currency === currency,
+      (one) =>
+        one.customer === customer && one.currency === currency && one.credit === undefined,
     );
     if (known.length > 0 && dice.chance(0.15)) {
       const document = dice.pick(known);

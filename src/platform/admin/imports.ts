@@ -210,35 +210,57 @@ const withUndone = (row: ImportRow, status: "undoing" | "undone", undone: number
 const readUndone = ({ report }: ImportRow): number =>
   (JSON.parse(report) as { undone?: number }).undone ?? 0;
 
+/** The progress of an undo: changes that were taken back in all, and in this pass those and the ones that stay. */
+type Progress = { undone: number; passUndone: number; kept: Kept[] };
+
+/** Takes some changes back in one transaction, those below a number; returns the lowest of them. */
+const undoSome = (
+  { store, clock, record }: Needs,
+  row: ImportRow,
+  progress: Progress,
+  below: number,
+): Promise<{ progress: Progress; below: number; ends: "batch" | "pass" | "undo" }> =>
+  store.transaction(async (tx) => {
+    const { tenant_id: tenantId, id, kind } = row;
+    const changes = await readChangesBackwards(tx, tenantId, id, below, BATCH);
+    const some = await undoChanges(tx, row, changes, clock());
+    const done: Progress = {
+      undone: progress.undone + some.undone,
+      passUndone: progress.passUndone + some.undone,
+      kept: [...progress.kept, ...some.kept],
+    };
+    const isPassed = changes.length < BATCH;
+    // A record stays in one pass because another one refers to it that the same pass takes back.
+    const isDone = isPassed && (done.passUndone === 0 || done.kept.length === 0);
+    await putImport(tx, withUndone(row, isDone ? "undone" : "undoing", done.undone));
+    if (isDone) {
+      const metadata = { kind, undone: done.undone, kept: done.kept.length };
+      await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });
+    }
+    const ends = isDone ? "undo" : isPassed ? "pass" : "batch";
+    return { progress: done, below: changes.at(-1)?.number ?? 0, ends };
+  }, row.tenant_id);
+
 /**
  * Takes back what an import wrote, the last change first. Records that have changed since, or that others refer to,
  * stay and are named. Payments and documents that this changes are matched again. Each transaction is complete by
  * itself: after a crash, the next call goes on.
  */
-export const undoImport = async ({ store, clock, record }: Needs, id: string): Promise<object> => {
-  const row = checkUndoable(await findImport(store.read, id), id);
+export const undoImport = async (needs: Needs, id: string): Promise<object> => {
+  const row = checkUndoable(await findImport(needs.store.read, id), id);
   const { tenant_id: tenantId, kind } = row;
+  let progress: Progress = { undone: readUndone(row), passUndone: 0, kept: [] };
   let below = Number.MAX_SAFE_INTEGER;
-  let undone = readUndone(row);
-  const kept: Kept[] = [];
-  for (let isLast = false; !isLast;) {
-    const done = await store.transaction(async (tx) => {
-      const changes = await readChangesBackwards(tx, tenantId, id, below, BATCH);
-      const some = await undoChanges(tx, row, changes, clock());
-      const counts = { undone: undone + some.undone, kept: kept.length + some.kept.length };
-      const ends = changes.length < BATCH;
-      await putImport(tx, withUndone(row, ends ? "undone" : "undoing", counts.undone));
-      if (ends) {
-        const metadata = { kind, ...counts };
-        await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });
-      }
-      return { ...some, changes, ends };
-    }, tenantId);
-    below = done.changes.at(-1)?.number ?? 0;
-    undone += done.undone;
-    kept.push(...done.kept);
-    isLast = done.ends;
+  for (let isDone = false; !isDone;) {
+    const done = await undoSome(needs, row, progress, below);
+    ({ progress, below } = done);
+    isDone = done.ends === "undo";
+    if (done.ends === "pass") {
+      progress = { ...progress, passUndone: 0, kept: [] };
+      below = Number.MAX_SAFE_INTEGER;
+    }
   }
+  const { undone, kept } = progress;
   const reasons = kept.slice(0, MOST_REASONS);
   return { importId: id, tenantId, kind, undone, kept: kept.length, reasons };
 };
