@@ -55,6 +55,8 @@ export type Booking = {
   returned?: Booking;
   /** The kind of a booking that is no payment of a customer. */
   other?: Other;
+  /** Its type in BAI2, such as 115 for a lockbox; absent for the usual one. */
+  type?: string;
 };
 
 /** A payment of a register, beside those of bank messages. */
@@ -148,8 +150,7 @@ class Maker {
     const { currency, decimals } = money;
     const paid = this.#amount();
     const known = this.documents.filter(
-      (one) =>
-        one.customer === customer && one.currency === currency && one.credit === undefined,
+      (one) => one.customer === customer && one.currency === currency && one.credit === undefined,
     );
     if (known.length > 0 && dice.chance(0.15)) {
       const document = dice.pick(known);
