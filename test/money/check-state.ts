@@ -131,9 +131,12 @@ const checkPaidOnce = (
     ),
   );
   if (booking === undefined || !files.some(({ detailed }) => detailed.includes(booking))) return;
-  const share = booking.transactions
-    .flatMap(({ shares }) => shares)
-    .find((one) => one.document === document);
+  const shares = booking.transactions
+    .map((one) => one.shares)
+    .find((all) => all.some((one) => one.document === document));
+  const share = shares?.find((one) => one.document === document);
+  // A credit note is used as far as the documents beside it are open.
+  if (document.credit !== undefined && shares?.some((one) => one.document.isShared)) return;
   const back = bookings.find(({ returned }) => returned === booking);
   if (back !== undefined && back.amount !== -booking.amount) return;
   const own = ofDocument(rows, document);

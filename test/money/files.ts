@@ -181,7 +181,7 @@ class Writer {
       if (group.length === 0) continue;
       const written = group.map((booking) => ({ booking, day: days[booking.day] ?? "" }));
       const text = writeEdi820(written, place + 1);
-      const facts = { bookings: group, detailed: group, cuts: [110, text.length - 1] as const };
+      const facts = { bookings: group, detailed: group, cuts: [110, text.length - 2] as const };
       this.#add(`edi820-${place + 1}.edi`, text, facts);
     }
   }

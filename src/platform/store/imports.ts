@@ -23,6 +23,21 @@ export const listImports = (db: Db, tenantId: string): Promise<ImportRow[]> =>
 export const findImport = (db: Db, id: string): Promise<ImportRow | undefined> =>
   db.selectFrom("imports").selectAll().where("id", "=", id).executeTakeFirst();
 
+/** Finds the ids of imports that began after a time, in epoch milliseconds. */
+export const findLaterImports = async (
+  db: Db,
+  tenantId: string,
+  startedAt: number,
+): Promise<ReadonlySet<string>> => {
+  const rows = await db
+    .selectFrom("imports")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("started_at", ">", startedAt)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+};
+
 /** Reads the changes of an import below a number, the last one first. */
 export const readChangesBackwards = (
   db: Db,
