@@ -1,5 +1,4 @@
 import type { CommandAction } from "../../contract/audit-actions.ts";
-import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Metadata } from "../store/audit-entries.ts";
 import { putImport } from "../store/imports.ts";

@@ -57,23 +57,26 @@ const suggestOne = async (
 export const suggestFile = async (needs: SuggestFileNeeds): Promise<FileSuggestion> => {
   const { input } = needs;
   let found: FileSuggestion | undefined;
+  let refused: Problem | undefined;
   const others: string[] = [];
-  const refused: unknown[] = [];
-  await eachFile(input, async (file) => {
-    if (found !== undefined) return void others.push(file.name);
+  const isTable = async (file: InputFile): Promise<boolean> => {
+    if (found !== undefined) return false;
     try {
       const one = await suggestOne(needs, file);
       if (one !== undefined) found = file === input ? one : { ...one, file: file.name };
-      else others.push(file.name);
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      refused.push(error);
-      others.push(file.name);
+      refused ??= error;
     }
+    return found !== undefined;
+  };
+  await eachFile(input, async (file) => {
+    if (!(await isTable(file))) others.push(file.name);
   });
   if (found === undefined) {
-    const [first] = refused;
-    throw first ?? new Problem("invalid_request", `The file ${input.name} has no rows of a table.`);
+    throw (
+      refused ?? new Problem("invalid_request", `The file ${input.name} has no rows of a table.`)
+    );
   }
   if (others.length === 0) return found;
   const note = `The archive has other files, which an import reads with the same map: ${others.slice(0, 10).join(", ")}.`;
