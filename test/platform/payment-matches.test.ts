@@ -302,6 +302,23 @@ onEveryStore("payments that are matched with documents", (at) => {
     ]);
   });
 
+  verifies("MN-14", "MN-32");
+  it("uses a credit note that comes after the invoice beside it", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 100 });
+    const lines = [named("INV-1", 100), named("CN-1", -30)];
+    await pay({ id: "N1", amount: 70, payerName: "Acme", lines });
+    expect(await rows(["N1"], "appliedAmount", "unappliedAmount")).toEqual([
+      { appliedAmount: 70, unappliedAmount: 0 },
+      { appliedAmount: 0, unappliedAmount: 0 },
+    ]);
+    await documents({ number: "CN-1", amount: -30, type: "credit_note" });
+    expect(await rows(["N1"], ...APPLIED)).toEqual([
+      { documentNumber: "INV-1", appliedAmount: 100, unappliedAmount: 0 },
+      { documentNumber: "CN-1", appliedAmount: -30, unappliedAmount: 0 },
+    ]);
+  });
+
   verifies("MN-32");
   it("matches payments that came first when their documents are imported or put", async () => {
     await fresh();

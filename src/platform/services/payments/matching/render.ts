@@ -94,9 +94,10 @@ const renderValues = (payment: Payment, line: Line): Record<string, unknown> => 
   return withoutPaper(line);
 };
 
-/** The key of the document that a row waits for, while its payment has money left. */
+/** The key of the document that a row waits for, while its payment has money left. A credit note that it uses adds to it. */
 const findWaitingKey = (payment: Payment, line: Line, left: Big): string | null => {
-  if (line.name === undefined || left.lte(0) || payment.doubt !== undefined) return null;
+  if (line.name === undefined || payment.doubt !== undefined) return null;
+  if (left.lte(0) && line.share?.lt(0) !== true) return null;
   const isDone = line.share === undefined ? line.applied.gt(0) : line.applied.gte(line.share);
   return isDone && line.choice?.isSuggested === false ? null : keyOf(line) || null;
 };

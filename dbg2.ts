@@ -1,0 +1,10 @@
+import { runMixture } from "./test/money/mixture.ts";
+import { createWorld } from "./test/money/world.ts";
+import { sql } from "kysely";
+const seed = Number(process.argv[2]); const doc = process.argv[3];
+const world = await createWorld("/tmp");
+await runMixture(world, seed).catch((e) => console.log(e.message.slice(0, 300)));
+const ids = (await sql<any>`select distinct payment_id from cashapp_payments where document_number = ${doc}`.execute(world.store.read)).rows.map(r=>r.payment_id);
+const { rows } = await sql<any>`select * from cashapp_payments order by seq`.execute(world.store.read);
+for (const r of rows.filter(r=>ids.includes(r.payment_id))) console.log(JSON.stringify(Object.fromEntries(Object.entries(r).filter(([k,v])=>v!==null && !k.endsWith("_folded") && !k.endsWith("_order")))));
+await world.close();
