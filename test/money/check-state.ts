@@ -141,13 +141,11 @@ const checkPaidOnce = (
   if (back !== undefined && back.amount !== -booking.amount) return;
   const own = ofDocument(rows, document);
   const write = (amount = 0): string => new Big(decimal(amount, document.decimals)).toFixed();
-  const expected =
-    back === undefined ? [write(share?.paid), write(share?.discount)] : [write(0), write(0)];
-  const found = [addUp(own, "appliedAmount"), addUp(own, "discountTaken")];
+  const names = ["appliedAmount", "discountTaken", "deductionAmount"];
   expectEqual(
-    `Applied and discount of ${document.number}`,
-    found.map((amount) => amount.toFixed()),
-    expected,
+    `Applied, discount and deduction of ${document.number}`,
+    names.map((name) => addUp(own, name).toFixed()),
+    (back === undefined ? [share?.paid, share?.discount, share?.deduction] : [0, 0, 0]).map(write),
   );
 };
 
