@@ -302,6 +302,24 @@ onEveryStore("payments that are matched with documents", (at) => {
     ]);
   });
 
+  verifies("MN-31");
+  it("takes a computed deduction back when a credit note for it comes", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 100 });
+    await pay({ id: "K1", amount: 80, payerName: "Acme", lines: [named("INV-1")] });
+    const short = ["appliedAmount", "deductionAmount", "shortPay"];
+    expect(await rows(["K1"], ...short)).toEqual([
+      { appliedAmount: 80, deductionAmount: 20, shortPay: true },
+    ]);
+    const credit = { type: "credit_note", appliesTo: "INV-1" };
+    await documents({ number: "CN-1", amount: -15, ...credit });
+    expect(await rows(["K1"], ...short)).toEqual([
+      { appliedAmount: 80, deductionAmount: 5, shortPay: true },
+    ]);
+    await documents({ number: "CN-2", amount: -5, ...credit });
+    expect(await rows(["K1"], ...short)).toEqual([{ appliedAmount: 80, shortPay: false }]);
+  });
+
   verifies("MN-14", "MN-32");
   it("uses a credit note that comes after the invoice beside it", async () => {
     await fresh();

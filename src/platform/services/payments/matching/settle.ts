@@ -1,6 +1,7 @@
 import type { NewPayment } from "../../../store/payments.ts";
-import { findDocuments } from "../../../store/documents.ts";
+import { findDocuments, findDocumentsByKeys } from "../../../store/documents.ts";
 import type { Db } from "../../../store/port.ts";
+import type { DocumentRow } from "../../../store/tables.ts";
 import { restoreDeductions, settleDeductions } from "./deductions.ts";
 import { listDocumentKeys } from "./ledger.ts";
 import { isReturn } from "./lines.ts";
@@ -65,6 +66,18 @@ export const settleReturn = async (
     await rematchPayments(tx, settling, former);
   }
   await matchReopened(tx, settling, documents);
+};
+
+/** Takes computed deductions back that documents explain: those of changed ones, and of invoices with new credit notes. */
+export const settleDocuments = async (
+  tx: Db,
+  settling: Settling,
+  rows: readonly DocumentRow[],
+): Promise<void> => {
+  const keys = rows.flatMap(({ applies_to_key: key }) => key ?? []);
+  const reduced = await findDocumentsByKeys(tx, settling.tenantId, { keys, numbers: [] });
+  const numbers = [...rows, ...reduced].map(({ document_number: number }) => number);
+  await settleDeductions(tx, settling, [...new Set(numbers)]);
 };
 
 /** Rows of payments that were removed or put back, by their documents and the payments that they are of or return. */
