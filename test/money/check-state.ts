@@ -116,6 +116,22 @@ const checkRegister = ({ registered }: Truth, state: State): void => {
   }
 };
 
+/**
+ * Whether a payment that an advice can be about has a twin of its payer, day and amount, and one of the two was returned:
+ * an advice whose trace no deposit has is joined to either of them.
+ */
+const isAdvisedTwin = ({ bookings }: Truth, { account, day, amount, transactions }: Booking) => {
+  const alike = bookings.filter(
+    (one) =>
+      one.account === account &&
+      one.day === day &&
+      one.amount === amount &&
+      one.transactions[0]?.customer === transactions[0]?.customer,
+  );
+  const isReturned = bookings.some(({ returned }) => returned && alike.includes(returned));
+  return account.isAmerican && alike.length > 1 && isReturned;
+};
+
 /** Checks a document that one booking pays, of which a file names it. */
 const checkPaidOnce = (
   truth: Truth,
@@ -139,6 +155,7 @@ const checkPaidOnce = (
   if (document.credit !== undefined && shares?.some((one) => one.document.isShared)) return;
   const back = bookings.find(({ returned }) => returned === booking);
   if (back !== undefined && back.amount !== -booking.amount) return;
+  if (isAdvisedTwin(truth, booking)) return;
   const own = ofDocument(rows, document);
   const write = (amount = 0): string => new Big(decimal(amount, document.decimals)).toFixed();
   const names = ["appliedAmount", "discountTaken", "deductionAmount"];

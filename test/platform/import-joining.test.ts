@@ -241,6 +241,21 @@ onEveryStore("payments that several messages are about", (at) => {
     expect(await listDoubts(at().store.read, tenant())).toHaveLength(1);
   });
 
+  verifies("MN-03", "MN-12");
+  it("settles the doubt of an advice when its own deposit comes", async () => {
+    await start("USD");
+    const advice = edi820(["N1*PR*Acme", "ENT*1", "RMR*IV*INV-1**1500.75"]);
+    const deposit = (bank: string, day: string) =>
+      bai2([{ cents: "150075", bank, text: "Acme" }], { file: bank }).replace("260228", day);
+    const first = await pay(deposit("OTHER-1", "260227"), { format: "bai2" });
+    expect(first.report).toMatchObject({ written: 1, doubtful: 0 });
+    expect((await pay(advice, { format: "edi820" })).report).toMatchObject({ doubtful: 1 });
+    const own = await pay(deposit("TRACE-77", "260228"), { format: "bai2" });
+    expect(own.report).toMatchObject({ written: 0, unchanged: 1, doubtful: 0 });
+    expect(await listDoubts(at().store.read, tenant())).toEqual([]);
+    expect(await paid()).toHaveLength(2);
+  });
+
   verifies("MN-10");
   it("has a return wait for the payment that it names, and gives back the one that it was taken for", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { "INV-1": "80.00", "INV-2": "80.00" } });

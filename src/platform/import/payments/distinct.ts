@@ -6,7 +6,7 @@ import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables.ts";
 import type { Journal } from "../target.ts";
 import { parsePaymentIds } from "./entry-facts.ts";
-import { withoutDuplicate } from "./joining.ts";
+import { areDistinct, withoutDuplicate } from "./joining.ts";
 import type { Judged } from "./judged.ts";
 import type { SaveNeeds } from "./save.ts";
 
@@ -18,23 +18,46 @@ export const clearDuplicate = (row: StoredPayment, now: string): StoredPayment =
 
 const rootIdOf = ({ id, joined_to: root }: PaymentEntryRow): string => root ?? id;
 
-/** Finds doubtful payments of which a message has entries of their own beside those that they may repeat. */
+type Member = Pick<Judged, "facts">["facts"];
+
+/** Collects the entries about each money: those of the store, and those of the batch that join them. */
+const groupByRoot = (
+  judged: readonly Judged[],
+  candidates: readonly PaymentEntryRow[],
+): Map<string, Member[]> => {
+  const groups = new Map<string, Member[]>();
+  const add = (root: string, entry: Member): void =>
+    void groups.set(root, [...(groups.get(root) ?? []), entry]);
+  for (const row of candidates) add(rootIdOf(row), row);
+  for (const { facts, known, verdict } of judged) {
+    if (known === undefined && verdict.as === "joined") add(verdict.root.id, facts);
+  }
+  return groups;
+};
+
+/**
+ * Finds doubtful payments that entries of a batch show to be different: a message has entries of its own for both, or
+ * messages about one of them contradict those about the other.
+ */
 const findDistinct = (
   judged: readonly Judged[],
   candidates: readonly PaymentEntryRow[],
 ): PaymentEntryRow[] => {
+  const joined = new Set(
+    judged.flatMap(({ verdict }) => (verdict.as === "joined" ? [verdict.root.id] : [])),
+  );
+  if (joined.size === 0) return [];
+  const open = candidates.filter(({ doubt }) => doubt === "open");
+  if (open.length === 0) return [];
   const byId = new Map(candidates.map((row) => [row.id, row]));
-  const described = new Set<string>();
-  const add = (message: string, root: string): void => void described.add(`${message} ${root}`);
-  for (const row of candidates) add(row.message, rootIdOf(row));
-  for (const { facts, verdict } of judged) {
-    if (verdict.as === "joined") add(facts.message, verdict.root.id);
-  }
-  return judged.flatMap(({ facts, verdict }) => {
-    if (verdict.as !== "joined" || verdict.root.doubt !== "open") return [];
-    const like = byId.get(verdict.root.doubt_of ?? "");
-    const isDistinct = like !== undefined && described.has(`${facts.message} ${rootIdOf(like)}`);
-    return isDistinct ? [verdict.root] : [];
+  const groups = groupByRoot(judged, candidates);
+  return open.filter((row) => {
+    const like = byId.get(row.doubt_of ?? "");
+    if (like === undefined) return false;
+    const roots = [row.id, rootIdOf(like)];
+    if (!roots.some((root) => joined.has(root))) return false;
+    const [mine = [], theirs = []] = roots.map((root) => groups.get(root));
+    return mine.some((one) => theirs.some((other) => areDistinct(one, other)));
   });
 };
 

@@ -60,13 +60,13 @@ export const findCandidates = async (
   return [...new Map(found.map((row) => [row.id, row])).values()];
 };
 
-const isShared = (mine: readonly string[], other: PaymentEntryRow): boolean => {
+const isShared = (mine: readonly string[], other: EntryFacts): boolean => {
   const theirs = new Set(parseReferences(other));
   return mine.some((text) => text.length >= MIN_REFERENCE && theirs.has(text));
 };
 
 /** Whether a reference of one is also one of the other, or stands in its text. */
-const namesReferenceOf = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const namesReferenceOf = (one: EntryFacts, other: EntryFacts): boolean => {
   const mine = parseReferences(one);
   const within = (references: readonly string[], words: string): boolean =>
     references.some((text) => text.length >= 2 * MIN_REFERENCE && words.includes(text));
@@ -77,12 +77,12 @@ const namesReferenceOf = (one: EntryFacts, other: PaymentEntryRow): boolean => {
   );
 };
 
-const contradictsReferences = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const contradictsReferences = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [parseReferences(one), parseReferences(other)];
   return mine.length > 0 && theirs.length > 0 && !mine.some((text) => theirs.includes(text));
 };
 
-const isSameText = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const isSameText = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [one, other].map((row) => `${getPayer(row)}${getText(row)}`);
   return (
     mine === theirs || mine === "" || theirs === "" || isPart(mine, theirs) || isPart(theirs, mine)
@@ -91,21 +91,21 @@ const isSameText = (one: EntryFacts, other: PaymentEntryRow): boolean => {
 
 const isPart = (text = "", whole = ""): boolean => whole.includes(text);
 
-const isSameMoney = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+const isSameMoney = (one: EntryFacts, other: EntryFacts): boolean =>
   one.currency === other.currency &&
   one.amount === other.amount &&
   (one.account === null || other.account === null || one.account === other.account);
 
 const isAdvice = ({ kind }: Pick<EntryFacts, "kind">): boolean => ADVICES.has(kind);
 
-const isAdvicePair = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+const isAdvicePair = (one: EntryFacts, other: EntryFacts): boolean =>
   isAdvice(one) !== isAdvice(other);
 
 /** An advice names accounts at other banks, so its account does not count. */
-const isSameMoneyAsAdvice = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+const isSameMoneyAsAdvice = (one: EntryFacts, other: EntryFacts): boolean =>
   one.currency === other.currency && one.amount === other.amount;
 
-const isPayerNamed = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const isPayerNamed = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [getPayer(one), getPayer(other)];
   const has = (name: string, words: string): boolean =>
     name.length >= MIN_REFERENCE && words.includes(name);
@@ -114,7 +114,7 @@ const isPayerNamed = (one: EntryFacts, other: PaymentEntryRow): boolean => {
 
 type Likeness = "same" | "doubtful" | undefined;
 
-const compareAdvice = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
+const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
   const days = countDaysBetween(one.day, other.day);
   if (!isSameMoneyAsAdvice(one, other) || days > ADVICE_DAYS) return undefined;
   if (namesReferenceOf(one, other)) return "same";
@@ -122,7 +122,7 @@ const compareAdvice = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
   return days === 0 ? "same" : "doubtful";
 };
 
-const compareBankMessages = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
+const compareBankMessages = (one: EntryFacts, other: EntryFacts): Likeness => {
   if (!isSameMoney(one, other)) return undefined;
   const hasOneReference =
     one.bank_reference !== null && one.bank_reference === other.bank_reference;
@@ -137,8 +137,12 @@ const compareBankMessages = (one: EntryFacts, other: PaymentEntryRow): Likeness 
   return isSameText(one, other) ? "same" : "doubtful";
 };
 
-const compare = (one: EntryFacts, other: PaymentEntryRow): Likeness =>
+const compare = (one: EntryFacts, other: EntryFacts): Likeness =>
   isAdvicePair(one, other) ? compareAdvice(one, other) : compareBankMessages(one, other);
+
+/** Whether two entries are about different money: those of one message, and of one side with other references. */
+export const areDistinct = (one: EntryFacts, other: EntryFacts): boolean =>
+  one.message === other.message || (!isAdvicePair(one, other) && contradictsReferences(one, other));
 
 const DUPLICATE = "possible duplicate of ";
 
