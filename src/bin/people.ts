@@ -19,8 +19,8 @@ const createCountCall = ({ config, oauthStorage }: Shared, { id }: Caller) => {
 /** Opens the broker and settings of a caller: with their own credentials, or with those of their profile. */
 export const createNeedsFactory = (
   shared: Shared,
-  { identityOf }: Pick<Entrance, "identityOf">,
-  secretPages: SecretPages,
+  { identityOf, approvalsOf }: Pick<Entrance, "identityOf" | "approvalsOf">,
+  { secretPages, mcpUrl }: Pick<ToolContext, "mcpUrl"> & { secretPages: SecretPages },
 ): ((caller: Caller) => Promise<ToolContext>) => {
   const key = createLazy(() => openSealingKey(shared));
   return async (caller) => {
@@ -36,6 +36,8 @@ export const createNeedsFactory = (
       transport: "http",
       caller,
     });
-    return { ...needs, secretPages, countCall: createCountCall(shared, caller) };
+    const approvals = approvalsOf?.(caller.profile);
+    const countCall = createCountCall(shared, caller);
+    return { ...needs, secretPages, approvals, mcpUrl, countCall };
   };
 };

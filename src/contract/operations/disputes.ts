@@ -1,11 +1,14 @@
 import { z } from "zod";
 import {
+  AccountNumber,
   alternative,
   Amount,
   auditFields,
   bodyPaging,
   CodeText,
   DisputeStatus,
+  DocumentNumber,
+  NoteVisibility,
   paging,
   PositiveAmount,
   RecordId,
@@ -19,6 +22,7 @@ import {
 } from "../fields.ts";
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
+import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
 
@@ -59,15 +63,41 @@ export const Dispute = z.object({
 });
 export type Dispute = z.infer<typeof Dispute>;
 
+/** As much of a note as an activity shows, in characters. */
+export const LAST_NOTE_CHARACTERS = 300;
+
+/** The latest events of a dispute, and the state of its document. */
+export const DisputeActivity = z.object({
+  disputeId: z.string(),
+  lastActivityDate: Timestamp.meta({
+    description: "the newest change of the dispute, of its notes and of its files",
+  }),
+  noteCount: z.int(),
+  attachmentCount: z.int(),
+  lastNote: z
+    .object({
+      content: z.string().meta({ description: `at most ${LAST_NOTE_CHARACTERS} characters` }),
+      visibility: NoteVisibility,
+      createUser: z.string(),
+      createDate: Timestamp,
+    })
+    .nullable(),
+  documentStatus: z
+    .enum(DOCUMENT_STATES)
+    .meta({ description: "missing: the platform has no such document" }),
+  documentClosedDate: Timestamp.nullable(),
+});
+export type DisputeActivity = z.infer<typeof DisputeActivity>;
+
 const WithoutAccountName = Dispute.omit({ accountName: true });
 
 const reason = {
-  reasonId: alternative(RecordId),
-  reasonCode: alternative(CodeText),
-  externalReasonId: alternative(RecordId),
-  externalReasonCode: alternative(CodeText),
+  reasonId: alternative(RecordId).describe("own reason"),
+  reasonCode: alternative(CodeText).describe("own reason"),
+  externalReasonId: alternative(RecordId).describe("customer's reason"),
+  externalReasonCode: alternative(CodeText).describe("customer's reason"),
   categoryId: alternative(RecordId).meta({ description: "if reason codes are ambiguous" }),
-  categoryCode: alternative(CodeText),
+  categoryCode: alternative(CodeText).describe("if reason codes are ambiguous"),
 };
 
 const REASONS = ["reasonId", "reasonCode", "externalReasonId", "externalReasonCode"] as const;
@@ -183,11 +213,11 @@ export const disputes = defineOperations("gateway", "disputes", {
       ReasonName: requiredText(500).optional().meta({ description: "part of it" }),
       DepartmentName: requiredText(500).optional().meta({ description: "part of it" }),
       CategoryName: requiredText(500).optional().meta({ description: "part of it" }),
-      Status: z.array(DisputeStatus).min(1).optional(),
-      AssigneeId: RecordId.optional(),
-      DepartmentId: RecordId.optional(),
-      DocumentNumber: RecordNumber.optional(),
-      AccountNumber: RecordNumber.optional(),
+      Status: z.array(DisputeStatus).min(1).optional().describe("any of; absent: all"),
+      AssigneeId: RecordId.optional().describe("who works on it"),
+      DepartmentId: RecordId.optional().describe("of the assignee"),
+      DocumentNumber: DocumentNumber.optional(),
+      AccountNumber: AccountNumber.optional(),
       ...listAdditions,
       Sort: sortBy(DISPUTE_SORT).optional(),
       ...paging,
@@ -205,12 +235,15 @@ export const disputes = defineOperations("gateway", "disputes", {
     params: z.object(tenantPath),
     body: z
       .object({
-        amount: PositiveAmount.meta({ description: "greater than 0" }),
-        accountNumber: RecordNumber,
-        documentNumber: RecordNumber,
+        amount: PositiveAmount.describe("greater than 0, in the document's currency"),
+        accountNumber: AccountNumber,
+        documentNumber: DocumentNumber,
         ...reason,
-        assigneeId: text(128).nullable().optional(),
-        poNumber: text(128).nullable().optional(),
+        assigneeId: text(128)
+          .nullable()
+          .optional()
+          .describe("who works on it; default by category"),
+        poNumber: text(128).nullable().optional().describe("customer's purchase order"),
       })
       .refine(hasReason, REASON_NEEDED),
     output: Dispute,
@@ -225,16 +258,19 @@ export const disputes = defineOperations("gateway", "disputes", {
     params: one,
     body: z
       .object({
-        amount: PositiveAmount.optional(),
+        amount: PositiveAmount.optional().describe("greater than 0, in the dispute's currency"),
         ...reason,
-        externalReasonId: RecordId.nullable().optional(),
+        externalReasonId: RecordId.nullable().optional().describe("customer's reason; null clears"),
         assigneeId: text(128).nullable().optional().meta({ description: "empty clears" }),
         assigneeEmail: text(254).trim().nullable().optional().meta({ description: "empty clears" }),
-        poNumber: text(128).nullable().optional(),
-        status: z.preprocess(parseStatusWord, DisputeStatus).optional(),
-        resolutionId: RecordId.nullable().optional(),
-        resolutionCode: CodeText.nullable().optional(),
-        isValid: z.boolean().optional(),
+        poNumber: text(128).nullable().optional().describe("customer's purchase order"),
+        status: z
+          .preprocess(parseStatusWord, DisputeStatus)
+          .optional()
+          .describe("closes, cancels or reopens"),
+        resolutionId: RecordId.nullable().optional().describe("with status Closed"),
+        resolutionCode: CodeText.nullable().optional().describe("with status Closed"),
+        isValid: z.boolean().optional().describe("the claim is justified"),
       })
       // A category only selects among reasons with equal codes: alone it would be ignored silently.
       .refine((body) => hasReason(body) || !hasCategory(body), REASON_NEEDED),
@@ -269,19 +305,33 @@ export const disputes = defineOperations("gateway", "disputes", {
     extension: true,
     audit: "dispute.summarized",
   },
+  activity: {
+    method: "POST",
+    path: `${DISPUTES}/activity`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "Tell what happened last to given disputes; unknown ids are omitted.",
+    params: z.object(tenantPath),
+    body: z.object({
+      disputeIds: z.array(RecordId).min(1).max(1000).meta({ description: "ids of disputes" }),
+    }),
+    output: z.array(DisputeActivity),
+    extension: true,
+    audit: "dispute.activity_read",
+  },
   list_by_document_numbers: {
     method: "GET",
     path: BY_DOCUMENTS,
     aliases: [{ method: "POST", path: BY_DOCUMENTS }],
     access: "Dispute Management : READ",
     summary: "List disputes on given documents of one account.",
-    params: z.object({ ...tenantPath, accountNumber: RecordNumber }),
+    params: z.object({ ...tenantPath, accountNumber: AccountNumber }),
     body: z.object({
       status: z
         .preprocess(parseLookupStatus, z.enum(LOOKUP_STATUS))
         .optional()
-        .meta({ description: "Open, Closed, Canceled or All" }),
-      documentNumbers: z.array(RecordNumber).min(1).max(1000),
+        .meta({ description: "Open, Closed, Canceled or All (default)" }),
+      documentNumbers: z.array(RecordNumber).min(1).max(1000).describe("at most 1,000"),
       ...bodyPaging,
     }),
     output: z.array(WithoutAccountName),
@@ -296,7 +346,10 @@ export const disputes = defineOperations("gateway", "disputes", {
     access: "Dispute Management : READ",
     summary: "List disputes by ids; unknown ids are omitted.",
     params: z.object(tenantPath),
-    body: z.object({ disputeIds: z.array(RecordId).min(1).max(1000), ...bodyPaging }),
+    body: z.object({
+      disputeIds: z.array(RecordId).min(1).max(1000).describe("ids or codes, at most 1,000"),
+      ...bodyPaging,
+    }),
     output: z.array(WithoutAccountName),
     list,
     lookup: { argument: "disputeIds", field: "disputeId" },

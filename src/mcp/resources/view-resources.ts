@@ -18,10 +18,12 @@ const viewsOf = (tools: readonly Named[]): View[] => {
 };
 
 /** Returns the tools with the view of each that has one. */
-export const withViews = <T extends Named>(tools: readonly T[]): T[] =>
+export const withViews = <T extends Named & { _meta?: Record<string, unknown> }>(
+  tools: readonly T[],
+): T[] =>
   tools.map((tool) => {
     const _meta = viewMetaOf(tool.name);
-    return _meta === undefined ? tool : { ...tool, _meta };
+    return _meta === undefined ? tool : { ...tool, _meta: { ...tool._meta, ..._meta } };
   });
 
 /** Returns the views that show results of these tools, as resources. */

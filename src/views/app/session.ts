@@ -2,19 +2,13 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Fields, Host, ToolResult } from "./host.ts";
 import { plainText } from "./format.ts";
-
-export type Problem = { code: string; message: string };
-
-/** The answer of a tool, its refusal, or the question that a person must answer first. */
-export type Reply =
-  | { kind: "answer"; answer: Fields }
-  | { kind: "problem"; problem: Problem }
-  | { kind: "question"; summary: string; token: string };
+import type { KnownAnswers } from "./known-answers.ts";
+import type { Problem, Question, Reply } from "./reply.ts";
 
 /** The tool call for which the host shows the view. */
 export type Opening = { tool: string | undefined; args: Fields; reply: Reply | undefined };
 
-export type Session = { host: Host; opening: Opening };
+export type Session = { host: Host; opening: Opening; known: KnownAnswers };
 
 const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? (value as Fields) : {};
@@ -23,10 +17,26 @@ const textOf = ({ content = [] }: ToolResult): string =>
   content.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n");
 
 const readProblem = (result: ToolResult): Problem => {
-  const { code, message } = fieldsOf(result._meta?.["receivables/problem"]);
+  const { code, message, retryAfterSeconds } = fieldsOf(result._meta?.["receivables/problem"]);
   return {
     code: typeof code === "string" ? code : "failed",
     message: plainText(message ?? textOf(result)) || "The call failed.",
+    ...(typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {}),
+  };
+};
+
+const TICKET_KEY = "receivables/ticket";
+
+/** Reads the question of a call that waits for the person in a view; undefined for any other result. */
+const readWaiting = ({ structuredContent, _meta }: ToolResult): Question | undefined => {
+  const ticket = _meta?.[TICKET_KEY];
+  if (typeof ticket !== "string") return undefined;
+  const { question, expiresAt } = fieldsOf(structuredContent?.["waiting"]);
+  return {
+    kind: "question",
+    summary: plainText(question),
+    expiresAt: plainText(expiresAt),
+    ticket,
   };
 };
 
@@ -34,13 +44,20 @@ const readProblem = (result: ToolResult): Problem => {
 export const readResult = (result: ToolResult): Reply | undefined => {
   const { structuredContent, isError } = result;
   if (isError !== true) {
-    return structuredContent && { kind: "answer", answer: structuredContent };
+    const answer: Reply | undefined = structuredContent && {
+      kind: "answer",
+      answer: structuredContent,
+    };
+    return readWaiting(result) ?? answer;
   }
-  const { confirmationToken, summary } = fieldsOf(result._meta?.["receivables/confirmation"]);
-  return typeof confirmationToken === "string"
+  const { confirmationToken, summary, page } = fieldsOf(result._meta?.["receivables/confirmation"]);
+  // With a page, the person answers there: the message names it.
+  return typeof confirmationToken === "string" && page === undefined
     ? { kind: "question", summary: plainText(summary), token: confirmationToken }
     : { kind: "problem", problem: readProblem(result) };
 };
+
+const OFFLINE = "You are offline. This goes on by itself when the connection is back.";
 
 /** Calls a tool through the host. */
 export const callTool = async (host: Host, tool: string, args: Fields): Promise<Reply> => {
@@ -52,8 +69,38 @@ export const callTool = async (host: Host, tool: string, args: Fields): Promise<
     const result = await host.callTool(tool, args);
     return readResult(result) ?? problem("The host passed on no data.");
   } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    return problem(navigator.onLine ? message : OFFLINE);
   }
+};
+
+const DECLINED: Reply = {
+  kind: "problem",
+  problem: { code: "declined", message: "You did not confirm; nothing was changed." },
+};
+
+/** The problem of a call that asks although the person has answered. */
+export const ASKED_AGAIN: Problem = {
+  code: "failed",
+  message: "The server asked again; nothing was changed.",
+};
+
+/** Tells the server the person's answer to a question about a call of `tool`. */
+export const answerQuestion = async (
+  host: Host,
+  question: Question,
+  { tool, args, isYes }: { tool: string; args: Fields; isYes: boolean },
+): Promise<Reply> => {
+  if ("ticket" in question) {
+    const { ticket } = question;
+    const reply = await callTool(
+      host,
+      "confirm_call",
+      isYes ? { ticket } : { ticket, decline: true },
+    );
+    return isYes || reply.kind === "problem" ? reply : DECLINED;
+  }
+  return isYes ? callTool(host, tool, { ...args, confirmationToken: question.token }) : DECLINED;
 };
 
 /** Whether this server has a tool; the server writes their names into the page. */
