@@ -2,7 +2,7 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Document, DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { toDay } from "./brief.ts";
+import { toTenantDay } from "./brief.ts";
 import { callSummary, type Fields, type InsightContext } from "./insight.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
@@ -19,6 +19,8 @@ export type DocumentReader = {
   /** Reads those that are not known yet, within the limit of all calls and, if given, of this reading. */
   read(numbers: Iterable<string>, most?: number): Promise<void>;
   stateOf(number: string): DocumentState;
+  /** Takes the state of a document that was read elsewhere. */
+  learn(number: string, state: DocumentState): void;
   /** Reads the days on which closed documents were closed, in at most so many calls. */
   readClosings(numbers: Iterable<string>, most: number): Promise<void>;
   /** Why no document can be read: the right or the credential is missing. */
@@ -47,10 +49,13 @@ const BUSY: readonly number[] = [429, 503];
 const isRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && [...DENIED, ...BUSY].includes(error.status);
 
-const toState = ({ status, updatedAt, closedAt }: DocumentWithClosing): DocumentState => ({
+const toState = (
+  { calendar }: InsightContext,
+  { status, updatedAt, closedAt }: DocumentWithClosing,
+): DocumentState => ({
   status,
-  changedOn: toDay(updatedAt),
-  closedOn: toDay(closedAt),
+  changedOn: toTenantDay(calendar, updatedAt),
+  closedOn: toTenantDay(calendar, closedAt),
 });
 
 /** The parameter for the day of the closing, as the platform announces it. */
@@ -64,7 +69,7 @@ const readOne = async (context: InsightContext, number: string): Promise<Documen
   try {
     const args = { document_number: number, ...askClosure(context) };
     const { output } = await context.call(documents.get, args);
-    return toState(output as DocumentWithClosing);
+    return toState(context, output as DocumentWithClosing);
   } catch (error) {
     if (isMissing(error)) return MISSING;
     throw error;
@@ -131,7 +136,7 @@ const findInList = async (
     const { data, pagination } = (await call(documents.list, args)).output as ListAnswer;
     for (const document of data) {
       const { documentNumber } = document;
-      if (left.delete(documentNumber)) states.set(documentNumber, toState(document));
+      if (left.delete(documentNumber)) states.set(documentNumber, toState(context, document));
     }
     const isEnd = pagination.cursor === null || pagination.cursor === cursor;
     if (isEnd) for (const number of left) states.set(number, MISSING);
@@ -189,6 +194,7 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
     },
     refusal: () => (refusal !== undefined && DENIED.includes(refusal.status) ? refusal : undefined),
     stateOf: (number) => states.get(number) ?? UNKNOWN,
+    learn: (number, state) => void states.set(number, state),
     notes: () => [
       ...(refusal === undefined
         ? []

@@ -1,5 +1,5 @@
 import type { Contract } from "../../contract/index.ts";
-import { endOfDay, startOfDay } from "../../contract/insights/calendar.ts";
+import { utcCalendar } from "../../contract/insights/calendar.ts";
 import type { Input } from "../../contract/operation.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
@@ -26,6 +26,7 @@ import { findNamed } from "../store/disputes-by-name.ts";
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
 import { findSpellings } from "../store/summaries/spellings.ts";
+import { readActivity } from "./disputes/activity.ts";
 import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { findCurrency } from "./disputes/document.ts";
@@ -180,10 +181,10 @@ const get: Service["get"] = async ({ params }, call) => {
 };
 
 const startOf = (day: string | undefined): number | undefined =>
-  day === undefined ? undefined : startOfDay(day);
+  day === undefined ? undefined : utcCalendar.startOf(day);
 
 const endOf = (day: string | undefined): number | undefined =>
-  day === undefined ? undefined : endOfDay(day);
+  day === undefined ? undefined : utcCalendar.endOf(day);
 
 /** Returns a code as the dispute has it, which may be in another letter case. */
 const spellCode = async ({ db, tenantId }: Call, code: string | undefined) => {
@@ -277,6 +278,7 @@ export const disputes = (needs: DisputeNeeds): Service => ({
   update,
   delete: remove(needs),
   summary: summarize,
+  activity: readActivity,
   list_by_document_numbers: listByDocumentNumbers,
   list_by_ids: listByIds,
 });
