@@ -1,6 +1,7 @@
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { extensions } from "../../src/contract/index.ts";
+import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
@@ -57,6 +58,7 @@ export const withContext = async ({
     limits: INSIGHT_LIMITS,
     skip: 0,
     now: systemClock,
+    calendar: utcCalendar,
     signal,
     call(operation, args) {
       const credential: Record<string, string> =

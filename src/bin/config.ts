@@ -130,6 +130,7 @@ const toSettings = (env: Environment): Settings => ({
   readOnly: env.RECEIVABLES_READ_ONLY,
   discovery: env.RECEIVABLES_DISCOVERY,
   confirm: env.RECEIVABLES_CONFIRM,
+  timeZone: env.RECEIVABLES_TIME_ZONE,
   confirmForms: env.RECEIVABLES_CONFIRM_FORMS === "on",
   answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
   callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,

@@ -21,6 +21,7 @@ import {
   Toolsets,
   Url,
   wholeNumber,
+  ZoneName,
 } from "./setting-kinds.ts";
 
 /** Authentication methods of the MCP endpoint over HTTP. */
@@ -120,6 +121,11 @@ export const Environment = z.object({
     z.enum(["on", "off"], refuse("must be on or off")),
     "on",
     "`off` for hosts that announce forms and decline them by themselves: a person is asked in another way",
+  ),
+  RECEIVABLES_TIME_ZONE: optional(
+    ZoneName,
+    "time zone whose days insights count, such as Europe/Berlin, where the platform does not tell the tenant's",
+    "UTC",
   ),
   RECEIVABLES_ANSWER_TOKENS: wholeNumber(
     6_000,

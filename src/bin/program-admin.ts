@@ -26,9 +26,12 @@ const createTenantCommands = (define: Define): Command =>
       )
       .option("--currency <code>", "ISO 4217 code", "USD"),
     define("show", "Show a tenant.", admin("runTenantShow")).argument("<id>"),
-    define("set", "Change a tenant's switches.", admin("runTenantSet"))
+    define("set", "Change a tenant's settings.", admin("runTenantSet"))
       .argument("<id>")
-      .argument("<pair...>", `KEY=true or KEY=false; the keys are ${SWITCHES}`),
+      .argument(
+        "<pair...>",
+        `KEY=true or KEY=false for ${SWITCHES}; timeZone=NAME, such as Europe/Berlin`,
+      ),
     define("list", "List the tenants, one per line.", accounts("runTenantList")),
     define("export", "Write everything of a tenant to a new folder.", accounts("runTenantExport"))
       .argument("<id>")

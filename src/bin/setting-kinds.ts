@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { isNetwork } from "../kit/network.ts";
+import { findTimeZone } from "../kit/time-zone.ts";
 import { CORE, toolsetNames } from "../mcp/tools/toolsets.ts";
 
 /** The meaning of a setting and its default as shown in documents. */
@@ -55,6 +56,11 @@ export const Toolsets = list.superRefine((names, context) => {
     message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${toolsetNames.join(", ")}, or ${CORE} or all`,
   });
 });
+
+export const ZoneName = Text.refine(
+  (name) => findTimeZone(name) !== undefined,
+  "must be the IANA name of a time zone, such as Europe/Berlin or UTC",
+);
 
 // Keys are sent in a header; spaces and non-ASCII characters come from copying errors.
 export const Key = Text.regex(

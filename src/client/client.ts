@@ -1,5 +1,5 @@
 import { createFieldProblem, Problem } from "../contract/errors.ts";
-import { HELD_RIGHTS, operations, PASSWORD_PAGE } from "../contract/index.ts";
+import { HELD_RIGHTS, operations, PASSWORD_PAGE, TENANT_TIME_ZONE } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
@@ -216,7 +216,7 @@ const readExtensions = async (
       (name) => announcedBy[service]?.extensions.includes(name) ?? false,
     ),
   );
-  const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name].filter(
+  const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name, TENANT_TIME_ZONE].filter(
     (name) => gateway?.extensions.includes(name) ?? false,
   );
   return new Set([...names, ...others]);

@@ -69,13 +69,17 @@ export const PASSWORD_PAGE = { name: "pages.password", path: "/account/password"
 /** Answers to the MCP server name the rights of its credential in this header. */
 export const HELD_RIGHTS = { name: "held_rights", header: "x-held-rights" } as const;
 
-/** Names of the additions to the interface documents: operations, groups of query parameters, a page and a header. */
+/** The name under which a platform announces that the caller's profile tells the time zone of each tenant. */
+export const TENANT_TIME_ZONE = "tenants.time_zone";
+
+/** Names of the additions to the interface documents: operations, groups of parameters, a page, a header and a field. */
 export const extensions: readonly string[] = [
   ...operations.flatMap(({ id, extension, additions }) => [
     ...(extension ? [id] : []),
     ...(additions === null ? [] : [`${id}.${additions.name}`]),
   ]),
   PASSWORD_PAGE.name,
+  TENANT_TIME_ZONE,
   HELD_RIGHTS.name,
 ];
 

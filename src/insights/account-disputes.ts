@@ -1,6 +1,5 @@
-import { daysBetween } from "../contract/insights/calendar.ts";
+import type { Calendar } from "../contract/insights/calendar.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
-import { toDay } from "./brief.ts";
 import { sumByCurrency } from "./currency-totals.ts";
 import { formatTenths } from "./decimal.ts";
 import type { Fields, InsightContext } from "./insight.ts";
@@ -10,7 +9,10 @@ const LARGEST = 5;
 const OPEN = 0;
 const CLOSED = 1;
 
-const averageDaysToClose = (closed: readonly Dispute[]): number | null => {
+const averageDaysToClose = (
+  closed: readonly Dispute[],
+  { daysBetween }: Calendar,
+): number | null => {
   const days = closed.flatMap(({ createDate, closedDate }) =>
     closedDate === null ? [] : [daysBetween(Date.parse(createDate), Date.parse(closedDate))],
   );
@@ -20,24 +22,20 @@ const averageDaysToClose = (closed: readonly Dispute[]): number | null => {
   );
 };
 
-const toLargest = ({
+const toLargest = (
+  { disputeCode, documentNumber, amount, currencyCode, reasonName, createDate }: Dispute,
+  calendar: Calendar,
+) => ({
   disputeCode,
   documentNumber,
   amount,
   currencyCode,
   reasonName,
-  createDate,
-}: Dispute) => ({
-  disputeCode,
-  documentNumber,
-  amount,
-  currencyCode,
-  reasonName,
-  createDate: toDay(createDate),
+  createDate: calendar.toDay(createDate),
 });
 
 /** Open and closed disputes of an account with their figures. */
-const summarizeDisputes = (all: readonly Dispute[]): Fields => {
+const summarizeDisputes = (all: readonly Dispute[], calendar: Calendar): Fields => {
   const open = all.filter(({ status }) => status === OPEN);
   const closed = all.filter(({ status }) => status === CLOSED);
   return {
@@ -47,12 +45,12 @@ const summarizeDisputes = (all: readonly Dispute[]): Fields => {
       largest: open
         .toSorted((a, b) => b.amount - a.amount)
         .slice(0, LARGEST)
-        .map(toLargest),
+        .map((one) => toLargest(one, calendar)),
     },
     closed: {
       count: closed.length,
       totals: sumByCurrency(closed),
-      avgDaysToClose: averageDaysToClose(closed),
+      avgDaysToClose: averageDaysToClose(closed, calendar),
     },
   };
 };
@@ -67,5 +65,5 @@ export const readAccountDisputes = async (
   const { stopped } = await readDisputes(context, args, (page) => {
     all.push(...page);
   });
-  return { figures: summarizeDisputes(all), stopped };
+  return { figures: summarizeDisputes(all, context.calendar), stopped };
 };

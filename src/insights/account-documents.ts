@@ -7,6 +7,7 @@ import type { Fields, InsightContext } from "./insight.ts";
 import { type Page, readPages } from "./read-pages.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 import { toDay, withoutNulls } from "./brief.ts";
+import { type Moment, toMoment } from "./standing.ts";
 
 const { documents } = contract;
 
@@ -25,11 +26,11 @@ const toMoney = (document: Document) => {
   return { currencyCode, amount: amount ?? 0 };
 };
 
-const toAging = (all: readonly Document[], now: number): Fields => {
+const toAging = (all: readonly Document[], moment: Moment): Fields => {
   const keys = listOverdueKeys(BUCKETS);
   const buckets = keys.map((): Document[] => []);
   for (const document of all) {
-    buckets[findAgeBucket(BUCKETS, daysPastDue(document, now))]?.push(document);
+    buckets[findAgeBucket(BUCKETS, daysPastDue(document, moment))]?.push(document);
   }
   return Object.fromEntries(
     keys.map((key, place) => [key, sumByCurrency((buckets[place] ?? []).map(toMoney))]),
@@ -79,7 +80,7 @@ export const readOpenDocuments = async (
     const figures = {
       count: all.length,
       totals: sumByCurrency(all.map(toMoney)),
-      daysPastDue: toAging(all, context.now()),
+      daysPastDue: toAging(all, toMoment(undefined, context)),
       oldest: all.slice(0, OLDEST).map(toOldest),
     };
     return { figures, stopped };

@@ -7,7 +7,7 @@ import { DAY, formatDay, formatTimestamp } from "../kit/clock.ts";
 import { readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
-import { cutText, toDay, withoutNulls } from "./brief.ts";
+import { cutText, withoutNulls } from "./brief.ts";
 import { fold } from "./dispute-names.ts";
 import {
   type AccountHit,
@@ -48,11 +48,11 @@ const showAccount = (part: Part<AccountWithNotes>, hit: AccountHit): Fields => {
   });
 };
 
-const showNotes = (part: Part<AccountWithNotes>) =>
+const showNotes = (part: Part<AccountWithNotes>, { calendar }: InsightContext) =>
   showPart(part, ({ notes }) =>
     notes.slice(0, NOTES).map(({ reference, effective_date, body }) => ({
       reference,
-      date: toDay(effective_date),
+      date: calendar.toDay(effective_date),
       text: cutText(body, NOTE_CHARACTERS),
     })),
   );
@@ -115,7 +115,7 @@ const overview = async (context: InsightContext, hit: AccountHit) => {
       disputes: showPart(disputed, figuresOf),
       payments: showPart(paid, figuresOf),
       credit: await readCredit(context, name ?? ""),
-      notes: showNotes(account),
+      notes: showNotes(account, context),
     },
   };
 };

@@ -1,4 +1,4 @@
-import { DAY, formatDay } from "../kit/clock.ts";
+import { formatDayNumber } from "../contract/insights/calendar.ts";
 import { sumByCurrency } from "./currency-totals.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
@@ -101,7 +101,8 @@ export const readAccountPayments = async (
     filters: { accountNumber: { eq: accountNumber } },
   };
   // Only rows that can be shown are kept: those of the last 90 days, and the last one before.
-  const since = formatDay(context.now() - RECENT_DAYS * DAY);
+  const { calendar, now } = context;
+  const since = formatDayNumber(calendar.dayNumber(now()) - RECENT_DAYS);
   let lastBefore: Row | undefined;
   let undated = 0;
   const { stopped } = await readPayments(context, query, (page) => {

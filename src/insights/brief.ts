@@ -1,3 +1,4 @@
+import type { Calendar } from "../contract/insights/calendar.ts";
 import type { Fields } from "./insight.ts";
 
 /** Returns the fields whose value is neither null nor undefined. */
@@ -16,6 +17,12 @@ export const cutText = (text: string, most: number): string => {
   return characters.length <= most ? text : `${characters.slice(0, most - 1).join("")}…`;
 };
 
-/** Returns the day of a timestamp, or null. */
+/** Returns the day of a date that has no time zone, such as a due date, or null. */
 export const toDay = (timestamp: string | null | undefined): string | null =>
   timestamp?.slice(0, "2026-01-31".length) ?? null;
+
+/** Returns the tenant's day of a point in time, or null. */
+export const toTenantDay = (
+  { toDay: find }: Calendar,
+  timestamp: string | null | undefined,
+): string | null => (timestamp === null || timestamp === undefined ? null : find(timestamp));

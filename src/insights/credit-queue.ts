@@ -1,12 +1,15 @@
 import { z } from "zod";
-import { countElapsedDays } from "../contract/insights/calendar.ts";
+import { Day } from "../contract/insights/arguments.ts";
+import { type Calendar, formatDayNumber, parseDay } from "../contract/insights/calendar.ts";
 import { contract } from "../contract/index.ts";
 import type {
   CreditApplication,
   CreditApplications,
 } from "../contract/operations/credit-applications.ts";
-import { type Clock, DAY, formatDay, formatTimestamp } from "../kit/clock.ts";
-import { defineInsight, type Fields } from "./insight.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+import { UTC } from "../kit/time-zone.ts";
+import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
+import { type Moment, toMoment } from "./standing.ts";
 
 const { credit_applications } = contract;
 
@@ -14,10 +17,7 @@ const DEFAULT_DAYS = 365;
 const LIMIT = 20;
 
 const day = (words: string) =>
-  z.iso
-    .date()
-    .optional()
-    .meta({ description: `status date, YYYY-MM-DD; ${words}` });
+  Day.optional().meta({ description: `status date, YYYY-MM-DD; ${words}` });
 
 /** Types of a decided or ended application begin so. */
 const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
@@ -44,7 +44,7 @@ const missingIn = ({
   ...lacking("bank", references.bankReferenceSubmitCount, references.bankReferenceRequestedCount),
 ];
 
-const toItem = (application: CreditApplication, now: number): Fields => {
+const toItem = (application: CreditApplication, { at, calendar }: Moment): Fields => {
   const { applicationId, company, applicationStatus, lastActivityDate } = application;
   const { title, statusDate } = applicationStatus;
   const missing = missingIn(application);
@@ -52,9 +52,9 @@ const toItem = (application: CreditApplication, now: number): Fields => {
     applicationId,
     companyName: company.name,
     status: title,
-    statusDate: statusDate.slice(0, 10),
-    waitingDays: countElapsedDays(Date.parse(statusDate), now),
-    lastActivityDate: lastActivityDate.slice(0, 10),
+    statusDate: calendar.toDay(statusDate),
+    waitingDays: calendar.countElapsedDays(Date.parse(statusDate), at),
+    lastActivityDate: calendar.toDay(lastActivityDate),
     missing: missing.length === 0 ? ["a decision"] : missing,
   };
 };
@@ -63,10 +63,52 @@ const byAge = (a: CreditApplication, b: CreditApplication): number =>
   Date.parse(a.applicationStatus.statusDate) - Date.parse(b.applicationStatus.statusDate) ||
   (a.applicationId < b.applicationId ? -1 : 1);
 
-const period = (now: Clock, from: string | undefined, to: string | undefined) => {
-  const endDate = to ?? formatDay(now());
-  const startDate = from ?? formatDay(Date.parse(endDate) - DEFAULT_DAYS * DAY);
-  return { startDate, endDate };
+type Period = { startDate: string; endDate: string };
+
+const addDays = (day: string, days: number): string => formatDayNumber(parseDay(day) + days);
+
+const toPeriod = (
+  { at, calendar }: Moment,
+  from: string | undefined,
+  to: string | undefined,
+): Period => {
+  const endDate = to ?? calendar.formatDay(at);
+  return { startDate: from ?? addDays(calendar.toDay(endDate), -DEFAULT_DAYS), endDate };
+};
+
+/** The operation counts the days of UTC: those around the tenant's days have every application of these. */
+const widen = ({ zone, toDay }: Calendar, { startDate, endDate }: Period): Period => {
+  const [first, last] = [toDay(startDate), toDay(endDate)];
+  const isExact = zone === UTC && first === startDate && last === endDate;
+  return isExact
+    ? { startDate, endDate }
+    : { startDate: addDays(first, -1), endDate: addDays(last, 1) };
+};
+
+const countByStatus = (applications: readonly CreditApplication[]): Record<string, number> => {
+  const counts = new Map<string, number>();
+  for (const { applicationStatus } of applications) {
+    const { title } = applicationStatus;
+    counts.set(title, (counts.get(title) ?? 0) + 1);
+  }
+  return Object.fromEntries(counts);
+};
+
+/** Reads the applications whose status is from the period. */
+const readApplications = async (
+  { call, calendar }: InsightContext,
+  period: Period,
+): Promise<CreditApplication[]> => {
+  const reply = await call(credit_applications.list, {
+    activityType: "APPLICATIONSTATUSDATE",
+    ...widen(calendar, period),
+  });
+  const { applications } = reply.output as CreditApplications;
+  const [first, last] = [calendar.startOf(period.startDate), calendar.endOf(period.endDate)];
+  return applications.filter(({ applicationStatus: { statusDate } }) => {
+    const at = Date.parse(statusDate);
+    return at >= first && at <= last;
+  });
 };
 
 const describeDefault = (startDate: string): string =>
@@ -92,24 +134,20 @@ export const creditQueue = defineInsight({
   }),
   figures: z.object({ byStatus: z.record(z.string(), z.int()) }),
   needs: [credit_applications.list],
-  async run({ call, now, skip }, { startDate, endDate, limit }) {
-    const filter = period(now, startDate, endDate);
-    const reply = await call(credit_applications.list, {
-      activityType: "APPLICATIONSTATUSDATE",
-      ...filter,
-    });
-    const { applications, applicationStatusSummary } = reply.output as CreditApplications;
+  async run(context, { startDate, endDate, limit }) {
+    const moment = toMoment(undefined, context);
+    const filter = toPeriod(moment, startDate, endDate);
+    const { skip } = context;
+    const applications = await readApplications(context, filter);
     const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
     return {
-      asOf: formatTimestamp(now()),
+      asOf: formatTimestamp(moment.at),
       filter,
       rowCount: waiting.length,
       truncated: false,
       currencyTotals: [],
-      byStatus: Object.fromEntries(
-        applicationStatusSummary.map(({ title, noOfApplications }) => [title, noOfApplications]),
-      ),
-      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, now())),
+      byStatus: countByStatus(applications),
+      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, moment)),
       itemsTotal: waiting.length,
       notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };

@@ -1,7 +1,8 @@
 import { contract } from "../contract/index.ts";
 import type { DisputeActivity } from "../contract/operations/disputes.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { toDay } from "./brief.ts";
+import type { Calendar } from "../contract/insights/calendar.ts";
+import { toTenantDay } from "./brief.ts";
 import type { DocumentState } from "./document-reader.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
@@ -19,12 +20,12 @@ export type ActivityReader = {
 };
 
 /** Returns the state of a dispute's document. */
-export const toDocumentState = ({
-  documentStatus,
-  documentClosedDate,
-}: DisputeActivity): DocumentState => ({
+export const toDocumentState = (
+  calendar: Calendar,
+  { documentStatus, documentClosedDate }: DisputeActivity,
+): DocumentState => ({
   status: documentStatus,
-  closedOn: toDay(documentClosedDate),
+  closedOn: toTenantDay(calendar, documentClosedDate),
 });
 
 /** Creates a reader of activities. A refusal leaves them unknown, so that they are read one by one. */

@@ -1,3 +1,4 @@
+import type { Calendar } from "../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES, type DisputeFilters } from "../contract/insights/dispute-filters.ts";
 import type { Fields } from "./insight.ts";
 import { fold, isPart, type NameConditions } from "./dispute-names.ts";
@@ -12,14 +13,15 @@ const createAmong = (texts: readonly string[] | undefined): ((text: string) => b
   return (text) => known.has(fold(text));
 };
 
-/** Creates the check of the UTC day of a time against one or two days, both included. */
+/** Creates the check of a moment against one or two days or times, both included. */
 const createWithinDays = (
+  { startOf, endOf }: Calendar,
   from: string | undefined,
   to: string | undefined,
 ): ((at: number | null) => boolean) => {
   if (from === undefined && to === undefined) return () => true;
-  const first = from === undefined ? -Infinity : Date.parse(`${from}T00:00:00.000Z`);
-  const last = to === undefined ? Infinity : Date.parse(`${to}T23:59:59.999Z`);
+  const first = from === undefined ? -Infinity : startOf(from);
+  const last = to === undefined ? Infinity : endOf(to);
   return (at) => at !== null && at >= first && at <= last;
 };
 
@@ -38,12 +40,12 @@ const createTextFilter = (filters: DisputeFilters, { conditions }: NameCondition
     conditions.every(({ holds }) => holds(dispute));
 };
 
-const createValueFilter = (filters: DisputeFilters): Condition => {
+const createValueFilter = (filters: DisputeFilters, calendar: Calendar): Condition => {
   const { status, unassigned, olderThanDays = -Infinity } = filters;
   const { amountMin = -Infinity, amountMax = Infinity } = filters;
-  const isCreated = createWithinDays(filters.createdFrom, filters.createdTo);
-  const isClosed = createWithinDays(filters.closedFrom, filters.closedTo);
-  const isUpdated = createWithinDays(undefined, filters.updatedBefore);
+  const isCreated = createWithinDays(calendar, filters.createdFrom, filters.createdTo);
+  const isClosed = createWithinDays(calendar, filters.closedFrom, filters.closedTo);
+  const isUpdated = createWithinDays(calendar, undefined, filters.updatedBefore);
   return ({ dispute, status: own, ageDays, createdAt, closedAt }) =>
     (status === undefined || status.includes(own)) &&
     (unassigned === undefined || unassigned === (dispute.assigneeId === null)) &&
@@ -56,8 +58,13 @@ const createValueFilter = (filters: DisputeFilters): Condition => {
 };
 
 /** Returns the test of every filter but the document's status, which disputes do not tell. */
-export const createFilter = (filters: DisputeFilters, names: NameConditions): Condition => {
-  const [fitsTexts, fitsValues] = [createTextFilter(filters, names), createValueFilter(filters)];
+export const createFilter = (
+  filters: DisputeFilters,
+  names: NameConditions,
+  calendar: Calendar,
+): Condition => {
+  const fitsTexts = createTextFilter(filters, names);
+  const fitsValues = createValueFilter(filters, calendar);
   return (standing) => fitsTexts(standing) && fitsValues(standing);
 };
 

@@ -1,9 +1,10 @@
 import {
-  dayNumber,
+  type Calendar,
   findAgeBucket,
   formatSpan,
   listAgeKeys,
   UNITS,
+  utcCalendar,
 } from "../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import {
@@ -45,9 +46,6 @@ const FIELDS: Partial<Record<DisputeGrouping, Read>> = {
   valid: ({ dispute }) => dispute.isValid,
 };
 
-const countDaysToClose = ({ createdAt, closedAt }: Standing): number | null =>
-  closedAt === null ? null : dayNumber(closedAt) - dayNumber(createdAt);
-
 const createDaysRead = (
   lastDays: readonly number[],
   count: (standing: Standing) => number | null,
@@ -59,15 +57,19 @@ const createDaysRead = (
   };
 };
 
-const createRead = (grouping: DisputeGrouping, lastDays: readonly number[]): Read => {
+const createRead = (
+  grouping: DisputeGrouping,
+  lastDays: readonly number[],
+  calendar: Calendar,
+): Read => {
   if (grouping === "age") return createDaysRead(lastDays, ({ ageDays }) => ageDays);
-  if (grouping === "daysToClose") return createDaysRead(lastDays, countDaysToClose);
+  if (grouping === "daysToClose") return createDaysRead(lastDays, ({ daysToClose }) => daysToClose);
   const [date, word] = grouping.split(":");
   const unit = UNITS.find((one) => one === word);
   if (unit === undefined) return FIELDS[grouping] ?? (() => null);
   return ({ createdAt, closedAt }) => {
     const at = date === "created" ? createdAt : closedAt;
-    return at === null ? null : formatSpan(formatTimestamp(at), unit);
+    return at === null ? null : formatSpan(calendar.formatDay(at), unit);
   };
 };
 
@@ -98,15 +100,15 @@ const chooseOlder = (a: Oldest | undefined, b: Oldest): Oldest => {
 };
 
 const addToCounts = (counts: Counts, standing: Standing): void => {
-  const { dispute, status, createdAt, closedAt, ageDays } = standing;
+  const { dispute, status, createdAt, daysToClose, ageDays } = standing;
   counts.all += 1;
   if (status === "Open") {
     counts.open += 1;
     counts.openDays += ageDays;
   }
-  if (status === "Closed" && closedAt !== null) {
+  if (status === "Closed" && daysToClose !== null) {
     counts.closed += 1;
-    counts.closedDays += countDaysToClose(standing) ?? 0;
+    counts.closedDays += daysToClose;
   }
   counts.oldest = chooseOlder(counts.oldest, { createdAt, disputeCode: dispute.disputeCode });
 };
@@ -131,14 +133,14 @@ const createNaming =
     names.set(accountNumber, accountName);
   };
 
-/** Creates groups by currency and by these groupings. */
-export const createDisputeGroups = ({
-  groupBy,
-  ageBuckets,
-}: Pick<DisputeSummary, "groupBy" | "ageBuckets">): DisputeGroups => {
+/** Creates groups by currency and by these groupings; dates are days of the calendar. */
+export const createDisputeGroups = (
+  { groupBy, ageBuckets }: Pick<DisputeSummary, "groupBy" | "ageBuckets">,
+  calendar: Calendar = utcCalendar,
+): DisputeGroups => {
   const reads = [
     ({ dispute }: Standing) => dispute.currencyCode,
-    ...groupBy.map((grouping) => createRead(grouping, ageBuckets)),
+    ...groupBy.map((grouping) => createRead(grouping, ageBuckets, calendar)),
   ];
   const index = createKeyIndex(reads.length);
   const counts: Counts[] = [];

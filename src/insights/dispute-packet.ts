@@ -22,6 +22,7 @@ import { readFiles } from "./packet-files.ts";
 import { readAccountNotes, readNotes } from "./packet-notes.ts";
 import { shortenPacket } from "./packet-shorten.ts";
 import { type Part, showPart, type Unavailable, UnavailablePart } from "./read-part.ts";
+import { toMoment } from "./standing.ts";
 
 const isEmpty = (shown: Shown): boolean => Array.isArray(shown) && shown.length === 0;
 
@@ -95,9 +96,9 @@ const gather = async (
 ): Promise<{ packet: Fields; unnamed: string[] }> => {
   const parts = await read(context, dispute);
   const { document, notes, accountNotes, files, credits, others, resolutions } = parts;
-  const now = context.now();
+  const now = toMoment(undefined, context);
   const rows = parts.payments.refused === undefined ? parts.payments.value : [];
-  const settledBy = listSettling(dispute, rows, credits);
+  const settledBy = listSettling(dispute, rows, { credits, calendar: context.calendar });
   const payments = showPart(parts.payments, (shown) => shown);
   const known = { document, payments, others, settledBy, notes: notes.shown, files: files.shown };
   const packet = {

@@ -35,7 +35,7 @@ const summarizePages = async (
   summary: DisputeSummary,
 ): Promise<InsightResult> => {
   const { filters } = summary;
-  const groups = createDisputeGroups(summary);
+  const groups = createDisputeGroups(summary, context.calendar);
   const totals = createDisputeGroups({ ...summary, groupBy: [] });
   const documents = createDocumentReader(context, MOST_DOCUMENTS);
   const { moment, rowCount, truncated, notes } = await readMatching(context, filters, documents, {

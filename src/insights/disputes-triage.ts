@@ -207,7 +207,7 @@ const learnActivity = async (
   return candidates.map((one) => {
     const known = activity.of(one.disputeId);
     if (known === undefined) return one;
-    documents.learn(one.documentNumber, toDocumentState(known));
+    documents.learn(one.documentNumber, toDocumentState(moment.calendar, known));
     return withActivity(one, known.lastActivityDate, moment);
   });
 };

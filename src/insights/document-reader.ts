@@ -2,7 +2,7 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Document, DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { toDay } from "./brief.ts";
+import { toTenantDay } from "./brief.ts";
 import { callSummary, type Fields, type InsightContext } from "./insight.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
@@ -49,10 +49,13 @@ const BUSY: readonly number[] = [429, 503];
 const isRefusal = (error: unknown): error is Problem =>
   error instanceof Problem && [...DENIED, ...BUSY].includes(error.status);
 
-const toState = ({ status, updatedAt, closedAt }: DocumentWithClosing): DocumentState => ({
+const toState = (
+  { calendar }: InsightContext,
+  { status, updatedAt, closedAt }: DocumentWithClosing,
+): DocumentState => ({
   status,
-  changedOn: toDay(updatedAt),
-  closedOn: toDay(closedAt),
+  changedOn: toTenantDay(calendar, updatedAt),
+  closedOn: toTenantDay(calendar, closedAt),
 });
 
 /** The parameter for the day of the closing, as the platform announces it. */
@@ -66,7 +69,7 @@ const readOne = async (context: InsightContext, number: string): Promise<Documen
   try {
     const args = { document_number: number, ...askClosure(context) };
     const { output } = await context.call(documents.get, args);
-    return toState(output as DocumentWithClosing);
+    return toState(context, output as DocumentWithClosing);
   } catch (error) {
     if (isMissing(error)) return MISSING;
     throw error;
@@ -133,7 +136,7 @@ const findInList = async (
     const { data, pagination } = (await call(documents.list, args)).output as ListAnswer;
     for (const document of data) {
       const { documentNumber } = document;
-      if (left.delete(documentNumber)) states.set(documentNumber, toState(document));
+      if (left.delete(documentNumber)) states.set(documentNumber, toState(context, document));
     }
     const isEnd = pagination.cursor === null || pagination.cursor === cursor;
     if (isEnd) for (const number of left) states.set(number, MISSING);

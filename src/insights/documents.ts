@@ -1,7 +1,8 @@
 import type { Document } from "../contract/operations/documents.ts";
-import { daysBetween } from "../contract/insights/calendar.ts";
+import { parseDay, utcCalendar } from "../contract/insights/calendar.ts";
 import type { Fields } from "./insight.ts";
 import { toDay, withoutNulls } from "./brief.ts";
+import type { Moment } from "./standing.ts";
 
 export type Balance = { currencyCode: string | null; amount: number | null };
 
@@ -42,11 +43,14 @@ export const originalAmountOf = (document: Document): number | null =>
       null,
   );
 
-export const daysPastDue = ({ due_date }: Document, now: number): number =>
-  daysBetween(Date.parse(due_date), now);
+/** Returns the days from the due date, which has no time zone, to a moment's day; negative before it is due. */
+export const daysPastDue = (
+  { due_date }: Document,
+  { at, calendar }: Pick<Moment, "at" | "calendar">,
+): number => calendar.dayNumber(at) - parseDay(utcCalendar.toDay(due_date));
 
 /** Returns the fields of a document that matter for a dispute or a balance. */
-export const toDocumentBrief = (document: Document, now: number): Fields => {
+export const toDocumentBrief = (document: Document, moment: Moment): Fields => {
   const { currencyCode, amount } = balanceOf(document);
   return withoutNulls({
     documentNumber: document.documentNumber,
@@ -55,7 +59,7 @@ export const toDocumentBrief = (document: Document, now: number): Fields => {
     accountNumber: document.account_number,
     invoiceDate: toDay(document.invoice_date),
     dueDate: toDay(document.due_date),
-    daysPastDue: document.status === "open" ? daysPastDue(document, now) : null,
+    daysPastDue: document.status === "open" ? daysPastDue(document, moment) : null,
     currencyCode,
     originalAmount: originalAmountOf(document),
     balance: amount,

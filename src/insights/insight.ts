@@ -2,9 +2,11 @@ import type { z } from "zod";
 import type { Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { type Checked, formatFaults } from "../contract/faults.ts";
+import type { Calendar } from "../contract/insights/calendar.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import type { Operation } from "../contract/operation.ts";
 import type { Clock } from "../kit/clock.ts";
+import { UTC } from "../kit/time-zone.ts";
 
 export type Fields = Record<string, unknown>;
 
@@ -56,6 +58,8 @@ export type InsightContext = {
   /** Ids of the operations beyond the documents that the platform announces. */
   extensions: ReadonlySet<string>;
   now: Clock;
+  /** The days of the tenant. */
+  calendar: Calendar;
   /** Aborted when the host cancels the call. */
   signal: AbortSignal;
   /** Tells the host in one sentence how far the reading is. */
@@ -113,7 +117,14 @@ export const callSummary = async (
   { call }: Pick<InsightContext, "call">,
   operation: Operation,
   args: Fields,
-): Promise<InsightResult> => (await call(operation, args)).output as InsightResult;
+): Promise<InsightResult> => {
+  const result = (await call(operation, args)).output as InsightResult;
+  // Platforms that name no time zone count the days of UTC.
+  return {
+    ...result,
+    filter: { ...result.filter, timeZone: result.filter["timeZone"] ?? UTC.name },
+  };
+};
 
 /**
  * Asks the platform for the part of a whole result that follows earlier answers. Undefined if the platform is of a

@@ -94,10 +94,10 @@ export const readMatching = async (
   documents: DocumentReader,
   { match, see }: Consumer,
 ): Promise<Matching> => {
-  const moment = toMoment(filters.asOf, context.now());
+  const moment = toMoment(filters.asOf, context);
   const names = await resolveNames(context, filters);
   const reopened = await readReopened(context, moment);
-  const holds = createFilter(filters, names);
+  const holds = createFilter(filters, names, context.calendar);
   const { documentStatus } = filters;
   let [rowCount, unknown] = [0, 0];
 

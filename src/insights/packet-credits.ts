@@ -1,4 +1,5 @@
 import { contract } from "../contract/index.ts";
+import type { Calendar } from "../contract/insights/calendar.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { toDay, withoutNulls } from "./brief.ts";
@@ -65,9 +66,13 @@ export const showCredits = (credits: Credits): readonly Fields[] | Unavailable =
   showPart(credits, (notes) => notes.slice(0, SHOWN).map(toCredit));
 
 /** Whether a payment or credit came after the dispute was opened and covers its amount. */
-const settles = (dispute: Dispute, { currencyCode, date, amount }: Fields): boolean => {
+const settles = (
+  dispute: Dispute,
+  openedOn: string,
+  { currencyCode, date, amount }: Fields,
+): boolean => {
   const isSame = (currencyCode ?? dispute.currencyCode) === dispute.currencyCode;
-  const isLater = typeof date === "string" && date >= String(toDay(dispute.createDate));
+  const isLater = typeof date === "string" && date >= openedOn;
   return isSame && isLater && Math.abs(Number(amount ?? 0)) >= dispute.amount;
 };
 
@@ -77,8 +82,9 @@ const ENDED = /revers|void|cancel/i;
 export const listSettling = (
   dispute: Dispute,
   payments: readonly Fields[],
-  credits: Credits,
+  { credits, calendar }: { credits: Credits; calendar: Calendar },
 ): Fields[] => {
+  const openedOn = calendar.toDay(dispute.createDate);
   const paid = payments
     .filter(({ applicationStatus }) => !ENDED.test(String(applicationStatus ?? "")))
     .map(({ paymentId, paymentDate, appliedAmount, currencyCode }) => ({
@@ -92,5 +98,5 @@ export const listSettling = (
     kind: "credit note",
     ...toCredit(note),
   }));
-  return [...paid, ...credited].filter((one) => settles(dispute, one)).map(withoutNulls);
+  return [...paid, ...credited].filter((one) => settles(dispute, openedOn, one)).map(withoutNulls);
 };

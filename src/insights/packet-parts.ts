@@ -1,9 +1,8 @@
 import { contract } from "../contract/index.ts";
-import { countElapsedDays } from "../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
-import { toDay, withoutNulls } from "./brief.ts";
+import { toTenantDay, withoutNulls } from "./brief.ts";
 import { askClosure } from "./document-reader.ts";
 import { toBilling, toDocumentBrief } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
@@ -15,6 +14,7 @@ import {
   toUnavailable,
   type Unavailable,
 } from "./read-part.ts";
+import type { Moment } from "./standing.ts";
 
 const { documents, payments, resolutions, disputes } = contract;
 
@@ -27,7 +27,7 @@ const RESOLUTIONS = 20;
 /** A part of the packet, or why the platform does not give it. */
 export type Shown = Fields | readonly Fields[] | Unavailable;
 
-export const toDisputeBrief = (dispute: Dispute, now: number): Fields =>
+export const toDisputeBrief = (dispute: Dispute, { at, calendar }: Moment): Fields =>
   withoutNulls({
     disputeId: dispute.disputeId,
     disputeCode: dispute.disputeCode,
@@ -45,10 +45,11 @@ export const toDisputeBrief = (dispute: Dispute, now: number): Fields =>
     documentNumber: dispute.documentNumber,
     poNumber: dispute.poNumber,
     resolutionCode: dispute.resolutionCode,
-    createDate: toDay(dispute.createDate),
-    ageDays: dispute.status === 0 ? countElapsedDays(Date.parse(dispute.createDate), now) : null,
-    updateDate: toDay(dispute.updateDate),
-    closedDate: toDay(dispute.closedDate),
+    createDate: toTenantDay(calendar, dispute.createDate),
+    ageDays:
+      dispute.status === 0 ? calendar.countElapsedDays(Date.parse(dispute.createDate), at) : null,
+    updateDate: toTenantDay(calendar, dispute.updateDate),
+    closedDate: toTenantDay(calendar, dispute.closedDate),
   });
 
 export const readDocument = (
@@ -57,11 +58,11 @@ export const readDocument = (
 ): Promise<Part<DocumentWithClosing>> =>
   readPart(context, documents.get, { document_number: documentNumber, ...askClosure(context) });
 
-export const showDocument = (part: Part<DocumentWithClosing>, now: number): Shown =>
+export const showDocument = (part: Part<DocumentWithClosing>, moment: Moment): Shown =>
   showPart(part, (document) =>
     withoutNulls({
-      ...toDocumentBrief(document, now),
-      closedOn: toDay(document.closedAt),
+      ...toDocumentBrief(document, moment),
+      closedOn: toTenantDay(moment.calendar, document.closedAt),
       ...toBilling(document),
     }),
   );
@@ -95,7 +96,7 @@ export const readPayments = async (
   return attemptPart(context, payments.query, async () => {
     const { data, pagination } = (await context.call(payments.query, query)).output as Rows;
     if (pagination.hasMore !== true) return data.map(withoutNulls);
-    const paymentDate = { gte: createDate.slice(0, "2026-01-31".length) };
+    const paymentDate = { gte: context.calendar.toDay(createDate) };
     const filters = { ...query.filters, paymentDate };
     const later = (await context.call(payments.query, { ...query, filters })).output as Rows;
     const rows = [...later.data, ...data].slice(0, PAYMENT_ROWS).map(withoutNulls);
@@ -107,7 +108,7 @@ const isOpen = ({ status }: Dispute): boolean => status === OPEN;
 
 export type Others = { shown: Shown; duplicates: readonly string[] };
 
-const toOtherBrief = (one: Dispute): Fields =>
+const toOtherBrief = (one: Dispute, { calendar }: InsightContext): Fields =>
   withoutNulls({
     disputeCode: one.disputeCode,
     documentNumber: one.documentNumber,
@@ -116,7 +117,7 @@ const toOtherBrief = (one: Dispute): Fields =>
     amount: one.amount,
     currencyCode: one.currencyCode,
     reasonName: one.reasonName,
-    createDate: toDay(one.createDate),
+    createDate: toTenantDay(calendar, one.createDate),
   });
 
 const refuseOthers = (refusal: Unavailable): Others => ({
@@ -153,7 +154,9 @@ export const readOthers = async (context: InsightContext, dispute: Dispute): Pro
       openOnAccount: isOpen(dispute) ? total - 1 : total,
       openOnDocument: openOnes.length,
       endedOnDocument: ended.length,
-      largest: [...openOnes, ...ended, ...rest].slice(0, OTHERS).map(toOtherBrief),
+      largest: [...openOnes, ...ended, ...rest]
+        .slice(0, OTHERS)
+        .map((one) => toOtherBrief(one, context)),
     },
   };
 };

@@ -1,4 +1,4 @@
-import { formatSpan } from "../contract/insights/calendar.ts";
+import { type Calendar, formatSpan } from "../contract/insights/calendar.ts";
 import {
   type Measure,
   type PaymentGrouping,
@@ -40,14 +40,7 @@ const toKeyValue = (value: unknown): KeyValue => {
   return value instanceof InexactNumber ? value.source : JSON.stringify(value);
 };
 
-/** Returns the UTC day of a date or date-time; an unreadable one as it is. */
-const toDay = (text: string): string => {
-  if (text.length === "2026-01-31".length || text.endsWith("Z")) return text;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? text : new Date(at).toISOString();
-};
-
-const createRead = ({ field: { name }, unit }: PaymentGrouping): Read => {
+const createRead = ({ field: { name }, unit }: PaymentGrouping, { toDay }: Calendar): Read => {
   if (unit === undefined) return (row) => toKeyValue(row[name]);
   const spans = new Map<string, string>();
   return (row) => {
@@ -72,12 +65,16 @@ export type PaymentGroups = {
   add(row: Row, payment: number): void;
 };
 
-/** Creates groups by currency and by these groupings. */
+/** Creates groups by currency and by these groupings; date-times are in days of the calendar. */
 export const createPaymentGroups = (
   groupBy: readonly PaymentGrouping[],
   measures: readonly Measure[],
+  calendar: Calendar,
 ): PaymentGroups => {
-  const reads: Read[] = [(row) => toKeyValue(row[CURRENCY]), ...groupBy.map(createRead)];
+  const reads: Read[] = [
+    (row) => toKeyValue(row[CURRENCY]),
+    ...groupBy.map((grouping) => createRead(grouping, calendar)),
+  ];
   const index = createKeyIndex(reads.length);
   const payments = createMembership();
   const accumulators = createAccumulators(measures);

@@ -59,16 +59,18 @@ const summarizePages = async (
   context: InsightContext,
   summary: PaymentSummary,
 ): Promise<InsightResult> => {
-  const { source, filters, groupBy, measures } = summary;
+  const { source, filters, placed, groupBy, measures } = summary;
   const asOf = formatTimestamp(context.now());
   const amount = SUMMED_AMOUNT[source];
-  const groups = createPaymentGroups(groupBy, measures);
-  const totals = createPaymentGroups([], [{ op: "sum", field: findField(source, amount) }]);
+  const { calendar } = context;
+  const groups = createPaymentGroups(groupBy, measures, calendar);
+  const summed = { op: "sum", field: findField(source, amount) } as const;
+  const totals = createPaymentGroups([], [summed], calendar);
   const numberOf = createPaymentNumbers(PAYMENT_ID[source]);
   const top = createTopRows(summary, findRankedField(summary));
   const { rowCount, stopped } = await readPayments(
     context,
-    { source, filters, fields: listFields(summary) },
+    { source, filters: placed, fields: listFields(summary) },
     (rows) => {
       for (const row of rows) {
         const payment = numberOf(row);
@@ -100,7 +102,8 @@ const summarize = async (
   context: InsightContext,
   args: z.output<typeof SummarizeBody>,
 ): Promise<InsightResult> => {
-  const summary = acceptParsed(parsePaymentSummary({ ...args, offset: context.skip }));
+  const asked = { ...args, offset: context.skip };
+  const summary = acceptParsed(parsePaymentSummary(asked, context.calendar));
   const { payments } = contract;
   const result = context.extensions.has(payments.summary.id)
     ? await callSummaryPage(context, payments.summary, args)

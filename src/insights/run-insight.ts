@@ -1,4 +1,5 @@
 import { Problem } from "../contract/errors.ts";
+import type { Calendar } from "../contract/insights/calendar.ts";
 import { SECOND } from "../kit/clock.ts";
 import type { Fields, Insight, InsightContext, InsightResult } from "./insight.ts";
 
@@ -33,14 +34,14 @@ const RANGES = [
   ["amountMin", "amountMax"],
 ] as const;
 
-const isReversed = (from: unknown, to: unknown): boolean =>
+const isReversed = ({ startOf, endOf }: Calendar, from: unknown, to: unknown): boolean =>
   typeof from === "number" && typeof to === "number"
     ? from > to
-    : typeof from === "string" && typeof to === "string" && from > to;
+    : typeof from === "string" && typeof to === "string" && startOf(from) > endOf(to);
 
-const describeNothing = ({ rowCount, filter }: InsightResult): string[] => {
+const describeNothing = ({ rowCount, filter }: InsightResult, calendar: Calendar): string[] => {
   if (rowCount > 0) return [];
-  const reversed = RANGES.filter(([from, to]) => isReversed(filter[from], filter[to]));
+  const reversed = RANGES.filter(([from, to]) => isReversed(calendar, filter[from], filter[to]));
   const named = NAMED.filter((name) => filter[name] !== undefined);
   return [
     ...reversed.map(([from, to]) => `Nothing matches, because ${from} is greater than ${to}.`),
@@ -63,9 +64,11 @@ export const runInsight = async (
   const { context, notes } = createTimedContext(start);
   const result = await insight.run(context, args);
   const late = notes();
+  const { calendar } = context;
   return {
     ...result,
+    filter: { timeZone: calendar.zone.name, ...result.filter },
     truncated: result.truncated || late.length > 0,
-    notes: [...result.notes, ...late, ...describeNothing(result)],
+    notes: [...result.notes, ...late, ...describeNothing(result, calendar)],
   };
 };

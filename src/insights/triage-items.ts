@@ -2,7 +2,7 @@ import { contract } from "../contract/index.ts";
 import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
 import type { DisputeActivity } from "../contract/operations/disputes.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { cutText, toDay } from "./brief.ts";
+import { cutText } from "./brief.ts";
 import type { ActivityReader } from "./dispute-activity.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
@@ -17,14 +17,17 @@ const NOTE_CHARACTERS = 120;
 
 export type Judged = Candidate & Judgement;
 
-const toNote = ({ createDate, content }: Pick<DisputeNote, "createDate" | "content">): Fields => ({
-  date: toDay(createDate),
+const toNote = (
+  { calendar }: InsightContext,
+  { createDate, content }: Pick<DisputeNote, "createDate" | "content">,
+): Fields => ({
+  date: calendar.toDay(createDate),
   text: cutText(content, NOTE_CHARACTERS),
 });
 
-const toLastNote = (notes: readonly DisputeNote[]): Fields | undefined => {
+const toLastNote = (context: InsightContext, notes: readonly DisputeNote[]): Fields | undefined => {
   const [newest] = notes.toSorted((a, b) => (a.createDate < b.createDate ? 1 : -1));
-  return newest && toNote(newest);
+  return newest && toNote(context, newest);
 };
 
 export type Details = {
@@ -38,8 +41,11 @@ const UNREAD: Details = { lastNote: "unknown", attachments: "unknown" };
 
 const NOT_READ = "it was not read.";
 
-const toDetails = ({ lastNote, attachmentCount }: DisputeActivity): Details => ({
-  lastNote: lastNote === null ? undefined : toNote(lastNote),
+const toDetails = (
+  context: InsightContext,
+  { lastNote, attachmentCount }: DisputeActivity,
+): Details => ({
+  lastNote: lastNote === null ? undefined : toNote(context, lastNote),
   attachments: attachmentCount,
 });
 
@@ -58,7 +64,7 @@ const readDetails = async (
     part.refused === undefined ? part.value.map(({ updateDate }) => updateDate) : [],
   );
   return {
-    lastNote: notes.refused === undefined ? toLastNote(notes.value) : "unknown",
+    lastNote: notes.refused === undefined ? toLastNote(context, notes.value) : "unknown",
     attachments: files.refused === undefined ? files.value.length : "unknown",
     newest: dates.toSorted().at(-1),
   };
@@ -106,7 +112,7 @@ export const readItems = async (
   const each = await readEach(context, unknown, calls, reasons);
   const detailed = chosen.map((one): Detailed => {
     const known = activity.of(one.disputeId);
-    const details = known === undefined ? each.get(one.disputeId) : toDetails(known);
+    const details = known === undefined ? each.get(one.disputeId) : toDetails(context, known);
     return { one, details: details ?? UNREAD };
   });
   const unread = detailed.filter(({ details }) => Object.values(details).includes("unknown"));

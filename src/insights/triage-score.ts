@@ -1,4 +1,3 @@
-import { countElapsedDays } from "../contract/insights/calendar.ts";
 import { STALE_DAYS, type TriageFlag } from "../contract/insights/dispute-triage.ts";
 import type { DocumentState } from "./document-reader.ts";
 import type { Moment, Standing } from "./standing.ts";
@@ -6,7 +5,10 @@ import type { Moment, Standing } from "./standing.ts";
 /** The parts of a dispute that its score and its item need; many are held at a time. */
 export type Candidate = ReturnType<typeof toCandidate>;
 
-export const toCandidate = ({ dispute, createdAt, ageDays }: Standing, { at }: Moment) => ({
+export const toCandidate = (
+  { dispute, createdAt, ageDays }: Standing,
+  { at, calendar }: Moment,
+) => ({
   disputeId: dispute.disputeId,
   disputeCode: dispute.disputeCode,
   accountNumber: dispute.accountNumber,
@@ -19,7 +21,7 @@ export const toCandidate = ({ dispute, createdAt, ageDays }: Standing, { at }: M
   assigneeName: dispute.assigneeName,
   createdAt,
   ageDays,
-  daysSinceUpdate: countElapsedDays(Date.parse(dispute.updateDate), at),
+  daysSinceUpdate: calendar.countElapsedDays(Date.parse(dispute.updateDate), at),
 });
 
 type Claim = Pick<Candidate, "accountNumber" | "documentNumber" | "currencyCode" | "amount">;
@@ -92,10 +94,10 @@ export type Flags = Record<TriageFlag, boolean>;
 export const withActivity = (
   candidate: Candidate,
   newest: string | undefined,
-  { at }: Moment,
+  { at, calendar }: Moment,
 ): Candidate => {
   if (newest === undefined) return candidate;
-  const days = countElapsedDays(Date.parse(newest), at);
+  const days = calendar.countElapsedDays(Date.parse(newest), at);
   return { ...candidate, daysSinceUpdate: Math.min(candidate.daysSinceUpdate, days) };
 };
 

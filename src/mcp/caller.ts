@@ -43,6 +43,8 @@ export type Settings = {
   lacksExportKey?: boolean;
   /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
   confirm: "token" | "refuse";
+  /** The IANA name of the zone whose days count where the platform does not tell the tenant's; absent: UTC. */
+  timeZone?: string | undefined;
   /** Whether a person is asked with a form where the host has them; absent: yes. */
   confirmForms?: boolean;
   /** Budget of one answer, in tokens of the common tokenizers. */

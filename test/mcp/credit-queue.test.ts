@@ -1,6 +1,9 @@
 import { beforeAll, expect, it } from "vitest";
+import { openCalendar } from "../../src/contract/insights/calendar.ts";
+import { creditQueue } from "../../src/insights/credit-queue.ts";
 import { application } from "../support/credit.ts";
 import { importCredit } from "../support/importing.ts";
+import { createTestContext, runInsight } from "../support/insights.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 import { askAt } from "./insight-host.ts";
@@ -57,6 +60,34 @@ onEveryStore("credit_queue", (at) => {
     expect(answer.items.map(({ waitingDays }) => waitingDays)).toEqual([56, 53, 51]);
     const [first] = (await asking().ask("credit_queue", { ...period, limit: 1 })).items;
     expect(first).toMatchObject({ companyName: "Juniper Street Hardware", status: "Pending Info" });
+  });
+
+  verifies("IN-42", "WK-07");
+  it("counts the days of the tenant, although the operation counts those of UTC", async () => {
+    const person = await at().person("credit-queue", { roles: ["Administrator"] });
+    const ask = async (zone: string, startDate: string, endDate: string) => {
+      const options = { calendar: openCalendar(zone) };
+      const context = await createTestContext(at(), "credit-queue", person, options);
+      const answer = await runInsight(creditQueue, context, { startDate, endDate });
+      expect(answer.filter).toEqual({ timeZone: zone, startDate, endDate });
+      return answer.items.map((item) => [
+        item["applicationId"],
+        item["statusDate"],
+        item["waitingDays"],
+      ]);
+    };
+    // At 23:00 in UTC it is the next day in Berlin.
+    expect(await ask("UTC", "2026-01-08", "2026-01-10")).toEqual([
+      ["begun", "2026-01-08", 53],
+      ["reviewed", "2026-01-10", 51],
+    ]);
+    expect(await ask("Europe/Berlin", "2026-01-08", "2026-01-10")).toEqual([
+      ["begun", "2026-01-09", 52],
+    ]);
+    expect(await ask("Europe/Berlin", "2026-01-10T23:00:00Z", "2026-01-11")).toEqual([
+      ["reviewed", "2026-01-11", 50],
+    ]);
+    expect(await ask("Europe/Berlin", "2026-01-11", "2026-01-10T22:59:59Z")).toEqual([]);
   });
 
   verifies("IN-42");

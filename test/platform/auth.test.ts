@@ -46,6 +46,7 @@ onEveryStore("sessions", (at) => {
           tenantId: "login-shape",
           tenantName: "Tenant login-shape",
           isPartner: false,
+          timeZone: "UTC",
           testTenantId: null,
         },
       ],
@@ -152,7 +153,13 @@ onEveryStore("sessions", (at) => {
     expect(status).toBe(200);
     expect(body).toMatchObject({ userId: admin.userId, email: admin.email, role: "Administrator" });
     expect(body.tenants).toEqual([
-      { tenantId: "profile", tenantName: "Tenant profile", isPartner: false, testTenantId: null },
+      {
+        tenantId: "profile",
+        tenantName: "Tenant profile",
+        isPartner: false,
+        testTenantId: null,
+        timeZone: "UTC",
+      },
     ]);
     expect((await at().call("GET", "/user/v1/users/profile")).status).toBe(401);
   });

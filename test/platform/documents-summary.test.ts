@@ -112,7 +112,7 @@ onEveryStore("documents.summary against a model", (at) => {
     const ages = body.items.map((item: { key: { age: string } }) => item.key.age);
     expect([...new Set(ages)]).toEqual(["current", "1-30", "31-60", "61-90", "91+"]);
     expect(body).toMatchObject({ rowCount: open.length, truncated: false, itemsTotal: 10 });
-    expect(body.filter).toEqual({ status: "open" });
+    expect(body.filter).toEqual({ status: "open", timeZone: "UTC" });
   });
 
   verifies("IN-47");

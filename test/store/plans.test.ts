@@ -4,6 +4,7 @@ import { type CompiledQuery, Kysely, type LogEvent, sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { fillAccounts, fillDocuments } from "../../bench/platform/listed-rows.ts";
 import { fillPayments } from "../../bench/platform/payment-rows.ts";
+import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import { parseDisputeSummary } from "../../src/contract/insights/dispute-summary.ts";
 import { parseDocumentSummary } from "../../src/contract/insights/document-summary.ts";
 import { parsePaymentSummary } from "../../src/contract/insights/payment-summary.ts";
@@ -19,6 +20,7 @@ import { findDocumentPlaces } from "../../src/platform/store/listed-documents.ts
 import {
   findPayerAccounts,
   hasWaiting,
+  readAppliedRows,
   readDeductions,
   readPaymentRows,
   readReferencedPayments,
@@ -81,12 +83,14 @@ const given = <T>({ value, faults }: { value?: T; faults?: unknown }): NonNullab
   return value;
 };
 
+const IN_UTC = [{ at: 0, offset: 0 }];
+
 const paymentsSummary =
   (body: object): Act =>
   async (db) => {
     const summary = given(parsePaymentSummary({ source: "cashapp", ...body }));
     const where = await selectRows(db, TENANT, summary, await findLastSeq(db, TENANT, "cashapp"));
-    await summarizePayments(db, where, summary, summary.measures);
+    await summarizePayments(db, where, summary, { measures: summary.measures, offsets: IN_UTC });
   };
 
 const disputesSummary =
@@ -95,7 +99,8 @@ const disputesSummary =
     const summary = given(parseDisputeSummary(body));
     const isPast = summary.filters.asOf !== undefined;
     const ended = new Map([["dispute-1", { status: 1, closedAt: NOW }]]);
-    const asked = { tenantId: TENANT, asOf: NOW, isPast, ended };
+    const days = { calendar: utcCalendar, offsets: IN_UTC };
+    const asked = { tenantId: TENANT, asOf: NOW, isPast, ended, ...days };
     const where = await matchDisputes(db, summary.filters, asked);
     await summarizeDisputes({ db, asked, summary }, where, { limit: PAGE, offset: 0 });
   };
@@ -104,7 +109,8 @@ const documentsSummary =
   (body: object): Act =>
   async (db) => {
     const summary = given(parseDocumentSummary(body));
-    const context = { db, tenantId: TENANT, currency: "USD", asOf: NOW, summary };
+    const days = { asOf: NOW, calendar: utcCalendar };
+    const context = { db, tenantId: TENANT, currency: "USD", ...days, summary };
     await summarizeDocuments(context, await matchDocuments(context), { limit: PAGE, offset: 0 });
   };
 
@@ -264,6 +270,12 @@ const MATCHES: Case[] = [
   [
     "sums of documents",
     (db) => sumApplied(db, TENANT, ["document-0000005"], ["payment-5"]),
+    "document_number_folded",
+    FEW,
+  ],
+  [
+    "payments of documents",
+    (db) => readAppliedRows(db, TENANT, ["document-0000005"]),
     "document_number_folded",
     FEW,
   ],

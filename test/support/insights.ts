@@ -1,5 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
+import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import {
   INSIGHT_LIMITS,
@@ -16,7 +17,7 @@ import type { Person, TestPlatform } from "./platform.ts";
 /** A context of insights over a real platform, with what was called and said to the host. */
 export type TestContext = StartContext & { calls: string[]; messages: string[] };
 
-type Options = Partial<Pick<InsightContext, "extensions" | "limits" | "signal">> & {
+type Options = Partial<Pick<InsightContext, "calendar" | "extensions" | "limits" | "signal">> & {
   /** Changes the arguments of a call, or refuses it. */
   intercept?: (operation: Operation, args: Record<string, unknown>) => Record<string, unknown>;
   /** The scopes of the key for the export service; all by default. */
@@ -51,6 +52,7 @@ export const createTestContext = async (
     extensions: new Set(),
     limits: INSIGHT_LIMITS,
     now: clock,
+    calendar: utcCalendar,
     signal,
     ...options,
     async call(operation, sent) {

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { isWritable } from "../../kit/clock.ts";
 import { findNearest } from "../../kit/nearest.ts";
 import type { Fault } from "../errors.ts";
 import { type Checked, toFaults } from "../faults.ts";
@@ -26,12 +27,18 @@ export const parseArguments = <S extends z.ZodObject>(
   return { faults: toFaults(error ?? new z.ZodError([])).map(explain) };
 };
 
-const DAY_FORM = 'must be a date, such as "2026-01-31"';
+const DAY_FORM =
+  'must be a date, such as "2026-01-31", or a time with its offset, such as "2026-01-31T08:00:00+01:00"';
 
-/** A calendar date in UTC. The JSON schema has no format or pattern, which some hosts refuse. */
+const TIME = z.regexes.datetime({ offset: true });
+
+const isDayOrTime = (text: string): boolean =>
+  z.regexes.date.test(text) || (TIME.test(text) && isWritable(Date.parse(text)));
+
+/** A day of the tenant's, or a time with offset. The JSON schema has no format or pattern, which some hosts refuse. */
 export const Day = z
   .string(DAY_FORM)
-  .refine((day) => z.regexes.date.test(day), { error: DAY_FORM, params: { code: "format" } })
+  .refine(isDayOrTime, { error: DAY_FORM, params: { code: "format" } })
   .meta({ description: "YYYY-MM-DD", examples: ["2026-01-31"] });
 
 /** A thousand years in days: times computed from it stay exact. */

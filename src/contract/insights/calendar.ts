@@ -1,30 +1,96 @@
-import { DAY } from "../../kit/clock.ts";
+import { DAY, formatDay } from "../../kit/clock.ts";
+import { findTimeZone, type TimeZone, UTC } from "../../kit/time-zone.ts";
 
 /** The spans of time by which dates are grouped; weeks are those of ISO 8601. */
 export const UNITS = ["day", "week", "month", "quarter", "year"] as const;
 export type Unit = (typeof UNITS)[number];
 
-/** Returns the number of a moment's day in UTC. */
-export const dayNumber = (moment: number): number => Math.floor(moment / DAY);
+const DAY_LENGTH = "2026-01-31".length;
 
-/** Returns the days from one moment's day to another's, in UTC. */
-export const daysBetween = (from: number, to: number): number => dayNumber(to) - dayNumber(from);
+/** Whether a text is a day, and no time. */
+const isDay = (text: string): boolean => text.length === DAY_LENGTH;
 
-/** Returns the days that have passed from one moment's day to another's, in UTC; 0 if the first one is later. */
-export const countElapsedDays = (from: number, to: number): number =>
-  Math.max(0, daysBetween(from, to));
+/**
+ * The days of a time zone, numbered from 1970-01-01. A day has 23 or 25 hours where clocks change, and none where a
+ * zone has crossed the date line. Days in text are `2026-01-31`; times in text have an offset.
+ */
+export type Calendar = {
+  zone: TimeZone;
+  /** Returns the number of the day that local clocks show at a moment. */
+  dayNumber(moment: number): number;
+  /** Returns the days from one moment's day to another's. */
+  daysBetween(from: number, to: number): number;
+  /** Returns the days that have passed from one moment's day to another's; 0 if the first one is later. */
+  countElapsedDays(from: number, to: number): number;
+  /** Returns the day of a moment. */
+  formatDay(moment: number): string;
+  /** Returns the day of a day or a time in text; an unreadable time is cut. */
+  toDay(text: string): string;
+  /** Returns the first millisecond of a day, or the moment of a time in text. */
+  startOf(text: string): number;
+  /** Returns the last millisecond of a day, or the moment of a time in text. */
+  endOf(text: string): number;
+  /** Returns the first millisecond of a numbered day; of the next one, if the zone skipped it. */
+  startOfNumber(day: number): number;
+};
 
-/** Returns the first millisecond of a day such as `2026-01-31` in UTC. */
-export const startOfDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`);
+/** Returns the number of a day in text, which is the same in every zone. */
+export const parseDay = (day: string): number => Date.parse(`${day}T00:00:00.000Z`) / DAY;
 
-/** Returns the last millisecond of a day in UTC. */
-export const endOfDay = (day: string): number => startOfDay(day) + DAY - 1;
+/** Returns a numbered day as text. */
+export const formatDayNumber = (day: number): string => formatDay(day * DAY);
+
+/**
+ * Finds the moment after the last one at which local clocks show an earlier day. Where they are set back shortly after
+ * midnight, the minutes before belong to the day before.
+ */
+const findStart = ({ offsetAt, listChanges }: TimeZone, day: number): number => {
+  const [from, until] = [(day - 2) * DAY, (day + 2) * DAY];
+  const parts = [{ at: -Infinity, offset: offsetAt(from) }, ...listChanges(from, until)];
+  const last = parts.findLastIndex(({ at, offset }) => at < day * DAY - offset);
+  const end = parts[last + 1]?.at ?? Infinity;
+  return Math.min(end, day * DAY - (parts[last]?.offset ?? 0));
+};
+
+const createCalendar = (zone: TimeZone): Calendar => {
+  const dayNumber = (moment: number): number => Math.floor((moment + zone.offsetAt(moment)) / DAY);
+  const daysBetween = (from: number, to: number): number => dayNumber(to) - dayNumber(from);
+  const startOfNumber = (day: number): number => findStart(zone, day);
+  const toDay = (moment: number): string => formatDayNumber(dayNumber(moment));
+  return {
+    zone,
+    dayNumber,
+    daysBetween,
+    countElapsedDays: (from, to) => Math.max(0, daysBetween(from, to)),
+    formatDay: toDay,
+    toDay(text) {
+      const at = isDay(text) ? NaN : Date.parse(text);
+      return Number.isNaN(at) ? text.slice(0, DAY_LENGTH) : toDay(at);
+    },
+    startOf: (text) => (isDay(text) ? startOfNumber(parseDay(text)) : Date.parse(text)),
+    endOf: (text) => (isDay(text) ? startOfNumber(parseDay(text) + 1) - 1 : Date.parse(text)),
+    startOfNumber,
+  };
+};
+
+/** The days of UTC, which the documented operations count. */
+export const utcCalendar = createCalendar(UTC);
+
+const calendars = new WeakMap<TimeZone, Calendar>([[UTC, utcCalendar]]);
+
+/** Returns the calendar of a time zone by its IANA name; of UTC, if there is none. */
+export const openCalendar = (timeZone: string): Calendar => {
+  const zone = findTimeZone(timeZone) ?? UTC;
+  const calendar = calendars.get(zone) ?? createCalendar(zone);
+  calendars.set(zone, calendar);
+  return calendar;
+};
 
 const THURSDAY = 4;
 const WEEK = 7;
 
 const formatWeek = (day: string): string => {
-  const at = startOfDay(day);
+  const at = Date.parse(day);
   const weekday = new Date(at).getUTCDay() || WEEK;
   // The year of a week is that of its Thursday.
   const thursday = new Date(at + (THURSDAY - weekday) * DAY);

@@ -42,7 +42,7 @@ export const disputeFilters = {
   unassigned: Flag.optional().describe("without an assignee"),
   amountMin: Amount.optional().describe("inclusive"),
   amountMax: Amount.optional().describe("inclusive"),
-  createdFrom: Day.optional(),
+  createdFrom: Day.optional().describe("YYYY-MM-DD, or a time with its offset"),
   createdTo: Day.optional().describe("inclusive"),
   closedFrom: Day.optional(),
   closedTo: Day.optional().describe("inclusive"),

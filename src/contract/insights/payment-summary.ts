@@ -17,7 +17,8 @@ import {
   parseArguments,
   wordAmong,
 } from "./arguments.ts";
-import { type Unit, UNITS } from "./calendar.ts";
+import { type Calendar, type Unit, UNITS, utcCalendar } from "./calendar.ts";
+import { placeDays } from "./payment-days.ts";
 import { ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 export const MEASURE_OPS = ["count", "countDistinct", "sum", "avg", "min", "max"] as const;
@@ -106,7 +107,10 @@ export type Measure = { op: MeasureOp; field: Field | undefined };
 
 export type PaymentSummary = {
   source: Source;
+  /** As sent. */
   filters: Readonly<Record<string, unknown>>;
+  /** With the tenant's days as points in time. */
+  placed: Readonly<Record<string, unknown>>;
   filter: Filter;
   groupBy: readonly PaymentGrouping[];
   measures: readonly Measure[];
@@ -249,14 +253,18 @@ const resolveNames = (source: Source, sent: z.output<typeof PaymentSummaryBody>)
 const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boolean =>
   all.findIndex((one) => formatMeasure(one) === formatMeasure(measure)) === place;
 
-/** Validates the arguments of a payment summary against the catalogue. */
-export const parsePaymentSummary = (body: unknown): Checked<PaymentSummary> => {
+/** Validates the arguments of a payment summary against the catalogue; days are those of the calendar. */
+export const parsePaymentSummary = (
+  body: unknown,
+  calendar: Calendar = utcCalendar,
+): Checked<PaymentSummary> => {
   const { value, faults } = parseArguments(PaymentSummaryBody, body);
   if (value === undefined) return { faults };
   const { source, filters = {}, orderBy: word, order, limit, offset, topRows, topOrder } = value;
   if (!isSource(source)) return { faults: [] };
   const resolved = resolveNames(source, value);
-  const { filter, faults: inFilter } = parseFilter(source, filters);
+  const placed = placeDays(source, filters, calendar);
+  const { filter, faults: inFilter } = parseFilter(source, placed);
   const groupBy = resolved.groupBy;
   const measures = resolved.measures.filter(isUnique);
   const measured = measures.filter(({ field }) => field !== undefined).map(formatMeasure);
@@ -265,7 +273,7 @@ export const parsePaymentSummary = (body: unknown): Checked<PaymentSummary> => {
   const all = [...resolved.faults, ...inFilter, ...(orderBy.faults ?? [])];
   if (all.length > 0) return { faults: all };
   const rest = { order, limit, offset, topRows, topOrder, orderBy: orderBy.value };
-  return { value: { source, filters, filter, groupBy, measures, ...rest } };
+  return { value: { source, filters, placed, filter, groupBy, measures, ...rest } };
 };
 
 const figures = z.record(z.string(), ExactNumber.nullable()).optional();

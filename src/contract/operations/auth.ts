@@ -7,6 +7,10 @@ export const TenantAccess = z.object({
   tenantName: z.string(),
   isPartner: z.boolean(),
   testTenantId: z.string().nullable(),
+  timeZone: z
+    .string()
+    .optional()
+    .meta({ description: "zone of the tenant's days, such as Europe/Berlin (extension)" }),
 });
 
 export const Login = z.object({

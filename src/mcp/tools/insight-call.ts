@@ -14,6 +14,7 @@ import { refuseArguments, unwrapArguments } from "./arguments.ts";
 import { toPurpose } from "./binding.ts";
 import { createCursors } from "./cursor.ts";
 import { inputSchema, type JsonSchema } from "./schemas.ts";
+import { readTenantCalendar } from "./tenant-calendar.ts";
 
 type Values = Record<string, unknown>;
 
@@ -174,10 +175,12 @@ export const createInsightCall =
     const read = readInsightArguments(tool, call.args);
     const { args } = read;
     const continuation = continuationOf(needs, tool, read);
+    const days = await readTenantCalendar({ ...needs, signal });
     const context: StartContext = {
       call: callFor(call),
       extensions: await broker.extensions(signal),
       now,
+      calendar: days.calendar,
       signal,
       progress,
       limits: INSIGHT_LIMITS,
@@ -185,6 +188,7 @@ export const createInsightCall =
       readExcerpt: (file) => readExcerpt(broker, file, { tool: tool.name, signal }),
     };
     const result = await runInsight(tool.insight, context, args);
+    const answer = { ...result, notes: [...result.notes, ...days.notes] };
     const budget = budgetFor(settings.answerTokens, call, args);
-    return present(insightAnswer(result, budget, continuation), needs.mcpUrl);
+    return present(insightAnswer(answer, budget, continuation), needs.mcpUrl);
   };

@@ -2,6 +2,7 @@ import { code as currencyByCode } from "currency-codes";
 import { Problem } from "../../contract/errors.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
+import { findTimeZone } from "../../kit/time-zone.ts";
 import { startChain } from "../store/audit-chain.ts";
 import type { Db, Store } from "../store/port.ts";
 import {
@@ -9,7 +10,8 @@ import {
   listAllTenants,
   NO_SETTINGS,
   type Tenant,
-  TENANT_SETTINGS,
+  TENANT_SWITCHES,
+  type TenantSettings,
 } from "../store/tenants.ts";
 import type { RecordChange } from "./changes.ts";
 
@@ -109,25 +111,32 @@ export const createTenant = (needs: AdminNeeds, made: NewTenant) =>
 export const showTenant = async ({ store }: Pick<AdminNeeds, "store">, tenantId: string) =>
   toRecord(await checkTenantExists(store.read, tenantId));
 
-const parseSwitches = (pairs: readonly string[]): Partial<Tenant["settings"]> =>
-  Object.fromEntries(
-    pairs.map((pair) => {
-      const [key = "", value] = pair.split("=", 2);
-      const known = TENANT_SETTINGS.find((name) => name === key);
-      if (known === undefined) {
-        throw new Problem(
-          "invalid_request",
-          `${key} is no setting of a tenant; they are ${TENANT_SETTINGS.join(", ")}.`,
-        );
-      }
-      if (value !== "true" && value !== "false") {
-        throw new Problem("invalid_request", `${key} takes true or false.`);
-      }
-      return [known, value === "true"];
-    }),
+const parseTimeZone = (name: string): string => {
+  const zone = findTimeZone(name);
+  if (zone !== undefined) return zone.name;
+  throw new Problem(
+    "invalid_request",
+    "timeZone takes the IANA name of a time zone, such as Europe/Berlin or UTC.",
   );
+};
 
-/** Sets switches of a tenant from `KEY=true` and `KEY=false`. */
+const parseSetting = (pair: string): Partial<TenantSettings> => {
+  const [key = "", value = ""] = pair.split("=", 2);
+  if (key === "timeZone") return { timeZone: parseTimeZone(value) };
+  const known = TENANT_SWITCHES.find((name) => name === key);
+  if (known === undefined) {
+    throw new Problem(
+      "invalid_request",
+      `${key} is no setting of a tenant; they are ${TENANT_SWITCHES.join(", ")}, timeZone.`,
+    );
+  }
+  if (value !== "true" && value !== "false") {
+    throw new Problem("invalid_request", `${key} takes true or false.`);
+  }
+  return { [known]: value === "true" };
+};
+
+/** Sets settings of a tenant from `KEY=true`, `KEY=false` and `timeZone=NAME`. */
 export const setTenant = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
   tenantId: string,
@@ -135,7 +144,7 @@ export const setTenant = (
 ) =>
   store.transaction(async (tx) => {
     const tenant = await checkTenantExists(tx, tenantId);
-    const metadata = parseSwitches(pairs);
+    const metadata: Partial<TenantSettings> = Object.assign({}, ...pairs.map(parseSetting));
     const settings = { ...tenant.settings, ...metadata };
     await tx
       .updateTable("tenants")

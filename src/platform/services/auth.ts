@@ -10,7 +10,7 @@ import { matchesPassword } from "../passwords.ts";
 import { isKnownAddress, recordKnownAddress } from "../store/known-addresses.ts";
 import type { Db } from "../store/port.ts";
 import type { TenantRow, UserRow } from "../store/tables.ts";
-import { findTenant } from "../store/tenants.ts";
+import { findTenant, toTenant } from "../store/tenants.ts";
 import { listActiveTenants, findUser, findUserByEmail, findHomeTenant } from "../store/users.ts";
 
 type Needs = {
@@ -26,6 +26,7 @@ export const toTenantAccess = (tenant: TenantRow) => ({
   tenantName: tenant.name,
   isPartner: tenant.is_partner === 1,
   testTenantId: tenant.test_tenant_id,
+  timeZone: toTenant(tenant).settings.timeZone,
 });
 
 const findSession = (db: Db, token: string) =>

@@ -1,5 +1,5 @@
 import type { Contract } from "../../contract/index.ts";
-import { endOfDay, startOfDay } from "../../contract/insights/calendar.ts";
+import { utcCalendar } from "../../contract/insights/calendar.ts";
 import type { Input } from "../../contract/operation.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
@@ -181,10 +181,10 @@ const get: Service["get"] = async ({ params }, call) => {
 };
 
 const startOf = (day: string | undefined): number | undefined =>
-  day === undefined ? undefined : startOfDay(day);
+  day === undefined ? undefined : utcCalendar.startOf(day);
 
 const endOf = (day: string | undefined): number | undefined =>
-  day === undefined ? undefined : endOfDay(day);
+  day === undefined ? undefined : utcCalendar.endOf(day);
 
 /** Returns a code as the dispute has it, which may be in another letter case. */
 const spellCode = async ({ db, tenantId }: Call, code: string | undefined) => {

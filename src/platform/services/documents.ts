@@ -1,4 +1,5 @@
 import type { Contract } from "../../contract/index.ts";
+import { utcCalendar } from "../../contract/insights/calendar.ts";
 import {
   ClosureFields,
   type Document,
@@ -23,6 +24,7 @@ import { listRecords } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { type IngestCall, readDocument, listIgnored, toVersion } from "./ingest/call.ts";
 import { planMatching } from "./payments/matching/job.ts";
+import { settleDocuments } from "./payments/matching/settle.ts";
 import { shorten } from "./records.ts";
 
 const toDocument = (row: DocumentRow): Document => ({
@@ -71,6 +73,10 @@ const save = async (
   const writing = { documentNumber, before, fields, sent: pickAmounts(sent) };
   const [row] = await saveDocuments(tx, toWriter(call), [writing]);
   if (row === undefined) throw new Error("a document was not written");
+  if (before !== undefined || row.applies_to_key !== null) {
+    const settling = { tenantId: call.tenantId, now: formatTimestamp(call.now) };
+    await settleDocuments(tx, settling, [row]);
+  }
   await planMatching(tx, row, call.now);
   return row;
 };
@@ -160,6 +166,9 @@ const close: Service["close"] = async ({ params: { document_number }, body }, ca
   });
 };
 
+const toDay = (day: string | undefined): string | undefined =>
+  day === undefined ? undefined : utcCalendar.toDay(day);
+
 const list =
   (seal: Seal): Service["list"] =>
   async ({ query }, call) => {
@@ -169,10 +178,10 @@ const list =
       accountNumber: query.account_number,
       status,
       type: query.document_type,
-      dueFrom: query.due_from,
-      dueTo: query.due_to,
-      invoiceFrom: query.invoice_from,
-      invoiceTo: query.invoice_to,
+      dueFrom: toDay(query.due_from),
+      dueTo: toDay(query.due_to),
+      invoiceFrom: toDay(query.invoice_from),
+      invoiceTo: toDay(query.invoice_to),
       search,
     };
     const page = await listRecords(call, seal, {

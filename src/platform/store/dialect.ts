@@ -128,6 +128,8 @@ export type DialectOperations = {
   formatWeek(day: RawBuilder<string>): RawBuilder<string>;
   /** The text of a day that is a number of days since 1970-01-01. */
   formatDay(number: RawBuilder<number>): RawBuilder<string>;
+  /** The day of a date-time in text, so many seconds later. */
+  formatLater(time: RawBuilder<unknown>, seconds: RawBuilder<unknown>): RawBuilder<string>;
 };
 
 /** Kysely's adapter with the dialect's operations: every connection and transaction of a store has it. */

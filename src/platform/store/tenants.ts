@@ -1,24 +1,29 @@
+import { UTC } from "../../kit/time-zone.ts";
 import type { Db } from "./port.ts";
 import { prepareQuery } from "./prepared.ts";
 import type { TenantRow } from "./tables.ts";
 
 /** The switches of a tenant. */
-export const TENANT_SETTINGS = [
+export const TENANT_SWITCHES = [
   "requireResolutionOnClose",
   "requireKnownDocument",
   "requireKnownAccount",
 ] as const;
-export type TenantSettings = Record<(typeof TENANT_SETTINGS)[number], boolean>;
+export type TenantSettings = Record<(typeof TENANT_SWITCHES)[number], boolean> & {
+  /** The IANA name of the zone whose days summaries count. */
+  timeZone: string;
+};
 
 export const NO_SETTINGS: TenantSettings = {
   requireResolutionOnClose: false,
   requireKnownDocument: false,
   requireKnownAccount: false,
+  timeZone: UTC.name,
 };
 
 export type Tenant = Omit<TenantRow, "settings"> & { settings: TenantSettings };
 
-const toTenant = (row: TenantRow): Tenant => ({
+export const toTenant = (row: TenantRow): Tenant => ({
   ...row,
   settings: { ...NO_SETTINGS, ...(JSON.parse(row.settings) as Partial<TenantSettings>) },
 });

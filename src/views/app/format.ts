@@ -9,6 +9,26 @@ export const setLocale = (language?: string, zone?: string): void => {
   timeZone = zone;
 };
 
+let tenantDays = new Intl.DateTimeFormat("en-CA", { timeZone: "UTC" });
+
+/** Sets the time zone whose days the server counts, as the filter of an answer names it. */
+export const setTenantZone = (zone: unknown): void => {
+  if (typeof zone !== "string" || zone === tenantDays.resolvedOptions().timeZone) return;
+  try {
+    tenantDays = new Intl.DateTimeFormat("en-CA", { timeZone: zone });
+  } catch {
+    // The browser knows fewer zones than the server: the days of the former one are near.
+  }
+};
+
+/** Returns the tenant's day of a point in time, such as `2026-01-31`; a day stays as it is. */
+export const tenantDay = (text: string): string => {
+  const at = text.includes("T") ? Date.parse(text) : NaN;
+  if (Number.isNaN(at)) return text.slice(0, "2026-01-31".length);
+  const parts = new Map(tenantDays.formatToParts(at).map(({ type, value }) => [type, value]));
+  return [parts.get("year"), parts.get("month"), parts.get("day")].join("-");
+};
+
 type Exact = number | string;
 
 /** Returns a value as text. Structured values hold text as it is stored, and a view shows it so. */
@@ -43,10 +63,10 @@ export const count = (value: unknown): string =>
 export const counted = (value: number, noun: string): string =>
   `${count(value)} ${value === 1 ? noun : `${noun}s`}`;
 
-/** Formats a day such as `2026-01-31`; other text stays as it is. */
+/** Formats a day such as `2026-01-31`, or the tenant's day of a point in time; other text stays as it is. */
 export const day = (value: unknown): string => {
   const text = plainText(value);
-  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(`${text.slice(0, 10)}T00:00:00Z`) : NaN;
+  const at = /^\d{4}-\d{2}-\d{2}/.test(text) ? Date.parse(`${tenantDay(text)}T00:00:00Z`) : NaN;
   if (Number.isNaN(at)) return text === "" ? "–" : text;
   return new Intl.DateTimeFormat(locale, { dateStyle: "medium", timeZone: "UTC" }).format(at);
 };

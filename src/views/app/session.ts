@@ -1,7 +1,7 @@
 import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Fields, Host, ToolResult } from "./host.ts";
-import { plainText } from "./format.ts";
+import { plainText, setTenantZone } from "./format.ts";
 import type { KnownAnswers } from "./known-answers.ts";
 import type { Problem, Question, Reply } from "./reply.ts";
 
@@ -44,6 +44,7 @@ const readWaiting = ({ structuredContent, _meta }: ToolResult): Question | undef
 export const readResult = (result: ToolResult): Reply | undefined => {
   const { structuredContent, isError } = result;
   if (isError !== true) {
+    setTenantZone(fieldsOf(structuredContent?.["filter"])["timeZone"]);
     const answer: Reply | undefined = structuredContent && {
       kind: "answer",
       answer: structuredContent,

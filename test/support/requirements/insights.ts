@@ -54,4 +54,11 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-80": "prompts use the insights, embed what they need and stay within 2,500 tokens",
     },
   },
+  {
+    title: "Days",
+    lines: {
+      "WK-07":
+        "days of insights and views are those of the tenant's time zone, over both changes of clocks",
+    },
+  },
 ];

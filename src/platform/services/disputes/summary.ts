@@ -1,6 +1,6 @@
 import Big from "big.js";
 import type { Contract } from "../../../contract/index.ts";
-import { endOfDay, listAgeKeys } from "../../../contract/insights/calendar.ts";
+import { listAgeKeys, openCalendar } from "../../../contract/insights/calendar.ts";
 import { DISPUTE_STATUSES } from "../../../contract/insights/dispute-filters.ts";
 import {
   describePresent,
@@ -17,12 +17,14 @@ import type { Handlers } from "../../handlers.ts";
 import { getDialect, type Value } from "../../store/dialect.ts";
 import type { Db } from "../../store/port.ts";
 import { type Asked, matchDisputes } from "../../store/summaries/dispute-filters.ts";
+import { readOffsets } from "../../store/summaries/offsets.ts";
 import { readReopened } from "../../store/summaries/reopened.ts";
 import {
   type DisputeGroupRow,
   parseOldest,
   summarizeDisputes,
 } from "../../store/summaries/disputes.ts";
+import { readTenant } from "../../store/tenants.ts";
 import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
 /** Divides to one decimal. */
@@ -72,14 +74,14 @@ const NO_FIGURES = { count: 0, amount: 0, ...toFigures([]) };
 
 const read = async (
   db: Db,
-  moment: Omit<Asked, "ended">,
+  moment: Omit<Asked, "ended" | "offsets">,
   summary: DisputeSummary,
 ): Promise<DisputeSummaryResult> => {
   const { filters, groupBy, ageBuckets, limit, offset } = summary;
   const { ended, notes } = moment.isPast
     ? await readReopened(db, moment.tenantId, moment.asOf)
     : { ended: new Map<string, never>(), notes: [] };
-  const asked = { ...moment, ended };
+  const asked = { ...moment, ended, offsets: await readOffsets(db, moment) };
   const where = await matchDisputes(db, filters, asked);
   const { parse } = getDialect(db).sums;
   const toAmount = ({ amount }: DisputeGroupRow) => toExactNumber(new Big(parse(amount)).toFixed());
@@ -101,7 +103,7 @@ const read = async (
     : found;
   return {
     asOf: filters.asOf ?? formatTimestamp(asked.asOf),
-    filter: { ...filters },
+    filter: { ...filters, timeZone: moment.calendar.zone.name },
     rowCount: addUp(totals, "count"),
     truncated: false,
     currencyTotals: totals.map((row) => ({
@@ -121,11 +123,14 @@ export const summarize: Handlers<Contract["disputes"]>["summary"] = async ({ bod
   const { value: summary, faults } = parseDisputeSummary(body);
   if (summary === undefined) return call.invalid(faults);
   const { tenantId, now } = call;
+  const { settings } = await readTenant(call.db, tenantId);
+  const calendar = openCalendar(settings.timeZone);
   const day = summary.filters.asOf;
   const asked = {
     tenantId,
-    asOf: day === undefined ? now : endOfDay(day),
+    asOf: day === undefined ? now : calendar.endOf(day),
     isPast: day !== undefined,
+    calendar,
   };
   await using snapshot = await call.snapshot({ aggregates: true });
   return { body: await read(snapshot.db, asked, summary) };

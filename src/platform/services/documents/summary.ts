@@ -1,6 +1,6 @@
 import Big from "big.js";
 import type { Contract } from "../../../contract/index.ts";
-import { endOfDay, listOverdueKeys } from "../../../contract/insights/calendar.ts";
+import { listOverdueKeys, openCalendar } from "../../../contract/insights/calendar.ts";
 import {
   type DocumentSummary,
   type DocumentSummaryItem,
@@ -37,7 +37,7 @@ const NOTES = {
 type Context = Parameters<typeof summarizeDocuments>[0];
 
 const read = async (context: Context): Promise<DocumentSummaryResult> => {
-  const { db, tenantId, summary, asOf } = context;
+  const { db, tenantId, summary, asOf, calendar } = context;
   const { filters, groupBy, ageBuckets, limit, offset } = summary;
   const where = await matchDocuments(context);
   const { parse } = getDialect(db).sums;
@@ -62,7 +62,7 @@ const read = async (context: Context): Promise<DocumentSummaryResult> => {
     : found;
   return {
     asOf: filters.asOf ?? formatTimestamp(asOf),
-    filter: { ...filters },
+    filter: { ...filters, timeZone: calendar.zone.name },
     rowCount: totals.reduce((sum, { count }) => sum + count, 0),
     truncated: false,
     itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
@@ -81,9 +81,10 @@ export const summarize: Handlers<Contract["documents"]>["summary"] = async ({ bo
   const { value: summary, faults } = parseDocumentSummary(body);
   if (summary === undefined) return call.invalid(faults);
   const { tenantId, now } = call;
-  const { currency } = await readTenant(call.db, tenantId);
+  const { currency, settings } = await readTenant(call.db, tenantId);
+  const calendar = openCalendar(settings.timeZone);
   const day = summary.filters.asOf;
-  const asOf = day === undefined ? now : endOfDay(day);
+  const asOf = day === undefined ? now : calendar.endOf(day);
   await using snapshot = await call.snapshot({ aggregates: true });
-  return { body: await read({ db: snapshot.db, tenantId, currency, asOf, summary }) };
+  return { body: await read({ db: snapshot.db, tenantId, currency, asOf, calendar, summary }) };
 };

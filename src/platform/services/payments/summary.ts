@@ -18,9 +18,11 @@ import {
   toExactNumber,
 } from "../../../contract/insights/result.ts";
 import type { Contract } from "../../../contract/index.ts";
+import { openCalendar } from "../../../contract/insights/calendar.ts";
 import { CATALOGUE, findField } from "../../../contract/payments/catalogue.ts";
 import type { Field } from "../../../contract/payments/field.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
+import { type TimeZone, UTC } from "../../../kit/time-zone.ts";
 import type { Handlers } from "../../handlers.ts";
 import { getDialect, type Value } from "../../store/dialect.ts";
 import { findLastSeq, readRowObjects } from "../../store/payments.ts";
@@ -31,6 +33,8 @@ import {
   type SummaryRow,
 } from "../../store/payments/summary.ts";
 import type { Db } from "../../store/port.ts";
+import { listOffsets } from "../../store/summaries/offsets.ts";
+import { readTenant } from "../../store/tenants.ts";
 
 type ParseTotal = (text: string) => string;
 
@@ -107,13 +111,21 @@ const readTopRows = async (
   return { topRows: withoutNulls };
 };
 
-type Read = { summary: PaymentSummary; tenantId: string; now: number };
+type Read = { summary: PaymentSummary; tenantId: string; now: number; zone: TimeZone };
 
-const read = async (db: Db, { summary, tenantId, now }: Read): Promise<PaymentSummaryResult> => {
+/** Payments have no date-times before. */
+const EPOCH = 0;
+
+const read = async (
+  db: Db,
+  { summary, tenantId, now, zone }: Read,
+): Promise<PaymentSummaryResult> => {
   const { source, filters } = summary;
   const where = await selectRows(db, tenantId, summary, await findLastSeq(db, tenantId, source));
   const { measures, at } = withAmount(summary);
-  const rows = await summarizePayments(db, where, summary, measures);
+  const hasTimes = summary.groupBy.some(({ field }) => field.type === "datetime");
+  const offsets = await listOffsets(hasTimes ? zone : UTC, EPOCH, now);
+  const rows = await summarizePayments(db, where, summary, { measures, offsets });
   const groups = rows.filter((row) => row.is_total === 0);
   const totals = rows.filter((row) => row.is_total === 1);
   const { parse } = getDialect(db).sums;
@@ -125,7 +137,7 @@ const read = async (db: Db, { summary, tenantId, now }: Read): Promise<PaymentSu
   const rowCount = totals.reduce((sum, row) => sum + row.row_count, 0);
   return {
     asOf: formatTimestamp(now),
-    filter: { source, ...filters },
+    filter: { source, ...filters, timeZone: zone.name },
     rowCount,
     truncated: false,
     currencyTotals: totals.map(toTotal).toSorted(compareTotals),
@@ -138,9 +150,12 @@ const read = async (db: Db, { summary, tenantId, now }: Read): Promise<PaymentSu
 
 /** Counts and adds up the payments of one source, in groups. */
 export const summarize: Handlers<Contract["payments"]>["summary"] = async ({ body }, call) => {
-  const { value: summary, faults } = parsePaymentSummary(body);
-  if (summary === undefined) return call.invalid(faults);
   const { tenantId, now } = call;
+  const { settings } = await readTenant(call.db, tenantId);
+  const calendar = openCalendar(settings.timeZone);
+  const { value: summary, faults } = parsePaymentSummary(body, calendar);
+  if (summary === undefined) return call.invalid(faults);
+  const { zone } = calendar;
   await using snapshot = await call.snapshot({ aggregates: true });
-  return { body: await read(snapshot.db, { summary, tenantId, now }) };
+  return { body: await read(snapshot.db, { summary, tenantId, now, zone }) };
 };

@@ -15,7 +15,9 @@ import {
   formatSpan,
   keyNames,
   list,
+  localDayOf,
   named,
+  type Offsets,
   orderTerm,
 } from "../summaries/sql.ts";
 import { findColumn, TABLES } from "./columns.ts";
@@ -53,10 +55,12 @@ export type SummaryRow = Record<string, Value> & {
   shared: number;
 };
 
-const toKey = (db: Db, { field, unit }: PaymentGrouping): Expression => {
+const toKey = (db: Db, { field, unit }: PaymentGrouping, offsets: Offsets): Expression => {
   const { name, compared, storage } = findColumn(field);
   const column = sql.ref(storage === "decimal" ? compared : name);
-  return unit === undefined ? column : formatSpan(db, column, unit);
+  if (unit === undefined) return column;
+  const isTime = field.type === "datetime";
+  return formatSpan(db, isTime ? localDayOf(db, column, offsets) : column, unit);
 };
 
 const findName = (source: Source, fieldName: string): string => {
@@ -173,18 +177,18 @@ const OWN = [CURRENCY, "payments", "row_count"];
 
 /**
  * Reads the first groups of a summary in their order, and the totals of the currencies after them. Further measures may
- * follow those of the summary.
+ * follow those of the summary. Date-times are in the days of clocks with the offsets.
  */
 export const summarizePayments = async (
   db: Db,
   where: RawBuilder<boolean>,
   summary: PaymentSummary,
-  measures: readonly Measure[],
+  { measures, offsets }: { measures: readonly Measure[]; offsets: Offsets },
 ): Promise<SummaryRow[]> => {
   const { source, groupBy, limit, offset } = summary;
   const figures = createFigures(db, measures);
   const names = keyNames(groupBy.length);
-  const keys = groupBy.map((grouping) => toKey(db, grouping));
+  const keys = groupBy.map((grouping) => toKey(db, grouping, offsets));
   const parts: Parts = { source, where, keys, names, figures };
   const order = chooseOrder(summary, figures);
   const values = [...OWN, ...measures.flatMap(listFigureColumns)];

@@ -73,4 +73,7 @@ export const postgresOperations: DialectOperations = {
   formatWeek: (day) => sql`to_char(cast(${day} as date), 'IYYY"-W"IW') collate "C"`,
   formatDay: (number) =>
     sql`to_char(date '1970-01-01' + cast(${number} as integer), 'YYYY-MM-DD') collate "C"`,
+  // A timestamp without a time zone ignores that of the text, which is UTC.
+  formatLater: (time, seconds) =>
+    sql`to_char(cast(${time} as timestamp) + (${seconds}) * interval '1 second', 'YYYY-MM-DD') collate "C"`,
 };

@@ -28,4 +28,5 @@ export const sqliteOperations: DialectOperations = {
   sums: decimalSums,
   formatWeek: (day) => sql`strftime('%G-W%V', ${day})`,
   formatDay: (number) => sql`date(${number} * 86400, 'unixepoch')`,
+  formatLater: (time, seconds) => sql`date(${time}, (${seconds}) || ' seconds')`,
 };

@@ -1,17 +1,16 @@
 import { type RawBuilder, sql } from "kysely";
-import { dayNumber, endOfDay, startOfDay } from "../../../contract/insights/calendar.ts";
+import type { Calendar } from "../../../contract/insights/calendar.ts";
 import {
   type DisputeFilters,
   DISPUTE_STATUSES,
 } from "../../../contract/insights/dispute-filters.ts";
 import type { Reopened } from "../../../contract/insights/reopened.ts";
-import { DAY } from "../../../kit/clock.ts";
 import { getDialect } from "../dialect.ts";
 import { contains, findNamed, hasAccountName } from "../disputes-by-name.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
 import { findSpellings } from "./spellings.ts";
-import { type Condition, given } from "./sql.ts";
+import { type Condition, dayNumberOf, type Expression, given, type Offsets } from "./sql.ts";
 
 /** The moment to which disputes are counted: the end of a day, or now. */
 export type Asked = {
@@ -20,6 +19,10 @@ export type Asked = {
   isPast: boolean;
   /** The disputes that had ended by then and have been reopened since. */
   ended: Reopened["ended"];
+  /** The days of the tenant. */
+  calendar: Calendar;
+  /** Of the tenant's clocks since the oldest dispute. */
+  offsets: Offsets;
 };
 
 // A fixed number of digits, so that the text with the smallest number is the smallest text.
@@ -39,14 +42,18 @@ export const joinEnded = (db: Db, { ended }: Asked): RawBuilder<unknown> => {
     from (${getDialect(db).unnest(lines)}) as listed) as e on e.id = d.id`;
 };
 
-/** The closing and the status of a dispute as it stood; `joinEnded` is in the same statement. */
-export const toState = ({ asOf, isPast, ended }: Asked) => {
-  if (!isPast) return { closedAt: sql`d.closed_at`, status: sql<number>`d.status` };
-  const formerly = (column: "closed_at" | "status") =>
-    ended.size === 0 ? sql`` : sql`when e.id is not null then ${sql.ref(`e.${column}`)}`;
+/** The closing, its day and the status of a dispute as it stood; `joinEnded` is in the same statement. */
+export const toState = ({ asOf, isPast, ended, offsets }: Asked) => {
+  const closing = sql`d.closed_at`;
+  const closingDay = dayNumberOf(closing, offsets);
+  if (!isPast) return { closedAt: closing, closedDay: closingDay, status: sql<number>`d.status` };
+  const formerly = (value: Expression) =>
+    ended.size === 0 ? sql`` : sql`when e.id is not null then ${value}`;
+  const formerDay = dayNumberOf(sql`e.closed_at`, offsets);
   return {
-    closedAt: sql`case ${formerly("closed_at")} when d.closed_at <= ${asOf} then d.closed_at end`,
-    status: sql<number>`case ${formerly("status")} when d.closed_at > ${asOf} then 0 else d.status end`,
+    closedAt: sql`case ${formerly(sql`e.closed_at`)} when d.closed_at <= ${asOf} then ${closing} end`,
+    closedDay: sql<number>`(case ${formerly(formerDay)} when d.closed_at <= ${asOf} then ${closingDay} end)`,
+    status: sql<number>`case ${formerly(sql`e.status`)} when d.closed_at > ${asOf} then 0 else d.status end`,
   };
 };
 
@@ -132,15 +139,16 @@ const documentCondition = (status: NonNullable<DisputeFilters["documentStatus"]>
 
 const timeConditions = (filters: DisputeFilters, asked: Asked): Condition[] => {
   const { closedAt } = toState(asked);
+  const { startOf, endOf, dayNumber, startOfNumber } = asked.calendar;
   const today = dayNumber(asked.asOf);
   return [
     ...(asked.isPast ? [sql<boolean>`d.created_at <= ${asked.asOf}`] : []),
-    ...given(filters.createdFrom, (day) => sql`d.created_at >= ${startOfDay(day)}`),
-    ...given(filters.createdTo, (day) => sql`d.created_at <= ${endOfDay(day)}`),
-    ...given(filters.closedFrom, (day) => sql`${closedAt} >= ${startOfDay(day)}`),
-    ...given(filters.closedTo, (day) => sql`${closedAt} <= ${endOfDay(day)}`),
-    ...given(filters.updatedBefore, (day) => sql`d.updated_at <= ${endOfDay(day)}`),
-    ...given(filters.olderThanDays, (days) => sql`d.created_at < ${(today - days) * DAY}`),
+    ...given(filters.createdFrom, (day) => sql`d.created_at >= ${startOf(day)}`),
+    ...given(filters.createdTo, (day) => sql`d.created_at <= ${endOf(day)}`),
+    ...given(filters.closedFrom, (day) => sql`${closedAt} >= ${startOf(day)}`),
+    ...given(filters.closedTo, (day) => sql`${closedAt} <= ${endOf(day)}`),
+    ...given(filters.updatedBefore, (day) => sql`d.updated_at <= ${endOf(day)}`),
+    ...given(filters.olderThanDays, (days) => sql`d.created_at < ${startOfNumber(today - days)}`),
   ];
 };
 

@@ -1,11 +1,10 @@
 import { type RawBuilder, sql } from "kysely";
-import { dayNumber, type Unit } from "../../../contract/insights/calendar.ts";
+import type { Unit } from "../../../contract/insights/calendar.ts";
 import {
   type DisputeGrouping,
   type DisputeSummary,
   isInDays,
 } from "../../../contract/insights/dispute-summary.ts";
-import { DAY } from "../../../kit/clock.ts";
 import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import {
@@ -75,20 +74,22 @@ const NAMES: Partial<Record<DisputeGrouping, Expression>> = {
 
 type Context = { db: Db; asked: Asked; summary: DisputeSummary };
 
+const CREATED = sql`d.created_at`;
+
 /** The days since the creation; 0 for a dispute created later, by a clock that is ahead. */
-const toAge = ({ asOf }: Asked): Expression => {
-  const today = dayNumber(asOf);
-  return sql`(case when d.created_at >= ${sql.lit((today + 1) * DAY)} then 0
-    else ${sql.lit(today)} - ${dayNumberOf(sql`d.created_at`)} end)`;
+const toAge = ({ asOf, calendar, offsets }: Asked): Expression => {
+  const today = calendar.dayNumber(asOf);
+  return sql`(case when d.created_at >= ${sql.lit(calendar.startOfNumber(today + 1))} then 0
+    else ${sql.lit(today)} - ${dayNumberOf(CREATED, offsets)} end)`;
 };
 
 const toDaysToClose = (asked: Asked): Expression =>
-  sql`(${dayNumberOf(sql`(${toState(asked).closedAt})`)} - ${dayNumberOf(sql`d.created_at`)})`;
+  sql`(${toState(asked).closedDay} - ${dayNumberOf(CREATED, asked.offsets)})`;
 
 const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expression => {
   const known = NAMES[grouping];
   if (known !== undefined) return known;
-  const { status, closedAt } = toState(asked);
+  const { status, closedAt, closedDay } = toState(asked);
   if (grouping === "status") return status;
   if (grouping === "valid") return toDecision(asked).isValid;
   if (grouping === "resolution") return nameIn("resolutions", toDecision(asked).resolution, "code");
@@ -98,8 +99,8 @@ const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expr
     return sql`case when (${closedAt}) is not null then ${bucket} end`;
   }
   const [date, unit] = grouping.split(":");
-  const moment = date === "created" ? sql`d.created_at` : sql`(${closedAt})`;
-  return formatSpan(db, getDialect(db).formatDay(dayNumberOf(moment)), unit as Unit);
+  const day = date === "created" ? dayNumberOf(CREATED, asked.offsets) : closedDay;
+  return formatSpan(db, getDialect(db).formatDay(day), unit as Unit);
 };
 
 /** The figures of a group over its disputes. */

@@ -1,10 +1,9 @@
 import { type RawBuilder, sql } from "kysely";
-import type { Unit } from "../../../contract/insights/calendar.ts";
+import { type Calendar, formatDayNumber, type Unit } from "../../../contract/insights/calendar.ts";
 import type {
   DocumentGrouping,
   DocumentSummary,
 } from "../../../contract/insights/document-summary.ts";
-import { DAY, formatTimestamp } from "../../../kit/clock.ts";
 import { getDialect, type Value } from "../dialect.ts";
 import type { Db } from "../port.ts";
 import { findSpellings } from "./spellings.ts";
@@ -37,8 +36,10 @@ type Context = {
   tenantId: string;
   /** Of documents that name none. */
   currency: string;
-  /** The moment to which days past due count. */
+  /** The moment to whose day days past due count. */
   asOf: number;
+  /** The days of the tenant; due dates and invoice dates are days without a time zone. */
+  calendar: Calendar;
   summary: DocumentSummary;
 };
 
@@ -56,14 +57,13 @@ export const listOverdueDays = (lastDays: readonly number[]): number[] => [
   ...lastDays.filter((last) => last > 0),
 ];
 
-const formatDay = (moment: number): string => formatTimestamp(moment).slice(0, DAY_LENGTH);
-
 /** Compares days in text, so that no date is computed for each row. */
-const toBucket = ({ asOf, summary }: Context): Expression => {
+const toBucket = ({ asOf, calendar, summary }: Context): Expression => {
+  const today = calendar.dayNumber(asOf);
   const days = listOverdueDays(summary.ageBuckets);
   const cases = days.map(
     (last, place) =>
-      sql`when d.due_on >= ${sql.lit(formatDay(asOf - last * DAY))} then ${sql.lit(place)}`,
+      sql`when d.due_on >= ${sql.lit(formatDayNumber(today - last))} then ${sql.lit(place)}`,
   );
   return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(days.length)} end`;
 };
@@ -86,6 +86,7 @@ const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
 export const matchDocuments = async ({
   db,
   tenantId,
+  calendar: { toDay },
   summary: { filters },
 }: Context): Promise<RawBuilder<boolean>> => {
   const { accountNumber, status, type, dueFrom, dueTo } = filters;
@@ -97,8 +98,8 @@ export const matchDocuments = async ({
     ...given(accounts, (numbers) => getDialect(db).isAmongKeys("d.account_number", numbers)),
     ...(status === "all" ? [] : [sql<boolean>`d.status = ${status}`]),
     ...given(type, (word) => sql`d.document_type = ${word}`),
-    ...given(dueFrom, (day) => sql`d.due_on >= ${day}`),
-    ...given(dueTo, (day) => sql`d.due_on <= ${day}`),
+    ...given(dueFrom, (day) => sql`d.due_on >= ${toDay(day)}`),
+    ...given(dueTo, (day) => sql`d.due_on <= ${toDay(day)}`),
   ];
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 };

@@ -1,6 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Unit } from "../../../contract/insights/calendar.ts";
-import { DAY } from "../../../kit/clock.ts";
+import { DAY, formatTimestamp, SECOND } from "../../../kit/clock.ts";
+import type { OffsetChange } from "../../../kit/time-zone.ts";
 import { getDialect } from "../dialect.ts";
 import type { Db } from "../port.ts";
 
@@ -33,10 +34,50 @@ export const formatSpan = (db: Db, date: Expression, unit: Unit): Expression => 
   }
 };
 
-/** The number of a moment's day in UTC; division in SQL rounds towards zero, this rounds down. */
-export const dayNumberOf = (moment: Expression): RawBuilder<number> => {
-  const day = sql.lit(DAY);
-  return sql`((${moment} - ((${moment} % ${day}) + ${day}) % ${day}) / ${day})`;
+/** Offsets of local clocks, oldest first; the first one holds for all earlier moments too. */
+export type Offsets = readonly OffsetChange[];
+
+/** Whether clocks never differed from UTC. */
+const isUtc = (offsets: Offsets): boolean => offsets.every(({ offset }) => offset === 0);
+
+/** The offset at a moment. Most records are young, so the newest offset is tried first. */
+const toOffset = (
+  moment: Expression,
+  offsets: Offsets,
+  { bound, unit }: { bound: (at: number) => number | string; unit: number },
+): Expression => {
+  const [first, ...changes] = offsets;
+  const oldest = sql.lit((first?.offset ?? 0) / unit);
+  if (changes.length === 0) return oldest;
+  const cases = changes
+    .toReversed()
+    .map(
+      ({ at, offset }) =>
+        sql`when ${moment} >= ${sql.lit(bound(at))} then ${sql.lit(offset / unit)}`,
+    );
+  return sql`case ${sql.join(cases, sql` `)} else ${oldest} end`;
+};
+
+/** A column of moments as local clocks show them. */
+const toLocal = (moment: Expression, offsets: Offsets): Expression =>
+  isUtc(offsets)
+    ? moment
+    : sql`(${moment} + ${toOffset(moment, offsets, { bound: (at) => at, unit: 1 })})`;
+
+/** The local day, in text, of a column of date-times that are text in UTC. */
+export const localDayOf = (db: Db, time: Expression, offsets: Offsets): Expression => {
+  if (isUtc(offsets)) return time;
+  const seconds = toOffset(time, offsets, { bound: formatTimestamp, unit: SECOND });
+  return getDialect(db).formatLater(time, seconds);
+};
+
+/** Division in SQL rounds towards zero; so many days later than any moment, that is down. */
+const SHIFT_DAYS = 1_000_000;
+
+/** The number of the day that local clocks show. */
+export const dayNumberOf = (moment: Expression, offsets: Offsets): RawBuilder<number> => {
+  const shifted = sql`${toLocal(moment, offsets)} + ${sql.lit(SHIFT_DAYS * DAY)}`;
+  return sql`((${shifted}) / ${sql.lit(DAY)} - ${sql.lit(SHIFT_DAYS)})`;
 };
 
 /** The place of the first bucket whose last day is not exceeded. */

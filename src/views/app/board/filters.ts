@@ -1,7 +1,7 @@
 import type { TriageFlag } from "../../../contract/insights/dispute-triage.ts";
 import { numberOf, textsOf } from "../answers.ts";
 import type { Fields } from "../host.ts";
-import { plainText, words } from "../format.ts";
+import { plainText, tenantDay, words } from "../format.ts";
 import type { Condition } from "../ui/conditions.tsx";
 import { STATUS } from "../words.ts";
 
@@ -59,7 +59,7 @@ export const otherConditions = (args: Fields): Condition[] =>
     }));
 
 const daysBefore = (asOf: string, days: number): string =>
-  new Date(Date.parse(asOf.slice(0, 10)) - days * DAY_MS).toISOString().slice(0, 10);
+  new Date(Date.parse(tenantDay(asOf)) - days * DAY_MS).toISOString().slice(0, 10);
 
 /** Returns the days of creation of an age bucket such as `31-60` or `91+`. */
 export const createdWithin = (bucket: string, asOf: string): Fields => {
