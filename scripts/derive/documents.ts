@@ -7,6 +7,7 @@ import { alwaysAsks, mayAsk, scopeOfTool } from "../../src/mcp/tools/kinds.ts";
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";
+import { bai2Table, camtTable, gvcTable, mt940Table, paymentFieldTable } from "./formats.ts";
 import { checkedRows, replaceSection, table } from "./sections.ts";
 
 const code = (text: string): string => `\`${text}\``;
@@ -100,6 +101,13 @@ const SECTIONS: Record<string, Record<string, () => string>> = {
   "docs/rest.md": { operators: operatorTable },
   "docs/settings.md": { settings: settingTable },
   "docs/commands.md": { commands: commandTable },
+  "docs/import.md": {
+    "payment-fields": paymentFieldTable,
+    "bai2-types": bai2Table,
+    "camt-types": camtTable,
+    "mt940-types": mt940Table,
+    "gvc-types": gvcTable,
+  },
 };
 
 /** The documents with derived sections: functions that bring a document's text up to date. */

@@ -1,5 +1,5 @@
 import type { Source } from "../contract/payments/catalogue.ts";
-import type { Format } from "../platform/import/formats.ts";
+import type { Format, TableFormat } from "../platform/import/formats.ts";
 import type { Kind } from "../platform/import/kinds.ts";
 
 /** The kinds whose files are tables of columns, for which a map can be proposed. */
@@ -16,7 +16,7 @@ export type SuggestKind = (typeof SUGGEST_KINDS)[number];
 export type SuggestOptions = {
   kind: SuggestKind;
   file: string;
-  format?: "csv" | "xlsx";
+  format?: TableFormat;
   source?: Source;
   currency?: string;
   output?: string;

@@ -1,6 +1,6 @@
 import { Argument, type Command, Option } from "commander";
 import { SOURCES } from "../contract/payments/catalogue.ts";
-import { FORMATS, isBankFormat } from "../platform/import/formats.ts";
+import { FORMATS, isBankFormat, TABLE_FORMATS } from "../platform/import/formats.ts";
 import { type Kind, KINDS } from "../platform/import/kinds.ts";
 import type { Io } from "./io.ts";
 import {
@@ -53,8 +53,8 @@ const createSuggestCommand = (define: Define): Command =>
     runSuggest,
   )
     .addArgument(new Argument("<kind>", "the kind of its rows").choices(SUGGEST_KINDS))
-    .argument("<file>", "the file")
-    .addOption(new Option("--format <format>", "default: by content").choices(["csv", "xlsx"]))
+    .argument("<file>", "the file; - is standard input")
+    .addOption(new Option("--format <format>", "default: by content").choices(TABLE_FORMATS))
     .addOption(new Option("--source <source>", "source of payments").choices(SOURCES))
     .option("--currency <code>", "the currency of a file that names none")
     .option("--output <file>", "write the map to this file, for --map");

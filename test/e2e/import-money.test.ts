@@ -2,10 +2,10 @@ import { mkdtemp, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import yazl from "yazl";
 import { bai2, camtEntry, camtStatement } from "../support/bank-files.ts";
 import { runCli } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
+import { packZip } from "../support/zip.ts";
 
 let folder: string;
 let env: Record<string, string>;
@@ -34,15 +34,6 @@ const list = async () => {
 };
 
 const save = (name: string, text: string | Buffer) => writeFile(join(folder, name), text);
-
-const pack = async (files: Record<string, string>): Promise<Buffer> => {
-  const zip = new yazl.ZipFile();
-  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
-  zip.end();
-  const pieces: Buffer[] = [];
-  for await (const piece of zip.outputStream) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
-};
 
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "import-money-")));
@@ -112,7 +103,7 @@ it("prints the totals of each file of a ZIP", async () => {
     camtStatement(camtEntry({ amount, reference: id })).replace("<Id>S1<", `<Id>${id}<`);
   await save(
     "two.zip",
-    await pack({ "a.xml": statement("Z1", "11.00"), "b.xml": statement("Z2", "22.00") }),
+    await packZip({ "a.xml": statement("Z1", "11.00"), "b.xml": statement("Z2", "22.00") }),
   );
   const { status, stdout, stderr } = await run(importing("two.zip"));
   expect([status, stderr]).toEqual([0, ""]);
@@ -156,4 +147,39 @@ it("lists doubtful payments and settles them", async () => {
   expect([after.status, after.stdout]).toEqual([0, ""]);
   const again = await run([...doubtful, "same", "acme", one.id]);
   expect([again.status, again.stderr]).toEqual([1, expect.stringContaining(one.id)]);
+});
+
+verifies("MN-22");
+it("suggests maps for standard input, NDJSON and a ZIP, as they are imported", async () => {
+  const suggest = (file: string, input = "") =>
+    run(
+      ["import", "suggest", "payments", file, "--currency", "EUR", "--output", "map.json"],
+      input,
+    );
+  const bring = (file: string, input = "") => run(importing(file, "--map", "map.json"), input);
+  const table = (id: string): string =>
+    `Zahlungsnummer;Datum;Betrag;Kunde\n${id};01.03.2026;1.234,50;Müller GmbH\n`;
+  const piped = await suggest("-", table("Z-1"));
+  expect(JSON.parse(piped.stdout)).toMatchObject({ format: "csv", preview: [{ line: 2 }] });
+  expect(JSON.parse((await bring("-", table("Z-1"))).stdout)).toMatchObject({ written: 1 });
+  const rows = [
+    { payment_id: "N-1", payment: { date: "2026-03-01", amount: 12.5 }, payer: "Acme" },
+    { payment_id: "N-2", payment: { date: "2026-03-02", amount: 7 }, payer: "Bolt" },
+  ];
+  await save("rows.ndjson", rows.map((row) => `${JSON.stringify(row)}\n`).join(""));
+  const { stdout } = await suggest("rows.ndjson");
+  expect(JSON.parse(stdout)).toMatchObject({
+    format: "ndjson",
+    columns: ["payment_id", "payment.date", "payment.amount", "payer"],
+    preview: [{ record: { paymentId: "N-1", paymentAmount: 12.5 } }, { line: 2 }],
+  });
+  expect(JSON.parse((await bring("rows.ndjson")).stdout)).toMatchObject({ written: 2 });
+  await save("pack.zip", await packZip({ "a.csv": table("Z-2"), "b.csv": table("Z-3") }));
+  const zipped = JSON.parse((await suggest("pack.zip")).stdout);
+  expect(zipped).toMatchObject({ file: "a.csv", format: "csv", header: 1 });
+  expect(zipped.notes.join(" ")).toContain("b.csv");
+  expect(JSON.parse((await bring("pack.zip")).stdout)).toMatchObject({ written: 2 });
+  await save("statement.bai", bai2([{ cents: "10000", bank: "B1" }]));
+  const bank = await suggest("statement.bai");
+  expect([bank.status, bank.stderr]).toEqual([1, expect.stringContaining("needs no map")]);
 });

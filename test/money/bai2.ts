@@ -14,11 +14,13 @@ const writeTransaction = ({
   transactions,
   other,
   returned,
+  type: own,
 }: Booking): string[] => {
   const [first] = transactions;
   const size = Math.abs(amount);
   if (other !== undefined) return [`16,${TYPES[other]},${size},Z,${reference},,${other}/`];
-  const type = returned === undefined ? (transactions.length > 1 ? "166" : "142") : "555";
+  const usual = transactions.length > 1 ? "166" : "142";
+  const type = returned === undefined ? (own ?? usual) : "555";
   // A returned item has the reference of the deposit.
   const bank = returned?.reference ?? reference;
   if (first === undefined || transactions.length > 1) return [`16,${type},${size},Z,${bank},,/`];

@@ -29,6 +29,10 @@ const money = (name: string, amount: number, { account }: Pick<Booking, "account
 const describeShares = (booking: Booking, { shares }: Transaction): string =>
   shares
     .map(({ document, paid, discount, deduction }) => {
+      if (document.credit !== undefined) {
+        const number = `<RfrdDocInf><Tp><CdOrPrtry><Cd>CREN</Cd></CdOrPrtry></Tp><Nb>${document.number}</Nb></RfrdDocInf>`;
+        return `<Strd>${number}<RfrdDocAmt>${money("CdtNoteAmt", paid, booking)}</RfrdDocAmt></Strd>`;
+      }
       const amounts = [
         money("DuePyblAmt", paid + discount + deduction, booking),
         discount === 0 ? "" : element("DscntApldAmt", money("Amt", discount, booking)),
@@ -102,8 +106,34 @@ const describeSummary = ({ account, bookings }: Statement): string => {
   return `<TxsSummry>${write("TtlCdtNtries", credits)}${write("TtlDbtNtries", debits)}</TxsSummry>`;
 };
 
+export type CamtForm = {
+  /** Whether it has the details of transactions. */
+  hasDetails: boolean;
+  /** Whether it says the sums of its entries. */
+  hasSums: boolean;
+  /** The envelope around the document. */
+  envelope: "none" | "header" | "soap";
+  /** The encoding that it declares. */
+  encoding: string;
+};
+
+const ENVELOPES: Readonly<Record<CamtForm["envelope"], readonly [before: string, after: string]>> =
+  {
+    none: ["", ""],
+    header: [
+      '<BizMsgEnvlp xmlns="urn:bank:envelope"><AppHdr xmlns="urn:iso:std:iso:20022:tech:xsd:head.001.001.02"><BizMsgIdr>B1</BizMsgIdr></AppHdr>',
+      "</BizMsgEnvlp>",
+    ],
+    soap: [
+      '<soap:Envelope xmlns:soap="http://schemas.xmlsoap.org/soap/envelope/"><soap:Header/><soap:Body>',
+      "</soap:Body></soap:Envelope>",
+    ],
+  };
+
 /** Writes a camt message of one statement. */
-export const writeCamt = (kind: CamtKind, statement: Statement, hasDetails: boolean): string => {
+export const writeCamt = (kind: CamtKind, statement: Statement, form: CamtForm): string => {
+  const { hasDetails, hasSums, envelope, encoding } = form;
+  const [before, after] = ENVELOPES[envelope];
   const { message, statement: name } = ELEMENTS[kind];
   const { id, account, day, opening, closing, bookings } = statement;
   const balances =
@@ -111,12 +141,12 @@ export const writeCamt = (kind: CamtKind, statement: Statement, hasDetails: bool
       ? describeBalance(statement, "OPBD", opening) + describeBalance(statement, "CLBD", closing)
       : "";
   return [
-    `<?xml version="1.0" encoding="UTF-8"?>\n<Document xmlns="urn:iso:std:iso:20022:tech:xsd:${kind}.001.08">`,
+    `<?xml version="1.0" encoding="${encoding}"?>\n${before}<Document xmlns="urn:iso:std:iso:20022:tech:xsd:${kind}.001.08">`,
     `<${message}><GrpHdr><MsgId>M${id}</MsgId><CreDtTm>${day}T18:00:00+01:00</CreDtTm></GrpHdr>`,
     `<${name}><Id>${id}</Id><Acct><Id><Othr><Id>${account.number}</Id></Othr></Id></Acct>`,
     balances,
-    describeSummary(statement),
+    hasSums ? describeSummary(statement) : "",
     ...bookings.map((one) => describeEntry(one, day, hasDetails)),
-    `</${name}></${message}></Document>\n`,
+    `</${name}></${message}></Document>${after}\n`,
   ].join("");
 };

@@ -12,9 +12,9 @@ export const expectEqual = (what: string, actual: unknown, expected: unknown): v
 const toUnits = (amount: number, currency: string): number =>
   new Big(amount).times(new Big(10).pow(findCurrencyDecimals(currency))).toNumber();
 
-const checkTotals = (file: MoneyFile, report: ImportReport): void => {
+const checkTotals = (file: MoneyFile, report: ImportReport["files"][number] | undefined): void => {
   for (const [currency, sums] of file.sums) {
-    const totals = report.files[0]?.totals.find((one) => one.currencyCode === currency);
+    const totals = report?.totals.find((one) => one.currencyCode === currency);
     if (totals === undefined) throw new Error(`The report has no totals in ${currency}.`);
     const { credits, debits, returned } = totals;
     const read = [credits, debits, returned].map((amount) => toUnits(amount, currency));
@@ -46,5 +46,7 @@ export const checkReport = (
   expectEqual("Records", written + unchanged + skipped + rejected + leftOut, read);
   expectEqual("Left out", leftOut, file.leftOut);
   if (isRepeated) expectEqual("Written of a repeated file", written, 0);
-  checkTotals(file, report);
+  for (const [place, member] of (file.members ?? [file]).entries()) {
+    checkTotals(member, report.files[place]);
+  }
 };

@@ -1,4 +1,5 @@
 import Big from "big.js";
+import { SOURCES, type Source } from "../../src/contract/payments/catalogue.ts";
 import { expectEqual } from "./check-report.ts";
 import { listStatements, type MoneyFile } from "./files.ts";
 import type { StoredRow } from "./read-payments.ts";
@@ -46,9 +47,8 @@ const ofDocument = (rows: readonly StoredRow[], { number }: Document): StoredRow
 
 const checkDocument = (document: Document, rows: readonly StoredRow[]): void => {
   const own = ofDocument(rows, document);
-  // Senders can state more discounts than a document has left, if several payments are for it.
-  const discount = document.isShared ? new Big(0) : addUp(own, "discountTaken");
-  const taken = addUp(own, "appliedAmount").plus(discount);
+  const all = addUp(own, "appliedAmount").plus(addUp(own, "discountTaken"));
+  const taken = document.credit === undefined ? all : all.times(-1);
   const most = new Big(decimal(document.amount, document.decimals));
   if (taken.gt(most) || taken.lt(0))
     throw new Error(`${document.number} of ${most.toFixed()} has ${taken.toFixed()} applied.`);
@@ -94,31 +94,42 @@ const checkAccount = (
   expectEqual(`Movement of the account ${last4}`, paid.toFixed(), expected.toFixed());
 };
 
-const checkRegister = ({ registered }: Truth, rows: readonly StoredRow[]): void => {
-  const byPayment = groupByPayment(rows);
-  for (const payment of registered) {
-    const own = byPayment.get(payment.id) ?? [];
-    expectEqual(`Rows of ${payment.id}`, own.length, payment.shares.length);
-    expectEqual(
-      `Amount of ${payment.id}`,
-      read(own[0], "paymentAmount").toFixed(),
-      new Big(decimal(amountOf(payment), payment.decimals)).toFixed(),
-    );
+/** The rows of a tenant by source. */
+export type State = Readonly<Record<Source, readonly StoredRow[]>>;
+
+const checkRegister = ({ registered }: Truth, state: State): void => {
+  const idOf = (row: StoredRow) => String(row["paymentId"] ?? row["networkPaymentId"]);
+  for (const source of SOURCES) {
+    const byPayment = Map.groupBy(state[source], idOf);
+    const listed = registered.filter((one) => one.source === source);
+    if (source !== "cashapp") expectEqual(`Payments of ${source}`, byPayment.size, listed.length);
+    for (const payment of listed) {
+      const own = byPayment.get(payment.id) ?? [];
+      expectEqual(`Rows of ${payment.id}`, own.length, payment.shares.length);
+      const amount = source === "iandp" ? addUp(own, "amountPaid") : read(own[0], "paymentAmount");
+      expectEqual(
+        `Amount of ${payment.id}`,
+        amount.toFixed(),
+        new Big(decimal(amountOf(payment), payment.decimals)).toFixed(),
+      );
+    }
   }
 };
 
 /**
- * Whether another payment of the customer has the same amount, and one of the two was returned: a return that comes
- * before its payment is taken for that of the other one.
+ * Whether a payment that an advice can be about has a twin of its payer, day and amount, and one of the two was returned:
+ * an advice whose trace no deposit has is joined to either of them.
  */
-const isMistakable = ({ bookings }: Truth, booking: Booking): boolean => {
+const isAdvisedTwin = ({ bookings }: Truth, { account, day, amount, transactions }: Booking) => {
   const alike = bookings.filter(
-    ({ account, amount, transactions }) =>
-      account === booking.account &&
-      amount === booking.amount &&
-      transactions[0]?.customer === booking.transactions[0]?.customer,
+    (one) =>
+      one.account === account &&
+      one.day === day &&
+      one.amount === amount &&
+      one.transactions[0]?.customer === transactions[0]?.customer,
   );
-  return alike.length > 1 && bookings.some(({ returned }) => returned && alike.includes(returned));
+  const isReturned = bookings.some(({ returned }) => returned && alike.includes(returned));
+  return account.isAmerican && alike.length > 1 && isReturned;
 };
 
 /** Checks a document that one booking pays, of which a file names it. */
@@ -136,45 +147,31 @@ const checkPaidOnce = (
     ),
   );
   if (booking === undefined || !files.some(({ detailed }) => detailed.includes(booking))) return;
-  if (isMistakable(truth, booking)) return;
-  const share = booking.transactions
-    .flatMap(({ shares }) => shares)
-    .find((one) => one.document === document);
+  const shares = booking.transactions
+    .map((one) => one.shares)
+    .find((all) => all.some((one) => one.document === document));
+  const share = shares?.find((one) => one.document === document);
+  // A credit note is used as far as the documents beside it are open.
+  if (document.credit !== undefined && shares?.some((one) => one.document.isShared)) return;
   const back = bookings.find(({ returned }) => returned === booking);
   if (back !== undefined && back.amount !== -booking.amount) return;
+  if (isAdvisedTwin(truth, booking)) return;
   const own = ofDocument(rows, document);
   const write = (amount = 0): string => new Big(decimal(amount, document.decimals)).toFixed();
-  const expected =
-    back === undefined ? [write(share?.paid), write(share?.discount)] : [write(0), write(0)];
-  const found = [addUp(own, "appliedAmount"), addUp(own, "discountTaken")];
+  const names = ["appliedAmount", "discountTaken", "deductionAmount"];
   expectEqual(
-    `Applied and discount of ${document.number}`,
-    found.map((amount) => amount.toFixed()),
-    expected,
+    `Applied, discount and deduction of ${document.number}`,
+    names.map((name) => addUp(own, name).toFixed()),
+    (back === undefined ? [share?.paid, share?.discount, share?.deduction] : [0, 0, 0]).map(write),
   );
-};
-
-/** Whether other payments of the truth have the amount of a row, so that messages do not tell them apart for sure. */
-const isAlike = ({ bookings }: Truth, row: StoredRow): boolean => {
-  const alike = bookings.filter(
-    ({ account: { currency, decimals }, amount }) =>
-      currency === row["currencyCode"] &&
-      read(row, "paymentAmount").eq(new Big(decimal(amount, decimals))),
-  );
-  return alike.length > 1;
 };
 
 /** Checks what is stored after all files: every payment of the truth is there once, and its documents are paid. */
-export const checkEnd = (
-  truth: Truth,
-  files: readonly MoneyFile[],
-  rows: readonly StoredRow[],
-): void => {
+export const checkEnd = (truth: Truth, files: readonly MoneyFile[], state: State): void => {
+  const rows = state.cashapp;
   for (const account of truth.accounts) checkAccount(truth, account, files, rows);
-  checkRegister(truth, rows);
+  checkRegister(truth, state);
   for (const document of truth.documents) checkPaidOnce(truth, document, files, rows);
-  const doubts = rows.flatMap((row) =>
-    typeof row["doubt"] === "string" && !isAlike(truth, row) ? [row["doubt"]] : [],
-  );
+  const doubts = rows.flatMap((row) => (typeof row["doubt"] === "string" ? [row["doubt"]] : []));
   expectEqual("Doubts", doubts, []);
 };

@@ -3,6 +3,7 @@ import { type Booking, decimal, type Share } from "./truth.ts";
 
 const writeShare = (booking: Booking, { document, paid, discount, deduction }: Share): string[] => {
   const write = (amount: number): string => decimal(amount, booking.account.decimals);
+  if (document.credit !== undefined) return [`RMR*CM*${document.number}**${write(paid)}`];
   const due = write(paid + discount + deduction);
   const rmr = `RMR*IV*${document.number}**${write(paid)}*${due}*${discount === 0 ? "" : write(discount)}`;
   return deduction === 0 ? [rmr] : [rmr, `ADX*${write(-deduction)}*01`];

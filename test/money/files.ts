@@ -1,11 +1,22 @@
 import type { Dice } from "../support/dice.ts";
+import { SOURCES, type Source } from "../../src/contract/payments/catalogue.ts";
 import type { Kind } from "../../src/platform/import/kinds.ts";
 import { writeBai2 } from "./bai2.ts";
-import { type CamtKind, writeCamt } from "./camt.ts";
+import { type CamtForm, type CamtKind, writeCamt } from "./camt.ts";
 import { writeEdi820 } from "./edi820.ts";
 import { writeMt940 } from "./mt940.ts";
 import type { Statement } from "./statement.ts";
-import { LOCALES, type TableFile, writeLedger, writeRegister } from "./tables.ts";
+import {
+  encode,
+  type Encoding,
+  ENCODINGS,
+  LOCALES,
+  type TableFile,
+  type Writing,
+  writeLedger,
+  writeRegister,
+} from "./tables.ts";
+import { packZip } from "../support/zip.ts";
 import { amountOf, type BankAccount, type Booking, sum, type Truth } from "./truth.ts";
 
 /** A sum of a file in one currency, in its smallest unit. */
@@ -14,8 +25,11 @@ export type Sums = { credits: number; debits: number; returned: number };
 export type MoneyFile = {
   name: string;
   kind: Kind;
+  source?: Source;
   bytes: Buffer;
   map?: object;
+  /** The files of a ZIP. */
+  members?: readonly MoneyFile[];
   /** The file's own sums by currency. */
   sums: ReadonlyMap<string, Sums>;
   leftOut: number;
@@ -67,31 +81,51 @@ class Writer {
   #add(
     name: string,
     text: string,
-    facts: Pick<MoneyFile, "detailed" | "cuts"> & { bookings: readonly Booking[] },
+    facts: Pick<MoneyFile, "detailed"> & {
+      bookings: readonly Booking[];
+      /** Places in the text. */
+      cuts: readonly [from: number, to: number];
+      encoding?: Encoding;
+    },
   ): void {
-    const { bookings, detailed, cuts } = facts;
+    const { bookings, detailed, cuts, encoding = this.#encoding() } = facts;
+    const countBytes = (place: number): number => encode(text.slice(0, place), encoding).length;
     this.files.push({
       name,
       kind: "payments",
-      bytes: Buffer.from(text),
+      bytes: encode(text, encoding),
       sums: sumBookings(bookings),
       leftOut: bookings.filter(({ other }) => other !== undefined).length,
       detailed,
-      ...(cuts === undefined ? {} : { cuts }),
+      cuts: [countBytes(cuts[0]), countBytes(cuts[1])],
     });
   }
 
+  #encoding(): Encoding {
+    return this.#dice.chance(0.6) ? "utf-8" : this.#dice.pick(ENCODINGS);
+  }
+
   #camt(kind: CamtKind, statement: Statement, hasDetails: boolean): void {
+    const dice = this.#dice;
     const { bookings, id } = statement;
-    const text = writeCamt(kind, statement, hasDetails);
-    const cuts = [200, text.lastIndexOf("</Document>") + 5] as const;
+    const encoding = this.#encoding();
+    const envelope = dice.chance(0.7) ? "none" : dice.pick(["header", "soap"] as const);
+    const form: CamtForm = {
+      hasDetails,
+      // A statement has balances besides.
+      hasSums: kind !== "camt.053" || dice.chance(0.6),
+      envelope,
+      encoding: encoding === "utf-16le" ? "UTF-16" : encoding.replace(" with mark", ""),
+    };
+    const text = writeCamt(kind, statement, form);
+    const cuts = [text.indexOf("<GrpHdr>"), text.lastIndexOf("</Document>") + 5] as const;
     const detailed = hasDetails ? bookings : [];
-    this.#add(`${kind}-${id}.xml`, text, { bookings, detailed, cuts });
+    this.#add(`${kind}-${id}.xml`, text, { bookings, detailed, cuts, encoding });
   }
 
   #mt940(statements: readonly Statement[]): void {
-    const text = writeMt940(statements);
-    const cuts = [text.lastIndexOf(":25:") + 6, text.lastIndexOf(":62F:") + 10] as const;
+    const text = writeMt940(statements, this.#dice.chance(0.3));
+    const cuts = [text.lastIndexOf(":20:") + 1, text.lastIndexOf(":62F:") + 10] as const;
     const bookings = statements.flatMap((one) => one.bookings);
     this.#add(`mt940-${statements[0]?.id}.sta`, text, { bookings, detailed: [], cuts });
   }
@@ -147,9 +181,14 @@ class Writer {
       if (group.length === 0) continue;
       const written = group.map((booking) => ({ booking, day: days[booking.day] ?? "" }));
       const text = writeEdi820(written, place + 1);
-      const facts = { bookings: group, detailed: group, cuts: [110, text.length - 1] as const };
+      const facts = { bookings: group, detailed: group, cuts: [110, text.length - 2] as const };
       this.#add(`edi820-${place + 1}.edi`, text, facts);
     }
+  }
+
+  #writing(): Writing {
+    const form = this.#dice.pick([...LOCALES, "workbook"] as const);
+    return { form, encoding: this.#encoding() };
   }
 
   #table(name: string, kind: Kind, table: TableFile, facts: Partial<MoneyFile> = {}): void {
@@ -159,9 +198,9 @@ class Writer {
     this.files.push({ name, kind, bytes, map, ...nothing, ...cuts, ...facts });
   }
 
-  async #registers(): Promise<void> {
+  async #registers(source: Source): Promise<void> {
     const dice = this.#dice;
-    const { registered } = this.#truth;
+    const registered = this.#truth.registered.filter((one) => one.source === source);
     if (registered.length === 0) return;
     const sums = new Map<string, Sums>();
     for (const one of registered) {
@@ -173,9 +212,11 @@ class Writer {
     const chosen = forms.filter(() => dice.chance(0.4));
     for (const locale of chosen.length > 0 ? chosen : [dice.pick(forms)]) {
       const hasTotals = dice.chance(0.3);
-      const table = await writeRegister(registered, locale, hasTotals);
+      const writing = { form: locale, encoding: this.#encoding() };
+      const table = await writeRegister(source, registered, writing, hasTotals);
       const name = locale === "workbook" ? "register.xlsx" : `register-${locale.name}.csv`;
-      this.#table(name, "payments", table, { sums, leftOut: hasTotals ? 1 : 0 });
+      const facts = { source, sums, leftOut: hasTotals ? 1 : 0 };
+      this.#table(`${source}-${name}`, "payments", table, facts);
     }
   }
 
@@ -185,10 +226,32 @@ class Writer {
     const cut = dice.chance(0.5) ? documents.length : dice.whole(0, documents.length);
     for (const [place, part] of [documents.slice(0, cut), documents.slice(cut)].entries()) {
       if (part.length === 0) continue;
-      const locale = dice.pick([...LOCALES, "workbook"] as const);
-      const name = `ledger-${place + 1}.${locale === "workbook" ? "xlsx" : `${locale.name}.csv`}`;
-      this.#table(name, "documents", await writeLedger(part, locale));
+      const writing = this.#writing();
+      const { form } = writing;
+      const name = `ledger-${place + 1}.${form === "workbook" ? "xlsx" : `${form.name}.csv`}`;
+      this.#table(name, "documents", await writeLedger(part, writing));
     }
+  }
+
+  /** Packs some files of banks into a ZIP, which comes beside them or in their place. */
+  async #archive(): Promise<void> {
+    const dice = this.#dice;
+    const members = this.files.filter(({ map }) => map === undefined && dice.chance(0.4));
+    if (members.length === 0 || !dice.chance(0.4)) return;
+    const isInPlace = dice.chance(0.5);
+    const rest = isInPlace ? this.files.filter((file) => !members.includes(file)) : this.files;
+    const bytes = await packZip(Object.fromEntries(members.map((one) => [one.name, one.bytes])));
+    const archive: MoneyFile = {
+      name: "bank.zip",
+      kind: "payments",
+      bytes,
+      members,
+      sums: new Map(),
+      leftOut: sum(members.map(({ leftOut }) => leftOut)),
+      detailed: members.flatMap(({ detailed }) => detailed),
+      cuts: [100, bytes.length - 30],
+    };
+    this.files.splice(0, this.files.length, ...rest, archive);
   }
 
   async write(): Promise<MoneyFile[]> {
@@ -199,7 +262,8 @@ class Writer {
       this.#others(statements);
     }
     this.#advices();
-    await this.#registers();
+    await this.#archive();
+    for (const source of SOURCES) await this.#registers(source);
     await this.#ledgers();
     return this.files;
   }

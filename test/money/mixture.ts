@@ -1,18 +1,22 @@
+import type { Source } from "../../src/contract/payments/catalogue.ts";
 import type { Clock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
+import { undoImport } from "../../src/platform/admin/imports.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
+import type { ImportReport } from "../../src/platform/import/import-file.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { createDice, type Dice } from "../support/dice.ts";
 import { importText } from "../support/importing.ts";
-import { checkReport } from "./check-report.ts";
-import { checkEnd, checkState } from "./check-state.ts";
+import { checkReport, expectEqual } from "./check-report.ts";
+import { checkEnd, checkState, type State } from "./check-state.ts";
 import { type MoneyFile, writeFiles } from "./files.ts";
 import { readPayments } from "./read-payments.ts";
 import { makeTruth, type Truth } from "./truth.ts";
 
 export type World = { store: Store; clock: Clock & { advance(ms: number): void } };
 
-type Step = { file: MoneyFile; as: "whole" | "again" | { cut: number } };
+/** `dry`: a dry run before the import; `undone`: the import is taken back, and repeated. */
+type Step = { file: MoneyFile; as: "whole" | "dry" | "again" | "undone" | { cut: number } };
 
 const SECOND = 1000;
 
@@ -26,9 +30,10 @@ const mix = (files: readonly MoneyFile[], dice: Dice): Step[] => {
     if (file === undefined) break;
     if (file.cuts !== undefined && dice.chance(0.3))
       steps.push({ file, as: { cut: dice.whole(...file.cuts) } });
-    steps.push({ file, as: "whole" });
+    steps.push({ file, as: dice.chance(0.15) ? "dry" : "whole" });
     done.push(file);
     if (dice.chance(0.3)) steps.push({ file: dice.pick(done), as: "again" });
+    if (dice.chance(0.1)) steps.push({ file: dice.pick(done), as: "undone" });
   }
   return [
     ...steps,
@@ -44,6 +49,8 @@ class Mixture {
   readonly #world: World;
   readonly #tenantId: string;
   readonly #truth: Truth;
+  /** The ids of the imports of files by their names. */
+  readonly #imports = new Map<string, string>();
 
   constructor(world: World, tenantId: string, truth: Truth) {
     this.#world = world;
@@ -59,15 +66,51 @@ class Mixture {
     await this.#import({ name: "accounts.csv", kind: "accounts", bytes: Buffer.from(text) });
   }
 
-  #import({ name, kind, bytes, map }: Pick<MoneyFile, "name" | "kind" | "bytes" | "map">) {
+  async #import(
+    { name, kind, bytes, map, source }: Omit<MoneyFile, "sums" | "leftOut" | "detailed">,
+    dryRun = false,
+  ) {
     this.#world.clock.advance(SECOND);
-    return importText(this.#world, this.#tenantId, kind, bytes, {
+    const done = await importText(this.#world, this.#tenantId, kind, bytes, {
       file: name,
+      dryRun,
       ...(map === undefined ? {} : { map }),
+      ...(source === undefined ? {} : { source }),
     });
+    if (!dryRun && done.report.written > 0) this.#imports.set(name, done.report.importId);
+    return done;
   }
 
-  readonly #read = () => readPayments(this.#world.store, this.#tenantId);
+  readonly #read = async (): Promise<State> => {
+    const { store } = this.#world;
+    const read = (source: Source) => readPayments(store, this.#tenantId, source);
+    return {
+      cashapp: await read("cashapp"),
+      iandp: await read("iandp"),
+      bpn: await read("bpn"),
+    };
+  };
+
+  async #dry(file: MoneyFile): Promise<void> {
+    const before = JSON.stringify(await this.#read());
+    const dry = await this.#import(file, true);
+    checkReport(file, dry.report, dry.rejects, false);
+    if (before !== JSON.stringify(await this.#read()))
+      throw new Error("The dry run changed payments.");
+    const { report } = await this.#import(file);
+    const show = ({ importId: _id, ...one }: ImportReport) => one;
+    expectEqual("Report of the dry run", show(dry.report), show(report));
+  }
+
+  async #undo(file: MoneyFile): Promise<void> {
+    const { store, clock } = this.#world;
+    clock.advance(SECOND);
+    const importId = this.#imports.get(file.name);
+    if (importId === undefined) return;
+    this.#imports.delete(file.name);
+    await undoImport({ store, clock, record: async () => {} }, importId);
+    checkState(this.#truth, (await this.#read()).cashapp);
+  }
 
   async #cut(file: MoneyFile, place: number): Promise<void> {
     const before = JSON.stringify(await this.#read());
@@ -83,13 +126,15 @@ class Mixture {
 
   async step({ file, as }: Step): Promise<void> {
     if (typeof as !== "string") return this.#cut(file, as.cut);
+    if (as === "dry") await this.#dry(file);
+    if (as === "undone") await this.#undo(file);
     const before = as === "again" ? JSON.stringify(await this.#read()) : undefined;
     const { report, rejects } = await this.#import(file);
     checkReport(file, report, rejects, as === "again");
     const after = await this.#read();
     if (before !== undefined && before !== JSON.stringify(after))
       throw new Error("The repeated file changed payments.");
-    checkState(this.#truth, after);
+    checkState(this.#truth, after.cashapp);
   }
 
   async end(files: readonly MoneyFile[]): Promise<void> {

@@ -52,17 +52,20 @@ const describeBalance = ({ account, day }: Statement, amount: number): string =>
   return `${amount < 0 ? "D" : "C"}${shorten(day)}${account.currency}${written}`;
 };
 
-/** Writes an MT940 message for each statement. */
-export const writeMt940 = (statements: readonly Statement[]): string =>
+const ENVELOPE = "{1:F01BANKDEFFAXXX0000000000}{2:I940COMPDEFFXXXXN}{4:";
+
+/** Writes an MT940 message for each statement, with or without the envelope of SWIFT. */
+export const writeMt940 = (statements: readonly Statement[], hasEnvelope: boolean): string =>
   statements
     .flatMap((statement) => [
+      ...(hasEnvelope ? [ENVELOPE] : []),
       `:20:${statement.id}`,
       `:25:${statement.account.number}`,
       ":28C:42/1",
       `:60F:${describeBalance(statement, statement.opening)}`,
       ...statement.bookings.flatMap((booking) => writeLine(booking, statement.day)),
       `:62F:${describeBalance(statement, statement.closing)}`,
-      "-",
+      hasEnvelope ? "-}" : "-",
     ])
     .join("\r\n")
     .concat("\r\n");

@@ -1,4 +1,5 @@
 import { writeXlsx } from "hucre/xlsx";
+import type { Source } from "../../src/contract/payments/catalogue.ts";
 import { amountOf, decimal, type Document, type Registered, sum } from "./truth.ts";
 
 /** The format of tables that a program of a country writes. */
@@ -43,12 +44,23 @@ const writeCell = (cell: Cell, locale: Locale): string => {
   return "day" in cell ? formatDay(cell.day, locale) : formatMoney(cell, locale);
 };
 
-const writeCsv = ({ heads, rows }: Table, locale: Locale): Buffer => {
+/** The encodings of text files. */
+export const ENCODINGS = ["utf-8", "utf-8 with mark", "windows-1252", "utf-16le"] as const;
+export type Encoding = (typeof ENCODINGS)[number];
+
+/** Encodes a text, which has characters of Latin-1 alone. */
+export const encode = (text: string, encoding: Encoding): Buffer => {
+  if (encoding === "utf-16le") return Buffer.from(`\uFEFF${text}`, "utf16le");
+  if (encoding === "windows-1252") return Buffer.from(text, "latin1");
+  return Buffer.from(encoding === "utf-8" ? text : `\uFEFF${text}`);
+};
+
+const writeCsv = ({ heads, rows }: Table, locale: Locale, encoding: Encoding): Buffer => {
   const lines = [heads, ...rows.map((row) => row.map((cell) => writeCell(cell, locale)))];
   const text = lines
     .map((cells) => cells.map((cell) => quote(cell, locale)).join(locale.delimiter))
     .join("\r\n");
-  return Buffer.from(`${locale.name === "fr" ? "\uFEFF" : ""}${text}\r\n`);
+  return encode(`${text}\r\n`, encoding);
 };
 
 const toValue = (cell: Cell): string | number => {
@@ -76,48 +88,79 @@ const createMap = (fields: Fields, form: Form): object => {
 /** A table as bytes with its map. */
 export type TableFile = { bytes: Buffer; map: object };
 
-const write = async (table: Table, fields: Fields, form: Form): Promise<TableFile> => ({
-  bytes: await (form === "workbook" ? writeWorkbook(table) : writeCsv(table, form)),
+/** The form of a table and the encoding of its text. */
+export type Writing = { form: Form; encoding: Encoding };
+
+const write = async (
+  table: Table,
+  fields: Fields,
+  { form, encoding }: Writing,
+): Promise<TableFile> => ({
+  bytes: await (form === "workbook" ? writeWorkbook(table) : writeCsv(table, form, encoding)),
   map: createMap(fields, form),
 });
 
-const REGISTER: Fields = {
-  paymentId: "Payment",
-  paymentDate: { day: "Date" },
-  paymentAmount: "Amount",
-  currencyCode: "Currency",
-  accountNumber: "Customer",
-  payerName: "Name",
-  documentNumber: "Document",
+const REGISTERS: Readonly<Record<Source, Fields>> = {
+  cashapp: {
+    paymentId: "Payment",
+    paymentDate: { day: "Date" },
+    paymentAmount: "Amount",
+    currencyCode: "Currency",
+    accountNumber: "Customer",
+    payerName: "Name",
+    documentNumber: "Document",
+  },
+  iandp: {
+    paymentId: "Payment",
+    paymentDate: { day: "Date" },
+    amountPaid: "Paid",
+    currencyCode: "Currency",
+    accountNumber: "Customer",
+    accountName: "Name",
+    invoiceNumber: "Document",
+  },
+  bpn: {
+    networkPaymentId: "Payment",
+    paymentDate: { day: "Date" },
+    paymentAmount: "Amount",
+    amountPaid: "Paid",
+    currencyCode: "Currency",
+    payerName: "Name",
+    invoiceNumber: "Document",
+  },
 };
 
 /** Writes a register of payments, one row for each document, in some with a line of totals. */
 export const writeRegister = (
+  source: Source,
   payments: readonly Registered[],
-  form: Form,
+  writing: Writing,
   hasTotals: boolean,
 ): Promise<TableFile> => {
   const rows = payments.flatMap((payment): Cell[][] => {
     const { id, day, customer, currency, decimals, shares } = payment;
     const paid = { amount: amountOf(payment), decimals };
-    return shares.map(({ document }) => [
+    return shares.map((share) => [
       id,
       { day },
       paid,
+      { amount: share.paid, decimals },
       currency,
       customer.number,
       customer.name,
-      document.number,
+      share.document.number,
     ]);
   });
   const total = { amount: sum(payments.map(amountOf)), decimals: 2 };
-  const last: Cell[] = ["Total", "", total, "", "", "", ""];
-  const heads = ["Payment", "Date", "Amount", "Currency", "Customer", "Name", "Document"];
-  return write({ heads, rows: hasTotals ? [...rows, last] : rows }, REGISTER, form);
+  const last: Cell[] = ["Total", "", total, total, "", "", "", ""];
+  const heads = ["Payment", "Date", "Amount", "Paid", "Currency", "Customer", "Name", "Document"];
+  return write({ heads, rows: hasTotals ? [...rows, last] : rows }, REGISTERS[source], writing);
 };
 
 const LEDGER: Fields = {
   document_number: "Number",
+  document_type: "Type",
+  applies_to_invoice: "Invoice",
   account_number: "Customer",
   invoice_num: "Number",
   invoice_date: { day: "Date" },
@@ -128,16 +171,25 @@ const LEDGER: Fields = {
 };
 
 /** Writes the documents of a ledger. */
-export const writeLedger = (documents: readonly Document[], form: Form): Promise<TableFile> => {
-  const rows = documents.map(({ number, customer, currency, decimals, amount }): Cell[] => [
-    number,
-    customer.number,
-    { day: "2026-01-05" },
-    { day: "2026-02-04" },
-    currency,
-    { amount, decimals },
-    { amount, decimals },
-  ]);
-  const heads = ["Number", "Customer", "Date", "Due", "Currency", "Amount", "Open"];
-  return write({ heads, rows }, LEDGER, form);
+export const writeLedger = (
+  documents: readonly Document[],
+  writing: Writing,
+): Promise<TableFile> => {
+  const rows = documents.map((document): Cell[] => {
+    const { number, customer, currency, decimals, credit } = document;
+    const amount = credit === undefined ? document.amount : -document.amount;
+    return [
+      number,
+      credit === undefined ? "invoice" : "credit_note",
+      credit?.of?.number ?? "",
+      customer.number,
+      { day: "2026-01-05" },
+      { day: "2026-02-04" },
+      currency,
+      { amount, decimals },
+      { amount, decimals },
+    ];
+  });
+  const heads = "Number,Type,Invoice,Customer,Date,Due,Currency,Amount,Open".split(",");
+  return write({ heads, rows }, LEDGER, writing);
 };

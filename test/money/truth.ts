@@ -1,3 +1,4 @@
+import type { Source } from "../../src/contract/payments/catalogue.ts";
 import type { Dice } from "../support/dice.ts";
 
 /** The facts by which messages about an account tell one booking from another. */
@@ -22,8 +23,11 @@ export type Document = {
   amount: number;
   /** Whether several payments are for it. */
   isShared: boolean;
+  /** A credit note reduces this invoice, or is credit on account. */
+  credit?: { of?: Document };
 };
 
+/** A part of a payment. Of a credit note that is used, `paid` is negative. */
 export type Share = { document: Document; paid: number; discount: number; deduction: number };
 
 export type Transaction = {
@@ -51,11 +55,14 @@ export type Booking = {
   returned?: Booking;
   /** The kind of a booking that is no payment of a customer. */
   other?: Other;
+  /** Its type in BAI2, such as 115 for a lockbox; absent for the usual one. */
+  type?: string;
 };
 
 /** A payment of a register, beside those of bank messages. */
 export type Registered = {
   id: string;
+  source: Source;
   day: string;
   customer: Customer;
   currency: string;
@@ -143,7 +150,7 @@ class Maker {
     const { currency, decimals } = money;
     const paid = this.#amount();
     const known = this.documents.filter(
-      (one) => one.customer === customer && one.currency === currency,
+      (one) => one.customer === customer && one.currency === currency && one.credit === undefined,
     );
     if (known.length > 0 && dice.chance(0.15)) {
       const document = dice.pick(known);
@@ -152,24 +159,42 @@ class Maker {
     }
     const discount = dice.chance(0.2) ? Math.floor(paid / 50) : 0;
     const deduction = dice.chance(0.2) ? Math.floor(paid / dice.whole(10, 30)) : 0;
+    const credit = dice.chance(0.1) ? Math.ceil(paid / dice.whole(3, 20)) : 0;
     const document: Document = {
       number: this.next(dice.pick(["INV-", "RE", "9000"])),
       customer,
       currency,
       decimals,
-      amount: paid + discount + deduction,
+      amount: paid + discount + deduction + credit,
       isShared: false,
     };
     this.documents.push(document);
+    if (credit > 0) this.#credit({ customer, currency, decimals, amount: credit }, document);
     return { document, paid, discount, deduction };
   }
 
+  /** Makes a credit note that reduces an invoice, or a credit on account. */
+  #credit(
+    facts: Pick<Document, "customer" | "currency" | "decimals" | "amount">,
+    of?: Document,
+  ): Document {
+    const credit = of === undefined ? {} : { of };
+    const document = { number: this.next("CN-"), ...facts, isShared: false, credit };
+    this.documents.push(document);
+    return document;
+  }
+
+  /** The documents of a payment: invoices, and in some a credit note that the sender uses. */
   shares(customer: Customer, money: Pick<BankAccount, "currency" | "decimals">): Share[] {
-    const shares = Array.from({ length: this.#dice.whole(0, 3) }, () =>
-      this.#share(customer, money),
-    );
-    const numbers = new Set(shares.map(({ document }) => document.number));
-    return numbers.size === shares.length ? shares : shares.slice(0, 1);
+    const dice = this.#dice;
+    const all = Array.from({ length: dice.whole(0, 3) }, () => this.#share(customer, money));
+    const numbers = new Set(all.map(({ document }) => document.number));
+    const shares = numbers.size === all.length ? all : all.slice(0, 1);
+    if (shares.length === 0 || !dice.chance(0.1)) return shares;
+    const amount = Math.ceil(sum(shares.map(({ paid }) => paid)) / dice.whole(3, 20));
+    const { currency, decimals } = money;
+    const document = this.#credit({ customer, currency, decimals, amount });
+    return [...shares, { document, paid: -amount, discount: 0, deduction: 0 }];
   }
 
   #transaction(account: BankAccount): Transaction {
@@ -261,10 +286,13 @@ class Maker {
     const dice = this.#dice;
     return Array.from({ length: dice.whole(0, 5) }, () => {
       const customer = dice.pick(this.customers);
+      const source = dice.pick<Source>(["cashapp", "cashapp", "iandp", "bpn"]);
       const currency = dice.pick(["EUR", "USD", "JPY"]);
       const money = { currency, decimals: DECIMALS[currency] ?? 2 };
-      const shares = this.shares(customer, money);
-      return { id: this.next("P-"), day: dice.pick(days), customer, ...money, shares };
+      const all = this.shares(customer, money);
+      // A portal and a network list the invoices that are paid.
+      const shares = source === "cashapp" ? all : all.filter(({ paid }) => paid > 0);
+      return { id: this.next("P-"), source, day: dice.pick(days), customer, ...money, shares };
     }).filter(({ shares }) => shares.length > 0);
   }
 }

@@ -1,23 +1,14 @@
 import { expect, it } from "vitest";
-import yazl from "yazl";
 import { camtEntry, camtStatement } from "../support/bank-files.ts";
 import { createMoneyCases, listAmounts } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
+import { packZip } from "../support/zip.ts";
 
 const HEAD =
   "document_number,account_number,invoice_date,due_date,currency,original_denomination,denomination";
 
 const table = (head: string, ...rows: readonly string[]): string => [head, ...rows, ""].join("\n");
-
-const pack = async (files: Record<string, string>): Promise<Buffer> => {
-  const zip = new yazl.ZipFile();
-  for (const [name, content] of Object.entries(files)) zip.addBuffer(Buffer.from(content), name);
-  zip.end();
-  const pieces: Buffer[] = [];
-  for await (const piece of zip.outputStream) pieces.push(piece as Buffer);
-  return Buffer.concat(pieces);
-};
 
 onEveryStore("cases of public reports: documents, envelopes and formats", (at) => {
   const { tenant, start, bring, pay, paid } = createMoneyCases(at);
@@ -92,7 +83,7 @@ onEveryStore("cases of public reports: documents, envelopes and formats", (at) =
     await start("EUR");
     const details = `<TxDtls><Refs><EndToEndId>EN-1</EndToEndId></Refs><Amt Ccy="EUR">55.00</Amt><RltdPties><Dbtr><Pty><Nm>C1</Nm></Pty></Dbtr></RltdPties></TxDtls>`;
     const text = camtStatement(camtEntry({ amount: "55.00", reference: "EN1", details }));
-    const packed = await pack({ "2026-03-30.xml": text });
+    const packed = await packZip({ "2026-03-30.xml": text });
     const a = await pay(packed, { format: "camt", file: "a.zip" });
     expect(a.report).toMatchObject({ read: 1, written: 1 });
     expect(a.report?.files).toMatchObject([{ file: "2026-03-30.xml" }]);

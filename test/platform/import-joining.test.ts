@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { listDoubts } from "../../src/platform/admin/doubts.ts";
 import { undoImport } from "../../src/platform/admin/imports.ts";
 import { bai2, camtEntry, camtStatement, edi820 } from "../support/bank-files.ts";
 import { createMoneyCases, listAmounts } from "../support/money-cases.ts";
@@ -172,6 +173,117 @@ onEveryStore("payments that several messages are about", (at) => {
     // A report of another kind about the same three is joined one to one.
     const three = await pay(camtStatement(entry + entry + entry, REPORT), camt);
     expect(three.report).toMatchObject({ written: 0, unchanged: 3, doubtful: 0 });
+  });
+
+  verifies("MN-04", "MN-12");
+  it("never joins two entries of a statement to one of a report, also when the second one comes later", async () => {
+    await start("EUR");
+    const entry = camtEntry({ amount: "10.00", text: "CARD" });
+    await pay(camtStatement(entry, REPORT), camt);
+    expect((await pay(statementOf(entry), camt)).report).toMatchObject({ written: 0 });
+    const more = await pay(statementOf(entry, entry), camt);
+    expect(more.report).toMatchObject({ written: 1, unchanged: 1, doubtful: 0 });
+    expect(listAmounts(await paid()).map(([amount]) => amount)).toEqual([10, 10]);
+    // The same, where the statement was first.
+    await start("EUR");
+    await pay(statementOf(entry), camt);
+    expect((await pay(camtStatement(entry, REPORT), camt)).report).toMatchObject({ written: 0 });
+    const again = await pay(statementOf(entry, entry), camt);
+    expect(again.report).toMatchObject({ written: 1, unchanged: 1, doubtful: 0 });
+    expect(await paid()).toHaveLength(2);
+  });
+
+  verifies("MN-04", "MN-12");
+  it("joins entries of a long statement to one of another message each, in whichever batches they are", async () => {
+    await start("EUR");
+    const entry = camtEntry({ amount: "10.00", text: "CARD" });
+    const others = Array.from({ length: 1200 }, (_, place) =>
+      camtEntry({ amount: "1.00", text: `OTHER ${place}`, reference: `O${place}` }),
+    );
+    await pay(camtStatement(entry, REPORT), camt);
+    const { report } = await pay(statementOf(entry, ...others, entry), camt);
+    expect(report).toMatchObject({ written: 1201, unchanged: 1, doubtful: 0 });
+  });
+
+  verifies("MN-03", "MN-12");
+  it("doubts no deposit because of an advice that is about another one", async () => {
+    await start("USD");
+    const deposit = (bank: string) => ({ cents: "150075", bank, text: "Acme" });
+    const advice = edi820(["N1*PR*Acme", "ENT*1", "RMR*IV*INV-1**1500.75"]);
+    await pay(advice, { format: "edi820" });
+    const first = await pay(bai2([deposit("B1")], { file: "1" }), { format: "bai2" });
+    expect(first.report).toMatchObject({ written: 0, unchanged: 1, doubtful: 0 });
+    const second = await pay(bai2([deposit("B2")], { file: "2" }), { format: "bai2" });
+    expect(second.report).toMatchObject({ written: 1, doubtful: 0 });
+    expect(await paid()).toHaveLength(2);
+  });
+
+  verifies("MN-03", "MN-12");
+  it("settles a doubt when a message has an entry for each of the two payments", async () => {
+    await start("EUR");
+    const entry = (payer: string): string =>
+      camtEntry({
+        amount: "10.00",
+        details: `<TxDtls><RltdPties><Dbtr><Pty><Nm>${payer}</Nm></Pty></Dbtr></RltdPties></TxDtls>`,
+      });
+    const doubts = async () => (await paid()).map(({ rows }) => rows[0]?.["doubt"] ?? null);
+    await pay(camtStatement(entry("Acme"), REPORT), camt);
+    const other = await pay(camtStatement(entry("Bolt"), NOTIFICATION), camt);
+    expect(other.report).toMatchObject({ written: 1, doubtful: 1 });
+    expect(await doubts()).toEqual([null, expect.stringContaining("possible duplicate")]);
+    const both = await pay(statementOf(entry("Acme"), entry("Bolt")), camt);
+    expect(both.report).toMatchObject({ written: 0, unchanged: 2, doubtful: 0 });
+    expect(await doubts()).toEqual([null, null]);
+    expect(await listDoubts(at().store.read, tenant())).toEqual([]);
+    await again(statementOf(entry("Acme"), entry("Bolt")), "camt");
+    await undo(both.report?.importId);
+    expect(await doubts()).toEqual([null, expect.stringContaining("possible duplicate")]);
+    expect(await listDoubts(at().store.read, tenant())).toHaveLength(1);
+  });
+
+  verifies("MN-03", "MN-12");
+  it("settles the doubt of an advice when its own deposit comes", async () => {
+    await start("USD");
+    const advice = edi820(["N1*PR*Acme", "ENT*1", "RMR*IV*INV-1**1500.75"]);
+    const deposit = (bank: string, day: string) =>
+      bai2([{ cents: "150075", bank, text: "Acme" }], { file: bank }).replace("260228", day);
+    const first = await pay(deposit("OTHER-1", "260227"), { format: "bai2" });
+    expect(first.report).toMatchObject({ written: 1, doubtful: 0 });
+    expect((await pay(advice, { format: "edi820" })).report).toMatchObject({ doubtful: 1 });
+    const own = await pay(deposit("TRACE-77", "260228"), { format: "bai2" });
+    expect(own.report).toMatchObject({ written: 0, unchanged: 1, doubtful: 0 });
+    expect(await listDoubts(at().store.read, tenant())).toEqual([]);
+    expect(await paid()).toHaveLength(2);
+  });
+
+  verifies("MN-10");
+  it("has a return wait for the payment that it names, and gives back the one that it was taken for", async () => {
+    await start("EUR", { accounts: ["Acme"], documents: { "INV-1": "80.00", "INV-2": "80.00" } });
+    const credit = (id: string, invoice: string): string =>
+      camtEntry({
+        amount: "80.00",
+        reference: `BK-${id}`,
+        details: details(id, "80.00", "Acme", invoice),
+      });
+    const back = camtEntry({
+      amount: "80.00",
+      sign: "DBIT",
+      reversal: true,
+      reference: "BK-R1",
+      details: `<TxDtls><Refs><EndToEndId>E2E-2</EndToEndId></Refs><Amt Ccy="EUR">80.00</Amt><RltdPties><Dbtr><Pty><Nm>Acme</Nm></Pty></Dbtr></RltdPties><RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf></TxDtls>`,
+    });
+    const message = (id: string, entry: string): string =>
+      statementOf(entry).replace("<Id>S1</Id>", `<Id>${id}</Id>`);
+    const documents = async () => (await paid()).map((one) => one.documents);
+    await pay(message("S1", credit("E2E-1", "INV-1")), camt);
+    await pay(message("S2", back), camt);
+    // It is the only payment of the payer with this amount.
+    expect(await documents()).toEqual([{ "INV-1": 80 }, { "INV-1": -80 }]);
+    await pay(message("S3", credit("E2E-2", "INV-2")), camt);
+    expect(await documents()).toEqual([{ "INV-1": 80 }, { "INV-2": -80 }, { "INV-2": 80 }]);
+    const files = [message("S1", credit("E2E-1", "INV-1")), message("S2", back)];
+    for (const file of files) await again(file, "camt");
+    expect(await documents()).toEqual([{ "INV-1": 80 }, { "INV-2": -80 }, { "INV-2": 80 }]);
   });
 
   const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,documentNumber";

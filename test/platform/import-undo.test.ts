@@ -3,6 +3,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { listImports, undoImport } from "../../src/platform/admin/imports.ts";
+import type { Db } from "../../src/platform/store/port.ts";
 import { rowsOf } from "../support/audit.ts";
 import { camtEntry, camtStatement } from "../support/bank-files.ts";
 import { createMoneyCases, documentsFile } from "../support/money-cases.ts";
@@ -227,6 +228,105 @@ onEveryStore("taking an import back", (at) => {
     expect([await paid(), await list("payment_entries")]).toEqual([[], []]);
     expect((await pay(file, camt)).report).toMatchObject({ written: 2 });
     expect((await paid()).map(({ applied }) => applied)).toEqual([100, -100]);
+  });
+
+  verifies("MN-05");
+  it("takes a file back whose return comes before its payment", async () => {
+    await start("EUR", { accounts: ["Acme"], documents: { D1: "100.00" } });
+    const file = statement("S1", returned("R-1", "100.00", "P-1"), payment("P-1", "100.00", "D1"));
+    const both = await pay(file, camt);
+    expect((await paid()).map(({ applied }) => applied).toSorted()).toEqual([-100, 100]);
+    expect(await undo(both)).toMatchObject({ kept: 0 });
+    expect([await paid(), await list("payment_entries")]).toEqual([[], []]);
+  });
+
+  verifies("MN-05");
+  it("takes details of a returned payment back as a whole", async () => {
+    await start("EUR", { accounts: ["Acme"], documents: { D1: "60.00", D2: "40.00" } });
+    const brief = camtEntry({
+      amount: "100.00",
+      reference: "P-1",
+      details: named("P-1", "100.00", "D1"),
+    });
+    const strd = (number: string, amount: string): string =>
+      `<Strd><RfrdDocInf><Nb>${number}</Nb></RfrdDocInf><RfrdDocAmt><RmtdAmt Ccy="EUR">${amount}</RmtdAmt></RfrdDocAmt></Strd>`;
+    const detailed = brief.replace(
+      /<RmtInf>.*<\/RmtInf>/,
+      `<RmtInf>${strd("D1", "60.00")}${strd("D2", "40.00")}</RmtInf>`,
+    );
+    await pay(statement("S1", brief.replace(/<RmtInf>.*<\/RmtInf>/, "")), camt);
+    later();
+    const notification = {
+      message: "BkToCstmrDbtCdtNtfctn",
+      statement: "Ntfctn",
+      version: "054.001.08",
+    };
+    const details = await pay(camtStatement(detailed, notification), camt);
+    later();
+    await pay(statement("S2", returned("R-1", "100.00", "P-1")), camt);
+    const shape = async () =>
+      (await paid()).map(({ rows, applied, unapplied }) => [rows.length, applied, unapplied]);
+    expect(await shape()).toEqual([
+      [2, 100, 0],
+      [2, -100, 0],
+    ]);
+    later();
+    expect(await undo(details)).toMatchObject({ kept: 0 });
+    expect(await shape()).toEqual([
+      [1, 0, 100],
+      [1, 0, -100],
+    ]);
+    // The details come again.
+    await pay(camtStatement(detailed, notification), camt);
+    expect(await shape()).toEqual([
+      [2, 100, 0],
+      [2, -100, 0],
+    ]);
+  });
+
+  verifies("MN-05");
+  it("goes on with an undo that was killed between two transactions", async () => {
+    const count = 300;
+    const numbers = Array.from({ length: count }, (_, place) => `D${place}`);
+    await start("EUR", {
+      accounts: ["Acme"],
+      documents: Object.fromEntries(numbers.map((number) => [number, "10.00"])),
+    });
+    const entries = numbers.map((number) => payment(`P-${number}`, "10.00", number));
+    const payments = await pay(statement("S1", ...entries), camt);
+    later();
+    const twins = numbers.map((number) => payment(`Q-${number}`, "10.00", number, "2026-03-31"));
+    await pay(statement("S2", ...twins), camt);
+    later();
+    const { store, clock, record } = needs();
+    let transactions = 0;
+    const killed = {
+      ...store,
+      transaction: <T>(act: (tx: Db) => Promise<T>, tenantId?: string): Promise<T> => {
+        transactions += 1;
+        return store.transaction(async (tx) => {
+          const done = await act(tx);
+          if (transactions === 2) throw new Error("killed");
+          return done;
+        }, tenantId);
+      },
+    };
+    const id = payments.report?.importId ?? "";
+    await expect(undoImport({ store: killed, clock, record }, id)).rejects.toThrow("killed");
+    const state = async () => {
+      const [one] = (await listImports(store.read, tenant())).filter(
+        (listed) => (listed as { importId: string }).importId === id,
+      );
+      const all = await paid();
+      return { ...one, payments: all.length, open: all.filter(({ unapplied }) => unapplied > 0) };
+    };
+    const half = await state();
+    expect(half).toMatchObject({ status: "undoing", undone: 500 });
+    // What was taken back is complete: the payments that waited for these documents are applied.
+    expect(half.open).toHaveLength(half.payments - count);
+    expect(await undo(payments)).toMatchObject({ undone: 2 * count, kept: 0 });
+    expect(await state()).toMatchObject({ status: "undone", payments: count, open: [] });
+    expect((await pay(statement("S1", ...entries), camt)).report).toMatchObject({ written: count });
   });
 
   const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,documentNumber,poNumber";

@@ -242,6 +242,47 @@ onEveryStore("payments that are matched with documents", (at) => {
     ]);
   });
 
+  verifies("MN-31");
+  it("computes a deduction again when the payment that had made up for it is returned", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 100 });
+    const short = ["appliedAmount", "deductionAmount", "shortPay"];
+    const acme = { payerName: "Acme" };
+    await pay({ id: "R1", amount: 90, ...acme, lines: [named("INV-1")] });
+    const deducted = [{ appliedAmount: 90, deductionAmount: 10, shortPay: true }];
+    expect(await rows(["R1"], ...short)).toEqual(deducted);
+    await pay({ id: "R2", amount: 10, ...acme, lines: [named("INV-1")] });
+    expect(await rows(["R1"], ...short)).toEqual([{ appliedAmount: 90, shortPay: false }]);
+    await pay({ id: "R3", amount: -10, applicationStatus: "reversed", returnedPaymentId: "R2" });
+    expect(await rows(["R1"], ...short)).toEqual(deducted);
+    await pay({ id: "R4", amount: 10, ...acme, lines: [named("INV-1")] });
+    expect(await rows(["R1", "R4"], ...short)).toEqual([
+      { appliedAmount: 90, shortPay: false },
+      { appliedAmount: 10, shortPay: false },
+    ]);
+  });
+
+  verifies("MN-01");
+  it("counts discounts no further than a document is open", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 100 });
+    const discounts = ["appliedAmount", "discountTaken", "unappliedAmount"];
+    const early = { discountTaken: 8 };
+    await pay({ id: "S1", amount: 60, payerName: "Acme", lines: [named("INV-1", 60, early)] });
+    await pay({ id: "S2", amount: 30, payerName: "Acme", lines: [named("INV-1", 30, early)] });
+    await pay({ id: "S3", amount: 30, payerName: "Acme", lines: [named("INV-1", 30, early)] });
+    expect(await rows(["S1", "S2", "S3"], ...discounts)).toEqual([
+      { appliedAmount: 60, discountTaken: 8, unappliedAmount: 0 },
+      { appliedAmount: 30, discountTaken: 2, unappliedAmount: 0 },
+      { appliedAmount: 0, unappliedAmount: 30 },
+    ]);
+    // The discount that the sender stated is granted once the document is open for it.
+    await pay({ id: "S4", amount: -60, applicationStatus: "reversed", returnedPaymentId: "S1" });
+    expect(await rows(["S3"], ...discounts)).toEqual([
+      { appliedAmount: 30, discountTaken: 8, unappliedAmount: 0 },
+    ]);
+  });
+
   it("has a return wait for a payment that comes after it", async () => {
     await fresh();
     await documents({ number: "INV-1", amount: 600 });
@@ -258,6 +299,41 @@ onEveryStore("payments that are matched with documents", (at) => {
     await pay({ id: "W3", amount: 600, payerName: "Acme", lines: [named("INV-1", 600)] });
     expect(await rows(["W3"], ...APPLIED)).toEqual([
       { documentNumber: "INV-1", appliedAmount: 600, unappliedAmount: 0 },
+    ]);
+  });
+
+  verifies("MN-31");
+  it("takes a computed deduction back when a credit note for it comes", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 100 });
+    await pay({ id: "K1", amount: 80, payerName: "Acme", lines: [named("INV-1")] });
+    const short = ["appliedAmount", "deductionAmount", "shortPay"];
+    expect(await rows(["K1"], ...short)).toEqual([
+      { appliedAmount: 80, deductionAmount: 20, shortPay: true },
+    ]);
+    const credit = { type: "credit_note", appliesTo: "INV-1" };
+    await documents({ number: "CN-1", amount: -15, ...credit });
+    expect(await rows(["K1"], ...short)).toEqual([
+      { appliedAmount: 80, deductionAmount: 5, shortPay: true },
+    ]);
+    await documents({ number: "CN-2", amount: -5, ...credit });
+    expect(await rows(["K1"], ...short)).toEqual([{ appliedAmount: 80, shortPay: false }]);
+  });
+
+  verifies("MN-14", "MN-32");
+  it("uses a credit note that comes after the invoice beside it", async () => {
+    await fresh();
+    await documents({ number: "INV-1", amount: 100 });
+    const lines = [named("INV-1", 100), named("CN-1", -30)];
+    await pay({ id: "N1", amount: 70, payerName: "Acme", lines });
+    expect(await rows(["N1"], "appliedAmount", "unappliedAmount")).toEqual([
+      { appliedAmount: 70, unappliedAmount: 0 },
+      { appliedAmount: 0, unappliedAmount: 0 },
+    ]);
+    await documents({ number: "CN-1", amount: -30, type: "credit_note" });
+    expect(await rows(["N1"], ...APPLIED)).toEqual([
+      { documentNumber: "INV-1", appliedAmount: 100, unappliedAmount: 0 },
+      { documentNumber: "CN-1", appliedAmount: -30, unappliedAmount: 0 },
     ]);
   });
 

@@ -20,6 +20,7 @@ import { findDocumentPlaces } from "../../src/platform/store/listed-documents.ts
 import {
   findPayerAccounts,
   hasWaiting,
+  readAppliedRows,
   readDeductions,
   readPaymentRows,
   readReferencedPayments,
@@ -269,6 +270,12 @@ const MATCHES: Case[] = [
   [
     "sums of documents",
     (db) => sumApplied(db, TENANT, ["document-0000005"], ["payment-5"]),
+    "document_number_folded",
+    FEW,
+  ],
+  [
+    "payments of documents",
+    (db) => readAppliedRows(db, TENANT, ["document-0000005"]),
     "document_number_folded",
     FEW,
   ],

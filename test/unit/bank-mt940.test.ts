@@ -120,6 +120,23 @@ describe("MT940", () => {
     await expect(read(cut)).rejects.toThrow("has no closing balance");
   });
 
+  verifies("MN-15");
+  it("refuses a file that ends within a message, wherever it is cut", async () => {
+    const first = mt940([CREDIT], { closing: "1119,00" });
+    const second = mt940([CREDIT], { closing: "1119,00", reference: "NEXT" });
+    for (let length = 1; length <= second.lastIndexOf(",00"); length += 1) {
+      const cut = first + second.slice(0, length);
+      await expect(read(cut), JSON.stringify(second.slice(0, length))).rejects.toThrow();
+    }
+    const envelope = "{1:F01BANKDEFFAXXX0000000000}{2:I940COMPDEFFXXXXN}{4:\r\n";
+    const enveloped = envelope + first.replace(/-\r\n$/, "-}");
+    for (let length = 4; length <= envelope.length; length += 1) {
+      const cut = enveloped + envelope.slice(0, length);
+      await expect(read(cut), envelope.slice(0, length)).rejects.toThrow("no text block");
+    }
+    expect((await read(enveloped + enveloped)).entries).toHaveLength(2);
+  });
+
   it("reads several messages with envelopes, and keeps the statement's own :86: apart", async () => {
     const message = mt940([CREDIT, ":86:first"], { closing: "1119,00" }).replace(
       /-\r\n$/,

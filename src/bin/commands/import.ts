@@ -1,11 +1,6 @@
-import { createReadStream, createWriteStream } from "node:fs";
-import { type FileHandle, mkdtemp, open, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { basename, join, resolve } from "node:path";
-import type { Readable } from "node:stream";
-import { pipeline } from "node:stream/promises";
+import { type FileHandle, open, readFile, rm } from "node:fs/promises";
+import { resolve } from "node:path";
 import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
 import { createLog } from "../../kit/log.ts";
 import { checkReplaceable } from "../../kit/replace-file.ts";
 import { listImports, undoImport } from "../../platform/admin/imports.ts";
@@ -15,67 +10,9 @@ import type { Reject } from "../../platform/import/run.ts";
 import type { Io } from "../io.ts";
 import { type Base, readOperator } from "../platform.ts";
 import type { ImportOptions } from "../import-options.ts";
+import { createReadProblem, type Input, openInput } from "../input-file.ts";
 import { createProgress } from "../progress.ts";
 import { printFromStore, withStore } from "./admin.ts";
-
-const createReadProblem = (what: string, path: string, error: unknown): Problem =>
-  new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
-
-type Input = {
-  /** Opens the input from its start with each call. */
-  bytes: () => AsyncIterable<Uint8Array>;
-  path: string;
-  /** Size in bytes; undefined for a pipe. */
-  size: number | undefined;
-  close(): Promise<void>;
-};
-
-/** Spools a pipe to a temporary file, because files are read twice. */
-const openPipe = async (source: Readable): Promise<Input> => {
-  const folder = await mkdtemp(join(tmpdir(), "receivables-import-"));
-  const path = join(folder, "spooled");
-  await pipeline(source, createWriteStream(path, { mode: 0o600 }));
-  return {
-    bytes: () => createReadStream(path),
-    path,
-    size: undefined,
-    close: () => rm(folder, { recursive: true, force: true }),
-  };
-};
-
-const CHUNK_BYTES = 64 * 1024;
-
-/** Reads an open file from its start; several readers may do so one after the other. */
-async function* readFrom(handle: FileHandle): AsyncGenerator<Uint8Array> {
-  for (let position = 0; ;) {
-    const { bytesRead, buffer } = await handle.read({
-      buffer: Buffer.allocUnsafe(CHUNK_BYTES),
-      position,
-    });
-    if (bytesRead === 0) return;
-    position += bytesRead;
-    yield buffer.subarray(0, bytesRead);
-  }
-}
-
-const openInput = async ({ file }: ImportOptions): Promise<Input> => {
-  if (file === "-") return openPipe(process.stdin);
-  const handle = await open(file).catch((error: unknown) => {
-    throw createReadProblem("file", file, error);
-  });
-  const stat = await handle.stat();
-  if (stat.isDirectory()) {
-    await handle.close();
-    throw new Problem("invalid_request", `${file} is a folder.`);
-  }
-  if (!stat.isFile()) return openPipe(handle.createReadStream());
-  return {
-    bytes: () => readFrom(handle),
-    path: file,
-    size: stat.size,
-    close: () => handle.close(),
-  };
-};
 
 async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {
   for await (const chunk of bytes) {
@@ -164,7 +101,7 @@ const showReport = (
 const perform = async (io: Io, options: ImportOptions, base: Base, input: Input): Promise<void> => {
   const { kind, tenant: tenantId, source = "cashapp", format, dryRun } = options;
   const log = createLog(io.config.level);
-  const name = options.file === "-" ? "stdin" : basename(options.file);
+  const { name } = input;
   const rejects = createRejectFile(resolve(`${name}.rejects.ndjson`));
   const { clock } = base;
   const progress = createProgress({ stream: process.stderr, log, clock, size: input.size });
@@ -213,7 +150,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, input: Input)
 export const importFile = (io: Io, options: ImportOptions): Promise<void> =>
   withStore(io, async (base) => {
     await checkTenantExists(base.store.read, options.tenant);
-    const input = await openInput(options);
+    const input = await openInput(options.file);
     try {
       await perform(io, options, base, input);
     } finally {

@@ -257,9 +257,34 @@ const askInView = (
   return { ask: createWaiting({ question: asked.summary, expiresAt, ticket }) };
 };
 
-/** Whether the host can show the person a form. */
-const hasForms = ({ settings, unanswered: remembered }: Context, { ways }: Question): boolean =>
-  settings.confirmForms !== false && ways.host.asks !== "never" && !remembered.has(ways.session);
+/** Whether the person may be asked with a form of the host. */
+const hasForms = ({ settings }: Context, { ways: { host } }: Question): boolean =>
+  settings.confirmForms !== false && host.asks !== "never";
+
+/** Whether the host has just declined the question of this call. */
+const isDeclinedRound = ({ ways: { host } }: Question): boolean =>
+  host.asks === "by_round" && inputResponse(host.responses, KEY).kind !== "missing";
+
+/** Asks in one way after the other, and throws the refusal where none leads to an answer. */
+const askInTurn = async (
+  context: Context,
+  question: Question,
+  asked: Asking & { summary: string },
+): Promise<Consented> => {
+  const { session } = question.ways;
+  const canForm = hasForms(context, question) && !isDeclinedRound(question);
+  const isRemembered = context.unanswered.has(session);
+  const form = canForm && !isRemembered ? await askForm(context, question, asked) : undefined;
+  const consented = form ?? askInView(context, question, asked);
+  if (consented !== undefined) return consented;
+  const page = await demandPage(context, question, asked);
+  if (page !== undefined) throw page;
+  // The only way that is left: a person may have been as fast as a host, once.
+  const again = canForm && isRemembered ? await askForm(context, question, asked) : undefined;
+  if (again !== undefined) return again;
+  // A declined question must not lead to a token, which an assistant could send by itself.
+  throw context.unanswered.has(session) ? unanswered() : demandToken(context, question, asked);
+};
 
 /**
  * Creates the function that asks a person: with a form, in a view, on a page, then as the settings say. No answer, and
@@ -268,22 +293,6 @@ const hasForms = ({ settings, unanswered: remembered }: Context, { ways }: Quest
 export const createConfirm = (needs: Needs) => {
   const context = createContext(needs);
   const { settings, approvals, now } = context;
-
-  const ask = async (
-    question: Question,
-    asked: Asking & { summary: string },
-  ): Promise<Consented> => {
-    const form = hasForms(context, question) ? await askForm(context, question, asked) : undefined;
-    const consented = form ?? askInView(context, question, asked);
-    if (consented !== undefined) return consented;
-    const page = await demandPage(context, question, asked);
-    if (page !== undefined) throw page;
-    // A declined question must not lead to a token, which an assistant could send by itself.
-    throw context.unanswered.has(question.ways.session)
-      ? unanswered()
-      : demandToken(context, question, asked);
-  };
-
   return async (question: Question): Promise<Consented> => {
     const { ways, purpose, asking, open } = question;
     if (ways.approved !== undefined) {
@@ -293,11 +302,10 @@ export const createConfirm = (needs: Needs) => {
     const leave = (await redeemToken(context, question)) ?? (await readRound(context, question));
     if (leave !== undefined) return leave;
     const canAsk = hasForms(context, question) || ways.showsViews || approvals !== undefined;
-    const isRefused = settings.confirm === "refuse" && !context.unanswered.has(ways.session);
-    if (!canAsk && isRefused && !open) throw unavailable();
+    if (!canAsk && settings.confirm === "refuse" && !open) throw unavailable();
     const asked = await asking();
     const { summary, etag, absent, bound } = asked;
     if (summary === null) return { etag, absent, bound, confirmedBy: "none" };
-    return ask(question, { ...asked, summary });
+    return askInTurn(context, question, { ...asked, summary });
   };
 };

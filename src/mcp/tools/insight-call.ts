@@ -190,5 +190,5 @@ export const createInsightCall =
     const result = await runInsight(tool.insight, context, args);
     const answer = { ...result, notes: [...result.notes, ...days.notes] };
     const budget = budgetFor(settings.answerTokens, call, args);
-    return present(insightAnswer(answer, budget, continuation));
+    return present(insightAnswer(answer, budget, continuation), needs.mcpUrl);
   };

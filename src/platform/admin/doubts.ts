@@ -1,6 +1,7 @@
 import { Problem } from "../../contract/errors.ts";
 import type { Source } from "../../contract/payments/catalogue.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
+import { clearDuplicate } from "../import/payments/distinct.ts";
 import { describeDoubt } from "../import/payments/joining.ts";
 import { settleRestored, settleReturn } from "../services/payments/matching/settle.ts";
 import { findEntries, findOpenDoubts, putEntries } from "../store/payment-entries.ts";
@@ -90,8 +91,9 @@ export const settleDoubt = (
     const updated_at = formatTimestamp(clock());
     if (as === "same") await removeRepeated(tx, entry, rows, updated_at);
     else {
-      const cleared = rows.map((row) => ({ ...row, doubt: null, doubt_folded: null, updated_at }));
-      await putPaymentRows(tx, source, source === "cashapp" ? cleared : rows);
+      const cleared =
+        source === "cashapp" ? rows.map((row) => clearDuplicate(row, updated_at)) : rows;
+      await putPaymentRows(tx, source, cleared);
     }
     const joined_to = as === "same" ? entry.doubt_of : null;
     await putEntries(tx, [{ ...entry, doubt: as, joined_to }]);

@@ -5,20 +5,22 @@ import type { Value } from "../store/dialect.ts";
 import { removeDispute, updateDispute } from "../store/disputes.ts";
 import {
   findImport,
+  findLaterImports,
   findReferringTable,
   listImports as readImports,
   putImport,
   putRecord,
   readChangesBackwards,
   readRecord,
+  removeChanges,
   type RecordPlace,
   removeRecord,
 } from "../store/imports.ts";
 import { settleRestored } from "../services/payments/matching/settle.ts";
 import { findEntriesAbout, findEntriesOfImport } from "../store/payment-entries.ts";
-import { readReturnsOf, removeFurtherRows } from "../store/payment-matching.ts";
+import { readPaymentRows, readReturnsOf, removeFurtherRows } from "../store/payment-matching.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { ImportChangeRow, ImportRow } from "../store/tables.ts";
+import type { ImportChangeRow, ImportRow, PaymentEntryRow } from "../store/tables.ts";
 import type { RecordChange } from "./changes.ts";
 
 const BATCH = 500;
@@ -44,53 +46,116 @@ type Needs = { store: Pick<Store, "transaction" | "read">; clock: Clock; record:
 
 type Kept = { record: string; reason: string };
 
-/** The payments that messages of other imports are about, too. */
-const findSharedPayments = async (tx: Db, row: ImportRow): Promise<ReadonlySet<string>> => {
-  const own = await findEntriesOfImport(tx, row.tenant_id, row.id);
-  const about = await findEntriesAbout(
-    tx,
-    row.tenant_id,
-    own.map(({ id }) => id),
+const parseIds = ({ payment_ids: ids }: PaymentEntryRow): string[] => JSON.parse(ids) as string[];
+
+/** The entries that messages of other imports repeat, and their payments; and those that later messages completed. */
+const findShared = async (tx: Db, row: ImportRow): Promise<ReadonlySet<string>> => {
+  const { tenant_id: tenantId, id: importId, started_at: startedAt } = row;
+  const own = await findEntriesOfImport(tx, tenantId, importId);
+  const roots = own.map(({ id, joined_to: root }) => root ?? id);
+  const about = await findEntriesAbout(tx, tenantId, [
+    ...new Set([...own.map(({ id }) => id), ...roots]),
+  ]);
+  const others = about.filter(({ import_id: id }) => id !== importId);
+  const used = new Set(others.flatMap(({ joined_to: root, doubt_of: like }) => [root, like]));
+  const later = await findLaterImports(tx, tenantId, startedAt);
+  const completed = others.filter(
+    ({ import_id: id, joined_to: root }) => root !== null && later.has(id),
   );
-  const used = new Set(
-    about
-      .filter(({ import_id: id }) => id !== row.id)
-      .flatMap(({ joined_to: root, doubt_of: like }) => [root, like]),
-  );
-  return new Set(
-    own.flatMap((entry) =>
-      used.has(entry.id) ? [entry.id, ...(JSON.parse(entry.payment_ids) as string[])] : [],
-    ),
-  );
+  return new Set([
+    ...own.flatMap((entry) => (used.has(entry.id) ? [entry.id, ...parseIds(entry)] : [])),
+    ...completed.flatMap(parseIds),
+  ]);
 };
 
 const PAYMENTS = "cashapp_payments";
+const ENTRIES = "payment_entries";
+const PAYMENT_COLUMNS: Readonly<Record<string, string>> = {
+  [PAYMENTS]: "payment_id",
+  iandp_payments: "payment_id",
+  bpn_payments: "network_payment_id",
+};
 
-/** Names the table that refers to a record; a bank's entry stays while a return refers to one of its payments. */
+type StoredRecord = Record<string, Value>;
+
+/** Returns the id of a row's payment; undefined for rows of other tables. */
+const readPaymentId = (table: string, record: StoredRecord | undefined): string | undefined => {
+  const id = record?.[PAYMENT_COLUMNS[table] ?? ""];
+  return typeof id === "string" ? id : undefined;
+};
+
+const parseBefore = ({ before }: ImportChangeRow): StoredRecord | undefined =>
+  before === null ? undefined : (JSON.parse(before) as StoredRecord);
+
+const isChangedSince = ({ after }: ImportChangeRow, current: StoredRecord | undefined): boolean =>
+  after === REMOVED ? current !== undefined : current === undefined || stampRow(current) !== after;
+
+/** Finds payments of which a row has changed since: their other rows stay, too. */
+const findChangedPayments = async (db: Db, row: ImportRow): Promise<ReadonlySet<string>> => {
+  const { tenant_id: tenantId, id } = row;
+  const found = new Set<string>();
+  let below = Number.MAX_SAFE_INTEGER;
+  while (below > 0) {
+    const changes = await readChangesBackwards(db, tenantId, id, below, BATCH);
+    for (const change of changes) {
+      const { table_name: table, record_key: key } = change;
+      if (PAYMENT_COLUMNS[table] === undefined) continue;
+      const current = await readRecord(db, { table, tenantId, key });
+      if (!isChangedSince(change, current)) continue;
+      const paymentId = readPaymentId(table, current ?? parseBefore(change));
+      if (paymentId !== undefined) found.add(paymentId);
+    }
+    below = changes.length < BATCH ? 0 : (changes.at(-1)?.number ?? 0);
+  }
+  return found;
+};
+
+/** Whether a payment has rows from before an import, so that its further rows can go. */
+const isOlder = async (tx: Db, row: ImportRow, paymentId: string): Promise<boolean> => {
+  const began = formatTimestamp(row.started_at);
+  const rows = await readPaymentRows(tx, row.tenant_id, [paymentId]);
+  return rows.some(({ values }) => String(values["createdAt"]) < began);
+};
+
+/** Names the table that refers to a record. A return refers to a payment, whichever rows and entries it has. */
 const findReference = async (
   tx: Db,
+  row: ImportRow,
   table: string,
-  current: Record<string, Value>,
+  current: StoredRecord,
 ): Promise<string | undefined> => {
-  if (table !== "payment_entries") return findReferringTable(tx, table, current);
+  if (table !== ENTRIES) {
+    const found = await findReferringTable(tx, table, current);
+    const isKept = table === PAYMENTS && found !== undefined;
+    return isKept && (await isOlder(tx, row, String(current["payment_id"]))) ? undefined : found;
+  }
+  if (current["joined_to"] !== null) return undefined;
   const ids = JSON.parse(String(current["payment_ids"])) as string[];
-  const returns = await readReturnsOf(tx, String(current["tenant_id"]), ids);
+  const returns = await readReturnsOf(tx, row.tenant_id, ids);
   return returns.length > 0 ? PAYMENTS : undefined;
 };
 
+/** The payments that an undo leaves as they are. */
+type Fixed = { shared: ReadonlySet<string>; changed: ReadonlySet<string> };
+
 const findObstacle = async (
   tx: Db,
-  { table_name: table, before, after }: ImportChangeRow,
-  current: Record<string, Value> | undefined,
-  shared: ReadonlySet<string>,
+  row: ImportRow,
+  change: ImportChangeRow,
+  current: StoredRecord | undefined,
+  { shared, changed }: Fixed,
 ): Promise<string | undefined> => {
-  if (after === REMOVED) return current === undefined ? undefined : "its place is taken";
-  if (current === undefined) return "it was removed since";
-  const isShared = [current["id"], current["payment_id"]].some((id) => shared.has(String(id)));
+  const { table_name: table, before, after } = change;
+  const paymentId = readPaymentId(table, current ?? parseBefore(change));
+  const isShared = [current?.["id"], paymentId].some((id) => shared.has(String(id)));
   if (isShared) return "a file of another import is about the same payment";
-  if (stampRow(current) !== after) return "it has changed since";
-  if (before !== null) return undefined;
-  const referring = await findReference(tx, table, current);
+  if (isChangedSince(change, current)) {
+    if (after === REMOVED) return "its place is taken";
+    return current === undefined ? "it was removed since" : "it has changed since";
+  }
+  if (changed.has(paymentId ?? "")) return "another row of its payment has changed since";
+  if (before !== null || current === undefined) return undefined;
+  const referring = await findReference(tx, row, table, current);
   return referring === undefined ? undefined : `${referring} refer to it`;
 };
 
@@ -137,29 +202,38 @@ const touch = (
   }
 };
 
-const undoBatch = async (
+/** The result of one transaction: the number of changes that were taken back, and the records that stay. */
+type Undone = { undone: number; kept: Kept[] };
+
+const undoChanges = async (
   tx: Db,
   row: ImportRow,
   changes: readonly ImportChangeRow[],
-  { now, touched }: { now: number; touched: Touched },
-): Promise<Kept[]> => {
-  const shared = await findSharedPayments(tx, row);
+  { now, changed }: { now: number; changed: ReadonlySet<string> },
+): Promise<Undone> => {
+  const fixed = { shared: await findShared(tx, row), changed };
+  const touched: Touched = { documents: new Set(), paymentIds: new Set() };
   const kept: Kept[] = [];
+  const except: number[] = [];
   for (const change of changes) {
     const { table_name: table, record_key: key } = change;
     const place = { table, tenantId: row.tenant_id, key };
     const current = await readRecord(tx, place);
-    const reason = await findObstacle(tx, change, current, shared);
+    const reason = await findObstacle(tx, row, change, current, fixed);
     if (reason === undefined) {
-      const before =
-        change.before === null
-          ? undefined
-          : nextVersion(JSON.parse(change.before) as Record<string, Value>, current, now);
+      const former = parseBefore(change);
+      const before = former === undefined ? undefined : nextVersion(former, current, now);
       await takeBack(tx, place, before, current);
       touch(touched, table, [before, current]);
-    } else kept.push({ record: `${table} ${key}`, reason });
+    } else {
+      kept.push({ record: `${table} ${key}`, reason });
+      except.push(change.number);
+    }
   }
-  return kept;
+  const [from, to] = [changes.at(-1)?.number ?? 0, changes[0]?.number ?? 0];
+  await removeChanges(tx, row, { from, to, except });
+  await settleTouched(tx, row, touched, now);
+  return { undone: changes.length - kept.length, kept };
 };
 
 const checkUndoable = (row: ImportRow | undefined, id: string): ImportRow => {
@@ -189,39 +263,74 @@ const settleTouched = (
     },
   );
 
+const withUndone = (row: ImportRow, status: "undoing" | "undone", undone: number): ImportRow => ({
+  ...row,
+  status,
+  report: JSON.stringify({ ...(JSON.parse(row.report) as object), undone }),
+});
+
+const readUndone = ({ report }: ImportRow): number =>
+  (JSON.parse(report) as { undone?: number }).undone ?? 0;
+
+/** The progress of an undo: changes that were taken back in all, and in this pass those and the ones that stay. */
+type Progress = {
+  undone: number;
+  passUndone: number;
+  kept: Kept[];
+  changed: ReadonlySet<string>;
+};
+
+/** Takes some changes back in one transaction, those below a number; returns the lowest of them. */
+const undoSome = (
+  { store, clock, record }: Needs,
+  row: ImportRow,
+  progress: Progress,
+  below: number,
+): Promise<{ progress: Progress; below: number; ends: "batch" | "pass" | "undo" }> =>
+  store.transaction(async (tx) => {
+    const { tenant_id: tenantId, id, kind } = row;
+    const changes = await readChangesBackwards(tx, tenantId, id, below, BATCH);
+    const { changed } = progress;
+    const some = await undoChanges(tx, row, changes, { now: clock(), changed });
+    const done: Progress = {
+      changed,
+      undone: progress.undone + some.undone,
+      passUndone: progress.passUndone + some.undone,
+      kept: [...progress.kept, ...some.kept],
+    };
+    const isPassed = changes.length < BATCH;
+    // A record stays in one pass because another one refers to it that the same pass takes back.
+    const isDone = isPassed && (done.passUndone === 0 || done.kept.length === 0);
+    await putImport(tx, withUndone(row, isDone ? "undone" : "undoing", done.undone));
+    if (isDone) {
+      const metadata = { kind, undone: done.undone, kept: done.kept.length };
+      await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });
+    }
+    const ends = isDone ? "undo" : isPassed ? "pass" : "batch";
+    return { progress: done, below: changes.at(-1)?.number ?? 0, ends };
+  }, row.tenant_id);
+
 /**
  * Takes back what an import wrote, the last change first. Records that have changed since, or that others refer to,
- * stay and are named. Payments and documents that this changes are matched again.
+ * stay and are named. Payments and documents that this changes are matched again. Each transaction is complete by
+ * itself: after a crash, the next call goes on.
  */
-export const undoImport = async ({ store, clock, record }: Needs, id: string): Promise<object> => {
-  const row = checkUndoable(await findImport(store.read, id), id);
+export const undoImport = async (needs: Needs, id: string): Promise<object> => {
+  const row = checkUndoable(await findImport(needs.store.read, id), id);
   const { tenant_id: tenantId, kind } = row;
+  const changed = await findChangedPayments(needs.store.read, row);
+  let progress: Progress = { undone: readUndone(row), passUndone: 0, kept: [], changed };
   let below = Number.MAX_SAFE_INTEGER;
-  let undone = 0;
-  const kept: Kept[] = [];
-  const touched: Touched = { documents: new Set(), paymentIds: new Set() };
-  for (let isLast = false; !isLast;) {
-    const done = await store.transaction(async (tx) => {
-      const changes = await readChangesBackwards(tx, tenantId, id, below, BATCH);
-      const stays = await undoBatch(tx, row, changes, { now: clock(), touched });
-      const counts = {
-        undone: undone + changes.length - stays.length,
-        kept: kept.length + stays.length,
-      };
-      const ends = changes.length < BATCH;
-      if (ends) {
-        await settleTouched(tx, row, touched, clock());
-        await putImport(tx, { ...row, status: "undone" });
-        const metadata = { kind, ...counts };
-        await record(tx, { tenantId, action: "admin.import_undone", resourceId: id, metadata });
-      }
-      return { changes, stays, counts, ends };
-    }, tenantId);
-    below = done.changes.at(-1)?.number ?? 0;
-    ({ undone } = done.counts);
-    kept.push(...done.stays);
-    isLast = done.ends;
+  for (let isDone = false; !isDone;) {
+    const done = await undoSome(needs, row, progress, below);
+    ({ progress, below } = done);
+    isDone = done.ends === "undo";
+    if (done.ends === "pass") {
+      progress = { ...progress, passUndone: 0, kept: [] };
+      below = Number.MAX_SAFE_INTEGER;
+    }
   }
+  const { undone, kept } = progress;
   const reasons = kept.slice(0, MOST_REASONS);
   return { importId: id, tenantId, kind, undone, kept: kept.length, reasons };
 };

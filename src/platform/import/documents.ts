@@ -8,6 +8,7 @@ import type { Fields } from "../services/ingest/body.ts";
 import { createMatchEntry } from "../services/payments/matching/audit.ts";
 import { listDocumentKeys } from "../services/payments/matching/ledger.ts";
 import { matchWaitingFor } from "../services/payments/matching/rematch.ts";
+import { settleDocuments } from "../services/payments/matching/settle.ts";
 import { parseDocument } from "../services/ingest/stored.ts";
 import { findAccounts } from "../store/accounts.ts";
 import { appendEntries } from "../store/audit-chain.ts";
@@ -34,6 +35,8 @@ type Batch = {
   journal: Journal;
   /** The documents that were saved. */
   saved: Map<string, DocumentRow>;
+  /** The numbers of those that were there before. */
+  replaced: Set<string>;
 };
 
 /** Needed to write which payments were matched to the audit log. */
@@ -64,6 +67,7 @@ const openBatch = async (
     waiting: new Map(),
     journal,
     saved: new Map(),
+    replaced: new Set(),
   };
 };
 
@@ -76,7 +80,10 @@ const saveBatch = async (batch: Batch): Promise<void> => {
   for (const row of rows) {
     const before = waiting.get(row.document_number)?.before;
     if (before === undefined) journal.created("documents", [row]);
-    else if (before.version !== row.version) journal.changed("documents", before, row);
+    else if (before.version !== row.version) {
+      journal.changed("documents", before, row);
+      batch.replaced.add(row.document_number);
+    }
     known.set(row.document_number, row);
     saved.set(row.document_number, row);
   }
@@ -85,11 +92,17 @@ const saveBatch = async (batch: Batch): Promise<void> => {
 
 /** Matches payments that came before the documents, because no server may run. */
 const matchPayments = async (
-  { tx, writer: { tenantId, now }, saved }: Batch,
+  { tx, writer: { tenantId, now }, saved, replaced }: Batch,
   audit: Audit | undefined,
 ): Promise<void> => {
   const keys = [...new Set([...saved.values()].flatMap(listDocumentKeys))];
   const settling = { tenantId, now: formatTimestamp(now) };
+  const rows = [...saved.values()];
+  // A new invoice has no payments yet.
+  const explaining = rows.filter(
+    (row) => row.applies_to_key !== null || replaced.has(row.document_number),
+  );
+  await settleDocuments(tx, settling, explaining);
   const { applied } = await matchWaitingFor(tx, settling, keys);
   if (applied.length === 0 || audit === undefined) return;
   const made = { tenantId, id: audit.newId(), at: now, method: "CLI", actor: IMPORTER.id };

@@ -1,27 +1,24 @@
 import type { CommandAction } from "../../contract/audit-actions.ts";
-import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Metadata } from "../store/audit-entries.ts";
 import { putImport } from "../store/imports.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ImportRow } from "../store/tables.ts";
-import { openArchive } from "./archive.ts";
-import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
-import { detectEncoding, toUtf8 } from "./encoding.ts";
+import type { Content } from "./detect.ts";
 import type { Fields } from "./fields.ts";
 import { type Format, isBankFormat } from "./formats.ts";
+import {
+  createForeign,
+  detectFile,
+  eachFile,
+  type Input,
+  type InputFile,
+  openText,
+} from "./input.ts";
 import { createTarget, getUsualFormat, type Kind, type TargetNeeds } from "./kinds.ts";
 import { type ImportMap, parseBankMap, parseImportMap } from "./map.ts";
 import { type Counts, NO_COUNTS, type Report } from "./report.ts";
 import { type Reject, runImport } from "./run.ts";
-
-/** A file that can be opened from its start with each call. */
-export type Input = {
-  name: string;
-  bytes: () => AsyncIterable<Uint8Array>;
-  /** The path of the file, or its bytes: a ZIP is not read from its start. */
-  place: string | Uint8Array;
-};
 
 export type ImportFileNeeds = Omit<TargetNeeds, "store"> & {
   store: Pick<Store, "auditKey" | "transaction">;
@@ -62,21 +59,8 @@ export type ImportReport = Counts & {
   files: readonly FileReport[];
 };
 
-type File = Omit<Input, "place">;
-
-const readHead = async ({ bytes }: File): Promise<Uint8Array> => {
-  const parts: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of bytes()) {
-    parts.push(chunk);
-    size += chunk.length;
-    if (size >= DETECTION_BYTES) break;
-  }
-  return Buffer.concat(parts).subarray(0, DETECTION_BYTES);
-};
-
 /** A file whose format and encoding are known; its bytes are UTF-8 unless it is a workbook. */
-type Opened = File & { format: Format; map: ImportMap | undefined; encoding?: string };
+type Opened = InputFile & { format: Format; map: ImportMap | undefined; encoding?: string };
 
 const chooseFormat = (
   { kind, format, input }: ImportFileNeeds,
@@ -90,12 +74,6 @@ const chooseFormat = (
   return /\.(ndjson|jsonl)$/i.test(input.name) ? "ndjson" : getUsualFormat(kind);
 };
 
-const createForeign = (name: string, foreign: string): Problem =>
-  new Problem(
-    "invalid_request",
-    `${name} is ${foreign}, which cannot be imported. Nothing was changed.`,
-  );
-
 const parseMap = (
   { map }: ImportFileNeeds,
   format: Format,
@@ -107,20 +85,19 @@ const parseMap = (
     : parseImportMap(map, fields);
 };
 
-const openFile = async (needs: ImportFileNeeds, input: File, fields: Fields): Promise<Opened> => {
-  const found = detectContent(await readHead(input)).kind;
+const openFile = async (
+  needs: ImportFileNeeds,
+  input: InputFile,
+  fields: Fields,
+): Promise<Opened> => {
+  const found = await detectFile(input);
   const format = chooseFormat(needs, found, input.name);
   // A table with stray control characters looks like a binary file; its rows are refused one by one.
   const isTable = needs.format === "csv" || needs.format === "ndjson";
   if (typeof found === "object" && !isTable) throw createForeign(input.name, found.foreign);
   const map = parseMap(needs, format, fields);
   if (format === "xlsx") return { ...input, format, map };
-  const encoding =
-    map?.encoding === undefined
-      ? await detectEncoding(input.bytes())
-      : ({ label: map.encoding } as const);
-  const bytes = () => toUtf8(input.bytes(), encoding);
-  return { name: input.name, bytes, format, map, encoding: encoding.label };
+  return { name: input.name, format, map, ...(await openText(input, map?.encoding)) };
 };
 
 type Run = {
@@ -159,7 +136,7 @@ const toRecord = (
   };
 };
 
-const importOne = async (run: Run, input: File): Promise<FileReport> => {
+const importOne = async (run: Run, input: InputFile): Promise<FileReport> => {
   const { needs, importId, beganAt, done } = run;
   const { tenantId, kind, source, record } = needs;
   const target = createTarget(kind, needs);
@@ -188,24 +165,10 @@ const importOne = async (run: Run, input: File): Promise<FileReport> => {
   }
 };
 
-/** Calls a function with the files to import: the members of a ZIP, or the file itself. */
-const eachFile = async (
-  { input }: ImportFileNeeds,
-  act: (file: File) => Promise<void>,
-): Promise<void> => {
-  if (detectContent(await readHead(input)).kind !== "zip") return act(input);
-  const archive = await openArchive(input.place);
-  try {
-    for (const member of archive.members) await act(member);
-  } finally {
-    archive.close();
-  }
-};
-
 const importAll = async (needs: ImportFileNeeds): Promise<ImportReport> => {
   const { store, clock, newId, tenantId } = needs;
   const run: Run = { needs, importId: newId(), beganAt: clock(), done: [] };
-  await eachFile(needs, async (file) => void run.done.push(await importOne(run, file)));
+  await eachFile(needs.input, async (file) => void run.done.push(await importOne(run, file)));
   const counts = sumCounts(run.done);
   await store.transaction((tx) => putImport(tx, toRecord(run, "completed", counts)), tenantId);
   return { importId: run.importId, ...counts, files: run.done };

@@ -14,11 +14,16 @@ export type RecordImport = (
 
 type Row = Record<string, unknown>;
 
+/** Columns of entries that the service sets when it finds the payment of a return: no change of what was imported. */
+const LINKS: ReadonlySet<string> = new Set(["waits"]);
+
 /** Returns text that shows whether a row has changed: its version, the hash of what was sent, or its own hash. */
 export const stampRow = (row: Row): string => {
   if ("version" in row) return `version ${String(row["version"])}`;
   if ("sent_hash" in row) return `sent ${String(row["sent_hash"])}`;
-  const sorted = Object.entries(row).toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const sorted = Object.entries(row)
+    .filter(([name]) => !LINKS.has(name))
+    .toSorted(([a], [b]) => (a < b ? -1 : 1));
   return hash("sha256", JSON.stringify(sorted), "base64url").slice(0, 22);
 };
 

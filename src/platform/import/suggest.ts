@@ -6,13 +6,14 @@ import { parseImportMap } from "./map.ts";
 import { createMapping } from "./mapping.ts";
 import { proposeFields, type Proposal } from "./suggest/fields.ts";
 import { PLANS } from "./suggest/plans.ts";
-import { type Sample, sampleText, sampleWorkbook } from "./suggest/sample.ts";
+import { type Sample, sampleObjects, sampleText, sampleWorkbook } from "./suggest/sample.ts";
+import type { TableFormat } from "./formats.ts";
 
 export type SuggestNeeds = {
   kind: string;
   /** The source of payments. */
   source?: string | undefined;
-  format: "csv" | "xlsx";
+  format: TableFormat;
   /** Opens the file from its start; text as UTF-8. */
   bytes: () => AsyncIterable<Uint8Array>;
   fields: Fields;
@@ -25,16 +26,22 @@ export type SuggestNeeds = {
 /** A proposed map of a file of unknown form, with the first rows as they would be read. */
 export type Suggestion = {
   kind: string;
-  format: "csv" | "xlsx";
+  format: TableFormat;
   delimiter?: string;
   sheet?: string;
-  /** The line of the header, counted from 1, and its names. */
-  header: number;
+  /** The line of the header, counted from 1; absent for NDJSON, whose rows have names of their own. */
+  header?: number;
   columns: readonly string[];
   /** The content of MAP.json. */
   map: Record<string, unknown>;
   preview: readonly { line: number; record?: unknown; refused?: string; leftOut?: string }[];
   notes: readonly string[];
+};
+
+const SAMPLES: Readonly<Record<TableFormat, typeof sampleText>> = {
+  csv: sampleText,
+  ndjson: sampleObjects,
+  xlsx: sampleWorkbook,
 };
 
 const PREVIEW_ROWS = 5;
@@ -45,7 +52,7 @@ const toCells = (names: readonly string[], cells: readonly unknown[]): Record<st
 
 /** A workbook's header is found by its names, so that only text tables and headers below other lines need a number. */
 const describeFile = ({ header, delimiter }: Sample): Record<string, unknown> => ({
-  ...(header === 1 ? {} : { header }),
+  ...(header === undefined || header === 1 ? {} : { header }),
   ...(delimiter === undefined || delimiter === "," ? {} : { delimiter }),
 });
 
@@ -59,7 +66,7 @@ const tryMap = (
 ): Read[] => {
   const parsed = parseImportMap(JSON.stringify(map), fields);
   const columns = sample.names;
-  const mapRow = createMapping(fields, parsed, columns);
+  const mapRow = createMapping(fields, parsed, sample.header === undefined ? null : columns);
   return sample.rows.flatMap(({ line, cells }): Read[] => {
     if (cells.every(isBlank)) return [];
     const mapped = mapRow(toCells(columns, cells));
@@ -120,7 +127,7 @@ const listMissing = (fields: Fields, map: Record<string, unknown>): string[] => 
  */
 export const suggestMap = async (needs: SuggestNeeds): Promise<Suggestion | undefined> => {
   const { kind, source, format, bytes, fields } = needs;
-  const sample = await (format === "csv" ? sampleText(bytes()) : sampleWorkbook(bytes()));
+  const sample = await SAMPLES[format](bytes());
   const plan = PLANS[source === undefined ? kind : `${kind} ${source}`];
   if (sample === undefined || plan === undefined) return undefined;
   const proposal = proposeFields({ sample, plan, fields, kind, currency: needs.currency });
@@ -138,7 +145,7 @@ export const suggestMap = async (needs: SuggestNeeds): Promise<Suggestion | unde
     format,
     ...(sample.delimiter === undefined ? {} : { delimiter: sample.delimiter }),
     ...(sample.sheet === undefined ? {} : { sheet: sample.sheet }),
-    header: sample.header,
+    ...(sample.header === undefined ? {} : { header: sample.header }),
     columns: sample.names,
     map,
     preview: read.slice(0, PREVIEW_ROWS),

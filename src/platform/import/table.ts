@@ -1,13 +1,11 @@
 import { createCsvReader } from "./csv.ts";
 import type { Fields } from "./fields.ts";
+import type { TableFormat } from "./formats.ts";
 import { readLines } from "./lines.ts";
 import { collectColumns, type ImportMap } from "./map.ts";
 import { createNdjsonReader } from "./ndjson.ts";
 import type { Item } from "./rows.ts";
 import { openWorkbook } from "./xlsx.ts";
-
-/** The formats of tables with rows of named values. */
-export type TableFormat = "csv" | "ndjson" | "xlsx";
 
 /** The place of the rows in a file. */
 export type TableLayout = { header: number; delimiter?: string; sheet?: string };

@@ -24,6 +24,7 @@ import { listRecords } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { type IngestCall, readDocument, listIgnored, toVersion } from "./ingest/call.ts";
 import { planMatching } from "./payments/matching/job.ts";
+import { settleDocuments } from "./payments/matching/settle.ts";
 import { shorten } from "./records.ts";
 
 const toDocument = (row: DocumentRow): Document => ({
@@ -72,6 +73,10 @@ const save = async (
   const writing = { documentNumber, before, fields, sent: pickAmounts(sent) };
   const [row] = await saveDocuments(tx, toWriter(call), [writing]);
   if (row === undefined) throw new Error("a document was not written");
+  if (before !== undefined || row.applies_to_key !== null) {
+    const settling = { tenantId: call.tenantId, now: formatTimestamp(call.now) };
+    await settleDocuments(tx, settling, [row]);
+  }
   await planMatching(tx, row, call.now);
   return row;
 };

@@ -23,6 +23,21 @@ export const listImports = (db: Db, tenantId: string): Promise<ImportRow[]> =>
 export const findImport = (db: Db, id: string): Promise<ImportRow | undefined> =>
   db.selectFrom("imports").selectAll().where("id", "=", id).executeTakeFirst();
 
+/** Finds the ids of imports that began after a time, in epoch milliseconds. */
+export const findLaterImports = async (
+  db: Db,
+  tenantId: string,
+  startedAt: number,
+): Promise<ReadonlySet<string>> => {
+  const rows = await db
+    .selectFrom("imports")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("started_at", ">", startedAt)
+    .execute();
+  return new Set(rows.map(({ id }) => id));
+};
+
 /** Reads the changes of an import below a number, the last one first. */
 export const readChangesBackwards = (
   db: Db,
@@ -40,6 +55,21 @@ export const readChangesBackwards = (
     .orderBy("number", "desc")
     .limit(most)
     .execute();
+
+/** Removes changes of an import that were taken back: those between two numbers, except some. */
+export const removeChanges = async (
+  tx: Db,
+  { tenant_id: tenantId, id }: Pick<ImportRow, "tenant_id" | "id">,
+  { from, to, except }: { from: number; to: number; except: readonly number[] },
+): Promise<void> => {
+  const removed = tx
+    .deleteFrom("import_changes")
+    .where("tenant_id", "=", tenantId)
+    .where("import_id", "=", id)
+    .where("number", ">=", from)
+    .where("number", "<=", to);
+  await (except.length === 0 ? removed : removed.where("number", "not in", except)).execute();
+};
 
 const isRecord = (table: string, tenantId: string, key: string): RawBuilder<boolean> => {
   const columns = RECORD_TABLES[table as keyof typeof RECORD_TABLES];

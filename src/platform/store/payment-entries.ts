@@ -52,13 +52,21 @@ export const findEntriesByAmount = (
     .orderBy("id")
     .execute();
 
-/** Finds the returns whose returned payments are not known yet. */
+/** Reasons for which a return waits: its payment is unknown, or was found by payer and amount and not by a reference. */
+export const RETURN_WAITS = { forPayment: 1, forReference: 2 } as const;
+
+/** Finds the returns whose returned payments are not known for sure yet, the newest first. */
 export const findWaitingReturns = (
   db: Db,
   tenantId: string,
   most: number,
 ): Promise<PaymentEntryRow[]> =>
-  selectEntries(db, tenantId).where("waits", "=", 1).orderBy("id").limit(most).execute();
+  selectEntries(db, tenantId)
+    .where("waits", "is not", null)
+    .orderBy("day", "desc")
+    .orderBy("id")
+    .limit(most)
+    .execute();
 
 /** Finds the doubtful entries that nobody has settled, the oldest first, with the entries that they may repeat. */
 export const findOpenDoubts = (db: Db, tenantId: string): Promise<PaymentEntryRow[]> =>

@@ -177,37 +177,49 @@ export const sumApplied = async (
   }));
 };
 
-/** Reads the rows that say a deduction from one of the documents. */
-export const readDeductions = async (
+const readRowsOfDocuments = (
   db: Db,
   tenantId: string,
   numbers: readonly string[],
-): Promise<NewPayment[]> => {
-  if (numbers.length === 0) return [];
-  const { isAmongKeys } = getDialect(db);
-  return readRows(
+  where: RawBuilder<unknown>,
+): Promise<NewPayment[]> =>
+  numbers.length === 0
+    ? Promise.resolve([])
+    : readRows(
+        db,
+        tenantId,
+        sql`${getDialect(db).isAmongKeys("document_number_folded", numbers.map(fold))} and ${where}`,
+      );
+
+/** Reads the rows that say a deduction from one of the documents. */
+export const readDeductions = (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<NewPayment[]> =>
+  readRowsOfDocuments(db, tenantId, numbers, sql`deduction_amount_order > 0 and said is not null`);
+
+/** Reads the rows that are applied to one of the documents, or say a deduction from it. */
+export const readAppliedRows = (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<NewPayment[]> =>
+  readRowsOfDocuments(
     db,
     tenantId,
-    sql`${isAmongKeys("document_number_folded", numbers.map(fold))}
-      and deduction_amount_order > 0 and said is not null`,
+    numbers,
+    sql`(applied_amount_order > 0 or deduction_amount_order > 0) and said is not null`,
   );
-};
 
 /** Reads the rows that the service applied to one of the documents at a time or later. */
-export const readMatchedSince = async (
+export const readMatchedSince = (
   db: Db,
   tenantId: string,
   numbers: readonly string[],
   since: string,
 ): Promise<NewPayment[]> =>
-  numbers.length === 0
-    ? []
-    : readRows(
-        db,
-        tenantId,
-        sql`${getDialect(db).isAmongKeys("document_number_folded", numbers.map(fold))}
-          and match_method = 'auto' and applied_at >= ${since}`,
-      );
+  readRowsOfDocuments(db, tenantId, numbers, sql`match_method = 'auto' and applied_at >= ${since}`);
 
 /** Removes the rows that a return has beside those of its file. */
 export const removeFurtherRows = async (

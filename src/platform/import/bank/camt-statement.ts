@@ -112,28 +112,31 @@ const isPartial = (statement: Element): boolean =>
 
 type Check = { summary: Element; counts: readonly Count[]; noun: string };
 
+/** Returns whether the sum that a part of TxsSummry names is that of the entries. */
 const checkSummary = (
   { summary, counts, noun }: Check,
   refuse: (line: number, message: string) => void,
   warn: Warn,
-): void => {
+): boolean => {
   const sum = parseDecimal(readText(summary, "Sum"));
   const text = readText(summary, "NbOfNtries");
   const number = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   const [all] = counts;
-  if (all === undefined) return;
+  if (all === undefined) return false;
   const { line } = summary;
   if (sum !== undefined && !counts.some((count) => count.sum.eq(sum))) {
     const named = number === undefined ? "" : ` in ${number} entries`;
     const message = `names ${noun} of ${sum.toFixed(2)}${named}, but ${all.entries} entries add up to ${all.sum.toFixed(2)}`;
     refuse(line, message);
-    return;
+    return false;
   }
-  if (number === undefined || counts.some(({ entries }) => entries === number)) return;
+  const hasSum = sum !== undefined;
+  if (number === undefined || counts.some(({ entries }) => entries === number)) return hasSum;
   const message = `names ${number} ${noun}, but there are ${all.entries}`;
   // Without a sum, only the number tells that entries are missing.
-  if (sum === undefined) refuse(line, message);
-  else warn(`line ${line}`, message);
+  if (hasSum) warn(`line ${line}`, message);
+  else refuse(line, message);
+  return hasSum;
 };
 
 const add = (one: Count, other: Count): Count => ({
@@ -141,7 +144,10 @@ const add = (one: Count, other: Count): Count => ({
   sum: one.sum.plus(other.sum),
 });
 
-/** Checks TxsSummry: its numbers and sums are those of the entries; a page of several has only a part of them. */
+/**
+ * Checks TxsSummry: its numbers and sums are those of the entries; a page of several has only a part of them. Then checks
+ * the balances.
+ */
 export const checkTotals = (statement: Element, totals: StatementTotals, warn: Warn): void => {
   const partial = isPartial(statement);
   const refuse = (line: number, message: string): void => {
@@ -154,12 +160,14 @@ export const checkTotals = (statement: Element, totals: StatementTotals, warn: W
     ["TtlDbtNtries", "debits", [all.debit, booked.debit]],
     ["TtlNtries", "entries", [add(all.credit, all.debit), add(booked.credit, booked.debit)]],
   ];
+  const summed = new Set<string>();
   for (const [name, noun, counts] of checks) {
     for (const summary of findAll(statement, "TxsSummry", name)) {
-      checkSummary({ summary, counts, noun }, refuse, warn);
+      if (checkSummary({ summary, counts, noun }, refuse, warn)) summed.add(noun);
     }
   }
-  checkBalances(statement, totals, warn);
+  const isComplete = summed.has("entries") || (summed.has("credits") && summed.has("debits"));
+  checkBalances(statement, totals, isComplete ? warn : undefined);
 };
 
 const findBalance = (statement: Element, codes: readonly string[]) => {
@@ -175,24 +183,28 @@ const findBalance = (statement: Element, codes: readonly string[]) => {
 };
 
 /**
- * Compares opening balance, movements and closing balance of a statement. The result is only a warning, because banks
- * leave entries out of statements that are filtered or have several pages.
+ * Compares opening balance, movements and closing balance of a statement. Another result means that entries are missing,
+ * and the statement is refused; with `warn`, its sums have shown that none is.
  */
-const checkBalances = (statement: Element, totals: StatementTotals, warn: Warn): void => {
+const checkBalances = (
+  statement: Element,
+  { all, booked, currencies }: StatementTotals,
+  warn: Warn | undefined,
+): void => {
   if (statement.name !== "Stmt" || isPartial(statement)) return;
   const opening = findBalance(statement, ["OPBD", "PRCD"]);
   const closing = findBalance(statement, ["CLBD"]);
   if (opening === undefined || closing === undefined) return;
   const { currency } = closing;
-  const others = [...totals.currencies].filter((one) => one !== currency);
+  const others = [...currencies].filter((one) => one !== currency);
   if (opening.currency !== currency || others.length > 0) return;
-  const { credit, debit } = totals.booked;
-  const expected = opening.value.plus(credit.sum).minus(debit.sum);
-  if (expected.eq(closing.value)) return;
-  warn(
-    `line ${closing.line}`,
-    `names the closing balance ${formatDecimal(closing.value, currency)}, but opening balance and entries make ${formatDecimal(expected, currency)}`,
-  );
+  const [expected, withPending] = [booked, all].map(({ credit, debit }) =>
+    opening.value.plus(credit.sum).minus(debit.sum),
+  ) as [Big, Big];
+  if (expected.eq(closing.value) || withPending.eq(closing.value)) return;
+  const message = `names the closing balance ${formatDecimal(closing.value, currency)}, but opening balance and entries make ${formatDecimal(expected, currency)}`;
+  if (warn === undefined) throw createMalformed(`line ${closing.line}`, message);
+  warn(`line ${closing.line}`, message);
 };
 
 /** Warns if a batch names another number of transactions, or another sum, than it has. */

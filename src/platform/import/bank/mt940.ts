@@ -11,6 +11,9 @@ const FIELD = /^:(\d{2}[A-Z]?):/;
 // Block 2 of the envelope has the message type, block 4 the fields.
 const MESSAGE_TYPE = /\{2:[IO](\d{3})/;
 const TEXT_BLOCK = "{4:";
+const HEADER_BLOCK = /\{[12]:/;
+// The beginning of a field's tag, as a file has it at its end that was cut.
+const PART_OF_TAG = /^:(\d{0,2}[A-Z]?)$/;
 const MAX_FIELD = 100_000;
 
 const BALANCE = /^([CD])(\d{6})([A-Z]{3})(\d{1,15}[,.]\d{0,5})$/;
@@ -47,12 +50,16 @@ class Mt940Reader {
   #field: Field | undefined;
   #open: Open | undefined;
   #isFound = false;
+  /** The line of an envelope whose message has not begun. */
+  #announced: number | undefined;
+  #last = "";
 
   constructor(find: FindType) {
     this.#find = find;
   }
 
   line({ number, text }: Line): BankItem[] {
+    if (text.trim() !== "") this.#last = text.trim();
     const envelope = text.indexOf(TEXT_BLOCK);
     if (text.startsWith("{1:") || text.startsWith("-}") || text.startsWith("{2:"))
       return this.#readEnvelope(number, text, envelope);
@@ -71,6 +78,10 @@ class Mt940Reader {
 
   end(line: number): BankItem[] {
     const items = this.#endMessage(line);
+    if (PART_OF_TAG.test(this.#last))
+      throw createMalformed(`line ${line}`, `ends the file within a tag: ${this.#last}`);
+    if (this.#announced !== undefined && this.#isFound)
+      throw createMalformed(`line ${this.#announced}`, "begins a message that has no text block");
     if (!this.#isFound)
       throw createMalformed(`line ${Math.max(line, 1)}`, "ends a file without an MT940 message");
     return items;
@@ -78,6 +89,7 @@ class Mt940Reader {
 
   #readEnvelope(line: number, text: string, block: number): BankItem[] {
     const items = this.#endMessage(line);
+    if (HEADER_BLOCK.test(text)) this.#announced = line;
     const type = MESSAGE_TYPE.exec(text.slice(0, 500))?.[1];
     if (type !== undefined && type !== "940")
       throw createMalformed(`line ${line}`, `begins a message MT${type}, not an MT940`);
@@ -118,6 +130,7 @@ class Mt940Reader {
     if (tag === "20") {
       const items = this.#endMessage(line);
       this.#isFound = true;
+      this.#announced = undefined;
       this.#open = {
         line,
         reference: first.trim(),

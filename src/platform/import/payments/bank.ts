@@ -3,7 +3,7 @@ import type { Fault } from "../../../contract/errors.ts";
 import type { Checked } from "../../../contract/faults.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
-import { findEntries, putEntries } from "../../store/payment-entries.ts";
+import { findEntries, putEntries, RETURN_WAITS } from "../../store/payment-entries.ts";
 import { findRowsOfPayments } from "../../store/payments.ts";
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables.ts";
@@ -17,6 +17,7 @@ import { createOccurrences } from "../occurrences.ts";
 import type { BankPayment, Judged } from "./judged.ts";
 import { linkWaitingReturns, saveReturns } from "./returns.ts";
 import { createRowCheck } from "./row.ts";
+import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
@@ -126,7 +127,7 @@ const judgeEntries = async (
   { tenantId, own }: Scope,
   byEntry: ReadonlyMap<Entry, BankPayment[]>,
   occurrence: (facts: string) => number,
-): Promise<Judged[]> => {
+): Promise<{ judged: Judged[]; candidates: readonly PaymentEntryRow[] }> => {
   const described = [...byEntry].map(([entry, payments]) => ({
     entry,
     payments,
@@ -152,9 +153,9 @@ const judgeEntries = async (
     fresh.map(({ entry }) => entry),
     candidates,
   );
-  const joiner = createJoiner(candidates.filter(({ id }) => !own.has(id)));
+  const joiner = createJoiner(candidates, own);
   const verdicts = joiner.judge(fresh.map(({ facts }) => facts));
-  return described.map(({ entry, payments, facts }): Judged => {
+  const all = described.map(({ entry, payments, facts }): Judged => {
     const judged = {
       entry,
       payments,
@@ -164,6 +165,7 @@ const judgeEntries = async (
     };
     return { ...judged, paymentIds: choosePaymentIds(judged, former) };
   });
+  return { judged: all, candidates };
 };
 
 const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
@@ -176,7 +178,7 @@ const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
     doubt_of: verdict.as === "doubtful" ? verdict.like.id : null,
     doubt_payment_id: verdict.as === "doubtful" ? verdict.paymentId : null,
     doubt: verdict.as === "doubtful" ? "open" : null,
-    waits: isReturn(facts) ? 1 : null,
+    waits: isReturn(facts) ? RETURN_WAITS.forPayment : null,
   };
 };
 
@@ -261,7 +263,13 @@ export const createBankWriter = ({ tenantId, clock }: Needs) => {
       journal: Journal,
     ): Promise<Outcome[]> {
       const scope = { tenantId, now: formatTimestamp(clock()), own };
-      const judged = await judgeEntries(tx, scope, groupByEntry(rows), met.count);
+      const found = await judgeEntries(tx, scope, groupByEntry(rows), met.count);
+      const judged = await settleDistinct(
+        tx,
+        { tenantId, source: SOURCE, now: scope.now },
+        found,
+        journal,
+      );
       const changed = await writeEntries(tx, scope, judged, journal);
       const byEntry = new Map(judged.map((one) => [one.entry, one]));
       return rows.map(({ values: { entry, payment } }) => {

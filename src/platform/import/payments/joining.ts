@@ -49,8 +49,9 @@ export const findCandidates = async (
     const range = {
       currency,
       amounts: [...new Set(same.map(({ amount }) => amount))],
-      from: shiftDay(days[0] ?? "", -ADVICE_DAYS),
-      to: shiftDay(days.at(-1) ?? "", ADVICE_DAYS),
+      // The entries that an advice was joined to can be as far from it again.
+      from: shiftDay(days[0] ?? "", -2 * ADVICE_DAYS),
+      to: shiftDay(days.at(-1) ?? "", 2 * ADVICE_DAYS),
     };
     found.push(...(await findEntriesByAmount(tx, tenantId, range)));
   }
@@ -59,13 +60,13 @@ export const findCandidates = async (
   return [...new Map(found.map((row) => [row.id, row])).values()];
 };
 
-const isShared = (mine: readonly string[], other: PaymentEntryRow): boolean => {
+const isShared = (mine: readonly string[], other: EntryFacts): boolean => {
   const theirs = new Set(parseReferences(other));
   return mine.some((text) => text.length >= MIN_REFERENCE && theirs.has(text));
 };
 
 /** Whether a reference of one is also one of the other, or stands in its text. */
-const namesReferenceOf = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const namesReferenceOf = (one: EntryFacts, other: EntryFacts): boolean => {
   const mine = parseReferences(one);
   const within = (references: readonly string[], words: string): boolean =>
     references.some((text) => text.length >= 2 * MIN_REFERENCE && words.includes(text));
@@ -76,12 +77,12 @@ const namesReferenceOf = (one: EntryFacts, other: PaymentEntryRow): boolean => {
   );
 };
 
-const contradictsReferences = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const contradictsReferences = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [parseReferences(one), parseReferences(other)];
   return mine.length > 0 && theirs.length > 0 && !mine.some((text) => theirs.includes(text));
 };
 
-const isSameText = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const isSameText = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [one, other].map((row) => `${getPayer(row)}${getText(row)}`);
   return (
     mine === theirs || mine === "" || theirs === "" || isPart(mine, theirs) || isPart(theirs, mine)
@@ -90,19 +91,21 @@ const isSameText = (one: EntryFacts, other: PaymentEntryRow): boolean => {
 
 const isPart = (text = "", whole = ""): boolean => whole.includes(text);
 
-const isSameMoney = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+const isSameMoney = (one: EntryFacts, other: EntryFacts): boolean =>
   one.currency === other.currency &&
   one.amount === other.amount &&
   (one.account === null || other.account === null || one.account === other.account);
 
-const isAdvicePair = (one: EntryFacts, other: PaymentEntryRow): boolean =>
-  ADVICES.has(one.kind) !== ADVICES.has(other.kind);
+const isAdvice = ({ kind }: Pick<EntryFacts, "kind">): boolean => ADVICES.has(kind);
+
+const isAdvicePair = (one: EntryFacts, other: EntryFacts): boolean =>
+  isAdvice(one) !== isAdvice(other);
 
 /** An advice names accounts at other banks, so its account does not count. */
-const isSameMoneyAsAdvice = (one: EntryFacts, other: PaymentEntryRow): boolean =>
+const isSameMoneyAsAdvice = (one: EntryFacts, other: EntryFacts): boolean =>
   one.currency === other.currency && one.amount === other.amount;
 
-const isPayerNamed = (one: EntryFacts, other: PaymentEntryRow): boolean => {
+const isPayerNamed = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [getPayer(one), getPayer(other)];
   const has = (name: string, words: string): boolean =>
     name.length >= MIN_REFERENCE && words.includes(name);
@@ -111,7 +114,7 @@ const isPayerNamed = (one: EntryFacts, other: PaymentEntryRow): boolean => {
 
 type Likeness = "same" | "doubtful" | undefined;
 
-const compareAdvice = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
+const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
   const days = countDaysBetween(one.day, other.day);
   if (!isSameMoneyAsAdvice(one, other) || days > ADVICE_DAYS) return undefined;
   if (namesReferenceOf(one, other)) return "same";
@@ -119,7 +122,7 @@ const compareAdvice = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
   return days === 0 ? "same" : "doubtful";
 };
 
-const compareBankMessages = (one: EntryFacts, other: PaymentEntryRow): Likeness => {
+const compareBankMessages = (one: EntryFacts, other: EntryFacts): Likeness => {
   if (!isSameMoney(one, other)) return undefined;
   const hasOneReference =
     one.bank_reference !== null && one.bank_reference === other.bank_reference;
@@ -134,10 +137,23 @@ const compareBankMessages = (one: EntryFacts, other: PaymentEntryRow): Likeness 
   return isSameText(one, other) ? "same" : "doubtful";
 };
 
-const compare = (one: EntryFacts, other: PaymentEntryRow): Likeness =>
+const compare = (one: EntryFacts, other: EntryFacts): Likeness =>
   isAdvicePair(one, other) ? compareAdvice(one, other) : compareBankMessages(one, other);
 
-export const describeDoubt = (paymentId: string): string => `possible duplicate of ${paymentId}`;
+/** Whether two entries are about different money: those of one message, and of one side with other references. */
+export const areDistinct = (one: EntryFacts, other: EntryFacts): boolean =>
+  one.message === other.message || (!isAdvicePair(one, other) && contradictsReferences(one, other));
+
+const DUPLICATE = "possible duplicate of ";
+
+export const describeDoubt = (paymentId: string): string => `${DUPLICATE}${paymentId}`;
+
+/** Returns a payment's doubts without the one that it repeats another payment; null if there is no other. */
+export const withoutDuplicate = (doubt: string): string | null =>
+  doubt
+    .split("; ")
+    .filter((one) => !one.startsWith(DUPLICATE))
+    .join("; ") || null;
 
 const moneyOf = ({ currency, amount }: EntryFacts): string => `${currency} ${amount}`;
 
@@ -150,29 +166,48 @@ const isSure: readonly ((one: EntryFacts, other: PaymentEntryRow) => boolean)[] 
   () => true,
 ];
 
-/**
- * Finds stored entries that the entries of a new file repeat. Each of them is repeated by one entry of a kind at most;
- * the surest pairs are joined first, because several payments of a payer can have the same amount and day.
- */
-export const createJoiner = (candidates: readonly PaymentEntryRow[]) => {
+/** Indexes stored entries by their money, with the messages that each money has already. */
+const indexMoney = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<string>) => {
   const byId = new Map(candidates.map((row) => [row.id, row]));
+  const rootOf = (row: PaymentEntryRow): PaymentEntryRow =>
+    (row.joined_to === null ? undefined : byId.get(row.joined_to)) ?? row;
   /** The kinds of messages that are about the money of an entry, by the id of the first one. */
   const kinds = new Map<string, Set<string>>();
   const addKind = (root: string, kind: string): void =>
     void kinds.set(root, (kinds.get(root) ?? new Set()).add(kind));
-  for (const { id, joined_to: root, kind } of candidates) addKind(root ?? id, kind);
-  const byMoney = Map.groupBy(candidates, moneyOf);
+  for (const row of candidates) addKind(rootOf(row).id, row.kind);
+  const kindsOf = (row: PaymentEntryRow): string[] => [...(kinds.get(rootOf(row).id) ?? [])];
+  /** Money that an entry of the file is about already, which no other entry of the file repeats. */
   const taken = new Set<string>();
-  const rootOf = (row: PaymentEntryRow): PaymentEntryRow =>
-    (row.joined_to === null ? undefined : byId.get(row.joined_to)) ?? row;
+  for (const row of candidates) {
+    if (!own.has(row.id)) continue;
+    taken.add(rootOf(row).id);
+    const like = row.doubt_of === null ? undefined : byId.get(row.doubt_of);
+    if (like !== undefined) taken.add(rootOf(like).id);
+  }
+  const others = candidates.filter(({ id }) => !own.has(id));
+  return { byMoney: Map.groupBy(others, moneyOf), rootOf, addKind, kindsOf, taken };
+};
+
+/**
+ * Finds stored entries that the entries of a new file repeat. Each of them is repeated by one entry of a kind at most;
+ * the surest pairs are joined first, because several payments of a payer can have the same amount and day. `own` are
+ * the ids of the file's entries that are stored already: they are never repeated, but the entries that they repeat are.
+ */
+export const createJoiner = (candidates: readonly PaymentEntryRow[], own: ReadonlySet<string>) => {
+  const { byMoney, rootOf, addKind, kindsOf, taken } = indexMoney(candidates, own);
+  /** Money with a message of the entry's side: only that message tells whether the entry is about it. */
+  const isAnswered = (entry: EntryFacts, other: PaymentEntryRow): boolean =>
+    isAdvicePair(entry, other) &&
+    kindsOf(other).some((kind) => isAdvice({ kind }) === isAdvice(entry));
   const listLike = (entry: EntryFacts) =>
     (byMoney.get(moneyOf(entry)) ?? []).flatMap((other) => {
-      const likeness = compare(entry, other);
+      const likeness = isAnswered(entry, other) ? undefined : compare(entry, other);
       return likeness === undefined ? [] : [{ other, root: rootOf(other), likeness }];
     });
   const isRepeated = (entry: EntryFacts, other: PaymentEntryRow, root: PaymentEntryRow): boolean =>
     taken.has(root.id) ||
-    (kinds.get(root.id)?.has(entry.kind) === true &&
+    (kindsOf(root).includes(entry.kind) &&
       (entry.bank_reference === null || entry.bank_reference !== other.bank_reference));
   const decideRest = (like: ReturnType<typeof listLike>): Verdict => {
     const found = like.find(({ root }) => !taken.has(root.id))?.root;

@@ -5,6 +5,7 @@ import {
   findEntriesByReference,
   findWaitingReturns,
   putEntries,
+  RETURN_WAITS,
 } from "../../store/payment-entries.ts";
 import { findRowsOfPayments } from "../../store/payments.ts";
 import { settleReturn } from "../../services/payments/matching/settle.ts";
@@ -35,34 +36,54 @@ const isCandidate = (back: Return, entry: PaymentEntryRow): boolean =>
   new Big(entry.amount).gte(new Big(back.amount).abs()) &&
   (entry.account === null || back.account === null || entry.account === back.account);
 
-const sharesReference = (back: Return, entry: PaymentEntryRow): boolean => {
+const countShared = (back: Return, entry: PaymentEntryRow): number => {
   const theirs = new Set(parseReferences(entry));
-  return parseReferences(back).some((text) => theirs.has(text));
+  return parseReferences(back).filter((text) => theirs.has(text)).length;
 };
+
+const isAlike = (back: Return, entry: PaymentEntryRow): boolean =>
+  getPayer(back) !== "" &&
+  getPayer(entry) === getPayer(back) &&
+  new Big(entry.amount).eq(new Big(back.amount).abs());
+
+/** Returns the entry of which more references are those of a return; of equal ones, the last one before it. */
+const chooseNamed = (
+  back: Return,
+  candidates: readonly PaymentEntryRow[],
+): PaymentEntryRow | undefined => {
+  const named = candidates
+    .map((entry) => ({ entry, shared: countShared(back, entry), isAlike: isAlike(back, entry) }))
+    .filter(({ shared }) => shared > 0)
+    .toSorted(
+      (a, b) =>
+        b.shared - a.shared ||
+        Number(b.isAlike) - Number(a.isAlike) ||
+        Number(b.entry.day <= back.day) - Number(a.entry.day <= back.day) ||
+        (a.entry.day < b.entry.day ? 1 : -1),
+    );
+  return named[0]?.entry;
+};
+
+const rootIdOf = ({ id, joined_to: root }: PaymentEntryRow): string => root ?? id;
+
+/** The entry that a return takes back; `isNamed`: the return has a reference of it. */
+type Found = { entry: PaymentEntryRow; isNamed: boolean };
 
 /** Finds the entry that a return takes back: by a reference, else the only one of its payer with its amount. */
 const chooseReturned = (
   back: Return,
   candidates: readonly PaymentEntryRow[],
-): PaymentEntryRow | undefined => {
+): Found | undefined => {
   const possible = candidates.filter((entry) => isCandidate(back, entry));
-  const named = possible.filter((entry) => sharesReference(back, entry));
-  if (named.length > 0) return named[0];
-  const payer = getPayer(back);
-  const alike = possible.filter(
-    (entry) =>
-      payer !== "" &&
-      getPayer(entry) === payer &&
-      new Big(entry.amount).eq(new Big(back.amount).abs()),
-  );
-  return alike.length === 1 ? alike[0] : undefined;
+  const named = chooseNamed(back, possible);
+  if (named !== undefined) return { entry: named, isNamed: true };
+  const alike = possible.filter((entry) => isAlike(back, entry));
+  const [entry] = alike;
+  const isOnly = new Set(alike.map(rootIdOf)).size === 1;
+  return entry !== undefined && isOnly ? { entry, isNamed: false } : undefined;
 };
 
-const findReturned = async (
-  tx: Db,
-  tenantId: string,
-  back: Return,
-): Promise<PaymentEntryRow | undefined> => {
+const findReturned = async (tx: Db, tenantId: string, back: Return): Promise<Found | undefined> => {
   const named = parseReferences(back);
   const references = named.flatMap((text) => toBankReference(back.account, text) ?? []);
   const byReference = await findEntriesByReference(tx, tenantId, references);
@@ -94,8 +115,13 @@ const choosePaymentId = async (
   return named === undefined ? ids[0] : String(named["payment_id"]);
 };
 
-const setLinked = (before: PaymentEntryRow, journal: Journal): PaymentEntryRow => {
-  const after = { ...before, waits: null };
+/** A return that was found without a reference waits for a payment of which it has one. */
+const setLinked = (
+  before: PaymentEntryRow,
+  { isNamed }: Pick<Found, "isNamed">,
+  journal: Journal,
+): PaymentEntryRow => {
+  const after = { ...before, waits: isNamed ? null : RETURN_WAITS.forReference };
   journal.changed("payment_entries", before, after);
   return after;
 };
@@ -110,17 +136,51 @@ export const saveReturns = async (
   const saved: WholePayment[] = [];
   const linked: PaymentEntryRow[] = [];
   for (const { row, whole } of returns) {
-    const returned = await findReturned(tx, needs.tenantId, row);
+    const found =
+      row.waits === RETURN_WAITS.forPayment
+        ? await findReturned(tx, needs.tenantId, row)
+        : undefined;
     const paymentId =
-      returned === undefined ? undefined : await choosePaymentId(tx, needs, row, returned);
-    if (paymentId === undefined) saved.push(...whole);
+      found === undefined ? undefined : await choosePaymentId(tx, needs, row, found.entry);
+    if (found === undefined || paymentId === undefined) saved.push(...whole);
     else {
-      if (row.waits === 1) linked.push(setLinked(row, journal));
+      linked.push(setLinked(row, found, journal));
       saved.push(...whole.map((one) => ({ ...one, returnedPaymentId: paymentId })));
     }
   }
   await putEntries(tx, linked);
   return savePayments(tx, needs, saved, journal);
+};
+
+const readReturnedIds = async (
+  tx: Db,
+  { tenantId, source }: SaveNeeds,
+  back: PaymentEntryRow,
+): Promise<Set<unknown>> => {
+  const rows = await findRowsOfPayments(tx, tenantId, source, parsePaymentIds(back));
+  return new Set(rows.flatMap(({ returned_payment_id: id }) => id ?? []));
+};
+
+const linkToFresh = async (
+  tx: Db,
+  needs: SaveNeeds,
+  back: PaymentEntryRow,
+  journal: Journal,
+): Promise<void> => {
+  const { tenantId, now } = needs;
+  const found = await findReturned(tx, tenantId, back);
+  const paymentId =
+    found === undefined ? undefined : await choosePaymentId(tx, needs, back, found.entry);
+  if (found === undefined || paymentId === undefined) return;
+  const former = await readReturnedIds(tx, needs, back);
+  // A payment that was found before gives way only to one that the return names.
+  if (former.size > 0 && !found.isNamed) return;
+  if (!former.has(paymentId) || former.size > 1) {
+    for (const returnPaymentId of parsePaymentIds(back)) {
+      await settleReturn(tx, { tenantId, now }, { returnPaymentId, paymentId });
+    }
+  }
+  await putEntries(tx, [setLinked(back, found, journal)]);
 };
 
 /** Links returns that came before their payments to those of new entries. */
@@ -130,16 +190,11 @@ export const linkWaitingReturns = async (
   fresh: readonly PaymentEntryRow[],
   journal: Journal,
 ): Promise<void> => {
-  const { tenantId, now } = needs;
   if (fresh.length === 0) return;
-  for (const back of await findWaitingReturns(tx, tenantId, MOST_WAITING)) {
-    const returned = chooseReturned(back, fresh);
-    const paymentId =
-      returned === undefined ? undefined : await choosePaymentId(tx, needs, back, returned);
-    if (paymentId === undefined) continue;
-    for (const returnPaymentId of parsePaymentIds(back)) {
-      await settleReturn(tx, { tenantId, now }, { returnPaymentId, paymentId });
-    }
-    await putEntries(tx, [setLinked(back, journal)]);
+  for (const back of await findWaitingReturns(tx, needs.tenantId, MOST_WAITING)) {
+    const isConcerned = fresh.some(
+      (entry) => isCandidate(back, entry) && (countShared(back, entry) > 0 || isAlike(back, entry)),
+    );
+    if (isConcerned) await linkToFresh(tx, needs, back, journal);
   }
 };

@@ -1,15 +1,19 @@
-import { isBlank, toText } from "../cells.ts";
+import { isRecord } from "../../../kit/json.ts";
+import { type Cells, isBlank, toText } from "../cells.ts";
 import { type HeadRecord, DELIMITERS, joinRecords, splitCells } from "../layout.ts";
 import { type Line, readLines } from "../lines.ts";
+import { createNdjsonReader } from "../ndjson.ts";
+import { isRow } from "../rows.ts";
 import { isTotalWord } from "../totals.ts";
 import { readRows } from "../xlsx.ts";
 import { findConcept } from "./headings.ts";
 
-/** The first rows of a file as a table of cells; `header` is the line of its header, counted from 1. */
+/** The first rows of a file as a table of cells. */
 export type Sample = {
   delimiter: string | undefined;
   sheet: string | undefined;
-  header: number;
+  /** The line of the header, counted from 1; undefined for NDJSON. */
+  header: number | undefined;
   names: readonly string[];
   rows: readonly { line: number; cells: readonly unknown[] }[];
   /** The texts of the lines above the header. */
@@ -110,6 +114,40 @@ export const sampleWorkbook = async (
   const header = findHeaderRow(grid);
   if (header === undefined) return undefined;
   return { delimiter: undefined, sheet: name, ...cut(grid.slice(0, MOST_ROWS), header) };
+};
+
+const MOST_NAMES = 500;
+
+/** Lists the values of an object by their names; those of objects within it have dots. */
+const flatten = (cells: Cells, before = ""): [string, unknown][] =>
+  Object.entries(cells).flatMap(([key, value]): [string, unknown][] => {
+    const name = `${before}${key}`;
+    return isRecord(value) && before === "" ? flatten(value, `${name}.`) : [[name, value]];
+  });
+
+/** Reads the first rows of NDJSON; the names of their values are those of the columns. */
+export const sampleObjects = async (
+  bytes: AsyncIterable<Uint8Array>,
+): Promise<Sample | undefined> => {
+  const objects = createNdjsonReader()
+    .push(await collectLines(bytes))
+    .flatMap((item) =>
+      isRow(item) ? [{ line: item.line, values: new Map(flatten(item.cells)) }] : [],
+    );
+  const found = new Set(objects.flatMap(({ values }) => [...values.keys()]));
+  const names = [...found].slice(0, MOST_NAMES);
+  if (names.length === 0) return undefined;
+  return {
+    delimiter: undefined,
+    sheet: undefined,
+    header: undefined,
+    names,
+    rows: objects.map(({ line, values }) => ({
+      line,
+      cells: names.map((name) => values.get(name) ?? ""),
+    })),
+    above: [],
+  };
 };
 
 /** Returns the rows that can be records: as wide as the header, and without a word such as "Total". */

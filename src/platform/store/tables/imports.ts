@@ -5,8 +5,8 @@ export type ImportRow = {
   kind: string;
   /** Name of the file, without its folder. */
   file: string;
-  /** `running` for an import that was killed. */
-  status: "running" | "completed" | "stopped" | "undone";
+  /** `running` for an import that was killed, `undoing` for one whose undo was. */
+  status: "running" | "completed" | "stopped" | "undoing" | "undone";
   started_at: number;
   ended_at: number | null;
   /** Format, source, encoding, counts and totals as JSON. */
@@ -62,8 +62,8 @@ export type PaymentEntryRow = {
   doubt_of: string | null;
   doubt_payment_id: string | null;
   doubt: "open" | "same" | "different" | null;
-  /** 1 for a return whose returned payment is not known yet. */
-  waits: 1 | null;
+  /** For a return: 1 if its payment is not known yet, 2 if it was found by payer and amount alone. */
+  waits: 1 | 2 | null;
 };
 
 export type ImportTables = {

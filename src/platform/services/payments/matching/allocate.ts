@@ -60,9 +60,25 @@ const payLine = (line: Line, paper: Paper, most: Big): Big => {
   const asked = share ?? atLeastZero(due.minus(discount).minus(deduction));
   const applied = smallest(asked, due, most);
   line.applied = applied;
-  // A discount counts with the payment that takes it.
-  pay(paper, applied.gt(0) ? applied.plus(discount) : applied);
+  // A discount counts with the payment that takes it, as far as the document is open.
+  line.discount = applied.gt(0) ? smallest(discount, due.minus(applied)) : ZERO;
+  pay(paper, applied.plus(line.discount));
   return applied;
+};
+
+const isUnpaid = ({ share }: Line): boolean => share?.eq(0) === true;
+
+/** Grants discounts of lines that pay nothing themselves, unless other lines should have paid the document. */
+const grantDiscounts = (lines: readonly Line[]): void => {
+  for (const line of lines) {
+    const paper = paperOf(line);
+    if (paper === undefined || paper.isCredit || !isUnpaid(line)) continue;
+    const same = lines.filter((one) => paperOf(one) === paper);
+    const isPaid = same.some(({ applied }) => !applied.eq(0));
+    const open = isPaid || same.every(isUnpaid) ? openOf(paper) : ZERO;
+    line.discount = smallest(line.discount, open);
+    pay(paper, line.discount);
+  }
 };
 
 /** Applies a payment to the documents that were chosen: never more than is open of each, or than the payment has. */
@@ -79,5 +95,6 @@ export const allocate = (payment: Payment): void => {
     money = money.minus(applied);
     if (line.share === undefined) free = free.minus(applied);
   }
+  grantDiscounts(lines);
   giveBack(lines);
 };

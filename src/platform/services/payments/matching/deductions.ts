@@ -1,8 +1,9 @@
+import type Big from "big.js";
 import type { NewPayment } from "../../../store/payments.ts";
 import { replacePayments } from "../../../store/payments.ts";
-import { readDeductions, readReturnsOf } from "../../../store/payment-matching.ts";
+import { readAppliedRows, readDeductions, readReturnsOf } from "../../../store/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
-import { openOf, readLedger } from "./ledger.ts";
+import { isFinal, openOf, readLedger } from "./ledger.ts";
 import type { Settling } from "./returns.ts";
 import { readTenant } from "../../../store/tenants.ts";
 import { amountOf, atLeastZero, smallest, sum, textOf, type Values } from "./values.ts";
@@ -28,6 +29,38 @@ const withDeduction = (row: NewPayment, amount: number, { now }: Settling): NewP
   };
 };
 
+const paymentIdsOf = (rows: readonly NewPayment[]): string[] => [
+  ...new Set(rows.flatMap(({ values }) => textOf(values, "paymentId") ?? [])),
+];
+
+/** Leaves out the rows of payments that were returned: these take back what the rows say. */
+const withoutReturned = async (
+  tx: Db,
+  tenantId: string,
+  rows: readonly NewPayment[],
+): Promise<NewPayment[]> => {
+  const own = rows.filter(({ values }) => values["applicationStatus"] !== "reversed");
+  const returns = await readReturnsOf(tx, tenantId, paymentIdsOf(own));
+  const returned = new Set(returns.map(({ values }) => values["returnedPaymentId"]));
+  return own.filter(({ values }) => !returned.has(values["paymentId"]));
+};
+
+const readOpen = async (tx: Db, tenantId: string, numbers: readonly string[]) => {
+  const { currency } = await readTenant(tx, tenantId);
+  const ledger = await readLedger(tx, { tenantId, currency, exceptPaymentIds: [] }, numbers);
+  return (number: string): Big | undefined => {
+    const paper = ledger.find(number).find((one) => one.number === number);
+    return paper === undefined ? undefined : openOf(paper);
+  };
+};
+
+const sumOf = (rows: readonly NewPayment[], name: string): Big =>
+  sum(rows.map(({ values }) => amountOf(values, name)));
+
+/** Groups rows by the document that they are applied to. */
+const groupByDocument = (rows: readonly NewPayment[]): Map<string, NewPayment[]> =>
+  Map.groupBy(rows, ({ values }) => textOf(values, "documentNumber") ?? "");
+
 /**
  * Takes back deductions that were computed, as far as later payments paid what had been left short: the latest ones
  * stay.
@@ -38,38 +71,51 @@ export const settleDeductions = async (
   numbers: readonly string[],
 ): Promise<void> => {
   const { tenantId } = settling;
-  const rows = (await readDeductions(tx, tenantId, numbers)).filter(
-    ({ values }) => values["applicationStatus"] !== "reversed",
-  );
-  // The return of a payment has taken its deduction back already.
-  const ids = rows.filter(isComputed).flatMap(({ values }) => textOf(values, "paymentId") ?? []);
-  const returns = await readReturnsOf(tx, tenantId, ids);
-  const returned = new Set(returns.map(({ values }) => values["returnedPaymentId"]));
-  const computed = rows.filter((row) => isComputed(row) && !returned.has(row.values["paymentId"]));
-  if (computed.length === 0) return;
-  const { currency } = await readTenant(tx, tenantId);
-  const named = [
-    ...new Set(computed.flatMap(({ values }) => textOf(values, "documentNumber") ?? [])),
-  ];
-  const ledger = await readLedger(tx, { tenantId, currency, exceptPaymentIds: [] }, named);
+  const all = await readDeductions(tx, tenantId, numbers);
+  if (!all.some(isComputed)) return;
+  const byDocument = groupByDocument(await withoutReturned(tx, tenantId, all));
+  const findOpen = await readOpen(tx, tenantId, [...byDocument.keys()]);
   const changed: NewPayment[] = [];
-  for (const number of named) {
-    const paper = ledger.find(number).find((one) => one.number === number);
-    const open = paper === undefined ? undefined : openOf(paper);
+  for (const [number, rows] of byDocument) {
+    const open = findOpen(number);
     if (open === undefined) continue;
-    const isOf = ({ values }: NewPayment) => values["documentNumber"] === number;
-    const said = rows.filter(
-      (row) => isOf(row) && !isComputed(row) && !returned.has(row.values["paymentId"]),
-    );
-    let left = atLeastZero(
-      open.minus(sum(said.map(({ values }) => amountOf(values, "deductionAmount")))),
-    );
-    for (const row of computed.filter(isOf).toSorted(byTime)) {
+    const said = rows.filter((row) => !isComputed(row));
+    let left = atLeastZero(open.minus(sumOf(said, "deductionAmount")));
+    for (const row of rows.filter(isComputed).toSorted(byTime)) {
       const before = amountOf(row.values, "deductionAmount");
       const kept = smallest(before, left);
       left = left.minus(kept);
       if (!kept.eq(before)) changed.push(withDeduction(row, kept.toNumber(), settling));
     }
+  }
+  await replacePayments(tx, "cashapp", changed);
+};
+
+/**
+ * Computes deductions again of documents that are open again: the payment that is the last one now may have been final,
+ * and its deduction was taken back when the payment that is gone paid it.
+ */
+export const restoreDeductions = async (
+  tx: Db,
+  settling: Settling,
+  numbers: readonly string[],
+): Promise<void> => {
+  const { tenantId } = settling;
+  const all = await readAppliedRows(tx, tenantId, numbers);
+  const byDocument = groupByDocument(await withoutReturned(tx, tenantId, all));
+  const findOpen = await readOpen(tx, tenantId, [...byDocument.keys()]);
+  const changed: NewPayment[] = [];
+  for (const [number, rows] of byDocument) {
+    const [last] = rows
+      .filter(({ values }) => amountOf(values, "appliedAmount").gt(0))
+      .toSorted(byTime);
+    const open = findOpen(number);
+    if (last === undefined || open === undefined) continue;
+    const same = rows.filter(({ values }) => values["paymentId"] === last.values["paymentId"]);
+    if (same.some(({ values }) => amountOf(values, "deductionAmount").gt(0))) continue;
+    const left = open.minus(sumOf(rows, "deductionAmount"));
+    if (left.lte(0) || !isFinal(sumOf(same, "appliedAmount"), open)) continue;
+    changed.push(withDeduction(last, left.toNumber(), settling));
   }
   await replacePayments(tx, "cashapp", changed);
 };

@@ -68,6 +68,12 @@ export const openOf = (paper: Paper): Big | undefined => {
     : atLeastZero(credits.reduce((open, credit) => open.minus(credit), left));
 };
 
+/**
+ * Whether a payment of a document is the last one: at most half as much is missing as it paid. Instalments are followed
+ * by others of about their size.
+ */
+export const isFinal = (paid: Big, missing: Big): boolean => missing.times(2).lte(paid);
+
 /** Counts a payment of a document; a negative amount takes one back. */
 export const pay = (paper: Paper, amount: Big): void => {
   paper.paid = paper.paid.plus(amount);

@@ -17,6 +17,7 @@ export type Line = {
   name: string | undefined;
   /** The amount that is paid according to the sender; absent if unknown. Negative for a credit that is used, or a deduction. */
   share: Big | undefined;
+  /** The discount that the sender took; once the line is allocated, no more than is open. */
   discount: Big;
   deduction: Big;
   choice?: Choice;

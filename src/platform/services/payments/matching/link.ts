@@ -35,18 +35,23 @@ const setReturned = (row: NewPayment, paymentId: string, { now }: Settling): New
 
 /**
  * Records of which payment a return is, and takes back what that payment paid. Returns the documents that are
- * concerned.
+ * concerned, and the payments that the return was of before.
  */
 export const linkReturn = async (
   tx: Db,
   settling: Settling,
   link: { returnPaymentId: string; paymentId: string },
-): Promise<string[]> => {
+): Promise<{ documents: string[]; former: string[]; since: string }> => {
   const rows = await readPaymentRows(tx, settling.tenantId, [link.returnPaymentId]);
+  const returned = rows.flatMap(({ values }) => textOf(values, "returnedPaymentId") ?? []);
+  const former = [...new Set(returned)].filter((id) => id !== link.paymentId);
   const linked = rows.map((row) => setReturned(row, link.paymentId, settling));
   await replacePayments(tx, "cashapp", linked);
-  const { documents } = await applyReturns(tx, settling, [link.paymentId]);
-  return documents;
+  const { documents } = await applyReturns(tx, settling, [...former, link.paymentId]);
+  const [since = settling.now] = rows
+    .flatMap(({ values }) => textOf(values, "createdAt") ?? [])
+    .toSorted();
+  return { documents, former, since };
 };
 
 /** Finds the payments of returns that wait for one, by their references; only where exactly one payment has one. */
@@ -66,7 +71,7 @@ export const linkWaitingReturns = async (tx: Db, settling: Settling): Promise<st
     const [paymentId] = ids;
     const returnPaymentId = textOf(values, "paymentId");
     if (ids.size !== 1 || paymentId === undefined || returnPaymentId === undefined) continue;
-    linked.push(...(await linkReturn(tx, settling, { returnPaymentId, paymentId })));
+    linked.push(...(await linkReturn(tx, settling, { returnPaymentId, paymentId })).documents);
   }
   return linked;
 };

@@ -1,7 +1,7 @@
 import type Big from "big.js";
 import type { Matching, NewPayment } from "../../../store/payments.ts";
 import { WAITING_RETURN } from "../../../store/payment-matching.ts";
-import { openOf, type Paper } from "./ledger.ts";
+import { isFinal, openOf, type Paper } from "./ledger.ts";
 import { keyOf, type Line, type Payment } from "./lines.ts";
 import { amountOf, atLeastZero, sum, textOf, type Values, ZERO } from "./values.ts";
 
@@ -19,24 +19,22 @@ const isApplied = (payment: Payment, line: Line, paper: Paper): boolean => {
     return !line.applied.eq(0) || line.share?.eq(0) === true;
   }
   const says = same.every(({ share }) => share?.eq(0) === true);
-  return says && openOf(paper)?.gt(0) !== false;
+  return says && (line.discount.gt(0) || openOf(paper)?.gt(0) !== false);
 };
 
-/**
- * Returns the amount by which a final payment was short. Final is one after which at most half as much is missing as it paid: instalments are
- * followed by others of about their size.
- */
+/** Returns the amount by which a final payment was short. */
 const findShortfall = (payment: Payment, line: Line, paper: Paper): Big => {
   const same = payment.lines.filter(({ choice }) => choice?.paper === paper);
   const isLast = same.findLast(({ applied }) => applied.gt(0)) === line;
   if (!isLast || same.some(({ deduction }) => deduction.gt(0))) return ZERO;
   const rest = openOf(paper) ?? ZERO;
-  if (rest.times(2).gt(sum(same.map(({ applied }) => applied)))) return ZERO;
+  if (!isFinal(sum(same.map(({ applied }) => applied)), rest)) return ZERO;
   return atLeastZero(rest.minus(paper.deducted));
 };
 
 const applyTo = (payment: Payment, line: Line, paper: Paper): Record<string, unknown> => {
-  const { values, applied, deduction, choice } = line;
+  const { applied, deduction, discount, choice } = line;
+  const { discountTaken: _stated, ...values } = line.values;
   const shortfall = paper.isCredit ? ZERO : findShortfall(payment, line, paper);
   const short = deduction.gt(0) ? deduction : shortfall;
   paper.deducted = paper.deducted.plus(short);
@@ -52,6 +50,7 @@ const applyTo = (payment: Payment, line: Line, paper: Paper): Record<string, unk
     invoiceAmount: values["invoiceAmount"] ?? total?.times(sign).toNumber(),
     invoiceBalance: (paper.stated ?? paper.original)?.times(sign).toNumber(),
     appliedAmount: applied.toNumber(),
+    ...(discount.eq(0) ? {} : { discountTaken: discount.toNumber() }),
     ...(short.gt(0) ? { deductionAmount: short.toNumber() } : {}),
     shortPay: short.gt(0),
     applicationStatus: isOpen || short.gt(0) ? "partial" : "matched",
@@ -95,9 +94,10 @@ const renderValues = (payment: Payment, line: Line): Record<string, unknown> => 
   return withoutPaper(line);
 };
 
-/** The key of the document that a row waits for, while its payment has money left. */
+/** The key of the document that a row waits for, while its payment has money left. A credit note that it uses adds to it. */
 const findWaitingKey = (payment: Payment, line: Line, left: Big): string | null => {
-  if (line.name === undefined || left.lte(0) || payment.doubt !== undefined) return null;
+  if (line.name === undefined || payment.doubt !== undefined) return null;
+  if (left.lte(0) && line.share?.lt(0) !== true) return null;
   const isDone = line.share === undefined ? line.applied.gt(0) : line.applied.gte(line.share);
   return isDone && line.choice?.isSuggested === false ? null : keyOf(line) || null;
 };

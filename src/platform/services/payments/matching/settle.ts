@@ -1,12 +1,13 @@
 import type { NewPayment } from "../../../store/payments.ts";
-import { findDocuments } from "../../../store/documents.ts";
+import { findDocuments, findDocumentsByKeys } from "../../../store/documents.ts";
 import type { Db } from "../../../store/port.ts";
-import { settleDeductions } from "./deductions.ts";
+import type { DocumentRow } from "../../../store/tables.ts";
+import { restoreDeductions, settleDeductions } from "./deductions.ts";
 import { listDocumentKeys } from "./ledger.ts";
 import { isReturn } from "./lines.ts";
 import { linkReturn, linkWaitingReturns } from "./link.ts";
 import { rematchOverpaid } from "./overpaid.ts";
-import { matchWaitingFor } from "./rematch.ts";
+import { matchWaitingFor, rematchPayments } from "./rematch.ts";
 import { applyReturns, type Settling } from "./returns.ts";
 import { textOf } from "./values.ts";
 
@@ -22,6 +23,7 @@ const matchReopened = async (
 ): Promise<void> => {
   if (numbers.length === 0) return;
   await settleDeductions(tx, settling, [...new Set(numbers)]);
+  await restoreDeductions(tx, settling, [...new Set(numbers)]);
   const found = await findDocuments(tx, settling.tenantId, [...new Set(numbers)]);
   await matchWaitingFor(tx, settling, found.flatMap(listDocumentKeys));
 };
@@ -49,12 +51,34 @@ export const settlePayments = async (
 export const settleWaitingReturns = async (tx: Db, settling: Settling): Promise<void> =>
   matchReopened(tx, settling, await linkWaitingReturns(tx, settling));
 
-/** Has a return take back what its payment paid, where it became known which one that is. */
+/**
+ * Has a return take back what its payment paid, where it became known which one that is. A payment that it was of before
+ * pays its documents again, and those that took its place are matched again.
+ */
 export const settleReturn = async (
   tx: Db,
   settling: Settling,
   link: { returnPaymentId: string; paymentId: string },
-): Promise<void> => matchReopened(tx, settling, await linkReturn(tx, settling, link));
+): Promise<void> => {
+  const { documents, former, since } = await linkReturn(tx, settling, link);
+  if (former.length > 0) {
+    await rematchOverpaid(tx, settling, { numbers: documents, since });
+    await rematchPayments(tx, settling, former);
+  }
+  await matchReopened(tx, settling, documents);
+};
+
+/** Takes computed deductions back that documents explain: those of changed ones, and of invoices with new credit notes. */
+export const settleDocuments = async (
+  tx: Db,
+  settling: Settling,
+  rows: readonly DocumentRow[],
+): Promise<void> => {
+  const keys = rows.flatMap(({ applies_to_key: key }) => key ?? []);
+  const reduced = await findDocumentsByKeys(tx, settling.tenantId, { keys, numbers: [] });
+  const numbers = [...rows, ...reduced].map(({ document_number: number }) => number);
+  await settleDeductions(tx, settling, [...new Set(numbers)]);
+};
 
 /** Rows of payments that were removed or put back, by their documents and the payments that they are of or return. */
 export type Restored = {
@@ -73,5 +97,7 @@ export const settleRestored = async (
   const returns = await applyReturns(tx, settling, [...new Set(paymentIds)]);
   const numbers = [...new Set([...documents, ...returns.documents])];
   await rematchOverpaid(tx, settling, { numbers, since });
+  // A payment that was returned could not take documents that came meanwhile.
+  await rematchPayments(tx, settling, [...new Set(paymentIds)]);
   await matchReopened(tx, settling, numbers);
 };

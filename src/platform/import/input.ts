@@ -1,0 +1,56 @@
+import { Problem } from "../../contract/errors.ts";
+import { openArchive } from "./archive.ts";
+import { type Content, DETECTION_BYTES, detectContent } from "./detect.ts";
+import { type Encoding, detectEncoding, toUtf8 } from "./encoding.ts";
+
+/** A file that can be opened from its start with each call. */
+export type InputFile = {
+  name: string;
+  bytes: () => AsyncIterable<Uint8Array>;
+};
+
+export type Input = InputFile & {
+  /** The path of the file, or its bytes: a ZIP is not read from its start. */
+  place: string | Uint8Array;
+};
+
+/** Tells the kind of a file by its first bytes. */
+export const detectFile = async ({ bytes }: InputFile): Promise<Content> => {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of bytes()) {
+    parts.push(chunk);
+    size += chunk.length;
+    if (size >= DETECTION_BYTES) break;
+  }
+  return detectContent(Buffer.concat(parts).subarray(0, DETECTION_BYTES)).kind;
+};
+
+export const createForeign = (name: string, foreign: string): Problem =>
+  new Problem(
+    "invalid_request",
+    `${name} is ${foreign}, which cannot be imported. Nothing was changed.`,
+  );
+
+/** Calls a function with the members of a ZIP, or with the file itself. */
+export const eachFile = async (
+  input: Input,
+  act: (file: InputFile) => Promise<void>,
+): Promise<void> => {
+  if ((await detectFile(input)) !== "zip") return act(input);
+  const archive = await openArchive(input.place);
+  try {
+    for (const member of archive.members) await act(member);
+  } finally {
+    archive.close();
+  }
+};
+
+/** Opens a text as UTF-8. The content decides on its encoding unless that is given. */
+export const openText = async (
+  { bytes }: InputFile,
+  given?: Encoding["label"],
+): Promise<{ bytes: () => AsyncIterable<Uint8Array>; encoding: string }> => {
+  const encoding = given === undefined ? await detectEncoding(bytes()) : { label: given };
+  return { bytes: () => toUtf8(bytes(), encoding), encoding: encoding.label };
+};
