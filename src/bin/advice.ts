@@ -17,7 +17,7 @@ const STORE =
 const DATABASE =
   "Check DATABASE_URL: the database must exist, run, and let this user in with this password.";
 
-/** What SQLite says, and what the system says. */
+/** The messages of SQLite and of the operating system. */
 const FULL = /disk is full|ENOSPC/;
 const SPACE =
   "Make room on the disk of the folder that the command writes to, or name another folder.";

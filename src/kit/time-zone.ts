@@ -103,7 +103,7 @@ const ofName = (name: string): TimeZone | undefined => {
     const format = createFormat(name);
     const known = format.resolvedOptions().timeZone;
     if (known === UTC.name) return UTC;
-    // The engine knows some places by a former name, which nobody asked for.
+    // The engine resolves some names to an older alias: Asia/Kolkata to Asia/Calcutta.
     return createZone(known.toLowerCase() === name.toLowerCase() ? known : name, format);
   } catch (error) {
     if (error instanceof RangeError) return undefined;

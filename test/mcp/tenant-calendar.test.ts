@@ -28,7 +28,7 @@ onEveryStore("the time zone of a tenant", (at) => {
   });
 
   verifies("WK-07");
-  it("is the platform's, read again after 5 minutes, whatever the setting says", async () => {
+  it("is that of the platform, read again after 5 minutes, and not that of the setting", async () => {
     const broker = await createTenantBroker({ at: at(), tenantId: "zoned", admin });
     const set = (zone: string) => setTenant({ store: at().store }, "zoned", [`timeZone=${zone}`]);
     await set("America/New_York");

@@ -43,7 +43,7 @@ export const RECORD_TABLES = {
   webhook_attempts: ["id"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
-/** Who may use a tenant. */
+/** The users of a tenant and their rights. */
 export const ACCESS_TABLES = {
   roles: ["id"],
   memberships: ["user_id"],
