@@ -52,7 +52,7 @@ export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
       stderr: true,
       env: {},
       execArgv: ["--no-warnings"],
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMib },
+      resourceLimits: { maxOldGenerationSizeMb: maxHeapMib, maxYoungGenerationSizeMb: 64 },
     });
     thread.unref();
     return thread;
