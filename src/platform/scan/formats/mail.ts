@@ -3,6 +3,7 @@ import { pipeline, Readable, type Writable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { type MimeNode, type SplitterChunk, Splitter } from "@zone-eu/mailsplit";
 import { type Bytes, fromBuffer } from "../../../kit/bytes.ts";
+import { readUuencoded } from "../../formats/uuencode.ts";
 import { checkContained, checkContainedName, createPageRefusal } from "../contained.ts";
 import { isWebPageName } from "../names.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse } from "../scan-context.ts";
@@ -27,12 +28,11 @@ const checkHead = async (bytes: Bytes): Promise<void> => {
 };
 
 const ENCODINGS = new Set(["", "7bit", "8bit", "binary", "base64", "quoted-printable"]);
+const UUENCODING = /^(?:x-)?uu(?:e|encode)?$/;
 const MESSAGE = /^message\/(?:rfc822|global)$/;
 /** Content types that mail programs show as text, or that describe the mail. */
 const BODY = /^(?:text\/|message\/|multipart\/|application\/(?:(?:x-)?pkcs7|pgp)-signature$)/;
 const SIGNATURE = /^(?:smime\.p7s|signature\.asc)$/i;
-/** Mail programs unpack uuencoded files from plain text. */
-const UUENCODED = /(?:^|\n)begin(?:-base64)? [0-7]{3,4} ([^\r\n]{1,255})/;
 
 type Libmime = {
   parseHeaderValue(text: string): { value: string; params: Record<string, string | undefined> };
@@ -64,17 +64,19 @@ const readPart = (node: MimeNode): Part => {
   };
 };
 
-const checkBody = async (bytes: Bytes, nest: ScanContext): Promise<void> => {
-  await runDetectors(bytes.pieces(), [
-    detectMalware,
-    detectPrograms,
-    (text) => {
-      const [, name] = UUENCODED.exec(text) ?? [];
-      if (name === undefined) return;
-      checkContainedName(name.trim());
-      nest.warn("UNREADABLE_PART", `not checked: the text holds an encoded file, ${name.trim()}.`);
-    },
-  ]);
+/** Checks a text, and the uuencoded files in it, which mail programs unpack. Returns whether there are any. */
+const checkBody = async (bytes: Bytes, nest: ScanContext, names: string[] = []) => {
+  await runDetectors(bytes.pieces(), [detectMalware, detectPrograms]);
+  let found = false;
+  for (const { name, content } of readUuencoded(await bytes.read(0, bytes.size))) {
+    found = true;
+    nest.budget.part();
+    nest.budget.bytes(content.byteLength);
+    const check = (inner: ScanContext) =>
+      checkContained([...names, name], fromBuffer(content), inner);
+    await checkPart(name, nest, check);
+  }
+  return found;
 };
 
 const inspectPart = async (
@@ -83,17 +85,18 @@ const inspectPart = async (
   bytes: Bytes,
   nest: ScanContext,
 ): Promise<void> => {
-  if (node.multipart) return checkBody(bytes, nest);
+  if (node.multipart) return void (await checkBody(bytes, nest));
   const isPage = /^(?:text\/html|application\/xhtml)/.test(contentType);
   const isNamed = isAttachment || names.length > 0;
   if ((isPage && isNamed) || names.some(isWebPageName)) throw createPageRefusal();
   for (const name of names) checkContainedName(name);
   if (!ENCODINGS.has(node.encoding || "")) {
+    if (UUENCODING.test(node.encoding) && (await checkBody(bytes, nest, names))) return;
     return nest.warn("UNREADABLE_PART", `not checked, because of its encoding ${node.encoding}.`);
   }
   if (MESSAGE.test(contentType)) return nest.inspect(".eml", bytes, nest);
   if (BODY.test(contentType) && (!isNamed || names.some((name) => SIGNATURE.test(name)))) {
-    return checkBody(bytes, nest);
+    return void (await checkBody(bytes, nest));
   }
   return checkContained(names, bytes, nest);
 };

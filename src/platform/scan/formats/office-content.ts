@@ -1,5 +1,5 @@
 import { readXml, type XmlAttributes } from "../../formats/xml-stream.ts";
-import { isLocalPath, isWebLink } from "../links.ts";
+import { checkLink, isLocalPath } from "../links.ts";
 import { mismatch, type ScanContext } from "../scan-context.ts";
 import { checkFieldCode, checkFormula } from "./fields.ts";
 
@@ -23,18 +23,20 @@ const FORMULAS = new Set(
 );
 const MAX_CODE_LENGTH = 1024 * 1024;
 
-const checkElement = (name: string, attributes: XmlAttributes, { warn }: ScanContext): void => {
+const checkElement = (name: string, attributes: XmlAttributes, nest: ScanContext): void => {
   const { src, href, val = "", state = "" } = attributes;
   if (OBJECTS.has(name)) throw mismatch("The file holds an object (OLE) or a DDE link.");
   if (["connectstring", "udl"].includes(name) && val !== "") {
     throw mismatch("The file holds a data source of a mail merge.");
   }
-  const isSafe = PICTURES.has(name) ? isLocalPath : isWebLink;
-  const sources = [href, PICTURES.has(name) ? src : undefined];
-  const found = sources.find((source) => source !== undefined && !isSafe(source));
-  if (found !== undefined) throw mismatch(`A picture or link (${name}) leads to ${found}.`);
-  if (name === "vanish" && !/^(?:0|false|off)$/i.test(val)) warn("HIDDEN_TEXT", "there is some.");
-  if (name === "sheet" && /hidden/i.test(state)) warn("HIDDEN_TEXT", "a sheet is hidden.");
+  if (PICTURES.has(name)) {
+    const found = [href, src].find((source) => source !== undefined && !isLocalPath(source));
+    if (found !== undefined) throw mismatch(`A picture (${name}) is loaded from ${found}.`);
+  } else if (href !== undefined) checkLink(href, nest);
+  if (name === "vanish" && !/^(?:0|false|off)$/i.test(val)) {
+    nest.warn("HIDDEN_TEXT", "there is hidden text.");
+  }
+  if (name === "sheet" && /hidden/i.test(state)) nest.warn("HIDDEN_TEXT", "a sheet is hidden.");
 };
 
 /** Checks the contents of a part: fields, formulas, objects, links and pictures. @throws {Refusal} */

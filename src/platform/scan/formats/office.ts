@@ -1,7 +1,7 @@
 import { type Bytes, withSpooledFile } from "../../../kit/bytes.ts";
 import { readXml, type XmlAttributes } from "../../formats/xml-stream.ts";
 import type { ArchiveEntry } from "../../formats/zip.ts";
-import { isLocalPath, isWebLink } from "../links.ts";
+import { checkLink, isLocalPath } from "../links.ts";
 import { findProgramKind } from "../names.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";
 import type { Format, ScanContext } from "../scan-context.ts";
@@ -44,24 +44,23 @@ const LEADS_OUT = /^\s*(?:[a-z][a-z0-9+.-]{1,63}:|[\\/]{2})/i;
 /** Checks a relationship. Returns its target if it is the main part. @throws {Refusal} */
 const checkRelationship = (
   { type = "", target = "", targetmode = "" }: XmlAttributes,
-  { warn }: ScanContext,
+  nest: ScanContext,
 ): string[] => {
   const kind = type.trim().toLowerCase().replace(/^.*\//, "");
   const shown = target.slice(0, 100);
   const found = Object.hasOwn(ACTIVE, kind) ? ACTIVE[kind] : undefined;
   if (found !== undefined) throw mismatch(`The file holds ${found}. Save it as PDF.`);
-  if (kind === "connections") warn("EXTERNAL_LINK", "the workbook has data connections.");
+  if (kind === "connections") nest.warn("EXTERNAL_LINK", "the workbook has data connections.");
   if (kind === "officedocument") return [target.trim().replace(/^\.?\//, "")];
   if (targetmode.trim().toLowerCase() !== "external" && !LEADS_OUT.test(target)) return [];
-  if (kind === "hyperlink") {
-    if (isWebLink(target)) return [];
-    throw mismatch(`A link leads to ${shown}. Only https, mailto and tel links are accepted.`);
-  }
-  if (!WORKBOOK.test(kind) && !isLocalPath(target)) {
+  if (kind === "hyperlink") checkLink(target, nest);
+  else if (!WORKBOOK.test(kind) && !isLocalPath(target)) {
     throw mismatch(`A part (${kind}) is loaded from ${shown}.`);
   }
   // Word writes the path of the writer's template into every file.
-  if (kind !== "attachedtemplate") warn("EXTERNAL_LINK", `${kind} leads to ${shown}.`);
+  else if (kind !== "attachedtemplate") {
+    nest.warn("EXTERNAL_LINK", `${kind} leads to ${shown}.`);
+  }
   return [];
 };
 

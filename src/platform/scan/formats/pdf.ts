@@ -3,8 +3,9 @@ import { fileTypeFromBuffer } from "file-type";
 import { fromBuffer } from "../../../kit/bytes.ts";
 import { key, readPdfObjects, toList, unpack } from "../../formats/pdf-objects.ts";
 import { checkContained, checkContainedName } from "../contained.ts";
-import { isSecureWebLink, isWebLink } from "../links.ts";
+import { checkLink, isLocalDocument, isSecureWebLink } from "../links.ts";
 import { checkPart, type Format, MIB, mismatch, parseOrRefuse } from "../scan-context.ts";
+import type { ScanContext } from "../scan-context.ts";
 import { type Detector, detectMalware, detectMarkup, detectPrograms } from "../signatures.ts";
 
 const MAX_STREAM_BYTES = 64 * MIB;
@@ -29,6 +30,14 @@ const namesOf = (value: Value): string[] =>
     : [value]
   ).flatMap((name) => toText(name) ?? []);
 
+/** Returns what is dangerous about a value. A missing value is one that cannot be found. */
+type Find = (
+  value: Value,
+  dict: lib.PDFDict,
+  nest: ScanContext,
+  isStream: boolean,
+) => string | undefined;
+
 const MEDIA = "media that can run programs";
 const SENDING = "a form that sends or imports data";
 const ACTIONS: Readonly<Record<string, string>> = {
@@ -42,13 +51,22 @@ const ACTIONS: Readonly<Record<string, string>> = {
 const DYNAMIC_FORM =
   /<(?:[\w-]{1,20}:)?(?:script|event|submit|execute|connect)[\s>/]|dynamicRender\s{0,9}>\s{0,9}required/;
 
-const findLink = (value: Value): string | undefined => {
+const findLink: Find = (value, _dict, nest) => {
   const target = toText(value);
-  if (value instanceof lib.PDFDict || (target !== undefined && isWebLink(target))) return undefined;
-  return `a link to ${target?.slice(0, 100) ?? "an unknown place"}`;
+  if (target !== undefined) checkLink(target, nest);
+  return value instanceof lib.PDFDict || target !== undefined ? undefined : "a link to nowhere";
 };
 
-const findAction = (value: Value, dict: lib.PDFDict): string | undefined => {
+/** Finds links to local files that are followed without a click. */
+const findOpening: Find = (value) => {
+  const dict = value instanceof lib.PDFDict ? value : undefined;
+  const actions = [dict, ...(dict?.keys().map((one) => dict.lookup(one)) ?? [])];
+  const opens = (action: Value): boolean =>
+    action instanceof lib.PDFDict && isLocalDocument(toText(action.lookup(key("URI"))) ?? "");
+  return actions.some(opens) ? "an action that opens a local file by itself" : undefined;
+};
+
+const findAction: Find = (value, dict) => {
   const action = toWord(value);
   // Elements of a page's logical structure (with K) have their kind under the same key.
   if (Object.hasOwn(ACTIONS, action) && !dict.has(key("K"))) return ACTIONS[action];
@@ -59,16 +77,17 @@ const findAction = (value: Value, dict: lib.PDFDict): string | undefined => {
   return `an action that opens another file (${action}) ${names[0]?.slice(0, 100) ?? ""}`;
 };
 
-/** By key of a dictionary: returns what is dangerous about its value. A missing value is one that cannot be found. */
-const DANGERS: Readonly<
-  Record<string, (value: Value, dict: lib.PDFDict, isStream: boolean) => string | undefined>
-> = {
+/** By key of a dictionary. */
+const DANGERS: Readonly<Record<string, Find>> = {
   JS: (value) => (toContent(value)?.trim() === "" ? undefined : "a script (JavaScript)"),
   S: findAction,
   Subtype: findAction,
   URI: findLink,
-  Base: (value) => (toText(value) === undefined ? undefined : findLink(value)),
-  F: (_value, _dict, isStream) => (isStream ? "a stream that lies in another file" : undefined),
+  Base: (value, ...more) => (toText(value) === undefined ? undefined : findLink(value, ...more)),
+  OpenAction: findOpening,
+  AA: findOpening,
+  F: (_value, _dict, _nest, isStream) =>
+    isStream ? "a stream that lies in another file" : undefined,
   Ref: (value) =>
     value instanceof lib.PDFDict && value.has(key("F")) ? "content of another file" : undefined,
   NeedsRendering: (value) => (value?.toString() === "true" ? "a dynamic form (XFA)" : undefined),
@@ -79,6 +98,9 @@ const DANGERS: Readonly<
   OnInstantiate: () => "a 3D scene with a script",
   RichMediaContent: () => MEDIA,
 };
+
+/** The same by the library's names, of which there is one object each. */
+const FINDS = new Map(Object.entries(DANGERS).map(([name, find]) => [key(name), find]));
 
 /** An attached file: its names and its stream. */
 type Attached = { names: string[]; stream: lib.PDFRawStream | undefined };
@@ -99,7 +121,7 @@ const readAttached = (dict: lib.PDFDict): Attached[] =>
   });
 
 /** Checks an object and those in it, without following references. Returns the attached files. @throws {Refusal} */
-const checkObject = (object: lib.PDFObject): Attached[] => {
+const checkObject = (object: lib.PDFObject, nest: ScanContext): Attached[] => {
   const attached: Attached[] = [];
   const waiting: lib.PDFObject[] = [object];
   for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
@@ -107,9 +129,7 @@ const checkObject = (object: lib.PDFObject): Attached[] => {
     if (value instanceof lib.PDFArray) for (const inner of value.asArray()) waiting.push(inner);
     if (!(value instanceof lib.PDFDict)) continue;
     for (const [name, inner] of value.entries()) {
-      const word = name.decodeText();
-      const find = Object.hasOwn(DANGERS, word) ? DANGERS[word] : undefined;
-      const danger = find?.(value.lookup(name), value, next !== value);
+      const danger = FINDS.get(name)?.(value.lookup(name), value, nest, next !== value);
       if (danger !== undefined) {
         throw mismatch(`The PDF has ${danger}. Print it to a new PDF, and attach that one.`);
       }
@@ -123,7 +143,7 @@ const checkObject = (object: lib.PDFObject): Attached[] => {
 const isEmbedded = (object: lib.PDFObject): object is lib.PDFRawStream =>
   object instanceof lib.PDFRawStream && toWord(object.dict.lookup(key("Type"))) === "EmbeddedFile";
 
-const checkAttached: (file: Attached, nest: Parameters<Format>[1]) => Promise<void> = (
+const checkAttached: (file: Attached, nest: ScanContext) => Promise<void> = (
   { names, stream },
   nest,
 ) =>
@@ -154,16 +174,17 @@ const scanStreams = (objects: readonly lib.PDFObject[]): void => {
 };
 
 const HIDDEN =
-  /\/S[\0\s]{0,9}\/(?:Launch|SubmitForm|ImportData|GoToE|JavaScript(?![\0\s]{0,9}\/JS[\0\s]{0,9}\(\s{0,9}\)))(?![\w#])|\/URI[\0\s]{0,9}\([\0\s]{0,9}(?:file|javascript|smb|\\\\|\/\/)/i;
+  /\/S[\0\s]{0,9}\/(?:Launch|SubmitForm|ImportData|GoToE|JavaScript(?![\0\s]{0,9}\/JS[\0\s]{0,9}\(\s{0,9}\)))(?![\w#])|\/URI[\0\s]{0,9}\([\0\s]{0,9}((?:file|javascript|smb|\\\\|\/\/)[^()\\]{0,200})/gi;
 
 /** Detects actions in the plain bytes, where a parser passes over them: in strings, comments and damaged objects. */
 export const detectHiddenActions: Detector = (text) => {
   const plain = text.replaceAll(/#([0-9a-f]{2})/gi, (_, hex: string) =>
     String.fromCharCode(parseInt(hex, 16)),
   );
-  const [found] = HIDDEN.exec(plain) ?? [];
-  if (found !== undefined)
+  for (const [found, target] of plain.matchAll(HIDDEN)) {
+    if (target !== undefined && isLocalDocument(target)) continue;
     throw mismatch(`The PDF has an action that is refused: ${found.trim()}.`);
+  }
 };
 
 const HEAD_BYTES = 1024;
@@ -187,7 +208,7 @@ export const checkPdf: Format = async (bytes, nest) => {
     readPdfObjects(data),
   );
   if (objects.length === 0) throw mismatch("The contents do not match .pdf: it has no objects.");
-  const attached = objects.flatMap(checkObject);
+  const attached = objects.flatMap((object) => checkObject(object, nest));
   const named = new Set(attached.map(({ stream }) => stream));
   const unnamed = objects.filter(isEmbedded).filter((stream) => !named.has(stream));
   const files = [...attached, ...unnamed.map((stream) => ({ names: [], stream }))];
