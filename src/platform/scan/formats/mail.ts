@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { pipeline, Readable, type Writable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { type MimeNode, type SplitterChunk, Splitter } from "@zone-eu/mailsplit";
 import { type Bytes, fromBuffer } from "../../../kit/bytes.ts";
@@ -27,7 +27,7 @@ const checkHead = async (bytes: Bytes): Promise<void> => {
   }
 };
 
-const ENCODINGS = new Set(["", "7bit", "8bit", "binary", "base64", "quoted-printable"]);
+const ENCODINGS = /^(?:|7bit|8bit|binary|base64|quoted-printable)$/;
 const UUENCODING = /^(?:x-)?uu(?:e|encode)?$/;
 const MESSAGE = /^message\/(?:rfc822|global)$/;
 /** Content types that mail programs show as text, or that describe the mail. */
@@ -64,19 +64,14 @@ const readPart = (node: MimeNode): Part => {
   };
 };
 
-/** Checks a text, and the uuencoded files in it, which mail programs unpack. Returns whether there are any. */
-const checkBody = async (bytes: Bytes, nest: ScanContext, names: string[] = []) => {
+/** Checks a text, and the uuencoded files in it, which mail programs unpack. */
+const checkBody = async (bytes: Bytes, nest: ScanContext): Promise<void> => {
   await runDetectors(bytes.pieces(), [detectMalware, detectPrograms]);
-  let found = false;
   for (const { name, content } of readUuencoded(await bytes.read(0, bytes.size))) {
-    found = true;
     nest.budget.part();
     nest.budget.bytes(content.byteLength);
-    const check = (inner: ScanContext) =>
-      checkContained([...names, name], fromBuffer(content), inner);
-    await checkPart(name, nest, check);
+    await checkPart(name, nest, (inner) => checkContained([name], fromBuffer(content), inner));
   }
-  return found;
 };
 
 const inspectPart = async (
@@ -85,29 +80,30 @@ const inspectPart = async (
   bytes: Bytes,
   nest: ScanContext,
 ): Promise<void> => {
-  if (node.multipart) return void (await checkBody(bytes, nest));
+  if (node.multipart) return checkBody(bytes, nest);
   const isPage = /^(?:text\/html|application\/xhtml)/.test(contentType);
   const isNamed = isAttachment || names.length > 0;
   if ((isPage && isNamed) || names.some(isWebPageName)) throw createPageRefusal();
   for (const name of names) checkContainedName(name);
-  if (!ENCODINGS.has(node.encoding || "")) {
-    if (UUENCODING.test(node.encoding) && (await checkBody(bytes, nest, names))) return;
-    return nest.warn("UNREADABLE_PART", `not checked, because of its encoding ${node.encoding}.`);
+  const encoding = node.encoding || "";
+  if (UUENCODING.test(encoding)) return checkBody(bytes, nest);
+  if (!ENCODINGS.test(encoding)) {
+    return nest.warn("UNREADABLE_PART", `not checked, because of its encoding ${encoding}.`);
   }
   if (MESSAGE.test(contentType)) return nest.inspect(".eml", bytes, nest);
   if (BODY.test(contentType) && (!isNamed || names.some((name) => SIGNATURE.test(name)))) {
-    return void (await checkBody(bytes, nest));
+    return checkBody(bytes, nest);
   }
   return checkContained(names, bytes, nest);
 };
 
-/** A part whose bytes arrive: `decoded` resolves once `decoder` has ended. */
-type Arriving = { node: MimeNode; decoder: Writable; decoded: Promise<Buffer> };
-
-const begin = (node: MimeNode): Arriving => {
-  const decoder = node.getDecoder();
-  return { node, decoder, decoded: buffer(decoder) };
-};
+/** Begins to decode a part; `decoded` resolves once `decoder` has ended. */
+const begin = (node: MimeNode, decoder = node.getDecoder()) => ({
+  node,
+  decoder,
+  decoded: buffer(decoder),
+});
+type Arriving = ReturnType<typeof begin>;
 
 const finish = async ({ node, decoder, decoded }: Arriving, nest: ScanContext): Promise<void> => {
   decoder.end();

@@ -6,7 +6,7 @@ import { findProgramKind } from "../names.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";
 import type { Format, ScanContext } from "../scan-context.ts";
 import { detectCompoundParts, detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
-import { checkContent, createInterestDetector } from "./office-content.ts";
+import { checkContent, INTEREST } from "./office-content.ts";
 
 const CONTENT_TYPES = "[content_types].xml";
 const ROOT_RELATIONSHIPS = "_rels/.rels";
@@ -22,21 +22,14 @@ const ACTIVE_NAME = /(?:^|\/)(?:vbaProject|vbaData|macrosheets\/)/i;
 const XML_TYPE = /(?:[+/]xml|vmldrawing)$/i;
 const XML_NAME = /\.(?:xml|rels|vml)$/i;
 /** Relationships to what runs something, or is shown as if it were part of the file, by the end of their type. */
-const ACTIVE: Readonly<Record<string, string>> = {
-  oleobject: "an embedded or linked object (OLE)",
-  control: "an ActiveX control",
-  activexcontrolbinary: "an ActiveX control",
-  vbaproject: "macros",
-  wordvbadata: "macros",
-  xlmacrosheet: "macros",
-  xlintlmacrosheet: "macros",
-  extensibility: "buttons that run macros",
-  usercustomization: "buttons that run macros",
-  afchunk: "a chunk of another document (altChunk)",
-  subdocument: "a subdocument",
-  mailmergesource: "a data source of a mail merge",
-  mailmergeheadersource: "a data source of a mail merge",
-};
+const ACTIVE: readonly (readonly [kind: RegExp, what: string])[] = [
+  [/^oleobject$/, "an embedded or linked object (OLE)"],
+  [/^(?:control|activexcontrolbinary)$/, "an ActiveX control"],
+  [/^(?:vbaproject|wordvbadata|xl(?:intl)?macrosheet)$/, "macros"],
+  [/^(?:extensibility|usercustomization)$/, "buttons that run macros"],
+  [/^(?:afchunk|subdocument)$/, "a part of another document"],
+  [/^mailmerge(?:header)?source$/, "a data source of a mail merge"],
+];
 /** Workbooks ask before they follow these. */
 const WORKBOOK = /^(?:xl)?(?:externallink(?:path|long)|pathmissing|startup|library)/;
 const LEADS_OUT = /^\s*(?:[a-z][a-z0-9+.-]{1,63}:|[\\/]{2})/i;
@@ -48,7 +41,7 @@ const checkRelationship = (
 ): string[] => {
   const kind = type.trim().toLowerCase().replace(/^.*\//, "");
   const shown = target.slice(0, 100);
-  const found = Object.hasOwn(ACTIVE, kind) ? ACTIVE[kind] : undefined;
+  const [, found] = ACTIVE.find(([active]) => active.test(kind)) ?? [];
   if (found !== undefined) throw mismatch(`The file holds ${found}. Save it as PDF.`);
   if (kind === "connections") nest.warn("EXTERNAL_LINK", "the workbook has data connections.");
   if (kind === "officedocument") return [target.trim().replace(/^\.?\//, "")];
@@ -75,12 +68,12 @@ const checkEntry = async (
     throw mismatch("The part holds macros or a program.");
   }
   if (ACTIVE_TYPE.test(type)) throw mismatch(`The part is ${type}: it can run or load something.`);
-  let head = "";
-  const interest = createInterestDetector();
-  const keepHead = (text: string): void => {
+  let [head, isInteresting] = ["", false];
+  const look = (text: string): void => {
     head ||= text.slice(0, 16);
+    isInteresting ||= INTEREST.test(text);
   };
-  await runDetectors(pieces(), [keepHead, detectMalware, detectPrograms, interest.detect]);
+  await runDetectors(pieces(), [look, detectMalware, detectPrograms]);
   if (head.startsWith(COMPOUND)) throw mismatch("The part is an object or macros (OLE).");
   if (head.startsWith(PACKED)) {
     await withSpooledFile(pieces(), (bytes) => checkPackage(bytes, nest));
@@ -92,7 +85,7 @@ const checkEntry = async (
         if (element === "relationship") mains.push(...checkRelationship(attributes, nest));
       },
     });
-  } else if (interest.isFound() && (XML_NAME.test(name) || XML_TYPE.test(type))) {
+  } else if (isInteresting && (XML_NAME.test(name) || XML_TYPE.test(type))) {
     if (!type.startsWith("image/")) await checkContent(pieces(), nest);
   }
   return mains;

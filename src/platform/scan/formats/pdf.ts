@@ -23,6 +23,10 @@ const toWord = (value: Value): string => (value instanceof lib.PDFName ? value.d
 const toContent = (value: Value): string | undefined =>
   value instanceof lib.PDFRawStream ? unpack(value)?.toString("latin1") : toText(value);
 
+/** Returns the values of a dictionary, or none. */
+const valuesOf = (value: Value): Value[] =>
+  value instanceof lib.PDFDict ? value.keys().map((name) => value.lookup(name)) : [];
+
 /** Returns the names of a file specification, which can be a string. */
 const namesOf = (value: Value): string[] =>
   (value instanceof lib.PDFDict
@@ -59,11 +63,10 @@ const findLink: Find = (value, _dict, nest) => {
 
 /** Finds links to local files that are followed without a click. */
 const findOpening: Find = (value) => {
-  const dict = value instanceof lib.PDFDict ? value : undefined;
-  const actions = [dict, ...(dict?.keys().map((one) => dict.lookup(one)) ?? [])];
   const opens = (action: Value): boolean =>
     action instanceof lib.PDFDict && isLocalDocument(toText(action.lookup(key("URI"))) ?? "");
-  return actions.some(opens) ? "an action that opens a local file by itself" : undefined;
+  const isOpened = [value, ...valuesOf(value)].some(opens);
+  return isOpened ? "an action that opens a local file by itself" : undefined;
 };
 
 const findAction: Find = (value, dict) => {
@@ -99,7 +102,7 @@ const DANGERS: Readonly<Record<string, Find>> = {
   RichMediaContent: () => MEDIA,
 };
 
-/** The same by the library's names, of which there is one object each. */
+// The library has one object for each name.
 const FINDS = new Map(Object.entries(DANGERS).map(([name, find]) => [key(name), find]));
 
 /** An attached file: its names and its stream. */
@@ -107,18 +110,14 @@ type Attached = { names: string[]; stream: lib.PDFRawStream | undefined };
 
 /** Returns the files that a file specification embeds (EF), and those related to them (RF). */
 const readAttached = (dict: lib.PDFDict): Attached[] =>
-  ["EF", "RF"].flatMap((name) => {
-    const found = dict.lookup(key(name));
-    const files = found instanceof lib.PDFDict ? found.keys().map((one) => found.lookup(one)) : [];
-    return files.flatMap((file) => {
-      const list = toList(file);
-      return list.flatMap((stream, at): Attached[] => {
-        const names = list.length > 1 ? namesOf(list[at - 1]) : namesOf(dict);
-        if (stream instanceof lib.PDFRawStream) return [{ names, stream }];
-        return list.length > 1 ? [] : [{ names, stream: undefined }];
-      });
-    });
-  });
+  ["EF", "RF"]
+    .flatMap((name) => valuesOf(dict.lookup(key(name))).map(toList))
+    .flatMap((list) =>
+      list.flatMap((stream, at) => {
+        if (stream !== undefined && !(stream instanceof lib.PDFRawStream)) return [];
+        return [{ names: namesOf(list.length > 1 ? list[at - 1] : dict), stream }];
+      }),
+    );
 
 /** Checks an object and those in it, without following references. Returns the attached files. @throws {Refusal} */
 const checkObject = (object: lib.PDFObject, nest: ScanContext): Attached[] => {
@@ -143,10 +142,7 @@ const checkObject = (object: lib.PDFObject, nest: ScanContext): Attached[] => {
 const isEmbedded = (object: lib.PDFObject): object is lib.PDFRawStream =>
   object instanceof lib.PDFRawStream && toWord(object.dict.lookup(key("Type"))) === "EmbeddedFile";
 
-const checkAttached: (file: Attached, nest: ScanContext) => Promise<void> = (
-  { names, stream },
-  nest,
-) =>
+const checkAttached = ({ names, stream }: Attached, nest: ScanContext): Promise<void> =>
   checkPart(names[0] ?? "an attached file", nest, async (inner) => {
     for (const name of names) checkContainedName(name);
     const bytes = stream && unpack(stream);
