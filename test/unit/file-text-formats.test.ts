@@ -6,6 +6,7 @@ import {
   paragraph,
   pdfOf,
   pdfWithPages,
+  png,
   scannedPdf,
   tableOf,
   xlsxOf,
@@ -74,6 +75,31 @@ describe("the text of a PDF", () => {
       expect(data.slice(0, 2)).toEqual(Uint8Array.of(0xff, 0xd8));
     }
     expect(next).toEqual({ unit: 4, offset: 0 });
+  });
+
+  it("draws scanned pages with a stamp beside their text", async () => {
+    const { text, withoutText, pictures, next } = await read(".pdf", await scannedPdf(4, "Fax 1"));
+    expect(text.map((piece) => [piece.page, piece.text])).toEqual([
+      [1, "Fax 1"],
+      [2, "Fax 1"],
+      [3, "Fax 1"],
+    ]);
+    expect(withoutText).toEqual([]);
+    expect(pictures.map(({ page }) => page)).toEqual([1, 2, 3]);
+    expect(next).toEqual({ unit: 4, offset: 0 });
+    const rest = await read(".pdf", await scannedPdf(4, "Fax 1"), { unit: 4 });
+    expect([rest.text.length, rest.pictures.length, rest.next]).toEqual([1, 1, null]);
+    const excerpt = await read(".pdf", await scannedPdf(4, "Fax 1"), { pictures: 0 });
+    expect([excerpt.text.length, excerpt.pictures]).toEqual([4, []]);
+  });
+
+  it("does not draw pages with a logo, or with a whole text over a picture", async () => {
+    const logo = await pdfOf((document) => {
+      document.image(png(), 0, 0, { width: 100 }).text("Invoice 4711", 200, 20);
+    });
+    expect((await read(".pdf", logo)).pictures).toEqual([]);
+    const recognized = await scannedPdf(1, "Delivered in full. ".repeat(40));
+    expect((await read(".pdf", recognized)).pictures).toEqual([]);
   });
 
   it("draws shapes, and says nothing of blank pages but that they have no text", async () => {
