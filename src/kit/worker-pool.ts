@@ -41,42 +41,47 @@ const measureCpu = async (thread: Worker): Promise<number> => {
   }
 };
 
+const createThread = ({ name, program, maxHeapMib }: WorkerPoolOptions): Worker => {
+  const thread = new Worker(program, {
+    name,
+    stdout: true,
+    stderr: true,
+    env: {},
+    execArgv: ["--no-warnings"],
+    resourceLimits: { maxOldGenerationSizeMb: maxHeapMib, maxYoungGenerationSizeMb: 64 },
+  });
+  thread.unref();
+  return thread;
+};
+
+/** Keeps idle threads for a while. */
+const createIdleThreads = () => {
+  const timers = new Map<Worker, NodeJS.Timeout>();
+  return {
+    take(): Worker | undefined {
+      const [thread] = [...timers.keys()].slice(-1);
+      if (thread === undefined) return undefined;
+      clearTimeout(timers.get(thread));
+      timers.delete(thread);
+      return thread;
+    },
+    keep(thread: Worker): void {
+      const end = (): void => {
+        timers.delete(thread);
+        void thread.terminate();
+      };
+      timers.set(thread, setTimeout(end, IDLE_MS).unref());
+    },
+  };
+};
+
 /**
  * Creates a pool of threads that do one task each, so that the event loop stays free. A thread that exceeds its limits
  * is terminated. An idle thread does not keep the process alive.
  */
 export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
-  const { name, program, maxMs, deadlineMs, maxHeapMib, maxIdleHeapMib } = options;
-  const idle = new Map<Worker, NodeJS.Timeout>();
-
-  const createThread = (): Worker => {
-    const thread = new Worker(program, {
-      name,
-      stdout: true,
-      stderr: true,
-      env: {},
-      execArgv: ["--no-warnings"],
-      resourceLimits: { maxOldGenerationSizeMb: maxHeapMib, maxYoungGenerationSizeMb: 64 },
-    });
-    thread.unref();
-    return thread;
-  };
-
-  const take = (): Worker => {
-    const [kept] = [...idle].at(-1) ?? [];
-    if (kept === undefined) return createThread();
-    clearTimeout(idle.get(kept));
-    idle.delete(kept);
-    return kept;
-  };
-
-  const keep = (thread: Worker): void => {
-    const end = (): void => {
-      idle.delete(thread);
-      void thread.terminate();
-    };
-    idle.set(thread, setTimeout(end, IDLE_MS).unref());
-  };
+  const { name, maxMs, deadlineMs, maxIdleHeapMib } = options;
+  const idle = createIdleThreads();
 
   /** Runs a task. @throws {WorkerLimit} when it takes too long or too much memory */
   return async (
@@ -84,7 +89,7 @@ export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
     transferred: readonly unknown[],
     signal?: AbortSignal,
   ): Promise<Value> => {
-    const thread = take();
+    const thread = idle.take() ?? createThread(options);
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Value>>();
     const start = performance.now();
     const spent = await measureCpu(thread);
@@ -113,7 +118,7 @@ export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
       clearInterval(timer);
       signal?.removeEventListener("abort", cancel);
       thread.off("message", resolve).off("error", fail).off("exit", exit);
-      if (isReusable) keep(thread);
+      if (isReusable) idle.keep(thread);
       else await thread.terminate();
     }
   };

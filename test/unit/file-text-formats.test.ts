@@ -12,6 +12,7 @@ import {
   xlsxOf,
   zipOf,
 } from "../support/readable-files.ts";
+import { uuencoded } from "../support/uploads/samples.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Bounds = { unit?: number; offset?: number; last?: number; tokens?: number; pictures?: number };
@@ -215,6 +216,19 @@ describe("the text of mails and plain files", () => {
       "Attachments: proof.pdf (application/pdf, 4 bytes)",
       "",
       "We were billed 10 € too much.",
+    ]);
+  });
+
+  it("names the files that an e-mail has in its text", async () => {
+    const file = uuencoded("proof.pdf", Buffer.from("%PDF-1.7 and so on, for more than one line"));
+    const mail = `From: a@b.example\r\n\r\nSee below.\r\n${file}Regards\r\nBegin 644 is a word.\r\n`;
+    expect((await textOf(".eml", latin1(mail))).split("\n")).toEqual([
+      "From: a@b.example",
+      "Attachments: proof.pdf (in the text)",
+      "",
+      "See below.",
+      "Regards",
+      "Begin 644 is a word.",
     ]);
   });
 
