@@ -59,11 +59,12 @@ const buildHeaders = (
   word: string,
   { accept, body }: { accept: string; body: string | null },
   credential: CredentialHeaders,
-  { tool, idempotencyKey, ifMatch, ifAbsent }: CallOptions,
+  { tool, confirmedBy, idempotencyKey, ifMatch, ifAbsent }: CallOptions,
 ): Record<string, string> => ({
   accept,
   ...(body === null ? {} : { "content-type": "application/json" }),
   ...(tool === undefined ? {} : { [`x-${word}-mcp-tool`]: tool }),
+  ...(confirmedBy === undefined ? {} : { [`x-${word}-confirmed-by`]: confirmedBy }),
   [`x-${word}-client`]: "mcp",
   ...(idempotencyKey === undefined
     ? {}

@@ -1,3 +1,4 @@
+import type { ConfirmationWay } from "../contract/confirmation.ts";
 import type { Operation } from "../contract/operation.ts";
 
 /** Headers that carry a credential, by name. They never leave the client. */
@@ -6,6 +7,8 @@ export type CredentialHeaders = Record<string, string>;
 export type CallOptions = {
   /** The MCP tool on whose behalf the call is made; it appears in the audit log. Undefined: the server reads for itself. */
   tool: string | undefined;
+  /** How a person confirmed the change; it appears in the audit log. Undefined for reads. */
+  confirmedBy?: ConfirmationWay | undefined;
   idempotencyKey?: string | undefined;
   ifMatch?: string | undefined;
   /** Create the record only if it does not exist (`If-None-Match: *`). */

@@ -3,11 +3,12 @@ import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
-import { offeredToolsets, listChecker, toolList } from "./tools/tool-list.ts";
+import { confirmTool } from "./tools/confirm-tool.ts";
+import { isAskingTool, offeredToolsets, listChecker, toolList } from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
-import { listViews, withViews } from "./resources/view-resources.ts";
+import { listViews, withConfirmView, withViews } from "./resources/view-resources.ts";
 
 /** The lists that hosts with views get with the views, and all others without. */
 type ListsWithViews = { tools: readonly ListedTool[]; resources: readonly Resource[] };
@@ -39,10 +40,8 @@ export const createServerInfo = ({
 }): ServerInfo => {
   const offered = { toolsets: offeredToolsets(settings) };
   const plain = { tools: toolList(settings), resources: listResources(offered) };
-  const rich = {
-    tools: withViews(plain.tools),
-    resources: [...plain.resources, ...listViews(plain.tools)],
-  };
+  const tools = withConfirmView(withViews(plain.tools), isAskingTool, confirmTool);
+  const rich = { tools, resources: [...plain.resources, ...listViews(tools)] };
   return {
     info: { name: "receivables-mcp", title: "Receivables", version },
     capabilities: {

@@ -71,7 +71,14 @@ describe.each(HOSTS)("disputes_list (%s)", (_name, open) => {
     const list = listIn(first);
     expect(list).toMatchObject({ total: 330, truncated: true });
     expect(list.count).toBeGreaterThan(50);
-    expect(Object.keys(list)).toEqual(["count", "total", "truncated", "nextCursor", "items"]);
+    expect(Object.keys(list)).toEqual([
+      "about",
+      "count",
+      "total",
+      "truncated",
+      "nextCursor",
+      "items",
+    ]);
     expect(readText(first)).toContain(
       "of 330 records are here; for more, send nextCursor as cursor",
     );

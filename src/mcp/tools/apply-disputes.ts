@@ -1,6 +1,7 @@
 import pMap from "p-map";
 import { z } from "zod";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -118,10 +119,12 @@ const toTable = (checked: readonly Checked[]): string =>
 const applyOne = async (
   call: Working,
   { args, etag, disputeCode }: Checked,
+  confirmedBy: ConfirmationWay,
 ): Promise<Fields & { outcome: string }> => {
   const { disputeId } = args;
   try {
-    await call.broker.call(update, args, { ...optionsOf(call), ifMatch: etag ?? undefined });
+    const options = { ...optionsOf(call), confirmedBy, ifMatch: etag ?? undefined };
+    await call.broker.call(update, args, options);
     return { disputeId, disputeCode, outcome: "applied" };
   } catch (error) {
     if (!(error instanceof Problem) || call.signal.aborted) throw error;
@@ -130,11 +133,15 @@ const applyOne = async (
   }
 };
 
-const applyAll = async (call: Working, checked: readonly Checked[]): Promise<Fields> => {
+const applyAll = async (
+  call: Working,
+  checked: readonly Checked[],
+  confirmedBy: ConfirmationWay,
+): Promise<Fields> => {
   const results: (Fields & { outcome: string })[] = [];
   for (const [at, change] of checked.entries()) {
     // In the order of the table, one after the other.
-    results.push(await applyOne(call, change));
+    results.push(await applyOne(call, change, confirmedBy));
     await call.progress(`${at + 1} of ${checked.length} changes are done.`);
   }
   const applied = results.filter(({ outcome }) => outcome === "applied").length;
@@ -181,6 +188,7 @@ export const createApply =
       return { summary: toTable(checked), etag: null, absent: false, bound, print };
     });
     if ("ask" in consented) return consented.ask;
-    const output = await applyAll(call, withBoundChanges(checked, consented.bound));
+    const { bound, confirmedBy } = consented;
+    const output = await applyAll(call, withBoundChanges(checked, bound), confirmedBy);
     return present(recordAnswer(output, { answerTokens, etag: null }));
   };

@@ -14,6 +14,7 @@ import { type Purpose, toPurpose } from "./binding.ts";
 import { withBound } from "./bound.ts";
 import { type Given, readArguments } from "./arguments.ts";
 import { type Consented, createConfirm } from "./confirm.ts";
+import type { Leave } from "./leave.ts";
 import { createCursors } from "./cursor.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload } from "./file-upload.ts";
@@ -38,7 +39,7 @@ const createParts = (context: ToolContext) => {
   return {
     context,
     cursors: createCursors(key, now),
-    confirm: createConfirm({ key, replayGuard, now, setting: settings.confirm }),
+    confirm: createConfirm({ key, replayGuard, now, settings, approvals: context.approvals }),
     handOver: secretPages && createHandOver({ key, pages: secretPages, caller, now, wait }),
   };
 };
@@ -120,7 +121,7 @@ const callOne = async (
   { context, handOver }: Parts,
   call: Working,
   given: Given,
-  ifAbsent: boolean,
+  { absent, confirmedBy }: Pick<Leave, "absent" | "confirmedBy">,
 ): Promise<CallToolResult | InputRequiredResult> => {
   const { tool, signal, broker } = call;
   const { operation, name } = tool;
@@ -130,7 +131,8 @@ const callOne = async (
       tool: name,
       signal,
       ifMatch: given.ifMatch,
-      ...(ifAbsent ? { ifAbsent } : {}),
+      ...(absent ? { ifAbsent: true } : {}),
+      ...(operation.effect === "read" ? {} : { confirmedBy }),
       idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
     });
   const { output, reply } =
@@ -146,7 +148,7 @@ const callOne = async (
     brief: operation.brief,
   });
   const stored = storedSecretIn(operation, output);
-  const notes = [...remarks, ...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+  const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
   if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
   const answer = { ...fitted, notes };
   if (stored !== undefined && handOver !== undefined) {
@@ -165,8 +167,14 @@ const askPerson =
       asking,
       open: call.tool.operation.upsert,
       purpose: toClientPurpose(context, call, given),
-      host: call.host,
+      ways: call,
       token: given.confirmationToken,
+      call: {
+        tool: call.tool.name,
+        args: call.args,
+        caller: context.caller,
+        client: call.client,
+      },
     });
 
 /** Asks the person to confirm, if the call has effects that need it. */
@@ -174,7 +182,9 @@ const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<C
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
   const { now } = parts.context;
-  if (!asksAbout(tool, args)) return { etag: null, absent: false, bound: {} };
+  if (!asksAbout(tool, args)) {
+    return { etag: null, absent: false, bound: {}, confirmedBy: "none" };
+  }
   return askPerson(parts)(call, given, () =>
     askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
   );
@@ -243,10 +253,9 @@ const createCall = (context: ToolContext) => {
     const consented = await confirmCall(parts, call, given);
     if ("ask" in consented) return consented.ask;
     // The version that the question was about counts, not one that the model has sent.
-    const { etag, absent, bound } = consented;
-    const args = withBound(given.args, bound);
-    const ifMatch = etag ?? given.ifMatch;
-    return callOne(parts, call, { ...given, args, ifMatch }, absent);
+    const args = withBound(given.args, consented.bound);
+    const ifMatch = consented.etag ?? given.ifMatch;
+    return callOne(parts, call, { ...given, args, ifMatch }, consented);
   };
   return async (call: Working<Tool>): Promise<CallToolResult | InputRequiredResult> => {
     const { tool } = call;

@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Problem } from "../../contract/errors.ts";
 import { toFaults } from "../../contract/faults.ts";
 import type { Tool } from "../../../tools/tool.ts";
+import { withAbout } from "../results/answer.ts";
 import { truncateToBudget } from "../results/budget.ts";
 import { toJsonText } from "../results/json-text.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
@@ -77,10 +78,10 @@ const unknownTool = async (
 };
 
 const present = (answer: Values, tokens: number): CallToolResult => {
-  const { record } = truncateToBudget(answer, tokens);
+  const structured = withAbout(truncateToBudget(answer, tokens).record);
   return {
-    content: [{ type: "text", text: toJsonText(record) }],
-    structuredContent: record,
+    content: [{ type: "text", text: toJsonText(structured) }],
+    structuredContent: structured,
   };
 };
 

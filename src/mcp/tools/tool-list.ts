@@ -1,4 +1,4 @@
-import { discoveryTools } from "./discovery-tools.ts";
+import { discoveryTools, isDiscoveryTool } from "./discovery-tools.ts";
 import { everyTool, type ListedTool } from "./every-tool.ts";
 import { isActive, type ListSettings } from "./toolsets.ts";
 import { toolsetNames, type Toolset } from "../../../tools/toolsets.ts";
@@ -16,7 +16,12 @@ const choose = (settings: ListSettings): readonly ListedTool[] => {
   const active = everyTool
     .filter(({ toolset }) => !discovery || toolset === "insights")
     .filter(({ toolset, needsExportKey, tool }) =>
-      isActive(settings, { toolset, reads: tool.annotations.readOnlyHint, needsExportKey }),
+      isActive(settings, {
+        name: tool.name,
+        toolset,
+        reads: tool.annotations.readOnlyHint,
+        needsExportKey,
+      }),
     )
     .map(({ tool }) => tool);
   return frozen(discovery ? [...discoveryTools(readOnly), ...active] : active);
@@ -26,8 +31,9 @@ const chosen = new Map<string, readonly ListedTool[]>();
 
 /** Returns the answer to `tools/list`, in stable order. It depends on the settings only and is created once per process. */
 export const toolList = (settings: ListSettings): readonly ListedTool[] => {
-  const { toolsets, readOnly, discovery = false, lacksExportKey = false } = settings;
-  const key = JSON.stringify([toolsets.toSorted(), readOnly, discovery, lacksExportKey]);
+  const { toolsets, coreOf = [], readOnly, discovery = false, lacksExportKey = false } = settings;
+  const sets = [toolsets.toSorted(), coreOf.toSorted()];
+  const key = JSON.stringify([sets, readOnly, discovery, lacksExportKey]);
   const list = chosen.get(key) ?? choose(settings);
   chosen.set(key, list);
   return list;
@@ -38,6 +44,12 @@ export const listChecker = (settings: ListSettings): ((name: string) => boolean)
   const names = new Set(toolList(settings).map(({ name }) => name));
   return (name) => names.has(name);
 };
+
+const asking = new Set(everyTool.flatMap(({ asks, tool }) => (asks ? [tool.name] : [])));
+
+/** Whether a person is asked before some calls of a listed tool; `call_tool` asks as the tool that it calls does. */
+export const isAskingTool = ({ name, annotations }: ListedTool): boolean =>
+  asking.has(name) || (isDiscoveryTool(name) && !annotations.readOnlyHint);
 
 const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
 

@@ -1,0 +1,13 @@
+import type { Section } from "./section.ts";
+
+/** Results that every host can show, and one vocabulary for arguments and results. */
+export const RESULT_SECTIONS: readonly Section[] = [
+  {
+    title: "Results in every host",
+    lines: {
+      "WK-01": "a result is whole in structured content alone, and in text alone",
+      "WK-01a": "resources by a tool, cursors of insights, and the new values of changed records",
+      "HS-10": "outputs only gain optional fields, and platforms of the last two versions are read",
+    },
+  },
+];
