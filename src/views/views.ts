@@ -32,6 +32,7 @@ export const VIEWS: readonly View[] = [
     description: "Ranked worklist of disputes with aging, filters, details and actions.",
     shows: ["disputes_triage", "dispute_packet"],
     calls: [
+      "dispute_attachments_download",
       "disputes_summary",
       "disputes_update",
       "disputes_apply",
@@ -54,7 +55,7 @@ export const VIEWS: readonly View[] = [
     title: "Account sheet",
     description: "One customer: open documents, disputes, payments, credit and notes.",
     shows: ["account_overview"],
-    calls: ["dispute_packet"],
+    calls: ["dispute_packet", "dispute_attachments_download"],
   },
   // For the results of every tool that asks: `withConfirmView` names it there.
   {

@@ -209,7 +209,7 @@ describe("the text of mails and plain files", () => {
 
   it("has who wrote when, the body and the names of attachments of an e-mail", async () => {
     expect((await textOf(".eml", latin1(MAIL))).split("\n")).toEqual([
-      "From: Jürgen &lt;j@customer.example>",
+      "From: Jürgen <j@customer.example>",
       "To: ar@seller.example",
       "Date: 2026-01-31T10:00:00.000Z",
       "Subject: Claim 4711",
