@@ -134,6 +134,11 @@ const PDFS: readonly [string, Buffer][] = [
   ["an action that starts a program", action("/S /Launch /F (cmd.exe)")],
   ["a spelled action that starts a program", action(`/#53 /${hex("Launch")} /F (cmd)`)],
   ["a page of a remote file", action("/S /GoToR /F (\\\\\\\\server\\\\a.pdf)")],
+  ["a page of a file in another folder", action("/S /GoToR /F (../a.pdf)")],
+  [
+    "a page of a file beside it on opening",
+    wholePdf("<< /OpenAction << /S /GoToR /F (a.pdf) /D [0 /Fit] >> >>"),
+  ],
   ["a page of an attached file", action("/S /GoToE /T << /R /C /N (a.pdf) >>")],
   ["a link to a file", action("/S /URI /URI (file:///c:/windows/calc.exe)")],
   ["a link to a file in UTF-16", action("/S /URI /URI <FEFF00660069006C0065003A002F0061>")],

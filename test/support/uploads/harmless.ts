@@ -1,6 +1,17 @@
 import { deflateSync } from "node:zlib";
 import { attached, code, disposed, note, part, related, sheet, simple } from "./dangers.ts";
-import { docx, jpeg, mail, plainMail, rtf, text, uuencoded, wholePdf, xlsx } from "./samples.ts";
+import {
+  docx,
+  jpeg,
+  mail,
+  pdfStream,
+  plainMail,
+  rtf,
+  text,
+  uuencoded,
+  wholePdf,
+  xlsx,
+} from "./samples.ts";
 import { zip } from "./zip.ts";
 
 const chart = `<Default Extension="bin" ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/><Default Extension="odttf" ContentType="application/vnd.openxmlformats-officedocument.obfuscatedFont"/>`;
@@ -88,6 +99,35 @@ export const harmless: readonly {
     warnings: ["NETWORK_FORMULA"],
   },
   {
+    title: "an XLSX with a link to another workbook",
+    fileName: "a.xlsx",
+    bytes: xlsx([
+      {
+        ...related("externalLinkPath", "Prices%202026.xlsx"),
+        name: "xl/externalLinks/_rels/externalLink1.xml.rels",
+      },
+    ]),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
+    title: "an XLSX with a sensitivity label",
+    fileName: "a.xlsx",
+    bytes: xlsx([{ name: "docMetadata/LabelInfo.xml", data: "<clbl:labelList xmlns:clbl='c'/>" }]),
+    warnings: [],
+  },
+  {
+    title: "a strict DOCX",
+    fileName: "a.docx",
+    bytes: docx([
+      {
+        ...related("styles", "styles.xml", "", "Internal"),
+        name: "word/_rels/document.xml.rels",
+        data: '<Relationships xmlns="r"><Relationship Id="r1" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/hyperlink" TargetMode="External" Target="https://example.com"/></Relationships>',
+      },
+    ]),
+    warnings: [],
+  },
+  {
     title: "an XLSX with a part of a spreadsheet service",
     fileName: "a.xlsx",
     bytes: xlsx([{ name: "xl/metadata", data: "x" }]),
@@ -124,6 +164,12 @@ export const harmless: readonly {
     warnings: ["EXTERNAL_LINK"],
   },
   {
+    title: "a PDF with a link to a PDF beside it, as manuals in several volumes have",
+    fileName: "a.pdf",
+    bytes: wholePdf("<< /A << /S /GoToR /F (volume 2.pdf) /D (chapter.1) >> >>"),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
     title: "a PDF with a packed link to a local page",
     fileName: "a.pdf",
     bytes: wholePdf("<< /A << /S /URI /URI <66696c653a2f2f2f433a2f612e706466> >> >>"),
@@ -157,6 +203,17 @@ export const harmless: readonly {
     title: "a PDF with an invoice",
     fileName: "a.pdf",
     bytes: attached("factur-x.xml", invoice),
+    warnings: [],
+  },
+  {
+    title: "a PDF with an invoice whose parts are elsewhere",
+    fileName: "a.pdf",
+    bytes: wholePdf(
+      "<< /Type /Filespec /F 6 0 R /UF 6 0 R /EF 7 0 R >>",
+      "(factur-x.xml)",
+      "<< /F 8 0 R >>",
+      pdfStream(invoice, true, "/Type /EmbeddedFile "),
+    ),
     warnings: [],
   },
   {

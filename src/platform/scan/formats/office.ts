@@ -76,7 +76,7 @@ const checkEntry = async (
   await runDetectors(pieces(), [look, detectMalware, detectPrograms]);
   if (head.startsWith(COMPOUND)) throw mismatch("The part is an object or macros (OLE).");
   if (head.startsWith(PACKED)) {
-    await withSpooledFile(pieces(), (bytes) => checkPackage(bytes, nest));
+    await withSpooledFile(pieces(), (bytes) => checkParts(bytes, nest));
   }
   const mains: string[] = [];
   if (/\.rels$/i.test(name)) {
@@ -109,7 +109,7 @@ const readTypes = async (entries: readonly ArchiveEntry[]) => {
 };
 
 /** Checks the parts of an Office file (Open Packaging Conventions), and returns the types of its main parts. */
-const checkParts = async (bytes: Bytes, outer: ScanContext): Promise<string[]> => {
+export const checkParts = async (bytes: Bytes, outer: ScanContext): Promise<string[]> => {
   const nest = deepen(outer, "packages", MAX_PACKAGES);
   const entries = (await readArchive(bytes, nest, "package")).filter(({ isFolder }) => !isFolder);
   const findType = await parseOrRefuse(BROKEN, () => readTypes(entries));
@@ -128,11 +128,6 @@ const checkParts = async (bytes: Bytes, outer: ScanContext): Promise<string[]> =
 /** Returns whether the entries of an archive are the parts of an Office file. */
 export const isPackage = (entries: readonly ArchiveEntry[]): boolean =>
   entries.some(({ name }) => name.toLowerCase() === CONTENT_TYPES);
-
-/** Checks an Office file of any kind. */
-export const checkPackage: Format = async (bytes, nest) => {
-  await checkParts(bytes, nest);
-};
 
 /** Creates the check of an Office file whose main part has this type. */
 const checkOffice =

@@ -52,6 +52,8 @@ const ACTIONS: Readonly<Record<string, string>> = {
   RichMedia: MEDIA,
   RichMediaExecute: MEDIA,
 };
+// Manuals in several volumes link to one another.
+const BESIDE = /^[^\\/:%]{1,100}\.pdf$/i;
 const DYNAMIC_FORM =
   /<(?:[\w-]{1,20}:)?(?:script|event|submit|execute|connect)[\s>/]|dynamicRender\s{0,9}>\s{0,9}required/;
 
@@ -64,12 +66,13 @@ const findLink: Find = (value, _dict, nest) => {
 /** Finds links to local files that are followed without a click. */
 const findOpening: Find = (value) => {
   const opens = (action: Value): boolean =>
-    action instanceof lib.PDFDict && isLocalDocument(toText(action.lookup(key("URI"))) ?? "");
+    action instanceof lib.PDFDict &&
+    ["URI", "F"].some((name) => namesOf(action.lookup(key(name))).some(isLocalDocument));
   const isOpened = [value, ...valuesOf(value)].some(opens);
   return isOpened ? "an action that opens a local file by itself" : undefined;
 };
 
-const findAction: Find = (value, dict) => {
+const findAction: Find = (value, dict, { warn }) => {
   const action = toWord(value);
   // Elements of a page's logical structure (with K) have their kind under the same key.
   if (Object.hasOwn(ACTIONS, action) && !dict.has(key("K"))) return ACTIONS[action];
@@ -77,6 +80,9 @@ const findAction: Find = (value, dict) => {
   const names = namesOf(dict.lookup(key("F")));
   const isInside = action !== "GoToE" && !dict.has(key("F"));
   if (isInside || (names.length > 0 && names.every(isSecureWebLink))) return undefined;
+  if (action === "GoToR" && names.length > 0 && names.every((name) => BESIDE.test(name))) {
+    return void warn("EXTERNAL_LINK", `a link leads to another PDF beside the file, ${names[0]}.`);
+  }
   return `an action that opens another file (${action}) ${names[0]?.slice(0, 100) ?? ""}`;
 };
 
