@@ -81,6 +81,8 @@ const Outcome = z.object({
   disputeId: z.string(),
   disputeCode: z.string(),
   outcome: z.enum(["applied", "refused"]),
+  etag: z.string().optional(),
+  dispute: z.record(z.string(), z.unknown()).optional(),
   code: z.string().optional(),
   message: z.string().optional(),
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
-import { bundleApp, bundleView } from "../../src/views/bundle-view.ts";
+import { bundleSite, bundleView } from "../../src/views/bundle-view.ts";
 import { SITE_ENTRY, VIEWS } from "../../src/views/views.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
@@ -37,8 +37,7 @@ const viewFiles: Plugin = {
 import { join } from "node:path";
 const read = (name) => readFile(join(import.meta.dirname, "views", name), "utf8");
 export const readView = (name) => read(name + ".html");
-export const readSite = async () =>
-  ({ script: await read("site.js"), style: await read("site.css") });`,
+export const readSite = async () => JSON.parse(await read("site.json"));`,
       loader: "js",
     }));
   },
@@ -49,9 +48,7 @@ const writeViews = async (folder: string): Promise<void> => {
   for (const view of VIEWS) {
     await writeFile(join(folder, `${view.name}.html`), await bundleView(view));
   }
-  const { script, style } = await bundleApp(SITE_ENTRY);
-  await writeFile(join(folder, "site.js"), script);
-  await writeFile(join(folder, "site.css"), style);
+  await writeFile(join(folder, "site.json"), JSON.stringify(await bundleSite(SITE_ENTRY)));
 };
 
 /** The best quality takes twenty seconds for a tenth less. */

@@ -9,13 +9,20 @@ import {
 } from "@modelcontextprotocol/server";
 import { buildGuide } from "../../tools/guide.ts";
 import { isOperationTool, type Tool } from "../../tools/tool.ts";
+import type { Broker } from "../broker/port.ts";
 import { CONFIRM_TOOL } from "../views/views.ts";
 import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
 import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/get-prompt.ts";
 import { activePrompts } from "./prompts/prompt-list.ts";
 import { createComplete } from "./resources/complete.ts";
 import { createReadState } from "./resources/export-resources.ts";
-import { createReadResource, type ReadResource } from "./resources/resources.ts";
+import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
+import {
+  createReadContent,
+  createReadForTool,
+  createReadResource,
+  type ReadResource,
+} from "./resources/resources.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
@@ -24,7 +31,13 @@ import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
 import { clientOf, opensOf, progressOf, waysOf } from "./tools/host.ts";
-import { offeredToolsets, listChecker, describeUnlisted } from "./tools/tool-list.ts";
+import {
+  createIsUsable,
+  describeUnlisted,
+  listChecker,
+  offeredToolsets,
+} from "./tools/tool-list.ts";
+import type { ReadContent } from "./tools/read-resource.ts";
 import { createRunCall, type RunCall } from "./tools/run-call.ts";
 import { mayAsk, scopeOfTool } from "./tools/kinds.ts";
 import { type ApprovedCall, createTicketCalls } from "./tools/ticket-calls.ts";
@@ -45,6 +58,8 @@ export type Handlers = {
   /** Reads the attachments of a prompt for one request. */
   promptSources(signal: AbortSignal): PromptSources;
   complete: ReturnType<typeof createComplete>;
+  /** The known rights of the caller's credentials, and a way to learn them. */
+  broker: Pick<Broker, "rights" | "learnRights">;
 };
 
 /** Calls `use` with the handlers of the request's caller. */
@@ -67,19 +82,37 @@ const listPages = (tools: readonly Tool[]): { name: string }[] => {
   return [...tools, ...(asks ? [{ name: CONFIRM_TOOL }] : [])];
 };
 
-/** Creates the reader of resources; its guide describes the listed tools alone. */
-const createReader = (context: ToolContext): ReadResource => {
+/** Creates the reader of what resources have; its guide describes the listed tools alone. */
+const createContentReader = (context: ToolContext) => {
   const { settings } = context;
   const offered = offeredToolsets(settings);
   const toolsets = toolsetNames.filter((name) => offered.includes(name));
-  return createReadResource(context, {
+  return createReadContent(context, {
     files: createDownload(context),
     guide: buildGuide(toolsets, settings.readOnly, {
       discovery: settings.discovery,
       isListed: listChecker(settings),
     }),
-    tools: listPages(activeTools(settings)),
   });
+};
+
+const createReader = (context: ToolContext): ReadResource =>
+  createReadResource(createContentReader(context), listPages(activeTools(context.settings)));
+
+/** The largest cost of what the result of a tool has beside a resource. */
+const RESULT_TOKENS = 300;
+
+/** Creates the reader of resources for the tool that hosts without resources use. */
+const createToolReader = (context: ToolContext): ReadContent => {
+  const { settings } = context;
+  const answerTokens = settings.answerTokens - RESULT_TOKENS;
+  const offered = { toolsets: offeredToolsets(settings) };
+  const known = [
+    ...listResources(offered).map(({ uri }) => uri),
+    ...listResourceTemplates(offered).map(({ uriTemplate }) => uriTemplate),
+  ];
+  const read = createContentReader({ ...context, settings: { ...settings, answerTokens } });
+  return createReadForTool(read, known);
 };
 
 /** Attachments and the text of a prompt stay within 2,500 tokens. */
@@ -128,7 +161,7 @@ const createCallHandler = (
   const { answerTokens } = settings;
   const discover = createDiscovery({
     tools,
-    canUse: (tool) => active.has(tool),
+    isListed: (tool) => active.has(tool),
     run,
     answerTokens,
   });
@@ -148,8 +181,9 @@ const createCallHandler = (
       );
       return answer({ args, client, signal });
     }
+    const isUsable = createIsUsable({ scopes: caller.scopes, rights: toolContext.broker.rights });
     return settings.discovery === true && isDiscoveryTool(name)
-      ? discover({ name, args, signal }, call)
+      ? discover({ name, args, signal, isUsable }, call)
       : call(await findTool(tools, name), args);
   };
 };
@@ -161,7 +195,7 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
   const callable = activeTools({ ...settings, lacksExportKey: false });
   const tools = new Map(callable.map((tool) => [tool.name, tool]));
   const run = createRunCall(toolContext);
-  const callTool = createCallTool(toolContext, run);
+  const callTool = createCallTool(toolContext, run, createToolReader(toolContext));
   return {
     callTool: createCallHandler(toolContext, { tools, run, callTool }),
     readResource: createReader(toolContext),
@@ -173,5 +207,6 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     }),
     promptSources: createPromptSources(toolContext, tools, callTool),
     complete: createComplete(toolContext, activePrompts(offered)),
+    broker: toolContext.broker,
   };
 };

@@ -31,7 +31,8 @@ const redirectToPage = ({ issuer }: ApprovalContext, exchange: Exchange, { id }:
 /** A question that the signed-in person may answer. */
 type Shown = { approval: Approval; person: Person; visit: Visit };
 
-const formPurpose = ({ approval, visit }: Shown): string => `approve ${approval.id} ${visit.userId}`;
+const formPurpose = ({ approval, visit }: Shown): string =>
+  `approve ${approval.id} ${visit.userId}`;
 
 const show = async (context: ApprovalContext, exchange: Exchange, shown: Shown): Promise<void> => {
   const { approval, person } = shown;
@@ -44,7 +45,7 @@ const show = async (context: ApprovalContext, exchange: Exchange, shown: Shown):
 const showSignIn = (
   { forms, platformName: platform }: ApprovalContext,
   exchange: Exchange,
-  refused: Parameters<typeof approvalSignInPage>[0]["refused"] = undefined,
+  refused?: Parameters<typeof approvalSignInPage>[0]["refused"],
 ): void => {
   const formToken = forms.issue(SIGN_IN_FORM);
   sendPage(exchange, approvalSignInPage({ formToken, platform, refused }));

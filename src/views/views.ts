@@ -34,6 +34,10 @@ export const VIEWS: readonly View[] = [
     calls: [
       "dispute_attachments_download",
       "disputes_summary",
+      "find_records",
+      "account_overview",
+      "documents_get",
+      "disputes_list",
       "disputes_update",
       "disputes_apply",
       "dispute_notes_create",
@@ -55,7 +59,16 @@ export const VIEWS: readonly View[] = [
     title: "Account sheet",
     description: "One customer: open documents, disputes, payments, credit and notes.",
     shows: ["account_overview"],
-    calls: ["dispute_packet", "dispute_attachments_download"],
+    calls: [
+      "find_records",
+      "dispute_packet",
+      "dispute_attachments_download",
+      "documents_get",
+      "disputes_list",
+      "disputes_update",
+      "dispute_notes_create",
+      "assignees_list",
+    ],
   },
   // For the results of every tool that asks: `withConfirmView` names it there.
   {

@@ -179,10 +179,10 @@ const play = async (server: ServerProcess): Promise<Told[]> => {
   const told: Told[] = [];
   for (const [tool, args, as] of SCRIPT) {
     const result: Result = await server.call(tool, args(known));
-    if (as !== undefined) known[as] = result.structuredContent ?? {};
-    const { isError = false, structuredContent } = result;
+    if (as !== undefined) known[as] = withoutAbout(result);
+    const { isError = false } = result;
     const problem = readProblem(result) ?? null;
-    const answer = mask(without([isError, structuredContent ?? null, problem]));
+    const answer = mask(without([isError, withoutAbout(result), problem]));
     told.push([tool, answer, problem?.code ?? null]);
   }
   return told;

@@ -3,10 +3,10 @@ import { CONFIRM_TOOL } from "../../src/views/views.ts";
 import { AUDIT_LOGS } from "../support/audit.ts";
 import { type Caller, CONFIGURATION, onEveryStore } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
-import { ASKED_HOSTS, type AskedHost } from "./asked-hosts.ts";
+import { ASKED_HOSTS, type AskedHost, type Options } from "./asked-hosts.ts";
 import { readConfirmation } from "./confirming.ts";
 import { createRecords, createTenantBroker, type Tenant } from "./each-tool.ts";
-import { createOptions, type Options, type Result, YES } from "./hosts.ts";
+import { createOptions, type Result, YES } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("the audit entry of a change that a tool made", (at) => {

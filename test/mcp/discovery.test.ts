@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
-import { insightTools } from "../../tools/insights.ts";
+import { toolsets } from "../../tools/index.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
@@ -24,7 +24,7 @@ import { trustingGate } from "./trusting-gate.ts";
 
 const DISCOVERY = { settings: { discovery: true } };
 const OWN = ["find_tools", "describe_tool", "call_tool"];
-const listed = [...OWN, ...insightTools.map(({ name }) => name)];
+const listed = [...OWN, ...toolsets.insights.map(({ name }) => name)];
 const DELETION = { name: "departments_delete", arguments: ARGS };
 
 describe("the list in discovery mode", () => {

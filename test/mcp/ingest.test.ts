@@ -86,7 +86,7 @@ describe("files of documents", () => {
     await host.close();
   });
 
-  verifies("WK-20");
+  verifies("WK-20", "WK-01a");
   it("are read as text, in any spelling of the number", async () => {
     const bytes = await pdfWithPages(["Invoice 4711", "Second page"]);
     const broker = scriptBroker({ "document_attachments.get": createReply(FILE, { bytes }) });
@@ -101,6 +101,10 @@ describe("files of documents", () => {
     });
     const { contents } = await host.client.readResource({ uri: `${URI}/text` });
     expect(contents[0]).toMatchObject({ text: "[page 1]\nInvoice 4711\n\n[page 2]\nSecond page" });
+    const shown = await host.call("read_resource", { uri: URI });
+    expect(shown.structuredContent).toMatchObject({
+      text: "[page 1]\nInvoice 4711\n\n[page 2]\nSecond page",
+    });
     await host.close();
   });
 

@@ -44,6 +44,9 @@ const withinBudget = (result: Result, budget: number) => {
   expect(readFramedData(result)).toEqual(result.structuredContent);
 };
 
+/** A row of open disputes as a list shows it. */
+const toShown = (row: object) => ({ ...withoutNulls(row), status: "Open" });
+
 const walk = async (host: Host, tool: string, args: Record<string, unknown>, budget = 20_000) => {
   const items: Record<string, unknown>[] = [];
   let cursor: string | null = null;
@@ -98,13 +101,14 @@ describe("pages", () => {
     const first = listIn(await host.call("disputes_list", { PageSize: 10 }));
     expect(first).toMatchObject({ count: 10, total: 25, truncated: true });
     const { items } = await walk(host, "disputes_list", { PageSize: 10, fields: ["*"] });
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     const second = listIn(await host.call("disputes_list", { Page: 2 }));
     expect(second).toMatchObject({ count: 5, truncated: false, nextCursor: null });
     expect(broker.seen.at(-1)?.args).toEqual({ Page: 2, PageSize: 20 });
     await host.close();
   });
 
+  verifies("WK-06a");
   it("a page larger than the budget is continued within the page", async () => {
     const rows = createMany(120, dispute);
     const { host } = await connectScripted({ "disputes.list": servePages(rows) });
@@ -112,7 +116,7 @@ describe("pages", () => {
     const first = listIn(await host.call("disputes_list", args));
     expect(first.truncated).toBe(true);
     const { items } = await walk(host, "disputes_list", args);
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     await host.close();
   });
 
@@ -121,7 +125,7 @@ describe("pages", () => {
     const { host } = await connectScripted({ "disputes.list": servePages(rows, { total: false }) });
     expect(listIn(await host.call("disputes_list")).total).toBeNull();
     const { items } = await walk(host, "disputes_list", { fields: ["*"] });
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     await host.close();
   });
 
@@ -136,7 +140,7 @@ describe("pages", () => {
       disputeIds,
       fields: ["*"],
     });
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     expect(broker.seen[0]?.args).toEqual({ disputeIds, page: 1, pageSize: 100 });
     const documents = { accountNumber: "A", documentNumbers: "INV-1", status: "open", pageSize: 5 };
     const found = await host.call("disputes_list_by_document_numbers", documents);

@@ -18,6 +18,7 @@ const ENUMERATED = ["Open", "Closed", "Canceled", "Internal", "All"];
 const insights = insightTools.map(({ name }) => name);
 /** Tools that serve no single operation. */
 const BEYOND = [
+  "read_resource",
   "disputes_apply",
   "dispute_attachments_upload",
   "dispute_attachments_download",
@@ -99,6 +100,7 @@ describe("hints, titles and descriptions", () => {
     const reads = all.filter(
       ({ name }) =>
         insights.includes(name) ||
+        name === "read_resource" ||
         /_(get|list|profile|schema|query|status|data|download)(_|$)/.test(name),
     );
     expect(all.filter(({ annotations }) => annotations.readOnlyHint)).toEqual(reads);

@@ -48,9 +48,17 @@ const checkWhole = (result: Result, name: string): void => {
   expect(readFramedData(result), name).toEqual(result.structuredContent);
 };
 
+/** The statuses in a result, at any depth. */
+const statusesIn = (value: unknown): unknown[] =>
+  typeof value !== "object" || value === null
+    ? []
+    : Object.entries(value).flatMap(([name, child]: [string, unknown]) =>
+        name === "status" ? [child] : statusesIn(child),
+      );
+
 onEveryStore("results in hosts that show only a part of them", (at) => {
-  verifies("WK-01");
-  it("are whole for every tool", async () => {
+  verifies("WK-01", "WK-06a");
+  it("are whole for every tool, with words for statuses", async () => {
     const tenant: Tenant = {
       at: at(),
       tenantId: "whole",
@@ -65,6 +73,10 @@ onEveryStore("results in hosts that show only a part of them", (at) => {
       async call(name, args) {
         const result = await host.call(name, args);
         checkWhole(result, name);
+        const numbers = statusesIn(result.structuredContent).filter(
+          (status) => typeof status === "number",
+        );
+        expect(numbers, name).toEqual([]);
         checked.push(name);
         return result;
       },

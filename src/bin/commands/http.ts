@@ -7,6 +7,7 @@ import { createOriginCheck } from "../../kit/cors.ts";
 import { createLog } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
+import { isSitePath } from "../../mcp/results/record-pages.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
@@ -39,8 +40,6 @@ const SIGN_IN_ROUTE = "(sign-in)";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
-
-const isSite = (path: string): boolean => path === "/" || path.startsWith("/app/");
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
 
@@ -110,7 +109,7 @@ const createListener = (
     if (isMcp(request)) return ofClient(onMcp);
     if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
     if (isSecret(request)) return ofClient(onSecret);
-    if (isSite(parsePath(request))) return onSite(request, response);
+    if (isSitePath(parsePath(request))) return onSite(request, response);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);
@@ -132,7 +131,7 @@ const createMcp = async (
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
-  const open = createNeedsFactory(shared, entrance, secrets.pages);
+  const open = createNeedsFactory(shared, entrance, { secretPages: secrets.pages, mcpUrl });
   const serverOptions = {
     settings: config.mcp,
     version: io.version,

@@ -7,6 +7,7 @@ import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
 import { downloadFile, uploadFile, applyChanges } from "../../../tools/dispute-operations.ts";
+import { readResource } from "../../../tools/read-resource.ts";
 import { isInsightTool, type Tool, type Remark } from "../../../tools/tool.ts";
 import { act, storedSecretIn } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
@@ -25,9 +26,11 @@ import { listInAnyCase, readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working, ToolContext } from "./tool-context.ts";
 import { checkKnown } from "./unknown-names.ts";
 import { checkTextUpdate } from "./text-update.ts";
+import { createResourceCall, type ReadContent } from "./read-resource.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
+import { wordsFor } from "../results/status-words.ts";
 import { resolveNames } from "./record-names.ts";
 import { askingOf } from "./question.ts";
 import { type Consent, createApply } from "./apply-disputes.ts";
@@ -80,7 +83,9 @@ const callList = async (
       ),
     );
   const budget = listBudget(context.settings.answerTokens);
-  const bounds = { from, budget, now: context.now, shape: rows.shape };
+  const toWords = wordsFor(tool.operation);
+  const shape = (row: Record<string, unknown>) => toWords(rows.shape(row));
+  const bounds = { from, budget, now: context.now, shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;
   const isEmpty = from === null && position === null && read.items.length === 0;
@@ -156,7 +161,7 @@ const callOne = async (
     const handed = await handOver.begin({ answer, stored, purpose, host: call.opens });
     return "ask" in handed ? handed.ask : present(handed.answer);
   }
-  return present(answer);
+  return present(answer, context.mcpUrl);
 };
 
 /** Asks the person the question about a call. */
@@ -222,7 +227,7 @@ const requireAdditions = async (
   });
 };
 
-const createCall = (context: ToolContext) => {
+const createCall = (context: ToolContext, readContent: ReadContent) => {
   const parts = createParts(context);
   const { handOver } = parts;
   const { answerTokens, lacksExportKey } = context.settings;
@@ -232,6 +237,7 @@ const createCall = (context: ToolContext) => {
     [uploadFile, createUpload(context)],
     [downloadFile, files.download],
     [contract.document_attachments.get, files.downloadOfDocument],
+    [readResource, createResourceCall(readContent)],
     [applyChanges, createApply({ consent: askPerson(parts), answerTokens, now: context.now })],
   ]);
   const callInsight = createInsightCall(context, files.excerpt);
@@ -265,12 +271,16 @@ const createCall = (context: ToolContext) => {
   };
 };
 
+const refuseResources: ReadContent = () =>
+  Promise.reject(new Problem("not_found", "There are no resources here."));
+
 /** Calls tools; every failure becomes a result that says what happened and what to do. */
 export const createCallTool = (
   needs: ToolContext,
   run: RunCall = createRunCall(needs),
+  readContent: ReadContent = refuseResources,
 ): CallTool => {
-  const call = createCall(needs);
+  const call = createCall(needs, readContent);
   return (request) => {
     const { tool, args, signal } = request;
     const called = { name: tool.name, tool, args, signal };

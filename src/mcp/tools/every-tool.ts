@@ -1,7 +1,8 @@
-import type { Operation } from "../../contract/operation.ts";
+import type { Access, Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
 import { isInsightTool, isOperationTool, type Tool } from "../../../tools/tool.ts";
-import { mayAsk, needsExportKey } from "./kinds.ts";
+import type { Scope } from "../caller.ts";
+import { mayAsk, needsExportKey, rightsOfTool, scopeOfTool } from "./kinds.ts";
 import { outputSchema } from "./output-schema.ts";
 import { inputSchema, type ObjectSchema } from "./schemas.ts";
 import { searchMetaOf } from "../../../tools/search-hints.ts";
@@ -60,6 +61,9 @@ const listed = (tool: Tool): ListedTool => ({
 export const everyTool: readonly {
   toolset: Toolset;
   needsExportKey: boolean;
+  /** The scope that a caller needs over HTTP, and the rights at the platform. */
+  scope: Scope;
+  rights: readonly Access[];
   /** Whether a person is asked before some calls. */
   asks: boolean;
   tool: ListedTool;
@@ -67,6 +71,8 @@ export const everyTool: readonly {
   toolsets[toolset].map((tool) => ({
     toolset,
     needsExportKey: needsExportKey(tool),
+    scope: scopeOfTool(tool),
+    rights: rightsOfTool(tool),
     asks: isOperationTool(tool) && mayAsk(tool),
     tool: listed(tool),
   })),

@@ -74,7 +74,7 @@ export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>
     override({ zodSchema, jsonSchema }) {
       // Insights are this server's own, so no platform knows further values of their enumerations.
       if (side !== "insight") openEnum(zodSchema, jsonSchema as JsonSchema);
-      if (side === "argument") nameStatus(zodSchema, jsonSchema as JsonSchema);
+      if (side !== "insight") nameStatus(zodSchema, jsonSchema as JsonSchema);
       oneKind(jsonSchema as JsonSchema);
     },
   }) as Raw;

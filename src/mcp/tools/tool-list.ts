@@ -1,3 +1,6 @@
+import type { HeldRights } from "../../broker/held-rights.ts";
+import type { Access } from "../../contract/operation.ts";
+import type { Scope } from "../caller.ts";
 import { discoveryTools, isDiscoveryTool } from "./discovery-tools.ts";
 import { everyTool, type ListedTool } from "./every-tool.ts";
 import { isActive, type ListSettings } from "./toolsets.ts";
@@ -43,6 +46,35 @@ export const toolList = (settings: ListSettings): readonly ListedTool[] => {
 export const listChecker = (settings: ListSettings): ((name: string) => boolean) => {
   const names = new Set(toolList(settings).map(({ name }) => name));
   return (name) => names.has(name);
+};
+
+/** The caller's scopes, and what is known of the rights of their credentials. */
+export type CallerRights = { scopes: readonly Scope[]; rights: HeldRights | undefined };
+
+/** Whether a caller may use a tool of that name, as far as is known. */
+export type IsUsable = (name: string) => boolean;
+
+const needs = new Map(everyTool.map(({ tool, scope, rights }) => [tool.name, { scope, rights }]));
+
+/** Creates a predicate: whether the caller may use a tool of that name. The tools of discovery mode need no right. */
+export const createIsUsable =
+  ({ scopes, rights: held }: CallerRights): IsUsable =>
+  (name) => {
+    const needed = needs.get(name);
+    if (needed === undefined) return true;
+    const isHeld = (access: Access): boolean => held?.mayHave(access) ?? true;
+    return scopes.includes(needed.scope) && needed.rights.every(isHeld);
+  };
+
+/** Returns the toolsets of which the caller may use a tool. */
+export const usableToolsets = (
+  toolsets: readonly Toolset[],
+  isUsable: IsUsable,
+): readonly Toolset[] => {
+  const usable = new Set(
+    everyTool.flatMap(({ toolset, tool }) => (isUsable(tool.name) ? [toolset] : [])),
+  );
+  return toolsets.filter((toolset) => usable.has(toolset));
 };
 
 const asking = new Set(everyTool.flatMap(({ asks, tool }) => (asks ? [tool.name] : [])));

@@ -1,17 +1,25 @@
 import { useState } from "preact/hooks";
-import { recordOf } from "./answers.ts";
-import { moment } from "./format.ts";
-import { answerQuestion, ASKED_AGAIN, type Problem, type Question, useSession } from "./session.ts";
+import { numberOf } from "./answers.ts";
+import { counted, moment } from "./format.ts";
+import type { Problem, Question } from "./reply.ts";
+import { answerQuestion, ASKED_AGAIN, useSession } from "./session.ts";
 import { startView } from "./start.tsx";
 import { Alert, Loading } from "./ui/status.tsx";
 
 type Outcome =
   | { state: "asking" | "busy" }
-  | { state: "approved" | "declined" }
+  | { state: "declined" }
+  | { state: "approved"; refused: number }
   | { state: "failed"; problem: Problem };
 
 /** The longest answer that is passed on to the model, in characters. */
 const MAX_ANSWER = 4000;
+
+/** Some of several changes may be refused although the person approved all. */
+const describeDone = ({ refused }: { refused: number }): string =>
+  refused === 0
+    ? "You approved this, and it was done."
+    : `You approved this. Refused: ${counted(refused, "change")}; your assistant knows why.`;
 
 /** Asks the question of a call, carries the call out on yes, and tells the model what happened. */
 const Confirm = ({ question }: { question: Question }) => {
@@ -24,7 +32,7 @@ const Confirm = ({ question }: { question: Question }) => {
     const reply = await answerQuestion(host, question, { tool, args, isYes });
     const asked = `In the confirmation view, the person ${isYes ? "approved" : "declined"}: ${question.summary}`;
     if (reply.kind === "answer") {
-      setOutcome({ state: "approved" });
+      setOutcome({ state: "approved", refused: numberOf(reply.answer["refused"]) });
       const result = JSON.stringify(reply.answer).slice(0, MAX_ANSWER);
       return host.tellModel(`${asked} It was done. Result: ${result}`, true);
     }
@@ -37,12 +45,11 @@ const Confirm = ({ question }: { question: Question }) => {
     host.tellModel(`${asked} It failed: ${problem.code}: ${problem.message}`, true);
   };
 
-  const isOpen = outcome.state === "asking";
   return (
-    <>
+    <main class="confirm" aria-busy={outcome.state === "busy"}>
       <h1>Please confirm</h1>
       <p class="question">{question.summary}</p>
-      {isOpen && (
+      {outcome.state === "asking" && (
         <>
           <p class="note">
             Your assistant asked for this. Nothing is changed before you approve
@@ -60,21 +67,23 @@ const Confirm = ({ question }: { question: Question }) => {
       )}
       <div class="report" role="status">
         {outcome.state === "busy" && <Loading what="Working" />}
-        {outcome.state === "approved" && <p class="done">You approved this, and it was done.</p>}
+        {outcome.state === "approved" && <p class="done">{describeDone(outcome)}</p>}
         {outcome.state === "declined" && <p>You declined; nothing was changed.</p>}
       </div>
       {outcome.state === "failed" && <Alert>{outcome.problem.message}</Alert>}
-    </>
+    </main>
   );
 };
 
-/** Says in one line how a call ended about which no question was due. */
+/** Says how a call ended about which no question was due. */
 const Ended = () => {
   const { reply } = useSession().opening;
   if (reply?.kind === "problem") return <Alert>{reply.problem.message}</Alert>;
-  const isDone = Object.keys(recordOf(reply?.kind === "answer" ? reply.answer : {})).length > 0;
   return (
-    <p class="done">{isDone ? "Done; no confirmation was due." : "No confirmation is due."}</p>
+    <main class="confirm">
+      <h1>Nothing to confirm</h1>
+      <p>The call needed no confirmation.</p>
+    </main>
   );
 };
 

@@ -81,7 +81,8 @@ const findAction: Find = (value, dict, { warn }) => {
   const isInside = action !== "GoToE" && !dict.has(key("F"));
   if (isInside || (names.length > 0 && names.every(isSecureWebLink))) return undefined;
   if (action === "GoToR" && names.length > 0 && names.every((name) => BESIDE.test(name))) {
-    return void warn("EXTERNAL_LINK", `a link leads to another PDF beside the file, ${names[0]}.`);
+    warn("EXTERNAL_LINK", `a link leads to another PDF beside the file, ${names[0]}.`);
+    return undefined;
   }
   return `an action that opens another file (${action}) ${names[0]?.slice(0, 100) ?? ""}`;
 };

@@ -32,8 +32,9 @@ export const checkZip: Format = async (bytes, outer) => {
   const { archives, mails } = outer.depth;
   const entries = await readArchive(bytes, outer, "archive");
   if (isPackage(entries)) {
-    if (archives + mails > 0) return void (await checkParts(bytes, outer));
-    throw mismatch("The contents are an Office file, which does not match the extension .zip.");
+    if (archives + mails === 0) throw mismatch("The contents are an Office file, no .zip.");
+    await checkParts(bytes, outer);
+    return;
   }
   const isDocument = entries.some(({ name }) => name === OPEN_DOCUMENT);
   // The parts of an OpenDocument file are XML of its own kinds.

@@ -2,7 +2,8 @@ import { useEffect, useState } from "preact/hooks";
 import { listOf, numberOf, textsOf } from "../answers.ts";
 import { counted, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
-import { callTool, type Reply, useSession } from "../session.ts";
+import type { Reply } from "../reply.ts";
+import { callTool, useSession } from "../session.ts";
 import { Empty, Failure, Loading } from "../ui/status.tsx";
 
 export const READ_FILE = "dispute_attachments_download";
