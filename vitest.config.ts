@@ -10,12 +10,12 @@ const MAIN_JOB = "test/e2e/import-triage.test.ts";
 /** Faults, crash loops, other clients and long series of inputs: `npm run test:all` runs them, `npm test` does not. */
 const SLOW = [
   "test/fault/**/*.test.ts",
-  "test/{linear,linear-scanners}.test.ts",
+  "test/{linear,linear-files,linear-scanners}.test.ts",
   "test/mcp/{every-tool,inspector-tools}.test.ts",
   "test/money/mixtures.test.ts",
   "test/oauth/pages.test.ts",
   "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
-  "test/platform/{audit-pages,dispute-removal,pdf-streaming,score-fairness}.test.ts",
+  "test/platform/{audit-pages,dispute-removal,pdf-streaming,scan-fairness,score-fairness}.test.ts",
   "test/platform/{attachment-corpus,file-store-faults,ingest-junk,login-limits,simulation}.test.ts",
   "test/simulation/{mistakes,seeds}.test.ts",
   "test/unit/{scan-clamd,scan-name-and-size}.test.ts",

@@ -1,9 +1,7 @@
-import { Readable } from "node:stream";
 import { describe, expect, it } from "vitest";
 import { describeFile } from "../src/client/file.ts";
 import { redactSecrets } from "../src/client/redact.ts";
 import { parseRetryAfter } from "../src/client/retry-after.ts";
-import type { Extension } from "../src/contract/file-types.ts";
 import { isUtf8Type } from "../src/kit/charset.ts";
 import { findExceededLimit, parseJson } from "../src/kit/json.ts";
 import { quote } from "../tools/formatting.ts";
@@ -29,14 +27,14 @@ import { findConcept } from "../src/platform/import/suggest/headings.ts";
 import { isTotalWord } from "../src/platform/import/totals.ts";
 import { describeFormat } from "../src/platform/import/xlsx/formats.ts";
 import { checkIfMatch } from "../src/platform/preconditions.ts";
-import { withSpooledFile } from "../src/kit/bytes.ts";
-import { inspectUpload } from "../src/platform/scan/inspect.ts";
 import { fourfoldGrowth, MAX_FOURFOLD_GROWTH } from "./support/growth.ts";
+import {
+  describeScanners,
+  type Payload,
+  type Scan,
+  type Scanner,
+} from "./support/linear-scanners.ts";
 import { verifies } from "./support/verifies.ts";
-
-/** Text that is repeated, what precedes it, and what follows it. */
-type Payload = string | readonly [before: string, repeated: string, after?: string];
-type Scan = (text: string) => unknown;
 
 const CHUNK = 64 * 1024;
 
@@ -58,23 +56,6 @@ const readBank =
   async (text) => {
     for await (const items of read(chunksOf(text), () => {})) expect(items).toBeDefined();
   };
-
-/** Scans, and accepts a refusal, which most of the texts deserve. */
-const scanOrRefuse = async (scan: Scan, text: string): Promise<void> => {
-  try {
-    await scan(text);
-  } catch (error) {
-    expect(error).toBeInstanceOf(Error);
-  }
-};
-
-/** Scans a file as the scanner's worker thread does, but in this thread, whose processor time is measured. */
-const scanAs =
-  (type: Extension): Scan =>
-  (text) =>
-    withSpooledFile(Readable.from([Buffer.from(text, "latin1")]), async (bytes) => {
-      await inspectUpload(type, bytes);
-    });
 
 const wire = (headers: Record<string, string>) => ({ status: 200, headers, body: "" });
 const cookie = createCookie("https://issuer.example", {
@@ -118,11 +99,10 @@ const MARKUP: Payload[] = [
   "\ud800",
   "\r",
 ];
-const PDF_HEAD = "%PDF-1.7\n";
 const ISA =
   "ISA*00*          *00*          *ZZ*A              *ZZ*B              *260101*0000*U*00401*000000001*0*P*>~";
 
-const SCANNERS: [string, Scan, Payload[]][] = [
+const SCANNERS: readonly Scanner[] = [
   [
     "Content-Disposition",
     (text) => describeFile(wire({ "content-disposition": text })),
@@ -278,86 +258,10 @@ const SCANNERS: [string, Scan, Payload[]][] = [
       ["<?xml", " "],
     ],
   ],
-  [
-    "PDF",
-    (text) => scanAs(".pdf")(PDF_HEAD + text),
-    [
-      "(",
-      "<",
-      "<<",
-      "[",
-      "%",
-      "/",
-      "/#4",
-      "1 0 obj 1 endobj\n",
-      "1 0 obj<<>>stream\nendstream endobj\n",
-      ["1 0 obj [", "1 0 R "],
-      ["1 0 obj <<", "/a 1", ">> endobj"],
-      ["xref ", "0 "],
-      "/First ",
-      "trailer<<>>",
-    ],
-  ],
-  [
-    "RTF",
-    scanAs(".rtf"),
-    [
-      ["{\\rtf1", "{"],
-      ["{\\rtf1", "\\"],
-      ["{\\rtf1", "\\'4"],
-      ["{\\rtf1", "{\\*\\pn}"],
-      ["{\\rtf1 {\\field{\\*\\fldinst ", " "],
-      ["{\\rtf1 ", "0a"],
-      ["{\\rtf1", "\\a1"],
-    ],
-  ],
-  [
-    "mail",
-    scanAs(".eml"),
-    [
-      ["From: a\n", " x\n"],
-      ["From: a\n", "A:b\n"],
-      ["From: a\nContent-Type: multipart/mixed; boundary=b\n\n", "--b\n"],
-      ["From: a\nContent-Type: multipart/mixed; boundary=b\n\n", "--b\n\n"],
-      ["From: a\nContent-Type: a; ", "name*0=a;", "\n\nx"],
-      ["From: a\nContent-Disposition: attachment; filename==?utf-8?q?", "=41", "?=\n\nx"],
-      ["From: a\nContent-Transfer-Encoding: quoted-printable\n\n", "="],
-      ["From: a\nContent-Transfer-Encoding: base64\n\n", "="],
-      ["From: a\n\n", "begin 644 "],
-    ],
-  ],
-  ["text files", scanAs(".txt"), ["\n", "é", "begin 644 ", "<", "PE\u0000"]],
-  [
-    "pictures",
-    scanAs(".gif"),
-    [
-      ["GIF89a\u0001\u0000\u0001\u0000\u0000\u0000\u0000", "!\u00f9\u0000"],
-      ["GIF89a\u0001\u0000\u0001\u0000\u0000\u0000\u0000", ","],
-    ],
-  ],
 ];
 
-const textOf = (payload: Payload, size: number): string => {
-  const [before, repeated, after = ""] = typeof payload === "string" ? ["", payload] : payload;
-  return before + repeated.repeat(Math.ceil(size / repeated.length)) + after;
-};
-
 verifies("C-88");
-describe.each(SCANNERS)("the scanner of %s", (_name, scan, payloads) => {
-  it.each(payloads.map((payload) => [JSON.stringify(payload), payload] as const))(
-    "takes linear time for repeated %s",
-    async (_shown, payload) => {
-      const texts = new Map<number, string>();
-      const growth = await fourfoldGrowth(async (size) => {
-        const text = texts.get(size) ?? textOf(payload, size);
-        texts.set(size, text);
-        await scanOrRefuse(scan, text);
-      });
-      expect(growth).toBeLessThan(MAX_FOURFOLD_GROWTH);
-    },
-    60_000,
-  );
-});
+describeScanners(SCANNERS);
 
 describe("the measurement", () => {
   it("finds a quadratic scanner", async () => {

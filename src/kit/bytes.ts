@@ -63,7 +63,7 @@ export const spool = async (source: AsyncIterable<Uint8Array>): Promise<Spooled>
 /** Spools a stream to a temporary file and calls `use` with random access to it. */
 export const withSpooledFile = async (
   source: AsyncIterable<Uint8Array>,
-  use: (bytes: Bytes) => Promise<void>,
+  use: (bytes: Bytes) => Promise<unknown>,
 ): Promise<void> => {
   const { file, size } = await spool(source);
   try {

@@ -32,6 +32,7 @@ export const VIEWS: readonly View[] = [
     description: "Ranked worklist of disputes with aging, filters, details and actions.",
     shows: ["disputes_triage", "dispute_packet"],
     calls: [
+      "dispute_attachments_download",
       "disputes_summary",
       "find_records",
       "account_overview",
@@ -61,6 +62,7 @@ export const VIEWS: readonly View[] = [
     calls: [
       "find_records",
       "dispute_packet",
+      "dispute_attachments_download",
       "documents_get",
       "disputes_list",
       "disputes_update",

@@ -132,6 +132,18 @@ describe.skipIf(chromium === undefined)(
       await rm(folder, { recursive: true });
     });
 
+    it("previews a file of a dispute", async () => {
+      const { page, complaints } = await openPage(at);
+      const board = await viewOf(page, "Dispute board");
+      await clickOn(board, ".work .link::-p-text(D-5209808-02)");
+      await clickOn(board, 'button[aria-label="Preview claim-5209808.xlsx"]');
+      const cells = "[aria-label='Preview of claim-5209808.xlsx'] td";
+      await board.waitForSelector(cells);
+      expect(await board.$$eval(cells, (all) => all.length)).toBeGreaterThan(3);
+      expect(complaints).toEqual([]);
+      await page.close();
+    });
+
     it("is served with strict policies, to known hosts, by GET alone", async () => {
       const page = await fetch(`${at.baseUrl}/`);
       const policy = page.headers.get("content-security-policy") ?? "";

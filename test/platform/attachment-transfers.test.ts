@@ -9,6 +9,7 @@ import { announce, disputeWithFiles, put, targetOf } from "../support/attachment
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { configure, onEveryStore, type Person } from "../support/platform.ts";
+import { jpeg } from "../support/uploads/samples.ts";
 import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
@@ -114,19 +115,28 @@ onEveryStore("files of disputes over sockets", (at) => {
     expect(Buffer.from(await got.arrayBuffer()).equals(bytes)).toBe(true);
   });
 
-  verifies("AT-04");
-  it("stores nothing of an aborted upload, and accepts the next one", async () => {
-    const { attachmentId, uploadUrl } = await announce(admin, path, "cut.txt");
-    const before = filesUnder(at().files);
-    const length = { "Content-Length": String(MIB) };
-    const socket = begin(uploadUrl, length, Buffer.alloc(MIB / 2, "cut "));
-    await written(MIB / 2);
-    socket.destroy();
-    await expect.poll(drafts).toEqual([]);
-    expect(filesUnder(at().files)).toEqual(before);
-    expect((await read(attachmentId)).status).toBe("PendingScan");
-    expect(await send(uploadUrl, Buffer.from("whole"))).toBe(204);
-  });
+  verifies("AT-04", "FL-06", "FL-07");
+  it.each([
+    ["a text", "cut.txt", Buffer.alloc(0)],
+    // The scan reads the beginning of a picture only, so it would accept half of one.
+    ["a picture", "cut.jpeg", jpeg().subarray(0, -4)],
+  ])(
+    "stores nothing of %s that is cut off, and accepts the next one",
+    async (_what, name, head) => {
+      const { attachmentId, uploadUrl } = await announce(admin, path, name);
+      const before = filesUnder(at().files);
+      const length = { "Content-Length": String(MIB) };
+      const rest = Buffer.alloc(MIB / 2 - head.byteLength, "cut ");
+      const socket = begin(uploadUrl, length, Buffer.concat([head, rest]));
+      await written(MIB / 2);
+      socket.destroy();
+      await expect.poll(drafts).toEqual([]);
+      expect(filesUnder(at().files)).toEqual(before);
+      await at().platform.worker.runDue();
+      expect((await read(attachmentId)).status).toBe("PendingScan");
+      expect(await send(uploadUrl, Buffer.from("whole"))).toBe(204);
+    },
+  );
 
   verifies("AT-04");
   it("refuses before reading: no length, chunks, too many bytes, an altered URL", async () => {

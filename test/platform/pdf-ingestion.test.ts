@@ -178,7 +178,8 @@ onEveryStore("PDF files of documents", (at) => {
     ["text", "hello"],
     ["a beginning of the mark", "%PD"],
     ["the mark alone", "%PDF-"],
-    ["the mark behind a blank", " %PDF-1.7\n%%EOF"],
+    ["the mark and nothing in it", " %PDF-1.7\n%%EOF"],
+    ["the mark behind the first KiB", `${" ".repeat(1020)}%PDF-1.7\n%%EOF`],
     ["no end", "%PDF-1.7\nxxx"],
     ["an end too far from it", `%PDF-1.7\n%%EOF${"x".repeat(1024)}`],
     ["a page", "<html>%PDF-1.7 %%EOF</html>"],
@@ -190,6 +191,15 @@ onEveryStore("PDF files of documents", (at) => {
     expect(reply.body.errors).toMatchObject([{ field: "", code: expect.any(String) }]);
     expect(kept()).toEqual(before);
     expect((await list(number)).attachments).toEqual([]);
+  });
+
+  verifies("D-PDF", "FL-04");
+  it("accepts a PDF whose header is within the first KiB", async () => {
+    const number = await document();
+    for (const before of ["\r\n", "\xef\xbb\xbf", " ".repeat(900)]) {
+      const body = Uint8Array.from(Buffer.concat([Buffer.from(before, "latin1"), pdf()]));
+      expect((await upload(number, body)).status, JSON.stringify(before)).toBe(200);
+    }
   });
 
   verifies("D-PDF");

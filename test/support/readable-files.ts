@@ -36,12 +36,13 @@ export const png = (width = 200, height = 100): Buffer => {
   return PNG.sync.write(image);
 };
 
-/** A PDF whose pages are pictures, as a scanner makes them. */
-export const scannedPdf = (pages: number): Promise<Buffer> =>
+/** A PDF whose pages are pictures, as a scanner makes them; some scanners stamp a text over each. */
+export const scannedPdf = (pages: number, stamp = ""): Promise<Buffer> =>
   pdfOf((document) => {
     for (let page = 0; page < pages; page += 1) {
       if (page > 0) document.addPage();
-      document.image(png(), 0, 0, { width: 500 });
+      document.image(png(), 0, 0, { width: 595, height: 842 });
+      if (stamp !== "") document.text(stamp, 20, 20);
     }
   });
 

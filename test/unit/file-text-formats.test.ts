@@ -6,11 +6,13 @@ import {
   paragraph,
   pdfOf,
   pdfWithPages,
+  png,
   scannedPdf,
   tableOf,
   xlsxOf,
   zipOf,
 } from "../support/readable-files.ts";
+import { uuencoded } from "../support/uploads/samples.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Bounds = { unit?: number; offset?: number; last?: number; tokens?: number; pictures?: number };
@@ -74,6 +76,31 @@ describe("the text of a PDF", () => {
       expect(data.slice(0, 2)).toEqual(Uint8Array.of(0xff, 0xd8));
     }
     expect(next).toEqual({ unit: 4, offset: 0 });
+  });
+
+  it("draws scanned pages with a stamp beside their text", async () => {
+    const { text, withoutText, pictures, next } = await read(".pdf", await scannedPdf(4, "Fax 1"));
+    expect(text.map((piece) => [piece.page, piece.text])).toEqual([
+      [1, "Fax 1"],
+      [2, "Fax 1"],
+      [3, "Fax 1"],
+    ]);
+    expect(withoutText).toEqual([]);
+    expect(pictures.map(({ page }) => page)).toEqual([1, 2, 3]);
+    expect(next).toEqual({ unit: 4, offset: 0 });
+    const rest = await read(".pdf", await scannedPdf(4, "Fax 1"), { unit: 4 });
+    expect([rest.text.length, rest.pictures.length, rest.next]).toEqual([1, 1, null]);
+    const excerpt = await read(".pdf", await scannedPdf(4, "Fax 1"), { pictures: 0 });
+    expect([excerpt.text.length, excerpt.pictures]).toEqual([4, []]);
+  });
+
+  it("does not draw pages with a logo, or with a whole text over a picture", async () => {
+    const logo = await pdfOf((document) => {
+      document.image(png(), 0, 0, { width: 100 }).text("Invoice 4711", 200, 20);
+    });
+    expect((await read(".pdf", logo)).pictures).toEqual([]);
+    const recognized = await scannedPdf(1, "Delivered in full. ".repeat(40));
+    expect((await read(".pdf", recognized)).pictures).toEqual([]);
   });
 
   it("draws shapes, and says nothing of blank pages but that they have no text", async () => {
@@ -182,13 +209,26 @@ describe("the text of mails and plain files", () => {
 
   it("has who wrote when, the body and the names of attachments of an e-mail", async () => {
     expect((await textOf(".eml", latin1(MAIL))).split("\n")).toEqual([
-      "From: Jürgen &lt;j@customer.example>",
+      "From: Jürgen <j@customer.example>",
       "To: ar@seller.example",
       "Date: 2026-01-31T10:00:00.000Z",
       "Subject: Claim 4711",
       "Attachments: proof.pdf (application/pdf, 4 bytes)",
       "",
       "We were billed 10 € too much.",
+    ]);
+  });
+
+  it("names the files that an e-mail has in its text", async () => {
+    const file = uuencoded("proof.pdf", Buffer.from("%PDF-1.7 and so on, for more than one line"));
+    const mail = `From: a@b.example\r\n\r\nSee below.\r\n${file}Regards\r\nBegin 644 is a word.\r\n`;
+    expect((await textOf(".eml", latin1(mail))).split("\n")).toEqual([
+      "From: a@b.example",
+      "Attachments: proof.pdf (in the text)",
+      "",
+      "See below.",
+      "Regards",
+      "Begin 644 is a word.",
     ]);
   });
 

@@ -100,29 +100,28 @@ const showText = (
   return { place: { unit, offset: offset + Math.max(1, taken) }, isCut: true };
 };
 
-/** Adds a page without text, with its picture. Returns false where the answer has no room for the picture. */
-const showPage = async (
+type Page = { draw?: () => Promise<Picture> };
+
+/** Adds the picture of a page if it has one. Returns false where the answer has no room for it. */
+const showPicture = async (
   state: State,
-  { draw }: { draw?: () => Promise<Picture> },
+  { draw }: Page,
   page: number,
   most: number,
 ): Promise<boolean> => {
-  if (draw !== undefined && most > 0) {
-    if (state.pictures.length >= most) return false;
-    try {
-      const picture = await draw();
-      const bytes = state.pictureBytes + picture.data.byteLength;
-      if (bytes > MAX_PICTURE_BYTES && state.pictures.length > 0) return false;
-      state.pictureBytes = bytes;
-      state.pictures.push(picture);
-    } catch (error) {
-      if (!(error instanceof Unreadable)) throw error;
-      state.notes.push(`Page ${page} has no text and cannot be drawn: ${error.message}`);
-      state.left -= cost(error.message) + PIECE_TOKENS;
-    }
+  if (draw === undefined || most === 0) return true;
+  if (state.pictures.length >= most) return false;
+  try {
+    const picture = await draw();
+    const bytes = state.pictureBytes + picture.data.byteLength;
+    if (bytes > MAX_PICTURE_BYTES && state.pictures.length > 0) return false;
+    state.pictureBytes = bytes;
+    state.pictures.push(picture);
+  } catch (error) {
+    if (!(error instanceof Unreadable)) throw error;
+    state.notes.push(`Page ${page} is a picture and cannot be drawn: ${error.message}`);
+    state.left -= cost(error.message) + PIECE_TOKENS;
   }
-  state.withoutText.push(page);
-  state.left -= 2;
   return true;
 };
 
@@ -151,8 +150,19 @@ const show = async (
 ): Promise<Step | undefined> => {
   if (section === undefined) return afterUnit(at);
   if ("rows" in section) return showRows(state, section, at);
-  if ("text" in section) return showText(state, section, at);
-  return (await showPage(state, section, at.unit, pictures)) ? afterUnit(at) : undefined;
+  if ("text" in section) {
+    const before = { ...state, text: [...state.text] };
+    const step = showText(state, section, at);
+    if (step === undefined || at.offset > 0) return step;
+    if (await showPicture(state, section, at.unit, pictures)) return step;
+    // The text comes with its picture in the next answer.
+    Object.assign(state, before);
+    return undefined;
+  }
+  if (!(await showPicture(state, section, at.unit, pictures))) return undefined;
+  state.withoutText.push(at.unit);
+  state.left -= 2;
+  return afterUnit(at);
 };
 
 /** Collects the texts and pictures of a file from a place on, as many as fit an answer. */

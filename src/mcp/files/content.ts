@@ -12,7 +12,8 @@ export type Rows = {
 
 /** One page, sheet or part of a file as its format reads it; texts are not sanitized yet. */
 export type Section =
-  | { name: string; text: string }
+  /** A page with little text over a picture has also `draw`. */
+  | { name: string; text: string; draw?: () => Promise<Picture> }
   | ({ name: string } & Rows)
   /** A page without text. `draw` is absent for a blank page. */
   | { name: string; draw?: () => Promise<Picture> };

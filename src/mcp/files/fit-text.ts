@@ -4,6 +4,9 @@ import { isWithinBudget } from "../results/budget.ts";
 /** Sanitized text within a budget, and the number of characters or rows of the source in it. */
 export type Fitted = { text: string; taken: number };
 
+/** Removes what is invisible. Markup stays: structured values hold text as it is, and text parts escape it. */
+const clean = (text: string): string => sanitizeText(text, "stored").replaceAll("\r\n", "\n");
+
 /** No token has more characters, so a longer piece of a source is never sanitized. */
 const CHARACTERS_PER_TOKEN = 8;
 
@@ -30,7 +33,7 @@ const atBreak = (text: string, end: number): number => {
 export const fitText = (source: string, tokens: number): Fitted => {
   const most = Math.min(source.length, Math.max(1, Math.floor(tokens * CHARACTERS_PER_TOKEN)));
   const fits = (end: number): string | undefined => {
-    const text = sanitizeText(source.slice(0, end));
+    const text = clean(source.slice(0, end));
     return isWithinBudget(text, tokens) ? text : undefined;
   };
   const whole = most === source.length ? fits(most) : undefined;
@@ -42,12 +45,12 @@ export const fitText = (source: string, tokens: number): Fitted => {
     else enough = middle;
   }
   const taken = enough === 0 ? 0 : atBreak(source, enough);
-  return { text: sanitizeText(source.slice(0, taken)), taken };
+  return { text: clean(source.slice(0, taken)), taken };
 };
 
 /** Rows within a budget as lines of one text, and how many they are. */
 export const fitRows = (rows: readonly string[], tokens: number): Fitted => {
-  const linesOf = (count: number): string => sanitizeText(rows.slice(0, count).join("\n"));
+  const linesOf = (count: number): string => clean(rows.slice(0, count).join("\n"));
   const fits = (count: number): boolean => isWithinBudget(linesOf(count), tokens);
   if (fits(rows.length)) return { text: linesOf(rows.length), taken: rows.length };
   let [enough, tooMany] = [0, rows.length];

@@ -63,5 +63,5 @@ export class Unreadable extends Error {
   }
 }
 
-/** The answer of a thread: the text, the reason why there is none, or a fault of the program. */
-export type TextReply = { text: FileText } | { unreadable: string } | { failure: string };
+/** The answer of a thread: the text, or the reason why there is none. */
+export type TextReply = { text: FileText } | { unreadable: string };

@@ -42,7 +42,7 @@ const hashOf = (html: string, element: string): string => {
 
 /** Allows the script and the style of a view alone, in a frame of this server without an origin. */
 const viewPolicy = (html: string): string =>
-  `sandbox allow-scripts; default-src 'none'; script-src ${hashOf(html, "script")}; style-src ${hashOf(html, "style")}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`;
+  `sandbox allow-scripts; default-src 'none'; script-src ${hashOf(html, "script")}; style-src ${hashOf(html, "style")}; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`;
 
 /** A file that is served, with its policy and the time for which it may be stored. */
 type Served = { asset: Asset; policy: string; cache: string };

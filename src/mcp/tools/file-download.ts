@@ -3,6 +3,7 @@ import type { Broker } from "../../broker/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { FileText } from "../files/port.ts";
 import { dataBudget, present } from "../results/answer.ts";
+import { sanitizeText } from "../results/sanitize.ts";
 import type { Fields } from "../results/budget.ts";
 import {
   blobOf,
@@ -33,11 +34,12 @@ const presentFile = (opened: Opened): CallToolResult => {
 
 const isText = (mimeType: string): boolean => mimeType.startsWith("text/");
 
-/** A file's text as one text, for a resource. */
+/** A file's text as one text, for a resource; hosts may render it. */
 const toPlainText = ({ text, next, notes, withoutText, unit, total }: FileText): string => {
   const pieces = text.map(({ page, sheet, range, text: words }) => {
     const place = page ?? (sheet === undefined ? undefined : [sheet, range].join(" "));
-    return total === 1 || place === undefined ? words : `[${unit} ${place}]\n${words}`;
+    const shown = sanitizeText(words);
+    return total === 1 || place === undefined ? shown : `[${unit} ${place}]\n${shown}`;
   });
   return [
     ...pieces,

@@ -131,7 +131,7 @@ const presentText = (
     structured,
     notes: [
       ...(next === null ? [] : [describeNext(text)]),
-      ...(shown === "" ? [] : [`Pages without text follow as pictures: ${shown}.`]),
+      ...(shown === "" ? [] : [`Pages with no text, or little, follow as pictures: ${shown}.`]),
     ],
     etag: null,
   });

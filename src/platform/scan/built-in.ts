@@ -17,6 +17,8 @@ const checkInThread = createWorkerPool<Verdict>({
     import.meta.url,
   ),
   maxMs: MAX_MS,
+  // On a busy machine, a scan waits for a processor.
+  deadlineMs: 4 * MAX_MS,
   maxHeapMib: 160,
   // Parsers keep tables of names.
   maxIdleHeapMib: 64,

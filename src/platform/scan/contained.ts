@@ -1,5 +1,4 @@
 import { fileTypeFromBuffer } from "file-type";
-import type { Extension } from "../../contract/file-types.ts";
 import type { Bytes } from "../../kit/bytes.ts";
 import { checkVisible, findContainedType, findProgramKind, isWebPageName } from "./names.ts";
 import { mismatch, type ScanContext } from "./scan-context.ts";
@@ -19,12 +18,6 @@ const PICTURE = /<(?:svg|!doctype svg)[\s>/]/i;
 const SCRIPT = /^(?:\xef\xbb\xbf)?\s{0,100}(?:#!|<\?php|@echo off)/i;
 const RTF = /^\s{0,100}\{\\rt/;
 
-/** Types whose contents are checked under any name. */
-const SNIFFED: Readonly<Record<string, Extension>> = {
-  "application/pdf": ".pdf",
-  "application/rtf": ".rtf",
-};
-
 /** Refuses names under which a program would run or hide. @throws {Refusal} */
 export const checkContainedName = (name: string): void => {
   checkVisible(name);
@@ -42,8 +35,8 @@ const checkOther = async (names: readonly string[], bytes: Bytes, nest: ScanCont
   const text = head.toString("latin1").replaceAll("\0", "");
   if (SCRIPT.test(text)) throw mismatch("The file is a script.");
   const mime = (await fileTypeFromBuffer(head))?.mime ?? "";
-  const type = SNIFFED[mime] ?? (RTF.test(text) ? ".rtf" : undefined);
-  if (type !== undefined) return nest.inspect(type, bytes, nest);
+  if (mime === "application/pdf") return nest.inspect(".pdf", bytes, nest);
+  if (RTF.test(text)) return nest.inspect(".rtf", bytes, nest);
   if (names.length === 0 && /^(?:image|video)\//.test(mime)) return;
   const isPage = names.some(isWebPageName) || (MARKUP.test(text) && PAGE.test(text));
   if (isPage && nest.depth.mails > 0) throw createPageRefusal();

@@ -25,35 +25,30 @@ type Kind = {
 
 const HEAD_BYTES = 4096;
 
-/** Creates the check of a picture or film: its type by content. Inside another file, any picture is accepted. */
-const checkMedia =
-  (allowed: RegExp, inside: RegExp): Format =>
-  async (bytes, { depth }) => {
+const PACKED = [detectMalware, detectPrograms];
+const TEXT = [detectMalware];
+const ANY_PICTURE = /^image\//;
+
+/** A picture or film: its type by content. Inside another file, pictures may be of any type. */
+const media = (allowed: RegExp, allowedInside = allowed): Kind => ({
+  detectors: [...PACKED, detectOtherTypes],
+  async check(bytes, { depth }) {
     const mime = (await fileTypeFromBuffer(await bytes.read(0, HEAD_BYTES)))?.mime ?? "unknown";
     const isInside = depth.archives + depth.mails > 0;
-    if (!(isInside ? inside : allowed).test(mime)) {
-      throw mismatch(`The contents (${mime}) do not match the extension of the name.`);
-    }
-  };
-
-const PACKED = [detectMalware, detectPrograms];
-const MEDIA = [...PACKED, detectOtherTypes];
-const TEXT = [detectMalware];
-const picture = (allowed: RegExp): Kind => ({
-  detectors: MEDIA,
-  check: checkMedia(allowed, /^image\//),
+    if ((isInside ? allowedInside : allowed).test(mime)) return;
+    throw mismatch(`The contents (${mime}) do not match the extension of the name.`);
+  },
 });
-const film = (allowed: RegExp): Kind => ({ detectors: MEDIA, check: checkMedia(allowed, allowed) });
 
 const KINDS: Readonly<Record<Extension, Kind>> = {
   ".pdf": { detectors: [...PACKED, detectHiddenActions], check: checkPdf },
   ".zip": { detectors: PACKED, check: checkZip },
   ".eml": { detectors: TEXT, check: checkMail },
-  ".jpeg": picture(/^image\/jpeg$/),
-  ".gif": picture(/^image\/gif$/),
-  ".png": picture(/^image\/a?png$/),
-  ".mov": film(/^video\/quicktime$/),
-  ".mp4": film(/^video\/(?:mp4|x-m4v|3gpp)$/),
+  ".jpeg": media(/^image\/jpeg$/, ANY_PICTURE),
+  ".gif": media(/^image\/gif$/, ANY_PICTURE),
+  ".png": media(/^image\/a?png$/, ANY_PICTURE),
+  ".mov": media(/^video\/quicktime$/),
+  ".mp4": media(/^video\/(?:mp4|x-m4v|3gpp)$/),
   ".docx": { detectors: PACKED, check: checkDocx },
   ".xlsx": { detectors: PACKED, check: checkXlsx },
   ".txt": { detectors: TEXT, check: checkText },

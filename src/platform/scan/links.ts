@@ -1,4 +1,5 @@
 import { findProgramKind } from "./names.ts";
+import { mismatch, type ScanContext } from "./scan-context.ts";
 
 // Programs ignore these characters in addresses.
 const IGNORED = /[\0- \u007f-\u00a0\u200b-\u200f\u2028\u2029\ufeff]/g;
@@ -13,10 +14,12 @@ const decodePercent = (text: string): string =>
 const isWeb = (target: string): boolean => {
   if (WEB.test(target) || HOST_AND_PORT.test(target)) return true;
   if (SCHEME.test(target) || SERVER.test(target)) return false;
-  const kind = findProgramKind(target.replace(/[?#][^]*$/, ""));
+  const kind = findProgramKind(withoutQuery(target));
   // Without a scheme, example.com is a host.
   return kind === undefined || kind === ".com";
 };
+
+const withoutQuery = (target: string): string => target.replace(/[?#][^]*$/, "");
 
 const both = (target: string): string[] => {
   const text = target.replaceAll(IGNORED, "");
@@ -33,6 +36,28 @@ export const isLocalPath = (target: string): boolean =>
     const isFile = path !== text || /^[a-z]:/i.test(text);
     return (isFile || !SCHEME.test(text)) && !SERVER.test(path);
   });
+
+// Programs that show these files run nothing in them.
+const DOCUMENT = /\.(?:x?html?|pdf|txt|md|csv|rtf|od[tsp]|docx?|xlsx?|pptx?|png|jpe?g|gif)$/i;
+
+/** Returns whether a link leads to a document on the reader's own computer. */
+export const isLocalDocument = (target: string): boolean =>
+  isLocalPath(target) && both(target).every((text) => DOCUMENT.test(withoutQuery(text)));
+
+/**
+ * Checks a link that a person can click. Programs that print or convert pages make local files of relative links, so
+ * that those to documents are only unusual.
+ *
+ * @throws {Refusal}
+ */
+export const checkLink = (target: string, { warn }: ScanContext): void => {
+  if (isWebLink(target)) return;
+  const shown = target.slice(0, 100);
+  if (!isLocalDocument(target)) {
+    throw mismatch(`A link leads to ${shown}. Only https, mailto and tel links are accepted.`);
+  }
+  warn("EXTERNAL_LINK", `a link leads to a file of the writer's computer, ${shown}.`);
+};
 
 /** Returns whether a target is on the web, over https. */
 export const isSecureWebLink = (target: string): boolean =>

@@ -61,8 +61,8 @@ const SCRIPTED =
 const LOADING =
   /<(?:iframe|frame|object|embed|form|base|applet|foreignobject)[\s>/]|<meta\s[^>]{0,200}refresh/i;
 
-// Without NUL, ASCII in UTF-16 reads like ASCII.
-const toNarrow = (text: string): string => text.replaceAll("\0", "");
+/** Returns a text without NUL: ASCII in UTF-16 then reads like ASCII. */
+export const toNarrow = (text: string): string => text.replaceAll("\0", "");
 
 /** Detects scripts in XML, which run when a browser opens it. */
 export const detectScripts: Detector = (text) => {

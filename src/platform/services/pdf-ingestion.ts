@@ -26,7 +26,8 @@ export type PdfIngestionNeeds = {
 
 const HEAD = Buffer.from("%PDF-");
 const END = Buffer.from("%%EOF");
-// PDF readers look for the end marker in the last KiB, so it must be there.
+// PDF readers look for the header in the first KiB and for the end marker in the last one.
+const HEAD_BYTES = 1024;
 const TAIL_BYTES = 1024;
 
 const refuse = (code: string, message: string): never => {
@@ -43,21 +44,24 @@ const keepTail = (tail: Buffer, chunk: Uint8Array): Buffer =>
 
 const cutOff = (): never => refuse("format", "ended before it was whole");
 
+const checkHead = (head: Buffer): void => {
+  if (!head.includes(HEAD)) refuse("format", `must have %PDF- in its first ${HEAD_BYTES} bytes`);
+};
+
 /** Yields a request body, and refuses it as soon as it is not a PDF. */
 async function* readPdf(body: ReadableStream<Uint8Array>): AsyncGenerator<Uint8Array> {
   let head = Buffer.alloc(0);
   let tail: Buffer = Buffer.alloc(0);
   for await (const chunk of readArriving(body, cutOff)) {
-    if (head.byteLength < HEAD.byteLength) {
-      head = Buffer.concat([head, chunk.subarray(0, HEAD.byteLength - head.byteLength)]);
-      const isBegun = HEAD.subarray(0, head.byteLength).equals(head);
-      if (!isBegun) refuse("format", "must begin with %PDF-");
+    if (head.byteLength < HEAD_BYTES) {
+      head = Buffer.concat([head, chunk.subarray(0, HEAD_BYTES - head.byteLength)]);
+      if (head.byteLength === HEAD_BYTES) checkHead(head);
     }
     tail = keepTail(tail, chunk);
     yield chunk;
   }
   if (head.byteLength === 0) refuse("empty", "must not be empty");
-  if (head.byteLength < HEAD.byteLength) refuse("format", "must begin with %PDF-");
+  checkHead(head);
   if (!tail.includes(END)) refuse("format", "must end with %%EOF");
 }
 

@@ -11,7 +11,7 @@ import type {
 const PROTOCOL_VERSION = "2026-01-26";
 
 export type ToolResult = {
-  content?: { type: string; text?: string }[];
+  content?: { type: string; text?: string; mimeType?: string; data?: string }[];
   structuredContent?: Record<string, unknown>;
   isError?: boolean;
   _meta?: Record<string, unknown>;

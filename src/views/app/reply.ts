@@ -9,7 +9,8 @@ export type Problem = {
 
 /** The answer of a tool, its refusal, or the question that a person must answer first. */
 export type Reply =
-  | { kind: "answer"; answer: Fields }
+  /** `pictures` are `data:` addresses. */
+  | { kind: "answer"; answer: Fields; pictures?: readonly string[] }
   | { kind: "problem"; problem: Problem }
   | Question;
 

@@ -40,6 +40,16 @@ const readWaiting = ({ structuredContent, _meta }: ToolResult): Question | undef
   };
 };
 
+const PICTURE_TYPE = /^image\/(?:png|jpeg|gif)$/;
+
+/** The pictures of a result as `data:` addresses. */
+const picturesOf = ({ content = [] }: ToolResult): string[] =>
+  content.flatMap(({ type, mimeType = "", data }) =>
+    type === "image" && data !== undefined && PICTURE_TYPE.test(mimeType)
+      ? [`data:${mimeType};base64,${data}`]
+      : [],
+  );
+
 /** Reads the result of a tool; undefined if the host passed on its text alone. */
 export const readResult = (result: ToolResult): Reply | undefined => {
   const { structuredContent, isError } = result;
@@ -48,6 +58,7 @@ export const readResult = (result: ToolResult): Reply | undefined => {
     const answer: Reply | undefined = structuredContent && {
       kind: "answer",
       answer: structuredContent,
+      pictures: picturesOf(result),
     };
     return readWaiting(result) ?? answer;
   }

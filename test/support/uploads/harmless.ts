@@ -1,6 +1,17 @@
 import { deflateSync } from "node:zlib";
 import { attached, code, disposed, note, part, related, sheet, simple } from "./dangers.ts";
-import { docx, jpeg, mail, rtf, text, wholePdf, xlsx } from "./samples.ts";
+import {
+  docx,
+  jpeg,
+  mail,
+  pdfStream,
+  plainMail,
+  rtf,
+  text,
+  uuencoded,
+  wholePdf,
+  xlsx,
+} from "./samples.ts";
 import { zip } from "./zip.ts";
 
 const chart = `<Default Extension="bin" ContentType="application/vnd.ms-excel.sheet.binary.macroEnabled.main"/><Default Extension="odttf" ContentType="application/vnd.openxmlformats-officedocument.obfuscatedFont"/>`;
@@ -88,6 +99,35 @@ export const harmless: readonly {
     warnings: ["NETWORK_FORMULA"],
   },
   {
+    title: "an XLSX with a link to another workbook",
+    fileName: "a.xlsx",
+    bytes: xlsx([
+      {
+        ...related("externalLinkPath", "Prices%202026.xlsx"),
+        name: "xl/externalLinks/_rels/externalLink1.xml.rels",
+      },
+    ]),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
+    title: "an XLSX with a sensitivity label",
+    fileName: "a.xlsx",
+    bytes: xlsx([{ name: "docMetadata/LabelInfo.xml", data: "<clbl:labelList xmlns:clbl='c'/>" }]),
+    warnings: [],
+  },
+  {
+    title: "a strict DOCX",
+    fileName: "a.docx",
+    bytes: docx([
+      {
+        ...related("styles", "styles.xml", "", "Internal"),
+        name: "word/_rels/document.xml.rels",
+        data: '<Relationships xmlns="r"><Relationship Id="r1" Type="http://purl.oclc.org/ooxml/officeDocument/relationships/hyperlink" TargetMode="External" Target="https://example.com"/></Relationships>',
+      },
+    ]),
+    warnings: [],
+  },
+  {
     title: "an XLSX with a part of a spreadsheet service",
     fileName: "a.xlsx",
     bytes: xlsx([{ name: "xl/metadata", data: "x" }]),
@@ -118,6 +158,36 @@ export const harmless: readonly {
     warnings: [],
   },
   {
+    title: "a PDF with a link to a local page, as browsers print relative links",
+    fileName: "a.pdf",
+    bytes: wholePdf("<< /A << /S /URI /URI (file:///tmp/my%20pages/other.html#a) >> >>"),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
+    title: "a PDF with a link to a PDF beside it, as manuals in several volumes have",
+    fileName: "a.pdf",
+    bytes: wholePdf("<< /A << /S /GoToR /F (volume 2.pdf) /D (chapter.1) >> >>"),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
+    title: "a PDF with a packed link to a local page",
+    fileName: "a.pdf",
+    bytes: wholePdf("<< /A << /S /URI /URI <66696c653a2f2f2f433a2f612e706466> >> >>"),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
+    title: "a DOCX with a link to a local document",
+    fileName: "a.docx",
+    bytes: docx([related("hyperlink", "file:///C:\\Users\\a\\Terms.docx")]),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
+    title: "an RTF with a link to a local page, as LibreOffice writes relative links",
+    fileName: "a.rtf",
+    bytes: rtf('{\\field{\\*\\fldinst{HYPERLINK "file:///tmp/other.html"}}{\\fldrslt x}}'),
+    warnings: ["EXTERNAL_LINK"],
+  },
+  {
     title: "a PDF with a signature field",
     fileName: "a.pdf",
     bytes: wholePdf("<< /FT /Sig /T (s) /Type /Annot /Subtype /Widget /F 132 >>"),
@@ -133,6 +203,17 @@ export const harmless: readonly {
     title: "a PDF with an invoice",
     fileName: "a.pdf",
     bytes: attached("factur-x.xml", invoice),
+    warnings: [],
+  },
+  {
+    title: "a PDF with an invoice whose parts are elsewhere",
+    fileName: "a.pdf",
+    bytes: wholePdf(
+      "<< /Type /Filespec /F 6 0 R /UF 6 0 R /EF 7 0 R >>",
+      "(factur-x.xml)",
+      "<< /F 8 0 R >>",
+      pdfStream(invoice, true, "/Type /EmbeddedFile "),
+    ),
     warnings: [],
   },
   {
@@ -191,6 +272,24 @@ export const harmless: readonly {
     title: "a mail with an AMP page",
     fileName: "a.eml",
     bytes: disposed("text/x-amp-html", "inline", "<html amp4email></html>"),
+    warnings: [],
+  },
+  {
+    title: "a mail with a PDF in its text",
+    fileName: "a.eml",
+    bytes: plainMail(`See the file.\r\n${uuencoded("a.pdf", wholePdf())}`),
+    warnings: [],
+  },
+  {
+    title: "a mail with a picture in uuencode",
+    fileName: "a.eml",
+    bytes: plainMail(uuencoded("a.jpg", jpeg()), "Content-Transfer-Encoding: x-uuencode\r\n"),
+    warnings: [],
+  },
+  {
+    title: "a mail with a word like that of uuencode",
+    fileName: "a.eml",
+    bytes: plainMail("We can\nbegin 644 pallets a day\nand end on Friday."),
     warnings: [],
   },
   {

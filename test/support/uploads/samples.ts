@@ -159,6 +159,24 @@ export const mail = (...enclosed: Enclosed[]): Buffer => {
   return Buffer.from(`${head}${words}${parts.join("")}--limit--\r\n`, "latin1");
 };
 
+/** A file in uuencode, as mail programs of the nineties put it into a text. */
+export const uuencoded = (name: string, data: Uint8Array): string => {
+  const character = (bits: number): string => String.fromCharCode((bits & 0x3f) + 0x20);
+  const lines = Array.from({ length: Math.ceil(data.byteLength / 45) }, (_, row) => {
+    const bytes = data.subarray(row * 45, row * 45 + 45);
+    const groups = Array.from({ length: Math.ceil(bytes.length / 3) }, (_group, at) => {
+      const [a = 0, b = 0, c = 0] = bytes.subarray(at * 3, at * 3 + 3);
+      return [a >> 2, (a << 4) | (b >> 4), (b << 2) | (c >> 6), c].map(character).join("");
+    });
+    return `${character(bytes.length)}${groups.join("")}\r\n`;
+  });
+  return `begin 644 ${name}\r\n${lines.join("")}\`\r\nend\r\n`;
+};
+
+/** A mail of one part with further fields. */
+export const plainMail = (text: string, fields = ""): Buffer =>
+  Buffer.from(`From: a@example.com\r\n${fields}\r\n${text}`);
+
 /** The header of a Windows program, which a scanner recognizes. */
 export const program = (): Buffer => {
   const bytes = Buffer.alloc(512);

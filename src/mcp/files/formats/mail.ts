@@ -34,19 +34,44 @@ const bodyOf = ({ text, html }: Email): string => {
   return html === undefined ? "" : readHtml(html);
 };
 
+const BEGIN = /^begin(-base64)? [0-7]{3,4} {1,9}(.{1,255})$/;
+const END = /^(?:end|====)$/;
+const UUENCODED = /^(?:[!-`][ -`]{1,89}|`)$/;
+const BASE64 = /^[\w+/]{1,100}={0,3}$/;
+
+/** Divides a text from the files in it, in uuencode or Base64 as mail programs wrote them before MIME. */
+const divide = (text: string): { body: string; files: string[] } => {
+  const [files, lines]: [string[], string[]] = [[], []];
+  let data: RegExp | undefined;
+  for (const whole of text.split("\n")) {
+    const line = whole.trimEnd();
+    const [, base64, name] = BEGIN.exec(line) ?? [];
+    if (name !== undefined) {
+      files.push(`${name} (in the text)`);
+      data = base64 === undefined ? UUENCODED : BASE64;
+    } else if (data?.test(line) !== true) {
+      if (data === undefined || !END.test(line)) lines.push(whole);
+      data = undefined;
+    }
+  }
+  return { body: lines.join("\n").trim(), files };
+};
+
 const describe = (mail: Email): string => {
   const { from, to, cc, date, subject, attachments } = mail;
+  const { body, files } = divide(bodyOf(mail));
+  const named = [...attachments.slice(0, MOST_NAMED).map(nameOf), ...files.slice(0, MOST_NAMED)];
   const lines = [
     ["From", from === undefined ? "" : addressOf(from)],
     ["To", addressesOf(to)],
     ["Cc", addressesOf(cc)],
     ["Date", date],
     ["Subject", subject],
-    ["Attachments", attachments.slice(0, MOST_NAMED).map(nameOf).join(", ")],
+    ["Attachments", named.join(", ")],
   ].flatMap(([name, value]) =>
     value === undefined || value === "" ? [] : [`${name}: ${oneLine(value)}`],
   );
-  return [...lines, "", bodyOf(mail)].join("\n").trim();
+  return [...lines, "", body].join("\n").trim();
 };
 
 /** Reads an e-mail: who wrote to whom and when, the body, and the names of its attachments. @throws {Unreadable} */

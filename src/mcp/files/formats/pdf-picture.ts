@@ -1,6 +1,6 @@
 import { encode } from "jpeg-js";
 import { type Picture, Unreadable } from "../port.ts";
-import { memoryOf, type Pdfium, readInteger, withMemory } from "./pdfium.ts";
+import { memoryOf, type Pdfium, readFloat, readInteger, withMemory } from "./pdfium.ts";
 
 /** Models see pictures with this many pixels on the longer side; more are scaled down by them. */
 const LONGER_SIDE = 1568;
@@ -39,21 +39,56 @@ const pixelsOf = (pdfium: Pdfium, image: number): number =>
     return readInteger(pdfium, address) * readInteger(pdfium, address + 4);
   });
 
-/** Adds up the pixels of the images on a page, which are decoded whole, however small they are drawn. */
-const countPixels = (pdfium: Pdfium, page: number): number => {
-  let [pixels, seen] = [0, 0];
-  const walk = ({ count, at }: Objects, depth: number): void => {
+/** Visits the images of a page, with the object of the page in which each is. Returns whether it saw all of them. */
+const visitImages = (
+  pdfium: Pdfium,
+  page: number,
+  visit: (image: number, outer: number) => void,
+): boolean => {
+  let seen = 0;
+  const walk = ({ count, at }: Objects, depth: number, outer?: number): void => {
     for (let index = 0; index < count && seen < MAX_OBJECTS; index += 1) {
       seen += 1;
       const object = at(index);
       const type = pdfium.FPDFPageObj_GetType(object);
-      if (type === IMAGE) pixels += pixelsOf(pdfium, object);
-      else if (type === FORM && depth < MAX_DEPTH) walk(objectsIn(pdfium, object), depth + 1);
+      if (type === IMAGE) visit(object, outer ?? object);
+      else if (type === FORM && depth < MAX_DEPTH) {
+        walk(objectsIn(pdfium, object), depth + 1, outer ?? object);
+      }
     }
   };
   walk(objectsOf(pdfium, page), 0);
-  if (seen >= MAX_OBJECTS) throw new Unreadable("it has too many parts.");
+  return seen < MAX_OBJECTS;
+};
+
+/** Adds up the pixels of the images on a page, which are decoded whole, however small they are drawn. */
+const countPixels = (pdfium: Pdfium, page: number): number => {
+  let pixels = 0;
+  const isWhole = visitImages(pdfium, page, (image) => {
+    pixels += pixelsOf(pdfium, image);
+  });
+  if (!isWhole) throw new Unreadable("it has too many parts.");
   return pixels;
+};
+
+const FLOAT_BYTES = 4;
+
+/** The area of an object on its page, in square points. */
+const areaOf = (pdfium: Pdfium, object: number): number =>
+  withMemory(pdfium, 4 * FLOAT_BYTES, (address) => {
+    const places = [0, 1, 2, 3].map((index) => address + index * FLOAT_BYTES) as Four;
+    if (!pdfium.FPDFPageObj_GetBounds(object, ...places)) return 0;
+    const [left, bottom, right, top] = places.map((place) => readFloat(pdfium, place)) as Four;
+    return (right - left) * (top - bottom);
+  });
+type Four = [number, number, number, number];
+
+/** Whether images cover half of a page or more, as a scan does. */
+export const isScan = (pdfium: Pdfium, page: number): boolean => {
+  const outer = new Set<number>();
+  visitImages(pdfium, page, (_image, object) => outer.add(object));
+  const covered = [...outer].reduce((area, object) => area + areaOf(pdfium, object), 0);
+  return covered * 2 >= pdfium.FPDF_GetPageWidthF(page) * pdfium.FPDF_GetPageHeightF(page);
 };
 
 /** Whether nothing stands on a page. */

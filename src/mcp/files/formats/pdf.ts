@@ -1,12 +1,14 @@
 import type { Content, Section } from "../content.ts";
 import { Unreadable } from "../port.ts";
-import { drawPage, isBlank } from "./pdf-picture.ts";
+import { drawPage, isBlank, isScan } from "./pdf-picture.ts";
 import { copyIn, type Pdfium, readUtf16, startPdfium, withMemory } from "./pdfium.ts";
 
 const NEEDS_PASSWORD = 4;
 const MAX_PAGES = 100_000;
 /** A page with more text is read up to here: 2 million characters. */
 const MAX_CHARACTERS = 2_000_000;
+/** Programs of scanners and fax machines write a line or two over the picture of a page. */
+const MAX_STAMP = 300;
 const MAX_ANNOTATIONS = 2000;
 const MAX_VALUE_UNITS = 10_000;
 
@@ -97,10 +99,12 @@ export const readPdf = async (bytes: Uint8Array): Promise<Content> => {
       const name = String(number);
       const lines = [textOf(pdfium, page), ...annotationsOf(pdfium, page)];
       const text = lines.filter((line) => !isNothing(line)).join("\n");
-      if (text !== "") return { name, text };
-      if (isBlank(pdfium, page)) return { name };
       const draw = async () => withPage(number, (again) => drawPage(pdfium, again, number));
-      return { name, draw };
+      if (text !== "") {
+        const isStamped = text.length <= MAX_STAMP && isScan(pdfium, page);
+        return isStamped ? { name, text, draw } : { name, text };
+      }
+      return isBlank(pdfium, page) ? { name } : { name, draw };
     });
 
   return { unit: "page", total, read: async (section) => readPage(section), close };

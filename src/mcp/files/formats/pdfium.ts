@@ -109,3 +109,7 @@ export const readUtf16 = (pdfium: Pdfium, address: number, units: number): strin
 /** Reads a 32-bit integer that the program wrote. */
 export const readInteger = (pdfium: Pdfium, address: number): number =>
   new DataView(memoryOf(pdfium).buffer).getUint32(address, true);
+
+/** Reads a 32-bit float that the program wrote. */
+export const readFloat = (pdfium: Pdfium, address: number): number =>
+  new DataView(memoryOf(pdfium).buffer).getFloat32(address, true);

@@ -1,4 +1,4 @@
-import { isSecureWebLink, isWebLink } from "../links.ts";
+import { checkLink, isSecureWebLink } from "../links.ts";
 import { mismatch, type ScanContext } from "../scan-context.ts";
 
 const QUOTED = /"[^"]{0,5000}"/g;
@@ -46,9 +46,7 @@ export const checkFieldCode = (code: string, nest: ScanContext): void => {
     throw mismatch(`A field starts a program (DDE): ${shown}`);
   }
   if (OBJECTS.has(kind)) throw mismatch(`A field loads an object or data (${kind}): ${shown}`);
-  if (kind === "HYPERLINK" && !isLocal && !isWebLink(target)) {
-    throw mismatch(`A link leads to ${address}. Only https, mailto and tel are accepted.`);
-  }
+  if (kind === "HYPERLINK" && !isLocal) checkLink(target, nest);
   if (!INCLUDES.has(kind) || target === "") return;
   if (!isSecureWebLink(target)) throw mismatch(`A field (${kind}) loads ${address}.`);
   nest.warn("EXTERNAL_LINK", `a field (${kind}) loads ${address}.`);
@@ -67,9 +65,7 @@ export const checkFormula = (formula: string, nest: ScanContext): void => {
   const shown = formula.slice(0, 100);
   if (bare.includes("|")) throw mismatch(`A formula starts a program (DDE): ${shown}`);
   if (MACRO.test(bare)) throw mismatch(`A formula calls a program or macro: ${shown}`);
-  for (const [, target = ""] of formula.matchAll(LINK)) {
-    if (!isWebLink(target)) throw mismatch(`A formula links to ${target.slice(0, 100)}.`);
-  }
+  for (const [, target = ""] of formula.matchAll(LINK)) checkLink(target, nest);
   if (NETWORK.test(formula))
     nest.warn("NETWORK_FORMULA", `a formula reads from the network: ${shown}`);
 };

@@ -1,8 +1,9 @@
 import { once } from "node:events";
-import { pipeline, Readable, type Writable } from "node:stream";
+import { pipeline, Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { type MimeNode, type SplitterChunk, Splitter } from "@zone-eu/mailsplit";
 import { type Bytes, fromBuffer } from "../../../kit/bytes.ts";
+import { readUuencoded } from "../../formats/uuencode.ts";
 import { checkContained, checkContainedName, createPageRefusal } from "../contained.ts";
 import { isWebPageName } from "../names.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse } from "../scan-context.ts";
@@ -26,13 +27,12 @@ const checkHead = async (bytes: Bytes): Promise<void> => {
   }
 };
 
-const ENCODINGS = new Set(["", "7bit", "8bit", "binary", "base64", "quoted-printable"]);
+const ENCODINGS = /^(?:|7bit|8bit|binary|base64|quoted-printable)$/;
+const UUENCODING = /^(?:x-)?uu(?:e|encode)?$/;
 const MESSAGE = /^message\/(?:rfc822|global)$/;
 /** Content types that mail programs show as text, or that describe the mail. */
 const BODY = /^(?:text\/|message\/|multipart\/|application\/(?:(?:x-)?pkcs7|pgp)-signature$)/;
 const SIGNATURE = /^(?:smime\.p7s|signature\.asc)$/i;
-/** Mail programs unpack uuencoded files from plain text. */
-const UUENCODED = /(?:^|\n)begin(?:-base64)? [0-7]{3,4} ([^\r\n]{1,255})/;
 
 type Libmime = {
   parseHeaderValue(text: string): { value: string; params: Record<string, string | undefined> };
@@ -64,17 +64,14 @@ const readPart = (node: MimeNode): Part => {
   };
 };
 
+/** Checks a text, and the uuencoded files in it, which mail programs unpack. */
 const checkBody = async (bytes: Bytes, nest: ScanContext): Promise<void> => {
-  await runDetectors(bytes.pieces(), [
-    detectMalware,
-    detectPrograms,
-    (text) => {
-      const [, name] = UUENCODED.exec(text) ?? [];
-      if (name === undefined) return;
-      checkContainedName(name.trim());
-      nest.warn("UNREADABLE_PART", `not checked: the text holds an encoded file, ${name.trim()}.`);
-    },
-  ]);
+  await runDetectors(bytes.pieces(), [detectMalware, detectPrograms]);
+  for (const { name, content } of readUuencoded(await bytes.read(0, bytes.size))) {
+    nest.budget.part();
+    nest.budget.bytes(content.byteLength);
+    await checkPart(name, nest, (inner) => checkContained([name], fromBuffer(content), inner));
+  }
 };
 
 const inspectPart = async (
@@ -88,8 +85,10 @@ const inspectPart = async (
   const isNamed = isAttachment || names.length > 0;
   if ((isPage && isNamed) || names.some(isWebPageName)) throw createPageRefusal();
   for (const name of names) checkContainedName(name);
-  if (!ENCODINGS.has(node.encoding || "")) {
-    return nest.warn("UNREADABLE_PART", `not checked, because of its encoding ${node.encoding}.`);
+  const encoding = node.encoding || "";
+  if (UUENCODING.test(encoding)) return checkBody(bytes, nest);
+  if (!ENCODINGS.test(encoding)) {
+    return nest.warn("UNREADABLE_PART", `not checked, because of its encoding ${encoding}.`);
   }
   if (MESSAGE.test(contentType)) return nest.inspect(".eml", bytes, nest);
   if (BODY.test(contentType) && (!isNamed || names.some((name) => SIGNATURE.test(name)))) {
@@ -98,13 +97,13 @@ const inspectPart = async (
   return checkContained(names, bytes, nest);
 };
 
-/** A part whose bytes arrive: `decoded` resolves once `decoder` has ended. */
-type Arriving = { node: MimeNode; decoder: Writable; decoded: Promise<Buffer> };
-
-const begin = (node: MimeNode): Arriving => {
-  const decoder = node.getDecoder();
-  return { node, decoder, decoded: buffer(decoder) };
-};
+/** Begins to decode a part; `decoded` resolves once `decoder` has ended. */
+const begin = (node: MimeNode, decoder = node.getDecoder()) => ({
+  node,
+  decoder,
+  decoded: buffer(decoder),
+});
+type Arriving = ReturnType<typeof begin>;
 
 const finish = async ({ node, decoder, decoded }: Arriving, nest: ScanContext): Promise<void> => {
   decoder.end();

@@ -1,40 +1,31 @@
 import { readXml, type XmlAttributes } from "../../formats/xml-stream.ts";
-import { isLocalPath, isWebLink } from "../links.ts";
+import { checkLink, isLocalPath } from "../links.ts";
 import { mismatch, type ScanContext } from "../scan-context.ts";
 import { checkFieldCode, checkFormula } from "./fields.ts";
 
 /** Bytes without which a part is harmless. Entities, DOCTYPE and other encodings can hide dangerous contents. */
-const INTEREST =
+export const INTEREST =
   /instrtext|fldsimple|oleobj|olelink|ddelink|connectstring|udl|href|src\s{0,20}=|vanish|hidden|&#|<!|\||webservice|hyperlink|import|\b(?:rtd|call|exec|fopen|image|register)\b|encoding\s{0,20}=\s{0,20}.(?!utf-8)|\0/i;
-
-/** Creates a detector that remembers whether a part can hold anything dangerous; others need no parsing. */
-export const createInterestDetector = () => {
-  let found = false;
-  const detect = (text: string): void => {
-    found ||= INTEREST.test(text);
-  };
-  return { detect, isFound: () => found };
-};
 
 const OBJECTS = new Set(["oleobject", "oleobj", "olelink", "ddelink"]);
 const PICTURES = new Set(["imagedata", "fill", "stroke", "image"]);
-const FORMULAS = new Set(
-  ["f", "formula", "formula1", "formula2", "definedname", "calculatedcolumnformula"], //
-);
+const FORMULAS = /^(?:f|formula[12]?|definedname|calculatedcolumnformula)$/;
 const MAX_CODE_LENGTH = 1024 * 1024;
 
-const checkElement = (name: string, attributes: XmlAttributes, { warn }: ScanContext): void => {
+const checkElement = (name: string, attributes: XmlAttributes, nest: ScanContext): void => {
   const { src, href, val = "", state = "" } = attributes;
   if (OBJECTS.has(name)) throw mismatch("The file holds an object (OLE) or a DDE link.");
   if (["connectstring", "udl"].includes(name) && val !== "") {
     throw mismatch("The file holds a data source of a mail merge.");
   }
-  const isSafe = PICTURES.has(name) ? isLocalPath : isWebLink;
-  const sources = [href, PICTURES.has(name) ? src : undefined];
-  const found = sources.find((source) => source !== undefined && !isSafe(source));
-  if (found !== undefined) throw mismatch(`A picture or link (${name}) leads to ${found}.`);
-  if (name === "vanish" && !/^(?:0|false|off)$/i.test(val)) warn("HIDDEN_TEXT", "there is some.");
-  if (name === "sheet" && /hidden/i.test(state)) warn("HIDDEN_TEXT", "a sheet is hidden.");
+  if (PICTURES.has(name)) {
+    const found = [href, src].find((source) => source !== undefined && !isLocalPath(source));
+    if (found !== undefined) throw mismatch(`A picture (${name}) is loaded from ${found}.`);
+  } else if (href !== undefined) checkLink(href, nest);
+  if (name === "vanish" && !/^(?:0|false|off)$/i.test(val)) {
+    nest.warn("HIDDEN_TEXT", "there is hidden text.");
+  }
+  if (name === "sheet" && /hidden/i.test(state)) nest.warn("HIDDEN_TEXT", "a sheet is hidden.");
 };
 
 /** Checks the contents of a part: fields, formulas, objects, links and pictures. @throws {Refusal} */
@@ -49,20 +40,20 @@ export const checkContent = async (
     open(name, attributes) {
       checkElement(name, attributes, nest);
       if (name === "fldsimple") checkFieldCode(attributes["instr"] ?? "", nest);
-      if (FORMULAS.has(name)) formula = "";
+      if (FORMULAS.test(name)) formula = "";
       if (name !== "fldchar") return;
       if (attributes["fldchartype"] === "begin") codes.push("");
       if (attributes["fldchartype"] === "end") checkFieldCode(codes.pop() ?? "", nest);
     },
     text(name, content) {
-      if (FORMULAS.has(name)) formula += content;
+      if (FORMULAS.test(name)) formula += content;
       if (name !== "instrtext" && name !== "delinstrtext") return;
       const code = (codes.pop() ?? "") + content;
       if (code.length > MAX_CODE_LENGTH) throw mismatch("A field is too long to be checked.");
       codes.push(code);
     },
     close(name) {
-      if (FORMULAS.has(name)) checkFormula(formula, nest);
+      if (FORMULAS.test(name)) checkFormula(formula, nest);
     },
   });
   for (const code of codes) checkFieldCode(code, nest);

@@ -1,12 +1,12 @@
 import { type Bytes, withSpooledFile } from "../../../kit/bytes.ts";
 import { readXml, type XmlAttributes } from "../../formats/xml-stream.ts";
 import type { ArchiveEntry } from "../../formats/zip.ts";
-import { isLocalPath, isWebLink } from "../links.ts";
+import { checkLink, isLocalPath } from "../links.ts";
 import { findProgramKind } from "../names.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";
 import type { Format, ScanContext } from "../scan-context.ts";
 import { detectCompoundParts, detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
-import { checkContent, createInterestDetector } from "./office-content.ts";
+import { checkContent, INTEREST } from "./office-content.ts";
 
 const CONTENT_TYPES = "[content_types].xml";
 const ROOT_RELATIONSHIPS = "_rels/.rels";
@@ -22,21 +22,14 @@ const ACTIVE_NAME = /(?:^|\/)(?:vbaProject|vbaData|macrosheets\/)/i;
 const XML_TYPE = /(?:[+/]xml|vmldrawing)$/i;
 const XML_NAME = /\.(?:xml|rels|vml)$/i;
 /** Relationships to what runs something, or is shown as if it were part of the file, by the end of their type. */
-const ACTIVE: Readonly<Record<string, string>> = {
-  oleobject: "an embedded or linked object (OLE)",
-  control: "an ActiveX control",
-  activexcontrolbinary: "an ActiveX control",
-  vbaproject: "macros",
-  wordvbadata: "macros",
-  xlmacrosheet: "macros",
-  xlintlmacrosheet: "macros",
-  extensibility: "buttons that run macros",
-  usercustomization: "buttons that run macros",
-  afchunk: "a chunk of another document (altChunk)",
-  subdocument: "a subdocument",
-  mailmergesource: "a data source of a mail merge",
-  mailmergeheadersource: "a data source of a mail merge",
-};
+const ACTIVE: readonly (readonly [kind: RegExp, what: string])[] = [
+  [/^oleobject$/, "an embedded or linked object (OLE)"],
+  [/^(?:control|activexcontrolbinary)$/, "an ActiveX control"],
+  [/^(?:vbaproject|wordvbadata|xl(?:intl)?macrosheet)$/, "macros"],
+  [/^(?:extensibility|usercustomization)$/, "buttons that run macros"],
+  [/^(?:afchunk|subdocument)$/, "a part of another document"],
+  [/^mailmerge(?:header)?source$/, "a data source of a mail merge"],
+];
 /** Workbooks ask before they follow these. */
 const WORKBOOK = /^(?:xl)?(?:externallink(?:path|long)|pathmissing|startup|library)/;
 const LEADS_OUT = /^\s*(?:[a-z][a-z0-9+.-]{1,63}:|[\\/]{2})/i;
@@ -44,24 +37,23 @@ const LEADS_OUT = /^\s*(?:[a-z][a-z0-9+.-]{1,63}:|[\\/]{2})/i;
 /** Checks a relationship. Returns its target if it is the main part. @throws {Refusal} */
 const checkRelationship = (
   { type = "", target = "", targetmode = "" }: XmlAttributes,
-  { warn }: ScanContext,
+  nest: ScanContext,
 ): string[] => {
   const kind = type.trim().toLowerCase().replace(/^.*\//, "");
   const shown = target.slice(0, 100);
-  const found = Object.hasOwn(ACTIVE, kind) ? ACTIVE[kind] : undefined;
+  const [, found] = ACTIVE.find(([active]) => active.test(kind)) ?? [];
   if (found !== undefined) throw mismatch(`The file holds ${found}. Save it as PDF.`);
-  if (kind === "connections") warn("EXTERNAL_LINK", "the workbook has data connections.");
+  if (kind === "connections") nest.warn("EXTERNAL_LINK", "the workbook has data connections.");
   if (kind === "officedocument") return [target.trim().replace(/^\.?\//, "")];
   if (targetmode.trim().toLowerCase() !== "external" && !LEADS_OUT.test(target)) return [];
-  if (kind === "hyperlink") {
-    if (isWebLink(target)) return [];
-    throw mismatch(`A link leads to ${shown}. Only https, mailto and tel links are accepted.`);
-  }
-  if (!WORKBOOK.test(kind) && !isLocalPath(target)) {
+  if (kind === "hyperlink") checkLink(target, nest);
+  else if (!WORKBOOK.test(kind) && !isLocalPath(target)) {
     throw mismatch(`A part (${kind}) is loaded from ${shown}.`);
   }
   // Word writes the path of the writer's template into every file.
-  if (kind !== "attachedtemplate") warn("EXTERNAL_LINK", `${kind} leads to ${shown}.`);
+  else if (kind !== "attachedtemplate") {
+    nest.warn("EXTERNAL_LINK", `${kind} leads to ${shown}.`);
+  }
   return [];
 };
 
@@ -76,15 +68,15 @@ const checkEntry = async (
     throw mismatch("The part holds macros or a program.");
   }
   if (ACTIVE_TYPE.test(type)) throw mismatch(`The part is ${type}: it can run or load something.`);
-  let head = "";
-  const interest = createInterestDetector();
-  const keepHead = (text: string): void => {
+  let [head, isInteresting] = ["", false];
+  const look = (text: string): void => {
     head ||= text.slice(0, 16);
+    isInteresting ||= INTEREST.test(text);
   };
-  await runDetectors(pieces(), [keepHead, detectMalware, detectPrograms, interest.detect]);
+  await runDetectors(pieces(), [look, detectMalware, detectPrograms]);
   if (head.startsWith(COMPOUND)) throw mismatch("The part is an object or macros (OLE).");
   if (head.startsWith(PACKED)) {
-    await withSpooledFile(pieces(), (bytes) => checkPackage(bytes, nest));
+    await withSpooledFile(pieces(), (bytes) => checkParts(bytes, nest));
   }
   const mains: string[] = [];
   if (/\.rels$/i.test(name)) {
@@ -93,7 +85,7 @@ const checkEntry = async (
         if (element === "relationship") mains.push(...checkRelationship(attributes, nest));
       },
     });
-  } else if (interest.isFound() && (XML_NAME.test(name) || XML_TYPE.test(type))) {
+  } else if (isInteresting && (XML_NAME.test(name) || XML_TYPE.test(type))) {
     if (!type.startsWith("image/")) await checkContent(pieces(), nest);
   }
   return mains;
@@ -117,7 +109,7 @@ const readTypes = async (entries: readonly ArchiveEntry[]) => {
 };
 
 /** Checks the parts of an Office file (Open Packaging Conventions), and returns the types of its main parts. */
-const checkParts = async (bytes: Bytes, outer: ScanContext): Promise<string[]> => {
+export const checkParts = async (bytes: Bytes, outer: ScanContext): Promise<string[]> => {
   const nest = deepen(outer, "packages", MAX_PACKAGES);
   const entries = (await readArchive(bytes, nest, "package")).filter(({ isFolder }) => !isFolder);
   const findType = await parseOrRefuse(BROKEN, () => readTypes(entries));
@@ -136,11 +128,6 @@ const checkParts = async (bytes: Bytes, outer: ScanContext): Promise<string[]> =
 /** Returns whether the entries of an archive are the parts of an Office file. */
 export const isPackage = (entries: readonly ArchiveEntry[]): boolean =>
   entries.some(({ name }) => name.toLowerCase() === CONTENT_TYPES);
-
-/** Checks an Office file of any kind. */
-export const checkPackage: Format = async (bytes, nest) => {
-  await checkParts(bytes, nest);
-};
 
 /** Creates the check of an Office file whose main part has this type. */
 const checkOffice =

@@ -1,5 +1,6 @@
 import { type Format, mismatch } from "../scan-context.ts";
-import { detectMalware } from "../signatures.ts";
+import { type Detector, detectMalware, detectPrograms } from "../signatures.ts";
+import { runDetectors, toNarrow } from "../signatures.ts";
 
 // Beginnings that a browser, a shell or a reader would interpret if it ignored the file's name.
 const OTHERS =
@@ -8,27 +9,19 @@ const OTHERS =
 const PDF = /%PDF-\d\.\d/;
 const HEAD_BYTES = 4096;
 
-const findWideEncoding = (head: Buffer): string | undefined => {
-  if (head.byteLength < 2) return undefined;
-  const mark = head.readUInt16BE(0);
-  if (mark === 0xfffe) return "utf-16le";
-  return mark === 0xfeff ? "utf-16be" : undefined;
-};
+const WIDE = /^(?:\xff\xfe|\xfe\xff)/;
 
 /** Checks a text in UTF-8, UTF-16 with a byte order mark, or an 8-bit code page. */
 export const checkText: Format = async (bytes) => {
-  const head = await bytes.read(0, HEAD_BYTES);
-  const encoding = findWideEncoding(head);
-  const begin = new TextDecoder(encoding ?? "latin1").decode(head);
+  const head = (await bytes.read(0, HEAD_BYTES)).toString("latin1");
+  const isWide = WIDE.test(head);
+  const begin = isWide ? toNarrow(head).slice(2) : head;
   if (OTHERS.test(begin) || PDF.test(begin.slice(0, 1024))) {
     throw mismatch("The file is a web page, a script or a document, not plain text.");
   }
-  const decoder = new TextDecoder(encoding ?? "latin1");
-  let before = "";
-  for await (const piece of bytes.pieces()) {
-    const text = before + decoder.decode(piece, { stream: true });
-    if (text.includes("\0")) throw mismatch("The file is not plain text: it holds binary data.");
-    detectMalware(text);
-    before = text.slice(-100);
-  }
+  const detectBinary: Detector = (text) => {
+    if (isWide) detectMalware(toNarrow(text));
+    else if (text.includes("\0")) throw mismatch("The file is not text: it holds binary data.");
+  };
+  await runDetectors(bytes.pieces(), [detectBinary, ...(isWide ? [detectPrograms] : [])]);
 };

@@ -4,7 +4,7 @@ import { checkContained, checkContainedName } from "../contained.ts";
 import { checkPart, deepen, mismatch, parseOrRefuse, readArchive } from "../scan-context.ts";
 import type { Format, ScanContext } from "../scan-context.ts";
 import { detectMalware, detectPrograms, runDetectors } from "../signatures.ts";
-import { checkPackage, isPackage } from "./office.ts";
+import { checkParts, isPackage } from "./office.ts";
 
 const MAX_ARCHIVES = 2;
 // Metadata that the file managers of macOS and Windows add to archives.
@@ -32,8 +32,9 @@ export const checkZip: Format = async (bytes, outer) => {
   const { archives, mails } = outer.depth;
   const entries = await readArchive(bytes, outer, "archive");
   if (isPackage(entries)) {
-    if (archives + mails > 0) return checkPackage(bytes, outer);
-    throw mismatch("The contents are an Office file, which does not match the extension .zip.");
+    if (archives + mails === 0) throw mismatch("The contents are an Office file, no .zip.");
+    await checkParts(bytes, outer);
+    return;
   }
   const isDocument = entries.some(({ name }) => name === OPEN_DOCUMENT);
   // The parts of an OpenDocument file are XML of its own kinds.

@@ -1,16 +1,17 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { listOf, recordOf, textsOf } from "../answers.ts";
 import { cell, counted, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import type { Reply } from "../reply.ts";
-import { hasTool, useSession } from "../session.ts";
+import { hasTool } from "../session.ts";
 import { Facts } from "../ui/facts.tsx";
-import { Alert, Badge, Card, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
+import { Badge, Card, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { isExternal } from "../words.ts";
 import { PacketActions } from "./actions.tsx";
+import { Files } from "./files.tsx";
 
 type Open = (record: RecordRef) => void;
 
@@ -169,54 +170,6 @@ const Timeline = ({ notes, total }: { notes: Fields[]; total: number }) =>
     </>
   );
 
-const Files = ({ files }: { files: Fields[] }) => {
-  const { download } = useSession().host;
-  const [problem, setProblem] = useState<string>();
-  const save = async (uri: string, name: string): Promise<void> => {
-    setProblem(undefined);
-    try {
-      await download?.({ uri, name });
-    } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
-    }
-  };
-  if (files.length === 0) return <Empty>No files.</Empty>;
-  return (
-    <>
-      <ul class="plain">
-        {files.map(({ fileName, status, warnings, resource, excerpt, noExcerpt }, place) => {
-          const name = plainText(fileName);
-          return (
-            <li key={place}>
-              {download && typeof resource === "string" ? (
-                <button
-                  type="button"
-                  class="link"
-                  aria-label={`Download ${name}`}
-                  onClick={() => void save(resource, name)}
-                >
-                  {name}
-                </button>
-              ) : (
-                name
-              )}{" "}
-              <span class="meta">{plainText(status)}</span>
-              {listOf(warnings).map(({ message }, at) => (
-                <div key={at} class="meta">
-                  Note: {plainText(message)}
-                </div>
-              ))}
-              {plainText(excerpt) !== "" && <p class="prose preview">{plainText(excerpt)}</p>}
-              {plainText(noExcerpt) !== "" && <p class="meta">{plainText(noExcerpt)}</p>}
-            </li>
-          );
-        })}
-      </ul>
-      {problem && <Alert>{problem}</Alert>}
-    </>
-  );
-};
-
 const TONES: Record<string, "good" | "plain" | "warn"> = { Open: "warn", Closed: "good" };
 
 const Head = ({ dispute, open }: { dispute: Fields; open: Open | undefined }) => {
@@ -283,7 +236,10 @@ const Body = ({ packet, open }: { packet: Fields; open: Open | undefined }) => {
           <Timeline notes={listOf(packet["notes"])} total={Number(packet["notesTotal"] ?? 0)} />
         </Card>
         <Card title="Files" part={packet["files"]}>
-          <Files files={listOf(packet["files"])} />
+          <Files
+            disputeId={plainText(recordOf(packet["dispute"])["disputeCode"])}
+            files={listOf(packet["files"])}
+          />
         </Card>
       </div>
       <Card title="Other open disputes of the account" part={packet["otherDisputes"]}>
