@@ -27,8 +27,7 @@ export const isSitePath = (path: string): boolean =>
   path === "/" || path.startsWith("/app/") || parseRecordPath(path) !== undefined;
 
 /** Returns the path of a record's page below the address of the server. */
-const toRecordPath = ({ kind, id }: RecordName): string =>
-  `${kind}s/${encodeURIComponent(id)}`;
+const toRecordPath = ({ kind, id }: RecordName): string => `${kind}s/${encodeURIComponent(id)}`;
 
 /**
  * Returns the address of a record's page, for `about.links.page`; undefined where the server has no address that a
