@@ -142,6 +142,12 @@ const toCredentials = (env: Environment): Credentials => ({
   password: toSecret(env.RECEIVABLES_PASSWORD),
 });
 
+/** `log.own` is the level that the settings give. */
+const toLogConfig = ({ RECEIVABLES_LOG: given }: Environment) => {
+  const own = given === "json" ? "info" : given;
+  return { level: own ?? "info", log: { own, isJson: given === "json" } } as const;
+};
+
 const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   dataFolder,
   secretKey: toSecret(env.RECEIVABLES_SECRET_KEY),
@@ -184,7 +190,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   /** Undefined: no tokens of an issuer are accepted. */
   issuer: toIssuerSettings(env),
   metricsAddress: env.RECEIVABLES_METRICS_ADDRESS,
-  level: env.RECEIVABLES_LOG,
+  ...toLogConfig(env),
   /** Names in the environment that begin like a setting but are unknown. */
   unused,
 });

@@ -320,10 +320,10 @@ export const Environment = z.object({
     "address of `/metrics` in Prometheus' format, as `HOST:PORT`, for `platform` and `http`; it has no authentication",
     "unset: off",
   ),
-  RECEIVABLES_LOG: withDefault(
-    z.enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`)),
-    "info",
-    "level of the log, JSON lines on stderr",
+  RECEIVABLES_LOG: optional(
+    z.enum([...LEVELS, "json"], refuse(`must be one of ${LEVELS.join(", ")}, json`)),
+    "level of the log on stderr: JSON lines, at a terminal lines of text; `json` gives JSON lines at a terminal, too",
+    "`info`; for servers at a terminal `warn`",
   ),
 });
 export type Environment = z.output<typeof Environment>;

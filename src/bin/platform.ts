@@ -196,6 +196,7 @@ export const openPlatform = async (
     headerWord: config.headerWord,
     brand: readBrand(config),
     version: about.version,
+    hasPage: ownUrl !== undefined,
   });
   const endCleaning = cleanHourly(platform, log);
   platform.worker.start();

@@ -16,7 +16,7 @@ export type Run = (
 /** Settings that can also be given as an option, which takes precedence. */
 const OPTIONS = {
   data: ["RECEIVABLES_DATA", "--data <folder>", "the data folder"],
-  log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr"],
+  log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr, or json"],
   tenantId: ["RECEIVABLES_TENANT_ID", "--tenant-id <id>", "the tenant to work for"],
   profile: ["RECEIVABLES_PROFILE", "--profile <name>", "the profile"],
   email: ["RECEIVABLES_EMAIL", "--email <address>", "e-mail address of the login"],

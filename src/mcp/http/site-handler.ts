@@ -4,7 +4,7 @@ import { readSite } from "../../views/read-view.ts";
 import { VIEWS } from "../../views/views.ts";
 import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
-import { renderSite, type SitePage } from "./site-page.ts";
+import { renderEndpoint, renderSite, type SitePage } from "./site-page.ts";
 
 export type SiteNeeds = Omit<SitePage, "config"> & {
   /** Host names that the Host header may contain. */
@@ -65,6 +65,7 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
     tool: VIEWS.find((view) => view.name === name)?.shows[0],
   }));
   const page = renderSite({ ...needs, config: { auth, mcpUrl, clientId, views } });
+  const endpoint = renderEndpoint(needs);
   const hosts = needs.hosts.map(toHostName);
   return async (request) => {
     const refusal = hostHeaderValidationResponse(request, hosts);
@@ -74,6 +75,7 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
     }
     const { pathname } = new URL(request.url);
     if (pathname === "/") return respond("text/html", page, PAGE_POLICY);
+    if (/^\/mcp\/?$/.test(pathname)) return respond("text/html", endpoint);
     if (pathname === "/app/site.js") return respond("text/javascript", (await readSite()).script);
     if (pathname === "/app/site.css") return respond("text/css", (await readSite()).style);
     return respondWithView(pathname, needs);

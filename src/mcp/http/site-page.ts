@@ -91,3 +91,27 @@ export const renderSite = ({
         </main>
       </body>
     </html> `.html;
+
+/** Renders the page that a browser gets at the MCP endpoint, which is for programs. */
+export const renderEndpoint = ({
+  mcpUrl,
+  brand = OWN_BRAND,
+}: Pick<SitePage, "mcpUrl" | "brand">): string =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${brand.name}: MCP endpoint</title>
+      </head>
+      <body>
+        <h1>This address is for assistants</h1>
+        <p>
+          Give <code>${mcpUrl}</code> to an assistant as the address of its MCP server.
+          <a href="${mcpUrl.slice(0, -"mcp".length)}">The page for people</a> says how, and shows
+          disputes, payments and accounts.
+        </p>
+      </body>
+    </html> `.html;
