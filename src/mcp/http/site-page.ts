@@ -4,8 +4,8 @@ import { type Brand, OWN_BRAND } from "../../pages/page.ts";
 /** How the page gets a token: not at all, by the built-in sign-in, or from the person. */
 export type SiteAuth = "none" | "builtin" | "static" | "issuer";
 
-/** The way in which one host connects to the server. */
-export type ConnectHint = { host: string; text: string };
+/** What a person copies to connect one host, and where it belongs. */
+export type ConnectHint = { host: string; place: string; text: string };
 
 export type SitePage = {
   auth: SiteAuth;
@@ -79,9 +79,11 @@ export const renderSite = ({
             <p>${ACCESS[auth]}</p>
             <dl>
               ${hints.map(
-                ({ host, text }) =>
-                  html`<dt>${host}</dt>
-                    <dd><code>${text}</code></dd>`,
+                ({ host, place, text }) =>
+                  html`<dt>${host}: ${place}</dt>
+                    <dd>
+                      <pre><code>${text}</code></pre>
+                    </dd>`,
               )}
             </dl>
             <p>Then ask: “Which open disputes are oldest, and who should work on them?”</p>
