@@ -193,7 +193,7 @@ const failWithoutDemo = (): never => {
 const createDemoOrigins = (path: string): Origins => {
   const origin = {
     name: "the stored credentials of the demo tenant",
-    remedy: `Remove ${path} and start the server again: it makes new ones.`,
+    remedy: `Start the server again. If that does not help, remove ${path} first: the next start makes new ones.`,
   };
   return { apiKey: origin, extApiKey: origin, password: origin };
 };

@@ -18,10 +18,12 @@ const withoutLanguages: Plugin = {
 
 const APP = join(import.meta.dirname, "app");
 
-/** Bundles scripts and styles of an entry point in `app/`. */
-export const bundleApp = async (entry: string): Promise<{ script: string; style: string }> => {
+/** Bundles scripts and styles of an entry point in `app/`; `inputs` are the paths of what they consist of. */
+export const bundleApp = async (
+  entry: string,
+): Promise<{ script: string; style: string; inputs: string[] }> => {
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     entryPoints: [join(APP, entry)],
     outdir: APP,
     bundle: true,
@@ -35,10 +37,11 @@ export const bundleApp = async (entry: string): Promise<{ script: string; style:
     plugins: [withoutLanguages],
     legalComments: "none",
     logLevel: "error",
+    metafile: true,
   });
   const textOf = (ending: string): string =>
     outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
-  return { script: textOf(".js"), style: textOf(".css") };
+  return { script: textOf(".js"), style: textOf(".css"), inputs: Object.keys(metafile.inputs) };
 };
 
 /** Bundles a view into one HTML file that loads nothing else. */
