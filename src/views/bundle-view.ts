@@ -44,10 +44,13 @@ export const bundleApp = async (
   return { script: textOf(".js"), style: textOf(".css"), inputs: Object.keys(metafile.inputs) };
 };
 
-/** Bundles a view into one HTML file that loads nothing else. */
-export const bundleView = async ({ name, title }: View): Promise<string> => {
-  const { script, style } = await bundleApp(`${name}.tsx`);
-  return `<!doctype html>
+/** Bundles a view into one HTML file that loads nothing else; `inputs` are the paths of what it consists of. */
+export const bundleView = async ({
+  name,
+  title,
+}: View): Promise<{ html: string; inputs: string[] }> => {
+  const { script, style, inputs } = await bundleApp(`${name}.tsx`);
+  const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -63,4 +66,5 @@ export const bundleView = async ({ name, title }: View): Promise<string> => {
 </body>
 </html>
 `;
+  return { html, inputs };
 };
