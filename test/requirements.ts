@@ -1,10 +1,13 @@
+import { ASK_SECTIONS } from "./support/requirements/asks.ts";
 import { BEHAVIOUR_SECTIONS } from "./support/requirements/behaviour.ts";
 import { FILE_SECTIONS } from "./support/requirements/files.ts";
 import { HOST_SECTIONS } from "./support/requirements/hosts.ts";
 import { INSIGHT_SECTIONS } from "./support/requirements/insights.ts";
 import { INTERFACE_SECTIONS } from "./support/requirements/interface.ts";
+import { LIST_SECTIONS } from "./support/requirements/lists.ts";
 import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
+import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
 
 export { NOT_TESTED };
@@ -21,6 +24,9 @@ export const requirements: readonly Requirement[] = [
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
+  ...ASK_SECTIONS,
+  ...LIST_SECTIONS,
+  ...RESULT_SECTIONS,
 ].flatMap((section) =>
   Object.entries(section.lines).map(([id, what]) => ({ id, section: section.title, what })),
 );

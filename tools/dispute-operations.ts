@@ -16,9 +16,9 @@ const disputeParams = z.object({ disputeId: RecordId });
 const UploadBody = z
   .object({
     fileName: LocalFileName,
-    text: z.string().optional(),
-    base64: z.base64().optional(),
-    path: z.string().min(1).max(4096).optional(),
+    text: z.string().optional().describe("content; or send base64 or path"),
+    base64: z.base64().optional().describe("content; or send text or path"),
+    path: z.string().min(1).max(4096).optional().describe("local file in an allowed folder"),
     visibility: NoteVisibility.optional(),
   })
   .superRefine((body, context) => {
@@ -60,7 +60,7 @@ export const downloadFile = defineOperation({
   path: files.get.path,
   access: files.get.access,
   summary: "Read a dispute file: text, pictures or the file itself.",
-  params: disputeParams.extend({ attachmentId: RecordId }),
+  params: disputeParams.extend({ attachmentId: RecordId.describe("from the list of files") }),
   file: true,
   output: DownloadedFile,
   audit: "dispute_attachment.read",
@@ -72,8 +72,8 @@ const MAX_CHANGES = 50;
 
 const Change = z.strictObject({
   disputeId: RecordId,
-  change: update.body,
-  ifMatch: requiredText(255).optional(),
+  change: update.body.describe("as in disputes_update"),
+  ifMatch: requiredText(255).optional().describe("etag that was read"),
 });
 
 /** The outcome for one dispute. */
@@ -81,6 +81,8 @@ const Outcome = z.object({
   disputeId: z.string(),
   disputeCode: z.string(),
   outcome: z.enum(["applied", "refused"]),
+  etag: z.string().optional(),
+  dispute: z.record(z.string(), z.unknown()).optional(),
   code: z.string().optional(),
   message: z.string().optional(),
 });
@@ -96,7 +98,7 @@ export const applyChanges = defineOperation({
   summary:
     "Change up to 50 disputes as disputes_update does. All are checked first, and a person confirms them at once.",
   params: z.object(tenantPath),
-  body: z.object({ changes: z.array(Change).min(1).max(MAX_CHANGES) }),
+  body: z.object({ changes: z.array(Change).min(1).max(MAX_CHANGES).describe("at most 50") }),
   output: z.object({ applied: z.int(), refused: z.int(), results: z.array(Outcome) }),
   effects: [{ kind: "closes", target: "disputes" }],
   audit: "dispute.updated",

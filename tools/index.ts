@@ -6,12 +6,13 @@ import { identity } from "./identity.ts";
 import { ingest } from "./ingest.ts";
 import { insightTools } from "./insights.ts";
 import { paymentTools } from "./payments.ts";
+import { readResourceTool } from "./read-resource.ts";
 import type { Tool } from "./tool.ts";
 import type { Toolset } from "./toolsets.ts";
 
 /** All tools by toolset. */
 export const toolsets: Readonly<Record<Toolset, readonly Tool[]>> = {
-  insights: insightTools,
+  insights: [...insightTools, readResourceTool],
   disputes,
   dispute_configuration: disputeConfiguration,
   credit,

@@ -1,49 +1,58 @@
 /**
- * Descriptions of tool parameters by name, for parameters whose schema has none and whose name is not enough. Each word
- * costs tokens in every session.
+ * What tools accept beyond the platform, by parameter: the schemas of the contract describe the rest. Each word costs
+ * tokens in every session.
  */
-export const parameterDescriptions: Readonly<Record<string, string>> = {
-  fileName: "ending in .pdf .zip .eml .jpeg .gif .png .mov .mp4 .docx .xlsx .txt or .rtf",
-  text: "content; or send base64 or path",
-  path: "local file in an allowed folder",
-  status: "closes, cancels or reopens",
-  externalReasonId: "customer's reason",
-  externalReasonCode: "any case",
-  isValid: "claim is valid",
-  content: "up to 10,000 characters",
-  visibility: "All includes the customer",
-  allUpdates: "e-mail each change",
-  dailyDigest: "e-mail daily",
-  timeZone: "IANA name",
-  reference: "note id",
-  body: "up to 10,000 characters",
-  effective_date: "ISO 8601",
-  invoice_num: "if different",
-  ship_to_account_num: "recipient",
-  original_denomination: "total when issued",
-  denomination_in_original_currency: "open balance",
-  unit_of_measure: "such as EA",
-  companyId: "company.companyId",
-  statusCode: "HTTP status",
+export const acceptedValues: Readonly<Record<string, string>> = {
+  disputeId: "id or code such as D-4711-01",
+  reasonId: "id or code",
+  externalReasonId: "id or code",
+  defaultInternalReasonId: "id or code",
+  defaultExternalReasonId: "id or code",
+  categoryId: "id or code",
+  departmentId: "id or code",
+  DepartmentId: "id or code",
+  resolutionId: "id or code",
+  assigneeId: "id or e-mail",
+  AssigneeId: "id or e-mail",
+};
+
+/** Parameters that tools have beside those of their operation. */
+export const ownParameters = {
+  cursor: "from the answer before; other arguments unchanged",
+  fields: '["*"] for all',
+  as: "default text",
+  pages: "such as 1-3",
+  idempotencyKey: "a retry with it creates no duplicate",
+  ifMatch: "etag that was read; refused if changed since",
+  confirmationToken: "from confirmation_required",
+} as const;
+
+/**
+ * Lists whose description names the fields of an item, with one of them as an example: schemas of all fields would exceed
+ * the budget of a tool.
+ */
+export const openItems: Readonly<
+  Record<string, Record<string, { type: "number"; description: string }>>
+> = {
+  line_items: { amount: { type: "number", description: "line total" } },
+};
+
+type Example = {
+  type: "object";
+  description: string;
+  properties: Record<string, { type: "string"; description: string }>;
 };
 
 /** Examples of the keys of free-form objects, by parameter. */
-export const openProperties: Readonly<
-  Record<string, Record<string, { type: "object"; properties: Record<string, { type: "string" }> }>>
-> = {
+export const openProperties: Readonly<Record<string, Record<string, Example>>> = {
   filters: {
     paymentDate: {
       type: "object",
-      properties: { gte: { type: "string" }, lt: { type: "string" } },
+      description: "an example",
+      properties: {
+        gte: { type: "string", description: "first day" },
+        lt: { type: "string", description: "day after the last" },
+      },
     },
   },
 };
-
-/** Descriptions that the parameter's name implies, for a model. The OpenAPI document has them. */
-export const evidentDescriptions: ReadonlySet<string> = new Set([
-  "free text",
-  "ISO 3166-1 alpha-2",
-  "ISO 4217",
-  "ISO 639-1",
-  "ISO 8601",
-]);

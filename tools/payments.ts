@@ -1,6 +1,6 @@
 import { contract } from "../src/contract/index.ts";
 import { UNKNOWN_SCHEDULE } from "../src/contract/operations/webhooks.ts";
-import { OPERATOR_NAMES } from "../src/contract/payments/operators.ts";
+import { type Operator, OPERATOR_NAMES } from "../src/contract/payments/operators.ts";
 import { formatName, isText, quoteUrl, quote } from "./formatting.ts";
 import { defineTool, type Arguments, type Confirmation } from "./tool.ts";
 
@@ -29,6 +29,22 @@ const scheduleDeletion: Confirmation = {
     `Delete schedule ${describeSchedule(schedule, id)}? It stops running; its past runs remain.`,
 };
 
+/** The operators whose names are no plain words. */
+const PLAIN_WORDS: Readonly<Partial<Record<Operator, string>>> = {
+  eq: "equal",
+  ne: "not equal",
+  nin: "not in",
+  gt: "above",
+  gte: "at least",
+  lt: "below",
+  lte: "at most",
+};
+
+const explainOperator = (name: Operator): string => {
+  const words = PLAIN_WORDS[name];
+  return words === undefined ? name : `${name} (${words})`;
+};
+
 export const paymentTools = [
   defineTool(
     payments.schema,
@@ -37,7 +53,7 @@ export const paymentTools = [
   ),
   defineTool(
     payments.query,
-    `Query payments. filters: {"applicationStatus": {"in": ["partial", "unapplied"]}, "paymentDate": {"gte": "2026-01-01"}}; not {"field": "value"}. Operators: ${OPERATOR_NAMES.join(", ")}.`,
+    `Query payments. filters: {"applicationStatus": {"in": ["partial", "unapplied"]}, "paymentDate": {"gte": "2026-01-01"}}; not {"field": "value"}. Operators: ${OPERATOR_NAMES.map(explainOperator).join(", ")}.`,
     { title: "Query payments" },
   ),
   defineTool(webhooks.list),

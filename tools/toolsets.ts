@@ -10,4 +10,16 @@ export const toolsetNames = [
   "identity",
 ] as const;
 
+/** The name of the preset in settings: the insights, and the tools of daily work of some toolsets. */
+export const CORE = "core";
+
+/** The toolsets of which the preset has some tools only. */
+export const coreToolsets = [
+  "disputes",
+  "dispute_configuration",
+  "credit",
+  "payments",
+  "ingest",
+] as const satisfies readonly Toolset[];
+
 export type Toolset = (typeof toolsetNames)[number];

@@ -55,6 +55,7 @@ export const withContext = async ({
   return {
     extensions: new Set(isExtended ? extensions : []),
     limits: INSIGHT_LIMITS,
+    skip: 0,
     now: systemClock,
     signal,
     call(operation, args) {

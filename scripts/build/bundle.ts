@@ -45,7 +45,7 @@ export const readSite = async () =>
   },
 };
 
-/** Writes the views and the page; returns the paths of what they consist of. */
+/** Writes the views and the page; returns the paths of their parts. */
 const writeViews = async (folder: string): Promise<string[]> => {
   await mkdir(folder, { recursive: true });
   const all: string[] = [];

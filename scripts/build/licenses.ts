@@ -31,7 +31,7 @@ const STANDARD: Readonly<Record<string, (holder: string) => string>> = {
   MIT: (holder) => `Copyright (c) ${holder}\n\n${MIT}`,
   "MIT/X11": (holder) => `Copyright (c) ${holder}\n\n${MIT}`,
   ISC: (holder) => `Copyright (c) ${holder}\n\n${ISC}`,
-  // Its text is the same for all; it stands in the package beside this file.
+  // The text is the same for all; LICENSE of this package has it.
   "Apache-2.0": (holder) =>
     `Copyright ${holder}\n\nLicensed under the Apache License, Version 2.0, whose text is in the file LICENSE of this package.`,
 };

@@ -7,7 +7,7 @@ import { findProxy } from "../kit/proxy.ts";
 import { trimEndOf } from "../kit/text.ts";
 import type { Config } from "./config.ts";
 
-/** What an address of a platform answers, the cause where that is wrong, and the remedy. */
+/** The answer of an address, and the cause and the remedy if it is not that of a platform. */
 export type Diagnosis = {
   ok: boolean;
   found: string;

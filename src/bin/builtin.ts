@@ -182,6 +182,10 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
       return findKeyHolders(gate, createBriefCache({ load, ms: SECOND, now: systemClock }));
     },
     identityOf: createIdentityOf(server, exportKeyOf),
+    approvalsOf: (personId) => ({
+      open: async (question) => (await server).openApproval({ ...question, personId }),
+      decisionOf: async (id) => (await server).findDecision({ id, personId }),
+    }),
     signIn: {
       isPath: (path) =>
         path.startsWith("/oauth/") ||

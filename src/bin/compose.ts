@@ -175,7 +175,7 @@ export type Identity = {
   principal: string;
   /** Called for each call. */
   credentials: () => Promise<Credentials>;
-  /** Where the credentials come from, for refusals. */
+  /** The origins of the credentials, for refusals. */
   origins?: Origins;
   /** Called when the platform refused the credential; returns a better problem to report, if there is one. */
   refused?: () => Promise<Problem | undefined>;

@@ -5,7 +5,7 @@ import { DAY, SECOND } from "../kit/clock.ts";
 import { getCode } from "../kit/error.ts";
 import { findProxyFaults, type Proxies, readProxies } from "../kit/proxy.ts";
 import { Secret } from "../kit/secret.ts";
-import { toolsetNames } from "../mcp/tools/toolsets.ts";
+import { CORE, coreToolsets, toolsetNames } from "../mcp/tools/toolsets.ts";
 import type { Settings } from "../mcp/caller.ts";
 import { Environment, FROM_FILE } from "./environment.ts";
 import { toFilesLocation } from "./files-url.ts";
@@ -127,10 +127,11 @@ const toRemote = ({
   gateway === undefined ? undefined : { gateway, export: exportUrl ?? gateway };
 
 const toSettings = (env: Environment): Settings => ({
-  toolsets: toToolsets(env.RECEIVABLES_TOOLSETS),
+  ...toToolsets(env.RECEIVABLES_TOOLSETS),
   readOnly: env.RECEIVABLES_READ_ONLY,
   discovery: env.RECEIVABLES_DISCOVERY,
   confirm: env.RECEIVABLES_CONFIRM,
+  confirmForms: env.RECEIVABLES_CONFIRM_FORMS === "on",
   answerTokens: env.RECEIVABLES_ANSWER_TOKENS,
   callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,
 });
@@ -173,7 +174,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   headerWord: env.RECEIVABLES_HEADER_WORD ?? DEFAULT_HEADER_WORD,
   /** The word that the settings give: it takes precedence over that of a profile. */
   ownHeaderWord: env.RECEIVABLES_HEADER_WORD,
-  /** Where the credentials come from, for refusals. */
+  /** The origins of the credentials, for refusals. */
   origins: SETTING_ORIGINS,
   ...toPlatformConfig(env),
   trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
@@ -220,10 +221,15 @@ const toIssuerSettings = (env: Environment) =>
         clientSecret: toSecret(env.RECEIVABLES_OAUTH_CLIENT_SECRET),
       };
 
-const toToolsets = (chosen: string[] | undefined): Settings["toolsets"] =>
-  chosen === undefined || chosen.includes("all")
-    ? toolsetNames
-    : toolsetNames.filter((name) => chosen.includes(name));
+const toToolsets = (chosen = ["all"]): Pick<Settings, "toolsets" | "coreOf"> => {
+  if (chosen.includes("all")) return { toolsets: toolsetNames };
+  if (!chosen.includes(CORE)) {
+    return { toolsets: toolsetNames.filter((name) => chosen.includes(name)) };
+  }
+  const coreOf = coreToolsets.filter((name) => !chosen.includes(name));
+  const enabled = new Set<string>(["insights", ...coreToolsets, ...chosen]);
+  return { toolsets: toolsetNames.filter((name) => enabled.has(name)), coreOf };
+};
 
 /** Returns faults of issuer settings that are set without each other. */
 const checkIssuerSettings = (values: Values): string[] => {

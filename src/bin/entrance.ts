@@ -1,6 +1,7 @@
 import type { IncomingMessage, RequestListener } from "node:http";
 import type { Gate } from "../mcp/http/gate.ts";
 import type { CreateOwnKey } from "../mcp/http/secret-page-handler.ts";
+import type { Approvals } from "../mcp/tools/approvals.ts";
 import type { Identity } from "./compose.ts";
 import type { Config } from "./config.ts";
 
@@ -19,5 +20,7 @@ export type Entrance = {
   keyMaker?: (incoming: IncomingMessage) => CreateOwnKey;
   /** Returns the identity of a caller; undefined if callers act by profiles. */
   identityOf?: (name: string) => Promise<Identity>;
+  /** Built-in sign-in only: the pages on which a caller's person approves calls. */
+  approvalsOf?: (name: string) => Approvals;
   close?: () => Promise<void>;
 };

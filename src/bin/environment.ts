@@ -4,7 +4,7 @@ import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded } from "../kit/network.ts";
 import { FilesUrl } from "./files-url.ts";
-import { toolsetNames } from "../mcp/tools/toolsets.ts";
+import { CORE, toolsetNames } from "../mcp/tools/toolsets.ts";
 import {
   areDelays,
   DAY_SECONDS,
@@ -101,7 +101,11 @@ export const Environment = z.object({
     "auto",
     "where `login` stores the encryption key of profiles: `auto` in the operating system's keychain if there is one, `off` never in the keychain",
   ),
-  RECEIVABLES_TOOLSETS: optional(Toolsets, `comma list of ${toolsetNames.join(", ")}`, "all"),
+  RECEIVABLES_TOOLSETS: optional(
+    Toolsets,
+    `comma list of ${toolsetNames.join(", ")}; or ${CORE}: insights and the tools of daily work, for hosts that take few tools`,
+    "all",
+  ),
   RECEIVABLES_READ_ONLY: withDefault(Flag, false, "only tools that change nothing"),
   RECEIVABLES_DISCOVERY: withDefault(
     Flag,
@@ -111,7 +115,12 @@ export const Environment = z.object({
   RECEIVABLES_CONFIRM: withDefault(
     z.enum(["token", "refuse"], refuse("must be token or refuse")),
     "token",
-    "how a tool confirms a change when the host cannot ask the user: `token` returns a token for a second call, `refuse` refuses the call",
+    "how a tool confirms a change when the user can be asked neither by a form or a view of the host nor on a page of this server: `token` returns a token for a second call, `refuse` refuses the call",
+  ),
+  RECEIVABLES_CONFIRM_FORMS: withDefault(
+    z.enum(["on", "off"], refuse("must be on or off")),
+    "on",
+    "`off` for hosts that announce forms and decline them by themselves: a person is asked in another way",
   ),
   RECEIVABLES_ANSWER_TOKENS: wholeNumber(
     6_000,

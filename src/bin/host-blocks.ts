@@ -1,7 +1,7 @@
-/** What a person copies to connect one host: a command, the content of a file, or an address. */
+/** A block to copy that connects one host: a command, the content of a file, or an address. */
 export type HostBlock = {
   host: string;
-  /** Where it belongs, such as a file or a menu. */
+  /** The place of the block, such as a file or a menu. */
   place: string;
   language: "sh" | "json" | "text";
   text: string;
@@ -25,7 +25,7 @@ const toWeb = (mcpUrl: string, bearer: string | undefined): object => ({
   ...(bearer === undefined ? {} : { headers: { Authorization: bearer } }),
 });
 
-/** Returns the blocks of hosts that connect to a running server; `bearer` stands for a static token. */
+/** Returns the blocks of hosts that connect to a running server; `bearer` is the value of the header with a static token. */
 export const listHttpBlocks = (mcpUrl: string, bearer?: string): HostBlock[] => {
   const web = toWeb(mcpUrl, bearer);
   return [
@@ -68,7 +68,7 @@ export const createStdioBlock = (own: HostCommand, system?: string): HostBlock =
   text: toJson({ mcpServers: { receivables: own } }),
 });
 
-/** Returns the command that starts a checkout, whatever Node.js the machine has. */
+/** Returns the command that starts a checkout with its own Node.js. */
 export const createCheckoutCommand = (folder: string, isWindows: boolean): HostCommand => {
   const path = isWindows ? folder.replaceAll("\\", "/") : folder;
   const npm = ["--prefix", path, "run", "-s", "cli", "--", "stdio"];

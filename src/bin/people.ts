@@ -19,7 +19,7 @@ const createCountCall = ({ config, oauthStorage }: Shared, { id }: Caller) => {
 /** Opens the broker and settings of a caller: with their own credentials, or with those of their profile. */
 export const createNeedsFactory = (
   shared: Shared,
-  { identityOf }: Pick<Entrance, "identityOf">,
+  { identityOf, approvalsOf }: Pick<Entrance, "identityOf" | "approvalsOf">,
   secretPages: SecretPages,
 ): ((caller: Caller) => Promise<ToolContext>) => {
   const key = createLazy(() => openSealingKey(shared));
@@ -36,6 +36,7 @@ export const createNeedsFactory = (
       transport: "http",
       caller,
     });
-    return { ...needs, secretPages, countCall: createCountCall(shared, caller) };
+    const approvals = approvalsOf?.(caller.profile);
+    return { ...needs, secretPages, approvals, countCall: createCountCall(shared, caller) };
   };
 };

@@ -20,7 +20,11 @@ const OPTIONS = {
   tenantId: ["RECEIVABLES_TENANT_ID", "--tenant-id <id>", "the tenant to work for"],
   profile: ["RECEIVABLES_PROFILE", "--profile <name>", "the profile"],
   email: ["RECEIVABLES_EMAIL", "--email <address>", "e-mail address of the login"],
-  toolsets: ["RECEIVABLES_TOOLSETS", "--toolsets <list>", "comma list of toolsets, or all"],
+  toolsets: [
+    "RECEIVABLES_TOOLSETS",
+    "--toolsets <list>",
+    "comma list of toolsets, or core, or all",
+  ],
   readOnly: ["RECEIVABLES_READ_ONLY", "--read-only", "only tools that read"],
   discovery: [
     "RECEIVABLES_DISCOVERY",

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { isNetwork } from "../kit/network.ts";
-import { toolsetNames } from "../mcp/tools/toolsets.ts";
+import { CORE, toolsetNames } from "../mcp/tools/toolsets.ts";
 
 /** The meaning of a setting and its default as shown in documents. */
 export const describeSetting = (description: string, shown: string) => ({ description, shown });
@@ -47,14 +47,12 @@ export const list = z.string().transform((text) =>
 );
 
 export const Toolsets = list.superRefine((names, context) => {
-  const strange = names.filter(
-    (name) => name !== "all" && !(toolsetNames as readonly string[]).includes(name),
-  );
+  const strange = names.filter((name) => ![...toolsetNames, CORE, "all"].includes(name));
   if (names.length > 0 && strange.length === 0) return;
   const shown = strange.map((name) => name.slice(0, 50)).join(", ");
   context.addIssue({
     code: "custom",
-    message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${toolsetNames.join(", ")}, or all`,
+    message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${toolsetNames.join(", ")}, or ${CORE} or all`,
   });
 });
 

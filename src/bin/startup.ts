@@ -3,7 +3,7 @@ import type { LoadStep } from "../platform/demo/load.ts";
 import type { Io } from "./io.ts";
 import { createStepProgress } from "./progress.ts";
 
-/** What a server says while it starts: to a person at a terminal, or to a log. */
+/** The output of a server while it starts: to a person at a terminal, or to a log. */
 export type Startup = {
   log: Log;
   /** Whether a person reads it at a terminal. */

@@ -1,7 +1,8 @@
 import type { CallOptions, Client, CredentialHeaders, Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
+import { contract, HELD_RIGHTS } from "../contract/index.ts";
 import { type Operation, takesExportKey } from "../contract/operation.ts";
-import { MINUTE, systemClock, type Clock } from "../kit/clock.ts";
+import { MINUTE, SECOND, systemClock, type Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
 import {
@@ -15,6 +16,7 @@ import {
   SETTING_ORIGINS,
   sessionHeader,
 } from "./credentials.ts";
+import { createRightsRecord, type RightsRecord } from "./held-rights.ts";
 import type { Broker, Vault } from "./port.ts";
 import { type Schedule, SessionKeeper, systemSchedule } from "./session.ts";
 
@@ -27,7 +29,7 @@ export type BrokerNeeds = {
   principal: string;
   /** Called at the first use, because the embedded platform creates its own credentials. */
   credentials: () => Promise<Credentials>;
-  /** Where the credentials come from, for refusals; the settings unless given. */
+  /** The origins of the credentials, for refusals; the settings unless given. */
   origins?: Origins | undefined;
   log: Log;
   idleMs?: number;
@@ -51,7 +53,7 @@ const nameRefused = (error: unknown, { name, remedy }: Origin): unknown =>
       )
     : error;
 
-type Context = BrokerNeeds & { session: SessionKeeper; origins: Origins };
+type Context = BrokerNeeds & { session: SessionKeeper; rights: RightsRecord; origins: Origins };
 type Args = Record<string, unknown>;
 
 const createSession = (needs: BrokerNeeds): SessionKeeper =>
@@ -137,6 +139,57 @@ const callOperation = async (
   return callWithSession(context, operation, args, options);
 };
 
+/** Calls an operation, and records what its answer says about the rights of the credential. */
+const callAndNote = async (
+  context: Context,
+  operation: Operation,
+  args: Args,
+  options: CallOptions,
+): Promise<Reply> => {
+  const { rights } = context;
+  const side = takesExportKey(operation) ? "scopes" : "permissions";
+  const onRights: CallOptions["onRights"] = (named) => rights.note(named, side);
+  try {
+    const reply = await callOperation(context, operation, args, { ...options, onRights });
+    rights.noteOutcome(operation.access, true);
+    return reply;
+  } catch (error) {
+    const isRefused = error instanceof Problem && error.code === "forbidden_permission";
+    if (isRefused) rights.noteOutcome(operation.access, false);
+    throw error;
+  }
+};
+
+const LEARN_EVERY_MS = MINUTE;
+const LEARN_MS = 3 * SECOND;
+
+/** One cheap read with each credential: their answers name its rights, even if they are refusals. */
+const PROBES = [
+  { operation: contract.departments.list, args: {} },
+  { operation: contract.documents.get, args: { document_number: "-" } },
+];
+
+const createLearnRights = (context: Context): NonNullable<Broker["learnRights"]> => {
+  const { client, clock = systemClock } = context;
+  let learntAt = -Infinity;
+  let learning = Promise.resolve();
+  const learn = async (): Promise<void> => {
+    const signal = AbortSignal.timeout(LEARN_MS);
+    if (!(await client.extensions(signal)).has(HELD_RIGHTS.name)) return;
+    await Promise.allSettled(
+      PROBES.map(({ operation, args }) =>
+        callAndNote(context, operation, args, { tool: undefined, signal }),
+      ),
+    );
+  };
+  return () => {
+    if (clock() - learntAt < LEARN_EVERY_MS) return learning;
+    learntAt = clock();
+    learning = learn();
+    return learning;
+  };
+};
+
 const closeSession = async ({ session, log }: Context): Promise<void> => {
   if (!session.isOpen) return;
   const signal = AbortSignal.timeout(CLOSE_TIMEOUT_MS);
@@ -148,13 +201,17 @@ const closeSession = async ({ session, log }: Context): Promise<void> => {
 /** Creates the broker, which adds tenant and credential to calls. */
 export const createBroker = (needs: BrokerNeeds): Broker => {
   const session = createSession(needs);
-  const context: Context = { ...needs, session, origins: needs.origins ?? SETTING_ORIGINS };
+  const rights = createRightsRecord(needs.clock ?? systemClock);
+  const { origins = SETTING_ORIGINS } = needs;
+  const context: Context = { ...needs, session, rights, origins };
   return {
-    call: (operation, args, options) => callOperation(context, operation, args, options),
+    call: (operation, args, options) => callAndNote(context, operation, args, options),
     login: (options) => session.open(options),
     verify: (options) => session.verify(options),
     logout: (options) => session.close(options),
     extensions: (signal) => needs.client.extensions(signal),
+    rights,
+    learnRights: createLearnRights(context),
     vault: needs.vault,
     tenantId: needs.tenantId,
     principal: needs.principal,

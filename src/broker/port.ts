@@ -1,5 +1,6 @@
 import type { CallOptions, Reply } from "../client/port.ts";
 import type { Operation } from "../contract/operation.ts";
+import type { HeldRights } from "./held-rights.ts";
 
 /** A stored secret of the person. It is never shown to a model. */
 export type StoredSecret = {
@@ -35,6 +36,10 @@ export type Broker = {
   logout(options: CallOptions): Promise<Reply>;
   /** Returns the ids of operations beyond the documents that the platform announces. */
   extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
+  /** What is known of the rights of the person's credentials. */
+  rights?: HeldRights;
+  /** Asks a platform that names rights for them, once a minute at most, for a few seconds; never rejects. */
+  learnRights?(): Promise<void>;
   vault: Vault;
   tenantId: string;
   /** Identifies the credential's owner, to bind cursors and confirmations to it; not a secret. */

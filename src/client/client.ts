@@ -1,11 +1,12 @@
 import { createFieldProblem, Problem } from "../contract/errors.ts";
-import { operations, PASSWORD_PAGE } from "../contract/index.ts";
+import { HELD_RIGHTS, operations, PASSWORD_PAGE } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { traced, traceHeaders } from "../kit/tracing.ts";
 import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
+import { parseHeldRights } from "./held-rights.ts";
 import { collectSecrets, redactSecrets } from "./redact.ts";
 import { findSystemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
 import {
@@ -59,11 +60,12 @@ const buildHeaders = (
   word: string,
   { accept, body }: { accept: string; body: string | null },
   credential: CredentialHeaders,
-  { tool, idempotencyKey, ifMatch, ifAbsent }: CallOptions,
+  { tool, confirmedBy, idempotencyKey, ifMatch, ifAbsent }: CallOptions,
 ): Record<string, string> => ({
   accept,
   ...(body === null ? {} : { "content-type": "application/json" }),
   ...(tool === undefined ? {} : { [`x-${word}-mcp-tool`]: tool }),
+  ...(confirmedBy === undefined ? {} : { [`x-${word}-confirmed-by`]: confirmedBy }),
   [`x-${word}-client`]: "mcp",
   ...(idempotencyKey === undefined
     ? {}
@@ -143,6 +145,8 @@ const exchange = (
     const headers = { ...request.headers, ...traceHeaders() };
     const reply = redactSecrets(await transport.send({ ...request, headers }), secrets);
     idempotency.note(operation.service, reply);
+    const rights = parseHeldRights(reply);
+    if (rights !== undefined) call.options.onRights?.(rights);
     const requestId = parseRequestId(reply.headers["x-request-id"]);
     log.debug("platform.called", { operation: operation.id, status: reply.status, requestId });
     return reply;
@@ -212,8 +216,10 @@ const readExtensions = async (
       (name) => announcedBy[service]?.extensions.includes(name) ?? false,
     ),
   );
-  const pages = gateway?.extensions.includes(PASSWORD_PAGE.name) ? [PASSWORD_PAGE.name] : [];
-  return new Set([...names, ...pages]);
+  const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name].filter(
+    (name) => gateway?.extensions.includes(name) ?? false,
+  );
+  return new Set([...names, ...others]);
 };
 
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */

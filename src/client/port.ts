@@ -1,4 +1,6 @@
+import type { ConfirmationWay } from "../contract/confirmation.ts";
 import type { Operation } from "../contract/operation.ts";
+import type { Permission, Scope } from "../contract/permissions.ts";
 
 /** Headers that carry a credential, by name. They never leave the client. */
 export type CredentialHeaders = Record<string, string>;
@@ -6,11 +8,15 @@ export type CredentialHeaders = Record<string, string>;
 export type CallOptions = {
   /** The MCP tool on whose behalf the call is made; it appears in the audit log. Undefined: the server reads for itself. */
   tool: string | undefined;
+  /** How a person confirmed the change; it appears in the audit log. Undefined for reads. */
+  confirmedBy?: ConfirmationWay | undefined;
   idempotencyKey?: string | undefined;
   ifMatch?: string | undefined;
   /** Create the record only if it does not exist (`If-None-Match: *`). */
   ifAbsent?: boolean | undefined;
   signal?: AbortSignal | undefined;
+  /** Called with the rights of the credential, where an answer names them. */
+  onRights?: ((rights: readonly (Permission | Scope)[]) => void) | undefined;
   /** For operations that answer with a file: its maximum size in bytes; a larger file is not read. */
   maxFileBytes?: number | undefined;
 };

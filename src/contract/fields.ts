@@ -26,10 +26,12 @@ export const requiredText = (max: number) =>
     params: { code: "empty" },
   });
 
-export const Description = requiredText(500);
+export const Description = requiredText(500).describe("name for people");
 export const Name = text(200);
 /** An account or document number of the customer's accounting system. */
 export const RecordNumber = nonEmptyText(128);
+export const AccountNumber = nonEmptyText(128).describe("of the customer");
+export const DocumentNumber = nonEmptyText(128).describe("of the invoice or other document");
 export const RecordId = nonEmptyText(128);
 
 /** One of several ways to name a record. Null is the same as absent: many clients write all of them. */
@@ -48,7 +50,10 @@ export const CodeText = limitLength(
     .min(1)
     .regex(CODE, "must have printable characters only, no slash, and not be . or .."),
   64,
-).meta({ examples: ["PRICE"] });
+).meta({ description: "in any letter case", examples: ["PRICE"] });
+
+/** The code of a new entry of the dispute configuration. */
+export const UniqueCode = CodeText.describe("unique in any letter case");
 
 export const Email = limitLength(z.string().trim().min(1), 254)
   .refine((value) => z.email().safeParse(value).success, {
@@ -104,8 +109,10 @@ export const parseStatusWord = (value: unknown): unknown => {
   return Object.hasOwn(SPELLINGS, word) ? SPELLINGS[word] : value;
 };
 
-export const NoteVisibility = z.enum(["Internal", "All"]);
-export const ReasonVisibility = z.enum(["Internal", "External", "All"]);
+export const NoteVisibility = z.enum(["Internal", "All"]).describe("All includes the customer");
+export const ReasonVisibility = z
+  .enum(["Internal", "External", "All"])
+  .describe("Internal (own), External (customers see it) or All");
 
 export const auditFields = {
   createUser: z.string(),
@@ -118,13 +125,16 @@ export const tenantPath = { tenantId: RecordId };
 
 export const paging = {
   Page: z.int().min(1).optional().meta({ description: "from 1" }),
-  PageSize: z.int().min(1).max(1000).optional(),
+  PageSize: z.int().min(1).max(1000).optional().describe("rows of a page; absent: all"),
 };
 
 export const bodyPaging = {
   page: z.int().min(1).optional().meta({ description: "from 1" }),
-  pageSize: z.int().min(1).max(1000).optional(),
+  pageSize: z.int().min(1).max(1000).optional().describe("rows of a page; absent: all"),
 };
+
+/** The place where the next page of a list begins. */
+export const Cursor = requiredText(4096).describe("of the page before");
 
 /** Cursor pagination of a list. */
 export const Pagination = z.object({

@@ -66,13 +66,17 @@ export const operations = listOperations(contract);
 /** The page on which people change their passwords, and the name under which a platform announces it. */
 export const PASSWORD_PAGE = { name: "pages.password", path: "/account/password" } as const;
 
-/** Names of the additions to the interface documents: operations, groups of query parameters, and a page. */
+/** Answers to the MCP server name the rights of its credential in this header. */
+export const HELD_RIGHTS = { name: "held_rights", header: "x-held-rights" } as const;
+
+/** Names of the additions to the interface documents: operations, groups of query parameters, a page and a header. */
 export const extensions: readonly string[] = [
   ...operations.flatMap(({ id, extension, additions }) => [
     ...(extension ? [id] : []),
     ...(additions === null ? [] : [`${id}.${additions.name}`]),
   ]),
   PASSWORD_PAGE.name,
+  HELD_RIGHTS.name,
 ];
 
 export const platformOperations = listOperations(platformContract);

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isWritable } from "../kit/clock.ts";
 import { InexactNumber } from "../kit/json.ts";
-import { Amount, RecordNumber, requiredText, text } from "./fields.ts";
+import { Amount, Cursor, RecordNumber, requiredText, text } from "./fields.ts";
 
 /** The external number of an account or document, or the reference of a note; part of paths. */
 export const IngestNumber = RecordNumber.refine((value) => !/\p{Cc}/u.test(value), {
@@ -12,12 +12,12 @@ export const IngestNumber = RecordNumber.refine((value) => !/\p{Cc}/u.test(value
 export const CurrencyCode = z
   .string()
   .regex(/^[A-Z]{3}$/, "must be an ISO 4217 code such as USD")
-  .meta({ description: "ISO 4217" });
+  .meta({ description: "such as USD" });
 
 export const LanguageCode = z
   .string()
   .regex(/^[a-z]{2}$/, "must be an ISO 639-1 code such as en")
-  .meta({ description: "ISO 639-1" });
+  .meta({ description: "such as en" });
 
 export const CountryCode = z
   .string()
@@ -38,7 +38,7 @@ export const IngestDate = z
     error: "must be a date such as 2026-01-31, or a date-time with a time zone",
     params: { code: "format" },
   })
-  .meta({ description: "ISO 8601", examples: ["2026-01-31"] });
+  .meta({ description: "YYYY-MM-DD", examples: ["2026-01-31"] });
 
 const MAX_DECIMALS = 4;
 
@@ -66,11 +66,11 @@ export const IngestAmount = Amount.refine(hasFewDecimals, {
 });
 
 export const Address = z.object({
-  address1: text(200).optional(),
-  address2: text(200).optional(),
-  city: text(200).optional(),
-  state: text(200).optional(),
-  zip: text(200).optional(),
+  address1: text(200).optional().describe("street"),
+  address2: text(200).optional().describe("unit or floor"),
+  city: text(200).optional().describe("town"),
+  state: text(200).optional().describe("or province"),
+  zip: text(200).optional().describe("postal code"),
   country: CountryCode.optional(),
 });
 export type Address = z.infer<typeof Address>;
@@ -154,12 +154,15 @@ const unchangedObject = (find: (value: Record<string, unknown>) => Issue[]) =>
     .meta({ type: "object" });
 
 /** A JSON object with any keys. */
-export const AnyObject = unchangedObject(() => []);
+export const AnyObject = unchangedObject(() => []).meta({
+  type: "object",
+  description: "any keys",
+});
 
 /** Custom fields of the tenant. */
 export const CustomFields = unchangedObject(checkCustomFields).meta({
   type: "object",
-  description: "{name: {type: text, number, date, boolean; value}}",
+  description: "values, or {type, value}",
 });
 
 const MAX_PAGE_ROWS = 1000;
@@ -167,7 +170,7 @@ const MAX_PAGE_ROWS = 1000;
 /** Cursor pages of a list of the ingest service. */
 export const pages = {
   limit: z.int().min(1).max(MAX_PAGE_ROWS).optional().meta({ description: "default 100" }),
-  cursor: requiredText(4096).optional(),
+  cursor: Cursor.optional(),
 };
 
 /** Part of a name or number to search for; fewer than 3 characters find only what begins with them. */
@@ -192,4 +195,4 @@ export const clearable = <S extends Record<string, z.ZodType>>(shape: S) =>
   mapShape(shape, (schema) => schema.nullable().optional()) as Clearable<S>;
 
 export const Comment = text(2000);
-export const NoteText = requiredText(10_000);
+export const NoteText = requiredText(10_000).describe("up to 10,000 characters");

@@ -122,12 +122,18 @@ const overview = async (context: InsightContext, hit: AccountHit) => {
 
 type Answer = Pick<InsightResult, "rowCount" | "truncated" | "notes" | "items" | "itemsTotal">;
 
-const answerCandidates = ({ hits, notes, isPartial }: AccountSearch, why: string): Answer => ({
+const answerCandidates = (
+  { skip }: InsightContext,
+  { hits, notes, isPartial }: AccountSearch,
+  why: string,
+): Answer => ({
   rowCount: hits.length,
   truncated: isPartial,
   notes: [`${why}: call again with an accountNumber.`, ...notes],
   itemsTotal: hits.length,
-  items: hits.slice(0, CANDIDATES).map(({ accountNumber, name }) => ({ accountNumber, name })),
+  items: hits
+    .slice(skip, skip + CANDIDATES)
+    .map(({ accountNumber, name }) => ({ accountNumber, name })),
 });
 
 const answerOne = async (
@@ -160,7 +166,8 @@ const answerSimilar = async (
 ): Promise<Answer> => {
   const why = `No account has the number or name ${JSON.stringify(text.slice(0, MAX_QUOTED))}`;
   const hits = await findSimilarAccounts(context, text);
-  if (hits.length > 0) return answerCandidates({ ...search, hits }, `${why}; these are similar`);
+  if (hits.length > 0)
+    return answerCandidates(context, { ...search, hits }, `${why}; these are similar`);
   throw new Problem("not_found", [`${why}.`, ...search.notes].join(" "));
 };
 
@@ -174,7 +181,7 @@ const answer = async (context: InsightContext, text: string): Promise<Answer> =>
   const [only, ...others] = hits;
   if (only !== undefined && others.length === 0) return answerOne(context, only, search.notes);
   const count = search.isPartial ? `At least ${hits.length}` : hits.length;
-  return answerCandidates(search, `${count} accounts match`);
+  return answerCandidates(context, search, `${count} accounts match`);
 };
 
 const section = z.object({});

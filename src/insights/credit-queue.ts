@@ -92,7 +92,7 @@ export const creditQueue = defineInsight({
   }),
   figures: z.object({ byStatus: z.record(z.string(), z.int()) }),
   needs: [credit_applications.list],
-  async run({ call, now }, { startDate, endDate, limit }) {
+  async run({ call, now, skip }, { startDate, endDate, limit }) {
     const filter = period(now, startDate, endDate);
     const reply = await call(credit_applications.list, {
       activityType: "APPLICATIONSTATUSDATE",
@@ -109,7 +109,7 @@ export const creditQueue = defineInsight({
       byStatus: Object.fromEntries(
         applicationStatusSummary.map(({ title, noOfApplications }) => [title, noOfApplications]),
       ),
-      items: waiting.slice(0, limit).map((one) => toItem(one, now())),
+      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, now())),
       itemsTotal: waiting.length,
       notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };

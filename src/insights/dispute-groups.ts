@@ -25,7 +25,8 @@ import {
   inTurn,
   type KeyIndex,
   type KeyValue,
-  selectFirst,
+  type Page,
+  selectPage,
 } from "./groups.ts";
 import type { Standing } from "./standing.ts";
 
@@ -270,16 +271,16 @@ const toItem = (groups: DisputeGroups, group: number): DisputeSummaryItem => {
   };
 };
 
-/** Returns the first `limit` groups as items. */
+/** Returns a page of the groups as items. */
 export const listItems = async (
   groups: DisputeGroups,
-  { limit, ...ordering }: Ordering & { limit: number },
+  { limit, offset = 0, ...ordering }: Ordering & Page,
 ): Promise<DisputeSummaryItem[]> => {
   const { index, groupBy } = groups;
   const ties = groupBy.map((_, place) => byGrouping(groups, place, false));
   const compares = [...listCompares(groups, ordering), ...ties];
   const compare = inTurn(index, groupBy.length + 1, compares);
-  const chosen = await selectFirst(index.size, limit, compare);
+  const chosen = await selectPage(index.size, { limit, offset }, compare);
   return chosen.map((group) => toItem(groups, group));
 };
 

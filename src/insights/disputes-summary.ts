@@ -19,7 +19,7 @@ import { resolveNames } from "./dispute-names.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import {
   acceptParsed,
-  callSummary,
+  callSummaryPage,
   defineInsight,
   type InsightContext,
   type InsightResult,
@@ -62,17 +62,18 @@ const summarizePages = async (
 export const disputesSummary = defineInsight({
   name: "disputes_summary",
   title: "Summarize disputes",
-  input: DisputeSummaryBody,
+  input: DisputeSummaryBody.omit({ offset: true }),
   figures: DisputeFigures,
   item: DisputeSummaryItem,
   needs: [contract.disputes.list],
   async run(context, args) {
-    const summary = acceptParsed(parseDisputeSummary(args));
+    const summary = acceptParsed(parseDisputeSummary({ ...args, offset: context.skip }));
     const { disputes } = contract;
     if (!context.extensions.has(disputes.summary.id)) return summarizePages(context, summary);
     // The operation finds nothing where a name is unknown; an insight refuses it.
     const names = await resolveNames(context, summary.filters);
-    const result = await callSummary(context, disputes.summary, args);
+    const result = await callSummaryPage(context, disputes.summary, args);
+    if (result === undefined) return summarizePages(context, summary);
     return { ...result, notes: [...result.notes, ...names.notes] };
   },
 });

@@ -7,7 +7,7 @@ import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { cutText, omitNulls, toDay } from "./brief.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
-import { selectFirstItems } from "./groups.ts";
+import { type Page, selectItemsOf } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import { readPart } from "./read-part.ts";
@@ -37,8 +37,13 @@ const { disputes, dispute_notes, dispute_attachments, assignees } = contract;
 const TriageBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
-  limit: z.int("must be a whole number, such as 15").min(1).max(100).default(15),
-  orderBy: z.enum(["priority", "amount", "age"]).default("priority"),
+  limit: z
+    .int("must be a whole number, such as 15")
+    .min(1)
+    .max(100)
+    .default(15)
+    .describe("items; default 15"),
+  orderBy: z.enum(["priority", "amount", "age"]).default("priority").describe("default priority"),
 });
 type Triage = z.output<typeof TriageBody>;
 
@@ -98,12 +103,12 @@ const ORDERS: Record<Triage["orderBy"], ((of: Judged) => number)[]> = {
   age: [({ createdAt }) => -createdAt, ({ score }) => score, ({ amount }) => amount],
 };
 
-/** Returns the first disputes: by priority, ties by larger amount, then older, then code. */
+/** Returns a page of the disputes: by priority, ties by larger amount, then older, then code. */
 const selectItems = (
   judged: readonly Judged[],
-  { orderBy, limit }: Pick<Triage, "orderBy" | "limit">,
+  { orderBy, ...page }: Pick<Triage, "orderBy"> & Page,
 ): Promise<Judged[]> =>
-  selectFirstItems(judged, limit, (a, b) => {
+  selectItemsOf(judged, page, (a, b) => {
     for (const figure of ORDERS[orderBy]) {
       if (figure(a) !== figure(b)) return figure(b) - figure(a);
     }
@@ -190,7 +195,9 @@ const readItems = async (
     all.push(one);
     await context.progress(`Read notes and files of ${all.length} of ${chosen.length} disputes.`);
   }
-  const items = chosen.map((one, place) => toItem(one, place + 1, evidence, all[place] ?? UNREAD));
+  const items = chosen.map((one, place) =>
+    toItem(one, context.skip + place + 1, evidence, all[place] ?? UNREAD),
+  );
   const unknown = items.filter((item) => Object.values(item).includes("unknown")).length;
   const notes =
     unknown === 0
@@ -247,16 +254,17 @@ const rankDocuments = async (
 
 const triage = async (context: InsightContext, args: Triage): Promise<InsightResult> => {
   const { limit, orderBy, ...filters } = args;
+  const { skip } = context;
   const { counted, left } = countCalls(context);
   const [{ inactive, notes: missing }, { candidates, claims, totals, matching, documents }] =
     await Promise.all([readInactive(counted), readCandidates(counted, filters)]);
   const rankOf = rankAmounts(candidates);
   const evidence = { claims, inactive, rankOf, documentOf: documents.stateOf };
-  const reserve = CALLS_PER_ITEM * Math.min(limit, candidates.length);
+  const reserve = CALLS_PER_ITEM * Math.min(limit, Math.max(0, candidates.length - skip));
   const most = Math.max(left() - reserve, Math.floor(left() / 2));
   await documents.read(await rankDocuments(candidates, evidence), most);
   const judged = await judgeAll(candidates, evidence);
-  const leading = await selectItems(judged, args);
+  const leading = await selectItems(judged, { orderBy, limit, offset: skip });
   const closed = leading.filter(({ flags }) => flags.documentClosed);
   const closings = closed.map(({ documentNumber }) => documentNumber);
   await documents.readClosings(closings, left() - CALLS_PER_ITEM * leading.length);

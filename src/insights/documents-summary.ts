@@ -5,24 +5,29 @@ import {
   DocumentSummaryItem,
   parseDocumentSummary,
 } from "../contract/insights/document-summary.ts";
-import { acceptParsed, callSummary, defineInsight } from "./insight.ts";
+import { acceptParsed, callSummaryPage, defineInsight } from "./insight.ts";
 
 const { documents } = contract;
 
 const NOT_OFFERED =
   "This platform does not list documents, so they cannot be added up. account_overview and dispute_packet read one account or dispute; documents_get reads one document.";
 
+const FIRST_ONLY =
+  "This platform gives only the first groups. Ask for a higher limit, or narrow the filters.";
+
 /** Receivables by days past due, account and dates, on platforms that can list documents. */
 export const documentsSummary = defineInsight({
   name: "documents_summary",
   title: "Summarize documents",
-  input: DocumentSummaryBody,
+  input: DocumentSummaryBody.omit({ offset: true }),
   item: DocumentSummaryItem,
   needs: [documents.summary],
   async run(context, args) {
-    acceptParsed(parseDocumentSummary(args));
+    acceptParsed(parseDocumentSummary({ ...args, offset: context.skip }));
     if (!context.extensions.has(documents.summary.id))
       throw new Problem("method_not_allowed", NOT_OFFERED);
-    return callSummary(context, documents.summary, args);
+    const result = await callSummaryPage(context, documents.summary, args);
+    if (result === undefined) throw new Problem("method_not_allowed", FIRST_ONLY);
+    return result;
   },
 });

@@ -182,7 +182,7 @@ export const exportHealth = defineInsight({
       webhooks: deliveries.webhooks,
       notes: [...notes],
       itemsTotal: items.length,
-      items: sorted.slice(0, limit),
+      items: sorted.slice(context.skip, context.skip + limit),
     };
   },
 });

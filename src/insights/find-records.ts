@@ -327,13 +327,15 @@ export const findRecords = defineInsight({
       currencyTotals: [],
       notes: [...new Set(notes)],
       itemsTotal: ranked.length,
-      items: ranked.slice(0, limit).map(({ record: { type, id, label }, matchedOn }) => ({
-        type,
-        id,
-        label,
-        matchedOn,
-        tool: TOOLS[type],
-      })),
+      items: ranked
+        .slice(given.skip, given.skip + limit)
+        .map(({ record: { type, id, label }, matchedOn }) => ({
+          type,
+          id,
+          label,
+          matchedOn,
+          tool: TOOLS[type],
+        })),
     };
   },
 });

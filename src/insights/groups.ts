@@ -174,11 +174,25 @@ export const inTurn = (index: KeyIndex, levels: number, compares: readonly Compa
 
 const STEPS_PER_TURN = 20_000;
 
+/** Returns where a number belongs in an ordered list. */
+const findPlace = (ordered: readonly number[], number: number, compare: Compare): number => {
+  let [from, to] = [0, ordered.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (compare(number, ordered[middle] ?? 0) < 0) to = middle;
+    else from = middle + 1;
+  }
+  return from;
+};
+
+/** A part of an ordered list: at most `limit` items from `offset` on. */
+export type Page = { limit: number; offset?: number };
+
 /**
  * Returns the first `limit` of the numbers from 0 to `size`, by a comparison that is never 0. It gives the event loop a
  * turn now and then, which a sort of all of them would not.
  */
-export const selectFirst = async (
+const selectFirst = async (
   size: number,
   limit: number,
   compare: (a: number, b: number) => number,
@@ -189,21 +203,26 @@ export const selectFirst = async (
     if (number % STEPS_PER_TURN === STEPS_PER_TURN - 1) await setImmediate();
     const last = first[limit - 1];
     if (last !== undefined && compare(number, last) >= 0) continue;
-    let place = first.length;
-    while (place > 0 && compare(number, first[place - 1] ?? 0) < 0) place -= 1;
-    first.splice(place, 0, number);
+    first.splice(findPlace(first, number, compare), 0, number);
     if (first.length > limit) first.pop();
   }
   return first;
 };
 
-/** Returns the first `limit` items, by a comparison that is never 0. */
-export const selectFirstItems = async <T>(
+/** Returns a page of the numbers from 0 to `size`, by a comparison that is never 0. */
+export const selectPage = async (
+  size: number,
+  { limit, offset = 0 }: Page,
+  compare: Compare,
+): Promise<number[]> => (await selectFirst(size, offset + limit, compare)).slice(offset);
+
+/** Returns a page of items, by a comparison that is never 0. */
+export const selectItemsOf = async <T>(
   items: readonly T[],
-  limit: number,
+  page: Page,
   compare: (a: T, b: T) => number,
 ): Promise<T[]> => {
   const compareAt: Compare = (a, b) => compare(items[a] as T, items[b] as T);
-  const chosen = await selectFirst(items.length, limit, compareAt);
+  const chosen = await selectPage(items.length, page, compareAt);
   return chosen.map((place) => items[place] as T);
 };

@@ -19,7 +19,7 @@ export type InsightResult = {
   /** Not every matching record was read: figures are partial, and `notes` says how far the reading got. */
   truncated: boolean;
   currencyTotals: readonly CurrencyTotal[];
-  /** At most as many as the caller asked for, the most important first. */
+  /** At most as many as the caller asked for, the most important first, without those that earlier answers had. */
   items: readonly Fields[];
   /** The number of items, those beyond `items` included. */
   itemsTotal: number;
@@ -61,6 +61,8 @@ export type InsightContext = {
   /** Tells the host in one sentence how far the reading is. */
   progress(message: string): Promise<void>;
   limits: InsightLimits;
+  /** The number of items that earlier answers had; the answer has those after them. */
+  skip: number;
   /** Reads the beginning of the text of a dispute's file, or says why it has none; absent where files cannot be read. */
   readExcerpt?(file: {
     disputeId: string;
@@ -112,3 +114,22 @@ export const callSummary = async (
   operation: Operation,
   args: Fields,
 ): Promise<InsightResult> => (await call(operation, args)).output as InsightResult;
+
+/**
+ * Asks the platform for the part of a whole result that follows earlier answers. Undefined if the platform is of a
+ * version that has only the first items.
+ */
+export const callSummaryPage = async (
+  context: Pick<InsightContext, "call" | "skip">,
+  operation: Operation,
+  args: Fields,
+): Promise<InsightResult | undefined> => {
+  const { skip } = context;
+  if (skip === 0) return callSummary(context, operation, args);
+  try {
+    return await callSummary(context, operation, { ...args, offset: skip });
+  } catch (error) {
+    if (error instanceof Problem && error.code === "invalid_request") return undefined;
+    throw error;
+  }
+};

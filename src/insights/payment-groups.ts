@@ -17,7 +17,8 @@ import {
   type KeyIndex,
   type KeyValue,
   type Membership,
-  selectFirst,
+  type Page,
+  selectPage,
 } from "./groups.ts";
 import {
   type Accumulator,
@@ -142,15 +143,15 @@ const toItem = (groups: PaymentGroups, group: number): PaymentSummaryItem => {
   };
 };
 
-/** Returns the first `limit` groups as items. */
+/** Returns a page of the groups as items. */
 export const listItems = async (
   groups: PaymentGroups,
-  { limit, ...ordering }: Ordering & { limit: number },
+  { limit, offset = 0, ...ordering }: Ordering & Page,
 ): Promise<PaymentSummaryItem[]> => {
   const { index, groupBy } = groups;
   const { orderBy, order } = ordering;
   const first = orderBy === undefined ? byDefault(groups, order) : [byName(groups, orderBy, order)];
   const compare = inTurn(index, groupBy.length + 1, first);
-  const chosen = await selectFirst(index.size, limit, compare);
+  const chosen = await selectPage(index.size, { limit, offset }, compare);
   return chosen.map((group) => toItem(groups, group));
 };

@@ -17,7 +17,7 @@ import { SECOND } from "../kit/clock.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { omitNulls } from "./brief.ts";
-import { selectFirstItems } from "./groups.ts";
+import { type Page, selectItemsOf } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import type { Row } from "./payment-measures.ts";
@@ -32,7 +32,12 @@ const MatchBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
   tolerance: Amount.min(0).default(0).meta({ description: "largest difference" }),
-  limit: z.int("must be a whole number, such as 20").min(1).max(200).default(20),
+  limit: z
+    .int("must be a whole number, such as 20")
+    .min(1)
+    .max(200)
+    .default(20)
+    .describe("items; default 20"),
 });
 type MatchArguments = z.output<typeof MatchBody>;
 
@@ -150,9 +155,9 @@ const judgeAll = async (
 };
 
 /** The best matches first, then the larger amounts. */
-const selectItems = (judged: readonly Judged[], limit: number): Promise<Judged[]> => {
+const selectItems = (judged: readonly Judged[], page: Page): Promise<Judged[]> => {
   const rankOf = ({ matched }: Judged): number => MATCHES.indexOf(matched.match);
-  return selectFirstItems(judged, limit, (a, b) => {
+  return selectItemsOf(judged, page, (a, b) => {
     const order = rankOf(a) - rankOf(b) || b.amount - a.amount;
     return order === 0 ? (a.disputeCode < b.disputeCode ? -1 : 1) : order;
   });
@@ -184,7 +189,7 @@ const matchDisputes = async (
   const numbers = [...new Set(claims.map(({ documentNumber }) => documentNumber))];
   const read = await readRows(context, numbers);
   const judged = await judgeAll(claims, read.rows, tolerance);
-  const chosen = await selectItems(judged, limit);
+  const chosen = await selectItems(judged, { limit, offset: context.skip });
   return {
     asOf: matching.moment.name,
     filter: { ...filters, tolerance },

@@ -17,7 +17,7 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { createNumbering } from "./groups.ts";
 import {
   acceptParsed,
-  callSummary,
+  callSummaryPage,
   defineInsight,
   type InsightContext,
   type InsightResult,
@@ -94,21 +94,24 @@ const summarizePages = async (
   };
 };
 
-const summarize = (
+const SummarizeBody = PaymentSummaryBody.omit({ offset: true });
+
+const summarize = async (
   context: InsightContext,
-  args: z.output<typeof PaymentSummaryBody>,
+  args: z.output<typeof SummarizeBody>,
 ): Promise<InsightResult> => {
-  const summary = acceptParsed(parsePaymentSummary(args));
+  const summary = acceptParsed(parsePaymentSummary({ ...args, offset: context.skip }));
   const { payments } = contract;
-  return context.extensions.has(payments.summary.id)
-    ? callSummary(context, payments.summary, args)
-    : summarizePages(context, summary);
+  const result = context.extensions.has(payments.summary.id)
+    ? await callSummaryPage(context, payments.summary, args)
+    : undefined;
+  return result ?? summarizePages(context, summary);
 };
 
 export const paymentsSummarize = defineInsight({
   name: "payments_summarize",
   title: "Summarize payments",
-  input: PaymentSummaryBody,
+  input: SummarizeBody,
   figures: PaymentFigures,
   item: PaymentSummaryItem,
   needs: [contract.payments.query],

@@ -3,7 +3,7 @@ import { SECOND } from "../kit/clock.ts";
 import type { Fields, Insight, InsightContext, InsightResult } from "./insight.ts";
 
 /** A context before its time has begun. */
-export type StartContext = Omit<InsightContext, "endsAt">;
+export type StartContext = Omit<InsightContext, "endsAt" | "skip"> & { skip?: number };
 
 /** A context whose calls are refused after its end, or after the host has canceled. */
 const createTimedContext = (start: StartContext) => {
@@ -19,7 +19,7 @@ const createTimedContext = (start: StartContext) => {
   };
   const notes = (): string[] =>
     isLate ? [`Reading took ${seconds} seconds; the parts left out by then are missing.`] : [];
-  return { context: { ...start, endsAt, call }, notes };
+  return { context: { ...start, skip: start.skip ?? 0, endsAt, call }, notes };
 };
 
 /** The conditions whose values an assistant can get wrong, and find_records knows. */

@@ -34,6 +34,8 @@ export type Caller = {
 
 export type Settings = {
   toolsets: readonly Toolset[];
+  /** The toolsets of which only the tools of daily work are listed. */
+  coreOf?: readonly Toolset[];
   readOnly: boolean;
   /** Whether few tools are listed, which find and call the others. */
   discovery?: boolean;
@@ -41,6 +43,8 @@ export type Settings = {
   lacksExportKey?: boolean;
   /** When the host cannot ask the person to confirm: return a confirmation token, or refuse the call. */
   confirm: "token" | "refuse";
+  /** Whether a person is asked with a form where the host has them; absent: yes. */
+  confirmForms?: boolean;
   /** Budget of one answer, in tokens of the common tokenizers. */
   answerTokens: number;
   /** Tool calls per minute of one caller; 0 means no limit. */

@@ -8,13 +8,21 @@ import {
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import { buildGuide } from "../../tools/guide.ts";
-import type { Tool } from "../../tools/tool.ts";
+import { isOperationTool, type Tool } from "../../tools/tool.ts";
+import type { Broker } from "../broker/port.ts";
+import { CONFIRM_TOOL } from "../views/views.ts";
 import { type Caller, checkScope, type RequestAuth } from "./caller.ts";
 import { createGetPrompt, type GetPrompt, type PromptSources } from "./prompts/get-prompt.ts";
 import { activePrompts } from "./prompts/prompt-list.ts";
 import { createComplete } from "./resources/complete.ts";
 import { createReadState } from "./resources/export-resources.ts";
-import { createReadResource, type ReadResource } from "./resources/resources.ts";
+import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
+import {
+  createReadContent,
+  createReadForTool,
+  createReadResource,
+  type ReadResource,
+} from "./resources/resources.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
@@ -22,10 +30,17 @@ import type { CallTool, ToolContext } from "./tools/tool-context.ts";
 import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/discovery-tools.ts";
 import { createDownload } from "./tools/file-download.ts";
-import { clientOf, hostOf, opensOf, progressOf } from "./tools/host.ts";
-import { offeredToolsets, listChecker, describeUnlisted } from "./tools/tool-list.ts";
-import { createRunCall } from "./tools/run-call.ts";
-import { scopeOfTool } from "./tools/kinds.ts";
+import { clientOf, opensOf, progressOf, waysOf } from "./tools/host.ts";
+import {
+  createIsUsable,
+  describeUnlisted,
+  listChecker,
+  offeredToolsets,
+} from "./tools/tool-list.ts";
+import type { ReadContent } from "./tools/read-resource.ts";
+import { createRunCall, type RunCall } from "./tools/run-call.ts";
+import { mayAsk, scopeOfTool } from "./tools/kinds.ts";
+import { type ApprovedCall, createTicketCalls } from "./tools/ticket-calls.ts";
 import { offerTools } from "./tools/unknown-names.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 
@@ -43,6 +58,8 @@ export type Handlers = {
   /** Reads the attachments of a prompt for one request. */
   promptSources(signal: AbortSignal): PromptSources;
   complete: ReturnType<typeof createComplete>;
+  /** What is known of the rights of the caller's credentials, and how to learn them. */
+  broker: Pick<Broker, "rights" | "learnRights">;
 };
 
 /** Calls `use` with the handlers of the request's caller. */
@@ -59,19 +76,43 @@ const findTool = async (tools: ReadonlyMap<string, Tool>, name: string): Promise
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, `Unknown tool: ${shown}${hint}`);
 };
 
-/** Creates the reader of resources; its guide describes the listed tools alone. */
-const createReader = (context: ToolContext): ReadResource => {
+/** Returns the tools whose views exist; the confirmation view does where a tool asks. */
+const listPages = (tools: readonly Tool[]): { name: string }[] => {
+  const asks = tools.some((tool) => isOperationTool(tool) && mayAsk(tool));
+  return [...tools, ...(asks ? [{ name: CONFIRM_TOOL }] : [])];
+};
+
+/** Creates the reader of what resources have; its guide describes the listed tools alone. */
+const createContentReader = (context: ToolContext) => {
   const { settings } = context;
   const offered = offeredToolsets(settings);
   const toolsets = toolsetNames.filter((name) => offered.includes(name));
-  return createReadResource(context, {
+  return createReadContent(context, {
     files: createDownload(context),
     guide: buildGuide(toolsets, settings.readOnly, {
       discovery: settings.discovery,
       isListed: listChecker(settings),
     }),
-    tools: activeTools(settings),
   });
+};
+
+const createReader = (context: ToolContext): ReadResource =>
+  createReadResource(createContentReader(context), listPages(activeTools(context.settings)));
+
+/** The largest cost of what the result of a tool has beside a resource. */
+const RESULT_TOKENS = 300;
+
+/** Creates the reader of resources for the tool that hosts without resources use. */
+const createToolReader = (context: ToolContext): ReadContent => {
+  const { settings } = context;
+  const answerTokens = settings.answerTokens - RESULT_TOKENS;
+  const offered = { toolsets: offeredToolsets(settings) };
+  const known = [
+    ...listResources(offered).map(({ uri }) => uri),
+    ...listResourceTemplates(offered).map(({ uriTemplate }) => uriTemplate),
+  ];
+  const read = createContentReader({ ...context, settings: { ...settings, answerTokens } });
+  return createReadForTool(read, known);
 };
 
 /** Attachments and the text of a prompt stay within 2,500 tokens. */
@@ -95,7 +136,9 @@ const createPromptSources = (
         tool: { ...(await findTool(tools, name)), name: PROMPT_TOOL },
         args,
         client: PROMPT_TOOL,
+        session: PROMPT_TOOL,
         host: { asks: "never" },
+        showsViews: false,
         opens: { opens: "never" },
         signal,
         progress: async () => {},
@@ -108,41 +151,53 @@ const createPromptSources = (
   });
 };
 
-export const createHandlers = (toolContext: ToolContext): Handlers => {
+/** Creates the handler of `tools/call`. */
+const createCallHandler = (
+  toolContext: ToolContext,
+  { tools, run, callTool }: { tools: ReadonlyMap<string, Tool>; run: RunCall; callTool: CallTool },
+): Handlers["callTool"] => {
   const { settings, ending } = toolContext;
-  const offered = { toolsets: offeredToolsets(settings) };
   const active = new Set(activeTools(settings));
+  const { answerTokens } = settings;
+  const discover = createDiscovery({
+    tools,
+    isListed: (tool) => active.has(tool),
+    run,
+    answerTokens,
+  });
+  return async (server, context, caller, { name, arguments: args = {} }) => {
+    const { signal } = context.mcpReq;
+    const client = clientOf(server, context, caller);
+    const ways = waysOf(server, context, client, ending);
+    const call = (tool: Tool, given: Record<string, unknown>, approved?: ApprovedCall) => {
+      checkScope(caller, scopeOfTool(tool));
+      const opens = opensOf(server, context, ending);
+      const progress = progressOf(context);
+      return callTool({ ...ways, tool, args: given, client, approved, opens, signal, progress });
+    };
+    if (name === CONFIRM_TOOL && ways.showsViews) {
+      const answer = createTicketCalls(toolContext, run, async (approved) =>
+        call(await findTool(tools, approved.tool), approved.args, approved),
+      );
+      return answer({ args, client, signal });
+    }
+    const isUsable = createIsUsable({ scopes: caller.scopes, rights: toolContext.broker.rights });
+    return settings.discovery === true && isDiscoveryTool(name)
+      ? discover({ name, args, signal, isUsable }, call)
+      : call(await findTool(tools, name), args);
+  };
+};
+
+export const createHandlers = (toolContext: ToolContext): Handlers => {
+  const { settings } = toolContext;
+  const offered = { toolsets: offeredToolsets(settings) };
   // A call of a tool that is not listed without a key says which key is missing.
   const callable = activeTools({ ...settings, lacksExportKey: false });
   const tools = new Map(callable.map((tool) => [tool.name, tool]));
   const run = createRunCall(toolContext);
-  const callTool = createCallTool(toolContext, run);
-  const discover = createDiscovery({
-    tools,
-    canUse: (tool) => active.has(tool),
-    run,
-    answerTokens: settings.answerTokens,
-  });
+  const callTool = createCallTool(toolContext, run, createToolReader(toolContext));
   return {
-    async callTool(server, context, caller, params) {
-      const { name, arguments: args = {} } = params;
-      const { signal } = context.mcpReq;
-      const call = (tool: Tool, given: Record<string, unknown>) => {
-        checkScope(caller, scopeOfTool(tool));
-        return callTool({
-          tool,
-          args: given,
-          client: clientOf(server, context, caller),
-          host: hostOf(server, context, ending),
-          opens: opensOf(server, context, ending),
-          signal,
-          progress: progressOf(context),
-        });
-      };
-      return settings.discovery === true && isDiscoveryTool(name)
-        ? discover({ name, args, signal }, call)
-        : call(await findTool(tools, name), args);
-    },
+    callTool: createCallHandler(toolContext, { tools, run, callTool }),
     readResource: createReader(toolContext),
     readRuns: createReadState(toolContext),
     getPrompt: createGetPrompt({
@@ -152,5 +207,6 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     }),
     promptSources: createPromptSources(toolContext, tools, callTool),
     complete: createComplete(toolContext, activePrompts(offered)),
+    broker: toolContext.broker,
   };
 };

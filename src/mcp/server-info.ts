@@ -3,62 +3,95 @@ import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
-import { offeredToolsets, listChecker, toolList } from "./tools/tool-list.ts";
+import { confirmTool } from "./tools/confirm-tool.ts";
+import {
+  isAskingTool,
+  type IsUsable,
+  listChecker,
+  offeredToolsets,
+  toolList,
+  usableToolsets,
+} from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
-import { listViews, withViews } from "./resources/view-resources.ts";
+import { listViews, withConfirmView, withViews } from "./resources/view-resources.ts";
 
-/** The lists that hosts with views get with the views, and all others without. */
-type ListsWithViews = { tools: readonly ListedTool[]; resources: readonly Resource[] };
+/** What a caller is offered. Hosts with views get the views too. */
+export type Lists = {
+  tools: readonly ListedTool[];
+  resources: readonly Resource[];
+  resourceTemplates: readonly ResourceTemplateType[];
+  prompts: readonly Prompt[];
+};
 
 /** Name, capabilities and lists of a server. They follow from the settings for a caller. */
 export type ServerInfo = {
   info: { name: string; title: string; version: string };
-  capabilities: Record<"tools" | "prompts" | "completions", Record<string, never>> & {
-    resources: { subscribe?: true };
+  capabilities: Record<"tools" | "prompts", { listChanged: true }> & {
+    resources: { subscribe?: true; listChanged: true };
+    completions: Record<string, never>;
   };
   instructions: string;
-  /** Cache hint of the lists. A host ignores views that a shared cache gives it. */
-  hint: { ttlMs: number; cacheScope: "public" | "private" };
-  /** Returns the lists for a client with these capabilities. */
-  listsFor(capabilities: unknown): ListsWithViews;
-  resourceTemplates: readonly ResourceTemplateType[];
-  prompts: readonly Prompt[];
+  /** Cache hint of the lists, which differ by caller. */
+  hint: { ttlMs: number; cacheScope: "private" };
+  /** Returns the lists for a client with these capabilities; without `isUsable`, with everything that is enabled. */
+  listsFor(capabilities: unknown, isUsable?: IsUsable): Lists;
+};
+
+/** Adds the views to lists, and the tool by which the confirmation view answers. */
+const addViews = (lists: Lists): Lists => {
+  const tools = withConfirmView(withViews(lists.tools), isAskingTool, confirmTool);
+  return { ...lists, tools, resources: [...lists.resources, ...listViews(tools)] };
 };
 
 export const createServerInfo = ({
   settings,
   version,
-  isShared = true,
 }: {
   settings: Settings;
   version: string;
-  /** Whether all callers have the same lists. */
-  isShared?: boolean;
 }): ServerInfo => {
   const offered = { toolsets: offeredToolsets(settings) };
-  const plain = { tools: toolList(settings), resources: listResources(offered) };
-  const rich = {
-    tools: withViews(plain.tools),
-    resources: [...plain.resources, ...listViews(plain.tools)],
+  const enabled = {
+    tools: toolList(settings),
+    resources: listResources(offered),
+    resourceTemplates: listResourceTemplates(offered),
+    prompts: listPrompts(offered),
+  };
+  const enabledWithViews = addViews(enabled);
+  const findUsable = (isUsable: IsUsable): Lists => {
+    const tools = enabled.tools.filter(({ name }) => isUsable(name));
+    if (tools.length === enabled.tools.length) return enabled;
+    const usable = { toolsets: usableToolsets(offered.toolsets, isUsable) };
+    return {
+      tools,
+      resources: listResources(usable),
+      resourceTemplates: listResourceTemplates(usable),
+      prompts: listPrompts(usable),
+    };
   };
   return {
     info: { name: "receivables-mcp", title: "Receivables", version },
     capabilities: {
-      tools: {},
-      // Only export runs change by themselves.
-      resources: offered.toolsets.includes("payments") ? { subscribe: true } : {},
-      prompts: {},
+      tools: { listChanged: true },
+      resources: {
+        // Only export runs change by themselves.
+        ...(offered.toolsets.includes("payments") ? { subscribe: true } : {}),
+        listChanged: true,
+      },
+      prompts: { listChanged: true },
       completions: {},
     },
     instructions: buildInstructions(offered.toolsets, settings.readOnly, {
       discovery: settings.discovery,
       isListed: listChecker(settings),
     }),
-    hint: { ttlMs: 5 * MINUTE, cacheScope: isShared ? "public" : "private" },
-    listsFor: (capabilities) => (canShowViews(capabilities) ? rich : plain),
-    resourceTemplates: listResourceTemplates(offered),
-    prompts: listPrompts(offered),
+    hint: { ttlMs: 5 * MINUTE, cacheScope: "private" },
+    listsFor(capabilities, isUsable) {
+      const lists = isUsable === undefined ? enabled : findUsable(isUsable);
+      if (!canShowViews(capabilities)) return lists;
+      return lists === enabled ? enabledWithViews : addViews(lists);
+    },
   };
 };

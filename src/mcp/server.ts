@@ -1,7 +1,6 @@
 import {
   type AuthInfo,
   type JSONRPCRequest,
-  type ListToolsResult,
   type McpRequestContext,
   type McpServer,
   ProtocolError,
@@ -10,6 +9,7 @@ import {
   Server,
   type ServerContext,
 } from "@modelcontextprotocol/server";
+import type { HeldRights } from "../broker/held-rights.ts";
 import { systemClock } from "../kit/clock.ts";
 import { parseIfJson } from "../kit/json.ts";
 import { createLazy } from "../kit/lazily.ts";
@@ -17,7 +17,6 @@ import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
 import {
   type Caller,
-  capabilitiesOf,
   checkScope,
   createOwnCaller,
   findCaller,
@@ -25,6 +24,7 @@ import {
   settingsOf,
 } from "./caller.ts";
 import type { FindHandlers, Handlers } from "./handlers.ts";
+import { type RightsSource, serveLists } from "./lists.ts";
 import {
   isLongLived,
   serveSubscriptions,
@@ -58,6 +58,7 @@ export type BuildServer = (context?: McpRequestContext) => Server | McpServer;
 /** Access to callers' handlers, and the watches behind resource subscriptions. */
 export type ServerSubscriptions = SubscriptionContext & {
   find: FindHandlers;
+  rights: RightsSource;
   /** The subscriptions of sessions that several nodes share. */
   shared?: SharedSubscriptions | undefined;
 };
@@ -65,15 +66,33 @@ export type ServerSubscriptions = SubscriptionContext & {
 /** Creates the subscriptions, and the handlers of one caller, of a server that only its own host can reach. */
 export const createLocalSubscriptions = ({ open, log }: ServerOptions): ServerSubscriptions => {
   const caller = createOwnCaller("default");
+  const listeners = new Set<(rights: HeldRights) => void>();
+  let opened: Handlers["broker"] | undefined;
   const openHandlers = createLazy(async (): Promise<Handlers> => {
     const [{ createHandlers }, context] = await Promise.all([
       import("./handlers.ts"),
       open(caller),
     ]);
+    opened = context.broker;
+    const { rights } = context.broker;
+    rights?.onChange(() => {
+      for (const listener of listeners) listener(rights);
+    });
     return createHandlers(context);
   });
   return {
     find: async (_auth, use) => use(await openHandlers(), caller),
+    rights: {
+      // A list does not open the platform: many hosts request nothing more for hours.
+      async find() {
+        await opened?.learnRights?.();
+        return opened?.rights;
+      },
+      onChange(_auth, listener) {
+        listeners.add(listener);
+        return () => listeners.delete(listener);
+      },
+    },
     watches: createWatches({ now: systemClock, wait: systemWait, log }),
   };
 };
@@ -86,30 +105,10 @@ const createInfoOf = (options: ServerOptions): InfoOf => {
   return (authInfo) => {
     const caller = findCaller(authInfo);
     const settings = settingsOf(options.settings, caller);
-    const isShared = caller?.lacksExportKey === undefined;
-    const info =
-      made.get(caller?.lacksExportKey) ?? createServerInfo({ ...options, settings, isShared });
+    const info = made.get(caller?.lacksExportKey) ?? createServerInfo({ ...options, settings });
     made.set(caller?.lacksExportKey, info);
     return info;
   };
-};
-
-/** Serves the lists, which follow from settings, caller and capabilities and need no platform. */
-const serveLists = (server: Server, infoOf: InfoOf): void => {
-  const listsOf = (context: ServerContext) =>
-    infoOf(context.http?.authInfo).listsFor(capabilitiesOf(server, context));
-  server.setRequestHandler("tools/list", (_request, context) => ({
-    tools: [...listsOf(context).tools] as ListToolsResult["tools"],
-  }));
-  server.setRequestHandler("resources/list", (_request, context) => ({
-    resources: [...listsOf(context).resources],
-  }));
-  server.setRequestHandler("resources/templates/list", (_request, { http }) => ({
-    resourceTemplates: [...infoOf(http?.authInfo).resourceTemplates],
-  }));
-  server.setRequestHandler("prompts/list", (_request, { http }) => ({
-    prompts: [...infoOf(http?.authInfo).prompts],
-  }));
 };
 
 type HandlerContext = { log: Log; find: FindHandlers };
@@ -184,7 +183,7 @@ class CheckedServer extends Server {
 
 export const createBuildServer = (
   options: ServerOptions,
-  { find, watches, shared }: ServerSubscriptions = createLocalSubscriptions(options),
+  { find, watches, rights, shared }: ServerSubscriptions = createLocalSubscriptions(options),
 ): ((context?: McpRequestContext) => Server) => {
   const { log } = options;
   const infoOf = createInfoOf(options);
@@ -199,9 +198,13 @@ export const createBuildServer = (
     };
     // The low-level server: `McpServer` would build the lists from schemas for every request.
     const server = new CheckedServer(info, { capabilities, instructions, cacheHints });
-    serveLists(server, infoOf);
+    const followRights = serveLists(server, { infoOf, rights, log });
     serveTools(server, { log, find });
     serveReads(server, { log, find });
+    // A server of one request cannot tell its host anything later.
+    if (context?.requestInfo === undefined) {
+      followRights(context?.authInfo === undefined ? {} : { http: { authInfo: context.authInfo } });
+    }
     if (capabilities.resources.subscribe === true && isLongLived(context)) {
       if (shared === undefined) serveSubscriptions(server, { find, watches, log });
       else serveSharedSubscriptions(server, { find, watches, shared, log });

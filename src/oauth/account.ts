@@ -1,7 +1,4 @@
 import { PASSWORD_PAGE } from "../contract/index.ts";
-import { MINUTE } from "../kit/clock.ts";
-import { randomToken } from "../kit/ids.ts";
-import { readSignInFields } from "../pages/sign-in-fields.ts";
 import {
   accountPage,
   accountSignInPage,
@@ -9,32 +6,18 @@ import {
   type TenantConnection,
 } from "./account-pages.ts";
 import type { OauthContext } from "./context.ts";
-import { type Cookie, createCookie } from "./cookies.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { connectionHandle, listConnections, revokeGrant } from "./grants.ts";
 import { listPeopleOfUser } from "./people.ts";
-import { authenticate, closeSession } from "./platform-session.ts";
 import { PATHS } from "./provider.ts";
 import type { Refusal } from "./refusal.ts";
 import { foreignFormPage } from "./sign-in-pages.ts";
+import type { Visit, Visits } from "./visits.ts";
 
-const VISIT_MS = 15 * MINUTE;
 /** The purpose of the form tokens before sign-in. */
 const SIGN_IN_FORM = "account";
 
-/** A person who has signed in to see their connected programs. */
-type Visit = { id: string; userId: string; email: string };
-
-type AccountContext = OauthContext & { cookie: Cookie; path: string };
-
-const findVisit = async (
-  { records, cookie }: AccountContext,
-  { incoming }: Exchange,
-): Promise<Visit | undefined> => {
-  const id = cookie.read(incoming);
-  const record = id === undefined ? undefined : await records.find("Visit", id);
-  return record?.value as Visit | undefined;
-};
+type AccountContext = OauthContext & { visits: Visits; path: string };
 
 const listTenantConnections = async (
   context: AccountContext,
@@ -73,16 +56,9 @@ const signIn = async (
   exchange: Exchange,
   form: URLSearchParams,
 ): Promise<void> => {
-  const { records, cookie, path, now } = context;
-  const fields = readSignInFields(form);
-  const result = await authenticate(context, { ...fields, ip: exchange.ip });
-  if ("refusal" in result) return showSignIn(context, exchange, fields.email, result.refusal);
-  await closeSession(context, result.session);
-  const { userId, email } = result.session;
-  const id = randomToken();
-  const visit: Visit = { id, userId, email };
-  await records.write({ kind: "Visit", id, value: visit, expiresAt: now() + VISIT_MS });
-  exchange.response.setHeader("Set-Cookie", cookie.toHeader(id, VISIT_MS));
+  const { visits, path } = context;
+  const refused = await visits.begin(exchange, form);
+  if (refused !== undefined) return showSignIn(context, exchange, refused.email, refused.refusal);
   redirect(exchange, path);
 };
 
@@ -114,7 +90,7 @@ const submit = async (
   exchange: Exchange,
   visit: Visit | undefined,
 ): Promise<void> => {
-  const { records, forms, cookie, path } = context;
+  const { forms, visits, path } = context;
   const form = await readForm(exchange);
   if (form === undefined || !forms.isValid(exchange, form, visit?.id ?? SIGN_IN_FORM)) {
     if (isRepeated(context, exchange, form, visit)) return redirect(exchange, path);
@@ -122,24 +98,16 @@ const submit = async (
   }
   if (visit === undefined) return signIn(context, exchange, form);
   if (form.get("action") === "end") await disconnect(context, visit, form.get("connection"));
-  if (form.get("action") === "sign-out") {
-    await records.remove("Visit", visit.id);
-    exchange.response.setHeader("Set-Cookie", cookie.toHeader(""));
-  }
+  if (form.get("action") === "sign-out") await visits.end(exchange, visit);
   redirect(exchange, path);
 };
 
 /** Creates the handler of the page on which people see and disconnect their connected programs. */
-export const createAccountHandler = (context: OauthContext) => {
-  const cookie = createCookie(context.issuer, {
-    name: "receivables_account",
-    path: PATHS.account,
-    sameSite: "Strict",
-  });
+export const createAccountHandler = (context: OauthContext & { visits: Visits }) => {
   const path = new URL(context.issuer).pathname.replace(/\/$/, "") + PATHS.account;
-  const account: AccountContext = { ...context, cookie, path };
+  const account: AccountContext = { ...context, path };
   return async (exchange: Exchange): Promise<void> => {
-    const visit = await findVisit(account, exchange);
+    const visit = await context.visits.find(exchange);
     if (exchange.incoming.method === "POST") return submit(account, exchange, visit);
     if (visit === undefined) return showSignIn(account, exchange);
     const connections = await listTenantConnections(account, visit);

@@ -32,7 +32,8 @@ const hashParts = (...parts: string[]): string =>
 export const personIdOf = ({ platform }: OauthContext, userId: string, tenantId: string): string =>
   hashParts(platform, userId, tenantId);
 
-const userIdOf = ({ platform }: OauthContext, userId: string): string =>
+/** Returns the owner of the records of a user at all tenants. */
+export const userIdOf = ({ platform }: OauthContext, userId: string): string =>
   hashParts(platform, userId);
 
 const headerOf = ({ headerWord }: OauthContext, apiKey: Secret): Headers =>

@@ -6,6 +6,8 @@ import { toErrorFields } from "../kit/log.ts";
 import { createAccountHandler } from "./account.ts";
 import { type Cookie, createCookie } from "./cookies.ts";
 import { narrowAuthorization } from "./authorization-request.ts";
+import { createApprovalHandler } from "./approval-handler.ts";
+import { parseApprovalPath } from "./approvals.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { LIFETIMES, METADATA_PATHS, PATHS, PROVIDER_COOKIES } from "./provider.ts";
 import { isLimited, PROTOCOL_PATHS } from "./request-limits.ts";
@@ -18,6 +20,7 @@ import {
   saveResponse,
   type SignInContext,
 } from "./sign-in-request.ts";
+import { createVisits } from "./visits.ts";
 
 type Handler = (incoming: IncomingMessage, response: ServerResponse) => Promise<void>;
 
@@ -26,6 +29,7 @@ type RouteContext = SignInContext & {
   /** The issuer's path without a slash at its end. */
   prefix: string;
   handleAccount: (exchange: Exchange) => Promise<void>;
+  handleApproval: (exchange: Exchange, id: string) => Promise<void>;
   handleProtocol: Handler;
 };
 
@@ -156,6 +160,8 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
   const interactionPath = parseInteractionPath(path);
   if (interactionPath !== undefined) return handleInteraction(context, exchange, interactionPath);
   if (path === PATHS.account) return context.handleAccount(exchange);
+  const approvalId = parseApprovalPath(path);
+  if (approvalId !== undefined) return context.handleApproval(exchange, approvalId);
   if (path === PATHS.authorization && incoming.method === "POST") {
     return redirectToAuthorization(context, exchange);
   }
@@ -176,11 +182,13 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
     sameSite: "Lax",
   });
   replaceCookies(signInContext, browserCookie);
+  const visits = createVisits(signInContext);
   const context: RouteContext = {
     ...signInContext,
     browserCookie,
     prefix: new URL(issuer).pathname.replace(/\/$/, ""),
-    handleAccount: createAccountHandler(signInContext),
+    handleAccount: createAccountHandler({ ...signInContext, visits }),
+    handleApproval: createApprovalHandler({ ...signInContext, visits }),
     handleProtocol: provider.callback(),
   };
   return async (incoming, response) => {

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { withClientAddress } from "../kit/client-address.ts";
 import { HOUR } from "../kit/clock.ts";
 import type { Secret } from "../kit/secret.ts";
+import { type Approval, type Decision, findDecision, openApproval } from "./approvals.ts";
 import { type AuthorizationServerNeeds, createContext } from "./context.ts";
 import { listConnections, revokeGrant } from "./grants.ts";
 import { createOwnKey, type OwnKeyRequest } from "./own-keys.ts";
@@ -11,6 +12,7 @@ import type { Refusal } from "./refusal.ts";
 import { createRequestHandler } from "./routes.ts";
 import { parseScopes, type Scope } from "./scopes.ts";
 import type { SignInContext } from "./sign-in-request.ts";
+import { endVisits } from "./visits.ts";
 
 export type { AuthorizationServerNeeds } from "./context.ts";
 
@@ -45,6 +47,10 @@ export type AuthorizationServer = {
    * and returns true, so that hosts let the person sign in again.
    */
   revokeIfKeyInvalid(personId: string): Promise<boolean>;
+  /** Opens a page on which a person approves a call; undefined if they are signed in in no browser. */
+  openApproval(approval: Approval): Promise<string | undefined>;
+  /** Returns a person's decision on an approval page; undefined as long as there is none. */
+  findDecision(approval: Pick<Approval, "id" | "personId">): Promise<Decision | undefined>;
   /** Removes expired records, and the API keys of people without grants. Runs at start and hourly. */
   purge(): Promise<void>;
 };
@@ -68,6 +74,8 @@ const revokeIfKeyInvalid = async (context: SignInContext, personId: string): Pro
   if (await isKeyAccepted(context, person)) return false;
   const connections = await listConnections(context, personId);
   await Promise.all(connections.map(({ grantId }) => revokeGrant(context, grantId)));
+  // The key ends with a password change, among others, after which no browser may stay signed in.
+  await endVisits(context, person.userId);
   return true;
 };
 
@@ -102,6 +110,8 @@ export const createAuthorizationServer = (needs: AuthorizationServerNeeds): Auth
       return person && readRole(context, person);
     },
     revokeIfKeyInvalid: (personId) => revokeIfKeyInvalid(context, personId),
+    openApproval: (approval) => openApproval(context, approval),
+    findDecision: (approval) => findDecision(context, approval),
     purge: () => purge(context),
   };
 };

@@ -64,6 +64,7 @@ button.link {
 .facts dd { margin: 0; overflow-wrap: anywhere; }
 .facts code { user-select: all; }
 .facts dd small { display: block; color: var(--soft); }
+.question { padding: 1rem; border: 1px solid var(--line); border-radius: 0.75rem; font-weight: 600; white-space: pre-wrap; }
 summary { cursor: pointer; color: var(--accent); font-weight: 600; }
 details[open] > summary { margin-bottom: 1rem; }
 details { color: var(--ink); }

@@ -18,7 +18,7 @@ const withoutLanguages: Plugin = {
 
 const APP = join(import.meta.dirname, "app");
 
-/** Bundles scripts and styles of an entry point in `app/`; `inputs` are the paths of what they consist of. */
+/** Bundles scripts and styles of an entry point in `app/`; `inputs` are the paths of their parts. */
 export const bundleApp = async (
   entry: string,
 ): Promise<{ script: string; style: string; inputs: string[] }> => {
@@ -44,7 +44,7 @@ export const bundleApp = async (
   return { script: textOf(".js"), style: textOf(".css"), inputs: Object.keys(metafile.inputs) };
 };
 
-/** Bundles a view into one HTML file that loads nothing else; `inputs` are the paths of what it consists of. */
+/** Bundles a view into one HTML file that loads nothing else; `inputs` are the paths of its parts. */
 export const bundleView = async ({
   name,
   title,

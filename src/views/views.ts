@@ -19,6 +19,11 @@ export type View = {
   calls: readonly string[];
 };
 
+export const CONFIRM_URI = "ui://receivables/confirm.html";
+
+/** The tool by which a view tells the person's answer; no model has its ticket. */
+export const CONFIRM_TOOL = "confirm_call";
+
 export const VIEWS: readonly View[] = [
   {
     name: "dispute-board",
@@ -51,6 +56,15 @@ export const VIEWS: readonly View[] = [
     shows: ["account_overview"],
     calls: ["dispute_packet"],
   },
+  // For the results of every tool that asks: `withConfirmView` names it there.
+  {
+    name: "confirm",
+    uri: CONFIRM_URI,
+    title: "Please confirm",
+    description: "The question that a person answers before a tool closes, deletes or replaces.",
+    shows: [CONFIRM_TOOL],
+    calls: [],
+  },
 ];
 
 /** The entry point in `app/` of the page on which the HTTP server shows the views. */
@@ -58,11 +72,16 @@ export const SITE_ENTRY = "site.tsx";
 
 const byTool = new Map(VIEWS.flatMap((view) => view.shows.map((tool) => [tool, view] as const)));
 
-/** Returns the `_meta` by which hosts find the view of a tool; hosts of 2025 read the second key. */
+/** Returns the `_meta` that names a view; hosts of 2025 read the second key. */
+export const toViewMeta = (uri: string): Record<string, unknown> => ({
+  ui: { resourceUri: uri },
+  [RESOURCE_URI_META_KEY]: uri,
+});
+
+/** Returns the `_meta` by which hosts find the view of a tool. */
 export const viewMetaOf = (tool: string): Record<string, unknown> | undefined => {
   const view = byTool.get(tool);
-  if (view === undefined) return undefined;
-  return { ui: { resourceUri: view.uri }, [RESOURCE_URI_META_KEY]: view.uri };
+  return view && toViewMeta(view.uri);
 };
 
 const isFields = (value: unknown): value is Record<string, unknown> =>

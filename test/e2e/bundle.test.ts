@@ -38,7 +38,7 @@ it("contains the program, its name and its start command, and nothing else", asy
 });
 
 verifies("HS-10");
-it("has the licence texts of what it consists of, the views and PDFium included", async () => {
+it("has the licence texts of its parts, the views and PDFium included", async () => {
   const text = await readFile(join(unpacked, "dist", LICENSES), "utf8");
   for (const name of ["zod", "oidc-provider", "preact", "@embedpdf/pdfium", "koa-compose"]) {
     expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\S* \\(`, "m"));

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { pdf, uploadPath } from "../support/pdf.ts";
 import { verifies } from "../support/verifies.ts";
+import { withoutAbout } from "../mcp/hosts.ts";
 
 const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const MIB = 1024 * 1024;
@@ -65,7 +66,7 @@ const answer = async (name: string, args: Json): Promise<Json> => {
     false,
     undefined,
   ]);
-  return result.structuredContent ?? {};
+  return withoutAbout(result);
 };
 
 const refusal = async (name: string, args: Json): Promise<Json> =>

@@ -2,7 +2,7 @@ import { cp, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readProblem, type Result, readText } from "../mcp/hosts.ts";
+import { readProblem, type Result, readText, withoutAbout } from "../mcp/hosts.ts";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { ACCOUNT } from "../support/ingest.ts";
 import {
@@ -179,10 +179,10 @@ const play = async (server: ServerProcess): Promise<Told[]> => {
   const told: Told[] = [];
   for (const [tool, args, as] of SCRIPT) {
     const result: Result = await server.call(tool, args(known));
-    if (as !== undefined) known[as] = result.structuredContent ?? {};
-    const { isError = false, structuredContent } = result;
+    if (as !== undefined) known[as] = withoutAbout(result);
+    const { isError = false } = result;
     const problem = readProblem(result) ?? null;
-    const answer = mask(without([isError, structuredContent ?? null, problem]));
+    const answer = mask(without([isError, withoutAbout(result), problem]));
     told.push([tool, answer, problem?.code ?? null]);
   }
   return told;
@@ -255,8 +255,8 @@ describe("a platform elsewhere that is killed and comes back", LONG, () => {
       await startPlatform(data, new URL(url).port);
 
       const read = await server.call("disputes_get", { disputeId });
-      const { notes: _unknownDocument, ...created } = made.structuredContent ?? {};
-      expect(read.structuredContent).toEqual(created);
+      const { notes: _unknownDocument, ...created } = withoutAbout(made);
+      expect(withoutAbout(read)).toEqual(created);
       const notes = await notesOf(server, disputeId);
       expect(new Set(notes).size).toBe(notes.length);
       for (const { index, result } of ended) {

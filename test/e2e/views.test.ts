@@ -243,11 +243,11 @@ describe.skipIf(chromium === undefined)("the dispute board", () => {
         };
         await close();
         await sees(frame, /did not confirm; nothing was changed/);
-        expect(await statusOf(code)).toBe(0);
+        expect(await statusOf(code)).toBe("Open");
         await close();
         await sees(frame, new RegExp(`${code} is closed`));
         await frame.waitForSelector("h1 ::-p-text(Closed)");
-        expect(await statusOf(code)).toBe(1);
+        expect(await statusOf(code)).toBe("Closed");
         const { questions, told } = await host.asked();
         expect(questions).toHaveLength(2);
         expect(questions[0]).toContain(`Close dispute ${code}`);
@@ -269,11 +269,11 @@ describe.skipIf(chromium === undefined)("the dispute board", () => {
       await close();
       await host.page.keyboard.press("Escape");
       await sees(frame, /You did not confirm; nothing was changed/);
-      expect(await statusOf(code)).toBe(0);
+      expect(await statusOf(code)).toBe("Open");
       await close();
       await click(frame, "Yes, do it");
       await sees(frame, new RegExp(`${code} is closed`));
-      expect(await statusOf(code)).toBe(1);
+      expect(await statusOf(code)).toBe("Closed");
     });
   });
 

@@ -147,7 +147,8 @@ describe("the log of tool calls", () => {
       const { signal } = new AbortController();
       const host = { asks: "by_round", responses: undefined, state: undefined } as const;
       const opens = { opens: "never" } as const;
-      await call({ tool, args, client: "client-1", host, opens, signal, progress: async () => {} });
+      const ways = { client: "client-1", session: "session-1", host, showsViews: false, opens };
+      await call({ ...ways, tool, args, signal, progress: async () => {} });
     };
     await ask("departments_get", { departmentCode: "A" });
     await ask("departments_delete", { departmentId: "d" });

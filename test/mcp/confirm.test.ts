@@ -9,6 +9,7 @@ import {
   readProblem,
   connectRaw,
   type Result,
+  withoutAbout,
 } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
@@ -34,7 +35,7 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
       return { action: "accept", content: { confirm: true } };
     });
     const result = await host.call("departments_delete", ARGS);
-    expect(result.structuredContent).toEqual({ deleted: true, ...ARGS });
+    expect(withoutAbout(result)).toEqual({ deleted: true, ...ARGS });
     expect(questions).toEqual(["Delete department SALES (Sales and service)?"]);
     expect(listChanges(broker).map(({ id }) => id)).toEqual(["departments.delete"]);
     await host.close();

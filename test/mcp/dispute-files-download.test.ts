@@ -2,7 +2,14 @@ import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
 import { verifies } from "../support/verifies.ts";
 import { createFileStore, DOWNLOAD_URL, scannedAfter } from "./dispute-file-store.ts";
-import { HOSTS, connectModern, createOptions, readProblem, readText } from "./hosts.ts";
+import {
+  HOSTS,
+  connectModern,
+  createOptions,
+  readProblem,
+  readText,
+  withoutAbout,
+} from "./hosts.ts";
 import { createDisputeFile } from "./records.ts";
 import { scriptBroker } from "./script.ts";
 
@@ -16,7 +23,7 @@ describe.each(HOSTS)("downloading a text (%s)", (_name, open) => {
     const broker = scriptBroker({ "dispute_attachments.get": scannedAfter(1) });
     const host = await open(await createOptions(broker, { transfers: files.transfers }));
     const result = await host.call(DOWNLOAD, { disputeId: "d-1", attachmentId: "file-1" });
-    expect(result.structuredContent).toEqual({
+    expect(withoutAbout(result)).toEqual({
       attachmentId: "file-1",
       disputeId: "d-1",
       fileName: "claim-1.txt",

@@ -25,7 +25,7 @@ onEveryStore("disputes_apply", (at) => {
   const statusOf = async (disputeId: string): Promise<unknown> =>
     (await tenant().answer("disputes_get", { disputeId }))["status"];
 
-  verifies("IN-61");
+  verifies("IN-61", "WK-01a");
   it("asks once with a table and reports each change", async () => {
     const { answer, questions, records } = tenant();
     const [one, two, three] = [await create(5), await create(6), await create(7)];
@@ -43,6 +43,13 @@ onEveryStore("disputes_apply", (at) => {
       refused: 0,
       results: [one, two, three].map((made) => ({ ...made, outcome: "applied" })),
     });
+    const { results } = result as { results: { dispute: Record<string, unknown>; etag: string }[] };
+    expect(results.map(({ dispute }) => dispute["status"])).toEqual(["Closed", "Canceled", "Open"]);
+    const [closed, , assigned] = results.map(({ dispute }) => dispute);
+    expect(closed).toMatchObject({ resolutionCode, amount: 5, currencyCode: expect.any(String) });
+    expect(assigned?.["assigneeName"]).toEqual(expect.any(String));
+    const version = await tenant().call("disputes_get", { disputeId: three.disputeId });
+    expect(version._meta?.["receivables/etag"]).toBe(results[2]?.etag);
     expect(questions).toHaveLength(asked + 1);
     const lines = questions.at(-1)?.split("\n") ?? [];
     expect(lines[0]).toBe("Apply 3 changes?");
@@ -50,8 +57,8 @@ onEveryStore("disputes_apply", (at) => {
     expect(lines[2]).toMatch(new RegExp(`^2\\. Cancel dispute ${two.disputeCode} of `));
     expect(lines[2]).not.toContain("reasonCode");
     expect(lines[3]).toMatch(new RegExp(`^3\\. Update dispute ${three.disputeCode} of .+assignee`));
-    expect(await statusOf(one.disputeId)).toBe(1);
-    expect(await statusOf(two.disputeId)).toBe(2);
+    expect(await statusOf(one.disputeId)).toBe("Closed");
+    expect(await statusOf(two.disputeId)).toBe("Canceled");
   });
 
   verifies("IN-61");
@@ -77,7 +84,7 @@ onEveryStore("disputes_apply", (at) => {
     ]);
     expect(readText(refused)).toContain("Nothing was changed: changes[1] The dispute has ended");
     expect(questions).toHaveLength(asked);
-    expect(await statusOf(fine.disputeId)).toBe(0);
+    expect(await statusOf(fine.disputeId)).toBe("Open");
     const twice = { disputeId: fine.disputeId, change: { poNumber: "1" } };
     const repeated = await call("disputes_apply", { changes: [twice, twice] });
     expect(readText(repeated)).toContain("changes[1] names a dispute again");

@@ -134,7 +134,7 @@ onEveryStore("insights on a platform with the documented operations alone", (ope
     expect(found).toMatchObject({ items: [{ id: records.dispute.documentNumber }] });
     const filter = { DocumentNumber: swapCase("INV-none") };
     const none = readText(await host.call("disputes_list", filter));
-    expect(none).toMatch(/^This platform compares numbers in their letter case/);
+    expect(none).toMatch(/This platform compares numbers in their letter case/);
     expect(refused).toEqual([]);
   });
 

@@ -39,6 +39,7 @@ export const tools = activeTools(ALL)
 
 /** Arguments of tools that take several operations. */
 export const OWN_SAMPLES: Record<string, ((records: Records) => Arguments)[]> = {
+  read_resource: [() => ({ uri: "receivables://guide" })],
   disputes_apply: [
     ({ dispute: { disputeId } }) => ({ changes: [{ disputeId, change: { poNumber: "PO-1" } }] }),
     ({ dispute: { disputeId } }) => ({ changes: [{ disputeId, change: { status: "Closed" } }] }),

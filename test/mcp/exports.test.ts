@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
-import { HOSTS, connectModern, createOptions } from "./hosts.ts";
+import { HOSTS, connectModern, createOptions, withoutAbout } from "./hosts.ts";
 import { createMany } from "./records.ts";
 import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
@@ -104,7 +104,7 @@ describe.each(HOSTS)("exports (%s)", (_name, open) => {
       name: "export_runs_status",
       arguments: { scheduleId: "s-1" },
     });
-    expect(result.structuredContent).toEqual({
+    expect(withoutAbout(result)).toEqual({
       schedule: SCHEDULE,
       data: [run(3), { ...FAILED, errorDetail: "Too many rows." }, run(1)],
       pagination: { cursor: null, hasMore: false, rowCount: 3 },

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { verifies } from "../support/verifies.ts";
 import { HOSTILE } from "./hostile.ts";
 import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
-import { connectScripted, readFramedData, readText, type Result } from "./hosts.ts";
+import { connectScripted, readFramedData, readText, type Result, withoutAbout } from "./hosts.ts";
 import { createNote, dispute, servePages } from "./records.ts";
 import { createReply } from "./script.ts";
 
@@ -117,7 +117,7 @@ describe("hostile text in records", () => {
       "departments.get": createReply({ departmentId: "d\u202e\u001b[31m" }, { etag: '"1"\u200b' }),
     });
     const result = await host.call("departments_get", { departmentCode: "A" });
-    expect(result.structuredContent).toEqual({ departmentId: "d" });
+    expect(withoutAbout(result)).toEqual({ departmentId: "d" });
     expect(result._meta?.["receivables/etag"]).toBe('"1"');
     await host.close();
   });

@@ -91,6 +91,8 @@ export const createLineLog = () => {
   };
 };
 
+type Fields = Record<string, unknown>;
+
 export type Result = {
   isError?: boolean | undefined;
   content: { type: string; text?: string }[];
@@ -199,6 +201,12 @@ export const HOSTS = [
   ["2.x client, 2025", connectLegacy],
   ["1.x client", connectOldSdk],
 ] as const;
+
+/** Returns the structured content of a result without what comes before the data. */
+export const withoutAbout = (result: { structuredContent?: unknown }): Fields => {
+  const { about: _said, ...data } = (result.structuredContent ?? {}) as Fields;
+  return data;
+};
 
 export const readText = (result: Result): string =>
   result.content.map(({ text }) => text ?? "").join("\n");

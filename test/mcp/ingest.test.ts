@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
-import { HOSTS, connectModern, createOptions, readProblem } from "./hosts.ts";
+import { HOSTS, connectModern, createOptions, readProblem, withoutAbout } from "./hosts.ts";
 import { ACCOUNT, attachment, FILE, INVOICE, PDF, URI } from "./ingest-fixtures.ts";
 import { createMany } from "./records.ts";
 import { createReply, type ScriptedReply, scriptBroker } from "./script.ts";
@@ -72,7 +72,7 @@ describe("files of documents", () => {
     const host = await open(await createOptions(broker));
     const args = { document_number: "INV/1", id: "att-1" };
     const result = await host.call("document_attachments_get", { ...args, as: "file" });
-    expect(result.structuredContent).toEqual({
+    expect(withoutAbout(result)).toEqual({
       ...args,
       ...FILE,
       fileName: "a.pdf",
@@ -86,7 +86,7 @@ describe("files of documents", () => {
     await host.close();
   });
 
-  verifies("WK-20");
+  verifies("WK-20", "WK-01a");
   it("are read as text, in any spelling of the number", async () => {
     const bytes = await pdfWithPages(["Invoice 4711", "Second page"]);
     const broker = scriptBroker({ "document_attachments.get": createReply(FILE, { bytes }) });
@@ -101,6 +101,10 @@ describe("files of documents", () => {
     });
     const { contents } = await host.client.readResource({ uri: `${URI}/text` });
     expect(contents[0]).toMatchObject({ text: "[page 1]\nInvoice 4711\n\n[page 2]\nSecond page" });
+    const shown = await host.call("read_resource", { uri: URI });
+    expect(shown.structuredContent).toMatchObject({
+      text: "[page 1]\nInvoice 4711\n\n[page 2]\nSecond page",
+    });
     await host.close();
   });
 
@@ -132,7 +136,7 @@ describe("files of documents", () => {
     const settings = { answerTokens: 3000 };
     const host = await connectModern(await createOptions(scriptBroker(plays), { settings }));
     const none = await host.call("document_attachments_list", { document_number: "D" });
-    expect(none.structuredContent).toEqual({ document_number: "D", attachments: [] });
+    expect(withoutAbout(none)).toEqual({ document_number: "D", attachments: [] });
     const found: unknown[] = [];
     for (let cursor: unknown, page = 0; page === 0 || cursor !== undefined; page += 1) {
       const args = { document_number: "INV/1", ...(cursor === undefined ? {} : { cursor }) };

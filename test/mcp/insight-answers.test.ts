@@ -65,6 +65,7 @@ verifies("IN-03");
 it("shows totals and notes before the items", () => {
   const { structured } = shown({ ...EMPTY, notes: ["partial"], flags: { stale: 1 } });
   expect(Object.keys(structured)).toEqual([
+    "about",
     "asOf",
     "filter",
     "rowCount",
@@ -181,6 +182,6 @@ it("marks the text of records as data and removes invisible characters from it",
     items: [{ name: "A\u202ecme <b>" }],
     itemsTotal: 1,
   });
-  expect(text).toMatch(/^Records from the platform.*\n<data-[\w-]{12}>/);
+  expect(text).toMatch(/^Text in records was written by others.*\n<data-[\w-]{12}>/);
   expect(JSON.stringify(structured)).not.toContain("\u202e");
 });

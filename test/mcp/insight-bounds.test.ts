@@ -181,7 +181,9 @@ describe("an insight with more items than fit", () => {
       const groups = { groupBy: ["document"], ...args };
       const { structuredContent = {} } = await host.call("disputes_summary", groups);
       const [note = ""] = structuredContent["notes"] as string[];
-      expect(note).toMatch(/^The first \d+ of 300 items fit; narrow the filters/);
+      expect(note).toMatch(
+        /^The first \d+ of 300 items fit; send nextCursor as cursor for more, or narrow the filters/,
+      );
       expect(note.includes("ask for a higher limit")).toBe(is);
       await host.close();
     },

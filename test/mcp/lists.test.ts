@@ -44,6 +44,9 @@ const withinBudget = (result: Result, budget: number) => {
   expect(readFramedData(result)).toEqual(result.structuredContent);
 };
 
+/** A row of open disputes as a list shows it. */
+const toShown = (row: object) => ({ ...withoutNulls(row), status: "Open" });
+
 const walk = async (host: Host, tool: string, args: Record<string, unknown>, budget = 20_000) => {
   const items: Record<string, unknown>[] = [];
   let cursor: string | null = null;
@@ -71,7 +74,14 @@ describe.each(HOSTS)("disputes_list (%s)", (_name, open) => {
     const list = listIn(first);
     expect(list).toMatchObject({ total: 330, truncated: true });
     expect(list.count).toBeGreaterThan(50);
-    expect(Object.keys(list)).toEqual(["count", "total", "truncated", "nextCursor", "items"]);
+    expect(Object.keys(list)).toEqual([
+      "about",
+      "count",
+      "total",
+      "truncated",
+      "nextCursor",
+      "items",
+    ]);
     expect(readText(first)).toContain(
       "of 330 records are here; for more, send nextCursor as cursor",
     );
@@ -91,7 +101,7 @@ describe("pages", () => {
     const first = listIn(await host.call("disputes_list", { PageSize: 10 }));
     expect(first).toMatchObject({ count: 10, total: 25, truncated: true });
     const { items } = await walk(host, "disputes_list", { PageSize: 10, fields: ["*"] });
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     const second = listIn(await host.call("disputes_list", { Page: 2 }));
     expect(second).toMatchObject({ count: 5, truncated: false, nextCursor: null });
     expect(broker.seen.at(-1)?.args).toEqual({ Page: 2, PageSize: 20 });
@@ -105,7 +115,7 @@ describe("pages", () => {
     const first = listIn(await host.call("disputes_list", args));
     expect(first.truncated).toBe(true);
     const { items } = await walk(host, "disputes_list", args);
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     await host.close();
   });
 
@@ -114,7 +124,7 @@ describe("pages", () => {
     const { host } = await connectScripted({ "disputes.list": servePages(rows, { total: false }) });
     expect(listIn(await host.call("disputes_list")).total).toBeNull();
     const { items } = await walk(host, "disputes_list", { fields: ["*"] });
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     await host.close();
   });
 
@@ -129,7 +139,7 @@ describe("pages", () => {
       disputeIds,
       fields: ["*"],
     });
-    expect(items).toEqual(rows.map(withoutNulls));
+    expect(items).toEqual(rows.map(toShown));
     expect(broker.seen[0]?.args).toEqual({ disputeIds, page: 1, pageSize: 100 });
     const documents = { accountNumber: "A", documentNumbers: "INV-1", status: "open", pageSize: 5 };
     const found = await host.call("disputes_list_by_document_numbers", documents);

@@ -5,7 +5,14 @@ import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/qu
 import { OPERATOR_NAMES } from "../../src/contract/payments/operators.ts";
 import { WORKED_EXAMPLES } from "../../prompts/ask-payments.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
-import { HOSTS, connectModern, createOptions, readProblem, readText } from "./hosts.ts";
+import {
+  HOSTS,
+  connectModern,
+  createOptions,
+  readProblem,
+  readText,
+  withoutAbout,
+} from "./hosts.ts";
 import { serveAuditPages, createMany } from "./records.ts";
 import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
@@ -67,7 +74,7 @@ describe("payments over MCP", () => {
   it("the schema has every field within the default budget, with the operators by type", async () => {
     const options = { settings: { answerTokens: 6000 } };
     const host = await connectModern(await createOptions(scriptBroker(schema), options));
-    const { structuredContent: brief } = await host.call("payments_schema");
+    const brief = withoutAbout(await host.call("payments_schema"));
     expect(jsonIn(await host.client.readResource({ uri: SCHEMA }))).toEqual(brief);
     const { sources, types, notes } = brief as unknown as Brief;
     const operatorsOf = ({ type, nullable }: Short): string[] =>
@@ -109,7 +116,7 @@ describe("payments over MCP", () => {
   it("the schema is truncated to a small budget, and the result says so", async () => {
     const host = await connectModern(await createOptions(scriptBroker(schema)));
     const result = await host.call("payments_schema");
-    expect(result.structuredContent).toEqual(paymentSchema);
+    expect(withoutAbout(result)).toEqual(paymentSchema);
     await host.close();
     const small = await connectModern(
       await createOptions(scriptBroker(schema), { settings: { answerTokens: 2000 } }),

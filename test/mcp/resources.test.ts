@@ -76,7 +76,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
     ]);
     const { contents } = await client.readResource({ uri: "receivables://disputes/dispute-7" });
     expect(JSON.parse(textIn({ contents }))).toEqual({
-      dispute: row,
+      dispute: { ...row, status: "Open" },
       notes: { items: [createNote(1, "called the customer")], total: 1, truncated: false },
       attachments: {
         items: [createDisputeFile(1, { fileName: "claim.txt" })],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { verifies } from "../support/verifies.ts";
-import { connectScripted, createLineLog, readProblem, readText } from "./hosts.ts";
+import { connectScripted, createLineLog, readProblem, readText, withoutAbout } from "./hosts.ts";
 
 verifies("D-MCP-4");
 describe("secrets", () => {
@@ -17,7 +17,7 @@ describe("secrets", () => {
     const { lines, log } = createLineLog();
     const { host, broker } = await connectScripted({ "api_keys.create": () => created }, { log });
     const result = await host.call("api_keys_create");
-    expect(result.structuredContent).toEqual({
+    expect(withoutAbout(result)).toEqual({
       keyId: "key-1",
       createDateInMillis: 5,
       expiresAtInMills: 0,
@@ -51,12 +51,12 @@ describe("secrets", () => {
       "auth.logout": () => ({ status: "LOGOUT_SUCCESS" }),
     });
     const login = await host.call("auth_login");
-    expect(login.structuredContent).toEqual({ status: "LOGIN_SUCCESS", userId: "u" });
+    expect(withoutAbout(login)).toEqual({ status: "LOGIN_SUCCESS", userId: "u" });
     expect(JSON.stringify(login)).not.toContain(SECRET);
     expect((await host.call("auth_verify_session")).structuredContent).toMatchObject({
       verified: true,
     });
-    expect((await host.call("auth_logout")).structuredContent).toEqual({
+    expect(withoutAbout(await host.call("auth_logout"))).toEqual({
       status: "LOGOUT_SUCCESS",
     });
     expect(broker.seen.map(({ options }) => options.tool)).toEqual([

@@ -214,8 +214,8 @@ describe("completeness", () => {
       const { structuredContent = {} } = result;
       expect(Object.keys(structuredContent).at(-1)).toBe(rows);
       const text = readText(result);
-      expect(text.indexOf("for more, send")).toBeLessThan(text.indexOf(`"${rows}":`));
-      expect(text.indexOf('"truncated":true')).toBeLessThan(text.indexOf(`"${rows}":`));
+      expect(text.indexOf("for more, send")).toBeLessThan(text.indexOf(`"${rows}":[`));
+      expect(text.indexOf('"truncated":true')).toBeLessThan(text.indexOf(`"${rows}":[`));
     }
     await host.close();
   });

@@ -32,8 +32,9 @@ const missed = (list: Intent[]): Intent[] =>
 const shareOf = (list: Intent[]): number => 1 - missed(list).length / list.length;
 
 describe("the search of tools", () => {
-  it("has 300 different intents, at least three for each tool", () => {
-    expect(new Set(intents.map(({ words }) => words)).size).toBe(300);
+  it("has over 300 different intents, at least three for each tool", () => {
+    expect(new Set(intents.map(({ words }) => words)).size).toBe(intents.length);
+    expect(intents.length).toBeGreaterThan(300);
     for (const name of names) {
       expect(intents.filter(({ tool }) => tool === name).length, name).toBeGreaterThanOrEqual(3);
     }

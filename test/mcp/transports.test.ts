@@ -9,7 +9,7 @@ import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
 import { startChild } from "../support/child.ts";
 import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
-import { createOptions, OPEN } from "./hosts.ts";
+import { createOptions, OPEN, withoutAbout } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 import { createOriginCheck } from "../../src/kit/cors.ts";
 import { verifies } from "../support/verifies.ts";
@@ -167,7 +167,7 @@ describe("HTTP", () => {
       name: "departments_get",
       arguments: { departmentCode: "A" },
     });
-    expect(read.structuredContent).toEqual({ departmentId: "d" });
+    expect(withoutAbout(read)).toEqual({ departmentId: "d" });
     const args = { departmentId: "d" };
     const gone = await client.callTool({ name: "departments_delete", arguments: args });
     expect(gone.structuredContent).toMatchObject({ deleted: true });

@@ -3,8 +3,10 @@ import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { describe, expect, it } from "vitest";
 import { createBuildServer } from "../../src/mcp/server.ts";
+import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
+import { mayAsk } from "../../src/mcp/tools/kinds.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import { VIEW_TYPE, VIEWS } from "../../src/views/views.ts";
+import { CONFIRM_TOOL, CONFIRM_URI, VIEW_TYPE, VIEWS } from "../../src/views/views.ts";
 import { ALL, createOptions, type Setup } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 
@@ -43,10 +45,16 @@ describe.each<Mode>(["auto", "legacy"])("views for a host that connects in %s mo
     const client = await connect(mode, SHOWS);
     const { tools } = await client.listTools();
     const named = tools.flatMap(({ name, _meta }) =>
-      _meta === undefined ? [] : [[name, (_meta["ui"] as { resourceUri: string }).resourceUri]],
+      name === CONFIRM_TOOL || _meta?.["ui"] === undefined
+        ? []
+        : [[name, (_meta["ui"] as { resourceUri: string }).resourceUri]],
     );
-    const expected = VIEWS.flatMap(({ shows, uri }) => shows.map((tool) => [tool, uri]));
-    expect(named.toSorted()).toEqual(expected.toSorted());
+    const isConfirm = ([, uri]: unknown[]) => uri === CONFIRM_URI;
+    const shown = VIEWS.filter(({ uri }) => uri !== CONFIRM_URI);
+    const expected = shown.flatMap(({ shows, uri }) => shows.map((tool) => [tool, uri]));
+    expect(named.filter((one) => !isConfirm(one)).toSorted()).toEqual(expected.toSorted());
+    const asking = activeOperationTools(ALL).filter(mayAsk);
+    expect(named.filter(isConfirm).map(([name]) => name)).toEqual(asking.map(({ name }) => name));
     expect(await viewUris(client)).toEqual(VIEWS.map(({ uri }) => uri));
     await client.close();
   });

@@ -1,5 +1,13 @@
 import { describe, expect, it } from "vitest";
-import { HOSTS, createLineLog, createOptions, readProblem, type Result, YES } from "./hosts.ts";
+import {
+  HOSTS,
+  createLineLog,
+  createOptions,
+  readProblem,
+  type Result,
+  YES,
+  withoutAbout,
+} from "./hosts.ts";
 import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -51,7 +59,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     expect(questions).toEqual([
       'Send the outcome of each run of schedule s-1 to "https://hooks.example/in"?',
     ]);
-    expect(result.structuredContent).toEqual({
+    expect(withoutAbout(result)).toEqual({
       id: "hook-1",
       tenantId: "tenant-1",
       callbackUrl: ARGS.callbackUrl,
@@ -103,7 +111,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
 
   it("are listed in the form of the export API", async () => {
     const host = await open(await createOptions(scriptBroker(PLAYS)));
-    expect((await host.call("webhooks_list")).structuredContent).toEqual({
+    expect(withoutAbout(await host.call("webhooks_list"))).toEqual({
       data: [{ id: "hook-1" }, { id: "hook-2" }],
       pagination: { cursor: null, hasMore: false, rowCount: 2 },
       truncated: false,

@@ -97,7 +97,7 @@ const disputesSummary =
     const ended = new Map([["dispute-1", { status: 1, closedAt: NOW }]]);
     const asked = { tenantId: TENANT, asOf: NOW, isPast, ended };
     const where = await matchDisputes(db, summary.filters, asked);
-    await summarizeDisputes({ db, asked, summary }, where, PAGE);
+    await summarizeDisputes({ db, asked, summary }, where, { limit: PAGE, offset: 0 });
   };
 
 const documentsSummary =
@@ -105,7 +105,7 @@ const documentsSummary =
   async (db) => {
     const summary = given(parseDocumentSummary(body));
     const context = { db, tenantId: TENANT, currency: "USD", asOf: NOW, summary };
-    await summarizeDocuments(context, await matchDocuments(context), PAGE);
+    await summarizeDocuments(context, await matchDocuments(context), { limit: PAGE, offset: 0 });
   };
 
 const A_DAY = { dueFrom: "2024-06-01", dueTo: "2024-06-01" };

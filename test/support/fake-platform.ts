@@ -45,8 +45,10 @@ export type Behave = (request: IncomingMessage, response: ServerResponse) => voi
 
 export type FakePlatform = {
   url: string;
-  /** Number of tries of each call. */
+  /** Number of tries of each call, without the reads of `checks`. */
   tries: Record<Kind, number>;
+  /** Returns the number of reads that an update with text began with. */
+  checks(): number;
   /** The idempotency keys of creating requests. */
   keys: unknown[];
   /** Requests that no client should have sent. */
@@ -58,9 +60,15 @@ export type FakePlatform = {
   close(): Promise<void>;
 };
 
-const faultIn = ({ headers }: IncomingMessage, kind: Kind, sent: string): string | undefined => {
+const isCheck = ({ headers }: IncomingMessage, kind: Kind): boolean =>
+  kind === "read" && headers["x-platform-mcp-tool"] === CALLS.put.tool;
+
+const faultIn = (request: IncomingMessage, kind: Kind, sent: string): string | undefined => {
+  const { headers } = request;
   if (headers["x-platform-api-key"] !== FAKE_KEY) return "no credential";
-  if (headers["x-platform-mcp-tool"] !== CALLS[kind].tool) return "the name of another tool";
+  if (headers["x-platform-mcp-tool"] !== CALLS[kind].tool && !isCheck(request, kind)) {
+    return "the name of another tool";
+  }
   if (sent !== ROUTES[routeOf(kind)]?.body) return `another body: ${sent}`;
   if (sent !== "" && headers["content-type"] !== "application/json") return "no content type";
   return (headers["idempotency-key"] === undefined) === (kind === "post") ? "key" : undefined;
@@ -77,6 +85,7 @@ export const fakePlatform = async (
   tls?: Readonly<{ cert: string; key: string }>,
 ): Promise<FakePlatform> => {
   const tries: Record<Kind, number> = { read: 0, put: 0, post: 0 };
+  let checks = 0;
   const keys: unknown[] = [];
   const unexpected: string[] = [];
   let behave: Behave | undefined;
@@ -97,7 +106,8 @@ export const fakePlatform = async (
       return;
     }
     const { kind, status } = route;
-    tries[kind] += 1;
+    if (isCheck(request, kind)) checks += 1;
+    else tries[kind] += 1;
     if (kind === "post") keys.push(request.headers["idempotency-key"]);
     if (behave === undefined) json(response, status, RIGHT[kind]);
     else behave(request, response);
@@ -110,11 +120,13 @@ export const fakePlatform = async (
   return {
     url: `${scheme}://127.0.0.1:${await listen(server)}`,
     tries,
+    checks: () => checks,
     keys,
     unexpected,
     misbehave(next) {
       behave = next;
       Object.assign(tries, { read: 0, put: 0, post: 0 });
+      checks = 0;
       keys.length = 0;
     },
     honoursKeys(so) {

@@ -1,7 +1,7 @@
 import { requirements } from "../requirements.ts";
 
 /** A line of the acceptance list, an item of the security checklist, or a decision. */
-export type RequirementId = `${string}-${number}` | `D-${string}`;
+export type RequirementId = `${string}-${number}` | `WK-${number}a` | `D-${string}`;
 
 const known = new Set(requirements.map(({ id }) => id));
 

@@ -16,6 +16,7 @@ export type ViewOpening = {
   theme?: Theme;
   answers?: ("accept" | "decline")[];
   mode?: "auto" | "legacy";
+  tells?: "context" | "message";
 };
 
 export type ViewHost = {

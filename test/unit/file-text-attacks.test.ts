@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { type FileText, type ReadableType, Unreadable } from "../../src/mcp/files/port.ts";
+import { type ReadableType, Unreadable } from "../../src/mcp/files/port.ts";
 import { readInThread } from "../../src/mcp/files/thread.ts";
 import {
   docxOf,
@@ -13,32 +13,17 @@ import {
 } from "../support/readable-files.ts";
 import { verifies } from "../support/verifies.ts";
 
-const MAX_MS = 10_000;
-/** Threads start and end, and other tests run beside this one. */
-const MARGIN_MS = 5000;
-
 type More = { unit?: number; offset?: number };
 
 const read = (type: ReadableType, bytes: Uint8Array, { unit = 1, offset = 0 }: More = {}) =>
   readInThread({ type, bytes, from: { unit, offset }, last: null, tokens: 5000, pictures: 3 });
 
 /** Reads a file, and returns why it cannot be read. */
-const refusalOf = async (type: ReadableType, bytes: Uint8Array): Promise<string> => {
-  const start = performance.now();
-  const reason = await read(type, bytes).then(
+const refusalOf = async (type: ReadableType, bytes: Uint8Array): Promise<string> =>
+  read(type, bytes).then(
     ({ notes }) => `read: ${notes.join()}`,
     (error: unknown) => (error instanceof Unreadable ? error.message : `failed: ${String(error)}`),
   );
-  expect(performance.now() - start).toBeLessThan(MAX_MS + MARGIN_MS);
-  return reason;
-};
-
-const within = async (ms: number, reading: () => Promise<FileText>): Promise<FileText> => {
-  const start = performance.now();
-  const text = await reading();
-  expect(performance.now() - start).toBeLessThan(ms);
-  return text;
-};
 
 const LONG = 60_000;
 
@@ -144,7 +129,7 @@ describe("a large file is read in part", () => {
     async () => {
       const pages = Array.from({ length: 3000 }, (_, page) => `This is page ${page + 1}.`);
       const pdf = await pdfWithPages(pages);
-      const { total, text } = await within(MAX_MS, () => read(".pdf", pdf, { unit: 2900 }));
+      const { total, text } = await read(".pdf", pdf, { unit: 2900 });
       expect(total).toBe(3000);
       expect(text[0]).toEqual({ page: 2900, text: "This is page 2900." });
     },
@@ -156,9 +141,9 @@ describe("a large file is read in part", () => {
     async () => {
       const rows = Array.from({ length: 150_000 }, (_, row) => [`C-${row}`, row, "short delivery"]);
       const xlsx = await xlsxOf([{ name: "Claims", rows }]);
-      const first = await within(MAX_MS, () => read(".xlsx", Buffer.from(xlsx)));
+      const first = await read(".xlsx", Buffer.from(xlsx));
       expect(first.text[0]?.text).toMatch(/^C-0\t0\tshort delivery\n/);
-      const late = await within(MAX_MS, () => read(".xlsx", xlsx, { offset: 149_998 }));
+      const late = await read(".xlsx", xlsx, { offset: 149_998 });
       expect(late.text[0]?.range).toBe("A149999:C150000");
     },
     LONG,

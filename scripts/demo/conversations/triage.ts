@@ -101,7 +101,7 @@ const Packet = z.object({
       dispute: Claim.extend({ accountName: z.string().optional() }),
       document: z.looseObject({ status: z.string(), balance: Amount }),
       otherDisputes: z.object({ largest: z.array(Claim) }),
-      notes: z.array(z.object({ date: z.string(), text: z.string() })),
+      notes: z.array(z.object({ time: z.string(), text: z.string() })),
       resolutions: z.array(z.object({ code: z.string(), description: z.string() })),
     }),
   ),
@@ -153,7 +153,7 @@ const listQuestions = (): Question[] => {
         const { earlier, later } = orderClaims(packet);
         return [
           `${dispute.accountName ?? ""} deducted ${formatMoney(dispute.amount, dispute.currencyCode)} from document ${dispute.documentNumber} (${dispute.reasonName.toLowerCase()}), which is ${document.status} with a balance of ${formatMoney(document.balance, dispute.currencyCode)}. ${earlier.disputeCode} was opened on ${earlier.createDate}, ${later.disputeCode} over the same amount on ${later.createDate}.`,
-          ...notes.slice(0, 2).map(({ date, text }) => `Note of ${date}: “${text}”`),
+          ...notes.slice(0, 2).map(({ time, text }) => `Note of ${time.slice(0, 10)}: “${text}”`),
         ];
       },
     },

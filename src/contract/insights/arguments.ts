@@ -32,7 +32,7 @@ const DAY_FORM = 'must be a date, such as "2026-01-31"';
 export const Day = z
   .string(DAY_FORM)
   .refine((day) => z.regexes.date.test(day), { error: DAY_FORM, params: { code: "format" } })
-  .meta({ examples: ["2026-01-31"] });
+  .meta({ description: "YYYY-MM-DD", examples: ["2026-01-31"] });
 
 /** A thousand years in days: times computed from it stay exact. */
 const MAX_DAYS = 366_000;
@@ -62,7 +62,7 @@ export const wordAmong = (words: readonly string[]) =>
     context.addIssue({ code: "custom", message, params: { code: "enum" } });
   });
 
-export const Order = z.enum(["asc", "desc"]);
+export const Order = z.enum(["asc", "desc"]).describe("of orderBy, ascending or descending");
 
 /** Finds what `orderBy` names among the groupings and figures of a summary. */
 export const chooseOrder = <T extends string>(
@@ -82,7 +82,18 @@ export const ItemLimit = z
   .int("must be a whole number, such as 20")
   .min(1)
   .max(MAX_ITEMS)
-  .default(20);
+  .default(20)
+  .describe("items; default 20");
+
+const MAX_OFFSET = 10_000;
+
+/** The number of items that earlier answers had. A platform of an earlier version refuses it. */
+export const ItemOffset = z
+  .int()
+  .min(0)
+  .max(MAX_OFFSET)
+  .default(0)
+  .meta({ description: "items of earlier answers to leave out" });
 
 export const MAX_GROUPINGS = 3;
 
@@ -107,4 +118,5 @@ export type Summary<Filters, Grouping, Figure> = {
   orderBy: Grouping | Figure | undefined;
   order: "asc" | "desc" | undefined;
   limit: number;
+  offset: number;
 };

@@ -29,27 +29,29 @@ const CodeOrName = requiredText(500).meta({ description: "code or name" });
 /** Conditions on disputes, all of which must hold; a list means any of its values, and letter case does not matter. */
 export const disputeFilters = {
   status: oneOrMore(StatusWord).optional().meta({ description: "any of" }),
-  accountNumber: oneOrMore(RecordNumber).optional(),
-  documentNumber: oneOrMore(RecordNumber).optional(),
-  disputeCode: oneOrMore(RecordNumber).optional(),
-  currencyCode: oneOrMore(Currency).optional(),
+  accountNumber: oneOrMore(RecordNumber).optional().describe("any of"),
+  documentNumber: oneOrMore(RecordNumber).optional().describe("any of"),
+  disputeCode: oneOrMore(RecordNumber).optional().describe("such as D-4711-01"),
+  currencyCode: oneOrMore(Currency).optional().describe("such as USD"),
   accountName: NamePart.optional(),
   reason: CodeOrName.optional(),
   category: CodeOrName.optional(),
   department: CodeOrName.optional(),
   assignee: requiredText(500).meta({ description: "e-mail or name" }).optional(),
   resolution: CodeOrName.optional(),
-  unassigned: Flag.optional(),
-  amountMin: Amount.optional(),
-  amountMax: Amount.optional(),
+  unassigned: Flag.optional().describe("without an assignee"),
+  amountMin: Amount.optional().describe("inclusive"),
+  amountMax: Amount.optional().describe("inclusive"),
   createdFrom: Day.optional(),
-  createdTo: Day.optional(),
+  createdTo: Day.optional().describe("inclusive"),
   closedFrom: Day.optional(),
-  closedTo: Day.optional(),
-  updatedBefore: Day.optional(),
-  olderThanDays: DayCount.optional(),
+  closedTo: Day.optional().describe("inclusive"),
+  updatedBefore: Day.optional().describe("not changed since"),
+  olderThanDays: DayCount.optional().describe("since creation"),
   /** `missing`: the platform has no such document. */
-  documentStatus: wordInAnyCase(DOCUMENT_STATES).optional(),
+  documentStatus: wordInAnyCase(DOCUMENT_STATES)
+    .optional()
+    .describe("missing: the platform has no such document"),
   asOf: Day.optional().meta({ description: "as they stood that day" }),
 };
 

@@ -4,6 +4,7 @@ import {
   AgeBuckets,
   chooseOrder,
   ItemLimit,
+  ItemOffset,
   MAX_GROUPINGS,
   Order,
   parseArguments,
@@ -53,13 +54,16 @@ export const DisputeSummaryBody = z.strictObject({
     .meta({
       description: `up to 3 of ${DISPUTE_GROUPINGS.filter((name) => !name.includes(":")).join(", ")}, created:UNIT, closed:UNIT (${UNITS.join(", ")})`,
     }),
-  ageBuckets: AgeBuckets.default([30, 60, 90]),
+  ageBuckets: AgeBuckets.default([30, 60, 90]).describe(
+    "last day of each group of days; default 30, 60, 90",
+  ),
   orderBy: z
     .string()
     .optional()
-    .meta({ description: `a grouping, ${DISPUTE_FIGURES.join(", ")}` }),
+    .meta({ description: `a grouping, ${DISPUTE_FIGURES.join(", ")} (default amount)` }),
   order: Order.optional(),
   limit: ItemLimit,
+  offset: ItemOffset,
 });
 
 export type DisputeSummary = Summary<DisputeFilters, DisputeGrouping, DisputeFigure>;
@@ -68,11 +72,11 @@ export type DisputeSummary = Summary<DisputeFilters, DisputeGrouping, DisputeFig
 export const parseDisputeSummary = (sent: unknown): Checked<DisputeSummary> => {
   const { value, faults } = parseArguments(DisputeSummaryBody, sent);
   if (value === undefined) return { faults };
-  const { groupBy: names, ageBuckets, orderBy, order, limit, ...filters } = value;
+  const { groupBy: names, ageBuckets, orderBy, order, limit, offset, ...filters } = value;
   const groupBy = [...new Set(names)] as DisputeGrouping[];
   const by = chooseOrder([...groupBy, ...DISPUTE_FIGURES], orderBy);
   if (by.faults !== undefined) return by;
-  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit } };
+  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit, offset } };
 };
 
 /** Conditions and groupings of which a dispute has the present value alone. */

@@ -6,6 +6,7 @@ import {
   chooseOrder,
   Day,
   ItemLimit,
+  ItemOffset,
   MAX_GROUPINGS,
   oneOrMore,
   Order,
@@ -37,11 +38,11 @@ const STATUSES = ["open", "closed", "all"] as const;
 const TYPES = ["invoice", "credit_note", "other"] as const;
 
 export const documentFilters = {
-  accountNumber: oneOrMore(RecordNumber).optional(),
-  status: wordInAnyCase(STATUSES).default("open"),
-  type: wordInAnyCase(TYPES).optional(),
+  accountNumber: oneOrMore(RecordNumber).optional().describe("any of"),
+  status: wordInAnyCase(STATUSES).default("open").describe("default open"),
+  type: wordInAnyCase(TYPES).optional().describe("absent: all"),
   dueFrom: Day.optional(),
-  dueTo: Day.optional(),
+  dueTo: Day.optional().describe("inclusive"),
   asOf: Day.optional().meta({ description: "the day to which days past due count; default today" }),
 };
 
@@ -54,18 +55,21 @@ export const DocumentSummaryBody = z.strictObject({
     .meta({
       description: `up to 3 of ${DOCUMENT_GROUPINGS.filter((name) => !name.includes(":")).join(", ")}, due:UNIT, invoice:UNIT (${UNITS.join(", ")})`,
     }),
-  ageBuckets: AgeBuckets.default([0, 30, 60, 90]).meta({ description: "days past due" }),
+  ageBuckets: AgeBuckets.default([0, 30, 60, 90]).meta({
+    description: "last day past due of each group; default 0, 30, 60, 90",
+  }),
   orderBy: z
     .string()
     .optional()
     .meta({ description: `a grouping, ${DOCUMENT_FIGURES.join(", ")}` }),
   order: Order.optional(),
   limit: ItemLimit,
+  offset: ItemOffset,
 });
 
 export type DocumentFilters = Omit<
   z.output<typeof DocumentSummaryBody>,
-  "groupBy" | "ageBuckets" | "orderBy" | "order" | "limit"
+  "groupBy" | "ageBuckets" | "orderBy" | "order" | "limit" | "offset"
 >;
 
 export type DocumentSummary = Summary<DocumentFilters, DocumentGrouping, DocumentFigure>;
@@ -74,11 +78,11 @@ export type DocumentSummary = Summary<DocumentFilters, DocumentGrouping, Documen
 export const parseDocumentSummary = (sent: unknown): Checked<DocumentSummary> => {
   const { value, faults } = parseArguments(DocumentSummaryBody, sent);
   if (value === undefined) return { faults };
-  const { groupBy: names, ageBuckets, orderBy, order, limit, ...filters } = value;
+  const { groupBy: names, ageBuckets, orderBy, order, limit, offset, ...filters } = value;
   const groupBy = [...new Set(names)] as DocumentGrouping[];
   const by = chooseOrder([...groupBy, ...DOCUMENT_FIGURES], orderBy);
   if (by.faults !== undefined) return by;
-  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit } };
+  return { value: { filters, groupBy, ageBuckets, orderBy: by.value, order, limit, offset } };
 };
 
 export const DocumentSummaryItem = z.object({

@@ -1,16 +1,17 @@
 import { z } from "zod";
 import type { Fault } from "../errors.ts";
 import type { Checked } from "../faults.ts";
-import { CATALOGUE, findField, isSource, type Source, SOURCES } from "../payments/catalogue.ts";
+import { CATALOGUE, findField, isSource, type Source } from "../payments/catalogue.ts";
 import type { Field } from "../payments/field.ts";
 import { type Filter, parseFilter } from "../payments/filter.ts";
 import { describeUnknownField } from "../payments/hints.ts";
 import type { FieldType } from "../payments/operators.ts";
-import { Filters } from "../payments/query.ts";
+import { Filters, PaymentSourceName } from "../payments/query.ts";
 import {
   chooseOrder,
   describeKnown,
   ItemLimit,
+  ItemOffset,
   MAX_GROUPINGS,
   Order,
   parseArguments,
@@ -58,7 +59,7 @@ const MEASURES_EXAMPLE = '[{"op": "sum", "field": "paymentAmount"}]';
 const MeasureBody = z.strictObject(
   {
     op: wordAmong(MEASURE_OPS).meta({ description: MEASURE_OPS.join(", ") }),
-    field: z.string().optional(),
+    field: z.string().optional().describe("absent for count"),
   },
   {
     error: ({ code }) =>
@@ -69,7 +70,7 @@ const MeasureBody = z.strictObject(
 );
 
 export const PaymentSummaryBody = z.strictObject({
-  source: z.enum(SOURCES),
+  source: PaymentSourceName,
   filters: Filters.optional(),
   groupBy: z
     .array(z.string(), 'must be a list of fields, such as ["payerName", "paymentDate:month"]')
@@ -87,13 +88,14 @@ export const PaymentSummaryBody = z.strictObject({
     .meta({ description: "a grouping, payments, rows, or a measure such as sum(paymentAmount)" }),
   order: Order.optional(),
   limit: ItemLimit,
+  offset: ItemOffset,
   topRows: z
     .int("must be a whole number, such as 5")
     .min(0)
     .max(MAX_TOP_ROWS)
     .default(0)
     .meta({ description: "also rows with the largest values" }),
-  topOrder: z.enum(["largest", "smallest"]).default("largest"),
+  topOrder: z.enum(["largest", "smallest"]).default("largest").describe("default largest"),
 });
 
 /** A field by which rows are grouped, or the span of time that contains its date. */
@@ -112,6 +114,7 @@ export type PaymentSummary = {
   orderBy: string | undefined;
   order: "asc" | "desc" | undefined;
   limit: number;
+  offset: number;
   topRows: number;
   topOrder: "largest" | "smallest";
 };
@@ -250,7 +253,7 @@ const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boo
 export const parsePaymentSummary = (body: unknown): Checked<PaymentSummary> => {
   const { value, faults } = parseArguments(PaymentSummaryBody, body);
   if (value === undefined) return { faults };
-  const { source, filters = {}, orderBy: word, order, limit, topRows, topOrder } = value;
+  const { source, filters = {}, orderBy: word, order, limit, offset, topRows, topOrder } = value;
   if (!isSource(source)) return { faults: [] };
   const resolved = resolveNames(source, value);
   const { filter, faults: inFilter } = parseFilter(source, filters);
@@ -261,7 +264,7 @@ export const parsePaymentSummary = (body: unknown): Checked<PaymentSummary> => {
   const orderBy = chooseOrder([...names, "payments", "rows", ...measured], word);
   const all = [...resolved.faults, ...inFilter, ...(orderBy.faults ?? [])];
   if (all.length > 0) return { faults: all };
-  const rest = { order, limit, topRows, topOrder, orderBy: orderBy.value };
+  const rest = { order, limit, offset, topRows, topOrder, orderBy: orderBy.value };
   return { value: { source, filters, filter, groupBy, measures, ...rest } };
 };
 

@@ -3,13 +3,18 @@ import { text, Timestamp } from "../fields.ts";
 import { clearable, IngestDate, IngestNumber, NoteText, optional } from "../ingest-fields.ts";
 import { defineOperations } from "../operation.ts";
 
-const optionalFields = { subject: text(500), note_type: text(200) };
+const optionalFields = {
+  subject: text(500).describe("heading"),
+  note_type: text(200).describe("such as call or promise"),
+};
 
 export const AccountNoteFields = z.object({
   reference: IngestNumber.meta({ description: "unique in the tenant" }),
   body: NoteText,
   ...optional(optionalFields),
-  effective_date: IngestDate.optional().meta({ description: "ISO 8601; default now" }),
+  effective_date: IngestDate.optional().meta({
+    description: "YYYY-MM-DD or date-time; default now",
+  }),
 });
 
 /** A note on an account; it cannot be changed. */
@@ -31,7 +36,10 @@ export const account_notes = defineOperations("ingest", "account_notes", {
     path: `${NOTES}/{reference}`,
     access: "ingest:read",
     summary: "Read one note of an account.",
-    params: z.object({ account_number: IngestNumber, reference: IngestNumber }),
+    params: z.object({
+      account_number: IngestNumber.describe("of the customer"),
+      reference: IngestNumber.describe("of the note"),
+    }),
     output: AccountNote,
     errors: ["account_not_found", "note_not_found"],
     audit: "account_note.read",
@@ -41,7 +49,7 @@ export const account_notes = defineOperations("ingest", "account_notes", {
     path: NOTES,
     access: "ingest:write",
     summary: "Add a note to an account; it cannot be changed later.",
-    params: z.object({ account_number: IngestNumber }),
+    params: z.object({ account_number: IngestNumber.describe("of the customer") }),
     body: AccountNoteFields,
     lateValidation: true,
     output: AccountNote,

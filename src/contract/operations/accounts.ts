@@ -15,28 +15,28 @@ import {
 } from "../ingest-fields.ts";
 import { defineOperations, type Outcome } from "../operation.ts";
 
-const requiredFields = { name: requiredText(200) };
+const requiredFields = { name: requiredText(200).describe("of the customer") };
 
 const optionalFields = {
-  display_reference: text(128),
-  currency: CurrencyCode.meta({ description: "ISO 4217; cannot change once set" }),
+  display_reference: text(128).describe("short name"),
+  currency: CurrencyCode.meta({ description: "such as USD; cannot change once set" }),
   language: LanguageCode,
-  billing_address: Address,
-  remit_to: Address,
-  phone: text(200),
-  mobile_phone: text(200),
-  fax: text(200),
-  email: Email,
-  payment_terms: text(200),
-  credit_limit: IngestAmount,
-  account_group: text(200),
-  parent_account_number: IngestNumber,
+  billing_address: Address.describe("where invoices go"),
+  remit_to: Address.describe("where payments go"),
+  phone: text(200).describe("in any form"),
+  mobile_phone: text(200).describe("in any form"),
+  fax: text(200).describe("in any form"),
+  email: Email.describe("for invoices and questions"),
+  payment_terms: text(200).describe("such as NET30"),
+  credit_limit: IngestAmount.describe("most that the customer may owe"),
+  account_group: text(200).describe("of similar customers"),
+  parent_account_number: IngestNumber.describe("of the account above"),
   is_parent_account: z.boolean().meta({ description: "required with parent_account_number" }),
-  branch_name: text(200),
-  description: text(500),
-  vat: text(200),
-  company_registration_number: text(200),
-  data_providers: AnyObject.meta({ type: "object", description: "any keys" }),
+  branch_name: text(200).describe("of the customer"),
+  description: text(500).describe("for people"),
+  vat: text(200).describe("tax number"),
+  company_registration_number: text(200).describe("in the register of companies"),
+  data_providers: AnyObject.meta({ type: "object", description: "ids at credit agencies" }),
   custom_fields: CustomFields,
 };
 
@@ -66,7 +66,7 @@ export const EmbeddedNote = z.object({
 export const AccountWithNotes = z.object({ ...Account.shape, notes: z.array(EmbeddedNote) });
 export type AccountWithNotes = z.infer<typeof AccountWithNotes>;
 
-const one = z.object({ account_number: IngestNumber });
+const one = z.object({ account_number: IngestNumber.describe("of the customer") });
 const ACCOUNT = "/api/v1/ingest/accounts/{account_number}";
 
 export const accounts = defineOperations("ingest", "accounts", {
@@ -87,8 +87,8 @@ export const accounts = defineOperations("ingest", "accounts", {
     summary: "List or search accounts, ordered by number.",
     query: z.strictObject({
       search: SearchText.meta({ description: "part of name, number or display reference" }),
-      account_group: requiredText(200).optional(),
-      parent_account_number: IngestNumber.optional(),
+      account_group: requiredText(200).optional().describe("exact"),
+      parent_account_number: IngestNumber.optional().describe("accounts directly below it"),
       ...pages,
     }),
     output: z.object({ data: z.array(Account), pagination: Pagination }),

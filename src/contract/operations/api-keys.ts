@@ -17,7 +17,7 @@ const remove = defineOperation({
   path: "/authentication/v1/tenants/{tenantId}/users/profile/api-key/{keyId}",
   access: "member",
   summary: "Delete one of the caller's API keys.",
-  params: z.object({ ...tenantPath, keyId: RecordId }),
+  params: z.object({ ...tenantPath, keyId: RecordId.describe("not the key itself") }),
   output: null,
   effects: [{ kind: "deletes", target: "API key" }],
   credential: "session_or_key",

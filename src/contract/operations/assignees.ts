@@ -50,40 +50,40 @@ export type Assignee = z.infer<typeof Assignee>;
 
 const name = Name.nullable().optional();
 const AddressInput = z.object({
-  address1: name,
-  address2: name,
-  city: name,
-  state: name,
-  zip: name,
-  country: name,
+  address1: name.describe("street"),
+  address2: name.describe("unit or floor"),
+  city: name.describe("town"),
+  state: name.describe("or province"),
+  zip: name.describe("postal code"),
+  country: name.describe("such as US"),
 });
 
 // The interface spells timeZone in requests and timezone in responses; requests may use both.
 const PersonInput = z.object({
-  firstName: requiredText(200).optional(),
-  lastName: requiredText(200).optional(),
-  email: Email.optional(),
-  officePhone: name,
-  cellPhone: name,
-  fax: name,
-  title: name,
-  language: name,
-  timeZone: name,
-  timezone: name,
-  address: AddressInput.nullable().optional(),
+  firstName: requiredText(200).optional().describe("given name"),
+  lastName: requiredText(200).optional().describe("family name"),
+  email: Email.optional().describe("identifies the assignee"),
+  officePhone: name.describe("in any form"),
+  cellPhone: name.describe("mobile phone"),
+  fax: name.describe("in any form"),
+  title: name.describe("job title"),
+  language: name.describe("such as en"),
+  timeZone: name.describe("such as Europe/Berlin"),
+  timezone: name.describe("such as Europe/Berlin"),
+  address: AddressInput.nullable().optional().describe("of the office"),
 });
 export type PersonInput = z.infer<typeof PersonInput>;
 
 const createBody = (user: string) =>
   z
     .object({
-      departmentId: alternative(RecordId),
-      departmentCode: alternative(CodeText),
-      active: z.boolean().optional(),
+      departmentId: alternative(RecordId).describe("or departmentCode"),
+      departmentCode: alternative(CodeText).describe("or departmentId"),
+      active: z.boolean().optional().describe("may get disputes"),
       userId: RecordId.nullable().optional().meta({ description: user }),
-      allUpdates: z.boolean().optional(),
-      dailyDigest: z.boolean().optional(),
-      person: PersonInput.optional(),
+      allUpdates: z.boolean().optional().describe("e-mail each change"),
+      dailyDigest: z.boolean().optional().describe("e-mail daily"),
+      person: PersonInput.optional().describe("names, address, phones"),
     })
     .refine((value) => value.departmentId !== undefined || value.departmentCode !== undefined, {
       error: "is required unless departmentCode is sent",
@@ -91,7 +91,9 @@ const createBody = (user: string) =>
       params: { code: "required" },
     });
 
-const byEmail = z.object({ ...tenantPath, assigneeEmail: Email });
+const AssigneeEmail = Email.describe("identifies the assignee");
+
+const byEmail = z.object({ ...tenantPath, assigneeEmail: AssigneeEmail });
 
 const TENANT = "/dispute/v1/tenants/{tenantId}";
 
@@ -121,7 +123,7 @@ export const assignees = defineOperations("gateway", "assignees", {
     access: "Dispute Configuration : READ",
     summary: "List the people who work disputes.",
     params: z.object(tenantPath),
-    query: z.strictObject({ DepartmentId: RecordId.optional() }),
+    query: z.strictObject({ DepartmentId: RecordId.optional().describe("absent: of all") }),
     output: z.array(Assignee),
     audit: "assignee.listed",
   },
@@ -132,7 +134,7 @@ export const assignees = defineOperations("gateway", "assignees", {
     summary:
       "Add an assignee to a department; person requires names and e-mail unless userId is given.",
     params: z.object(tenantPath),
-    body: createBody("fills person from the user"),
+    body: createBody("user id; fills person"),
     output: Assignee,
     errors: ["conflict"],
     audit: "assignee.created",
@@ -143,7 +145,7 @@ export const assignees = defineOperations("gateway", "assignees", {
     access: "Dispute Configuration : UPDATE",
     summary: "Update an assignee; the department is required, and another one moves the assignee.",
     params: byEmail,
-    body: createBody("null clears"),
+    body: createBody("user id; null clears"),
     output: Assignee,
     errors: ["conflict"],
     audit: "assignee.updated",
@@ -164,7 +166,7 @@ export const assignees = defineOperations("gateway", "assignees", {
     path: `${TENANT}/departments/by-code/{departmentCode}/assignees/by-email/{assigneeEmail}`,
     access: "Dispute Configuration : DELETE",
     summary: "Delete an unused assignee by department code and e-mail address.",
-    params: z.object({ ...tenantPath, departmentCode: CodeText, assigneeEmail: Email }),
+    params: z.object({ ...tenantPath, departmentCode: CodeText, assigneeEmail: AssigneeEmail }),
     output: null,
     effects: [{ kind: "deletes", target: "assignee" }],
     errors: ["in_use"],

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { requiredText, text, Timestamp } from "../fields.ts";
+import { Cursor, requiredText, text, Timestamp } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 
 /** The audit entry of one request. Old entries have no `action`. */
@@ -41,12 +41,12 @@ export const audit_logs = defineOperations("export", "audit_logs", {
       from: DateOrDateTime.optional(),
       to: DateOrDateTime.optional(),
       endpoint: text(2048).optional().meta({ description: "exact route path" }),
-      statusCode: z.int().optional(),
-      scheduleId: text(128).optional(),
+      statusCode: z.int().optional().describe("HTTP status"),
+      scheduleId: text(128).optional().describe("entries about it"),
       action: text(128).optional().meta({ description: "such as dispute.updated" }),
-      resourceId: requiredText(128).optional(),
+      resourceId: requiredText(128).optional().describe("id or number of a record"),
       q: text(200).optional().meta({ description: "part of endpoint, action or metadata" }),
-      cursor: requiredText(4096).optional(),
+      cursor: Cursor.optional(),
       limit: z.int().min(1).max(100_000).optional().meta({ description: "default 500" }),
     }),
     additions: { name: "resource", query: ["resourceId"], offered: true },

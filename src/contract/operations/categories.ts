@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
+import { auditFields, CodeText, Description, RecordId, tenantPath, UniqueCode } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 
 export const Category = z.object({
@@ -16,8 +16,12 @@ export const Category = z.object({
 export type Category = z.infer<typeof Category>;
 
 const defaults = {
-  defaultInternalReasonId: RecordId.nullable().optional().meta({ description: "null clears" }),
-  defaultExternalReasonId: RecordId.nullable().optional().meta({ description: "null clears" }),
+  defaultInternalReasonId: RecordId.nullable()
+    .optional()
+    .describe("own reason of new disputes; null clears"),
+  defaultExternalReasonId: RecordId.nullable()
+    .optional()
+    .describe("customer's reason of new disputes; null clears"),
 };
 
 const CATEGORIES = "/dispute/v1/tenants/{tenantId}/categories";
@@ -57,7 +61,7 @@ export const categories = defineOperations("gateway", "categories", {
     access: "Dispute Configuration : CREATE",
     summary: "Create a dispute category.",
     params: z.object(tenantPath),
-    body: z.object({ code: CodeText, description: Description, ...defaults }),
+    body: z.object({ code: UniqueCode, description: Description, ...defaults }),
     output: Category,
     errors: ["duplicate_code"],
     audit: "category.created",

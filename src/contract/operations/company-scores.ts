@@ -22,7 +22,9 @@ const toText = (value: unknown): unknown =>
   typeof value === "number" && Number.isSafeInteger(value) ? String(value) : value;
 
 /** A company id: applications have it as an integer, paths as text. */
-export const CompanyId = z.preprocess(toText, RecordId);
+export const CompanyId = z
+  .preprocess(toText, RecordId)
+  .describe("company.companyId of an application");
 
 export const company_scores = defineOperations("gateway", "company_scores", {
   get: {

@@ -148,7 +148,10 @@ export const credit_applications = defineOperations("gateway", "credit_applicati
         }),
         startDate: describeDay("UTC"),
         endDate: describeDay("inclusive"),
-        applicationStatusType: z.array(z.enum(STATUS_TYPES)).optional(),
+        applicationStatusType: z
+          .array(z.enum(STATUS_TYPES))
+          .optional()
+          .describe(`any of ${STATUS_TYPES.join(", ")}`),
         ...bodyPaging,
       })
       .refine(({ startDate, endDate }) => startDate <= endDate, {
@@ -169,7 +172,7 @@ export const credit_applications = defineOperations("gateway", "credit_applicati
     aliases: [{ method: "GET", path: `/creditapp${ONE}` }],
     access: "Credit Applications : READ",
     summary: "Read one credit application with its forms and answers.",
-    params: z.object({ ...tenantPath, applicationId: RecordId }),
+    params: z.object({ ...tenantPath, applicationId: RecordId.describe("from the list") }),
     output: CreditApplicationDetail,
     mask: maskSensitiveAnswers,
     audit: "credit_application.read",

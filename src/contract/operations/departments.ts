@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
+import { auditFields, CodeText, Description, RecordId, tenantPath, UniqueCode } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 
 export const Department = z.object({
@@ -48,7 +48,7 @@ export const departments = defineOperations("gateway", "departments", {
     access: "Dispute Configuration : CREATE",
     summary: "Create a dispute department.",
     params: z.object(tenantPath),
-    body: z.object({ code: CodeText, description: Description }),
+    body: z.object({ code: UniqueCode, description: Description }),
     output: Department,
     errors: ["duplicate_code"],
     audit: "department.created",

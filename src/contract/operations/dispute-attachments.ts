@@ -19,7 +19,10 @@ const createName = (toChecked: (name: string) => string) =>
       error: `must end in one of ${Object.keys(FILE_TYPES).join(" ")}; ${OTHER_TYPES_HINT}`,
       params: { code: "enum" },
     })
-    .meta({ examples: ["invoice-4711.pdf"] });
+    .meta({
+      description: `ending in ${Object.keys(FILE_TYPES).join(" ")}`,
+      examples: ["invoice-4711.pdf"],
+    });
 
 export const AttachmentName = createName((name) => name);
 
@@ -73,7 +76,7 @@ export const AttachmentVisibility = z.object({
 
 const ATTACHMENTS = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}/attachments";
 const many = z.object({ ...tenantPath, disputeId: RecordId });
-const one = many.extend({ attachmentId: RecordId });
+const one = many.extend({ attachmentId: RecordId.describe("from the list of files") });
 
 export const dispute_attachments = defineOperations("gateway", "dispute_attachments", {
   get: {

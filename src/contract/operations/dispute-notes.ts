@@ -22,9 +22,11 @@ export type DisputeNote = z.infer<typeof DisputeNote>;
 
 export const NOTE_SORT = ["CreateDate", "UpdateDate"] as const;
 
+const NoteContent = requiredText(10_000).describe("up to 10,000 characters");
+
 const NOTES = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}/disputenotes";
 const many = z.object({ ...tenantPath, disputeId: RecordId });
-const one = many.extend({ noteId: RecordId });
+const one = many.extend({ noteId: RecordId.describe("from the list of notes") });
 
 export const dispute_notes = defineOperations("gateway", "dispute_notes", {
   get: {
@@ -43,7 +45,11 @@ export const dispute_notes = defineOperations("gateway", "dispute_notes", {
     summary: "List a dispute's notes, newest first.",
     params: many,
     query: z.strictObject({
-      Visibility: z.array(NoteVisibility).min(1).optional(),
+      Visibility: z
+        .array(NoteVisibility)
+        .min(1)
+        .optional()
+        .describe("any of; All: seen by the customer"),
       Sort: sortBy(NOTE_SORT).optional(),
       ...paging,
     }),
@@ -56,7 +62,7 @@ export const dispute_notes = defineOperations("gateway", "dispute_notes", {
     access: "Dispute Management : UPDATE",
     summary: "Add a note to a dispute; Internal by default.",
     params: many,
-    body: z.object({ content: requiredText(10_000), visibility: NoteVisibility.optional() }),
+    body: z.object({ content: NoteContent, visibility: NoteVisibility.optional() }),
     output: DisputeNote,
     audit: "dispute_note.created",
   },
@@ -67,7 +73,7 @@ export const dispute_notes = defineOperations("gateway", "dispute_notes", {
     summary: "Update a note's content or visibility.",
     params: one,
     body: z.object({
-      content: requiredText(10_000).optional(),
+      content: NoteContent.optional(),
       visibility: NoteVisibility.optional(),
     }),
     output: DisputeNote,

@@ -1,11 +1,13 @@
 import { z } from "zod";
 import {
+  AccountNumber,
   alternative,
   Amount,
   auditFields,
   bodyPaging,
   CodeText,
   DisputeStatus,
+  DocumentNumber,
   paging,
   PositiveAmount,
   RecordId,
@@ -62,12 +64,12 @@ export type Dispute = z.infer<typeof Dispute>;
 const WithoutAccountName = Dispute.omit({ accountName: true });
 
 const reason = {
-  reasonId: alternative(RecordId),
-  reasonCode: alternative(CodeText),
-  externalReasonId: alternative(RecordId),
-  externalReasonCode: alternative(CodeText),
+  reasonId: alternative(RecordId).describe("own reason"),
+  reasonCode: alternative(CodeText).describe("own reason"),
+  externalReasonId: alternative(RecordId).describe("customer's reason"),
+  externalReasonCode: alternative(CodeText).describe("customer's reason"),
   categoryId: alternative(RecordId).meta({ description: "if reason codes are ambiguous" }),
-  categoryCode: alternative(CodeText),
+  categoryCode: alternative(CodeText).describe("if reason codes are ambiguous"),
 };
 
 const REASONS = ["reasonId", "reasonCode", "externalReasonId", "externalReasonCode"] as const;
@@ -183,11 +185,11 @@ export const disputes = defineOperations("gateway", "disputes", {
       ReasonName: requiredText(500).optional().meta({ description: "part of it" }),
       DepartmentName: requiredText(500).optional().meta({ description: "part of it" }),
       CategoryName: requiredText(500).optional().meta({ description: "part of it" }),
-      Status: z.array(DisputeStatus).min(1).optional(),
-      AssigneeId: RecordId.optional(),
-      DepartmentId: RecordId.optional(),
-      DocumentNumber: RecordNumber.optional(),
-      AccountNumber: RecordNumber.optional(),
+      Status: z.array(DisputeStatus).min(1).optional().describe("any of; absent: all"),
+      AssigneeId: RecordId.optional().describe("who works on it"),
+      DepartmentId: RecordId.optional().describe("of the assignee"),
+      DocumentNumber: DocumentNumber.optional(),
+      AccountNumber: AccountNumber.optional(),
       ...listAdditions,
       Sort: sortBy(DISPUTE_SORT).optional(),
       ...paging,
@@ -205,12 +207,15 @@ export const disputes = defineOperations("gateway", "disputes", {
     params: z.object(tenantPath),
     body: z
       .object({
-        amount: PositiveAmount.meta({ description: "greater than 0" }),
-        accountNumber: RecordNumber,
-        documentNumber: RecordNumber,
+        amount: PositiveAmount.describe("greater than 0, in the document's currency"),
+        accountNumber: AccountNumber,
+        documentNumber: DocumentNumber,
         ...reason,
-        assigneeId: text(128).nullable().optional(),
-        poNumber: text(128).nullable().optional(),
+        assigneeId: text(128)
+          .nullable()
+          .optional()
+          .describe("who works on it; default by category"),
+        poNumber: text(128).nullable().optional().describe("customer's purchase order"),
       })
       .refine(hasReason, REASON_NEEDED),
     output: Dispute,
@@ -225,16 +230,19 @@ export const disputes = defineOperations("gateway", "disputes", {
     params: one,
     body: z
       .object({
-        amount: PositiveAmount.optional(),
+        amount: PositiveAmount.optional().describe("greater than 0, in the dispute's currency"),
         ...reason,
-        externalReasonId: RecordId.nullable().optional(),
+        externalReasonId: RecordId.nullable().optional().describe("customer's reason; null clears"),
         assigneeId: text(128).nullable().optional().meta({ description: "empty clears" }),
         assigneeEmail: text(254).trim().nullable().optional().meta({ description: "empty clears" }),
-        poNumber: text(128).nullable().optional(),
-        status: z.preprocess(parseStatusWord, DisputeStatus).optional(),
-        resolutionId: RecordId.nullable().optional(),
-        resolutionCode: CodeText.nullable().optional(),
-        isValid: z.boolean().optional(),
+        poNumber: text(128).nullable().optional().describe("customer's purchase order"),
+        status: z
+          .preprocess(parseStatusWord, DisputeStatus)
+          .optional()
+          .describe("closes, cancels or reopens"),
+        resolutionId: RecordId.nullable().optional().describe("with status Closed"),
+        resolutionCode: CodeText.nullable().optional().describe("with status Closed"),
+        isValid: z.boolean().optional().describe("the claim is justified"),
       })
       // A category only selects among reasons with equal codes: alone it would be ignored silently.
       .refine((body) => hasReason(body) || !hasCategory(body), REASON_NEEDED),
@@ -275,13 +283,13 @@ export const disputes = defineOperations("gateway", "disputes", {
     aliases: [{ method: "POST", path: BY_DOCUMENTS }],
     access: "Dispute Management : READ",
     summary: "List disputes on given documents of one account.",
-    params: z.object({ ...tenantPath, accountNumber: RecordNumber }),
+    params: z.object({ ...tenantPath, accountNumber: AccountNumber }),
     body: z.object({
       status: z
         .preprocess(parseLookupStatus, z.enum(LOOKUP_STATUS))
         .optional()
-        .meta({ description: "Open, Closed, Canceled or All" }),
-      documentNumbers: z.array(RecordNumber).min(1).max(1000),
+        .meta({ description: "Open, Closed, Canceled or All (default)" }),
+      documentNumbers: z.array(RecordNumber).min(1).max(1000).describe("at most 1,000"),
       ...bodyPaging,
     }),
     output: z.array(WithoutAccountName),
@@ -296,7 +304,10 @@ export const disputes = defineOperations("gateway", "disputes", {
     access: "Dispute Management : READ",
     summary: "List disputes by ids; unknown ids are omitted.",
     params: z.object(tenantPath),
-    body: z.object({ disputeIds: z.array(RecordId).min(1).max(1000), ...bodyPaging }),
+    body: z.object({
+      disputeIds: z.array(RecordId).min(1).max(1000).describe("ids or codes, at most 1,000"),
+      ...bodyPaging,
+    }),
     output: z.array(WithoutAccountName),
     list,
     lookup: { argument: "disputeIds", field: "disputeId" },

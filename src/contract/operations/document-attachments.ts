@@ -24,7 +24,7 @@ export const DocumentFile = z.object({
   fileSize: z.int(),
 });
 
-const one = z.object({ document_number: IngestNumber });
+const one = z.object({ document_number: IngestNumber.describe("of the invoice") });
 const ATTACHMENTS = "/api/v1/ingest/documents/{document_number}/attachments";
 
 export const document_attachments = defineOperations("ingest", "document_attachments", {
@@ -44,7 +44,7 @@ export const document_attachments = defineOperations("ingest", "document_attachm
     path: `${ATTACHMENTS}/{id}`,
     access: "ingest:read",
     summary: "Download a PDF file of a document.",
-    params: z.object({ document_number: IngestNumber, id: IngestNumber }),
+    params: one.extend({ id: IngestNumber.describe("of the file, from the list") }),
     file: true,
     output: DocumentFile,
     errors: ["document_not_found", "attachment_not_found"],

@@ -29,62 +29,63 @@ export const DOCUMENT_TYPES = ["other", "invoice", "credit_note"] as const;
 export const CLOSURE_REASONS = ["paid", "write_off", "contra", "adjustment", "other"] as const;
 
 const requiredFields = {
-  account_number: IngestNumber,
+  account_number: IngestNumber.describe("of the customer"),
   invoice_date: IngestDate,
   due_date: IngestDate,
 };
 
 const LineItem = z.object(
   optional({
-    line_number: z.union([z.int(), text(64)]),
-    product_code: text(64),
-    description: text(500),
-    quantity: Amount,
-    unit_of_measure: text(64),
-    unit_price: Amount,
+    line_number: z.union([z.int(), text(64)]).describe("position"),
+    product_code: text(64).describe("article"),
+    description: text(500).describe("of the article"),
+    quantity: Amount.describe("in units"),
+    unit_of_measure: text(64).describe("such as EA"),
+    unit_price: Amount.describe("of one unit"),
     amount: IngestAmount.meta({ description: "line total" }),
-    tax_amount: IngestAmount,
+    tax_amount: IngestAmount.describe("of the line"),
   }),
 );
 
 const optionalFields = {
   applies_to_invoice: text(128).meta({ description: "required for a credit note" }),
-  invoice_num: text(128),
-  po_number: text(128),
-  pdf_name: text(255),
-  ship_to_account_num: text(128),
-  ship_to_address_street: text(200),
-  ship_to_address_suite: text(200),
-  ship_to_address_city: text(200),
-  ship_to_address_state: text(200),
-  ship_to_address_zip: text(200),
+  invoice_num: text(128).describe("if different"),
+  po_number: text(128).describe("purchase order"),
+  pdf_name: text(255).describe("file name"),
+  ship_to_account_num: text(128).describe("recipient"),
+  ship_to_address_street: text(200).describe("delivery address"),
+  ship_to_address_suite: text(200).describe("unit"),
+  ship_to_address_city: text(200).describe("town"),
+  ship_to_address_state: text(200).describe("or province"),
+  ship_to_address_zip: text(200).describe("postal code"),
   ship_to_address_country: CountryCode,
   currency: CurrencyCode,
-  original_denomination: IngestAmount,
+  original_denomination: IngestAmount.describe("total when issued"),
   denomination: IngestAmount.meta({ description: "open balance; 0 closes the document" }),
-  original_currency: CurrencyCode,
-  base_currency: CurrencyCode,
-  original_denomination_in_original_currency: IngestAmount,
-  original_denomination_in_base_currency: IngestAmount,
-  denomination_in_original_currency: IngestAmount,
+  original_currency: CurrencyCode.describe("of the document"),
+  base_currency: CurrencyCode.describe("of the books"),
+  original_denomination_in_original_currency: IngestAmount.describe("when issued"),
+  original_denomination_in_base_currency: IngestAmount.describe("when issued"),
+  denomination_in_original_currency: IngestAmount.describe("open balance"),
   denomination_in_base_currency: IngestAmount.meta({ description: "0 closes the document" }),
-  description: text(500),
-  comment: Comment,
-  line_items: z.array(LineItem).max(10_000),
-  discount_date: IngestDate,
-  discount_amount: IngestAmount,
-  freight_amount: IngestAmount,
-  tax_amount: IngestAmount,
-  payment_terms: text(200),
-  branch_name: text(200),
+  description: text(500).describe("for people"),
+  comment: Comment.describe("remark"),
+  line_items: z
+    .array(LineItem)
+    .max(10_000)
+    .describe(`of ${Object.keys(LineItem.shape).join(", ")}`),
+  discount_date: IngestDate.describe("last day"),
+  discount_amount: IngestAmount.describe("for early payment"),
+  freight_amount: IngestAmount.describe("within the total"),
+  tax_amount: IngestAmount.describe("within the total"),
+  payment_terms: text(200).describe("such as NET30"),
+  branch_name: text(200).describe("of the customer"),
   custom_fields: CustomFields,
   invoicing_detail: AnyObject,
 };
 
 const documentType = {
-  document_type: z
-    .literal([...DOCUMENT_TYPES, 1, 2, 3])
-    .meta({ description: "default invoice; or 1, 2, 3" }),
+  document_type: z.literal([...DOCUMENT_TYPES, 1, 2, 3]).meta({ description: "default invoice" }),
 };
 
 /** The fields of a document that requests send. */
@@ -119,10 +120,15 @@ export const DocumentWithClosing = z.object({
 });
 export type DocumentWithClosing = z.infer<typeof DocumentWithClosing>;
 
+/** `contra`: offset against what is owed to the customer. */
+export const ClosureReason = z
+  .enum(CLOSURE_REASONS)
+  .describe("contra: offset against what you owe the customer");
+
 export const ClosureFields = z.object({
-  closure_reason: z.enum(CLOSURE_REASONS),
-  closure_date: IngestDate.optional().meta({ description: "ISO 8601; default now" }),
-  notes: text(2000).optional(),
+  closure_reason: ClosureReason,
+  closure_date: IngestDate.optional().meta({ description: "YYYY-MM-DD or date-time; default now" }),
+  notes: text(2000).optional().describe("why"),
 });
 export type ClosureFields = z.infer<typeof ClosureFields>;
 
@@ -167,7 +173,7 @@ export const DOCUMENT_SORT = [
   "-invoice_date",
 ] as const;
 
-const one = z.object({ document_number: IngestNumber });
+const one = z.object({ document_number: IngestNumber.describe("of the invoice") });
 const DOCUMENT = "/api/v1/ingest/documents/{document_number}";
 
 /** The fields of a document in a tool's list, unless the call names others. */
@@ -201,15 +207,18 @@ export const documents = defineOperations("ingest", "documents", {
     access: "ingest:read",
     summary: "List or search documents with their status.",
     query: z.strictObject({
-      account_number: IngestNumber.optional(),
+      account_number: IngestNumber.optional().describe("of the customer"),
       status: z.enum(["open", "closed"]).optional(),
       document_type: z.enum(DOCUMENT_TYPES).optional(),
-      due_from: Day.optional(),
-      due_to: Day.optional(),
-      invoice_from: Day.optional(),
-      invoice_to: Day.optional(),
+      due_from: Day.optional().describe("YYYY-MM-DD"),
+      due_to: Day.optional().describe("inclusive"),
+      invoice_from: Day.optional().describe("YYYY-MM-DD"),
+      invoice_to: Day.optional().describe("inclusive"),
       search: SearchText.meta({ description: "part of document, invoice or PO number" }),
-      sort: z.enum(DOCUMENT_SORT).optional().meta({ description: "default document_number" }),
+      sort: z
+        .enum(DOCUMENT_SORT)
+        .optional()
+        .describe(`${DOCUMENT_SORT.join(", ")}; - is descending; default document_number`),
       ...pages,
     }),
     output: z.object({ data: z.array(Document), pagination: Pagination }),

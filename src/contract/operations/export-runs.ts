@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { Pagination, RecordId, requiredText, Timestamp } from "../fields.ts";
+import { Cursor, Pagination, RecordId, Timestamp } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 import { MAX_ROWS } from "../payments/query.ts";
 import { PaymentRow } from "./payments.ts";
@@ -39,8 +39,8 @@ const RunRows = z.object({
 });
 export type RunRows = z.infer<typeof RunRows>;
 
-const params = z.strictObject({ scheduleId: RecordId.meta({ description: "schedule" }) });
-const cursor = requiredText(4096).optional();
+const params = z.strictObject({ scheduleId: RecordId.describe("from schedules_list") });
+const cursor = Cursor.optional();
 
 export const export_runs = defineOperations("export", "export_runs", {
   status: {

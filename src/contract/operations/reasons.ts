@@ -22,7 +22,10 @@ export const Reason = z.object({
 });
 export type Reason = z.infer<typeof Reason>;
 
-const category = { categoryId: alternative(RecordId), categoryCode: alternative(CodeText) };
+const category = {
+  categoryId: alternative(RecordId).describe("or categoryCode"),
+  categoryCode: alternative(CodeText).describe("or categoryId"),
+};
 
 const hasCategory = (body: {
   categoryId?: string | undefined;
@@ -88,7 +91,7 @@ export const reasons = defineOperations("gateway", "reasons", {
       .object({
         code: CodeText.meta({ description: "unique in its category" }),
         description: Description,
-        active: z.boolean().optional(),
+        active: z.boolean().optional().describe("new disputes may use it"),
         visibility: ReasonVisibility.optional(),
         ...category,
       })
@@ -106,7 +109,7 @@ export const reasons = defineOperations("gateway", "reasons", {
     body: z
       .object({
         description: Description.optional(),
-        active: z.boolean().optional(),
+        active: z.boolean().optional().describe("new disputes may use it"),
         visibility: ReasonVisibility.optional(),
         ...category,
       })

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { auditFields, CodeText, Description, RecordId, tenantPath } from "../fields.ts";
+import { auditFields, CodeText, Description, RecordId, tenantPath, UniqueCode } from "../fields.ts";
 import { defineOperations } from "../operation.ts";
 
 export const Resolution = z.object({
@@ -52,10 +52,10 @@ export const resolutions = defineOperations("gateway", "resolutions", {
     summary: "Create a dispute resolution.",
     params: z.object(tenantPath),
     body: z.object({
-      code: CodeText,
+      code: UniqueCode,
       description: Description,
-      active: z.boolean().optional(),
-      isValid: z.boolean().optional().meta({ description: "whether the claim is valid" }),
+      active: z.boolean().optional().describe("disputes may be closed with it"),
+      isValid: z.boolean().optional().describe("the claim was justified; default false"),
     }),
     output: Resolution,
     errors: ["duplicate_code"],
@@ -69,8 +69,8 @@ export const resolutions = defineOperations("gateway", "resolutions", {
     params: z.object({ ...tenantPath, resolutionId: RecordId }),
     body: z.object({
       description: Description.optional(),
-      active: z.boolean().optional(),
-      isValid: z.boolean().optional(),
+      active: z.boolean().optional().describe("disputes may be closed with it"),
+      isValid: z.boolean().optional().describe("the claim was justified"),
     }),
     output: Resolution,
     audit: "resolution.updated",

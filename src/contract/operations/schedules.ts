@@ -66,7 +66,7 @@ export const schedules = defineOperations("export", "schedules", {
     path: "/api/v1/remittance-export/schedules/{id}",
     access: "export:manage",
     summary: "Delete a schedule; its past runs remain.",
-    params: z.strictObject({ id: RecordId.meta({ description: "schedule" }) }),
+    params: z.strictObject({ id: RecordId.describe("of the schedule") }),
     output: null,
     effects: [{ kind: "deletes", target: "schedule" }],
     audit: "schedule.deleted",

@@ -15,6 +15,10 @@ import {
 export const SOURCES = ["cashapp", "iandp", "bpn"] as const;
 export type Source = (typeof SOURCES)[number];
 
+/** The sources for readers who do not know their names. */
+export const SOURCE_WORDS =
+  "cashapp (cash application: payments and what they pay), iandp (invoices paid in the portal) or bpn (payment network)";
+
 export type SourceEntry = { source: Source; description: string; fields: readonly Field[] };
 
 /** Fields of cash application: one row per application of a payment to a document. */

@@ -2,9 +2,9 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Fault } from "../errors.ts";
 import { type Checked, toFaults } from "../faults.ts";
-import { requiredText } from "../fields.ts";
+import { Cursor } from "../fields.ts";
 import { findNearest } from "../../kit/nearest.ts";
-import { CATALOGUE, findField, isSource, type Source, SOURCES } from "./catalogue.ts";
+import { CATALOGUE, findField, isSource, SOURCE_WORDS, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
 import { canonicalize, type Filter, MAX_FAULTS, parseFilter } from "./filter.ts";
 import { describeUnknownField, FILTER_EXAMPLE } from "./hints.ts";
@@ -20,21 +20,24 @@ export const Filters = z
     description: `by field, all must hold: ${FILTER_EXAMPLE}; and, or, not`,
   });
 
+/** One of the payment sources. */
+export const PaymentSourceName = z.enum(SOURCES).describe(SOURCE_WORDS);
+
 /** Request fields that select rows and columns of a source. */
 export const selection = {
-  source: z.enum(SOURCES),
+  source: PaymentSourceName,
   fields: z
     .array(z.string())
     .max(200)
     .optional()
-    .meta({ description: "field names of the schema" }),
+    .meta({ description: "names from payments_schema; absent: the usual ones" }),
   filters: Filters.optional(),
 };
 
 export const PaymentQueryBody = z.strictObject({
   ...selection,
   // The last page has null; a walk may begin with it.
-  cursor: requiredText(4096).nullish(),
+  cursor: Cursor.nullish(),
   limit: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "default 500" }),
   pageSize: z.int().min(1).max(MAX_ROWS).optional().meta({ description: "alias of limit" }),
 });

@@ -1,8 +1,10 @@
 import { LRUCache } from "lru-cache";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
+import type { HeldRights } from "../../broker/held-rights.ts";
 import { type Caller, findCaller } from "../caller.ts";
 import type { FindHandlers, Handlers } from "../handlers.ts";
+import type { RightsSource } from "../lists.ts";
 import type { ServerOptions } from "../server.ts";
 import type { ToolContext } from "../tools/tool-context.ts";
 
@@ -14,6 +16,8 @@ const CALLER_LIMITS: CallerLimits = { max: 500, idleMs: 30 * MINUTE };
 export type Callers = {
   /** Gives `use` the handlers of the request's caller, and keeps them open until `use` settles. */
   find: FindHandlers;
+  /** What is known of the rights of callers; opens those of requests. */
+  rights: RightsSource;
   /** The tenant of an open caller; undefined for one that is not open. */
   tenantOf(callerId: string): string | undefined;
   count(): number;
@@ -41,7 +45,13 @@ const CHECK_EVERY_MS = SECOND;
 
 export type CallersNeeds = { serverOptions: ServerOptions; now: Clock };
 
-type Cache = CallersNeeds & { entries: LRUCache<string, Entry> };
+type RightsListener = (rights: HeldRights) => void;
+
+type Cache = CallersNeeds & {
+  entries: LRUCache<string, Entry>;
+  /** Who is told of changes of a caller's rights, by the caller's id. */
+  listeners: Map<string, Set<RightsListener>>;
+};
 
 const openCaller = async (options: ServerOptions, caller: Caller): Promise<Ready> => {
   const [{ createHandlers }, context] = await Promise.all([
@@ -71,7 +81,35 @@ const createCloser = (log: Log) => {
   };
 };
 
-const addEntry = ({ serverOptions, now, entries }: Cache, caller: Caller, stamp: string): Entry => {
+/** Passes changes of a caller's rights on. */
+const followRights = ({ listeners }: Cache, id: string, rights: HeldRights | undefined): void => {
+  rights?.onChange(() => {
+    for (const listener of listeners.get(id) ?? []) listener(rights);
+  });
+};
+
+const createRightsSource = (
+  find: Callers["find"],
+  { listeners }: Pick<Cache, "listeners">,
+): RightsSource => ({
+  find: (auth) =>
+    find(auth, async ({ broker }) => {
+      await broker.learnRights?.();
+      return broker.rights;
+    }),
+  onChange({ http }, listener) {
+    const id = findCaller(http?.authInfo)?.id ?? "";
+    const own = listeners.get(id) ?? new Set();
+    listeners.set(id, own.add(listener));
+    return () => {
+      own.delete(listener);
+      if (own.size === 0 && listeners.get(id) === own) listeners.delete(id);
+    };
+  },
+});
+
+const addEntry = (cache: Cache, caller: Caller, stamp: string): Entry => {
+  const { serverOptions, now, entries } = cache;
   const ready = openCaller(serverOptions, caller);
   const entry: Entry = {
     tenantId: undefined,
@@ -86,6 +124,7 @@ const addEntry = ({ serverOptions, now, entries }: Cache, caller: Caller, stamp:
     try {
       const { context } = await ready;
       entry.tenantId = context.broker.tenantId;
+      followRights(cache, caller.id, context.broker.rights);
     } catch {
       // The next request tries again.
       if (entries.peek(caller.id) === entry) entries.delete(caller.id);
@@ -137,18 +176,21 @@ export const createCallers = (
     },
   });
   const timer = setInterval(() => entries.purgeStale(), MINUTE).unref();
+  const cache: Cache = { serverOptions, now, entries, listeners: new Map() };
+  const find: FindHandlers = async ({ http }, use) => {
+    const caller = findCaller(http?.authInfo);
+    if (caller === undefined) throw new Error("The request is not authenticated.");
+    const entry = await acquireEntry(cache, caller);
+    try {
+      return await use((await entry.ready).handlers, caller);
+    } finally {
+      entry.uses -= 1;
+      if (entry.evicted && entry.uses === 0) closer.close(entry);
+    }
+  };
   return {
-    async find({ http }, use) {
-      const caller = findCaller(http?.authInfo);
-      if (caller === undefined) throw new Error("The request is not authenticated.");
-      const entry = await acquireEntry({ serverOptions, now, entries }, caller);
-      try {
-        return await use((await entry.ready).handlers, caller);
-      } finally {
-        entry.uses -= 1;
-        if (entry.evicted && entry.uses === 0) closer.close(entry);
-      }
-    },
+    find,
+    rights: createRightsSource(find, cache),
     tenantOf: (callerId) => entries.peek(callerId)?.tenantId,
     count: () => entries.size,
     sweep: () => entries.purgeStale(),

@@ -238,7 +238,7 @@ export const createHttpServer = (
   const callers = createCallers({ serverOptions: { ...serverOptions, open }, now: systemClock });
   const { sessions: shared, changes } = options.shared ?? {};
   const watches = createWatches({ now: systemClock, wait: systemWait, log, changes });
-  const subscriptions = { find: callers.find, watches, shared };
+  const subscriptions = { find: callers.find, rights: callers.rights, watches, shared };
   const sharing: SessionDependencies["sharing"] = shared && {
     shared,
     follow: (session, authInfo, notify) =>

@@ -12,6 +12,7 @@ import {
   parseListenUris,
   watchResources,
 } from "../resources/subscriptions.ts";
+import type { RightsSource } from "../lists.ts";
 import type { BuildServer } from "../server.ts";
 
 const MAX_PER_CALLER = 50;
@@ -22,9 +23,9 @@ export type ListenHandler = {
   close(): Promise<void>;
 };
 
-type ListenContext = SubscriptionContext & {
-  build: BuildServer;
-  log: Log;
+type ListenNeeds = SubscriptionContext & { build: BuildServer; rights: RightsSource; log: Log };
+
+type ListenContext = ListenNeeds & {
   /** The open streams with their callers' ids. */
   open: Map<McpHttpHandler, string>;
 };
@@ -39,8 +40,15 @@ const tooMany = (body: unknown): Response =>
     },
   });
 
+/** The lists that follow from the rights of a caller. */
+const LIST_CHANGES: readonly ServerEvent[] = [
+  { kind: "tools_list_changed" },
+  { kind: "resources_list_changed" },
+  { kind: "prompts_list_changed" },
+];
+
 const openStream = async (
-  { build, log, open, ...subscriptions }: ListenContext,
+  { build, rights, log, open, ...subscriptions }: ListenContext,
   request: Request,
   authInfo: CallerAuthInfo,
   parsedBody: unknown,
@@ -53,8 +61,12 @@ const openStream = async (
     parseListenUris(params),
     (uri) => notify?.({ kind: "resource_updated", uri }),
   );
+  const unfollow = rights.onChange({ http: { authInfo } }, () => {
+    for (const event of LIST_CHANGES) notify?.(event);
+  });
   const release = (): void => {
     notify = undefined;
+    unfollow();
     end();
     open.delete(handler);
   };
@@ -81,9 +93,7 @@ const openStream = async (
 };
 
 /** Creates the handler of `subscriptions/listen` for hosts of 2026. */
-export const createListenHandler = (
-  needs: SubscriptionContext & { build: BuildServer; log: Log },
-): ListenHandler => {
+export const createListenHandler = (needs: ListenNeeds): ListenHandler => {
   const context: ListenContext = { ...needs, open: new Map() };
   return {
     async handle(request, authInfo, parsedBody) {

@@ -18,7 +18,7 @@ const READ_METHODS = new Set([
   "completion/complete",
 ]);
 
-/** Checks of the scope that a request needs. Initialization and lists need none: they are the same for all callers. */
+/** Checks of the scope that a request needs. Initialization and lists need none: lists offer what the scopes allow. */
 export type ScopeChecks = {
   /** Checks a request of 2026 by its headers, which the SDK compares with the body. */
   checkHeaders(request: Request, authInfo: CallerAuthInfo): Response | undefined;

@@ -4,7 +4,7 @@ import { type Brand, OWN_BRAND } from "../../pages/page.ts";
 /** How the page gets a token: not at all, by the built-in sign-in, or from the person. */
 export type SiteAuth = "none" | "builtin" | "static" | "issuer";
 
-/** What a person copies to connect one host, and where it belongs. */
+/** A block to copy that connects one host, and its place. */
 export type ConnectHint = { host: string; place: string; text: string };
 
 export type SitePage = {

@@ -14,6 +14,7 @@ import { parseDisputeCode } from "../../insights/dispute-code.ts";
 import { findByCode } from "../../insights/find-dispute.ts";
 import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeText } from "../results/sanitize.ts";
+import { wordsFor } from "../results/status-words.ts";
 
 const MAX_SEARCHED = 100;
 export const MAX_COMPLETIONS = 100;
@@ -170,7 +171,10 @@ export const readDispute = async (
   const disputeId = await findDisputeId(broker, name, options);
   const { output } = await broker.call(contract.disputes.get, { disputeId }, options);
   const budget = settings.answerTokens - MARGIN_TOKENS;
-  const { record } = truncateToBudget(output as Fields, Math.floor(budget / 2));
+  const { record } = truncateToBudget(
+    wordsFor(contract.disputes.get)(output as Fields),
+    Math.floor(budget / 2),
+  );
   const left = budget - cost(record) - 2 * MARGIN_TOKENS;
   const read = (operation: Operation): Promise<Part> =>
     readRecords(context, { operation, args: { disputeId }, budget: left }, options);

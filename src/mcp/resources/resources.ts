@@ -1,6 +1,7 @@
 import { type ReadResourceResult, ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { Toolset } from "../../../tools/toolsets.ts";
 import type { CallOptions } from "../../client/port.ts";
+import { Problem } from "../../contract/errors.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
@@ -135,34 +136,63 @@ const selectRoutes = ({ settings }: CallerContext, files: FileReader): Route<Fil
   return routes.flatMap(([name, route]) => (settings.toolsets.includes(name) ? [route] : []));
 };
 
-/** Creates the handler of `resources/read`: records are sanitized and truncated like the results of tools. */
-export const createReadResource = (
-  context: CallerContext,
-  { files, guide, tools }: { files: FileReader; guide: string; tools: readonly { name: string }[] },
-): ReadResource => {
-  const routes = selectRoutes(context, files);
+type ReadContent = (uri: string, options: ReadOptions) => Promise<FileContent>;
 
-  const readContent = (uri: string, options: ReadOptions): Promise<FileContent> => {
+/**
+ * Creates the reader of the guide, of records and of files, which are sanitized and truncated like the results of tools.
+ *
+ * @throws {Problem} of the operations that a resource needs
+ * @throws {ResourceNotFoundError} for a URI that no resource has
+ */
+export const createReadContent = (
+  context: CallerContext,
+  { files, guide }: { files: FileReader; guide: string },
+): ReadContent => {
+  const routes = selectRoutes(context, files);
+  return async (uri, options) => {
+    // Before anything walks it, or repeats it.
+    if (uri.length > MAX_URI_LENGTH) throw new ResourceNotFoundError(uri.slice(0, MAX_SHOWN));
+    if (uri === GUIDE) return { mimeType: "text/markdown", text: guide };
     for (const route of routes) {
       const content = route(context, uri, options);
       if (content !== undefined) return content;
     }
     throw new ResourceNotFoundError(sanitizeLine(uri, MAX_SHOWN));
   };
+};
 
-  return async (uri, options) => {
-    // Before anything walks it, or repeats it.
-    if (uri.length > MAX_URI_LENGTH) throw new ResourceNotFoundError(uri.slice(0, MAX_SHOWN));
-    if (uri === GUIDE) {
-      return { contents: [{ uri, mimeType: "text/markdown", text: guide }] };
-    }
-    const view = await readViewResource(uri, tools);
+/** Creates the handler of `resources/read`; views belong to the listed tools. */
+export const createReadResource =
+  (readContent: ReadContent, tools: readonly { name: string }[]): ReadResource =>
+  async (uri, options) => {
+    const view = uri.length > MAX_URI_LENGTH ? undefined : await readViewResource(uri, tools);
     if (view !== undefined) return view;
     try {
-      const _meta = { "receivables/untrusted": true };
-      return { contents: [{ uri, ...(await readContent(uri, options)), _meta }] };
+      const content = await readContent(uri, options);
+      // The guide is this server's own text.
+      const marks = uri === GUIDE ? {} : { _meta: { "receivables/untrusted": true } };
+      return { contents: [{ uri, ...content, ...marks }] };
     } catch (error) {
       throw protocolError(uri, error);
     }
   };
-};
+
+/**
+ * Creates the reader of resources for a tool, whose failures are problems.
+ *
+ * @throws {Problem} not_found
+ */
+export const createReadForTool =
+  (readContent: ReadContent, known: readonly string[]): ReadContent =>
+  async (uri, options) => {
+    try {
+      return await readContent(uri, options);
+    } catch (error) {
+      if (!(error instanceof ResourceNotFoundError)) throw error;
+      const shown = JSON.stringify(sanitizeLine(uri, MAX_SHOWN));
+      throw new Problem(
+        "not_found",
+        `No resource has the URI ${shown}; known: ${known.join(", ")}.`,
+      );
+    }
+  };

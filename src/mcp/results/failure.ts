@@ -60,7 +60,10 @@ const told = (
 /** Describes an error: a problem by its own message, any other error only by a request id. */
 export const tell = (error: unknown, called: Called, requestId: string): Told => {
   if (error instanceof Problem) return told(called, error.code, error.message, error.details);
-  if (error instanceof Refusal) return told(called, error.code, error.message);
+  if (error instanceof Refusal) {
+    const refused = told(called, error.code, error.message);
+    return { ...refused, nextStep: error.nextStep ?? refused.nextStep };
+  }
   return told(called, "internal", "Something went wrong in this server.", { requestId });
 };
 

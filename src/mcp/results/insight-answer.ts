@@ -4,8 +4,8 @@ import { describeCuts, findCuts } from "./cuts.ts";
 import { findRemoved, type Removed } from "./removed.ts";
 import { cost, createBasket, type Fields, sanitizeWithin, truncateToBudget } from "./budget.ts";
 
-/** The largest cost of the frame around the data. */
-const FRAME_TOKENS = 90;
+/** The largest cost of `about` and of the frame around the data. */
+const FRAME_TOKENS = 120;
 /** The largest cost of a sentence about what did not fit. */
 const NOTE_TOKENS = 40;
 /** The largest share of the budget for everything but lists of records. */
@@ -18,8 +18,27 @@ const LIST_SHARE = 0.7;
 /** The largest cost of the sentence about what the records lack. */
 const CUTS_TOKENS = 120;
 
-const cutNote = (shown: number, total: number, isRaisable: boolean): string =>
-  `The first ${shown} of ${total} items fit; narrow the filters${isRaisable ? ", or ask for a higher limit" : ""}.`;
+/** The largest cost of a cursor and of the number of items beside it. */
+const CURSOR_TOKENS = 130;
+
+type Shown = { skip: number; length: number; total: number; cursor: string | undefined };
+
+/** Says which items fit and how to get the others. */
+const cutNote = ({ skip, length, total, cursor }: Shown, isRaisable: boolean): string => {
+  const which = skip === 0 ? `The first ${length}` : `Items ${skip + 1} to ${skip + length}`;
+  const ways = [
+    ...(cursor === undefined ? [] : ["send nextCursor as cursor for more"]),
+    "narrow the filters",
+    ...(isRaisable ? ["ask for a higher limit"] : []),
+  ];
+  return `${which} of ${total} items fit; ${ways.join(", or ")}.`;
+};
+
+/** Returns how many items are here and the cursor of the others, if an answer does not have all of them. */
+const toPage = ({ length, total, cursor }: Shown): Fields =>
+  length === total
+    ? {}
+    : { itemsShown: length, ...(cursor === undefined ? {} : { nextCursor: cursor }) };
 
 const describeCut = (name: string, shown: unknown, all: readonly unknown[]): string[] => {
   const count = Array.isArray(shown) ? shown.length : 0;
@@ -74,6 +93,16 @@ const takeShortened = (forms: Iterable<Fields>, budget: number, isCut: boolean):
 
 const REST = "the tools that read these records show the rest";
 
+/** The place of an answer among those that show one list of items, and the cursor of the next. */
+export type Continuation = {
+  /** The number of items that earlier answers had. */
+  skip: number;
+  /** Returns the cursor of the answer that begins after so many items; undefined if there is none. */
+  sealCursor(skip: number): string | undefined;
+};
+
+const FIRST_PAGE: Continuation = { skip: 0, sealCursor: () => undefined };
+
 /** The budget of an insight's answer. */
 export type Budget = {
   tokens: number;
@@ -83,10 +112,38 @@ export type Budget = {
   shorten?: ((item: Fields) => Iterable<Fields>) | undefined;
 };
 
+type Lists = { shown: Fields; left: number; cuts: string[]; lacks: string[]; removed: Removed[] };
+
+/** Takes from each list of records as much as its share of the budget has room for. */
+const takeLists = (lists: Rest["lists"], budget: number): Lists => {
+  const taken: Lists = { shown: {}, left: budget, cuts: [], lacks: [], removed: [] };
+  for (const [name, records] of lists) {
+    const { shown, lacks, removed } = take(name, records, Math.floor(taken.left * LIST_SHARE));
+    taken.shown[name] = shown;
+    taken.left -= cost(shown);
+    taken.cuts.push(...describeCut(name, shown, records));
+    taken.lacks.push(...lacks);
+    taken.removed.push(...removed);
+  }
+  return taken;
+};
+
+/** Takes as many items as fit beside a cursor, or all of them where none is needed. */
+const takePage = (
+  { items, itemsTotal }: Pick<InsightResult, "items" | "itemsTotal">,
+  { budget, skip, isCut }: { budget: number; skip: number; isCut: boolean },
+): Taken => {
+  const beside = takeItems(items, budget - CURSOR_TOKENS, isCut);
+  if (skip + items.length < itemsTotal) return beside;
+  const all = takeItems(items, budget, isCut);
+  return all.shown.length === items.length ? all : beside;
+};
+
 /** Sanitizes an insight's answer and keeps it within a budget: totals and notes first, then as many items as fit. */
 export const insightAnswer = (
   result: InsightResult,
   { tokens, isRaisable = false, shorten }: Budget,
+  { skip, sealCursor }: Continuation = FIRST_PAGE,
 ): Answer => {
   const { asOf, filter, rowCount, truncated, itemsTotal, currencyTotals, notes, items, ...rest } =
     result;
@@ -96,35 +153,38 @@ export const insightAnswer = (
   const { record: first } = truncateToBudget(conditions, Math.floor(budget * FILTER_SHARE));
   const most = Math.floor(budget * HEAD_SHARE) - cost(first);
   const { record: head } = truncateToBudget({ currencyTotals, ...figures, notes }, most);
-  const { currencyTotals: shownTotals, ...shownFigures } = head;
-  const removed = findRemoved(figures, shownFigures);
-  const cuts = describeCut("currencyTotals", shownTotals, currencyTotals);
-  const lacks = findCuts({ whole: { ...figures, notes }, shown: shownFigures }, "answer");
-  const shownLists: Fields = {};
-  let left = budget - cost(first) - cost(head);
-  for (const [name, records] of lists) {
-    const taken = take(name, records, Math.floor(left * LIST_SHARE));
-    shownLists[name] = taken.shown;
-    left -= cost(taken.shown);
-    cuts.push(...describeCut(name, taken.shown, records));
-    lacks.push(...taken.lacks);
-    removed.push(...taken.removed);
-  }
+  const { currencyTotals: shownTotals, ...shownRest } = head;
+  const { notes: shownNotes = [], ...shownFigures } = shownRest;
+  const beside = takeLists(lists, budget - cost(first) - cost(head));
+  const lacks = [
+    ...findCuts({ whole: { ...figures, notes }, shown: shownRest }, "answer"),
+    ...beside.lacks,
+  ];
   const [only, ...others] = items;
+  const isCut = lacks.length > 0;
   const taken =
     shorten !== undefined && only !== undefined && others.length === 0
-      ? takeShortened(shorten(only), left, lacks.length > 0)
-      : takeItems(items, left, lacks.length > 0);
+      ? takeShortened(shorten(only), beside.left, isCut)
+      : takePage(result, { budget: beside.left, skip, isCut });
   const { length } = taken.shown;
-  if (length < items.length) cuts.push(cutNote(length, itemsTotal, isRaisable));
-  cuts.push(...describeCuts([...lacks, ...taken.lacks], REST, CUTS_TOKENS));
-  const { notes: shownNotes = [], ...shownRest } = head;
+  const next = skip + length;
+  const cursor = next < itemsTotal ? sealCursor(next) : undefined;
+  const shown: Shown = { skip, length, total: itemsTotal, cursor };
   const structured: Fields = {
     ...first,
-    ...shownRest,
-    notes: [...(shownNotes as string[]), ...cuts],
-    ...shownLists,
+    ...toPage(shown),
+    ...(shownTotals === undefined ? {} : { currencyTotals: shownTotals }),
+    ...shownFigures,
+    notes: [
+      ...(shownNotes as string[]),
+      ...describeCut("currencyTotals", shownTotals, currencyTotals),
+      ...beside.cuts,
+      ...(length < items.length ? [cutNote(shown, isRaisable)] : []),
+      ...describeCuts([...lacks, ...taken.lacks], REST, CUTS_TOKENS),
+    ],
+    ...beside.shown,
     items: taken.shown,
   };
-  return { structured, notes: [], etag: null, removed: [...removed, ...taken.removed] };
+  const removed = [...findRemoved(figures, shownFigures), ...beside.removed, ...taken.removed];
+  return { structured, notes: [], etag: null, removed };
 };

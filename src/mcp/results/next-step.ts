@@ -204,7 +204,7 @@ const STEPS: Record<RefusalCode, Step> = {
   document_not_found: "Check document_number.",
   note_not_found: "Check account_number and reference.",
   attachment_not_found: "Check the id; document_attachments_list shows what exists.",
-  declined: "Do not repeat it; ask the person what they want instead.",
+  declined: "Do not repeat it; ask the person in words what they want instead.",
   confirmation_required:
     "Ask the person; if they agree, make the same call with this confirmationToken.",
   confirmation_invalid:

@@ -13,18 +13,32 @@ export type OwnRefusal = keyof typeof OWN_CODES;
 export type RefusalCode = OwnRefusal | Code;
 
 /** A confirmation by token, for hosts that cannot ask a person. */
-export type Confirmation = { confirmationToken: string; expiresAt: string; summary: string };
+export type Confirmation = {
+  confirmationToken: string;
+  expiresAt: string;
+  summary: string;
+  /** The address at which the person approves; the token is valid only after that. */
+  page?: string;
+};
+
+type RefusalDetails = {
+  confirmation?: Confirmation;
+  /** The next step, in place of the one for the code. */
+  nextStep?: string;
+};
 
 /** A confirmation that did not come about. Nothing has been changed. */
 export class Refusal extends Error {
   readonly code: OwnRefusal;
   readonly confirmation: Confirmation | undefined;
+  readonly nextStep: string | undefined;
 
-  constructor(code: OwnRefusal, message: string, confirmation?: Confirmation) {
+  constructor(code: OwnRefusal, message: string, { confirmation, nextStep }: RefusalDetails = {}) {
     super(message);
     this.name = "Refusal";
     this.code = code;
     this.confirmation = confirmation;
+    this.nextStep = nextStep;
   }
 }
 

@@ -113,12 +113,15 @@ export type Handshake = {
 
 type Results = Record<string, object>;
 
-const buildListResults = (info: ServerInfo, capabilities: unknown): Results => ({
-  "tools/list": { tools: info.listsFor(capabilities).tools },
-  "resources/list": { resources: info.listsFor(capabilities).resources },
-  "resources/templates/list": { resourceTemplates: info.resourceTemplates },
-  "prompts/list": { prompts: info.prompts },
-});
+const buildListResults = (info: ServerInfo, capabilities: unknown): Results => {
+  const { tools, resources, resourceTemplates, prompts } = info.listsFor(capabilities);
+  return {
+    "tools/list": { tools },
+    "resources/list": { resources },
+    "resources/templates/list": { resourceTemplates },
+    "prompts/list": { prompts },
+  };
+};
 
 /** Adds to each result what every response of 2026 contains. */
 const buildModernResults = (serverInfo: ServerInfo, clientCapabilities: unknown): Results => {

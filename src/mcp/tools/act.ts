@@ -4,6 +4,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { Fields } from "../results/budget.ts";
 import { malformedResponse } from "../results/refusal.ts";
+import { wordsFor } from "../results/status-words.ts";
 import { deletedKeys } from "./output-schema.ts";
 import type { StoredName } from "./secret-pages.ts";
 
@@ -75,5 +76,6 @@ export const act = async (
     return { output: { deleted: true, ...Object.fromEntries(keys) }, reply };
   }
   if (operation.mask !== null) return { output: operation.mask(reply.output as never), reply };
-  return { output: await storeSecret(broker, operation, record(reply), options), reply };
+  const output = wordsFor(operation)(record(reply));
+  return { output: await storeSecret(broker, operation, output, options), reply };
 };

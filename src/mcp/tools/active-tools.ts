@@ -9,6 +9,7 @@ export const activeTools = (settings: ListSettings): Tool[] =>
   toolsetNames.flatMap((toolset) =>
     toolsets[toolset].filter((tool) =>
       isActive(settings, {
+        name: tool.name,
         toolset,
         reads: isReading(tool),
         needsExportKey: needsExportKey(tool),

@@ -1,15 +1,18 @@
 import pMap from "p-map";
 import { z } from "zod";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
+import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
-import { omitUndefined } from "../../kit/json.ts";
+import { auditFields } from "../../contract/fields.ts";
+import { isRecord, omitUndefined } from "../../kit/json.ts";
 import { checkTransition, describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { present, recordAnswer } from "../results/answer.ts";
 import { badArguments } from "../results/refusal.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
+import { wordsFor } from "../results/status-words.ts";
 import type { Given } from "./arguments.ts";
 import type { Consented } from "./confirm.ts";
 import { type Asking, prepareCall, printOf } from "./question.ts";
@@ -27,6 +30,8 @@ type Checked = {
   args: Fields;
   etag: string | null;
   disputeCode: string;
+  /** The dispute before the change. */
+  before: Fields;
   line: string;
   print: string;
 };
@@ -61,6 +66,7 @@ const checkOne = async (
     etag: etag ?? ifMatch ?? null,
     print: printOf(line, prepared.args, versions),
     disputeCode: String(dispute?.["disputeCode"] ?? disputeId),
+    before: dispute ?? {},
     line,
   };
 };
@@ -114,30 +120,72 @@ const toTable = (checked: readonly Checked[]): string =>
     ...checked.map(({ line }, at) => `${at + 1}. ${line}`),
   ].join("\n");
 
+/** The outcome for one dispute, with its new values in full and in short. */
+type Outcome = { result: Fields & { outcome: string }; values?: Fields; changed?: Fields };
+
+/** The fields of a dispute beside its id and code, as lists show them. */
+const ROW_FIELDS = (contract.disputes.list.list?.defaultFields ?? []).filter(
+  (name) => name !== "disputeId" && name !== "disputeCode",
+);
+
+const isAuditField = (name: string): boolean => Object.hasOwn(auditFields, name);
+
+/** Returns the values that a list shows of a dispute, and those that a change made different. */
+const toNewValues = (before: Fields, output: unknown): Pick<Outcome, "values" | "changed"> => {
+  if (!isRecord(output)) return {};
+  const after = Object.entries(wordsFor(update)(output));
+  const isChanged = ([name]: [string, unknown]): boolean =>
+    output[name] !== before[name] && !isAuditField(name);
+  const isShown = ([name, value]: [string, unknown]): boolean =>
+    ROW_FIELDS.includes(name) && value !== null;
+  return {
+    values: Object.fromEntries(after.filter((one) => isShown(one) || isChanged(one))),
+    changed: Object.fromEntries(after.filter(isChanged)),
+  };
+};
+
 /** Applies one change to the version that the person saw; a refusal becomes its outcome. */
 const applyOne = async (
   call: Working,
-  { args, etag, disputeCode }: Checked,
-): Promise<Fields & { outcome: string }> => {
+  { args, etag, disputeCode, before }: Checked,
+  confirmedBy: ConfirmationWay,
+): Promise<Outcome> => {
   const { disputeId } = args;
+  const options = { ...optionsOf(call), confirmedBy, ifMatch: etag ?? undefined };
   try {
-    await call.broker.call(update, args, { ...optionsOf(call), ifMatch: etag ?? undefined });
-    return { disputeId, disputeCode, outcome: "applied" };
+    const { output, etag: version } = await call.broker.call(update, args, options);
+    const result = { disputeId, disputeCode, outcome: "applied" };
+    return {
+      result: version === null ? result : { ...result, etag: version },
+      ...toNewValues(before, output),
+    };
   } catch (error) {
     if (!(error instanceof Problem) || call.signal.aborted) throw error;
     const { code, message } = error;
-    return { disputeId, disputeCode, outcome: "refused", code, message };
+    return { result: { disputeId, disputeCode, outcome: "refused", code, message } };
   }
 };
 
-const applyAll = async (call: Working, checked: readonly Checked[]): Promise<Fields> => {
-  const results: (Fields & { outcome: string })[] = [];
+const applyAll = async (
+  call: Working,
+  checked: readonly Checked[],
+  confirmedBy: ConfirmationWay,
+): Promise<Outcome[]> => {
+  const outcomes: Outcome[] = [];
   for (const [at, change] of checked.entries()) {
     // In the order of the table, one after the other.
-    results.push(await applyOne(call, change));
+    outcomes.push(await applyOne(call, change, confirmedBy));
     await call.progress(`${at + 1} of ${checked.length} changes are done.`);
   }
-  const applied = results.filter(({ outcome }) => outcome === "applied").length;
+  return outcomes;
+};
+
+/** Reports each outcome with the new values of the dispute; in short, those that changed. */
+const toReport = (outcomes: readonly Outcome[], part: "values" | "changed"): Fields => {
+  const applied = outcomes.filter(({ result }) => result.outcome === "applied").length;
+  const results = outcomes.map(({ result, [part]: dispute }) =>
+    dispute === undefined ? result : { ...result, dispute },
+  );
   return { applied, refused: results.length - applied, results };
 };
 
@@ -181,6 +229,9 @@ export const createApply =
       return { summary: toTable(checked), etag: null, absent: false, bound, print };
     });
     if ("ask" in consented) return consented.ask;
-    const output = await applyAll(call, withBoundChanges(checked, consented.bound));
-    return present(recordAnswer(output, { answerTokens, etag: null }));
+    const { bound, confirmedBy } = consented;
+    const outcomes = await applyAll(call, withBoundChanges(checked, bound), confirmedBy);
+    const brief = { shorten: () => toReport(outcomes, "changed") };
+    const limits = { answerTokens, etag: null, brief };
+    return present(recordAnswer(toReport(outcomes, "values"), limits));
   };

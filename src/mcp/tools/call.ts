@@ -7,6 +7,7 @@ import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
 import { downloadFile, uploadFile, applyChanges } from "../../../tools/dispute-operations.ts";
+import { readResource } from "../../../tools/read-resource.ts";
 import { isInsightTool, type Tool, type Remark } from "../../../tools/tool.ts";
 import { act, storedSecretIn } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
@@ -14,6 +15,7 @@ import { type Purpose, toPurpose } from "./binding.ts";
 import { withBound } from "./bound.ts";
 import { type Given, readArguments } from "./arguments.ts";
 import { type Consented, createConfirm } from "./confirm.ts";
+import type { Leave } from "./leave.ts";
 import { createCursors } from "./cursor.ts";
 import { createDownload } from "./file-download.ts";
 import { createUpload } from "./file-upload.ts";
@@ -24,9 +26,11 @@ import { listInAnyCase, readByNumber } from "./known-numbers.ts";
 import type { CallTool, Working, ToolContext } from "./tool-context.ts";
 import { checkKnown } from "./unknown-names.ts";
 import { checkTextUpdate } from "./text-update.ts";
+import { createResourceCall, type ReadContent } from "./read-resource.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
+import { wordsFor } from "../results/status-words.ts";
 import { resolveNames } from "./record-names.ts";
 import { askingOf } from "./question.ts";
 import { type Consent, createApply } from "./apply-disputes.ts";
@@ -38,7 +42,7 @@ const createParts = (context: ToolContext) => {
   return {
     context,
     cursors: createCursors(key, now),
-    confirm: createConfirm({ key, replayGuard, now, setting: settings.confirm }),
+    confirm: createConfirm({ key, replayGuard, now, settings, approvals: context.approvals }),
     handOver: secretPages && createHandOver({ key, pages: secretPages, caller, now, wait }),
   };
 };
@@ -79,7 +83,9 @@ const callList = async (
       ),
     );
   const budget = listBudget(context.settings.answerTokens);
-  const bounds = { from, budget, now: context.now, shape: rows.shape };
+  const toWords = wordsFor(tool.operation);
+  const shape = (row: Record<string, unknown>) => toWords(rows.shape(row));
+  const bounds = { from, budget, now: context.now, shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;
   const isEmpty = from === null && position === null && read.items.length === 0;
@@ -120,7 +126,7 @@ const callOne = async (
   { context, handOver }: Parts,
   call: Working,
   given: Given,
-  ifAbsent: boolean,
+  { absent, confirmedBy }: Pick<Leave, "absent" | "confirmedBy">,
 ): Promise<CallToolResult | InputRequiredResult> => {
   const { tool, signal, broker } = call;
   const { operation, name } = tool;
@@ -130,7 +136,8 @@ const callOne = async (
       tool: name,
       signal,
       ifMatch: given.ifMatch,
-      ...(ifAbsent ? { ifAbsent } : {}),
+      ...(absent ? { ifAbsent: true } : {}),
+      ...(operation.effect === "read" ? {} : { confirmedBy }),
       idempotencyKey: isCreating(operation) ? (given.idempotencyKey ?? newId()) : undefined,
     });
   const { output, reply } =
@@ -146,7 +153,7 @@ const callOne = async (
     brief: operation.brief,
   });
   const stored = storedSecretIn(operation, output);
-  const notes = [...remarks, ...fitted.notes, ...ignoredNote(reply.ignoredFields)];
+  const notes = [...fitted.notes, ...ignoredNote(reply.ignoredFields)];
   if (stored !== undefined && handOver === undefined) notes.push(describeStored(stored.name));
   const answer = { ...fitted, notes };
   if (stored !== undefined && handOver !== undefined) {
@@ -165,8 +172,14 @@ const askPerson =
       asking,
       open: call.tool.operation.upsert,
       purpose: toClientPurpose(context, call, given),
-      host: call.host,
+      ways: call,
       token: given.confirmationToken,
+      call: {
+        tool: call.tool.name,
+        args: call.args,
+        caller: context.caller,
+        client: call.client,
+      },
     });
 
 /** Asks the person to confirm, if the call has effects that need it. */
@@ -174,7 +187,9 @@ const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<C
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
   const { now } = parts.context;
-  if (!asksAbout(tool, args)) return { etag: null, absent: false, bound: {} };
+  if (!asksAbout(tool, args)) {
+    return { etag: null, absent: false, bound: {}, confirmedBy: "none" };
+  }
   return askPerson(parts)(call, given, () =>
     askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
   );
@@ -212,7 +227,7 @@ const requireAdditions = async (
   });
 };
 
-const createCall = (context: ToolContext) => {
+const createCall = (context: ToolContext, readContent: ReadContent) => {
   const parts = createParts(context);
   const { handOver } = parts;
   const { answerTokens, lacksExportKey } = context.settings;
@@ -222,6 +237,7 @@ const createCall = (context: ToolContext) => {
     [uploadFile, createUpload(context)],
     [downloadFile, files.download],
     [contract.document_attachments.get, files.downloadOfDocument],
+    [readResource, createResourceCall(readContent)],
     [applyChanges, createApply({ consent: askPerson(parts), answerTokens, now: context.now })],
   ]);
   const callInsight = createInsightCall(context, files.excerpt);
@@ -243,10 +259,9 @@ const createCall = (context: ToolContext) => {
     const consented = await confirmCall(parts, call, given);
     if ("ask" in consented) return consented.ask;
     // The version that the question was about counts, not one that the model has sent.
-    const { etag, absent, bound } = consented;
-    const args = withBound(given.args, bound);
-    const ifMatch = etag ?? given.ifMatch;
-    return callOne(parts, call, { ...given, args, ifMatch }, absent);
+    const args = withBound(given.args, consented.bound);
+    const ifMatch = consented.etag ?? given.ifMatch;
+    return callOne(parts, call, { ...given, args, ifMatch }, consented);
   };
   return async (call: Working<Tool>): Promise<CallToolResult | InputRequiredResult> => {
     const { tool } = call;
@@ -256,12 +271,16 @@ const createCall = (context: ToolContext) => {
   };
 };
 
+const refuseResources: ReadContent = () =>
+  Promise.reject(new Problem("not_found", "There are no resources here."));
+
 /** Calls tools; every failure becomes a result that says what happened and what to do. */
 export const createCallTool = (
   needs: ToolContext,
   run: RunCall = createRunCall(needs),
+  readContent: ReadContent = refuseResources,
 ): CallTool => {
-  const call = createCall(needs);
+  const call = createCall(needs, readContent);
   return (request) => {
     const { tool, args, signal } = request;
     const called = { name: tool.name, tool, args, signal };

@@ -1,22 +1,33 @@
 import {
+  type CallToolResult,
   inputRequired,
   type InputRequiredResult,
   inputResponse,
   type InputResponseView,
 } from "@modelcontextprotocol/server";
+import { LRUCache } from "lru-cache";
 import { z } from "zod";
-import { type Clock, formatTimestamp, MINUTE, SECOND } from "../../kit/clock.ts";
-import { Problem } from "../../contract/errors.ts";
-import { randomToken } from "../../kit/ids.ts";
-import { createSeal, type Seal } from "../../kit/seal.ts";
-import { bindingOf, type Purpose } from "./binding.ts";
-import type { Bound } from "./bound.ts";
-import type { Asking, Version } from "./question.ts";
-import { Refusal } from "../results/refusal.ts";
+import { formatTimestamp, SECOND } from "../../kit/clock.ts";
+import { createSeal } from "../../kit/seal.ts";
 import type { Settings } from "../caller.ts";
-import type { ReplayGuard } from "./replay-guard.ts";
+import { Refusal } from "../results/refusal.ts";
+import { createWaiting } from "../results/waiting.ts";
+import type { Approvals } from "./approvals.ts";
+import {
+  checkUnchanged,
+  findLeave,
+  type Leave,
+  type LeaveFor,
+  type LeaveNeeds,
+  openSealed,
+  readLeave,
+  redeemLeave,
+  writeLeave,
+} from "./leave.ts";
+import type { Asking } from "./question.ts";
+import { createTickets, type TicketCall } from "./tickets.ts";
 
-/** The way to ask a person during this call. */
+/** The way to ask a person with a form during this call. */
 export type Host =
   | { asks: "never" }
   /** The protocol of 2025: the question goes out while the call waits. */
@@ -24,25 +35,32 @@ export type Host =
   /** The protocol of 2026: the call ends with the question and comes again with the answer. */
   | { asks: "by_round"; responses: Record<string, unknown> | undefined; state: unknown };
 
-type Question = {
-  /** Prepares the question; called only where a person may be asked. */
-  asking: () => Promise<Asking>;
-  /** Whether the question may turn out to be unnecessary, because the call creates the record. */
-  open: boolean;
-  purpose: Purpose;
+/** The ways to ask the person of a call. */
+export type Ways = {
   host: Host;
-  token: string | undefined;
+  /** Whether the host shows views. */
+  showsViews: boolean;
+  /** Names the session with the host, or the program where there are no sessions. */
+  session: string;
+  /** The leave in the ticket with which the person approved the call in a view. */
+  approved?: { leave: unknown } | undefined;
 };
 
-/** The question that goes out, or leave to act on what the question was about. */
-export type Consented = { ask: InputRequiredResult } | Leave;
+type Question = LeaveFor & {
+  /** Whether the question may turn out to be unnecessary, because the call creates the record. */
+  open: boolean;
+  ways: Ways;
+  token: string | undefined;
+  /** The call, for a ticket. */
+  call: TicketCall;
+};
 
-/** The version that the person has confirmed to change, and the ids in the question. */
-export type Leave = Version & { bound: Bound };
+/** A result that ends the call with a question, or leave to act on what the question was about. */
+export type Consented = { ask: InputRequiredResult | CallToolResult } | Leave;
 
-/** No person reads a question and answers it in less time. */
-const AT_ONCE_MS = 5 * SECOND;
-const LIFE_MS = 10 * MINUTE;
+/** No person reads a question and declines it within this time: the host did, or showed nothing. */
+const UNANSWERED_WITHIN_MS = SECOND;
+const MAX_SESSIONS = 1000;
 const KEY = "confirm";
 const FORM = z.object({ confirm: z.boolean().meta({ title: "Confirm" }) });
 
@@ -53,20 +71,13 @@ export const CONFIRM_FORM = {
   required: ["confirm"],
 };
 
-const Sealed = z.tuple([
-  z.string(),
-  z.string(),
-  z.number(),
-  z.string(),
-  z.string().nullable(),
-  z.boolean(),
-  z.record(z.string(), z.unknown()),
-]);
-
 const declined = () => new Refusal("declined", "The person did not confirm; nothing was changed.");
 
-const invalid = (why: string) =>
-  new Refusal("confirmation_invalid", `The confirmation ${why}; nothing was changed.`);
+const unanswered = () =>
+  new Refusal(
+    "declined",
+    "The host declined a question within a second, so no person has read it; nothing was changed. If it declines every question, the operator can set RECEIVABLES_CONFIRM_FORMS=off.",
+  );
 
 const unavailable = () =>
   new Refusal(
@@ -79,122 +90,200 @@ const isYes = (view: InputResponseView): boolean =>
   view.action === "accept" &&
   FORM.safeParse(view.content).data?.confirm === true;
 
-type Needs = {
+type Needs = LeaveNeeds & {
   key: Buffer;
-  replayGuard: ReplayGuard;
-  now: Clock;
-  setting: Settings["confirm"];
+  settings: Pick<Settings, "confirm" | "confirmForms">;
+  approvals: Approvals | undefined;
 };
 
-const changed = () =>
-  new Problem(
-    "precondition_failed",
-    "A record that the question named has changed since; nothing was changed.",
-  );
+const createContext = (needs: Needs) => ({
+  ...needs,
+  // Separate seals, so that what one way gives cannot be used in another.
+  tokens: createSeal(needs.key, "mcp/confirmation-token"),
+  states: createSeal(needs.key, "mcp/confirmation-state"),
+  pageTokens: createSeal(needs.key, "mcp/approval-token"),
+  tickets: createTickets(needs.key),
+  /** Sessions whose host declines questions before a person can read them. */
+  unanswered: new LRUCache<string, true>({ max: MAX_SESSIONS }),
+});
+type Context = ReturnType<typeof createContext>;
 
-/** Seals leave to act on what a question is about for one purpose, for ten minutes. */
-const sealLeave = (
-  { now }: Needs,
-  seal: Seal,
-  purpose: Purpose,
-  { print, etag, absent, bound }: Asking,
-): { sealed: string; expiresAt: number } => {
-  const expiresAt = now() + LIFE_MS;
-  const sealed = seal.seal([
-    randomToken(),
-    bindingOf(purpose),
-    expiresAt,
-    print,
-    etag,
-    absent,
-    bound,
-  ]);
-  return { sealed, expiresAt };
+const toSummary = (summary: string): string => `Needs a person's consent: ${summary}`;
+
+const requirePage = (
+  confirmation: { confirmationToken: string; expiresAt: string; summary: string },
+  page: string,
+  message = toSummary(confirmation.summary),
+): Refusal =>
+  new Refusal("confirmation_required", message, {
+    confirmation: { ...confirmation, page },
+    nextStep: `Give the person this address, where they approve or decline: ${page} . After they have approved, make the same call with this confirmationToken.`,
+  });
+
+/** Asks on a page of this server; undefined if the person is not signed in in any browser. */
+const demandPage = async (
+  { now, approvals, pageTokens }: Context,
+  { purpose }: Question,
+  asked: Asking & { summary: string },
+): Promise<Refusal | undefined> => {
+  const { summary } = asked;
+  const { id, expiresAt, facts } = writeLeave(now, purpose, asked);
+  const page = await approvals?.open({ id, question: summary, expiresAt });
+  if (page === undefined) return undefined;
+  const confirmationToken = pageTokens.seal([page, summary, facts]);
+  return requirePage({ confirmationToken, expiresAt: formatTimestamp(expiresAt), summary }, page);
 };
 
-/**
- * Returns leave to act on what a question was about. Change and ids are bound to it; the other records that it named
- * are read again, unless the answer came at once.
- *
- * @throws {Problem} precondition_failed
- */
-const checkUnchanged = async (
-  { now }: Needs,
-  asking: Question["asking"],
-  { print, askedAt, ...leave }: Leave & { print: string; askedAt: number },
-): Promise<Leave> => {
-  if (now() - askedAt > AT_ONCE_MS && (await asking()).print !== print) throw changed();
-  return leave;
-};
-
-/**
- * Returns the leave that was sealed, once.
- *
- * @throws {Refusal} confirmation_invalid
- * @throws {Problem} precondition_failed
- */
-const redeemLeave = async (
-  needs: Needs,
-  seal: Seal,
-  { purpose, asking }: Pick<Question, "purpose" | "asking">,
-  sealed: unknown,
-): Promise<Leave> => {
-  const { success, data } = Sealed.safeParse(
-    typeof sealed === "string" ? seal.open(sealed) : undefined,
-  );
-  if (!success) throw invalid("is not one that this server gave");
-  const [id, binding, expiresAt, print, etag, absent, bound] = data;
-  if (binding !== bindingOf(purpose)) {
-    throw invalid("was given for another call or to another program");
-  }
-  if (expiresAt < needs.now()) throw invalid("has expired");
-  if (!(await needs.replayGuard.claim(id, expiresAt))) throw invalid("has been used");
-  const askedAt = expiresAt - LIFE_MS;
-  return checkUnchanged(needs, asking, { print, askedAt, etag, absent, bound });
-};
-
-/** Creates the function that asks a person. No answer, and any answer other than yes, means no. */
-export const createConfirm = (needs: Needs) => {
-  const { key, setting } = needs;
-  // Separate seals, so that the state of a dialog cannot be used as a token that skips the dialog.
-  const tokens = createSeal(key, "mcp/confirmation-token");
-  const states = createSeal(key, "mcp/confirmation-state");
-
-  const demand = (purpose: Purpose, summary: string, asked: Asking): Refusal => {
-    if (setting === "refuse") return unavailable();
-    const { sealed, expiresAt } = sealLeave(needs, tokens, purpose, asked);
-    return new Refusal("confirmation_required", `Needs a person's consent: ${summary}`, {
-      confirmationToken: sealed,
+const demandToken = (
+  { now, tokens, settings }: Context,
+  { purpose }: Question,
+  asked: Asking & { summary: string },
+): Refusal => {
+  if (settings.confirm === "refuse") return unavailable();
+  const { summary } = asked;
+  const { expiresAt, facts } = writeLeave(now, purpose, asked);
+  return new Refusal("confirmation_required", toSummary(summary), {
+    confirmation: {
+      confirmationToken: tokens.seal(facts),
       expiresAt: formatTimestamp(expiresAt),
       summary,
-    });
+    },
+  });
+};
+
+const PageToken = z.tuple([z.string(), z.string(), z.unknown()]);
+
+/** Redeems the token of an approval page; undefined for any other token. */
+const redeemPageToken = async (
+  context: Context,
+  { purpose, asking, token }: Question,
+): Promise<Leave | undefined> => {
+  const { now, approvals, pageTokens } = context;
+  const { data } = PageToken.safeParse(openSealed(pageTokens, token));
+  if (data === undefined || approvals === undefined) return undefined;
+  const [page, summary, facts] = data;
+  const sealed = readLeave(now, facts, purpose);
+  const decision = await approvals.decisionOf(sealed.id);
+  if (decision === "declined") throw declined();
+  if (decision === "approved") return redeemLeave(context, asking, sealed, "page");
+  const expiresAt = formatTimestamp(sealed.expiresAt);
+  const confirmation = { confirmationToken: String(token), expiresAt, summary };
+  throw requirePage(confirmation, page, `The person has not approved this yet: ${summary}`);
+};
+
+const redeemToken = async (context: Context, question: Question): Promise<Leave | undefined> => {
+  const { now, tokens, settings } = context;
+  const { token, purpose, asking } = question;
+  if (token === undefined) return undefined;
+  const leave = await redeemPageToken(context, question);
+  if (leave !== undefined || settings.confirm === "refuse") return leave;
+  return redeemLeave(context, asking, readLeave(now, openSealed(tokens, token), purpose), "token");
+};
+
+/**
+ * Reads the answer with which a call of 2026 comes again. Undefined if it has none, or the host gave it.
+ *
+ * @throws {Refusal} declined, confirmation_invalid
+ */
+const readRound = async (
+  context: Context,
+  { ways: { host, session }, purpose, asking }: Question,
+): Promise<Leave | undefined> => {
+  const { now, states, replayGuard } = context;
+  if (host.asks !== "by_round") return undefined;
+  const view = inputResponse(host.responses, KEY);
+  if (view.kind === "missing") return undefined;
+  const opened = openSealed(states, host.state);
+  if (isYes(view)) return redeemLeave(context, asking, readLeave(now, opened, purpose), "form");
+  const asked = findLeave(now, opened, purpose);
+  if (asked === undefined) throw declined();
+  // A question that was declined cannot be accepted any more.
+  await replayGuard.claim(asked.id, asked.expiresAt);
+  if (now() - asked.askedAt > UNANSWERED_WITHIN_MS) throw declined();
+  context.unanswered.set(session, true);
+  return undefined;
+};
+
+/** Asks with a form of the host. Undefined if the host answered in the person's place. */
+const askForm = async (
+  context: Context,
+  { ways: { host, session }, purpose, asking }: Question,
+  asked: Asking & { summary: string },
+): Promise<Consented | undefined> => {
+  const { now, states } = context;
+  const { summary, print, etag, absent, bound } = asked;
+  if (host.asks === "never") return undefined;
+  if (host.asks === "by_round") {
+    const inputRequests = {
+      [KEY]: inputRequired.elicit({ message: summary, requestedSchema: FORM }),
+    };
+    const requestState = states.seal(writeLeave(now, purpose, asked).facts);
+    return { ask: inputRequired({ inputRequests, requestState }) };
+  }
+  const askedAt = now();
+  const answer = await host.ask(summary);
+  if (isYes(inputResponse({ [KEY]: answer }, KEY))) {
+    await checkUnchanged(now, asking, { print, askedAt });
+    return { etag, absent, bound, confirmedBy: "form" };
+  }
+  if (now() - askedAt > UNANSWERED_WITHIN_MS) throw declined();
+  context.unanswered.set(session, true);
+  return undefined;
+};
+
+const askInView = (
+  { now, tickets }: Context,
+  { ways, purpose, call }: Question,
+  asked: Asking & { summary: string },
+): Consented | undefined => {
+  if (!ways.showsViews) return undefined;
+  const { expiresAt, facts } = writeLeave(now, purpose, asked);
+  const ticket = tickets.write(facts, call);
+  if (ticket === undefined) return undefined;
+  return { ask: createWaiting({ question: asked.summary, expiresAt, ticket }) };
+};
+
+/** Whether the host can show the person a form. */
+const hasForms = ({ settings, unanswered: remembered }: Context, { ways }: Question): boolean =>
+  settings.confirmForms !== false && ways.host.asks !== "never" && !remembered.has(ways.session);
+
+/**
+ * Creates the function that asks a person: with a form, in a view, on a page, then as the settings say. No answer, and
+ * any answer other than yes, means no.
+ */
+export const createConfirm = (needs: Needs) => {
+  const context = createContext(needs);
+  const { settings, approvals, now } = context;
+
+  const ask = async (
+    question: Question,
+    asked: Asking & { summary: string },
+  ): Promise<Consented> => {
+    const form = hasForms(context, question) ? await askForm(context, question, asked) : undefined;
+    const consented = form ?? askInView(context, question, asked);
+    if (consented !== undefined) return consented;
+    const page = await demandPage(context, question, asked);
+    if (page !== undefined) throw page;
+    // A declined question must not lead to a token, which an assistant could send by itself.
+    throw context.unanswered.has(question.ways.session)
+      ? unanswered()
+      : demandToken(context, question, asked);
   };
 
-  const ask = (purpose: Purpose, message: string, asked: Asking): InputRequiredResult =>
-    inputRequired({
-      inputRequests: { [KEY]: inputRequired.elicit({ message, requestedSchema: FORM }) },
-      requestState: sealLeave(needs, states, purpose, asked).sealed,
-    });
-
-  return async ({ host, token, purpose, asking, open }: Question): Promise<Consented> => {
-    if (token !== undefined && setting === "token")
-      return redeemLeave(needs, tokens, { purpose, asking }, token);
-    if (host.asks === "by_round") {
-      const view = inputResponse(host.responses, KEY);
-      if (view.kind !== "missing") {
-        if (!isYes(view)) throw declined();
-        return redeemLeave(needs, states, { purpose, asking }, host.state);
-      }
+  return async (question: Question): Promise<Consented> => {
+    const { ways, purpose, asking, open } = question;
+    if (ways.approved !== undefined) {
+      const leave = readLeave(now, ways.approved.leave, purpose);
+      return redeemLeave(context, asking, leave, "view");
     }
-    if (host.asks === "never" && setting === "refuse" && !open) throw unavailable();
+    const leave = (await redeemToken(context, question)) ?? (await readRound(context, question));
+    if (leave !== undefined) return leave;
+    const canAsk = hasForms(context, question) || ways.showsViews || approvals !== undefined;
+    const isRefused = settings.confirm === "refuse" && !context.unanswered.has(ways.session);
+    if (!canAsk && isRefused && !open) throw unavailable();
     const asked = await asking();
-    const { summary, print, etag, absent, bound } = asked;
-    if (summary === null) return { etag, absent, bound };
-    if (host.asks === "never") throw demand(purpose, summary, asked);
-    if (host.asks === "by_round") return { ask: ask(purpose, summary, asked) };
-    const askedAt = needs.now();
-    const answer = await host.ask(summary);
-    if (!isYes(inputResponse({ [KEY]: answer }, KEY))) throw declined();
-    return checkUnchanged(needs, asking, { print, askedAt, etag, absent, bound });
+    const { summary, etag, absent, bound } = asked;
+    if (summary === null) return { etag, absent, bound, confirmedBy: "none" };
+    return ask(question, { ...asked, summary });
   };
 };

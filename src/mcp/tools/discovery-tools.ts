@@ -1,4 +1,6 @@
+import { ABOUT } from "./about-schema.ts";
 import type { Hints, ListedTool } from "./every-tool.ts";
+import { searchMetaOf } from "../../../tools/search-hints.ts";
 import type { JsonSchema, ObjectSchema } from "./schemas.ts";
 
 const NAMES = ["find_tools", "describe_tool", "call_tool"] as const;
@@ -10,6 +12,7 @@ export const isDiscoveryTool = (name: string): name is DiscoveryTool =>
 const TEXT: JsonSchema = { type: "string" };
 const FLAG: JsonSchema = { type: "boolean" };
 const OBJECT: JsonSchema = { type: "object" };
+const TOOL_NAME: JsonSchema = { type: "string", description: "from find_tools" };
 
 const READS: Hints = {
   readOnlyHint: true,
@@ -35,7 +38,7 @@ const toInput = (properties: Record<string, JsonSchema>, required: string[]): Ob
 
 const toOutput = (properties: Record<string, JsonSchema>): ObjectSchema => ({
   type: "object",
-  properties,
+  properties: { about: ABOUT, ...properties },
 });
 
 const FOUND: JsonSchema = {
@@ -44,7 +47,10 @@ const FOUND: JsonSchema = {
 };
 
 /** The tools that a server lists in discovery mode beside the insights. They do not load the contract, so that listing is fast. */
-export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
+export const discoveryTools = (readOnly: boolean): readonly ListedTool[] =>
+  ownTools(readOnly).map((tool) => ({ ...tool, _meta: searchMetaOf(tool.name) }));
+
+const ownTools = (readOnly: boolean): readonly ListedTool[] => [
   {
     name: "find_tools",
     title: "Find tools",
@@ -61,7 +67,7 @@ export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
     name: "describe_tool",
     title: "Describe a tool",
     description: "Get the description and the input schema of a tool.",
-    inputSchema: toInput({ name: TEXT }, ["name"]),
+    inputSchema: toInput({ name: TOOL_NAME }, ["name"]),
     outputSchema: toOutput({
       name: TEXT,
       title: TEXT,
@@ -77,9 +83,13 @@ export const discoveryTools = (readOnly: boolean): readonly ListedTool[] => [
     description: `Call a tool by name, with the arguments that describe_tool gives.${readOnly ? "" : " Asks the person as the tool itself does; a confirmationToken goes into arguments."}`,
     inputSchema: toInput(
       {
-        name: TEXT,
+        name: TOOL_NAME,
         // Some hosts refuse an object without properties.
-        arguments: { type: "object", properties: { key: TEXT } },
+        arguments: {
+          type: "object",
+          description: "as describe_tool gives them; absent: none",
+          properties: { key: { type: "string", description: "any argument" } },
+        },
       },
       ["name"],
     ),

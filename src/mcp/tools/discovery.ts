@@ -3,6 +3,7 @@ import { z } from "zod";
 import type { Problem } from "../../contract/errors.ts";
 import { toFaults } from "../../contract/faults.ts";
 import type { Tool } from "../../../tools/tool.ts";
+import { withAbout } from "../results/answer.ts";
 import { truncateToBudget } from "../results/budget.ts";
 import { toJsonText } from "../results/json-text.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
@@ -11,6 +12,7 @@ import type { DiscoveryTool } from "./discovery-tools.ts";
 import { everyTool } from "./every-tool.ts";
 import { isReading } from "./kinds.ts";
 import type { RunCall } from "./run-call.ts";
+import type { IsUsable } from "./tool-list.ts";
 import { offerTools, openSearch, describeInstead } from "./unknown-names.ts";
 
 type Values = Record<string, unknown>;
@@ -18,13 +20,13 @@ type Values = Record<string, unknown>;
 /** Calls a tool as the host's own `tools/call` does. */
 type Call = (tool: Tool, args: Values) => Promise<CallToolResult | InputRequiredResult>;
 
-type Request = { name: DiscoveryTool; args: Values; signal: AbortSignal };
+type Request = { name: DiscoveryTool; args: Values; signal: AbortSignal; isUsable: IsUsable };
 
 export type DiscoveryNeeds = {
   /** The tools that the settings enable, by name. */
   tools: ReadonlyMap<string, Tool>;
   /** Whether the server has what the tool needs; others are not found. */
-  canUse(tool: Tool): boolean;
+  isListed(tool: Tool): boolean;
   run: RunCall;
   answerTokens: number;
 };
@@ -77,10 +79,10 @@ const unknownTool = async (
 };
 
 const present = (answer: Values, tokens: number): CallToolResult => {
-  const { record } = truncateToBudget(answer, tokens);
+  const structured = withAbout(truncateToBudget(answer, tokens).record);
   return {
-    content: [{ type: "text", text: toJsonText(record) }],
-    structuredContent: record,
+    content: [{ type: "text", text: toJsonText(structured) }],
+    structuredContent: structured,
   };
 };
 
@@ -94,15 +96,15 @@ const toFound = (tool: Tool) => ({
 const NOTHING_FOUND =
   "Nothing matches. Name the kind of record and what to do with it, such as: list open disputes.";
 
-const createAnswers = ({ tools, canUse }: DiscoveryNeeds) => {
+const createAnswers = ({ tools, isListed }: DiscoveryNeeds) => {
   const known = [...tools.keys()];
   return {
-    async find(args: Values): Promise<Values> {
+    async find(args: Values, isUsable: IsUsable): Promise<Values> {
       const { query } = readInput("find_tools", args);
       const search = await openSearch();
       const found = search(query)
         .flatMap((name) => tools.get(name) ?? [])
-        .filter(canUse)
+        .filter((tool) => isListed(tool) && isUsable(tool.name))
         .slice(0, MOST_FOUND);
       return {
         tools: found.map(toFound),
@@ -131,8 +133,13 @@ const createAnswers = ({ tools, canUse }: DiscoveryNeeds) => {
 export const createDiscovery = (needs: DiscoveryNeeds) => {
   const { run, answerTokens } = needs;
   const answers = createAnswers(needs);
-  const answer = (request: Request, make: (args: Values) => Values | Promise<Values>) =>
-    run({ ...request, tool: null }, async () => present(await make(request.args), answerTokens));
+  const answer = (
+    request: Request,
+    make: (args: Values, isUsable: IsUsable) => Values | Promise<Values>,
+  ) =>
+    run({ ...request, tool: null }, async () =>
+      present(await make(request.args, request.isUsable), answerTokens),
+    );
   return async (request: Request, call: Call): Promise<CallToolResult | InputRequiredResult> => {
     if (request.name === "find_tools") return answer(request, answers.find);
     if (request.name === "describe_tool") return answer(request, answers.describe);

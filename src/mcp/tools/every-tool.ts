@@ -1,9 +1,11 @@
-import type { Operation } from "../../contract/operation.ts";
+import type { Access, Operation } from "../../contract/operation.ts";
 import { toolsets } from "../../../tools/index.ts";
-import { isInsightTool, type Tool } from "../../../tools/tool.ts";
-import { needsExportKey } from "./kinds.ts";
+import { isInsightTool, isOperationTool, type Tool } from "../../../tools/tool.ts";
+import type { Scope } from "../caller.ts";
+import { mayAsk, needsExportKey, rightsOfTool, scopeOfTool } from "./kinds.ts";
 import { outputSchema } from "./output-schema.ts";
 import { inputSchema, type ObjectSchema } from "./schemas.ts";
+import { searchMetaOf } from "../../../tools/search-hints.ts";
 import { type Toolset, toolsetNames } from "../../../tools/toolsets.ts";
 
 export type Hints = {
@@ -49,6 +51,7 @@ const listed = (tool: Tool): ListedTool => ({
   inputSchema: inputSchema(tool),
   outputSchema: outputSchema(tool),
   annotations: isInsightTool(tool) ? HINTS.read : hintsOf(tool.operation),
+  _meta: searchMetaOf(tool.name),
 });
 
 /**
@@ -58,11 +61,19 @@ const listed = (tool: Tool): ListedTool => ({
 export const everyTool: readonly {
   toolset: Toolset;
   needsExportKey: boolean;
+  /** The scope that a caller needs over HTTP, and the rights at the platform. */
+  scope: Scope;
+  rights: readonly Access[];
+  /** Whether a person is asked before some calls. */
+  asks: boolean;
   tool: ListedTool;
 }[] = toolsetNames.flatMap((toolset) =>
   toolsets[toolset].map((tool) => ({
     toolset,
     needsExportKey: needsExportKey(tool),
+    scope: scopeOfTool(tool),
+    rights: rightsOfTool(tool),
+    asks: isOperationTool(tool) && mayAsk(tool),
     tool: listed(tool),
   })),
 );

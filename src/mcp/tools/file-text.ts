@@ -151,11 +151,13 @@ const presentUnreadable = ({ fields, fileSize, bytes }: Opened, unreadable: stri
     unreadable,
     text: [],
   };
-  const answer = present({ structured, notes: [unreadable], etag: null });
+  const answer = present({ structured, notes: [], etag: null });
   // Those of a large file were given to the thread that read it, so that none are left here.
   const { byteLength: size = 0 } = bytes ?? {};
   return withFile(answer, structured, size > 0 && size <= MAX_EMBEDDED_BYTES ? bytes : undefined);
 };
+
+const PICTURE_FOLLOWS = "The file follows as a picture; it is also at resourceUri.";
 
 const presentPicture = (opened: Opened): CallToolResult => {
   const { fields, fileSize, bytes } = opened;
@@ -166,7 +168,7 @@ const presentPicture = (opened: Opened): CallToolResult => {
   const checked = checkPicture(bytes);
   if ("unreadable" in checked) return presentUnreadable(opened, checked.unreadable);
   const structured = { ...fields, fileSize: fileSize ?? bytes.byteLength, pictures: [1], text: [] };
-  const answer = present({ structured, notes: ["The file follows as a picture."], etag: null });
+  const answer = present({ structured, notes: [PICTURE_FOLLOWS], etag: null });
   const image = { type: "image" as const, mimeType: checked.mimeType, data: blobOf(bytes) };
   return { ...answer, content: [...answer.content, image] };
 };

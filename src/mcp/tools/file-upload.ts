@@ -102,6 +102,7 @@ const sendFile = async (
   };
   const announced = await broker.call(create, announcement, {
     ...options,
+    confirmedBy: "none",
     idempotencyKey: idempotencyKey ?? newId(),
   });
   const attachmentId = await findAttachmentId(broker, fieldsOf(announced), disputeId, options);

@@ -7,7 +7,8 @@ import {
 import { Problem } from "../../contract/errors.ts";
 import { MINUTE } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
-import { CONFIRM_FORM, type Host } from "./confirm.ts";
+import { CONFIRM_FORM, type Host, type Ways } from "./confirm.ts";
+import { canShowViews } from "../../views/views.ts";
 import type { Progress } from "./tool-context.ts";
 import type { Opens, UrlPage } from "./hand-over.ts";
 import { randomId } from "../../kit/ids.ts";
@@ -94,13 +95,26 @@ export const opensOf = (server: Server, context: ServerContext, ending?: AbortSi
     : { opens: "by_round", responses: inputResponses, state: requestState() };
 };
 
-/** Returns the way to ask the person through the host of a request. */
-export const hostOf = (server: Server, context: ServerContext, ending?: AbortSignal): Host => {
+/** Returns the ways to ask the person through the host of a request; `client` names the program. */
+export const waysOf = (
+  server: Server,
+  context: ServerContext,
+  client: string,
+  ending?: AbortSignal,
+): Ways => {
   const { envelope, inputResponses, requestState } = context.mcpReq;
-  if (!canAskForms(capabilitiesOf(server, context))) return { asks: "never" };
-  return envelope === undefined
-    ? { asks: "now", ask: askNow(context, ending) }
-    : { asks: "by_round", responses: inputResponses, state: requestState() };
+  const capabilities = capabilitiesOf(server, context);
+  const formsOf = (): Host => {
+    if (!canAskForms(capabilities)) return { asks: "never" };
+    return envelope === undefined
+      ? { asks: "now", ask: askNow(context, ending) }
+      : { asks: "by_round", responses: inputResponses, state: requestState() };
+  };
+  return {
+    host: formsOf(),
+    showsViews: canShowViews(capabilities),
+    session: `${client} ${context.sessionId ?? ""}`,
+  };
 };
 
 /** Reports each step of a call if the host sent a progress token. Failed notifications are ignored. */

@@ -4,16 +4,21 @@ import { runInsight, type StartContext } from "../../insights/run-insight.ts";
 import { Problem, type Fault } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { present } from "../results/answer.ts";
-import { type Budget, insightAnswer } from "../results/insight-answer.ts";
+import { type Budget, type Continuation, insightAnswer } from "../results/insight-answer.ts";
 import type { Working, ToolContext } from "./tool-context.ts";
-import type { z } from "zod";
+import { z } from "zod";
 import type { Broker } from "../../broker/port.ts";
 import { toFaults } from "../../contract/faults.ts";
 import type { InsightTool } from "../../../tools/tool.ts";
 import { refuseArguments, unwrapArguments } from "./arguments.ts";
+import { toPurpose } from "./binding.ts";
+import { createCursors } from "./cursor.ts";
 import { inputSchema, type JsonSchema } from "./schemas.ts";
 
 type Values = Record<string, unknown>;
+
+/** The argument that the server adds to those of an insight. */
+const Steering = z.object({ cursor: z.string().min(1).max(8192).optional() });
 
 const schemas = new WeakMap<InsightTool, JsonSchema>();
 
@@ -77,22 +82,47 @@ const withExample = (
 };
 
 /**
- * Returns the arguments of an insight as its schema reads them, defaults included.
+ * Returns the arguments of an insight as its schema reads them, defaults included, and the cursor.
  *
  * @throws {Problem} `invalid_request`, which names every fault with what is known or an example
  */
-const readInsightArguments = (tool: InsightTool, sent: Values): Values => {
+const readInsightArguments = (
+  tool: InsightTool,
+  sent: Values,
+): { args: Values; cursor: string | undefined } => {
   const schema = schemaOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
-  const parsed = tool.insight.input.safeParse(Object.fromEntries(known), { reportInput: true });
-  const wrong = parsed.success ? [] : toFaults(parsed.error);
+  const { cursor, ...own } = Object.fromEntries(known);
+  const parsed = tool.insight.input.safeParse(own, { reportInput: true });
+  const steered = Steering.safeParse({ cursor });
+  const wrong = [parsed, steered].flatMap(({ error }) => (error ? toFaults(error) : []));
   const all = [
     ...unknown,
     ...wrong.map((fault) => withExample(tool.insight, schema, values, fault)),
   ];
-  if (all.length > 0 || !parsed.success) throw refuseArguments(tool, all);
-  return parsed.data;
+  if (all.length > 0 || !parsed.success || !steered.success) throw refuseArguments(tool, all);
+  return { args: parsed.data, cursor: steered.data.cursor };
+};
+
+/** The most items that answers before one may have had: each answer counts them again. */
+const MAX_SKIPPED = 10_000;
+
+/** Returns the place of an answer in the list of items, by the cursor that it was asked with. */
+const continuationOf = (
+  context: ToolContext,
+  { insight }: InsightTool,
+  { args, cursor }: { args: Values; cursor: string | undefined },
+): Continuation => {
+  const cursors = createCursors(context.key, context.now);
+  const purpose = toPurpose(context, insight, args);
+  return {
+    skip: cursor === undefined ? 0 : cursors.open(cursor, purpose).offset,
+    sealCursor: (skip) =>
+      skip > MAX_SKIPPED
+        ? undefined
+        : cursors.seal({ page: null, offset: skip, after: null }, purpose),
+  };
 };
 
 /** The budget of an insight's answer, in tokens, unless the caller asks for more items than the default. */
@@ -137,10 +167,13 @@ const budgetFor = (answerTokens: number, { tool }: Working<InsightTool>, args: V
 };
 
 export const createInsightCall =
-  ({ now, settings }: ToolContext, readExcerpt: ReadExcerpt) =>
+  (needs: ToolContext, readExcerpt: ReadExcerpt) =>
   async (call: Working<InsightTool>): Promise<CallToolResult> => {
     const { tool, signal, progress, broker } = call;
-    const args = readInsightArguments(tool, call.args);
+    const { now, settings } = needs;
+    const read = readInsightArguments(tool, call.args);
+    const { args } = read;
+    const continuation = continuationOf(needs, tool, read);
     const context: StartContext = {
       call: callFor(call),
       extensions: await broker.extensions(signal),
@@ -148,8 +181,10 @@ export const createInsightCall =
       signal,
       progress,
       limits: INSIGHT_LIMITS,
+      skip: continuation.skip,
       readExcerpt: (file) => readExcerpt(broker, file, { tool: tool.name, signal }),
     };
     const result = await runInsight(tool.insight, context, args);
-    return present(insightAnswer(result, budgetFor(settings.answerTokens, call, args)));
+    const budget = budgetFor(settings.answerTokens, call, args);
+    return present(insightAnswer(result, budget, continuation));
   };

@@ -1,4 +1,10 @@
-import { findSideEffects, type Operation, takesExportKey } from "../../contract/operation.ts";
+import {
+  type Access,
+  findSideEffects,
+  type Operation,
+  takesExportKey,
+} from "../../contract/operation.ts";
+import { isPermission, isScope } from "../../contract/permissions.ts";
 import { hasRowFields, selectsFields } from "../results/rows.ts";
 import {
   type Arguments,
@@ -38,6 +44,13 @@ export const takesFields = ({ operation }: OperationTool): boolean =>
 
 /** Whether the answer is a list that a cursor continues. */
 export const isPaged = (operation: Operation): boolean => operation.list !== null;
+
+/** Returns the rights without which a tool can do nothing. */
+export const rightsOfTool = (tool: Tool): Access[] => {
+  const needed = isInsightTool(tool) ? tool.insight.needs : [tool.operation];
+  const isRight = (access: Access): boolean => isPermission(access) || isScope(access);
+  return [...new Set(needed.map(({ access }) => access).filter(isRight))];
+};
 
 /** Rights to change how a tenant works, who gets at it or where its data goes, not its daily records. */
 const ADMIN = /^(Dispute Configuration|User Management) : |^export:manage$|^member$/;

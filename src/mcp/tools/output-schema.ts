@@ -2,6 +2,7 @@ import { z } from "zod";
 import { findRowSchema, type Operation, parsePathParameters } from "../../contract/operation.ts";
 import { type InsightTool, isInsightTool, type Tool } from "../../../tools/tool.ts";
 import { hasRowFields } from "../results/rows.ts";
+import { ABOUT } from "./about-schema.ts";
 import {
   type JsonSchema,
   type ObjectSchema,
@@ -92,6 +93,8 @@ const toInsight = ({ insight }: InsightTool): Properties => ({
   rowCount: COUNT,
   truncated: FLAG,
   itemsTotal: COUNT,
+  itemsShown: COUNT,
+  nextCursor: TEXT,
   currencyTotals: {
     type: "array",
     items: toObject({
@@ -122,8 +125,8 @@ const FILE: Properties = {
   },
 };
 
-/** Returns the schema of a tool's answer: every documented top-level field with its type, none of them required. */
-export const outputSchema = (tool: Tool): ObjectSchema => {
+/** Returns the schema of a tool's answer without what comes before its data. */
+const dataSchema = (tool: Tool): ObjectSchema => {
   if (isInsightTool(tool)) return toObject(toInsight(tool));
   const { operation } = tool;
   const { output, returnsSecret } = operation;
@@ -144,3 +147,7 @@ export const outputSchema = (tool: Tool): ObjectSchema => {
   const { field, storedAs } = returnsSecret;
   return toObject({ ...omit(fields, [field]), [storedAs]: TEXT });
 };
+
+/** Returns the schema of a tool's answer: every documented top-level field with its type, none of them required. */
+export const outputSchema = (tool: Tool): ObjectSchema =>
+  toObject({ about: ABOUT, ...dataSchema(tool).properties });

@@ -9,6 +9,7 @@ import { getRequestId } from "../../kit/request-id.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { failed, tell } from "../results/failure.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
+import { isWaiting } from "../results/waiting.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
 import type { ToolContext } from "./tool-context.ts";
 
@@ -57,6 +58,9 @@ const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
 
 type CallResult = CallToolResult | InputRequiredResult;
 
+/** Whether a call ended with a question to a person. */
+const isAsked = (result: CallResult): boolean => ("content" in result ? isWaiting(result) : true);
+
 export type Called = {
   name: string;
   /** Null for a tool that only describes or calls others. */
@@ -95,7 +99,7 @@ export const createRunCall = (needs: ToolContext): RunCall => {
       if (isTooDeep) throw tooDeep(name);
       if (isTooLarge) throw tooLarge(name);
       const result = await work(working);
-      await end("tool.called", "content" in result ? "done" : "asked", lastRequestId());
+      await end("tool.called", isAsked(result) ? "asked" : "done", lastRequestId());
       return result;
     } catch (error) {
       const problem = tell(error, { tool, args }, newId());

@@ -10,9 +10,10 @@ import {
   type Tool,
 } from "../../../tools/tool.ts";
 import {
+  acceptedValues,
+  openItems,
   openProperties,
-  evidentDescriptions,
-  parameterDescriptions,
+  ownParameters,
 } from "../../../tools/parameter-descriptions.ts";
 import { isCreating, isPaged, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 
@@ -73,7 +74,7 @@ export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>
     override({ zodSchema, jsonSchema }) {
       // Insights are this server's own, so no platform knows further values of their enumerations.
       if (side !== "insight") openEnum(zodSchema, jsonSchema as JsonSchema);
-      if (side === "argument") nameStatus(zodSchema, jsonSchema as JsonSchema);
+      if (side !== "insight") nameStatus(zodSchema, jsonSchema as JsonSchema);
       oneKind(jsonSchema as JsonSchema);
     },
   }) as Raw;
@@ -133,56 +134,60 @@ const publishObject = (type: string, name: string, { properties }: JsonSchema): 
   return type === "object" ? { properties: openProperties[name] ?? ANY_KEY } : {};
 };
 
-const ANY_KEY: Record<string, JsonSchema> = { key: { type: "string" } };
+const ANY_KEY: Record<string, JsonSchema> = {
+  key: { type: "string", description: "any key" },
+};
 
 /** Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish. */
 const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
   const schema = withoutUnion(source);
-  const words = schema.description ?? schema.items?.description ?? parameterDescriptions[name];
-  const description = words !== undefined && evidentDescriptions.has(words) ? undefined : words;
+  const words = [acceptedValues[name], schema.description ?? schema.items?.description];
+  const description = words.filter((each) => each !== undefined).join("; ");
   const type = chooseType([schema.type ?? "string"].flat());
   const isScalar = type !== "object" && type !== "array" && schema.enum === undefined;
-  const hasNull = isScalar && (clears || description?.includes("null") === true);
+  const hasNull = isScalar && (clears || description.includes("null"));
   return {
     type: hasNull ? [type, "null"] : type,
     ...(schema.enum === undefined ? {} : { enum: schema.enum }),
     ...(isBound(schema.maximum) ? { maximum: schema.maximum } : {}),
-    ...(schema.items === undefined ? {} : { items: item(schema.items) }),
+    ...(schema.items === undefined ? {} : { items: publishItems(name, schema.items) }),
     ...publishObject(type, name, schema),
-    ...(description === undefined ? {} : { description }),
+    ...(description === "" ? {} : { description }),
   };
 };
 
 // Null is published only where it clears a value; elsewhere it means the same as an absent argument.
 const argument: Change = (schema, name) => publish(schema, name, false);
 
-const item = (schema: JsonSchema): JsonSchema => {
+const publishItems = (name: string, schema: JsonSchema): JsonSchema => {
+  const properties = openItems[name];
+  if (properties !== undefined) return { type: "object", properties };
   const { description: _said, ...rest } = argument(schema, "");
   return rest;
 };
 
-const TEXT: JsonSchema = { type: "string" };
+const ownText = (name: keyof typeof ownParameters): Record<string, JsonSchema> => ({
+  [name]: { type: "string", description: ownParameters[name] },
+});
 
-const FIELDS: JsonSchema = {
-  type: "array",
-  items: { type: "string" },
-  description: '["*"] for all',
+const FIELDS: Record<string, JsonSchema> = {
+  fields: { type: "array", items: { type: "string" }, description: ownParameters.fields },
 };
 
 /** Arguments that select the form and pages of a file. */
 const FILE: Record<string, JsonSchema> = {
-  as: { type: "string", enum: ["text", "file"], description: "default text" },
-  pages: { type: "string", description: "such as 1-3" },
-  cursor: TEXT,
+  as: { type: "string", enum: ["text", "file"], description: ownParameters.as },
+  ...ownText("pages"),
+  ...ownText("cursor"),
 };
 
 const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
-  ...(isPaged(tool.operation) ? { cursor: TEXT } : {}),
-  ...(takesFields(tool) ? { fields: FIELDS } : {}),
+  ...(isPaged(tool.operation) ? ownText("cursor") : {}),
+  ...(takesFields(tool) ? FIELDS : {}),
   ...(tool.operation.file ? FILE : {}),
-  ...(isCreating(tool.operation) ? { idempotencyKey: TEXT } : {}),
-  ...(isUpdate(tool.operation) ? { ifMatch: TEXT } : {}),
-  ...(mayAsk(tool) ? { confirmationToken: TEXT } : {}),
+  ...(isCreating(tool.operation) ? ownText("idempotencyKey") : {}),
+  ...(isUpdate(tool.operation) ? ownText("ifMatch") : {}),
+  ...(mayAsk(tool) ? ownText("confirmationToken") : {}),
 });
 
 /** The operation's arguments that a model may give, as the contract checks them. */
@@ -211,8 +216,12 @@ const insightArgument: Change = (source, name) => {
 
 const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   const { properties = {}, required } = toRawSchema(insight.input, "insight");
-  return toRoot(mapProperties(properties, insightArgument), required);
+  return toRoot({ ...mapProperties(properties, insightArgument), ...ownText("cursor") }, required);
 };
+
+// Beyond that many parameters, null as a further type of each exceeds the budget of a tool: its description says that
+// null clears.
+const MOST_NULLABLE = 30;
 
 export const inputSchema = (tool: Tool): ObjectSchema => {
   if (isInsightTool(tool)) return insightInput(tool);
@@ -220,7 +229,8 @@ export const inputSchema = (tool: Tool): ObjectSchema => {
     z.object(ownShape(tool.operation)),
     "argument",
   );
-  const clears = tool.operation.method === "PATCH";
+  const clears =
+    tool.operation.method === "PATCH" && Object.keys(properties).length <= MOST_NULLABLE;
   const change: Change = (schema, name) =>
     publish(schema, name, clears && !required.includes(name));
   return toRoot({ ...mapProperties(properties, change), ...extras(tool) }, required);

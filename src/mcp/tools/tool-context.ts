@@ -9,7 +9,8 @@ import type { SecretPages } from "./secret-pages.ts";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { OperationTool, Tool } from "../../../tools/tool.ts";
-import type { Host } from "./confirm.ts";
+import type { Approvals } from "./approvals.ts";
+import type { Ways } from "./confirm.ts";
 import type { Opens } from "./hand-over.ts";
 
 /** Dependencies of one caller's tool calls; all servers for that caller share them. */
@@ -30,17 +31,18 @@ export type ToolContext = CallerContext & {
   ending?: AbortSignal;
   /** Pages that show a stored secret to its owner; absent if the owner uses this machine. */
   secretPages?: SecretPages;
+  /** Pages on which the caller's person approves calls; absent without the built-in sign-in. */
+  approvals?: Approvals | undefined;
 };
 
 /** Reports the progress of a call to the host; each step is one sentence. */
 export type Progress = (message: string) => Promise<void>;
 
-export type ToolCall = {
+export type ToolCall = Ways & {
   tool: Tool;
   args: Record<string, unknown>;
   /** The authorization and the program that call, as `clientOf` names them. */
   client: string;
-  host: Host;
   opens: Opens;
   signal: AbortSignal;
   /** Tells the host how far the call has come, where it wants to know. */

@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import type { NewId } from "../../kit/ids.ts";
+import { type ConfirmationWay, isConfirmationWay } from "../../contract/confirmation.ts";
 import { type Operation, type Outcome, parsePathParameters } from "../../contract/operation.ts";
 import { appendEntries, removeChain } from "../store/audit-chain.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
@@ -68,6 +69,10 @@ const TOOL = /^[a-z0-9_.-]{1,64}$/;
 export const parseTool = (header: string | undefined): string | undefined =>
   header !== undefined && TOOL.test(header) ? header : undefined;
 
+/** Returns how a person confirmed a change; any other text is dropped. */
+export const parseConfirmedBy = (header: string | undefined): ConfirmationWay | undefined =>
+  header !== undefined && isConfirmationWay(header) ? header : undefined;
+
 const LONGEST_ID = 128;
 
 const EXPORT_BASE = "/api/v1/remittance-export";
@@ -129,6 +134,10 @@ const buildMetadata = (
   if (facts.actor !== undefined) metadata["actor"] = facts.actor;
   if (facts.rowCount !== undefined) metadata["rowCount"] = facts.rowCount;
   if (facts.tool !== undefined) metadata["mcpTool"] = facts.tool;
+  const isToolChange = facts.tool !== undefined && operation.effect !== "read";
+  if (isToolChange && facts.confirmedBy !== undefined) {
+    metadata["confirmedBy"] = facts.confirmedBy;
+  }
   return metadata;
 };
 
@@ -137,6 +146,8 @@ export type EntryFacts = {
   at: number;
   method: string;
   tool: string | undefined;
+  /** How a person confirmed the change that the tool makes. */
+  confirmedBy: ConfirmationWay | undefined;
   /** The id of the user or key. */
   actor: string | undefined;
   resourceId?: string | undefined;

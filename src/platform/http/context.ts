@@ -1,4 +1,5 @@
 import type { IncomingMessage } from "node:http";
+import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import type { AuditFacts } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Clock } from "../../kit/clock.ts";
@@ -9,7 +10,7 @@ import type { ReportRequest } from "../../kit/telemetry.ts";
 import type { Principal } from "../handlers.ts";
 import type { NewEntry } from "../store/audit-entries.ts";
 import type { Store } from "../store/port.ts";
-import { type Audit, buildEntry, parseTool } from "./audit.ts";
+import { type Audit, buildEntry, parseConfirmedBy, parseTool } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";
 import { requestIdOf, findHeader } from "./headers.ts";
 import type { Idempotency, Keyed } from "./idempotency.ts";
@@ -57,6 +58,8 @@ export type RequestContext = {
   readonly ip: string;
   /** The MCP tool that the request names. */
   readonly tool: string | undefined;
+  /** How a person confirmed the change that the tool makes. */
+  readonly confirmedBy: ConfirmationWay | undefined;
   readonly origin: "api" | "mcp";
   /** Path parameters, not validated. */
   readonly params: Record<string, string>;
@@ -103,6 +106,7 @@ export const createContext = (
   began: performance.now(),
   ip: needs.addressOf(incoming),
   tool: parseTool(getPlatformHeader(needs, request, "mcp-tool")),
+  confirmedBy: parseConfirmedBy(getPlatformHeader(needs, request, "confirmed-by")),
   origin: getPlatformHeader(needs, request, "client") === "mcp" ? "mcp" : "api",
   params,
   caller: null,
@@ -173,6 +177,7 @@ export const buildAuditEntry = (
       at: context.now,
       method: context.request.method,
       tool: context.tool,
+      confirmedBy: context.confirmedBy,
       actor: facts.actor ?? caller?.id,
       resourceId: facts.resourceId,
       createdId,

@@ -27,6 +27,7 @@ import {
   type RequestNeeds,
 } from "./context.ts";
 import { buildCommonHeaders, findHeader } from "./headers.ts";
+import { buildHeldRights, NO_PERMISSIONS } from "./held-rights.ts";
 import { AlreadyDone, type Keyed, keyOf, type StoredAnswer } from "./idempotency.ts";
 import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { buildProblemResponse, toProblem } from "./problem.ts";
@@ -35,8 +36,6 @@ import { type Cut, SlowReader } from "./stream.ts";
 import { limitFailures } from "./throttle.ts";
 
 type Handler = (input: unknown, call: Call) => Promise<Result<unknown>>;
-
-const NO_PERMISSIONS: Principal["may"] = new Set();
 
 /** Counts the rows of an answer for its audit entry; undefined where it is no list. */
 const countRows = (body: unknown): number | undefined => {
@@ -189,6 +188,7 @@ const respond = async (
     ...headers,
     ...buildLocation(needs, context, createdId),
     ...context.rateLimitHeaders,
+    ...buildHeldRights(context),
   };
   const rowCount = countRows(body);
   if (operation.cacheSeconds > 0) {
@@ -291,7 +291,8 @@ const refuse = async (
   const response = buildProblemResponse(problem, context.operation.service, asked, done);
   // The rest of a refused file is not read, so the connection cannot be used again.
   if (context.operation.raw !== null) response.headers.set("Connection", "close");
-  for (const [name, value] of Object.entries(context.rateLimitHeaders)) {
+  const own = { ...context.rateLimitHeaders, ...buildHeldRights(context) };
+  for (const [name, value] of Object.entries(own)) {
     response.headers.set(name, value);
   }
   return response;

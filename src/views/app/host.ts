@@ -38,8 +38,11 @@ export type HostEvents = {
 
 export type Host = {
   callTool(name: string, args: Fields): Promise<ToolResult>;
-  /** Tells the model of the conversation what the person did, if the host passes that on. */
-  tellModel(text: string): void;
+  /**
+   * Tells the model of the conversation what the person did, if the host passes that on. A host without a context for
+   * that gets a message of the person in its place, if the model waits for it.
+   */
+  tellModel(text: string, isAwaited?: boolean): void;
   /** Offers the person a resource of the server as a file; undefined if the host cannot. */
   download?: ((file: { uri: string; name: string }) => Promise<void>) | undefined;
 };
@@ -125,12 +128,16 @@ export const connectHost = async (name: string, events: HostEvents): Promise<Hos
 
 const createHost = (
   send: ReturnType<typeof createRequests>["send"],
-  { updateModelContext, downloadFile }: McpUiHostCapabilities,
+  { updateModelContext, message, downloadFile }: McpUiHostCapabilities,
 ): Host => ({
   callTool: (name, args) => send("tools/call", { name, arguments: args }),
-  tellModel(text) {
-    if (updateModelContext === undefined) return;
-    send("ui/update-model-context", { content: [{ type: "text", text }] }).catch(() => {});
+  tellModel(text, isAwaited = false) {
+    const content = [{ type: "text", text }];
+    if (updateModelContext !== undefined) {
+      send("ui/update-model-context", { content }).catch(() => {});
+    } else if (message !== undefined && isAwaited) {
+      send("ui/message", { role: "user", content }).catch(() => {});
+    }
   },
   download:
     downloadFile &&

@@ -9,7 +9,13 @@ export type Problem = { code: string; message: string };
 export type Reply =
   | { kind: "answer"; answer: Fields }
   | { kind: "problem"; problem: Problem }
-  | { kind: "question"; summary: string; token: string };
+  | Question;
+
+/** A call that waits for a person: a ticket carries it out, a token is sent with the call again. */
+export type Question = { kind: "question"; summary: string; expiresAt?: string } & (
+  | { ticket: string }
+  | { token: string }
+);
 
 /** The tool call for which the host shows the view. */
 export type Opening = { tool: string | undefined; args: Fields; reply: Reply | undefined };
@@ -30,14 +36,34 @@ const readProblem = (result: ToolResult): Problem => {
   };
 };
 
+const TICKET_KEY = "receivables/ticket";
+
+/** Reads the question of a call that waits for the person in a view; undefined for any other result. */
+const readWaiting = ({ structuredContent, _meta }: ToolResult): Question | undefined => {
+  const ticket = _meta?.[TICKET_KEY];
+  if (typeof ticket !== "string") return undefined;
+  const { question, expiresAt } = fieldsOf(structuredContent?.["waiting"]);
+  return {
+    kind: "question",
+    summary: plainText(question),
+    expiresAt: plainText(expiresAt),
+    ticket,
+  };
+};
+
 /** Reads the result of a tool; undefined if the host passed on its text alone. */
 export const readResult = (result: ToolResult): Reply | undefined => {
   const { structuredContent, isError } = result;
   if (isError !== true) {
-    return structuredContent && { kind: "answer", answer: structuredContent };
+    const answer: Reply | undefined = structuredContent && {
+      kind: "answer",
+      answer: structuredContent,
+    };
+    return readWaiting(result) ?? answer;
   }
-  const { confirmationToken, summary } = fieldsOf(result._meta?.["receivables/confirmation"]);
-  return typeof confirmationToken === "string"
+  const { confirmationToken, summary, page } = fieldsOf(result._meta?.["receivables/confirmation"]);
+  // With a page, the person answers there: the message names it.
+  return typeof confirmationToken === "string" && page === undefined
     ? { kind: "question", summary: plainText(summary), token: confirmationToken }
     : { kind: "problem", problem: readProblem(result) };
 };
@@ -54,6 +80,35 @@ export const callTool = async (host: Host, tool: string, args: Fields): Promise<
   } catch (error) {
     return problem(error instanceof Error ? error.message : String(error));
   }
+};
+
+const DECLINED: Reply = {
+  kind: "problem",
+  problem: { code: "declined", message: "You did not confirm; nothing was changed." },
+};
+
+/** The problem of a call that asks although the person has answered. */
+export const ASKED_AGAIN: Problem = {
+  code: "failed",
+  message: "The server asked again; nothing was changed.",
+};
+
+/** Tells the server the person's answer to a question about a call of `tool`. */
+export const answerQuestion = async (
+  host: Host,
+  question: Question,
+  { tool, args, isYes }: { tool: string; args: Fields; isYes: boolean },
+): Promise<Reply> => {
+  if ("ticket" in question) {
+    const { ticket } = question;
+    const reply = await callTool(
+      host,
+      "confirm_call",
+      isYes ? { ticket } : { ticket, decline: true },
+    );
+    return isYes || reply.kind === "problem" ? reply : DECLINED;
+  }
+  return isYes ? callTool(host, tool, { ...args, confirmationToken: question.token }) : DECLINED;
 };
 
 /** Whether this server has a tool; the server writes their names into the page. */

@@ -12,7 +12,6 @@ export const HOST_SECTIONS: readonly Section[] = [
       "HS-05": "each message with a readable id gets exactly one answer under that id",
       "HS-06": "logs cost no answers, npm ends its processes, proxies and CAs are honoured",
       "HS-09": "the first minutes: addresses, causes and remedies, blocks to copy, reset and removal",
-      "HS-10": "clients read older platforms; packages have the licence texts of what they bundle",
     },
   },
   {

@@ -40,7 +40,7 @@ export const INSIGHT_SECTIONS: readonly Section[] = [
       "IN-55": "creating and updating a document ask if they close it or disputes",
       "IN-56": "the audit log is searched by the id of a record, and near actions are named",
       "IN-57": "opening a dispute notes a document or account that the platform does not know",
-      "IN-58": "the list of tools stays within 12,500 tokens for a model and 30,000 in all",
+      "IN-58": "output schemas name every documented top-level key with its type",
       "IN-59": "an answer has 6,000 tokens and 25,000 characters, completeness first",
       "IN-60": "tools that need an export key are not listed where no caller can have one",
       "IN-61": "several disputes change after one confirmation, reported one by one",

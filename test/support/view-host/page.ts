@@ -9,6 +9,8 @@ type Opening = {
   /** The answers of the person to the host's questions; without it the host cannot ask. */
   answers?: ("accept" | "decline")[];
   mode: "auto" | "legacy";
+  /** How the host passes on what a view tells the model. */
+  tells?: "context" | "message";
 };
 
 type HostState = {
@@ -17,6 +19,9 @@ type HostState = {
   questions: string[];
   told: unknown[];
 };
+
+/** A question that is declined sooner counts as unanswered. */
+const READING_MS = 1500;
 
 const UI = { "io.modelcontextprotocol/ui": { mimeTypes: ["text/html;profile=mcp-app"] } };
 
@@ -29,9 +34,10 @@ const connect = async ({ answers, mode }: Opening, questions: string[]): Promise
     },
   );
   if (answers) {
-    client.setRequestHandler("elicitation/create", ({ params }) => {
+    client.setRequestHandler("elicitation/create", async ({ params }) => {
       questions.push(params.message);
       const action = answers.shift() ?? "decline";
+      if (action === "decline") await new Promise((read) => setTimeout(read, READING_MS));
       return action === "accept" ? { action, content: { confirm: true } } : { action };
     });
   }
@@ -66,10 +72,19 @@ const host: HostState = {
     bridge = new AppBridge(
       client,
       { name: "view-host", version: "1" },
-      { serverTools: {}, updateModelContext: { text: {} } },
+      {
+        serverTools: {},
+        ...(opening.tells === "message"
+          ? { message: { text: {} } }
+          : { updateModelContext: { text: {} } }),
+      },
       { hostContext: { theme, locale: "en-US", ...(found ? { toolInfo: { tool: found } } : {}) } },
     );
     bridge.onupdatemodelcontext = async ({ content }) => {
+      host.told.push(content);
+      return {};
+    };
+    bridge.onmessage = async ({ content }) => {
       host.told.push(content);
       return {};
     };

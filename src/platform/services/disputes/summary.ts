@@ -75,7 +75,7 @@ const read = async (
   moment: Omit<Asked, "ended">,
   summary: DisputeSummary,
 ): Promise<DisputeSummaryResult> => {
-  const { filters, groupBy, ageBuckets, limit } = summary;
+  const { filters, groupBy, ageBuckets, limit, offset } = summary;
   const { ended, notes } = moment.isPast
     ? await readReopened(db, moment.tenantId, moment.asOf)
     : { ended: new Map<string, never>(), notes: [] };
@@ -86,7 +86,7 @@ const read = async (
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
   const totals = await summarizeDisputes({ db, asked, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDisputes({ db, asked, summary }, where, inAges ? undefined : limit);
+  const rows = await summarizeDisputes({ db, asked, summary }, where, inAges ? undefined : summary);
   const names = await readAccountNames(db, moment.tenantId, groupBy, rows);
   const found = rows.map((row): DisputeSummaryItem => ({
     key: toKey(summary, row),
@@ -96,7 +96,7 @@ const read = async (
     amount: toAmount(row),
     ...toFigures([row]),
   }));
-  const items = inAges
+  const all = inAges
     ? completeBuckets(found, "age", listAgeKeys(ageBuckets), summary, NO_FIGURES)
     : found;
   return {
@@ -109,10 +109,10 @@ const read = async (
       count: row.count,
       amount: toAmount(row),
     })),
-    itemsTotal: inAges ? items.length : (rows[0]?.groups ?? 0),
+    itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
     notes: [...notes, ...describePresent(summary)],
     ...toFigures(totals),
-    items: items.slice(0, limit),
+    items: inAges ? all.slice(offset, offset + limit) : all,
   };
 };
 

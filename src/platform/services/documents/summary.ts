@@ -38,7 +38,7 @@ type Context = Parameters<typeof summarizeDocuments>[0];
 
 const read = async (context: Context): Promise<DocumentSummaryResult> => {
   const { db, tenantId, summary, asOf } = context;
-  const { filters, groupBy, ageBuckets, limit } = summary;
+  const { filters, groupBy, ageBuckets, limit, offset } = summary;
   const where = await matchDocuments(context);
   const { parse } = getDialect(db).sums;
   const toAmount = (text: string | null) =>
@@ -46,7 +46,7 @@ const read = async (context: Context): Promise<DocumentSummaryResult> => {
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
   const totals = await summarizeDocuments({ ...context, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDocuments(context, where, inAges ? undefined : limit);
+  const rows = await summarizeDocuments(context, where, inAges ? undefined : summary);
   const names = await readAccountNames(db, tenantId, groupBy, rows);
   const found = rows.map((row): DocumentSummaryItem => ({
     key: toKey(summary, row),
@@ -57,7 +57,7 @@ const read = async (context: Context): Promise<DocumentSummaryResult> => {
     disputedAmount: toAmount(row.disputed),
     oldest: parseFirstDue(row.first_due),
   }));
-  const items = inAges
+  const all = inAges
     ? completeBuckets(found, "age", listOverdueKeys(ageBuckets), summary, NO_FIGURES)
     : found;
   return {
@@ -65,14 +65,14 @@ const read = async (context: Context): Promise<DocumentSummaryResult> => {
     filter: { ...filters },
     rowCount: totals.reduce((sum, { count }) => sum + count, 0),
     truncated: false,
-    itemsTotal: inAges ? items.length : (rows[0]?.groups ?? 0),
+    itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
     currencyTotals: totals.map(({ currency, count, amount }) => ({
       currencyCode: currency,
       count,
       amount: toAmount(amount),
     })),
     notes: filters.asOf === undefined ? [] : [NOTES.asOf],
-    items: items.slice(0, limit),
+    items: inAges ? all.slice(offset, offset + limit) : all,
   };
 };
 

@@ -181,7 +181,7 @@ export const summarizePayments = async (
   summary: PaymentSummary,
   measures: readonly Measure[],
 ): Promise<SummaryRow[]> => {
-  const { source, groupBy, limit } = summary;
+  const { source, groupBy, limit, offset } = summary;
   const figures = createFigures(db, measures);
   const names = keyNames(groupBy.length);
   const keys = groupBy.map((grouping) => toKey(db, grouping));
@@ -195,7 +195,7 @@ export const summarizePayments = async (
   const { rows } = await sql<SummaryRow>`
     with payments as materialized (${selectPayments(parts)}), several as materialized (${SHARED})
     select 0 as is_total, ${list(ofGroups)}, 0 as shared
-    from (${rankGroups(parts, order)}) as ranked where place <= ${limit}
+    from (${rankGroups(parts, order)}) as ranked where place > ${offset} and place <= ${offset + limit}
     union all
     select 1 as is_total, ${list([...ofTotals, sql`0 as groups, 0 as place`, ...names.map(nothing)])},
       (select count(*) from several) as shared

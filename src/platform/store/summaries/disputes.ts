@@ -161,11 +161,11 @@ const READ = [
   "account_name",
 ];
 
-/** Reads the groups of a summary in their order, all or up to a limit; without groupings, one per currency. */
+/** Reads the groups of a summary in their order, all or one page of them; without groupings, one per currency. */
 export const summarizeDisputes = async (
   context: Context,
   where: RawBuilder<boolean>,
-  limit?: number,
+  page?: { limit: number; offset: number },
 ): Promise<DisputeGroupRow[]> => {
   const { db, summary } = context;
   const names = keyNames(summary.groupBy.length);
@@ -179,6 +179,6 @@ export const summarizeDisputes = async (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
       ${joinEnded(db, context.asked)} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
-    ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db);
+    ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
   return rows;
 };

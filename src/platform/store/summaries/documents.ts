@@ -135,11 +135,11 @@ const isAscending = (grouping: DocumentGrouping): boolean =>
 // Without what orders the groups: it can be larger than a number of the program.
 const READ = ["currency", "count", "amount", "disputed", "first_due"];
 
-/** Reads the groups of a summary in their order, all or up to a limit; without groupings, one per currency. */
+/** Reads the groups of a summary in their order, all or one page of them; without groupings, one per currency. */
 export const summarizeDocuments = async (
   context: Context,
   where: RawBuilder<boolean>,
-  limit?: number,
+  page?: { limit: number; offset: number },
 ): Promise<DocumentGroupRow[]> => {
   const { db, tenantId, summary } = context;
   const names = keyNames(summary.groupBy.length);
@@ -162,6 +162,6 @@ export const summarizeDocuments = async (
       on x.document_number = d.document_number and x.currency_code = ${currency}
       where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
-    ${limit === undefined ? sql`` : sql`limit ${limit}`}`.execute(db);
+    ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
   return rows;
 };

@@ -1,7 +1,14 @@
 import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { Fields } from "../host.ts";
-import { callTool, type Problem, type Reply, useSession } from "../session.ts";
+import {
+  answerQuestion,
+  ASKED_AGAIN,
+  callTool,
+  type Problem,
+  type Reply,
+  useSession,
+} from "../session.ts";
 import { Alert, Loading } from "./status.tsx";
 import { useQuestion } from "./use-question.tsx";
 
@@ -13,11 +20,6 @@ type Run = (action: {
   /** What is reported when it is done, to the person and to the model of the conversation. */
   done: (answer: Fields) => string;
 }) => Promise<boolean>;
-
-const DECLINED: Reply = {
-  kind: "problem",
-  problem: { code: "declined", message: "You did not confirm; nothing was changed." },
-};
 
 /**
  * Runs tools that change something. The server asks the person through the host before it closes or deletes; where the
@@ -31,9 +33,7 @@ export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild
   const callConfirmed = async (tool: string, args: Fields): Promise<Reply> => {
     const reply = await callTool(host, tool, args);
     if (reply.kind !== "question") return reply;
-    return (await ask(reply.summary))
-      ? callTool(host, tool, { ...args, confirmationToken: reply.token })
-      : DECLINED;
+    return answerQuestion(host, reply, { tool, args, isYes: await ask(reply.summary) });
   };
 
   const run: Run = async ({ tool, args, done }) => {
@@ -45,8 +45,7 @@ export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild
       host.tellModel(`In the view, the person did this: ${text}`);
       return true;
     }
-    const problem = reply.kind === "problem" ? reply.problem : DECLINED.problem;
-    setOutcome({ problem });
+    setOutcome({ problem: reply.kind === "problem" ? reply.problem : ASKED_AGAIN });
     return false;
   };
 
