@@ -71,6 +71,12 @@ beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "prefix-"));
   certificate = await certificateFor("localhost");
   setDefaultCACertificates([...trusted, certificate.cert]);
+  const env = { RECEIVABLES_DATA: join(home, "data") };
+  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
+  const person = "--first-name Ann --last-name Lee --role Administrator".split(" ");
+  const line = ["admin", "user", "create", "--tenant", "acme", "--email", LOGIN.email, ...person];
+  const made = await runCli(line, env, LOGIN.password);
+  if (made.status !== 0) throw new Error(made.stderr);
 });
 afterAll(async () => {
   setDefaultCACertificates(trusted);
@@ -90,16 +96,13 @@ describe.each(Object.entries(PROXIES))("a server below a path of %s", (name, { a
     const port = await freePort();
     base = `https://localhost:${port}/receivables`;
     const env = {
-      RECEIVABLES_DATA: join(folder, "data"),
+      // Several processes may use one data folder.
+      RECEIVABLES_DATA: join(home, "data"),
       RECEIVABLES_HTTP_AUTH: "builtin",
       RECEIVABLES_OAUTH_REGISTRATION: "true",
       RECEIVABLES_PUBLIC_URL: base,
       RECEIVABLES_TRUSTED_PROXIES: "127.0.0.1",
     };
-    await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
-    const person = "--first-name Ann --last-name Lee --role Administrator".split(" ");
-    const line = ["admin", "user", "create", "--tenant", "acme", "--email", LOGIN.email, ...person];
-    expect((await runCli(line, env, LOGIN.password)).status).toBe(0);
     server = startCli(["http", "--port", "0"], env);
     ends.push(() => server.end("SIGTERM"));
     const own = Number(new URL((await whenReady(server)).baseUrl).port);

@@ -31,7 +31,7 @@ const plain = (listener: RequestListener): Promise<string> =>
 
 const secure = async (listener: RequestListener, name = "127.0.0.1"): Promise<string> => {
   const { cert, key } = await certificateFor(name);
-  return listenAt(createTlsServer({ cert, key }, listener) as unknown as Server, "https");
+  return listenAt(createTlsServer({ cert, key }, listener), "https");
 };
 
 const answer =

@@ -43,7 +43,8 @@ const open = () =>
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "demo-commands-"));
   data = join(home, "data");
-  expect((await run("admin", "demo", "create")).status).toBe(0);
+  const { status, text } = await run("admin", "demo", "create");
+  if (status !== 0) throw new Error(text);
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
