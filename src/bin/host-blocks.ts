@@ -13,7 +13,16 @@ export const LOCAL_URL = "http://127.0.0.1:8765/mcp";
 /** The command by which a host starts the server itself. */
 export type HostCommand = { command: string; args: string[]; env?: Record<string, string> };
 
-const toJson = (value: object): string => JSON.stringify(value, null, 2);
+/** Formats JSON as people write it: lists of words are on one line. */
+const toJson = (value: object): string =>
+  JSON.stringify(value, null, 2).replaceAll(
+    /\[[^[\]{}]*\]/g,
+    (list) =>
+      `[${list
+        .slice(1, -1)
+        .trim()
+        .replaceAll(/\s*\n\s*/g, " ")}]`,
+  );
 
 const formatShell = (mcpUrl: string, bearer: string | undefined): string =>
   `claude mcp add --transport http receivables ${mcpUrl}${
