@@ -28,6 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   tools: ["src/contract", "src/insights"],
   prompts: ["src/contract"],
   "src/mcp": [
+    "package.json",
     "src/client",
     "src/broker",
     "src/contract",
@@ -180,26 +181,28 @@ describe("metrics and traces cost nothing where they are off", () => {
   });
 });
 
-const SERVER = ["server.ts", "handlers.ts", "server-info.ts"];
+const SERVER = ["server.ts", "handlers.ts", "lists.ts", "server-info.ts"];
 const FEATURES = ["tools", "resources", "prompts"];
 
 /**
  * The parts of the MCP server that each part may import: transports, server, tools, results, caller. The server is
- * three files, since the stdio handshake loads `server-info.ts` alone and the first call of a tool loads `handlers.ts`.
+ * several files, since the stdio handshake loads `server-info.ts` alone and the first call of a tool loads `handlers.ts`.
  */
 const MESSAGES = ["messages.ts", "message-ids.ts"];
 const MCP_LAYERS: Record<string, readonly string[]> = {
   stdio: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
   http: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
-  "server.ts": ["handlers.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
+  "server.ts": ["handlers.ts", "lists.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
+  "lists.ts": ["server-info.ts", ...FEATURES, "caller.ts"],
   "handlers.ts": [...FEATURES, "results", "caller.ts"],
-  "server-info.ts": [...FEATURES, "results", "caller.ts"],
+  "server-info.ts": [...FEATURES, "results", "caller.ts", "icons.ts"],
   tools: ["files", "results", "caller.ts"],
   resources: ["results", "caller.ts"],
   prompts: ["results", "caller.ts"],
   files: ["results"],
   results: ["caller.ts"],
   "caller.ts": [],
+  "icons.ts": [],
   "messages.ts": ["message-ids.ts"],
   "message-ids.ts": [],
 };

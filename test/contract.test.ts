@@ -54,6 +54,7 @@ const VERB_WORDS: Record<string, string> = {
   get_by_id: "read",
   list: "listed",
   summary: "summarized",
+  activity: "activity_read",
   list_by_category: "listed",
   create: "created",
   update: "updated",

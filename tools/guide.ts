@@ -31,9 +31,9 @@ const ANSWERS = `## Answers
 
 const CHANGES = `## Changes
 
-- Deleting, closing, canceling and replacing existing records ask the person first. If the host cannot ask, the tool
-  returns \`confirmation_required\` with a token: show the summary to the person, and repeat the call with the token only
-  if they agree.
+- Deleting, closing, canceling and replacing existing records ask the person first. \`waiting\` in a result: the person
+  answers in a view, and you are told; do not repeat the call. \`confirmation_required\`: show the summary and, if the
+  result names one, the page's address to the person, and repeat the call with the token only after they agree.
 - \`ifMatch\` with the etag of a read makes a change fail if someone else changed the record meanwhile.
 - \`idempotencyKey\` prevents duplicates when a create is retried: send one if a call may have to be repeated.`;
 

@@ -41,6 +41,7 @@ const INSIGHTS: Readonly<Record<string, string>> = {
   documents_summary: "receivables aging, past due invoices, credit memos, open balance",
   credit_queue: "credit applications waiting for a decision",
   export_health: "failed remittance exports, webhooks that do not arrive",
+  read_resource: "guide, file, claim, customer or invoice by its receivables:// address",
 };
 
 const DISCOVERY: Readonly<Record<string, string>> = {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { brotliCompressSync, constants } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
-import { bundleApp, bundleView } from "../../src/views/bundle-view.ts";
+import { bundleSite, bundleView } from "../../src/views/bundle-view.ts";
 import { SITE_ENTRY, VIEWS } from "../../src/views/views.ts";
 import { collectLicenses } from "./licenses.ts";
 
@@ -38,8 +38,7 @@ const viewFiles: Plugin = {
 import { join } from "node:path";
 const read = (name) => readFile(join(import.meta.dirname, "views", name), "utf8");
 export const readView = (name) => read(name + ".html");
-export const readSite = async () =>
-  ({ script: await read("site.js"), style: await read("site.css") });`,
+export const readSite = async () => JSON.parse(await read("site.json"));`,
       loader: "js",
     }));
   },
@@ -54,9 +53,8 @@ const writeViews = async (folder: string): Promise<string[]> => {
     await writeFile(join(folder, `${view.name}.html`), html);
     all.push(...inputs);
   }
-  const { script, style, inputs } = await bundleApp(SITE_ENTRY);
-  await writeFile(join(folder, "site.js"), script);
-  await writeFile(join(folder, "site.css"), style);
+  const { inputs, ...site } = await bundleSite(SITE_ENTRY);
+  await writeFile(join(folder, "site.json"), JSON.stringify(site));
   return [...all, ...inputs];
 };
 

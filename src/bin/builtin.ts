@@ -133,6 +133,30 @@ const createIdentityOf =
     return { tenantId, principal: email.toLowerCase(), credentials, refused, origins: ORIGINS };
   };
 
+/** Creates the check of access tokens. */
+const createVerify =
+  (server: Promise<AuthorizationServer>, key: Buffer): Verify =>
+  async (token): Promise<Bearer | "invalid"> => {
+    const bearer = await (await server).verifyToken(token);
+    if (bearer === undefined) return "invalid";
+    const { personId, clientId, grantId, scopes, expiresAt } = bearer;
+    return {
+      id: deriveCallerId(key, "person", personId),
+      client: deriveCallerId(key, "client", clientId),
+      grant: deriveCallerId(key, "grant", grantId),
+      profile: personId,
+      scopes,
+      expiresAt,
+    };
+  };
+
+const createApprovalsOf =
+  (server: Promise<AuthorizationServer>): NonNullable<Entrance["approvalsOf"]> =>
+  (personId) => ({
+    open: async (question) => (await server).openApproval({ ...question, personId }),
+    decisionOf: async (id) => (await server).findDecision({ id, personId }),
+  });
+
 /** Opens the built-in sign-in: people sign in on pages of this server with their accounts on the platform. */
 export const openBuiltinEntrance = async (shared: Shared, address: Address): Promise<Entrance> => {
   checkAddress(shared.config, address);
@@ -150,20 +174,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   );
 
   const callerOf = (personId: string): string => deriveCallerId(key, "person", personId);
-
-  const verify: Verify = async (token): Promise<Bearer | "invalid"> => {
-    const bearer = await (await server).verifyToken(token);
-    if (bearer === undefined) return "invalid";
-    const { personId, clientId, grantId, scopes, expiresAt } = bearer;
-    return {
-      id: callerOf(personId),
-      client: deriveCallerId(key, "client", clientId),
-      grant: deriveCallerId(key, "grant", grantId),
-      profile: personId,
-      scopes,
-      expiresAt,
-    };
-  };
+  const verify = createVerify(server, key);
 
   return {
     auth: "builtin",
@@ -182,10 +193,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
       return findKeyHolders(gate, createBriefCache({ load, ms: SECOND, now: systemClock }));
     },
     identityOf: createIdentityOf(server, exportKeyOf),
-    approvalsOf: (personId) => ({
-      open: async (question) => (await server).openApproval({ ...question, personId }),
-      decisionOf: async (id) => (await server).findDecision({ id, personId }),
-    }),
+    approvalsOf: createApprovalsOf(server),
     signIn: {
       isPath: (path) =>
         path.startsWith("/oauth/") ||

@@ -20,7 +20,7 @@ const createCountCall = ({ config, oauthStorage }: Shared, { id }: Caller) => {
 export const createNeedsFactory = (
   shared: Shared,
   { identityOf, approvalsOf }: Pick<Entrance, "identityOf" | "approvalsOf">,
-  secretPages: SecretPages,
+  { secretPages, mcpUrl }: Pick<ToolContext, "mcpUrl"> & { secretPages: SecretPages },
 ): ((caller: Caller) => Promise<ToolContext>) => {
   const key = createLazy(() => openSealingKey(shared));
   return async (caller) => {
@@ -37,6 +37,7 @@ export const createNeedsFactory = (
       caller,
     });
     const approvals = approvalsOf?.(caller.profile);
-    return { ...needs, secretPages, approvals, countCall: createCountCall(shared, caller) };
+    const countCall = createCountCall(shared, caller);
+    return { ...needs, secretPages, approvals, mcpUrl, countCall };
   };
 };

@@ -16,7 +16,7 @@ type Side = "permissions" | "scopes";
 
 const RIGHTS: Record<Side, readonly Right[]> = { permissions: PERMISSIONS, scopes: SCOPES };
 
-/** What is known of the rights of one person's credentials. */
+/** The known rights of one person's credentials. */
 export type HeldRights = {
   /** Whether the credential has a right; true if that is not known. */
   mayHave(access: Access): boolean;

@@ -36,7 +36,7 @@ export type Broker = {
   logout(options: CallOptions): Promise<Reply>;
   /** Returns the ids of operations beyond the documents that the platform announces. */
   extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
-  /** What is known of the rights of the person's credentials. */
+  /** The known rights of the person's credentials. */
   rights?: HeldRights;
   /** Asks a platform that names rights for them, once a minute at most, for a few seconds; never rejects. */
   learnRights?(): Promise<void>;

@@ -8,7 +8,7 @@ export type CredentialHeaders = Record<string, string>;
 export type CallOptions = {
   /** The MCP tool on whose behalf the call is made; it appears in the audit log. Undefined: the server reads for itself. */
   tool: string | undefined;
-  /** How a person confirmed the change; it appears in the audit log. Undefined for reads. */
+  /** The way in which a person confirmed the change; it appears in the audit log. Undefined for reads. */
   confirmedBy?: ConfirmationWay | undefined;
   idempotencyKey?: string | undefined;
   ifMatch?: string | undefined;

@@ -110,6 +110,7 @@ export const parseStatusWord = (value: unknown): unknown => {
 };
 
 export const NoteVisibility = z.enum(["Internal", "All"]).describe("All includes the customer");
+export type NoteVisibility = z.infer<typeof NoteVisibility>;
 export const ReasonVisibility = z
   .enum(["Internal", "External", "All"])
   .describe("Internal (own), External (customers see it) or All");

@@ -2,48 +2,51 @@ import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
-import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
-import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { cutText, omitNulls, toDay } from "./brief.ts";
-import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
+import { oneOrMore } from "../contract/insights/arguments.ts";
+import { TRIAGE_FLAGS, TRIAGE_ORDERS } from "../contract/insights/dispute-triage.ts";
+import type { CurrencyTotal } from "../contract/insights/result.ts";
+import { omitNulls } from "./brief.ts";
+import { createSums, formatTotal } from "./decimal.ts";
+import { type ActivityReader, createActivityReader, toDocumentState } from "./dispute-activity.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { type Page, selectItemsOf } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import { readPart } from "./read-part.ts";
+import type { Moment } from "./standing.ts";
+import { CALLS_PER_ITEM, type Details, type Judged, readItems } from "./triage-items.ts";
 import {
   type Candidate,
   createOpenClaims,
   type Evidence,
   type Flags,
   judge,
-  type Judgement,
   rankAmounts,
   toCandidate,
+  withActivity,
 } from "./triage-score.ts";
 
 const MOST_CALLS = 150;
 const MOST_DOCUMENTS = 100;
 /** Pages of a thousand; the rest of the calls is for documents, notes and files. */
 const MOST_DISPUTES = 90_000;
-const CALLS_PER_ITEM = 2;
-const CONCURRENT_ITEMS = 4;
 const JUDGED_PER_TURN = 5000;
-const NOTE_CHARACTERS = 120;
-const FLAGS = ["documentClosed", "duplicate", "unassigned", "stale"] as const;
+/** Pages of a thousand disputes whose notes and files are asked for. */
+const MOST_ACTIVITY_CALLS = 20;
 
-const { disputes, dispute_notes, dispute_attachments, assignees } = contract;
+const { disputes, assignees } = contract;
 
 const TriageBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
+  flags: oneOrMore(z.enum(TRIAGE_FLAGS)).optional().describe("all of these marks"),
   limit: z
     .int("must be a whole number, such as 15")
     .min(1)
     .max(100)
     .default(15)
     .describe("items; default 15"),
-  orderBy: z.enum(["priority", "amount", "age"]).default("priority").describe("default priority"),
+  orderBy: z.enum(TRIAGE_ORDERS).default("priority").describe("default priority"),
 });
 type Triage = z.output<typeof TriageBody>;
 
@@ -95,8 +98,6 @@ const readInactive = async (
 const PRESENT =
   "Documents, updates, notes and files are those of now; asOf regards disputes and their age.";
 
-type Judged = Candidate & Judgement;
-
 const ORDERS: Record<Triage["orderBy"], ((of: Judged) => number)[]> = {
   priority: [({ score }) => score, ({ amount }) => amount, ({ createdAt }) => -createdAt],
   amount: [({ amount }) => amount, ({ score }) => score, ({ createdAt }) => -createdAt],
@@ -123,41 +124,11 @@ type FlagCounts = Record<Exclude<keyof Flags, "documentClosed">, number> & {
 const countFlags = (judged: readonly Judged[], { documentOf }: Evidence): FlagCounts => {
   const counts = { documentClosed: 0, duplicate: 0, unassigned: 0, stale: 0 };
   for (const { flags } of judged) {
-    for (const flag of FLAGS) counts[flag] += Number(flags[flag]);
+    for (const flag of TRIAGE_FLAGS) counts[flag] += Number(flags[flag]);
   }
   const isKnown = ({ documentNumber }: Judged) => documentOf(documentNumber).status !== "unknown";
   if (judged.length > 0 && !judged.some(isKnown)) return { ...counts, documentClosed: null };
   return counts;
-};
-
-const toLastNote = (notes: readonly DisputeNote[]): Fields | undefined => {
-  const [newest] = notes.toSorted((a, b) => (a.createDate < b.createDate ? 1 : -1));
-  if (newest === undefined) return undefined;
-  const { createDate, content } = newest;
-  return { date: toDay(createDate), text: cutText(content, NOTE_CHARACTERS) };
-};
-
-type Details = { lastNote?: Fields | "unknown" | undefined; attachments: number | "unknown" };
-
-const UNREAD: Details = { lastNote: "unknown", attachments: "unknown" };
-
-const NOT_READ = "it was not read.";
-
-/** Reads notes and files of a dispute, and adds why a part of them cannot be read. */
-const readDetails = async (
-  context: InsightContext,
-  disputeId: string,
-  reasons: Set<string>,
-): Promise<Details> => {
-  const [notes, files] = await Promise.all([
-    readPart(context, dispute_notes.list, { disputeId }),
-    readPart(context, dispute_attachments.list, { disputeId }),
-  ]);
-  for (const { refused } of [notes, files]) if (refused !== undefined) reasons.add(refused.reason);
-  return {
-    lastNote: notes.refused === undefined ? toLastNote(notes.value) : "unknown",
-    attachments: files.refused === undefined ? files.value.length : "unknown",
-  };
 };
 
 const toItem = (one: Judged, rank: number, { documentOf }: Evidence, details: Details): Fields =>
@@ -177,40 +148,14 @@ const toItem = (one: Judged, rank: number, { documentOf }: Evidence, details: De
     ageDays: one.ageDays,
     daysSinceUpdate: one.daysSinceUpdate,
     why: one.why,
-    ...details,
+    lastNote: details.lastNote,
+    attachments: details.attachments,
   });
-
-/** Reads notes and files of the items, as far as the calls reach. */
-const readItems = async (
-  context: InsightContext,
-  chosen: readonly Judged[],
-  evidence: Evidence,
-  calls: number,
-): Promise<{ items: Fields[]; notes: string[] }> => {
-  const affordable = Math.max(0, Math.floor(calls / CALLS_PER_ITEM));
-  const all: Details[] = [];
-  const reasons = new Set<string>();
-  const read = ({ disputeId }: Judged) => readDetails(context, disputeId, reasons);
-  for await (const one of mapConcurrent(chosen.slice(0, affordable), CONCURRENT_ITEMS, read)) {
-    all.push(one);
-    await context.progress(`Read notes and files of ${all.length} of ${chosen.length} disputes.`);
-  }
-  const items = chosen.map((one, place) =>
-    toItem(one, context.skip + place + 1, evidence, all[place] ?? UNREAD),
-  );
-  const unknown = items.filter((item) => Object.values(item).includes("unknown")).length;
-  const notes =
-    unknown === 0
-      ? []
-      : [`Of ${unknown} listed disputes a part is unknown: ${[...reasons].join(" ") || NOT_READ}`];
-  return { items, notes };
-};
 
 /** Reads the disputes that match, and the open ones beside them that may be duplicates. */
 const readCandidates = async (context: InsightContext, filters: DisputeFilters) => {
   const candidates: Candidate[] = [];
   const claims = createOpenClaims();
-  const totals = createDisputeGroups({ groupBy: [], ageBuckets: [] });
   const limits = {
     ...context.limits,
     disputes: Math.min(context.limits.disputes, MOST_DISPUTES),
@@ -219,13 +164,12 @@ const readCandidates = async (context: InsightContext, filters: DisputeFilters) 
   const matching = await readMatching({ ...context, limits }, filters, documents, {
     match(standing, moment) {
       candidates.push(toCandidate(standing, moment));
-      totals.add(standing);
     },
     see({ dispute, status }) {
       if (status === "Open") claims.add(dispute);
     },
   });
-  return { candidates, claims, totals, matching, documents };
+  return { candidates, claims, matching, documents };
 };
 
 /** Judges each dispute, and gives the event loop a turn now and then. */
@@ -252,31 +196,102 @@ const rankDocuments = async (
   return [...leading, ...candidates].map(({ documentNumber }) => documentNumber);
 };
 
-const triage = async (context: InsightContext, args: Triage): Promise<InsightResult> => {
-  const { limit, orderBy, ...filters } = args;
-  const { skip } = context;
-  const { counted, left } = countCalls(context);
-  const [{ inactive, notes: missing }, { candidates, claims, totals, matching, documents }] =
-    await Promise.all([readInactive(counted), readCandidates(counted, filters)]);
-  const rankOf = rankAmounts(candidates);
-  const evidence = { claims, inactive, rankOf, documentOf: documents.stateOf };
-  const reserve = CALLS_PER_ITEM * Math.min(limit, Math.max(0, candidates.length - skip));
+/** Asks what happened last to the disputes, where the platform tells it of many at once. */
+const learnActivity = async (
+  candidates: readonly Candidate[],
+  { activity, documents, moment }: Pick<Reading, "activity" | "documents" | "moment">,
+  calls: number,
+): Promise<Candidate[]> => {
+  const ids = candidates.map(({ disputeId }) => disputeId);
+  await activity.read(ids, Math.min(MOST_ACTIVITY_CALLS, calls));
+  return candidates.map((one) => {
+    const known = activity.of(one.disputeId);
+    if (known === undefined) return one;
+    documents.learn(one.documentNumber, toDocumentState(known));
+    return withActivity(one, known.lastActivityDate, moment);
+  });
+};
+
+/** Adds up the amounts of each currency, the largest sum first. */
+const addUp = async (judged: readonly Judged[]): Promise<CurrencyTotal[]> => {
+  const [groups, counts, sums] = [new Map<string, number>(), [] as number[], createSums()];
+  for (const [place, { currencyCode, amount }] of judged.entries()) {
+    if (place % JUDGED_PER_TURN === JUDGED_PER_TURN - 1) await setImmediate();
+    const group = groups.get(currencyCode) ?? groups.size;
+    groups.set(currencyCode, group);
+    counts[group] = (counts[group] ?? 0) + 1;
+    sums.add(group, amount);
+  }
+  return [...groups]
+    .toSorted(([, a], [, b]) => sums.compare(b, a))
+    .map(([currencyCode, group]) => ({
+      currencyCode,
+      count: counts[group] ?? 0,
+      amount: formatTotal(sums.total(group)),
+    }));
+};
+
+type Reading = {
+  context: InsightContext;
+  left: () => number;
+  evidence: Evidence;
+  documents: ReturnType<typeof createDocumentReader>;
+  activity: ActivityReader;
+  moment: Moment;
+};
+
+/** Judges the disputes after their documents were read, as far as the calls reach. */
+const judgeWithDocuments = async (
+  candidates: readonly Candidate[],
+  { context, left, evidence, documents }: Reading,
+  limit: number,
+): Promise<Judged[]> => {
+  const reserve = CALLS_PER_ITEM * Math.min(limit, Math.max(0, candidates.length - context.skip));
   const most = Math.max(left() - reserve, Math.floor(left() / 2));
   await documents.read(await rankDocuments(candidates, evidence), most);
-  const judged = await judgeAll(candidates, evidence);
-  const leading = await selectItems(judged, { orderBy, limit, offset: skip });
+  return judgeAll(candidates, evidence);
+};
+
+/** Reads the rest about the listed disputes, and judges them by it. */
+const completeItems = async (
+  leading: readonly Judged[],
+  { context, left, evidence, documents, activity, moment }: Reading,
+): Promise<{ items: Fields[]; notes: string[] }> => {
   const closed = leading.filter(({ flags }) => flags.documentClosed);
   const closings = closed.map(({ documentNumber }) => documentNumber);
   await documents.readClosings(closings, left() - CALLS_PER_ITEM * leading.length);
-  const chosen = leading.map((one) => ({ ...one, ...judge(one, evidence) }));
-  const { items, notes } = await readItems(counted, chosen, evidence, left());
+  const { detailed, notes } = await readItems(context, leading, activity, left());
+  const items = detailed.map(({ one, details }, place) => {
+    const current = withActivity(one, details.newest, moment);
+    const judged = { ...current, ...judge(current, evidence) };
+    return toItem(judged, context.skip + place + 1, evidence, details);
+  });
+  return { items, notes };
+};
+
+const triage = async (start: InsightContext, args: Triage): Promise<InsightResult> => {
+  const { limit, orderBy, flags, ...filters } = args;
+  const { counted: context, left } = countCalls(start);
+  const [{ inactive, notes: missing }, { candidates: read, claims, matching, documents }] =
+    await Promise.all([readInactive(context), readCandidates(context, filters)]);
+  const { moment } = matching;
+  const activity = createActivityReader(context);
+  const candidates = await learnActivity(read, { activity, documents, moment }, left());
+  const rankOf = rankAmounts(candidates);
+  const evidence: Evidence = { claims, inactive, rankOf, documentOf: documents.stateOf };
+  const reading: Reading = { context, left, evidence, documents, activity, moment };
+  const all = await judgeWithDocuments(candidates, reading, limit);
+  const judged = all.filter((one) => flags?.every((flag) => one.flags[flag]) ?? true);
+  const page = { orderBy, limit, offset: start.skip };
+  const leading = await selectItems(judged, page);
+  const { items, notes } = await completeItems(leading, reading);
   return {
-    asOf: matching.moment.name,
-    filter: { ...filters, orderBy },
-    rowCount: matching.rowCount,
+    asOf: moment.name,
+    filter: { ...filters, ...(flags === undefined ? {} : { flags }), orderBy },
+    rowCount: judged.length,
     truncated: matching.truncated,
-    currencyTotals: await listCurrencyTotals(totals),
-    itemsTotal: candidates.length,
+    currencyTotals: await addUp(judged),
+    itemsTotal: judged.length,
     flags: countFlags(judged, evidence),
     notes: [
       ...matching.notes,
@@ -293,7 +308,7 @@ export const disputesTriage = defineInsight({
   name: "disputes_triage",
   title: "Triage disputes",
   input: TriageBody,
-  figures: z.object({ flags: z.record(z.enum(FLAGS), z.int().nullable()) }),
+  figures: z.object({ flags: z.record(z.enum(TRIAGE_FLAGS), z.int().nullable()) }),
   item: TriageItem,
   needs: [disputes.list],
   run: triage,

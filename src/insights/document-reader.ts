@@ -19,6 +19,8 @@ export type DocumentReader = {
   /** Reads those that are not known yet, within the limit of all calls and, if given, of this reading. */
   read(numbers: Iterable<string>, most?: number): Promise<void>;
   stateOf(number: string): DocumentState;
+  /** Takes the state of a document that was read elsewhere. */
+  learn(number: string, state: DocumentState): void;
   /** Reads the days on which closed documents were closed, in at most so many calls. */
   readClosings(numbers: Iterable<string>, most: number): Promise<void>;
   /** Why no document can be read: the right or the credential is missing. */
@@ -189,6 +191,7 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
     },
     refusal: () => (refusal !== undefined && DENIED.includes(refusal.status) ? refusal : undefined),
     stateOf: (number) => states.get(number) ?? UNKNOWN,
+    learn: (number, state) => void states.set(number, state),
     notes: () => [
       ...(refusal === undefined
         ? []

@@ -1,4 +1,5 @@
 import { countElapsedDays } from "../contract/insights/calendar.ts";
+import { STALE_DAYS, type TriageFlag } from "../contract/insights/dispute-triage.ts";
 import type { DocumentState } from "./document-reader.ts";
 import type { Moment, Standing } from "./standing.ts";
 
@@ -85,11 +86,17 @@ export const rankAmounts = (candidates: readonly Candidate[]): AmountRanks => {
   };
 };
 
-export type Flags = {
-  documentClosed: boolean;
-  duplicate: boolean;
-  unassigned: boolean;
-  stale: boolean;
+export type Flags = Record<TriageFlag, boolean>;
+
+/** Returns a dispute as of an event after its last change, such as a note. */
+export const withActivity = (
+  candidate: Candidate,
+  newest: string | undefined,
+  { at }: Moment,
+): Candidate => {
+  if (newest === undefined) return candidate;
+  const days = countElapsedDays(Date.parse(newest), at);
+  return { ...candidate, daysSinceUpdate: Math.min(candidate.daysSinceUpdate, days) };
 };
 
 export type Judgement = { score: number; why: string[]; flags: Flags };
@@ -107,9 +114,12 @@ const CLOSED_POINTS = 30;
 const DUPLICATE_POINTS = 20;
 const UNASSIGNED_POINTS = 15;
 const STALE_POINTS = 10;
-const STALE_DAYS = 10;
 const DAYS_PER_POINT = 6;
 const MOST_AGE_POINTS = 15;
+/** Days from which the age of a dispute is a reason to work on it. */
+const OLD_DAYS = 30;
+/** The share of the amounts of a currency, in percent, that are large enough to be a reason. */
+const LARGE_PERCENT = 25;
 
 /** Documented operations do not tell the day of the closing, only that of the last change, which is not before it. */
 const describeClosed = ({ closedOn, changedOn }: DocumentState): string => {
@@ -134,17 +144,20 @@ export const judge = (
   };
   const age = Math.min(MOST_AGE_POINTS, Math.floor(ageDays / DAYS_PER_POINT));
   const rank = rankOf(candidate);
-  const parts: [points: number, why: string][] = [
-    [flags.documentClosed ? CLOSED_POINTS : 0, describeClosed(document)],
-    [flags.duplicate ? DUPLICATE_POINTS : 0, `same document and amount as ${other}`],
-    [flags.unassigned ? UNASSIGNED_POINTS : 0, isInactive ? "assignee not active" : "no assignee"],
-    [flags.stale ? STALE_POINTS : 0, `not updated for ${daysSinceUpdate} days`],
-    [age, `${ageDays} days old`],
-    [rank.points, `largest ${rank.percent} % in ${currencyCode}`],
+  const isLarge = rank.percent <= LARGE_PERCENT;
+  const parts: [isReason: boolean, points: number, why: string][] = [
+    [flags.documentClosed, CLOSED_POINTS, describeClosed(document)],
+    [flags.duplicate, DUPLICATE_POINTS, `same document and amount as ${other}`],
+    [flags.unassigned, UNASSIGNED_POINTS, isInactive ? "assignee not active" : "no assignee"],
+    [flags.stale, STALE_POINTS, `no activity for ${daysSinceUpdate} days`],
+    [ageDays >= OLD_DAYS, 0, `${ageDays} days old`],
+    [isLarge, 0, `largest ${rank.percent} % in ${currencyCode}`],
   ];
+  // Age and amount count by degrees, and are reasons only where they stand out.
+  const reasons = parts.filter(([isReason]) => isReason);
   return {
-    score: parts.reduce((sum, [points]) => sum + points, 0),
-    why: parts.filter(([points]) => points > 0).map(([, why]) => why),
+    score: reasons.reduce((sum, [, points]) => sum + points, age + rank.points),
+    why: reasons.map(([, , why]) => why),
     flags,
   };
 };

@@ -58,7 +58,7 @@ export type Handlers = {
   /** Reads the attachments of a prompt for one request. */
   promptSources(signal: AbortSignal): PromptSources;
   complete: ReturnType<typeof createComplete>;
-  /** What is known of the rights of the caller's credentials, and how to learn them. */
+  /** The known rights of the caller's credentials, and a way to learn them. */
   broker: Pick<Broker, "rights" | "learnRights">;
 };
 

@@ -1,9 +1,10 @@
+import about from "../../package.json" with { type: "json" };
 import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotocol/server";
 import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
 import type { ListedTool } from "./tools/every-tool.ts";
-import { confirmTool } from "./tools/confirm-tool.ts";
+import { withConfirmView } from "./tools/confirm-tool.ts";
 import {
   isAskingTool,
   type IsUsable,
@@ -13,11 +14,12 @@ import {
   usableToolsets,
 } from "./tools/tool-list.ts";
 import type { Settings } from "./caller.ts";
+import { ICONS } from "./icons.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";
-import { listViews, withConfirmView, withViews } from "./resources/view-resources.ts";
+import { listViews, withViews } from "./resources/view-resources.ts";
 
-/** What a caller is offered. Hosts with views get the views too. */
+/** The lists for one caller. Hosts with views get the views too. */
 export type Lists = {
   tools: readonly ListedTool[];
   resources: readonly Resource[];
@@ -27,7 +29,14 @@ export type Lists = {
 
 /** Name, capabilities and lists of a server. They follow from the settings for a caller. */
 export type ServerInfo = {
-  info: { name: string; title: string; version: string };
+  info: {
+    name: string;
+    title: string;
+    version: string;
+    description: string;
+    websiteUrl: string;
+    icons: { src: string; mimeType: string; sizes: string[] }[];
+  };
   capabilities: Record<"tools" | "prompts", { listChanged: true }> & {
     resources: { subscribe?: true; listChanged: true };
     completions: Record<string, never>;
@@ -41,7 +50,7 @@ export type ServerInfo = {
 
 /** Adds the views to lists, and the tool by which the confirmation view answers. */
 const addViews = (lists: Lists): Lists => {
-  const tools = withConfirmView(withViews(lists.tools), isAskingTool, confirmTool);
+  const tools = withConfirmView(withViews(lists.tools), isAskingTool);
   return { ...lists, tools, resources: [...lists.resources, ...listViews(tools)] };
 };
 
@@ -72,7 +81,14 @@ export const createServerInfo = ({
     };
   };
   return {
-    info: { name: "receivables-mcp", title: "Receivables", version },
+    info: {
+      name: about.name,
+      title: "Receivables",
+      version,
+      description: about.description,
+      websiteUrl: about.homepage,
+      icons: ICONS,
+    },
     capabilities: {
       tools: { listChanged: true },
       resources: {

@@ -45,7 +45,7 @@ const show = async (context: ApprovalContext, exchange: Exchange, shown: Shown):
 const showSignIn = (
   { forms, platformName: platform }: ApprovalContext,
   exchange: Exchange,
-  refused: Parameters<typeof approvalSignInPage>[0]["refused"] = undefined,
+  refused?: Parameters<typeof approvalSignInPage>[0]["refused"],
 ): void => {
   const formToken = forms.issue(SIGN_IN_FORM);
   sendPage(exchange, approvalSignInPage({ formToken, platform, refused }));

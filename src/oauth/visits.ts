@@ -32,7 +32,7 @@ export const createVisits = (context: OauthContext) => {
   const cookie = createCookie(context.issuer, {
     name: "receivables_account",
     path: PATHS.account,
-    // Of links from other sites: the address of an approval page stands in a conversation.
+    // Sent with links from other sites, because conversations have the addresses of approval pages.
     sameSite: "Lax",
   });
   return {

@@ -1,5 +1,5 @@
-import { join } from "node:path";
-import type { Plugin } from "esbuild";
+import { basename, join } from "node:path";
+import type { BuildOptions, Plugin } from "esbuild";
 import type { View } from "./views.ts";
 
 // A view loads nothing, so it needs no more than hosts allow at least. The page of the HTTP server allows hashes only.
@@ -18,26 +18,60 @@ const withoutLanguages: Plugin = {
 
 const APP = join(import.meta.dirname, "app");
 
-/** Bundles scripts and styles of an entry point in `app/`; `inputs` are the paths of their parts. */
-export const bundleApp = async (
-  entry: string,
-): Promise<{ script: string; style: string; inputs: string[] }> => {
-  const { build } = await import("esbuild");
-  const { outputFiles, metafile } = await build({
-    entryPoints: [join(APP, entry)],
+const createOptions = () =>
+  ({
     outdir: APP,
     bundle: true,
-    write: false,
+    write: false as const,
     minify: true,
-    format: "iife",
-    platform: "browser",
+    platform: "browser" as const,
     target: ["es2023"],
-    jsx: "automatic",
+    jsx: "automatic" as const,
     jsxImportSource: "preact",
     plugins: [withoutLanguages],
-    legalComments: "none",
-    logLevel: "error",
-    metafile: true,
+    legalComments: "none" as const,
+    logLevel: "error" as const,
+    metafile: true as const,
+  }) satisfies BuildOptions;
+
+/** A file of the page, by a name that changes with its content. */
+export type SiteFile = { name: string; text: string };
+
+/** The files of the page: the script and the style that it names, and the parts that the script loads later. */
+export type SiteFiles = { script: string; style: string; files: readonly SiteFile[] };
+
+/** The paths of the parts of a bundle, as the bundler names them. */
+type Inputs = { inputs: string[] };
+
+/** Bundles the page of the HTTP server. What its first sight needs is small; the rest is loaded beside it. */
+export const bundleSite = async (entry: string): Promise<SiteFiles & Inputs> => {
+  const { build } = await import("esbuild");
+  const { outputFiles, metafile } = await build({
+    ...createOptions(),
+    entryPoints: { site: join(APP, entry) },
+    entryNames: "[name]-[hash]",
+    chunkNames: "part-[hash]",
+    format: "esm",
+    splitting: true,
+  });
+  const files = outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
+  const nameOf = (start: string, ending: string): string =>
+    files.find(({ name }) => name.startsWith(start) && name.endsWith(ending))?.name ?? "";
+  return {
+    script: nameOf("site-", ".js"),
+    style: nameOf("site-", ".css"),
+    files,
+    inputs: Object.keys(metafile.inputs),
+  };
+};
+
+/** Bundles scripts and styles of an entry point in `app/`. */
+const bundleApp = async (entry: string): Promise<{ script: string; style: string } & Inputs> => {
+  const { build } = await import("esbuild");
+  const { outputFiles, metafile } = await build({
+    ...createOptions(),
+    entryPoints: [join(APP, entry)],
+    format: "iife",
   });
   const textOf = (ending: string): string =>
     outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";

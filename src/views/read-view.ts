@@ -1,13 +1,13 @@
 import { createLazy } from "../kit/lazily.ts";
-import { bundleApp, bundleView } from "./bundle-view.ts";
+import { bundleSite, bundleView } from "./bundle-view.ts";
 import { SITE_ENTRY, VIEWS } from "./views.ts";
 
 const files = new Map(
   VIEWS.map((view) => [view.name, createLazy(async () => (await bundleView(view)).html)] as const),
 );
 
-/** Returns script and style of the page on which the HTTP server shows the views. */
-export const readSite = createLazy(() => bundleApp(SITE_ENTRY));
+/** Returns the files of the page on which the HTTP server shows the views. */
+export const readSite = createLazy(() => bundleSite(SITE_ENTRY));
 
 /**
  * Returns the HTML of a view. A checkout bundles it at the first request, in about 100 ms; the build replaces this

@@ -33,6 +33,10 @@ export const VIEWS: readonly View[] = [
     shows: ["disputes_triage", "dispute_packet"],
     calls: [
       "disputes_summary",
+      "find_records",
+      "account_overview",
+      "documents_get",
+      "disputes_list",
       "disputes_update",
       "disputes_apply",
       "dispute_notes_create",
@@ -54,7 +58,15 @@ export const VIEWS: readonly View[] = [
     title: "Account sheet",
     description: "One customer: open documents, disputes, payments, credit and notes.",
     shows: ["account_overview"],
-    calls: ["dispute_packet"],
+    calls: [
+      "find_records",
+      "dispute_packet",
+      "documents_get",
+      "disputes_list",
+      "disputes_update",
+      "dispute_notes_create",
+      "assignees_list",
+    ],
   },
   // For the results of every tool that asks: `withConfirmView` names it there.
   {

@@ -52,7 +52,7 @@ beforeAll(async () => {
   const known = { ...env, RECEIVABLES_PUBLIC_URL: readies[0]?.baseUrl ?? "" };
   servers.push(startCli(["http", "--port", "0"], known));
   readies.push(await whenReady(servers[1] as Running));
-  browser = await launch({ executablePath: String(chromium), args: CHROMIUM_FLAGS });
+  browser = await launch({ executablePath: chromium, args: CHROMIUM_FLAGS });
 });
 afterAll(async () => {
   if (chromium === undefined) return;

@@ -131,9 +131,11 @@ describe.each(Object.entries(PROXIES))("a server below a path of %s", (name, { a
         expect(JSON.stringify(answer.structuredContent)).toContain(LOGIN.email);
         await one.close();
       }
+      const page = await (await fetch(`${base}/`)).text();
+      const [, script = ""] = /src="([^"]+\.js)"/.exec(page) ?? [];
+      expect((await fetch(new URL(script, `${base}/`))).status).toBe(200);
       for (const [path, found] of [
         ["/", `${base}/mcp`],
-        ["/app/site.js", "fetch"],
         ["/docs", "openapi.json"],
       ] as const) {
         const response = await fetch(base + path);

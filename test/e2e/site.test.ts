@@ -42,14 +42,14 @@ const viewOf = async (page: Page, title: string): Promise<Frame> => {
   return frame;
 };
 
-const openPage = async ({ browser, baseUrl }: ViewServer) => {
+const openPage = async ({ browser, baseUrl }: ViewServer, path = "") => {
   const page = await (await browser.createBrowserContext()).newPage();
   const complaints: string[] = [];
   page.on("console", (message) => {
     if (["error", "warn"].includes(message.type())) complaints.push(message.text());
   });
   page.on("pageerror", (error) => complaints.push(String(error)));
-  await page.goto(`${baseUrl}/`);
+  await page.goto(`${baseUrl}/${path}`);
   return { page, complaints };
 };
 
@@ -102,7 +102,7 @@ describe.skipIf(chromium === undefined)(
       const sheet = await viewOf(page, "Account sheet");
       await sheet.type("input[type=search]", "C-1");
       await page.keyboard.press("Enter");
-      await sheet.waitForSelector("::-p-text(Which account?)");
+      await sheet.waitForSelector("::-p-text(Found for)");
       expect(complaints).toEqual([]);
       expect(await findViolations(page.mainFrame())).toEqual([]);
       await page.click("summary");
@@ -216,7 +216,18 @@ describe.skipIf(chromium === undefined)(
       };
       await expect.poll(search, { interval: 1000, timeout: 60_000 }).toBe(true);
       await page.waitForSelector("::-p-text(Sign in)");
-      expect(await page.$("iframe")).toBeNull();
+      // Text that was typed in the view can still be copied.
+      expect(await page.$("iframe")).not.toBeNull();
+      await page.close();
+    });
+
+    verifies("WK-06");
+    it("shows the page of a record after the sign-in", async () => {
+      const { page } = await openPage(at, "accounts/C-1%2F2");
+      await signIn(page);
+      const sheet = await viewOf(page, "Account sheet");
+      await expect.poll(() => text(sheet)).toContain("No account matches.");
+      await expect.poll(() => page.url()).toBe(`${at.baseUrl}/accounts/C-1%2F2`);
       await page.close();
     });
   },

@@ -223,7 +223,7 @@ describe.skipIf(chromium === undefined)("the dispute board", () => {
       expect(unassigned).toBe(rowCount);
       await click(frame, "Clear filters");
       await expect.poll(total).toBe(unfiltered);
-      await frame.type("input[type=search]", "no such customer");
+      await frame.type('[aria-label="Filters"] input[type=search]', "no such customer");
       await host.page.keyboard.press("Enter");
       await sees(frame, /No dispute matches these filters/);
     });

@@ -157,7 +157,7 @@ onEveryStore("disputes_triage", (at) => {
       const [item] = await itemsOf({ disputeCode });
       expect(item).toMatchObject({ attachments: 1, daysSinceUpdate: 0 });
       expect(item?.["lastNote"]).toEqual({ date: "2026-03-02", text: `é${"x".repeat(118)}…` });
-      expect(item?.why.join()).not.toMatch(/not updated/);
+      expect(item?.why.join()).not.toMatch(/no activity/);
     }
     const [missing] = await itemsOf({ documentNumber: "INV-5" });
     expect(missing?.["documentStatus"]).toBe("missing");
@@ -243,5 +243,73 @@ onEveryStore("disputes_triage", (at) => {
     const { items, notes } = await runInsight(disputesTriage, limited, { limit: 3 });
     expect(items).toHaveLength(3);
     expect(notes.join(" ")).toMatch(/Assignees cannot be read.*Dispute Configuration : READ/);
+  });
+
+  verifies("HS-08");
+  it("asks for notes and files of all disputes at once, in at most five requests", async () => {
+    const extensions = new Set(["disputes.activity", "documents.list", "disputes.summary"]);
+    const one = await createTestContext(at(), TENANT, admin, { extensions });
+    const { items, notes } = await runInsight(disputesTriage, one, { limit: 25 });
+    expect(items).toHaveLength(25);
+    expect(one.calls.length).toBeLessThanOrEqual(5);
+    expect(one.calls).toContain("disputes.activity");
+    expect(notes).toEqual([]);
+    const { items: others } = await triage({ limit: 25 });
+    const toFacts = (all: readonly Record<string, unknown>[]) =>
+      all.map(({ why: _why, ...facts }) => facts);
+    expect(toFacts(items)).toEqual(toFacts(others));
+  });
+
+  it("takes a note for activity, which another order or filter finds too", async () => {
+    const extensions = new Set(["disputes.activity"]);
+    const one = await createTestContext(at(), TENANT, admin, { extensions });
+    const ask = (args: Record<string, unknown>) => runInsight(disputesTriage, one, args);
+    const before = await ask({ flags: "stale", limit: 5, orderBy: "amount" });
+    const [stale] = before.items as Item[];
+    expect(stale?.why.join()).toMatch(/no activity for \d+ days/);
+    await admin.call("POST", `${DISPUTES}/${stale?.["disputeId"]}/disputenotes`, {
+      body: { content: "Called the customer." },
+    });
+    const code = { disputeCode: stale?.disputeCode };
+    for (const found of [await ask(code), await triage(code)]) {
+      const [item] = found.items as Item[];
+      expect(item).toMatchObject({
+        daysSinceUpdate: 0,
+        lastNote: { text: "Called the customer." },
+      });
+      expect(item?.why.join()).not.toMatch(/no activity/);
+    }
+    const after = await ask({ flags: ["stale"] });
+    expect(after.itemsTotal).toBe(before.itemsTotal - 1);
+    expect(after.flags).toMatchObject({ stale: after.itemsTotal });
+  });
+
+  it("counts each flag as its filter finds it, and reaches every dispute by pages", async () => {
+    const extensions = new Set(["disputes.activity"]);
+    const one = await createTestContext(at(), TENANT, admin, { extensions });
+    const ask = (args: Record<string, unknown>) => runInsight(disputesTriage, one, args);
+    const { flags, itemsTotal } = await ask({});
+    for (const [flag, count] of Object.entries(flags as Record<string, number>)) {
+      const found = await ask({ flags: flag });
+      const sum = found.currencyTotals.reduce((all, { count: own }) => all + own, 0);
+      expect([flag, found.itemsTotal, found.rowCount, sum]).toEqual([flag, count, count, count]);
+    }
+    const codes = new Set<unknown>();
+    for (let skip = 0; skip < itemsTotal; skip += 100) {
+      const { items } = await runInsight(disputesTriage, { ...one, skip }, { limit: 100 });
+      expect(items[0]).toMatchObject({ rank: skip + 1 });
+      for (const { disputeCode } of items) codes.add(disputeCode);
+    }
+    expect(codes.size).toBe(itemsTotal);
+  });
+
+  it("names amount and age as reasons only where they stand out", async () => {
+    const items = await itemsOf({ limit: 100 });
+    const why = items.flatMap((item) => item.why);
+    const percents = why.flatMap((text) => /^largest (\d+) %/.exec(text)?.[1] ?? []).map(Number);
+    const ages = why.flatMap((text) => /^(\d+) days old$/.exec(text)?.[1] ?? []).map(Number);
+    expect(percents.length).toBeGreaterThan(0);
+    expect(Math.max(...percents)).toBeLessThanOrEqual(25);
+    expect(Math.min(...ages)).toBeGreaterThanOrEqual(30);
   });
 });

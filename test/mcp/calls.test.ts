@@ -81,9 +81,9 @@ describe("arguments", () => {
   );
 
   it.each([
-    ["disputes_list", { status: 0 }, "status is not an argument; did you mean Status?"],
+    ["disputes_list", { status: 0, Status: 1 }, "Status is sent in two spellings"],
     ["disputes_list", { Stauts: 0 }, "Stauts is not an argument; did you mean Status?"],
-    ["disputes_list", { account_number: "A" }, "did you mean AccountNumber?"],
+    ["disputes_list", { account_numbr: "A" }, "did you mean AccountNumber?"],
     ["disputes_list", { zzz: 1 }, "zzz is not an argument; known: ReasonName, DepartmentName"],
     ["disputes_list", { tenantId: "t" }, "tenantId comes from the server's configuration"],
     ["auth_login", { password: "p" }, "password comes from the server's configuration"],

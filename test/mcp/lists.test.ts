@@ -108,6 +108,7 @@ describe("pages", () => {
     await host.close();
   });
 
+  verifies("WK-06a");
   it("a page larger than the budget is continued within the page", async () => {
     const rows = createMany(120, dispute);
     const { host } = await connectScripted({ "disputes.list": servePages(rows) });

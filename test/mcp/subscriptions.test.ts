@@ -151,7 +151,7 @@ describe("subscriptions of hosts of 2025", () => {
       const host = await open(
         await createOptions(scriptBroker({}), { settings: { toolsets: ["disputes"] } }),
       );
-      expect(host.client.getServerCapabilities()?.resources).toEqual({});
+      expect(host.client.getServerCapabilities()?.resources).toEqual({ listChanged: true });
       await host.close();
     }
   });

@@ -4,7 +4,7 @@ import { withViews } from "../../src/mcp/resources/view-resources.ts";
 import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/tool-list.ts";
 import { coreTools } from "../../tools/core.ts";
-import { insightTools } from "../../tools/insights.ts";
+import { toolsets } from "../../tools/index.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 import { ALL, connectModern, createOptions } from "./hosts.ts";
@@ -26,7 +26,7 @@ const inDiscovery = toolList({ ...ALL, discovery: true });
 describe("the preset core", () => {
   verifies("WK-03");
   it("lists the insights and the tools of daily work", () => {
-    const expected = new Set([...namesOf(insightTools), ...coreTools]);
+    const expected = new Set([...namesOf(toolsets.insights), ...coreTools]);
     expect(namesOf(core)).toEqual(namesOf(all).filter((name) => expected.has(name)));
     expect(core).toHaveLength(expected.size);
   });

@@ -124,7 +124,7 @@ describe("stdio", () => {
     expect(discovered.result.instructions).toContain("receivables://guide");
     expect(initialized.result).toMatchObject({
       protocolVersion: "2025-11-25",
-      serverInfo: { name: "receivables-mcp", version: "1.2.3" },
+      serverInfo: { name: "receivables-mcp", version: "1.2.3", icons: expect.any(Array) },
     });
     await server.close();
   });

@@ -101,10 +101,10 @@ describe.each<Mode>(["auto", "legacy"])("views for a host that connects in %s mo
       return /data-tools="([^"]*)"/.exec(html)?.[1] ?? "";
     };
     expect(await tools({})).toBe(
-      "disputes_triage dispute_packet disputes_summary disputes_update disputes_apply dispute_notes_create assignees_list resolutions_list",
+      "disputes_triage dispute_packet disputes_summary find_records account_overview documents_get disputes_list disputes_update disputes_apply dispute_notes_create assignees_list resolutions_list",
     );
     expect(await tools({ readOnly: true })).toBe(
-      "disputes_triage dispute_packet disputes_summary assignees_list resolutions_list",
+      "disputes_triage dispute_packet disputes_summary find_records account_overview documents_get disputes_list assignees_list resolutions_list",
     );
   });
 

@@ -33,7 +33,7 @@ const askWhatIsFirst = (keep: (items: Ranked) => void): Question => ({
     );
     keep(items);
     return [
-      `${formatCount(rowCount, "dispute")} are open, over ${formatTotals(currencyTotals)}: ${flags["unassigned"] ?? 0} without an active assignee, ${flags["duplicate"] ?? 0} possible duplicates, ${flags["documentClosed"] ?? 0} on closed documents, ${flags["stale"] ?? 0} not updated for ten days. First:`,
+      `${formatCount(rowCount, "dispute")} are open, over ${formatTotals(currencyTotals)}: ${flags["unassigned"] ?? 0} without an active assignee, ${flags["duplicate"] ?? 0} possible duplicates, ${flags["documentClosed"] ?? 0} on closed documents, ${flags["stale"] ?? 0} without activity for ten days. First:`,
       {
         head: ["Dispute", "Account", "Amount", "Why"],
         numeric: [2],

@@ -7,6 +7,7 @@ import { createOriginCheck } from "../../kit/cors.ts";
 import type { Log } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
+import { isSitePath } from "../../mcp/results/record-pages.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
@@ -50,8 +51,6 @@ const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url 
 /** Whether a browser opens the endpoint: MCP clients accept JSON or event streams there. */
 const asksForPage = ({ method, headers: { accept = "" } }: IncomingMessage): boolean =>
   method === "GET" && /\btext\/html\b/i.test(accept) && !/event-stream/i.test(accept);
-
-const isSite = (path: string): boolean => path === "/" || path.startsWith("/app/");
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
 
@@ -121,7 +120,7 @@ const createListener = (
     if (isMcp(request)) return asksForPage(request) ? onSite(request, response) : ofClient(onMcp);
     if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
     if (isSecret(request)) return ofClient(onSecret);
-    if (isSite(parsePath(request))) return onSite(request, response);
+    if (isSitePath(parsePath(request))) return onSite(request, response);
     return isDescription(request)
       ? onDescription(request, response)
       : onPlatform(request, response);
@@ -143,7 +142,7 @@ const createMcp = async (
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
-  const open = createNeedsFactory(shared, entrance, secrets.pages);
+  const open = createNeedsFactory(shared, entrance, { secretPages: secrets.pages, mcpUrl });
   const serverOptions = {
     settings: config.mcp,
     version: io.version,

@@ -2,7 +2,7 @@ import { isRecord } from "../../kit/json.ts";
 import type { JsonSchema } from "./schemas.ts";
 
 /**
- * What properties and parameters mean, by name; `account_number`, `accountNumber` and `AccountNumber` are one name. They
+ * The meanings of properties and parameters, by name; `account_number`, `accountNumber` and `AccountNumber` are one name. They
  * are for the document alone, mostly for responses: arguments of tools are described in their schemas.
  */
 const BY_NAME: Readonly<Record<string, string>> = {
@@ -38,6 +38,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   assigneeId: "id of the person who works on it",
   assigneeName: "name of the person who works on it",
   associatedTags: "labels of the user",
+  attachmentCount: "number of files of the dispute",
   attachmentId: "id of the attachment",
   attachmentStorageKey: "key of the file in the file store",
   attachments: "files of the document",
@@ -118,6 +119,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   disputeId: "id of the dispute",
   disputeNoteId: "id of the note",
   division: "division of the person",
+  documentClosedDate: "time of the last closing of the disputed document; null while it is open",
   documentNumber: "number of the invoice or other document",
   documentType: "kind of document",
   dueDate: "day on which payment is due",
@@ -177,6 +179,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   lastLogin: "when the user last signed in",
   lastLoginMethod: "how the user last signed in",
   lastName: "family name",
+  lastNote: "newest note of the dispute; null without notes",
   lastReminderDate: "when the applicant was last reminded",
   lineItems: "lines of the document",
   max: "largest value",
@@ -188,6 +191,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   name: "name",
   nextRunAt: "when the next run is due",
   noOfApplications: "number of applications in this state",
+  noteCount: "number of notes of the dispute",
   noteId: "id of the note",
   noteType: "kind of note",
   notes: "notes of the record",

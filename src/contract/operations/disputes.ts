@@ -8,6 +8,7 @@ import {
   CodeText,
   DisputeStatus,
   DocumentNumber,
+  NoteVisibility,
   paging,
   PositiveAmount,
   RecordId,
@@ -21,6 +22,7 @@ import {
 } from "../fields.ts";
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
+import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
 
@@ -60,6 +62,32 @@ export const Dispute = z.object({
   ...auditFields,
 });
 export type Dispute = z.infer<typeof Dispute>;
+
+/** As much of a note as an activity shows, in characters. */
+export const LAST_NOTE_CHARACTERS = 300;
+
+/** The latest events of a dispute, and the state of its document. */
+export const DisputeActivity = z.object({
+  disputeId: z.string(),
+  lastActivityDate: Timestamp.meta({
+    description: "the newest change of the dispute, of its notes and of its files",
+  }),
+  noteCount: z.int(),
+  attachmentCount: z.int(),
+  lastNote: z
+    .object({
+      content: z.string().meta({ description: `at most ${LAST_NOTE_CHARACTERS} characters` }),
+      visibility: NoteVisibility,
+      createUser: z.string(),
+      createDate: Timestamp,
+    })
+    .nullable(),
+  documentStatus: z
+    .enum(DOCUMENT_STATES)
+    .meta({ description: "missing: the platform has no such document" }),
+  documentClosedDate: Timestamp.nullable(),
+});
+export type DisputeActivity = z.infer<typeof DisputeActivity>;
 
 const WithoutAccountName = Dispute.omit({ accountName: true });
 
@@ -276,6 +304,20 @@ export const disputes = defineOperations("gateway", "disputes", {
     output: DisputeSummaryResult,
     extension: true,
     audit: "dispute.summarized",
+  },
+  activity: {
+    method: "POST",
+    path: `${DISPUTES}/activity`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "Tell what happened last to given disputes; unknown ids are omitted.",
+    params: z.object(tenantPath),
+    body: z.object({
+      disputeIds: z.array(RecordId).min(1).max(1000).meta({ description: "ids of disputes" }),
+    }),
+    output: z.array(DisputeActivity),
+    extension: true,
+    audit: "dispute.activity_read",
   },
   list_by_document_numbers: {
     method: "GET",

@@ -16,7 +16,7 @@ const CALLER_LIMITS: CallerLimits = { max: 500, idleMs: 30 * MINUTE };
 export type Callers = {
   /** Gives `use` the handlers of the request's caller, and keeps them open until `use` settles. */
   find: FindHandlers;
-  /** What is known of the rights of callers; opens those of requests. */
+  /** The known rights of callers; opens the callers of requests. */
   rights: RightsSource;
   /** The tenant of an open caller; undefined for one that is not open. */
   tenantOf(callerId: string): string | undefined;
@@ -49,7 +49,7 @@ type RightsListener = (rights: HeldRights) => void;
 
 type Cache = CallersNeeds & {
   entries: LRUCache<string, Entry>;
-  /** Who is told of changes of a caller's rights, by the caller's id. */
+  /** Listeners to changes of a caller's rights, by the caller's id. */
   listeners: Map<string, Set<RightsListener>>;
 };
 

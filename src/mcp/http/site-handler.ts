@@ -1,12 +1,15 @@
 import { hash } from "node:crypto";
 import { hostHeaderValidationResponse } from "@modelcontextprotocol/server";
+import { createLazy } from "../../kit/lazily.ts";
 import { readSite } from "../../views/read-view.ts";
 import { VIEWS } from "../../views/views.ts";
 import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
+import { type Asset, chooseCoding, createAsset } from "./page-assets.ts";
+import { parseRecordPath } from "../results/record-pages.ts";
 import { renderEndpoint, renderSite, type SitePage } from "./site-page.ts";
 
-export type SiteNeeds = Omit<SitePage, "config"> & {
+export type SiteNeeds = Omit<SitePage, "config" | "root" | "assets"> & {
   /** Host names that the Host header may contain. */
   hosts: readonly string[];
   /** The tools of the server. */
@@ -19,9 +22,14 @@ const COMMON = {
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
   "Cross-Origin-Opener-Policy": "same-origin",
-  "Cache-Control": "no-store",
+  Vary: "Accept-Encoding",
 };
 
+/** For names that change with the content. */
+const IMMUTABLE = "public, max-age=31536000, immutable";
+const ALWAYS_ASK = "no-cache";
+
+const NO_POLICY = "default-src 'none'";
 const PAGE_POLICY =
   "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; frame-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
@@ -36,21 +44,77 @@ const hashOf = (html: string, element: string): string => {
 const viewPolicy = (html: string): string =>
   `sandbox allow-scripts; default-src 'none'; script-src ${hashOf(html, "script")}; style-src ${hashOf(html, "style")}; base-uri 'none'; form-action 'none'; frame-ancestors 'self'`;
 
-const respond = (type: string, body: string, policy = "default-src 'none'"): Response =>
-  new Response(body, {
+/** A file that is served, with its policy and the time for which it may be stored. */
+type Served = { asset: Asset; policy: string; cache: string };
+
+const respond = async (
+  { asset, policy, cache }: Served,
+  { headers }: Request,
+): Promise<Response> => {
+  const coding = chooseCoding(headers.get("accept-encoding"));
+  const body = (await asset.read(coding)) as string | Uint8Array<ArrayBuffer>;
+  return new Response(body, {
     headers: {
       ...COMMON,
-      "Content-Type": `${type}; charset=utf-8`,
+      "Cache-Control": cache,
+      "Content-Type": `${asset.type}; charset=utf-8`,
       "Content-Security-Policy": policy,
+      ...(coding === undefined ? {} : { "Content-Encoding": coding }),
     },
   });
+};
 
-const respondWithView = async (path: string, { tools }: SiteNeeds): Promise<Response> => {
-  const view = VIEWS.find(({ name }) => path === `/app/${name}.html`);
-  const read = view && (await readViewResource(view.uri, tools));
-  const [content] = read?.contents ?? [];
-  if (content === undefined || !("text" in content)) return new Response(null, { status: 404 });
-  return respond("text/html", content.text, viewPolicy(content.text));
+type NamedView = { name: string; title: string; tool: string; file: string };
+
+const HASH_DIGITS = 12;
+
+const typeOf = (name: string): string => (name.endsWith(".css") ? "text/css" : "text/javascript");
+
+/** Loads the views, each under its name and under one that changes with its content. */
+const loadViews = async (tools: SiteNeeds["tools"], files: Map<string, Served>) => {
+  const views: NamedView[] = [];
+  for (const { uri, name, title = name } of listViews(tools)) {
+    const { contents = [] } = (await readViewResource(uri, tools)) ?? {};
+    const [content] = contents;
+    if (content === undefined || !("text" in content)) continue;
+    const { text } = content;
+    const asset = createAsset("text/html", text);
+    const file = `${name}-${hash("sha256", text, "hex").slice(0, HASH_DIGITS)}.html`;
+    files.set(`/app/${name}.html`, { asset, policy: viewPolicy(text), cache: ALWAYS_ASK });
+    files.set(`/app/${file}`, { asset, policy: viewPolicy(text), cache: IMMUTABLE });
+    const tool = VIEWS.find((view) => view.name === name)?.shows[0] ?? "";
+    views.push({ name, title, tool, file });
+  }
+  return views;
+};
+
+/** Whether a path is that of the MCP endpoint, where browsers get a page of their own. */
+const isEndpoint = (path: string): boolean => /^\/mcp\/?$/.test(path);
+
+/** Loads everything that the page consists of. */
+const loadSite = async (needs: SiteNeeds) => {
+  const { auth, mcpUrl, clientId, tools } = needs;
+  const site = await readSite();
+  const files = new Map<string, Served>(
+    site.files.map(({ name, text }) => [
+      `/app/${name}`,
+      { asset: createAsset(typeOf(name), text), policy: NO_POLICY, cache: IMMUTABLE },
+    ]),
+  );
+  const config = { auth, mcpUrl, clientId, views: await loadViews(tools, files) };
+  const assets = { script: site.script, style: site.style };
+  /** Renders the page at a path; relative addresses work behind any prefix. */
+  const renderAt = (path: string): Served => {
+    const root = "../".repeat(path.split("/").length - 2);
+    const record = parseRecordPath(path);
+    const html = renderSite({ ...needs, assets, root, config: { ...config, root, record } });
+    return {
+      asset: createAsset("text/html", html),
+      policy: PAGE_POLICY,
+      cache: ALWAYS_ASK,
+    };
+  };
+  return { files, renderAt };
 };
 
 /**
@@ -58,15 +122,13 @@ const respondWithView = async (path: string, { tools }: SiteNeeds): Promise<Resp
  * like any other: it calls `/mcp`, with the rights of the person.
  */
 export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Promise<Response>) => {
-  const { auth, mcpUrl, clientId, tools } = needs;
-  const views = listViews(tools).map(({ name, title }) => ({
-    name,
-    title,
-    tool: VIEWS.find((view) => view.name === name)?.shows[0],
-  }));
-  const page = renderSite({ ...needs, config: { auth, mcpUrl, clientId, views } });
-  const endpoint = renderEndpoint(needs);
   const hosts = needs.hosts.map(toHostName);
+  const load = createLazy(() => loadSite(needs));
+  const endpoint: Served = {
+    asset: createAsset("text/html", renderEndpoint(needs)),
+    policy: NO_POLICY,
+    cache: ALWAYS_ASK,
+  };
   return async (request) => {
     const refusal = hostHeaderValidationResponse(request, hosts);
     if (refusal !== undefined) return refusal;
@@ -74,10 +136,9 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
       return new Response(null, { status: 405, headers: { Allow: "GET, HEAD" } });
     }
     const { pathname } = new URL(request.url);
-    if (pathname === "/") return respond("text/html", page, PAGE_POLICY);
-    if (/^\/mcp\/?$/.test(pathname)) return respond("text/html", endpoint);
-    if (pathname === "/app/site.js") return respond("text/javascript", (await readSite()).script);
-    if (pathname === "/app/site.css") return respond("text/css", (await readSite()).style);
-    return respondWithView(pathname, needs);
+    if (isEndpoint(pathname)) return respond(endpoint, request);
+    const { files, renderAt } = await load();
+    const served = pathname.startsWith("/app/") ? files.get(pathname) : renderAt(pathname);
+    return served === undefined ? new Response(null, { status: 404 }) : respond(served, request);
   };
 };

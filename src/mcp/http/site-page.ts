@@ -16,6 +16,10 @@ export type SitePage = {
   hints: readonly ConnectHint[];
   /** The operator's name and logo, if the settings give them. */
   brand: Brand | undefined;
+  /** The way from the page to the address of the server: empty, or `../` for the page of a record. */
+  root: string;
+  /** The names of script and style. */
+  assets: { script: string; style: string };
   /** Values for the script, which are not executed. */
   config: object;
 };
@@ -27,13 +31,13 @@ const ACCESS: Record<SiteAuth, string> = {
   issuer: "Callers need a token of the operator's authorization server.",
 };
 
-const renderDocs = (hasDocs: boolean): Html | undefined =>
+const renderDocs = (hasDocs: boolean, root: string): Html | undefined =>
   hasDocs
     ? html`<p>
-        The REST platform runs here too: <a href="docs">its operations</a> and
-        <a href="ready">its state</a>.
+        The REST platform runs here too: <a href="${root}docs">its operations</a> and
+        <a href="${root}ready">its state</a>.
       </p>`
-    : html`<p><a href="ready">State of the server</a></p>`;
+    : html`<p><a href="${root}ready">State of the server</a></p>`;
 
 // A script element with another type is data; `<` is escaped so that no value can end it.
 const renderConfig = (config: object): Html => ({
@@ -51,6 +55,8 @@ export const renderSite = ({
   hasDocs,
   hints,
   config,
+  root,
+  assets,
   brand = OWN_BRAND,
 }: SitePage): string =>
   html`<!doctype html>
@@ -62,9 +68,9 @@ export const renderSite = ({
         <meta name="robots" content="noindex" />
         <title>${brand.name}</title>
         <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="app/site.css" />
+        <link rel="stylesheet" href="${root}app/${assets.style}" />
         ${renderConfig(config)}
-        <script src="app/site.js" defer></script>
+        <script type="module" src="${root}app/${assets.script}"></script>
       </head>
       <body>
         <header class="site">
@@ -88,8 +94,11 @@ export const renderSite = ({
             </dl>
             <p>Then ask: “Which open disputes are oldest, and who should work on them?”</p>
           </details>
-          <div id="app"></div>
-          ${renderDocs(hasDocs)}
+          <div id="app">
+            <p class="loading" role="status">Connecting…</p>
+            <noscript>The views need JavaScript.</noscript>
+          </div>
+          ${renderDocs(hasDocs, root)}
         </main>
       </body>
     </html> `.html;

@@ -1,23 +1,8 @@
 import type { ReadResourceResult, Resource } from "@modelcontextprotocol/server";
-import type { ListedTool } from "../tools/every-tool.ts";
-import type { JsonSchema } from "../tools/schemas.ts";
 import { readView } from "../../views/read-view.ts";
-import {
-  CONFIRM_URI,
-  VIEWS,
-  toViewMeta,
-  type View,
-  VIEW_TYPE,
-  viewMetaOf,
-} from "../../views/views.ts";
+import { type View, VIEW_TYPE, viewMetaOf, VIEWS } from "../../views/views.ts";
 
 type Named = { name: string };
-
-/** A question that waits for the person's answer in the confirmation view. */
-const WAITING: JsonSchema = {
-  type: "object",
-  properties: { question: { type: "string" }, expiresAt: { type: "string" } },
-};
 
 /** A view loads nothing from any domain; the host draws the border. */
 const UI_META = {
@@ -40,21 +25,6 @@ export const withViews = <T extends Named & { _meta?: Record<string, unknown> }>
     const _meta = viewMetaOf(tool.name);
     return _meta === undefined ? tool : { ...tool, _meta: { ...tool._meta, ..._meta } };
   });
-
-/** Returns the tools that ask with the confirmation view, and the tool by which the view answers, if any tool asks. */
-export const withConfirmView = (
-  tools: readonly ListedTool[],
-  isAsking: (tool: ListedTool) => boolean,
-  confirmTool: ListedTool,
-): readonly ListedTool[] => {
-  if (!tools.some(isAsking)) return tools;
-  const withView = (tool: ListedTool): ListedTool => {
-    const { properties } = tool.outputSchema;
-    const outputSchema = { ...tool.outputSchema, properties: { ...properties, waiting: WAITING } };
-    return { ...tool, outputSchema, _meta: { ...tool._meta, ...toViewMeta(CONFIRM_URI) } };
-  };
-  return [...tools.map((tool) => (isAsking(tool) ? withView(tool) : tool)), confirmTool];
-};
 
 /** Returns the views that show results of these tools, as resources. */
 export const listViews = (tools: readonly Named[]): Resource[] =>

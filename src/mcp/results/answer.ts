@@ -6,6 +6,7 @@ import { type Fields, fitRecord } from "./budget.ts";
 import { toJsonText } from "./json-text.ts";
 import { describeRemoved, findRemoved, type Removed } from "./removed.ts";
 import { describeCuts, findCuts, hasCutText } from "./cuts.ts";
+import { findRecordName, toRecordPage } from "./record-pages.ts";
 import { isExportList, type Read } from "./pages.ts";
 import { hasRowFields, selectsFields } from "./rows.ts";
 
@@ -38,18 +39,22 @@ const ABOUT = "about";
 
 const MAX_ETAG = 256;
 
+/** The address of the page on which people see the record. */
+type Linked = { page?: string | undefined };
+
 /**
  * Returns a result with `about` before its other keys: all that a caller has to know beside the data, for hosts that show
  * structured content alone. A record's own field of that name gives way, so that no record can speak for the server.
  */
 export const withAbout = (
   { [ABOUT]: _foreign, ...structured }: Fields,
-  { notes = [], etag = null }: Partial<Pick<Answer, "notes" | "etag">> = {},
+  { notes = [], etag = null, page }: Partial<Pick<Answer, "notes" | "etag">> & Linked = {},
 ): Fields => ({
   [ABOUT]: {
     data: dataSentence,
     ...(etag === null ? {} : { etag: sanitizeLine(etag, MAX_ETAG) }),
     ...(notes.length === 0 ? {} : { notes }),
+    ...(page === undefined ? {} : { links: { page } }),
   },
   ...structured,
 });
@@ -71,9 +76,19 @@ const toText = (structured: Fields): string => {
   return [frameData(json), ...(json.includes("\\u003c") ? [ESCAPED] : [])].join("\n");
 };
 
-/** Creates the result of a call. Text and structured content say the same, because many hosts show only one of them. */
-export const present = ({ structured, notes, etag, removed = [] }: Answer): CallToolResult => {
-  const whole = withAbout(structured, { notes: [...notes, ...describeRemoved(removed)], etag });
+/**
+ * Creates the result of a call. Text and structured content say the same, because many hosts show only one of them. The
+ * pages of records are beside `mcpUrl`, where people can open it.
+ */
+export const present = (
+  { structured, notes, etag, removed = [] }: Answer,
+  mcpUrl?: URL,
+): CallToolResult => {
+  const whole = withAbout(structured, {
+    notes: [...notes, ...describeRemoved(removed)],
+    etag,
+    page: toRecordPage(mcpUrl, findRecordName(structured)),
+  });
   return {
     content: [{ type: "text", text: toText(whole) }],
     structuredContent: whole,

@@ -11,6 +11,7 @@ import { badArguments } from "../results/refusal.ts";
 import { type PageRange, parsePages } from "./pages.ts";
 import { findUnknownFields } from "../results/rows.ts";
 import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
+import { findSpelling, respellNames, respellPayments } from "./spelling.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
 
 type Values = Record<string, unknown>;
@@ -76,7 +77,13 @@ const NUMBER: JsonSchema = { type: "integer" };
 type Unknown = { path: string; name: string; known: string[] };
 type OnUnknown = (unknown: Unknown) => void;
 /** `toNumbers`: the words of a status become the numbers that operations take. */
-type Conversion = { onUnknown: OnUnknown; toNumbers: boolean };
+type Conversion = { onUnknown: OnUnknown; onTwice: (fault: Fault) => void; toNumbers: boolean };
+
+/** Returns the word of an enumeration that a text differs from in letter case and separators alone. */
+const findWord = (text: string, { enum: words }: JsonSchema): string => {
+  const known = words?.filter((word) => typeof word === "string") ?? [];
+  return findSpelling(text, known);
+};
 
 /** Converts a value to the form of its schema, and reports the names that the schema does not have. */
 const convert = (
@@ -91,10 +98,13 @@ const convert = (
   if (Array.isArray(inner) && items !== undefined) {
     return inner.map((item, index) => convert(item, items, `${path}[${index}]`, options));
   }
+  if (typeof inner === "string") return findWord(inner, schema);
   if (!isRecord(inner) || properties === undefined) return inner;
   const isOpen = path !== "" && schema.additionalProperties !== false;
+  const { onTwice } = options;
+  const respelt = isOpen ? inner : respellNames(inner, Object.keys(properties), { path, onTwice });
   return Object.fromEntries(
-    Object.entries(inner).map(([name, child]) => {
+    Object.entries(respelt).map(([name, child]) => {
       const field = path === "" ? printable(name) : `${path}.${printable(name)}`;
       const known = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (isOpen) return [name, child];
@@ -139,11 +149,17 @@ export const unwrapArguments = (
   const onUnknown: OnUnknown = (found) => {
     if (unknown.length < MAX_UNKNOWN) unknown.push(createUnknownFault(tool, found));
   };
-  const values = convert(withoutNulls(tool, sent, schema), schema, "", {
+  const onTwice = (fault: Fault): void => {
+    if (unknown.length < MAX_UNKNOWN) unknown.push(fault);
+  };
+  const known = Object.keys(schema.properties ?? {});
+  const respelt = respellNames(sent, known, { path: "", onTwice });
+  const values = convert(withoutNulls(tool, respelt, schema), schema, "", {
     onUnknown,
+    onTwice,
     toNumbers: isOperationTool(tool),
   });
-  return { values: values as Values, unknown };
+  return { values: respellPayments(values as Values, onTwice), unknown };
 };
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -239,6 +255,17 @@ const findFieldFaults = ({ operation }: OperationTool, fields: readonly string[]
     }));
 };
 
+/** Returns the arguments of the server with the known spellings of the fields of rows. */
+const respellFieldNames = ({ operation }: OperationTool, steering: Values): Values => {
+  const { fields } = steering;
+  if (!Array.isArray(fields)) return steering;
+  const known = operation.list?.fieldsOf({}) ?? [];
+  const respelt = fields.map((name) =>
+    typeof name === "string" ? findSpelling(name, known) : name,
+  );
+  return { ...steering, fields: respelt };
+};
+
 /**
  * Returns the arguments of a tool call in the form that the operation takes.
  *
@@ -248,7 +275,7 @@ export const readArguments = (tool: OperationTool, sent: Values): Given => {
   const { schema, steering: names, ownNames } = formOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const steering = pick(values, names);
-  const steered = Steering.safeParse(steering, REPORT);
+  const steered = Steering.safeParse(respellFieldNames(tool, steering), REPORT);
   // The cursor of the audit log is the server's; the platform's cursor is inside it.
   const rest = ownNames.filter((name) => !(name in steering));
   const { args, wrong } = checked(tool, pick(values, rest));

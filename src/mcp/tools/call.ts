@@ -161,7 +161,7 @@ const callOne = async (
     const handed = await handOver.begin({ answer, stored, purpose, host: call.opens });
     return "ask" in handed ? handed.ask : present(handed.answer);
   }
-  return present(answer);
+  return present(answer, context.mcpUrl);
 };
 
 /** Asks the person the question about a call. */

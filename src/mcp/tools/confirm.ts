@@ -5,7 +5,6 @@ import {
   inputResponse,
   type InputResponseView,
 } from "@modelcontextprotocol/server";
-import { LRUCache } from "lru-cache";
 import { z } from "zod";
 import { formatTimestamp, SECOND } from "../../kit/clock.ts";
 import { createSeal } from "../../kit/seal.ts";
@@ -76,7 +75,7 @@ const declined = () => new Refusal("declined", "The person did not confirm; noth
 const unanswered = () =>
   new Refusal(
     "declined",
-    "The host declined a question within a second, so no person has read it; nothing was changed. If it declines every question, the operator can set RECEIVABLES_CONFIRM_FORMS=off.",
+    "The host declined the question within a second, so the person has not read it and did not confirm; nothing was changed. For a host that declines every question, the operator can set RECEIVABLES_CONFIRM_FORMS=off.",
   );
 
 const unavailable = () =>
@@ -96,6 +95,21 @@ type Needs = LeaveNeeds & {
   approvals: Approvals | undefined;
 };
 
+/** Remembers names, the newest `max` of them. */
+const createMemory = (max: number) => {
+  const names = new Set<string>();
+  return {
+    has: (name: string): boolean => names.has(name),
+    add(name: string): void {
+      names.add(name);
+      for (const oldest of names) {
+        if (names.size <= max) return;
+        names.delete(oldest);
+      }
+    },
+  };
+};
+
 const createContext = (needs: Needs) => ({
   ...needs,
   // Separate seals, so that what one way gives cannot be used in another.
@@ -104,7 +118,7 @@ const createContext = (needs: Needs) => ({
   pageTokens: createSeal(needs.key, "mcp/approval-token"),
   tickets: createTickets(needs.key),
   /** Sessions whose host declines questions before a person can read them. */
-  unanswered: new LRUCache<string, true>({ max: MAX_SESSIONS }),
+  unanswered: createMemory(MAX_SESSIONS),
 });
 type Context = ReturnType<typeof createContext>;
 
@@ -200,7 +214,7 @@ const readRound = async (
   // A question that was declined cannot be accepted any more.
   await replayGuard.claim(asked.id, asked.expiresAt);
   if (now() - asked.askedAt > UNANSWERED_WITHIN_MS) throw declined();
-  context.unanswered.set(session, true);
+  context.unanswered.add(session);
   return undefined;
 };
 
@@ -227,7 +241,7 @@ const askForm = async (
     return { etag, absent, bound, confirmedBy: "form" };
   }
   if (now() - askedAt > UNANSWERED_WITHIN_MS) throw declined();
-  context.unanswered.set(session, true);
+  context.unanswered.add(session);
   return undefined;
 };
 

@@ -186,5 +186,5 @@ export const createInsightCall =
     };
     const result = await runInsight(tool.insight, context, args);
     const budget = budgetFor(settings.answerTokens, call, args);
-    return present(insightAnswer(result, budget, continuation));
+    return present(insightAnswer(result, budget, continuation), needs.mcpUrl);
   };

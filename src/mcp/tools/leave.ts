@@ -15,7 +15,7 @@ export type Leave = Version & { bound: Bound; confirmedBy: ConfirmationWay };
 
 export type LeaveNeeds = { replayGuard: ReplayGuard; now: Clock };
 
-/** What a leave is for, and how the question about it is prepared again. */
+/** The purpose of a leave, and the function that prepares its question again. */
 export type LeaveFor = { purpose: Purpose; asking: () => Promise<Asking> };
 
 /** A leave as it was sealed; `id` is used up with it. */

@@ -29,6 +29,8 @@ export type ToolContext = CallerContext & {
   wait?: Wait;
   /** Aborts when the server ends, so that no call waits for a person any more. */
   ending?: AbortSignal;
+  /** The address of the endpoint, beside which records have pages; absent where people cannot open it. */
+  mcpUrl?: URL | undefined;
   /** Pages that show a stored secret to its owner; absent if the owner uses this machine. */
   secretPages?: SecretPages;
   /** Pages on which the caller's person approves calls; absent without the built-in sign-in. */

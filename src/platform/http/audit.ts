@@ -146,7 +146,7 @@ export type EntryFacts = {
   at: number;
   method: string;
   tool: string | undefined;
-  /** How a person confirmed the change that the tool makes. */
+  /** The way in which a person confirmed the change that the tool makes. */
   confirmedBy: ConfirmationWay | undefined;
   /** The id of the user or key. */
   actor: string | undefined;

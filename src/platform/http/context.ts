@@ -58,7 +58,7 @@ export type RequestContext = {
   readonly ip: string;
   /** The MCP tool that the request names. */
   readonly tool: string | undefined;
-  /** How a person confirmed the change that the tool makes. */
+  /** The way in which a person confirmed the change that the tool makes. */
   readonly confirmedBy: ConfirmationWay | undefined;
   readonly origin: "api" | "mcp";
   /** Path parameters, not validated. */

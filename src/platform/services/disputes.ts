@@ -26,6 +26,7 @@ import { findNamed } from "../store/disputes-by-name.ts";
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/tenants.ts";
 import { findSpellings } from "../store/summaries/spellings.ts";
+import { readActivity } from "./disputes/activity.ts";
 import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { findCurrency } from "./disputes/document.ts";
@@ -277,6 +278,7 @@ export const disputes = (needs: DisputeNeeds): Service => ({
   update,
   delete: remove(needs),
   summary: summarize,
+  activity: readActivity,
   list_by_document_numbers: listByDocumentNumbers,
   list_by_ids: listByIds,
 });

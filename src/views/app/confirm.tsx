@@ -1,7 +1,8 @@
 import { useState } from "preact/hooks";
 import { numberOf } from "./answers.ts";
 import { counted, moment } from "./format.ts";
-import { answerQuestion, ASKED_AGAIN, type Problem, type Question, useSession } from "./session.ts";
+import type { Problem, Question } from "./reply.ts";
+import { answerQuestion, ASKED_AGAIN, useSession } from "./session.ts";
 import { startView } from "./start.tsx";
 import { Alert, Loading } from "./ui/status.tsx";
 

@@ -1,44 +1,50 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { Board } from "./board/board.tsx";
-import { Packet } from "./packet/packet.tsx";
-import { useSession } from "./session.ts";
+import { plainText } from "./format.ts";
+import { type Place, type RecordRef, usePlace } from "./place.ts";
+import { RecordView } from "./records/record.tsx";
+import { type Opening, useSession } from "./session.ts";
 import { startView } from "./start.tsx";
 
 const BACK = "Worklist";
 
-/** The worklist of `disputes_triage`, and the dispute that was chosen in it or asked for by `dispute_packet`. */
+const firstPlace = ({ tool, args }: Opening): Place =>
+  tool === "dispute_packet"
+    ? { record: { kind: "dispute", id: plainText(args["disputeId"]) } }
+    : { args };
+
+/** The worklist of `disputes_triage`, and the record that was chosen in it or asked for by `dispute_packet`. */
 const DisputeBoard = () => {
   const { opening } = useSession();
-  const isPacket = opening.tool === "dispute_packet";
-  const asked = isPacket ? String(opening.args["disputeId"] ?? "") : undefined;
-  const [chosen, setChosen] = useState(asked);
-  const [isListed, setListed] = useState(!isPacket);
+  const first = firstPlace(opening);
+  const { place, go } = usePlace(first);
+  const { record } = place;
+  /** The last place of the worklist, to which the way back leads. */
+  const list = useRef<Place | undefined>(undefined);
+  if (record === undefined) list.current = place;
   const opener = useRef<Element | null>(null);
-  const open = (code: string) => {
-    if (chosen === undefined) opener.current = document.activeElement;
-    setChosen(code);
-  };
-  const close = () => {
-    setListed(true);
-    setChosen(undefined);
+  const open = (next: RecordRef): void => {
+    if (record === undefined) opener.current = document.activeElement;
+    go({ ...list.current, record: next });
   };
   // The list was hidden, so the focus returns only after it is shown again.
   useEffect(() => {
-    if (chosen === undefined && opener.current instanceof HTMLElement) opener.current.focus();
-  }, [chosen]);
+    if (record === undefined && opener.current instanceof HTMLElement) opener.current.focus();
+  }, [record]);
+  const isFirst = record !== undefined && record.id === first.record?.id;
   return (
     <>
-      {isListed && (
-        <div hidden={chosen !== undefined}>
-          <Board open={open} isShown={chosen === undefined} />
+      {list.current !== undefined && (
+        <div hidden={record !== undefined}>
+          <Board place={list.current} go={go} open={open} isShown={record === undefined} />
         </div>
       )}
-      {chosen !== undefined && (
-        <Packet
-          key={chosen}
-          disputeId={chosen}
-          first={chosen === asked ? opening.reply : undefined}
-          back={{ text: BACK, go: close }}
+      {record !== undefined && (
+        <RecordView
+          key={`${record.kind} ${record.id}`}
+          record={record}
+          first={isFirst ? opening.reply : undefined}
+          back={{ text: BACK, go: () => go({ ...list.current, record: undefined }) }}
           open={open}
         />
       )}

@@ -36,6 +36,20 @@ export type HostEvents = {
   onContext(context: McpUiHostContext): void;
 };
 
+/** A place that the view has gone to; `isNew`: Back returns to the one before. */
+export type Visit = { place: Fields; path: string; isNew: boolean };
+
+export type Places = {
+  /** The place at which the view opens; its own first one if there is none. */
+  first: Fields | undefined;
+  tell(visit: Visit): void;
+  /** Hears of places that the person returns to. Returns the function that ends the subscription. */
+  listen(listener: (place: Fields) => void): () => void;
+};
+
+/** The notification about places in both directions, and the member of the host's context that offers it. */
+export const PLACE = "receivables/place";
+
 export type Host = {
   callTool(name: string, args: Fields): Promise<ToolResult>;
   /**
@@ -43,6 +57,8 @@ export type Host = {
    * that gets a message of the person in its place, if the model waits for it.
    */
   tellModel(text: string, isAwaited?: boolean): void;
+  /** The history of the page that shows the view; undefined if the host has none. */
+  places?: Places | undefined;
   /** Offers the person a resource of the server as a file; undefined if the host cannot. */
   download?: ((file: { uri: string; name: string }) => Promise<void>) | undefined;
 };
@@ -75,6 +91,21 @@ const createRequests = () => {
   };
 };
 
+const createPlaces = () => {
+  const listeners = new Set<(place: Fields) => void>();
+  const places: Omit<Places, "first"> = {
+    tell: (visit) => post({ method: PLACE, params: visit }),
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+  };
+  const hear = ({ place }: Fields): void => {
+    for (const listener of listeners) listener((place ?? {}) as Fields);
+  };
+  return { places, hear };
+};
+
 const notifiers = (events: HostEvents): Record<string, (params: Fields) => void> => ({
   "ui/notifications/tool-input": (params) => {
     events.onInput((params["arguments"] ?? {}) as Fields);
@@ -103,7 +134,8 @@ const reportSize = (): void => {
 /** Connects to the host that shows this page. */
 export const connectHost = async (name: string, events: HostEvents): Promise<Host> => {
   const requests = createRequests();
-  const notify = notifiers(events);
+  const { places, hear } = createPlaces();
+  const notify: ReturnType<typeof notifiers> = { ...notifiers(events), [PLACE]: hear };
   window.addEventListener("message", ({ source, data }: MessageEvent) => {
     const message = data as Message | null;
     if (source !== window.parent || message?.jsonrpc !== "2.0") return;
@@ -123,7 +155,9 @@ export const connectHost = async (name: string, events: HostEvents): Promise<Hos
   events.onContext(hostContext);
   post({ method: "ui/notifications/initialized", params: {} });
   reportSize();
-  return createHost(requests.send, hostCapabilities);
+  const host = createHost(requests.send, hostCapabilities);
+  const offered = hostContext[PLACE] as { place?: Fields } | undefined;
+  return { ...host, places: offered && { ...places, first: offered.place } };
 };
 
 const createHost = (

@@ -2,25 +2,13 @@ import { createContext } from "preact";
 import { useContext } from "preact/hooks";
 import type { Fields, Host, ToolResult } from "./host.ts";
 import { plainText } from "./format.ts";
-
-export type Problem = { code: string; message: string };
-
-/** The answer of a tool, its refusal, or the question that a person must answer first. */
-export type Reply =
-  | { kind: "answer"; answer: Fields }
-  | { kind: "problem"; problem: Problem }
-  | Question;
-
-/** A call that waits for a person: a ticket carries it out, a token is sent with the call again. */
-export type Question = { kind: "question"; summary: string; expiresAt?: string } & (
-  | { ticket: string }
-  | { token: string }
-);
+import type { KnownAnswers } from "./known-answers.ts";
+import type { Problem, Question, Reply } from "./reply.ts";
 
 /** The tool call for which the host shows the view. */
 export type Opening = { tool: string | undefined; args: Fields; reply: Reply | undefined };
 
-export type Session = { host: Host; opening: Opening };
+export type Session = { host: Host; opening: Opening; known: KnownAnswers };
 
 const fieldsOf = (value: unknown): Fields =>
   typeof value === "object" && value !== null ? (value as Fields) : {};
@@ -29,10 +17,11 @@ const textOf = ({ content = [] }: ToolResult): string =>
   content.flatMap(({ text }) => (text === undefined ? [] : [text])).join("\n");
 
 const readProblem = (result: ToolResult): Problem => {
-  const { code, message } = fieldsOf(result._meta?.["receivables/problem"]);
+  const { code, message, retryAfterSeconds } = fieldsOf(result._meta?.["receivables/problem"]);
   return {
     code: typeof code === "string" ? code : "failed",
     message: plainText(message ?? textOf(result)) || "The call failed.",
+    ...(typeof retryAfterSeconds === "number" ? { retryAfterSeconds } : {}),
   };
 };
 
@@ -68,6 +57,8 @@ export const readResult = (result: ToolResult): Reply | undefined => {
     : { kind: "problem", problem: readProblem(result) };
 };
 
+const OFFLINE = "You are offline. This goes on by itself when the connection is back.";
+
 /** Calls a tool through the host. */
 export const callTool = async (host: Host, tool: string, args: Fields): Promise<Reply> => {
   const problem = (message: string): Reply => ({
@@ -78,7 +69,8 @@ export const callTool = async (host: Host, tool: string, args: Fields): Promise<
     const result = await host.callTool(tool, args);
     return readResult(result) ?? problem("The host passed on no data.");
   } catch (error) {
-    return problem(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    return problem(navigator.onLine ? message : OFFLINE);
   }
 };
 

@@ -2,27 +2,26 @@
 import "./style.css";
 // oxlint-disable-next-line import/no-unassigned-import -- as above
 import "./site.css";
-import type { Client } from "@modelcontextprotocol/client";
 import { render } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { config as configureZod } from "zod/v4/core";
-import { config, connect, redeemCode, signIn } from "./site/connect.ts";
-import { ViewFrame } from "./site/view-frame.tsx";
+import { config } from "./site/config.ts";
+import { recordOfPath, redeemCode, signIn } from "./site/sign-in.ts";
+import { type Connected, Views } from "./site/views.tsx";
 import { Alert, Loading } from "./ui/status.tsx";
 import { useQuestion } from "./ui/use-question.tsx";
 
-// The page's policy forbids the code that zod would generate.
-configureZod({ jitless: true });
+/** The client of the server, which is large: it loads while the page shows already. */
+const loading = import("./site/connect.ts");
+
+const SignIn = () => (
+  <button type="button" class="primary" onClick={() => void signIn()}>
+    Sign in
+  </button>
+);
 
 const Access = ({ open }: { open: (token: string) => void }) => {
   const [token, setToken] = useState("");
-  if (config.auth === "builtin") {
-    return (
-      <button type="button" class="primary" onClick={() => void signIn()}>
-        Sign in
-      </button>
-    );
-  }
+  if (config.auth === "builtin") return <SignIn />;
   if (config.auth === "issuer") {
     return <p class="meta">Views are shown by assistants here: this page cannot sign you in.</p>;
   }
@@ -45,78 +44,98 @@ const Access = ({ open }: { open: (token: string) => void }) => {
   );
 };
 
-type Connected = { client: Client; tools: ReadonlySet<string> };
-
-/** The views of the tools that the person has. */
-const Views = ({ client, tools }: Connected) => {
-  const [views] = useState(() => config.views.filter(({ tool }) => tools.has(tool)));
-  const [shown, setShown] = useState(views[0]);
-  return (
-    <>
-      <nav class="toolbar" aria-label="Views">
-        {views.map((view) => (
-          <button
-            type="button"
-            key={view.name}
-            aria-pressed={view === shown}
-            onClick={() => setShown(view)}
-          >
-            {view.title}
-          </button>
-        ))}
-      </nav>
-      {shown && <ViewFrame key={shown.name} client={client} view={shown} />}
-    </>
-  );
-};
-
 const END =
   config.auth === "builtin"
     ? "Your sign-in has ended. Sign in again to go on."
     : "The server does not accept this token (any more).";
+const KEPT = "What you typed below is still there: copy it first.";
 
-const Site = () => {
+type Attempt = () => Promise<Connected | undefined>;
+
+const useOnline = (): boolean => {
+  const [isOnline, setOnline] = useState(navigator.onLine);
+  useEffect(() => {
+    const update = (): void => setOnline(navigator.onLine);
+    for (const event of ["online", "offline"]) window.addEventListener(event, update);
+  }, []);
+  return isOnline;
+};
+
+/** Connects to the server, and again when the person asks for it or is online again. */
+const useConnection = () => {
   const [connected, setConnected] = useState<Connected>();
   const [problem, setProblem] = useState<string>();
+  const [isEnded, setEnded] = useState(false);
   const [isBusy, setBusy] = useState(true);
+  const [failed, setFailed] = useState<Attempt>();
   const { ask, dialog } = useQuestion("The server asks");
 
-  const open = async (token: string | undefined): Promise<Connected> => {
-    const onEnd = (): void => {
-      setConnected(undefined);
-      setProblem(END);
-    };
-    const client = await connect({ token, ask, onEnd });
+  const connectWith = async (token: string | undefined): Promise<Connected> => {
+    const { connect } = await loading;
+    const client = await connect({ token, ask, onEnd: () => setEnded(true) });
     const { tools } = await client.listTools();
+    setEnded(false);
     return { client, tools: new Set(tools.map(({ name }) => name)) };
   };
-  const attempt = async (work: () => Promise<Connected | undefined>): Promise<void> => {
+  const attempt = async (work: Attempt): Promise<void> => {
     setBusy(true);
     setProblem(undefined);
+    setFailed(undefined);
     try {
       setConnected(await work());
     } catch (error) {
       setProblem(error instanceof Error ? error.message : String(error));
+      setFailed(() => work);
     }
     setBusy(false);
   };
+  const open = (token: string): void => void attempt(() => connectWith(token));
+  const retry = failed && (() => void attempt(failed));
+  return { connected, problem, isEnded, isBusy, dialog, attempt, connectWith, open, retry };
+};
+
+const Site = () => {
+  const [record, setRecord] = useState(config.record);
+  const isOnline = useOnline();
+  const { connected, problem, isEnded, isBusy, dialog, attempt, connectWith, open, retry } =
+    useConnection();
   useEffect(() => {
     void attempt(async () => {
-      if (config.auth === "none") return open(undefined);
-      const token = config.auth === "builtin" ? await redeemCode() : undefined;
-      return token === undefined ? undefined : open(token);
+      if (config.auth === "none") return connectWith(undefined);
+      const signedIn = config.auth === "builtin" ? await redeemCode() : undefined;
+      if (signedIn === undefined) return undefined;
+      setRecord(recordOfPath(signedIn.path));
+      return connectWith(signedIn.token);
     });
   }, []);
-
+  useEffect(() => {
+    if (isOnline) retry?.();
+  }, [isOnline]);
+  const needsAccess = !isBusy && (isEnded || (!connected && config.auth !== "none"));
   return (
     <>
-      {problem && <Alert>{problem}</Alert>}
+      {!isOnline && (
+        <Alert>You are offline. This goes on by itself when the connection is back.</Alert>
+      )}
+      {isEnded && <Alert>{connected ? `${END} ${KEPT}` : END}</Alert>}
+      {problem && !isEnded && (
+        <Alert>
+          <p>{problem}</p>
+          {retry && config.auth === "none" && (
+            <button type="button" onClick={retry}>
+              Try again
+            </button>
+          )}
+        </Alert>
+      )}
       {isBusy && <Loading what="Connecting" />}
-      {!isBusy && !connected && <Access open={(token) => void attempt(() => open(token))} />}
-      {connected && <Views {...connected} />}
+      {needsAccess && <Access open={open} />}
+      {connected && <Views {...connected} record={record} />}
       {dialog}
     </>
   );
 };
 
-render(<Site />, document.querySelector("#app") ?? document.body);
+const root = document.querySelector("#app") ?? document.body;
+root.replaceChildren();
+render(<Site />, root);

@@ -4,6 +4,7 @@ import type { McpUiHostContext } from "@modelcontextprotocol/ext-apps";
 import { type ComponentType, render } from "preact";
 import { connectHost, type Fields, type Host, type ToolResult } from "./host.ts";
 import { type Opening, readResult, SessionProvider } from "./session.ts";
+import { createKnownAnswers } from "./known-answers.ts";
 import { applyContext } from "./theme.ts";
 import { Alert, Loading } from "./ui/status.tsx";
 
@@ -14,13 +15,14 @@ export const startView = (name: string, View: ComponentType): void => {
   const root = document.querySelector("#view") ?? document.body;
   let state: State = {};
   let calls = 0;
+  let known = createKnownAnswers();
 
   const show = (): void => {
     const { host, tool, args, result } = state;
     if (host === undefined || result === undefined) return render(<Loading />, root);
     const opening: Opening = { tool, args: args ?? {}, reply: readResult(result) };
     return render(
-      <SessionProvider value={{ host, opening }} key={calls}>
+      <SessionProvider value={{ host, opening, known }} key={calls}>
         <View />
       </SessionProvider>,
       root,
@@ -36,6 +38,7 @@ export const startView = (name: string, View: ComponentType): void => {
     onInput: (args) => update({ args }),
     onResult(result) {
       calls += 1;
+      known = createKnownAnswers();
       update({ result });
     },
     onCancelled: () => render(<Alert>The call was cancelled.</Alert>, root),

@@ -21,4 +21,12 @@ export const HOST_SECTIONS: readonly Section[] = [
       "C-116": "limits count people and addresses, not credentials",
     },
   },
+  {
+    title: "The page of the server and its views",
+    lines: {
+      "HS-08":
+        "the page loses no typed text, makes few requests, and finds and reaches every record",
+      "WK-06": "records have pages, for people who may see them",
+    },
+  },
 ];

@@ -88,7 +88,7 @@ export const SECURITY_SECTIONS: readonly Section[] = [
       "C-66": "cursors and confirmations are bound and expire",
       "C-67": "arguments choose neither tenant nor URL nor key",
       "C-68": "codes of protocol errors",
-      "C-69": "tool lists are the same for all, and pinned",
+      "C-69": "tool lists are the same for all callers with equal rights, and pinned",
       "C-70": "clean texts of tools",
       "C-71": "injected prompts stay data",
       "C-72": "only webhooks send data to a chosen URL",

@@ -84,6 +84,7 @@ const host: HostState = {
       host.told.push(content);
       return {};
     };
+    // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a handler that answers, not an event
     bridge.onmessage = async ({ content }) => {
       host.told.push(content);
       return {};

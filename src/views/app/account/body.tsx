@@ -3,6 +3,8 @@ import { listOf, numberOf, reasonOf, recordOf, totalsOf } from "../answers.ts";
 import { count, counted, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { DisputeTable } from "../packet/packet.tsx";
+import type { RecordRef } from "../place.ts";
+import { hasTool } from "../session.ts";
 import { Amounts, Facts } from "../ui/facts.tsx";
 import { Card, Empty } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
@@ -81,7 +83,9 @@ const creditFacts = (credit: Fields) => {
   ] as const;
 };
 
-const Oldest = ({ rows }: { rows: readonly Fields[] }) =>
+type Open = (record: RecordRef) => void;
+
+const Oldest = ({ rows, open }: { rows: readonly Fields[]; open: Open }) =>
   rows.length === 0 ? (
     <Empty>No open documents.</Empty>
   ) : (
@@ -90,7 +94,21 @@ const Oldest = ({ rows }: { rows: readonly Fields[] }) =>
       rows={rows}
       keyOf={(row) => plainText(row["documentNumber"])}
       columns={[
-        { name: "Document", cell: (row) => plainText(row["documentNumber"]) },
+        {
+          name: "Document",
+          cell: ({ documentNumber }) =>
+            hasTool("documents_get") ? (
+              <button
+                type="button"
+                class="link"
+                onClick={() => open({ kind: "document", id: plainText(documentNumber) })}
+              >
+                {plainText(documentNumber)}
+              </button>
+            ) : (
+              plainText(documentNumber)
+            ),
+        },
         { name: "Due", cell: (row) => day(row["dueDate"]) },
         {
           name: "Balance",
@@ -143,13 +161,7 @@ const AccountNotes = ({ notes }: { notes: readonly Fields[] }) =>
   );
 
 /** The parts of one account; a part that the platform does not give says why. */
-export const AccountBody = ({
-  item,
-  open,
-}: {
-  item: Fields;
-  open: ((disputeId: string) => void) | undefined;
-}) => {
+export const AccountBody = ({ item, open }: { item: Fields; open: Open }) => {
   const account = recordOf(item["account"]);
   const documents = recordOf(item["openDocuments"]);
   const disputes = recordOf(recordOf(item["disputes"])["open"]);
@@ -169,7 +181,7 @@ export const AccountBody = ({
       )}
       <div class="columns">
         <Card title="Oldest open documents" part={documents}>
-          <Oldest rows={listOf(documents["oldest"])} />
+          <Oldest rows={listOf(documents["oldest"])} open={open} />
         </Card>
         <Card title="Largest open disputes" part={item["disputes"]}>
           {listOf(disputes["largest"]).length === 0 ? (
@@ -178,7 +190,7 @@ export const AccountBody = ({
             <DisputeTable
               caption="Largest open disputes"
               rows={listOf(disputes["largest"])}
-              open={open}
+              open={hasTool("dispute_packet") ? (id) => open({ kind: "dispute", id }) : undefined}
             />
           )}
         </Card>

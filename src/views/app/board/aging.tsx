@@ -3,15 +3,22 @@ import { counted, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { type Bar, Columns } from "../ui/bars.tsx";
 import { useCurrency } from "../ui/fields.tsx";
-import { Empty, Failure } from "../ui/status.tsx";
+import { Empty, Failure, Loading } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
-import { agingArgs, changed, createdWithin } from "./filters.ts";
+import { agingArgs, changed, createdWithin, flagsOf } from "./filters.ts";
 
-type AgingProps = { args: Fields; asOf: string; change: (change: Fields) => void };
+type AgingProps = {
+  args: Fields;
+  asOf: string;
+  change: (change: Fields) => void;
+  isPaused: boolean;
+};
 
 /** Open amounts by age, one currency at a time; a column filters the worklist by its age. */
-export const Aging = ({ args, asOf, change }: AgingProps) => {
-  const { answer, problem, reload } = useCall("disputes_summary", agingArgs(args));
+export const Aging = ({ args, asOf, change, isPaused }: AgingProps) => {
+  const { answer, problem, reload } = useCall("disputes_summary", agingArgs(args), {
+    isPaused,
+  });
   const items = listOf(answer?.["items"]);
   const { currency, tabs } = useCurrency(currenciesOf(items, "count"));
   const spanOf = (bucket: string): Fields => changed({}, createdWithin(bucket, asOf));
@@ -43,7 +50,11 @@ export const Aging = ({ args, asOf, change }: AgingProps) => {
         <h2>Aging {currency && <span class="meta">days since opening, in {currency}</span>}</h2>
         {tabs}
       </div>
+      {flagsOf(args).length > 0 && (
+        <p class="meta">The chart counts disputes with and without the marks chosen below.</p>
+      )}
       {problem && <Failure problem={problem} retry={reload} />}
+      {!answer && !problem && <Loading what="Adding up" />}
       {answer && bars.length === 0 && <Empty>No amounts.</Empty>}
       {bars.length > 0 && (
         <Columns

@@ -1,124 +1,109 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { listOf, numberOf, recordOf, textsOf, totalsOf } from "../answers.ts";
 import type { Fields } from "../host.ts";
+import type { Place, RecordRef } from "../place.ts";
+import { Finder } from "../records/finder.tsx";
 import { hasTool, useSession } from "../session.ts";
 import { Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
+import { FLAGS, toChoices } from "../words.ts";
 import { Aging } from "./aging.tsx";
 import { BulkActions } from "./bulk-actions.tsx";
-import { changed, flagFilters, withLimit } from "./filters.ts";
+import { changed, flagsOf, pageArgs, toggleFlag } from "./filters.ts";
 import { FilterBar } from "./filter-bar.tsx";
 import { Worklist } from "./worklist.tsx";
 
-const FLAGS: Record<string, string> = {
-  documentClosed: "Document closed",
-  duplicate: "Possible duplicate",
-  unassigned: "Unassigned",
-  stale: "No change for 10 days",
+type FlagsProps = { counts: Fields; args: Fields; change: (change: Fields) => void };
+
+/** Counts of what needs attention; each can be pressed, and leads to as many disputes. */
+const Flags = ({ counts, args, change }: FlagsProps) => (
+  <ul class="flags" aria-label="What needs attention">
+    {toChoices(FLAGS).map(({ value: flag, text }) => (
+      <li key={flag}>
+        <button
+          type="button"
+          aria-pressed={flagsOf(args).includes(flag)}
+          onClick={() => change(toggleFlag(args, flag))}
+        >
+          <strong>{counts[flag] === null ? "?" : numberOf(counts[flag])}</strong> {text}
+        </button>
+      </li>
+    ))}
+  </ul>
+);
+
+type BoardProps = {
+  place: Place;
+  go: (place: Place) => void;
+  open: (record: RecordRef) => void;
+  isShown: boolean;
 };
 
-type FlagsProps = { flags: Fields; asOf: string; args: Fields; change: (change: Fields) => void };
+/** The server's sentence about rows that did not fit, which are on the next page. */
+const TELLS_CUT = /^(?:The first \d+|Items \d+ to \d+) of \d+/;
 
-/** Counts of what needs attention; those that are filters can be pressed. */
-const Flags = ({ flags, asOf, args, change }: FlagsProps) => {
-  const filters = flagFilters(asOf);
-  return (
-    <ul class="flags" aria-label="What needs attention">
-      {Object.entries(FLAGS).map(([flag, text]) => {
-        const filter = filters[flag];
-        const names = Object.keys(filter ?? {});
-        const isOn = names.length > 0 && names.every((name) => args[name] !== undefined);
-        const off = Object.fromEntries(names.map((name) => [name, undefined]));
-        const figure = <strong>{flags[flag] === null ? "?" : numberOf(flags[flag])}</strong>;
-        return (
-          <li key={flag}>
-            {filter === undefined ? (
-              <span>
-                {figure} {text}
-              </span>
-            ) : (
-              <button type="button" aria-pressed={isOn} onClick={() => change(isOn ? off : filter)}>
-                {figure} {text}
-              </button>
-            )}
-          </li>
-        );
-      })}
-    </ul>
-  );
-};
-
-type BoardProps = { open: (disputeId: string) => void; isShown: boolean };
+const isSame = (one: Fields, other: Fields): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 /** The arguments of the worklist and its answer. */
-const useWorklist = (isShown: boolean) => {
+const useWorklist = ({ place, go, isShown }: BoardProps) => {
   const { opening } = useSession();
   const isOwn = opening.tool !== "dispute_packet";
-  const [args, setArgs] = useState<Fields>(isOwn ? opening.args : {});
-  const [isFull, setFull] = useState(!isOwn);
-  const called = useCall(
-    "disputes_triage",
-    isFull ? withLimit(args) : args,
-    isOwn ? opening.reply : undefined,
-  );
-  // The host's answer is short, for a model; the board reads on at once.
-  useEffect(() => {
-    if (opening.reply?.kind === "answer") setFull(true);
-  }, []);
-  // What was changed in a dispute shows when its reader comes back.
-  const wasShown = useRef(isShown);
-  useEffect(() => {
-    if (isShown && !wasShown.current) called.reload();
-    wasShown.current = isShown;
-  }, [isShown]);
-  const set = (next: Fields): void => {
-    setFull(true);
-    setArgs(next);
-  };
-  return { ...called, args, set };
+  const { args = {}, cursors = [] } = place;
+  const cursor = cursors.at(-1);
+  // The host's call is the first page, although a model asks for fewer rows than the board does.
+  const isAsked = isOwn && isSame(args, opening.args);
+  const asked = isAsked ? args : pageArgs(args);
+  const sent = cursor === undefined ? asked : { ...asked, cursor };
+  const called = useCall("disputes_triage", sent, {
+    first: isOwn && isSame(sent, opening.args) ? opening.reply : undefined,
+    isPaused: !isShown,
+  });
+  const set = (next: Fields): void => go({ args: next });
+  const turn = (to: readonly string[]): void => go({ args, cursors: to });
+  return { ...called, args, cursors, set, turn };
 };
 
 /** The ranked worklist with its filters, figures and actions on several disputes. */
-export const Board = ({ open, isShown }: BoardProps) => {
-  const { reply, answer, problem, isLoading, reload, args, set } = useWorklist(isShown);
+export const Board = (props: BoardProps) => {
+  const { open, isShown } = props;
+  const { reply, answer, problem, isLoading, reload, args, cursors, set, turn } =
+    useWorklist(props);
   const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const change = (next: Fields): void => set(changed(args, next));
-
-  const items = listOf(answer?.["items"]);
   const asOf = String(answer?.["asOf"] ?? "");
   return (
     <main aria-busy={isLoading}>
+      <Finder open={open} />
       {reply === undefined && <Loading what="Reading the disputes" />}
       {answer && <ReportHead title="Dispute board" noun="dispute" answer={answer} />}
-      {answer && hasTool("disputes_summary") && <Aging args={args} asOf={asOf} change={change} />}
-      {answer && (
-        <Flags flags={recordOf(answer["flags"])} asOf={asOf} args={args} change={change} />
+      {answer && hasTool("disputes_summary") && (
+        <Aging args={args} asOf={asOf} change={change} isPaused={!isShown} />
       )}
+      {answer && <Flags counts={recordOf(answer["flags"])} args={args} change={change} />}
       <FilterBar
         args={args}
         currencies={totalsOf(answer?.["currencyTotals"]).map(({ currencyCode }) => currencyCode)}
         change={change}
         reset={() => set({})}
+        isPaused={!isShown || answer === undefined}
       />
       {problem && <Failure problem={problem} retry={reload} />}
-      <BulkActions
-        selected={selected}
-        done={() => {
-          setSelected(new Set());
-          reload();
-        }}
-      />
+      <BulkActions selected={selected} done={() => setSelected(new Set())} />
       {answer && (
         <Worklist
-          items={items}
+          items={listOf(answer["items"])}
           total={numberOf(answer["itemsTotal"])}
           isLoading={isLoading}
           selected={selected}
           select={setSelected}
           open={open}
+          next={answer["nextCursor"]}
+          cursors={cursors}
+          turn={turn}
         />
       )}
-      <Notes notes={textsOf(answer?.["notes"])} />
+      <Notes notes={textsOf(answer?.["notes"]).filter((note) => !TELLS_CUT.test(note))} />
     </main>
   );
 };

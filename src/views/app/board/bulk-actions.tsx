@@ -4,6 +4,7 @@ import { counted, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { AssignDialog, CloseDialog, closing } from "../packet/actions.tsx";
 import { hasTool } from "../session.ts";
+import { Failure } from "../ui/status.tsx";
 import { useAction } from "../ui/use-action.tsx";
 import { useCall } from "../ui/use-call.ts";
 
@@ -22,7 +23,7 @@ const describeResults = ({ results, applied }: Fields): string => {
 export const BulkActions = ({ selected, done }: BulkProps) => {
   const { run, isBusy, report } = useAction();
   const [act, setAct] = useState<"assign" | "close">();
-  const { answer } = useCall("resolutions_list", act === "close" ? {} : undefined);
+  const { answer, problem, reload } = useCall("resolutions_list", act === "close" ? {} : undefined);
   const resolutions = listOf(answer?.["items"]).filter(({ active }) => active !== false);
   const apply = async (change: Fields): Promise<void> => {
     setAct(undefined);
@@ -53,7 +54,8 @@ export const BulkActions = ({ selected, done }: BulkProps) => {
           onChoose={(assigneeEmail) => void apply({ assigneeEmail })}
         />
       )}
-      {act === "close" && (
+      {act === "close" && problem && <Failure problem={problem} retry={reload} />}
+      {act === "close" && !problem && (
         <CloseDialog
           title={`Close ${title}`}
           resolutions={resolutions}

@@ -1,3 +1,4 @@
+import type { DisputeGrouping } from "../../../contract/insights/dispute-summary.ts";
 import { listOf, recordOf } from "../answers.ts";
 import { plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
@@ -5,6 +6,7 @@ import { hasTool } from "../session.ts";
 import { Choice, Entry } from "../ui/fields.tsx";
 import { Conditions } from "../ui/conditions.tsx";
 import { useCall } from "../ui/use-call.ts";
+import { ORDERS, STATUS, toChoices } from "../words.ts";
 import { otherConditions } from "./filters.ts";
 
 const UNASSIGNED = "(unassigned)";
@@ -15,9 +17,14 @@ const unique = (values: readonly string[]): string[] =>
   [...new Set(values)].filter((value) => value !== "").toSorted((a, b) => a.localeCompare(b));
 
 /** Returns the values that occur among open disputes. */
-const useValues = (grouping: "reason" | "assignee"): string[] => {
-  const args = { status: ["Open"], groupBy: [grouping], limit: 100 };
-  const { answer } = useCall("disputes_summary", hasTool("disputes_summary") ? args : undefined);
+const useValues = (
+  grouping: Extract<DisputeGrouping, "reason" | "assignee">,
+  isPaused: boolean,
+): string[] => {
+  const args = { status: [STATUS.open], groupBy: [grouping], limit: 100 };
+  const { answer } = useCall("disputes_summary", args, {
+    isPaused: isPaused || !hasTool("disputes_summary"),
+  });
   return unique(
     listOf(answer?.["items"]).map((item) => plainText(recordOf(item["key"])[grouping])),
   );
@@ -28,11 +35,16 @@ const toOptions = (all: string, values: readonly string[]) => [
   ...values.map((value) => ({ value, text: value })),
 ];
 
-type ControlProps = { args: Fields; change: (change: Fields) => void };
+type ControlProps = {
+  args: Fields;
+  change: (change: Fields) => void;
+  /** Whether the choices need not be known yet. */
+  isPaused: boolean;
+};
 
-const AssigneeChoice = ({ args, change }: ControlProps) => {
+const AssigneeChoice = ({ args, change, isPaused }: ControlProps) => {
   const asked = first(args["assignee"]);
-  const people = unique([...useValues("assignee"), asked]);
+  const people = unique([...useValues("assignee", isPaused), asked]);
   return (
     <Choice
       label="Assignee"
@@ -55,8 +67,8 @@ const AssigneeChoice = ({ args, change }: ControlProps) => {
 
 type FilterBarProps = ControlProps & { currencies: readonly string[]; reset: () => void };
 
-export const FilterBar = ({ args, currencies, change, reset }: FilterBarProps) => {
-  const reasons = useValues("reason");
+export const FilterBar = ({ args, currencies, change, reset, isPaused }: FilterBarProps) => {
+  const reasons = useValues("reason", isPaused);
   const currency = first(args["currencyCode"]);
   return (
     <section class="filters" aria-label="Filters">
@@ -74,7 +86,7 @@ export const FilterBar = ({ args, currencies, change, reset }: FilterBarProps) =
           options={toOptions("Any reason", unique([...reasons, first(args["reason"])]))}
           onChange={(reason) => change({ reason })}
         />
-        <AssigneeChoice args={args} change={change} />
+        <AssigneeChoice args={args} change={change} isPaused={isPaused} />
         <Choice
           label="Currency"
           value={currency}
@@ -84,11 +96,7 @@ export const FilterBar = ({ args, currencies, change, reset }: FilterBarProps) =
         <Choice
           label="Order"
           value={first(args["orderBy"]) || "priority"}
-          options={[
-            { value: "priority", text: "Priority" },
-            { value: "amount", text: "Amount" },
-            { value: "age", text: "Age" },
-          ]}
+          options={toChoices<string>(ORDERS)}
           onChange={(orderBy) => change({ orderBy })}
         />
         <button type="button" onClick={reset}>

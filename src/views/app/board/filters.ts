@@ -1,7 +1,9 @@
-import { numberOf } from "../answers.ts";
+import type { TriageFlag } from "../../../contract/insights/dispute-triage.ts";
+import { numberOf, textsOf } from "../answers.ts";
 import type { Fields } from "../host.ts";
 import { plainText, words } from "../format.ts";
 import type { Condition } from "../ui/conditions.tsx";
+import { STATUS } from "../words.ts";
 
 const DAY_MS = 86_400_000;
 
@@ -14,8 +16,7 @@ const CONTROLLED = [
   "currencyCode",
   "createdFrom",
   "createdTo",
-  "documentStatus",
-  "updatedBefore",
+  "flags",
   "orderBy",
   "limit",
 ];
@@ -23,10 +24,22 @@ const CONTROLLED = [
 /** As many rows as fit into one answer of the server. */
 const LIMIT = 25;
 
-export const withLimit = (args: Fields): Fields => ({
+/** Returns the arguments of the worklist with as many rows as a page of it has. */
+export const pageArgs = (args: Fields): Fields => ({
   ...args,
   limit: Math.max(LIMIT, numberOf(args["limit"])),
 });
+
+/** Returns the flags that the disputes must have. */
+export const flagsOf = ({ flags }: Fields): string[] =>
+  Array.isArray(flags) ? textsOf(flags) : textsOf(flags === undefined ? [] : [flags]);
+
+/** Returns the change by which a flag is asked for, or no longer. */
+export const toggleFlag = (args: Fields, flag: TriageFlag): Fields => {
+  const others = flagsOf(args).filter((name) => name !== flag);
+  const flags = flagsOf(args).includes(flag) ? others : [...others, flag];
+  return { flags: flags.length === 0 ? undefined : flags };
+};
 
 /** Returns the arguments with some changed; undefined and empty ones are left out. */
 export const changed = (args: Fields, change: Fields): Fields =>
@@ -57,18 +70,15 @@ export const createdWithin = (bucket: string, asOf: string): Fields => {
   };
 };
 
-const STALE_DAYS = 10;
+/** Arguments that only the worklist has. */
+const OF_WORKLIST = ["limit", "cursor", "orderBy", "flags"];
 
-/** Flags of triage that are also filters. */
-export const flagFilters = (asOf: string): Record<string, Fields> => ({
-  documentClosed: { documentStatus: "closed" },
-  unassigned: { unassigned: true },
-  stale: { updatedBefore: daysBefore(asOf, STALE_DAYS) },
-});
+const withoutOwn = (args: Fields): Fields =>
+  Object.fromEntries(Object.entries(args).filter(([name]) => !OF_WORKLIST.includes(name)));
 
 /** The arguments of the summary that the aging chart shows: all ages under the other conditions. */
-export const agingArgs = ({ limit: _limit, orderBy: _orderBy, ...rest }: Fields): Fields => ({
-  status: ["Open"],
-  ...changed(rest, { createdFrom: undefined, createdTo: undefined }),
+export const agingArgs = (args: Fields): Fields => ({
+  status: [STATUS.open],
+  ...changed(withoutOwn(args), { createdFrom: undefined, createdTo: undefined }),
   groupBy: ["age"],
 });

@@ -1,6 +1,7 @@
-import { recordOf, textsOf } from "../answers.ts";
+import { numberOf, recordOf, textsOf } from "../answers.ts";
 import { count, counted, day, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
+import type { RecordRef } from "../place.ts";
 import { hasTool } from "../session.ts";
 import { Badge, Empty } from "../ui/status.tsx";
 
@@ -12,7 +13,13 @@ type WorklistProps = {
   isLoading: boolean;
   selected: ReadonlySet<string>;
   select: (codes: ReadonlySet<string>) => void;
-  open: (disputeId: string) => void;
+  open: (record: RecordRef) => void;
+  /** The cursors of the pages before, and of this one. */
+  cursors: readonly string[];
+  /** The cursor of the next page; undefined on the last one. */
+  next: unknown;
+  /** Shows the page to which these cursors lead. */
+  turn: (cursors: readonly string[]) => void;
 };
 
 const LastNote = ({ note }: { note: unknown }) => {
@@ -29,11 +36,25 @@ const Status = ({ status }: { status: string }) => {
   return status === "unknown" ? <Badge>unknown</Badge> : null;
 };
 
+const Account = ({ number, open }: { number: string; open: WorklistProps["open"] }) =>
+  hasTool("account_overview") ? (
+    <button
+      type="button"
+      class="link meta"
+      aria-label={`Account ${number}`}
+      onClick={() => open({ kind: "account", id: number })}
+    >
+      {number}
+    </button>
+  ) : (
+    <span class="meta">{number}</span>
+  );
+
 type RowProps = {
   item: Fields;
   isChosen: boolean;
   choose: (isChosen: boolean) => void;
-  open: () => void;
+  open: WorklistProps["open"];
 };
 
 const Row = ({ item, isChosen, choose, open }: RowProps) => {
@@ -57,14 +78,14 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
       </div>
       <div class="who">
         <h3>
-          <button type="button" class="link" onClick={open}>
+          <button type="button" class="link" onClick={() => open({ kind: "dispute", id: code })}>
             {code}
           </button>{" "}
           <span class="reason">{plainText(item["reasonName"])}</span>
         </h3>
         <p>
           {plainText(item["accountName"]) || "Account"}{" "}
-          <span class="meta">{plainText(item["accountNumber"])}</span>
+          <Account number={plainText(item["accountNumber"])} open={open} />
         </p>
       </div>
       <div class="what">
@@ -89,8 +110,49 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
   );
 };
 
+const describePage = (shown: number, skip: number, total: number): string =>
+  shown === total
+    ? `${count(shown)} of ${count(total)}`
+    : `${count(skip + 1)}–${count(skip + shown)} of ${count(total)}`;
+
+type PagesProps = Pick<WorklistProps, "cursors" | "next" | "turn"> & { text: string };
+
+const Pages = ({ cursors, next, turn, text }: PagesProps) => {
+  const isFirst = cursors.length === 0;
+  const isLast = typeof next !== "string";
+  if (isFirst && isLast) return null;
+  return (
+    <nav class="toolbar" aria-label="Pages of the worklist">
+      <button type="button" disabled={isFirst} onClick={() => turn(cursors.slice(0, -1))}>
+        Previous page
+      </button>
+      <button
+        type="button"
+        disabled={isLast}
+        onClick={() => {
+          if (!isLast) turn([...cursors, next]);
+        }}
+      >
+        Next page
+      </button>
+      <span class="meta">{text}</span>
+    </nav>
+  );
+};
+
 /** The disputes in the order in which to work on them. */
-export const Worklist = ({ items, total, isLoading, selected, select, open }: WorklistProps) => {
+export const Worklist = ({
+  items,
+  total,
+  isLoading,
+  selected,
+  select,
+  open,
+  cursors,
+  next,
+  turn,
+}: WorklistProps) => {
+  const skip = Math.max(0, numberOf(items[0]?.["rank"]) - 1);
   const choose = (code: string, isChosen: boolean): void => {
     const next = new Set(selected);
     if (isChosen && next.size < MAX_CHANGES) next.add(code);
@@ -102,13 +164,10 @@ export const Worklist = ({ items, total, isLoading, selected, select, open }: Wo
       <h2 id="worklist">
         Worklist{" "}
         <span class="meta" role="status">
-          {isLoading ? "Updating…" : `${count(items.length)} of ${count(total)}`}
+          {isLoading ? "Updating…" : describePage(items.length, skip, total)}
         </span>
       </h2>
       {items.length === 0 && <Empty>No dispute matches these filters.</Empty>}
-      {items.length > 0 && items.length < total && (
-        <p class="meta">These come first. Filter to see others.</p>
-      )}
       <ol class="worklist">
         {items.map((item) => {
           const code = plainText(item["disputeCode"]);
@@ -118,11 +177,17 @@ export const Worklist = ({ items, total, isLoading, selected, select, open }: Wo
               item={item}
               isChosen={selected.has(code)}
               choose={(isChosen) => choose(code, isChosen)}
-              open={() => open(code)}
+              open={open}
             />
           );
         })}
       </ol>
+      <Pages
+        cursors={cursors}
+        next={next}
+        turn={turn}
+        text={describePage(items.length, skip, total)}
+      />
     </section>
   );
 };

@@ -36,7 +36,7 @@ export const Explorer = () => {
   const { reply, answer, problem, isLoading, reload } = useCall(
     "payments_summarize",
     isFull ? { ...args, limit: LIMIT } : args,
-    opening.reply,
+    { first: opening.reply },
   );
   // The host's answer may be short, for a model.
   useEffect(() => {

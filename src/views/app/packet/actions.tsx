@@ -1,12 +1,15 @@
-import { useId, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import { listOf, recordOf } from "../answers.ts";
 import { plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { hasTool } from "../session.ts";
 import { Dialog } from "../ui/dialog.tsx";
 import { Choice } from "../ui/fields.tsx";
+import { Failure } from "../ui/status.tsx";
 import { useAction } from "../ui/use-action.tsx";
 import { useCall } from "../ui/use-call.ts";
+import { STATUS } from "../words.ts";
+import { NoteDialog } from "./note-dialog.tsx";
 
 type Choose = { onClose: () => void; onChoose: (value: string) => void };
 
@@ -16,7 +19,7 @@ const personName = (person: Fields): string =>
 
 /** Asks for an active assignee; gives the e-mail address. */
 export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: string }) => {
-  const { reply, answer, problem } = useCall("assignees_list", {});
+  const { reply, answer, problem, reload } = useCall("assignees_list", {});
   const people = listOf(answer?.["items"])
     .filter(({ active }) => active !== false)
     .map(({ person }) => recordOf(person))
@@ -34,7 +37,7 @@ export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: str
       onConfirm={() => onChoose(chosen)}
       onClose={onClose}
     >
-      {problem && <p class="alert">{problem.message}</p>}
+      {problem && <Failure problem={problem} retry={reload} />}
       <Choice
         label="Assignee"
         value={chosen}
@@ -74,60 +77,25 @@ export const CloseDialog = ({
 
 /** The change that closes a dispute with a chosen resolution. */
 export const closing = (resolutionCode: string): Fields => ({
-  status: "Closed",
+  status: STATUS.closed,
   ...(resolutionCode === "" ? {} : { resolutionCode }),
 });
 
-const NoteDialog = ({
-  onClose,
-  onAdd,
-}: {
-  onClose: () => void;
-  onAdd: (content: string, visibility: string) => void;
-}) => {
-  const [content, setContent] = useState("");
-  const [visibility, setVisibility] = useState("Internal");
-  const id = useId();
-  return (
-    <Dialog
-      title="Add a note"
-      confirm="Add note"
-      isReady={content.trim() !== ""}
-      onConfirm={() => onAdd(content.trim(), visibility)}
-      onClose={onClose}
-    >
-      <div class="field">
-        <label for={id}>Note</label>
-        <textarea
-          id={id}
-          rows={5}
-          maxLength={10_000}
-          value={content}
-          onInput={(event) => setContent(event.currentTarget.value)}
-        />
-      </div>
-      <Choice
-        label="Visibility"
-        value={visibility}
-        onChange={setVisibility}
-        options={[
-          { value: "Internal", text: "Internal" },
-          { value: "External", text: "External: the customer sees it" },
-        ]}
-      />
-    </Dialog>
-  );
-};
-
 type Act = "assign" | "close" | "note";
 type Change = (tool: string, args: Fields, done: string) => Promise<void>;
+type Changing = Pick<ReturnType<typeof useAction>, "isBusy" | "problem">;
 
 const UPDATE = "disputes_update";
 const ADD_NOTE = "dispute_notes_create";
 
-type DialogsProps = { act: Act | undefined; packet: Fields; change: Change; onClose: () => void };
+type DialogsProps = Changing & {
+  act: Act | undefined;
+  packet: Fields;
+  change: Change;
+  onClose: () => void;
+};
 
-const Dialogs = ({ act, packet, change, onClose }: DialogsProps) => {
+const Dialogs = ({ act, packet, change, onClose, isBusy, problem }: DialogsProps) => {
   const code = plainText(recordOf(packet["dispute"])["disputeCode"]);
   if (act === "assign") {
     return (
@@ -153,6 +121,8 @@ const Dialogs = ({ act, packet, change, onClose }: DialogsProps) => {
   if (act !== "note") return null;
   return (
     <NoteDialog
+      isBusy={isBusy}
+      problem={problem}
       onClose={onClose}
       onAdd={(content, visibility) =>
         void change(ADD_NOTE, { content, visibility }, `The note was added to ${code}.`)
@@ -162,14 +132,20 @@ const Dialogs = ({ act, packet, change, onClose }: DialogsProps) => {
 };
 
 /** What can be done about a dispute, as far as this server has the tools. */
-export const PacketActions = ({ packet, reload }: { packet: Fields; reload: () => void }) => {
-  const { run, isBusy, report } = useAction();
+export const PacketActions = ({ packet }: { packet: Fields }) => {
+  const { run, isBusy, problem, report, clear } = useAction();
   const [act, setAct] = useState<Act>();
+  const begin = (next: Act): void => {
+    clear();
+    setAct(next);
+  };
   const { disputeCode, status } = recordOf(packet["dispute"]);
   const code = plainText(disputeCode);
   const change: Change = async (tool, args, done) => {
-    setAct(undefined);
-    if (await run({ tool, args: { disputeId: code, ...args }, done: () => done })) reload();
+    // A note stays where it was typed until it is stored.
+    if (tool !== ADD_NOTE) setAct(undefined);
+    const isDone = await run({ tool, args: { disputeId: code, ...args }, done: () => done });
+    if (isDone) setAct(undefined);
   };
   const button = (text: string, onClick: () => void) => (
     <button type="button" disabled={isBusy} onClick={onClick}>
@@ -177,18 +153,25 @@ export const PacketActions = ({ packet, reload }: { packet: Fields; reload: () =
     </button>
   );
   const canUpdate = hasTool(UPDATE);
-  const isOpen = status === "Open";
-  const reopen = () => void change(UPDATE, { status: "Open" }, `${code} is open again.`);
+  const isOpen = status === STATUS.open;
+  const reopen = () => void change(UPDATE, { status: STATUS.open }, `${code} is open again.`);
   return (
     <>
       <div class="toolbar">
-        {canUpdate && isOpen && button("Assign…", () => setAct("assign"))}
-        {canUpdate && isOpen && button("Close…", () => setAct("close"))}
+        {canUpdate && isOpen && button("Assign…", () => begin("assign"))}
+        {canUpdate && isOpen && button("Close…", () => begin("close"))}
         {canUpdate && !isOpen && button("Reopen", reopen)}
-        {hasTool(ADD_NOTE) && button("Add note…", () => setAct("note"))}
+        {hasTool(ADD_NOTE) && button("Add note…", () => begin("note"))}
       </div>
-      {report}
-      <Dialogs act={act} packet={packet} change={change} onClose={() => setAct(undefined)} />
+      {act !== "note" && report}
+      <Dialogs
+        act={act}
+        packet={packet}
+        change={change}
+        isBusy={isBusy}
+        problem={problem}
+        onClose={() => setAct(undefined)}
+      />
     </>
   );
 };

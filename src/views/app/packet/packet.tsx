@@ -2,14 +2,17 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { listOf, recordOf, textsOf } from "../answers.ts";
 import { cell, counted, day, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
-import { type Reply, useSession } from "../session.ts";
+import type { RecordRef } from "../place.ts";
+import type { Reply } from "../reply.ts";
+import { hasTool, useSession } from "../session.ts";
 import { Facts } from "../ui/facts.tsx";
 import { Alert, Badge, Card, Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { useCall } from "../ui/use-call.ts";
+import { isExternal } from "../words.ts";
 import { PacketActions } from "./actions.tsx";
 
-type Open = (disputeId: string) => void;
+type Open = (record: RecordRef) => void;
 
 const disputeFacts = (dispute: Fields) =>
   [
@@ -31,13 +34,30 @@ const shipTo = (address: Fields): string =>
     .filter((text) => text !== "")
     .join(", ");
 
-const documentFacts = (document: Fields) => {
+/** The number of a record, which opens it where it can be opened. */
+const RecordLink = ({ record, open }: { record: RecordRef; open: Open | undefined }) =>
+  open === undefined ? (
+    <>{record.id}</>
+  ) : (
+    <button type="button" class="link" onClick={() => open(record)}>
+      {record.id}
+    </button>
+  );
+
+const documentFacts = (document: Fields, open: Open | undefined) => {
   const currency = document["currencyCode"];
   const overdue = Number(document["daysPastDue"] ?? 0);
   const amount = (name: string): string =>
     document[name] === undefined ? "" : money(document[name], currency);
   return [
-    ["Number", plainText(document["documentNumber"])],
+    [
+      "Number",
+      <RecordLink
+        key="number"
+        record={{ kind: "document", id: plainText(document["documentNumber"]) }}
+        open={hasTool("documents_get") ? open : undefined}
+      />,
+    ],
     ["Type", words(plainText(document["type"]))],
     ["Status", words(plainText(document["status"]))],
     ["Issued", day(document["invoiceDate"])],
@@ -92,7 +112,7 @@ export const DisputeTable = ({
 }: {
   caption: string;
   rows: Fields[];
-  open?: Open | undefined;
+  open?: ((disputeId: string) => void) | undefined;
 }) => (
   <Table
     caption={caption}
@@ -134,7 +154,7 @@ const Timeline = ({ notes, total }: { notes: Fields[]; total: number }) =>
           <li key={place}>
             <p class="meta">
               {[day(note["time"]), authorOf(note)].filter((text) => text !== "").join(" · ")}
-              {plainText(note["visibility"]) === "External" && <Badge tone="warn">External</Badge>}
+              {isExternal(note["visibility"]) && <Badge tone="warn">External</Badge>}
             </p>
             <p class="prose">{plainText(note["text"])}</p>
             {note["cut"] === true && <p class="meta">The note is longer.</p>}
@@ -199,7 +219,7 @@ const Files = ({ files }: { files: Fields[] }) => {
 
 const TONES: Record<string, "good" | "plain" | "warn"> = { Open: "warn", Closed: "good" };
 
-const Head = ({ dispute }: { dispute: Fields }) => {
+const Head = ({ dispute, open }: { dispute: Fields; open: Open | undefined }) => {
   const title = useRef<HTMLHeadingElement>(null);
   useEffect(() => title.current?.focus(), []);
   const status = plainText(dispute["status"]);
@@ -216,7 +236,10 @@ const Head = ({ dispute }: { dispute: Fields }) => {
         </h1>
         <p class="meta">
           {name && `${name} · `}
-          {plainText(dispute["accountNumber"])}
+          <RecordLink
+            record={{ kind: "account", id: plainText(dispute["accountNumber"]) }}
+            open={hasTool("account_overview") ? open : undefined}
+          />
         </p>
       </div>
       <p class="total">
@@ -249,7 +272,7 @@ const Body = ({ packet, open }: { packet: Fields; open: Open | undefined }) => {
           <Facts facts={disputeFacts(recordOf(packet["dispute"]))} />
         </Card>
         <Card title="Document" part={packet["document"]}>
-          <Facts facts={documentFacts(recordOf(packet["document"]))} />
+          <Facts facts={documentFacts(recordOf(packet["document"]), open)} />
         </Card>
       </div>
       <Card title="Payments on the document" part={packet["payments"]}>
@@ -275,7 +298,7 @@ const Body = ({ packet, open }: { packet: Fields; open: Open | undefined }) => {
             <DisputeTable
               caption="Other open disputes"
               rows={listOf(others["largest"])}
-              open={open}
+              open={open && ((id) => open({ kind: "dispute", id }))}
             />
           </>
         )}
@@ -288,31 +311,25 @@ type PacketProps = {
   disputeId: string;
   /** The answer, if the host has sent it with the view. */
   first?: Reply | undefined;
-  back?: { text: string; go: () => void };
   open?: Open;
 };
 
 /** Everything about one dispute, and what can be done about it. */
-export const Packet = ({ disputeId, first, back, open }: PacketProps) => {
+export const Packet = ({ disputeId, first, open }: PacketProps) => {
   const { reply, answer, problem, isLoading, reload } = useCall(
     "dispute_packet",
     { disputeId },
-    first,
+    { first },
   );
   const [packet] = listOf(answer?.["items"]);
   return (
     <main aria-busy={isLoading}>
-      {back && (
-        <button type="button" class="link back" onClick={back.go}>
-          ‹ {back.text}
-        </button>
-      )}
       {reply === undefined && <Loading what="Reading the dispute" />}
       {problem && <Failure problem={problem} retry={reload} />}
       {packet && (
         <>
-          <Head dispute={recordOf(packet["dispute"])} />
-          <PacketActions packet={packet} reload={reload} />
+          <Head dispute={recordOf(packet["dispute"])} open={open} />
+          <PacketActions packet={packet} />
           <Body packet={packet} open={open} />
           <Notes notes={textsOf(answer?.["notes"])} />
         </>

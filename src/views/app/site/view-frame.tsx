@@ -1,22 +1,21 @@
 import type { CallToolResult, Client } from "@modelcontextprotocol/client";
 import { AppBridge, PostMessageTransport } from "@modelcontextprotocol/ext-apps/app-bridge";
 import { useEffect, useRef } from "preact/hooks";
-import type { SiteConfig } from "./connect.ts";
-
-type View = SiteConfig["views"][number];
+import { type Fields, PLACE, type Visit } from "../host.ts";
+import { base, type SiteView } from "./config.ts";
 
 /** The calls with which the page opens views; the account sheet begins with its search. */
 const FIRST_ARGUMENTS: Record<string, Record<string, unknown>> = {
-  disputes_triage: {},
+  disputes_triage: { limit: 25 },
   payments_summarize: { source: "cashapp", groupBy: ["paymentDate:month"], limit: 200 },
 };
 
 const darkness = matchMedia("(prefers-color-scheme: dark)");
 const themeNow = () => (darkness.matches ? "dark" : "light");
 
-const readFirst = async (client: Client, { tool }: View): Promise<CallToolResult> => {
-  const args = FIRST_ARGUMENTS[tool];
-  if (args === undefined) return { content: [] };
+/** The answer with which a view opens; none where it shows a record, which it reads itself. */
+const readFirst = async (client: Client, tool: string, args: Fields): Promise<CallToolResult> => {
+  if (Object.keys(args).length === 0) return { content: [] };
   try {
     return await client.callTool({ name: tool, arguments: args });
   } catch (error) {
@@ -25,9 +24,19 @@ const readFirst = async (client: Client, { tool }: View): Promise<CallToolResult
   }
 };
 
-const fill = async (bridge: AppBridge, client: Client, view: View): Promise<void> => {
-  await bridge.sendToolInput({ arguments: FIRST_ARGUMENTS[view.tool] ?? {} });
-  await bridge.sendToolResult(await readFirst(client, view));
+/** Starts the call with which a view opens, beside the loading of the view itself. */
+const begin = ({ client, view: { tool }, place }: FrameProps) => {
+  const { record, cursors } = place ?? {};
+  const cursor = Array.isArray(cursors) ? (cursors.at(-1) as unknown) : undefined;
+  const hasRecord = record !== undefined;
+  const args = place?.["args"] ?? (hasRecord ? {} : FIRST_ARGUMENTS[tool]);
+  const first = { ...(args as Fields | undefined), ...(cursor === undefined ? {} : { cursor }) };
+  return { args: first, result: readFirst(client, tool, hasRecord ? {} : first) };
+};
+
+const fill = async (bridge: AppBridge, { args, result }: ReturnType<typeof begin>) => {
+  await bridge.sendToolInput({ arguments: args });
+  await bridge.sendToolResult(await result);
 };
 
 /** Reads a resource of the server and gives it to the person as a file. */
@@ -49,14 +58,37 @@ const download = async (
   URL.revokeObjectURL(link.href);
 };
 
-const load = async (frame: HTMLIFrameElement, bridge: AppBridge, view: View): Promise<void> => {
+const load = async (frame: HTMLIFrameElement, bridge: AppBridge, { file }: SiteView) => {
   if (frame.contentWindow === null) return;
   await bridge.connect(new PostMessageTransport(frame.contentWindow, frame.contentWindow));
-  frame.src = `app/${view.name}.html`;
+  frame.src = new URL(`app/${file}`, base).href;
+};
+
+type FrameProps = {
+  client: Client;
+  view: SiteView;
+  /** The place at which the view opens; its own first one if there is none. */
+  place: Fields | undefined;
+  /** Hears of the places that the view goes to. */
+  onVisit: (visit: Visit) => void;
+  /** Receives the function that sends the view to a place. */
+  onReady: (show: (place: Fields) => void) => void;
+};
+
+/** Passes places between the view and the page, by a notification of this server. */
+const passPlaces = (bridge: AppBridge, { onVisit, onReady }: FrameProps): void => {
+  bridge.fallbackNotificationHandler = async ({ method, params }) => {
+    if (method === PLACE) onVisit(params as Visit);
+  };
+  onReady((place) => {
+    const message = { method: PLACE, params: { place } };
+    void bridge.notification(message as unknown as Parameters<typeof bridge.notification>[0]);
+  });
 };
 
 /** Shows a view in a sandboxed frame and passes its calls to the server. */
-export const ViewFrame = ({ client, view }: { client: Client; view: View }) => {
+export const ViewFrame = (props: FrameProps) => {
+  const { client, view, place } = props;
   const element = useRef<HTMLIFrameElement>(null);
   useEffect(() => {
     const frame = element.current;
@@ -65,12 +97,16 @@ export const ViewFrame = ({ client, view }: { client: Client; view: View }) => {
       client,
       { name: "web-page", version: "1" },
       { serverTools: {}, downloadFile: {} },
-      { hostContext: { theme: themeNow(), locale: navigator.language } },
+      {
+        hostContext: { theme: themeNow(), locale: navigator.language, [PLACE]: { place } },
+      },
     );
+    passPlaces(bridge, props);
+    const opening = begin(props);
     bridge.addEventListener("sizechange", ({ height }) => {
       if (height !== undefined) frame.style.height = `${height}px`;
     });
-    bridge.addEventListener("initialized", () => void fill(bridge, client, view));
+    bridge.addEventListener("initialized", () => void fill(bridge, opening));
     bridge.ondownloadfile = async ({ contents }) => {
       for (const file of contents) {
         // One after the other: browsers ask the person about each file.

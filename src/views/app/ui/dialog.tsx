@@ -1,11 +1,13 @@
 import type { ComponentChildren } from "preact";
-import { useId, useLayoutEffect, useRef } from "preact/hooks";
+import { useEffect, useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 
 type DialogProps = {
   title: string;
   confirm: string;
   /** Whether the confirming button can be used. */
   isReady?: boolean;
+  /** Whether the person has typed something, which is discarded only after a question. */
+  isTyped?: boolean;
   children: ComponentChildren;
   onConfirm: () => void;
   onClose: () => void;
@@ -20,20 +22,27 @@ const placeNear = (dialog: HTMLElement, opener: Element): void => {
   dialog.style.marginTop = `${top}px`;
 };
 
-/**
- * A modal dialog; Escape and the first button close it. It has no form, because hosts may forbid forms in their
- * sandbox.
- */
-export const Dialog = ({
-  title,
-  confirm,
-  isReady = true,
-  children,
-  onConfirm,
-  onClose,
-}: DialogProps) => {
+const Discard = ({ keep, discard }: { keep: () => void; discard: () => void }) => {
+  const button = useRef<HTMLButtonElement>(null);
+  useEffect(() => button.current?.focus(), []);
+  return (
+    <div class="alert" role="alert">
+      <p>What you typed is not saved.</p>
+      <div class="actions">
+        <button type="button" onClick={discard}>
+          Discard it
+        </button>
+        <button type="button" ref={button} onClick={keep}>
+          Keep writing
+        </button>
+      </div>
+    </div>
+  );
+};
+
+/** Opens the dialog, and returns the focus to its opener at its end. */
+const useModal = () => {
   const element = useRef<HTMLDialogElement>(null);
-  const label = useId();
   // Before the first paint: keys pressed after it belong to the dialog.
   useLayoutEffect(() => {
     const opener = document.activeElement;
@@ -43,18 +52,58 @@ export const Dialog = ({
       if (opener instanceof HTMLElement) opener.focus();
     };
   }, []);
+  return element;
+};
+
+/**
+ * A modal dialog; Escape and the first button close it. It has no form, because hosts may forbid forms in their
+ * sandbox.
+ */
+export const Dialog = ({
+  title,
+  confirm,
+  isReady = true,
+  isTyped = false,
+  children,
+  onConfirm,
+  onClose,
+}: DialogProps) => {
+  const element = useModal();
+  const [isAsking, setAsking] = useState(false);
+  const label = useId();
+  const leave = (event?: Event): void => {
+    event?.preventDefault();
+    if (isTyped) setAsking(true);
+    else onClose();
+  };
   return (
-    <dialog ref={element} aria-labelledby={label} onClose={onClose}>
+    <dialog
+      ref={element}
+      aria-labelledby={label}
+      onKeyDown={(event) => {
+        if (event.key === "Escape") leave(event);
+      }}
+      onCancel={leave}
+      onClose={() => {
+        // A browser closes the dialog at a second request, whatever the first one was answered with.
+        if (isTyped) element.current?.showModal();
+        leave();
+      }}
+    >
       <h2 id={label}>{title}</h2>
       {children}
-      <div class="actions">
-        <button type="button" onClick={onClose}>
-          Cancel
-        </button>
-        <button type="button" class="primary" disabled={!isReady} onClick={onConfirm}>
-          {confirm}
-        </button>
-      </div>
+      {isAsking && isTyped ? (
+        <Discard keep={() => setAsking(false)} discard={onClose} />
+      ) : (
+        <div class="actions">
+          <button type="button" onClick={() => leave()}>
+            Cancel
+          </button>
+          <button type="button" class="primary" disabled={!isReady} onClick={onConfirm}>
+            {confirm}
+          </button>
+        </div>
+      )}
     </dialog>
   );
 };

@@ -1,19 +1,28 @@
 import { useId, useState } from "preact/hooks";
 
-type ChoiceProps = {
+type ChoiceProps<Value extends string> = {
   label: string;
-  options: readonly { value: string; text: string }[];
-  value: string;
-  onChange: (value: string) => void;
+  options: readonly { value: Value; text: string }[];
+  value: Value;
+  onChange: (value: Value) => void;
 };
 
 /** A labelled select box. */
-export const Choice = ({ label, options, value, onChange }: ChoiceProps) => {
+export const Choice = <Value extends string>({
+  label,
+  options,
+  value,
+  onChange,
+}: ChoiceProps<Value>) => {
   const id = useId();
   return (
     <div class="field">
       <label for={id}>{label}</label>
-      <select id={id} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+      <select
+        id={id}
+        value={value}
+        onChange={(event) => onChange(event.currentTarget.value as Value)}
+      >
         {options.map((option) => (
           <option key={option.value} value={option.value} selected={option.value === value}>
             {option.text}

@@ -1,15 +1,26 @@
 import type { ComponentChildren } from "preact";
+import { useEffect, useState } from "preact/hooks";
 import { reasonOf, totalsOf } from "../answers.ts";
 import { counted, money, moment } from "../format.ts";
 import type { Fields } from "../host.ts";
-import type { Problem } from "../session.ts";
+import type { Problem } from "../reply.ts";
 
-export const Loading = ({ what = "Loading" }: { what?: string }) => (
-  <p class="loading" role="status">
-    <span class="spinner" aria-hidden="true" />
-    {what}…
-  </p>
-);
+const SLOW_MS = 5000;
+
+/** What is being waited for, and after a while that it takes long. */
+export const Loading = ({ what = "Loading" }: { what?: string }) => {
+  const [isSlow, setSlow] = useState(false);
+  useEffect(() => {
+    const timer = setTimeout(() => setSlow(true), SLOW_MS);
+    return () => clearTimeout(timer);
+  }, []);
+  return (
+    <p class="loading" role="status">
+      <span class="spinner" aria-hidden="true" />
+      {what}… {isSlow && "This takes long: the connection or the server is slow."}
+    </p>
+  );
+};
 
 export const Alert = ({ children }: { children: ComponentChildren }) => (
   <div class="alert" role="alert">

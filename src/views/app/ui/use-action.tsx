@@ -1,14 +1,8 @@
 import type { ComponentChild } from "preact";
 import { useState } from "preact/hooks";
 import type { Fields } from "../host.ts";
-import {
-  answerQuestion,
-  ASKED_AGAIN,
-  callTool,
-  type Problem,
-  type Reply,
-  useSession,
-} from "../session.ts";
+import type { Problem, Reply } from "../reply.ts";
+import { answerQuestion, ASKED_AGAIN, callTool, useSession } from "../session.ts";
 import { Alert, Loading } from "./status.tsx";
 import { useQuestion } from "./use-question.tsx";
 
@@ -21,12 +15,22 @@ type Run = (action: {
   done: (answer: Fields) => string;
 }) => Promise<boolean>;
 
+type Action = {
+  run: Run;
+  isBusy: boolean;
+  /** Why the last run changed nothing; `report` says it too. */
+  problem: Problem | undefined;
+  report: ComponentChild;
+  /** Forgets the outcome of the last run. */
+  clear: () => void;
+};
+
 /**
  * Runs tools that change something. The server asks the person through the host before it closes or deletes; where the
  * host cannot ask, the server answers with its question, and the view asks it.
  */
-export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild } => {
-  const { host } = useSession();
+export const useAction = (): Action => {
+  const { host, known } = useSession();
   const [outcome, setOutcome] = useState<Outcome>({});
   const { ask, dialog } = useQuestion("Please confirm");
 
@@ -41,6 +45,7 @@ export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild
     const reply = await callConfirmed(tool, args);
     if (reply.kind === "answer") {
       const text = done(reply.answer);
+      known.clear();
       setOutcome({ done: text });
       host.tellModel(`In the view, the person did this: ${text}`);
       return true;
@@ -59,5 +64,6 @@ export const useAction = (): { run: Run; isBusy: boolean; report: ComponentChild
       {dialog}
     </>
   );
-  return { run, isBusy: outcome.busy === true, report };
+  const { busy: isBusy = false, problem } = outcome;
+  return { run, isBusy, problem, report, clear: () => setOutcome({}) };
 };

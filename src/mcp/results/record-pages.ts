@@ -1,0 +1,67 @@
+/** The pages of records: `/disputes/CODE`, `/accounts/NUMBER` and `/documents/NUMBER`. */
+
+const KINDS = ["dispute", "account", "document"] as const;
+export type RecordKind = (typeof KINDS)[number];
+
+/** A record by the code or number that people use. */
+export type RecordName = { kind: RecordKind; id: string };
+
+const decode = (text: string): string | undefined => {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return undefined;
+  }
+};
+
+/** Returns the record whose page is at a path; undefined for other paths. A number may contain slashes. */
+export const parseRecordPath = (path: string): RecordName | undefined => {
+  const [, plural = "", ...parts] = path.split("/");
+  const kind = KINDS.find((one) => `${one}s` === plural);
+  const id = decode(parts.join("/"));
+  return kind === undefined || id === undefined || id.trim() === "" ? undefined : { kind, id };
+};
+
+/** Whether the page of the server answers a path: its own, those of its files and those of records. */
+export const isSitePath = (path: string): boolean =>
+  path === "/" || path.startsWith("/app/") || parseRecordPath(path) !== undefined;
+
+/** Returns the path of a record's page below the address of the server. */
+export const toRecordPath = ({ kind, id }: RecordName): string =>
+  `${kind}s/${encodeURIComponent(id)}`;
+
+/**
+ * Returns the address of a record's page, for `about.links.page`; undefined where the server has no address that a
+ * browser can open, as over stdio. The pages are beside the endpoint `mcpUrl`.
+ */
+export const toRecordPage = (
+  mcpUrl: URL | undefined,
+  record: RecordName | undefined,
+): string | undefined =>
+  mcpUrl === undefined || record === undefined || !/^https?:$/.test(mcpUrl.protocol)
+    ? undefined
+    : new URL(toRecordPath(record), mcpUrl).href;
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The fields that name a record of each kind; a dispute names its document and account too. */
+const NAMES: readonly (readonly [field: string, kind: RecordKind])[] = [
+  ["disputeCode", "dispute"],
+  ["documentNumber", "document"],
+  ["accountNumber", "account"],
+];
+
+const toFields = (value: unknown): Fields =>
+  typeof value === "object" && value !== null ? (value as Fields) : {};
+
+/** Returns the record that a result is about: the result itself, or the only item of an insight. */
+export const findRecordName = (structured: Fields): RecordName | undefined => {
+  const { items } = structured;
+  if (Array.isArray(items)) {
+    const [only, ...others] = items as readonly unknown[];
+    const { dispute, account } = toFields(only);
+    return others.length > 0 ? undefined : findRecordName(toFields(dispute ?? account));
+  }
+  const found = NAMES.find(([field]) => typeof structured[field] === "string");
+  return found && { kind: found[1], id: String(structured[found[0]]) };
+};

@@ -1,0 +1,74 @@
+import { useEffect, useRef } from "preact/hooks";
+import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
+import { moment, plainText } from "../format.ts";
+import type { Fields } from "../host.ts";
+import type { RecordRef } from "../place.ts";
+import type { Reply } from "../reply.ts";
+import { Empty, Failure, Loading, Notes } from "../ui/status.tsx";
+import { useCall } from "../ui/use-call.ts";
+import { AccountBody } from "./body.tsx";
+
+type Open = (record: RecordRef) => void;
+
+/** Accounts that match, when the name fits several. */
+const Candidates = ({ items, open }: { items: readonly Fields[]; open: Open }) => (
+  <section class="card">
+    <h2>Which account?</h2>
+    <ul class="plain">
+      {items.map(({ accountNumber, name }) => (
+        <li key={plainText(accountNumber)}>
+          <button
+            type="button"
+            class="link"
+            onClick={() => open({ kind: "account", id: plainText(accountNumber) })}
+          >
+            {plainText(name) || plainText(accountNumber)}
+          </button>{" "}
+          <span class="meta">{plainText(accountNumber)}</span>
+        </li>
+      ))}
+    </ul>
+  </section>
+);
+
+const nameOf = (item: Fields | undefined): string => {
+  const { name, accountNumber } = recordOf(item?.["account"]);
+  return plainText(name) || plainText(accountNumber);
+};
+
+type OverviewProps = { account: string; first?: Reply | undefined; open: Open };
+
+/** One customer by number, or the customers that a name fits. */
+export const AccountOverview = ({ account, first, open }: OverviewProps) => {
+  const title = useRef<HTMLHeadingElement>(null);
+  const { answer, problem, isLoading, reload } = useCall(
+    "account_overview",
+    { account },
+    { first },
+  );
+  const items = listOf(answer?.["items"]);
+  const isOne = items.length === 1 && "account" in (items[0] ?? {});
+  useEffect(() => title.current?.focus(), [isOne]);
+  return (
+    <main aria-busy={isLoading}>
+      {answer && (
+        <header class="head">
+          <div>
+            <h1 ref={title} tabIndex={-1}>
+              {isOne ? nameOf(items[0]) : "Accounts"}
+            </h1>
+            <p class="meta">
+              {isOne ? "Account sheet as of" : "As of"} {moment(answer["asOf"])}
+            </p>
+          </div>
+        </header>
+      )}
+      {isLoading && <Loading what="Reading the account" />}
+      {problem && <Failure problem={problem} retry={reload} />}
+      {answer && numberOf(answer["rowCount"]) === 0 && <Empty>No account matches.</Empty>}
+      {isOne && items[0] && <AccountBody item={items[0]} open={open} />}
+      {!isOne && items.length > 0 && <Candidates items={items} open={open} />}
+      <Notes notes={isOne ? textsOf(answer?.["notes"]) : []} />
+    </main>
+  );
+};
