@@ -40,7 +40,9 @@ const HINT = "Run EXAMPLES=write npx vitest run test/openapi-examples.test.ts";
 
 const hasJson = ({ output, file }: Operation): boolean => output !== null && !file;
 
-describe.runIf(process.env["EXAMPLES"] === "write")("the examples", () => {
+const WRITES = process.env["EXAMPLES"] === "write";
+
+describe.runIf(WRITES)("the examples", () => {
   let at: TestPlatform;
   let admin: Person;
   let keyed: Caller;
@@ -103,13 +105,37 @@ describe.runIf(process.env["EXAMPLES"] === "write")("the examples", () => {
       made[operation.id] = await exchange(operation, String(101 + index));
     }
     expect(Object.keys(made)).toHaveLength(platformOperations.length);
+    // The document that was loaded has the former examples, so the new ones are checked before they replace them.
+    const faults = platformOperations.flatMap((operation) =>
+      listFaults(operation, made[operation.id]),
+    );
+    expect(faults).toEqual([]);
     await writeFile(FILE, `${JSON.stringify(made)}\n`);
   }, 120_000);
 });
 
+/** Returns what is wrong with the request and the response of a new example. */
+function listFaults(operation: Operation, example: Example | undefined): string[] {
+  const schemaOf = (part: unknown): object | undefined =>
+    (part as { content?: Record<string, Media> } | undefined)?.content?.["application/json"]
+      ?.schema;
+  const route = operationAt(operation);
+  const parts = [
+    [schemaOf(route["requestBody"]), example?.body],
+    [schemaOf(answerAt(operation, operation.status)), example?.response],
+  ] as const;
+  return parts
+    .filter(([schema]) => schema !== undefined)
+    .flatMap(([schema, value]) =>
+      value === undefined ? ["is missing"] : faultsIn(schema ?? {}, value),
+    )
+    .map((fault) => `${operation.id}: ${fault}`);
+}
+
 type Media = { schema: object; example?: unknown };
 
-describe.each(platformOperations)("the example of $id", (operation) => {
+// While they are written, the document that was loaded still has the former ones.
+describe.skipIf(WRITES).each(platformOperations)("the example of $id", (operation) => {
   const route = operationAt(operation);
 
   it("has a value for each path parameter, and valid ones for the others", () => {
@@ -134,7 +160,7 @@ describe.each(platformOperations)("the example of $id", (operation) => {
   });
 });
 
-it("has no examples of operations that do not exist", () => {
+it.skipIf(WRITES)("has no examples of operations that do not exist", () => {
   const ids = new Set<string>(platformOperations.map(({ id }) => id));
   expect(Object.keys(examples).filter((id) => !ids.has(id))).toEqual([]);
 });

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import about from "../package.json" with { type: "json" };
@@ -28,6 +28,29 @@ describe("the manifest of the desktop extension", () => {
     expect(manifest.support).toBe(about.bugs.url);
     expect(manifest.privacy_policies).toHaveLength(1);
     expect(existsSync(join(ROOT, "docs/privacy.md"))).toBe(true);
+  });
+});
+
+describe("the Node.js that is needed", () => {
+  verifies("HS-09");
+  it("is declared in package.json, and the manifest, the program and README agree", () => {
+    const needed = about.engines.node.replace(">=", "");
+    expect(manifest.compatibility.runtimes.node).toBe(`>=${needed}.0.0`);
+    expect(about.devDependencies.node).toMatch(new RegExp(`^${needed}\\.`));
+    const program = readFileSync(join(ROOT, "src/bin/cli.ts"), "utf8");
+    expect(program).toContain(`const NEEDED = ${needed};`);
+    // The table in README is derived from package.json; other documents refer to it.
+    const documents = readdirSync(join(ROOT, "docs")).filter((name) => name.endsWith(".md"));
+    const stated = ["CONTRIBUTING.md", ...documents.map((name) => `docs/${name}`)].filter((path) =>
+      /Node(\.js)? \d+ or newer/.test(readFileSync(join(ROOT, path), "utf8")),
+    );
+    expect(stated).toEqual([]);
+  });
+
+  verifies("HS-09");
+  it("does not fill the screen of `npm ci` with warnings about the machine's version", () => {
+    expect(readFileSync(join(ROOT, ".npmrc"), "utf8")).toMatch(/^loglevel=error$/m);
+    expect(about.devEngines.runtime).toEqual({ name: "node", version: ">=20", onFail: "error" });
   });
 });
 

@@ -5,6 +5,7 @@ import { brotliCompressSync, constants } from "node:zlib";
 import { build, type Metafile, type Plugin } from "esbuild";
 import { bundleSite, bundleView } from "../../src/views/bundle-view.ts";
 import { SITE_ENTRY, VIEWS } from "../../src/views/views.ts";
+import { collectLicenses } from "./licenses.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 
@@ -43,13 +44,24 @@ export const readSite = async () => JSON.parse(await read("site.json"));`,
   },
 };
 
-const writeViews = async (folder: string): Promise<void> => {
+/** Writes the views and the page; returns the paths of their parts. */
+const writeViews = async (folder: string): Promise<string[]> => {
   await mkdir(folder, { recursive: true });
+  const all: string[] = [];
   for (const view of VIEWS) {
-    await writeFile(join(folder, `${view.name}.html`), await bundleView(view));
+    const { html, inputs } = await bundleView(view);
+    await writeFile(join(folder, `${view.name}.html`), html);
+    all.push(...inputs);
   }
-  await writeFile(join(folder, "site.json"), JSON.stringify(await bundleSite(SITE_ENTRY)));
+  const { inputs, ...site } = await bundleSite(SITE_ENTRY);
+  await writeFile(join(folder, "site.json"), JSON.stringify(site));
+  return [...all, ...inputs];
 };
+
+/** The file with the licence texts of the packages that the program contains. */
+export const LICENSES = "THIRD-PARTY-LICENSES.txt";
+
+const PDFIUM = "node_modules/@embedpdf/pdfium/dist/pdfium.wasm";
 
 /** The best quality takes twenty seconds for a tenth less. */
 const BROTLI_QUALITY = 9;
@@ -123,8 +135,10 @@ export const bundle = async (outdir: string): Promise<Metafile> => {
     metafile: true,
   });
   await cp(join(ROOT, "demo"), join(outdir, "demo"), { recursive: true });
-  await writeViews(join(outdir, "views"));
+  const ofViews = await writeViews(join(outdir, "views"));
   await writePdfium(outdir);
+  const inputs = [...Object.keys(metafile.inputs), ...ofViews, PDFIUM];
+  await writeFile(join(outdir, LICENSES), await collectLicenses(inputs));
   await chmod(join(outdir, "cli.js"), 0o755);
   return metafile;
 };

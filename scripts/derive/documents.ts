@@ -1,5 +1,12 @@
 import type { Command } from "commander";
+import about from "../../package.json" with { type: "json" };
 import { settings } from "../../src/bin/config.ts";
+import {
+  type HostBlock,
+  listCheckoutBlocks,
+  listHttpBlocks,
+  LOCAL_URL,
+} from "../../src/bin/host-blocks.ts";
 import { OPERATORS } from "../../src/contract/payments/operators.ts";
 import { createProgram } from "../../src/bin/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
@@ -9,6 +16,8 @@ import { toolsets } from "../../tools/index.ts";
 import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";
 import { bai2Table, camtTable, gvcTable, mt940Table, paymentFieldTable } from "./formats.ts";
 import { checkedRows, replaceSection, table } from "./sections.ts";
+
+const { devDependencies, devEngines, engines } = about;
 
 const code = (text: string): string => `\`${text}\``;
 
@@ -95,8 +104,36 @@ const commandTable = (): string => {
   );
 };
 
+const renderBlock = ({ host, place, language, text }: HostBlock): string =>
+  `**${host}**, ${place}:\n\n\`\`\`${language}\n${text}\n\`\`\``;
+
+/** Says which Node.js each way of running the program needs; package.json declares both versions. */
+const nodeTable = (): string =>
+  table(
+    ["you run", "Node.js"],
+    [
+      [
+        "a checkout, with npm",
+        `${minimum(devEngines.runtime.version)} or newer; \`npm ci\` installs version ${major(devDependencies.node)} for the programs`,
+      ],
+      [
+        "the extension, or a program that was built or installed with npm",
+        `${minimum(engines.node)} or newer: that of the host, or of the machine`,
+      ],
+    ],
+  );
+
+const minimum = (range: string): string => range.replace(/^>=/, "");
+
+const major = (version: string): string => version.replace(/\..*$/, "");
+
 /** The derived sections by the document that contains them. */
 const SECTIONS: Record<string, Record<string, () => string>> = {
+  "README.md": {
+    node: nodeTable,
+    "http-blocks": () => listHttpBlocks(LOCAL_URL).map(renderBlock).join("\n\n"),
+    "stdio-blocks": () => listCheckoutBlocks().map(renderBlock).join("\n\n"),
+  },
   "docs/tools.md": { tools: toolTables, prompts: promptTable },
   "docs/rest.md": { operators: operatorTable },
   "docs/settings.md": { settings: settingTable },

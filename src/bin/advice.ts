@@ -30,6 +30,7 @@ const readField = (error: Error, name: "code" | "syscall"): string =>
 /** Returns a hint for a fault that ended a command, unless its message says enough already. */
 export const findAdvice = (error: unknown): string | undefined => {
   if (error instanceof Problem) {
+    if (error.details.remedy !== undefined) return error.details.remedy;
     return error.code === "unavailable"
       ? (findAdvice(error.cause) ?? 'Run "doctor" with the same settings to find the cause.')
       : undefined;

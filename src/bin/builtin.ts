@@ -1,3 +1,4 @@
+import type { Origins } from "../broker/credentials.ts";
 import { Problem } from "../contract/errors.ts";
 import { createBriefCache } from "../mcp/http/brief-cache.ts";
 import { HOUR, SECOND, systemClock } from "../kit/clock.ts";
@@ -56,7 +57,7 @@ const createServerAt = async (
     resource: resource.href,
     storage: await shared.oauthStorage(),
     masterKey: await shared.masterKey(),
-    client: shared.clientOf(config.remote),
+    client: shared.clientOf(config),
     headerWord: config.headerWord,
     platform: config.remote?.gateway ?? "embedded",
     platformName: config.operator.name ?? namePlatform(new URL(config.remote?.gateway ?? issuer)),
@@ -101,6 +102,16 @@ const createKeyCheck =
     }
   };
 
+/** The credentials of people who signed in. */
+const ORIGINS: Origins = {
+  apiKey: { name: "your sign-in", remedy: "Connect again to sign in." },
+  password: { name: "your sign-in", remedy: "Connect again to sign in." },
+  extApiKey: {
+    name: "the tenant's key in RECEIVABLES_EXT_API_KEYS_FILE",
+    remedy: "The operator of this server replaces the key; `doctor` names it.",
+  },
+};
+
 const createIdentityOf =
   (server: Promise<AuthorizationServer>, exportKeyOf: ExportKeyOf) =>
   async (personId: string): Promise<Identity> => {
@@ -119,7 +130,7 @@ const createIdentityOf =
     };
     const refused = async () =>
       (await (await server).revokeIfKeyInvalid(personId)) ? ended() : undefined;
-    return { tenantId, principal: email.toLowerCase(), credentials, refused };
+    return { tenantId, principal: email.toLowerCase(), credentials, refused, origins: ORIGINS };
   };
 
 /** Creates the check of access tokens. */

@@ -21,7 +21,7 @@ export const toCheck = (check: string, problem: Problem): Check =>
   createFault(
     check,
     `${problem.code}: ${problem.message}`,
-    HINTS[problem.code] ?? "See the message.",
+    problem.details.remedy ?? HINTS[problem.code] ?? "See the message.",
   );
 
 const HINTS: Partial<Record<Problem["code"], string>> = {

@@ -1,6 +1,6 @@
 import { randomBytes } from "node:crypto";
 import { createBroker } from "../broker/broker.ts";
-import { type Credentials, derivePrincipal } from "../broker/credentials.ts";
+import { type Credentials, derivePrincipal, type Origins } from "../broker/credentials.ts";
 import type { Broker, Vault } from "../broker/port.ts";
 import { createVault, VAULT_PURPOSE } from "../broker/vault.ts";
 import { createClient } from "../client/client.ts";
@@ -79,7 +79,7 @@ export type Shared = {
   replayGuard: ReplayGuard;
   /** The secrets that tools stored for people. */
   vault: Vault;
-  clientOf(remote: Remote | undefined): Client;
+  clientOf(platform: Pick<Config, "remote" | "headerWord">): Client;
   close(): Promise<void>;
 };
 
@@ -138,12 +138,12 @@ export const createShared = (
     await checkRecordsKey(oauthStore, masterKey, [VAULT_PURPOSE, SESSIONS_PURPOSE]);
     return createStorage(oauthStore, systemClock);
   });
-  const connect = (remote: Remote | undefined): Client => {
+  const connect = ({ remote, headerWord }: Pick<Config, "remote" | "headerWord">): Client => {
     const transport =
       remote === undefined
         ? createEmbeddedTransport(embedded, config)
         : createRemoteTransport(remote, config);
-    return createClient({ transport, headerWord: config.headerWord, log });
+    return createClient({ transport, headerWord, log });
   };
   return {
     config,
@@ -154,9 +154,9 @@ export const createShared = (
     opened: () => opened,
     oauthStorage,
     replayGuard: createReplayGuard(config, oauthStorage),
-    clientOf(remote) {
-      const name = remote === undefined ? "" : `${remote.gateway} ${remote.export}`;
-      const client = clients.get(name) ?? connect(remote);
+    clientOf({ remote, headerWord }) {
+      const name = `${headerWord} ${remote?.gateway ?? ""} ${remote?.export ?? ""}`;
+      const client = clients.get(name) ?? connect({ remote, headerWord });
       clients.set(name, client);
       return client;
     },
@@ -175,6 +175,8 @@ export type Identity = {
   principal: string;
   /** Called for each call. */
   credentials: () => Promise<Credentials>;
+  /** The origins of the credentials, for refusals. */
+  origins?: Origins;
   /** Called when the platform refused the credential; returns a better problem to report, if there is one. */
   refused?: () => Promise<Problem | undefined>;
 };
@@ -187,22 +189,33 @@ const failWithoutDemo = (): never => {
   );
 };
 
+/** The demo tenant's credentials are stored in a file, and created again where it is missing. */
+const createDemoOrigins = (path: string): Origins => {
+  const origin = {
+    name: "the stored credentials of the demo tenant",
+    remedy: `Start the server again. If that does not help, remove ${path} first: the next start makes new ones.`,
+  };
+  return { apiKey: origin, extApiKey: origin, password: origin };
+};
+
 /** Without credentials, calls of the embedded platform use the demo tenant. */
 const createIdentity = (
   { embedded }: Shared,
-  { remote, tenantId, credentials }: Config,
+  { remote, tenantId, credentials, origins, dataFolder }: Config,
 ): Identity => {
   if (remote !== undefined || hasAny(credentials)) {
     return {
       tenantId: tenantId ?? (remote === undefined ? "demo" : ""),
       principal: derivePrincipal(credentials),
       credentials: async () => credentials,
+      origins,
     };
   }
   return {
     tenantId: tenantId ?? "demo",
     principal: "demo",
     credentials: async () => (await embedded()).credentials ?? failWithoutDemo(),
+    origins: createDemoOrigins(getDataPaths(dataFolder).demo),
   };
 };
 
@@ -226,7 +239,7 @@ export const createBrokerFor = (
 ): Broker => {
   const { vault, log } = shared;
   const broker = createBroker({
-    client: shared.clientOf(config.remote),
+    client: shared.clientOf(config),
     vault,
     headerWord: config.headerWord,
     ...identity,

@@ -1,5 +1,6 @@
 import { join, resolve } from "node:path";
-import type { Credentials } from "../broker/credentials.ts";
+import { type Credentials, SETTING_ORIGINS } from "../broker/credentials.ts";
+import { DEFAULT_HEADER_WORD } from "../kit/header-word.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import { getCode } from "../kit/error.ts";
 import { findProxyFaults, type Proxies, readProxies } from "../kit/proxy.ts";
@@ -143,6 +144,12 @@ const toCredentials = (env: Environment): Credentials => ({
   password: toSecret(env.RECEIVABLES_PASSWORD),
 });
 
+/** `log.own` is the level that the settings give. */
+const toLogConfig = ({ RECEIVABLES_LOG: given }: Environment) => {
+  const own = given === "json" ? "info" : given;
+  return { level: own ?? "info", log: { own, isJson: given === "json" } } as const;
+};
+
 const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   dataFolder,
   secretKey: toSecret(env.RECEIVABLES_SECRET_KEY),
@@ -165,7 +172,11 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   /** Folders from which tools may send files, where the host is on this machine. */
   uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),
   requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
-  headerWord: env.RECEIVABLES_HEADER_WORD,
+  headerWord: env.RECEIVABLES_HEADER_WORD ?? DEFAULT_HEADER_WORD,
+  /** The word that the settings give: it takes precedence over that of a profile. */
+  ownHeaderWord: env.RECEIVABLES_HEADER_WORD,
+  /** The origins of the credentials, for refusals. */
+  origins: SETTING_ORIGINS,
   ...toPlatformConfig(env),
   trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
   publicUrl: env.RECEIVABLES_PUBLIC_URL,
@@ -181,7 +192,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   /** Undefined: no tokens of an issuer are accepted. */
   issuer: toIssuerSettings(env),
   metricsAddress: env.RECEIVABLES_METRICS_ADDRESS,
-  level: env.RECEIVABLES_LOG,
+  ...toLogConfig(env),
   /** Names in the environment that begin like a setting but are unknown. */
   unused,
 });

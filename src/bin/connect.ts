@@ -1,12 +1,16 @@
-import type { ConnectHint } from "../mcp/http/site-page.ts";
+import { dirname } from "node:path";
 import type { Config } from "./config.ts";
 import type { Entrance } from "./entrance.ts";
+import {
+  createCheckoutCommand,
+  createConnectorBlock,
+  createStdioBlock,
+  type HostBlock,
+  type HostCommand,
+  listCheckoutBlocks,
+  listHttpBlocks,
+} from "./host-blocks.ts";
 import type { Io } from "./io.ts";
-
-const formatJson = (value: unknown): string =>
-  JSON.stringify(value, null, 1)
-    .replace(/\n\s*/g, " ")
-    .replace(/\[ ("[^"]*") \]/g, "[$1]");
 
 const WITHOUT_DEMO = `The store has no demo tenant, and no credential is set, so every tool call fails. For people of other
   tenants set RECEIVABLES_HTTP_AUTH=builtin; for the demo tenant run: receivables-mcp admin demo create`;
@@ -27,13 +31,14 @@ const formatHeading = (mcpUrl: string, { auth, tokens }: Way, hasDemo: boolean):
 };
 
 /** Returns the settings that select platform, profile and tenant, without secrets. */
-const listPublicSettings = ({ dataFolder, profile, remote, tenantId }: Config) => ({
+const listPublicSettings = ({ dataFolder, profile, remote, tenantId, ownHeaderWord }: Config) => ({
   RECEIVABLES_DATA: dataFolder,
   ...(profile === "default" ? {} : { RECEIVABLES_PROFILE: profile }),
   ...(remote === undefined
     ? {}
     : { RECEIVABLES_BASE_URL: remote.gateway, RECEIVABLES_EXT_BASE_URL: remote.export }),
   ...(tenantId === undefined ? {} : { RECEIVABLES_TENANT_ID: tenantId }),
+  ...(ownHeaderWord === undefined ? {} : { RECEIVABLES_HEADER_WORD: ownHeaderWord }),
 });
 
 /** Returns the names of the settings that are secret. */
@@ -49,57 +54,42 @@ const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): st
   return Object.entries(given).flatMap(([name, value]) => (value === undefined ? [] : [name]));
 };
 
-/** With sign-in there is no credential to put into a configuration file, so the host connects to this server. */
-const formatConnector = (mcpUrl: string): string =>
-  mcpUrl.startsWith("https:")
-    ? `Settings > Connectors > Add custom connector: ${mcpUrl}`
-    : "needs a public https address: a proxy in front, and RECEIVABLES_PUBLIC_URL";
-
-const formatDesktop = (mcpUrl: string, { auth }: Way, { program, config }: Own): string => {
-  if (auth === "builtin" || auth === "issuer") return formatConnector(mcpUrl);
-  const own = { ...program, env: listPublicSettings(config) };
-  const secrets = listSecretSettings(config);
-  const more =
-    secrets.length === 0
-      ? ""
-      : `\n                    and in "env" the secrets of this server: ${secrets.join(", ")}`;
-  return `starts a server of its own on the same data: Settings > Developer > Edit Config
-                    ${formatJson({ mcpServers: { receivables: own } })}${more}`;
-};
-
 type Way = Pick<Entrance, "auth" | "tokens">;
 type Own = Pick<Io, "program" | "config">;
 
 const toBearer = ({ tokens }: Way): string | undefined =>
   tokens === undefined ? undefined : "Bearer TOKEN";
 
-const formatClaudeCode = (mcpUrl: string, bearer: string | undefined): string =>
-  `claude mcp add --transport http receivables ${mcpUrl}${
-    bearer === undefined ? "" : ` --header "Authorization: ${bearer}"`
-  }`;
+const SOURCE = /[/\\]src[/\\]bin[/\\]cli\.ts$/;
 
-const formatWeb = (mcpUrl: string, bearer: string | undefined): object => ({
-  url: mcpUrl,
-  ...(bearer === undefined ? {} : { headers: { Authorization: bearer } }),
-});
-
-/** Returns how hosts connect over HTTP, without paths of this machine: anyone who reaches the server may read it. */
-export const listConnectHints = (mcpUrl: string, entrance: Way): ConnectHint[] => {
-  const bearer = toBearer(entrance);
-  const web = formatWeb(mcpUrl, bearer);
-  return [
-    { host: "Claude Code", text: formatClaudeCode(mcpUrl, bearer) },
-    {
-      host: "VS Code, .vscode/mcp.json",
-      text: formatJson({ servers: { receivables: { type: "http", ...web } } }),
-    },
-    {
-      host: "Cursor, .cursor/mcp.json",
-      text: formatJson({ mcpServers: { receivables: web } }),
-    },
-    { host: "Claude, ChatGPT", text: formatConnector(mcpUrl) },
-  ];
+/** Returns the command that starts this program: by npm in a checkout, else as it was started. */
+const createOwnCommand = ({ program, config }: Own): HostCommand => {
+  const [entry = ""] = program.args;
+  const own = SOURCE.test(entry)
+    ? createCheckoutCommand(dirname(dirname(dirname(entry))), process.platform === "win32")
+    : program;
+  return { ...own, env: listPublicSettings(config) };
 };
+
+/** With sign-in there is no credential to put into a configuration file, so such hosts connect to this server. */
+const signsIn = ({ auth }: Way): boolean => auth === "builtin" || auth === "issuer";
+
+const formatSecrets = (config: Config): string => {
+  const secrets = listSecretSettings(config);
+  return secrets.length === 0
+    ? ""
+    : `\n    It also needs, in "env", the secrets of this server: ${secrets.join(", ")}`;
+};
+
+/** Returns how hosts connect, without paths of this machine: anyone who reaches the server may read it. */
+export const listConnectHints = (mcpUrl: string, entrance: Way): HostBlock[] => [
+  ...listHttpBlocks(mcpUrl, toBearer(entrance)),
+  ...(entrance.auth === "none" ? listCheckoutBlocks() : []),
+  createConnectorBlock(mcpUrl),
+];
+
+const formatBlock = ({ host, place, text }: HostBlock): string =>
+  `  ${host}: ${place}\n\n${text.replace(/^/gm, "    ")}`;
 
 /** Returns instructions for a person's terminal on how to connect hosts to a running server. */
 export const formatConnectHints = ({
@@ -114,17 +104,18 @@ export const formatConnectHints = ({
   /** Whether the demo tenant exists, which callers without authentication use. */
   hasDemo?: boolean;
 }): string => {
-  const bearer = toBearer(entrance);
-  const web = { servers: { receivables: { type: "http", ...formatWeb(mcpUrl, bearer) } } };
+  const http = listHttpBlocks(mcpUrl, toBearer(entrance)).map(formatBlock);
+  const other = signsIn(entrance)
+    ? formatBlock(createConnectorBlock(mcpUrl))
+    : `${formatBlock(createStdioBlock(createOwnCommand(io)))}${formatSecrets(io.config)}
+
+    It starts a server of its own on the same data, without npm start.`;
   return `
   ${formatHeading(mcpUrl, entrance, hasDemo)}
 
-  Claude Code       ${formatClaudeCode(mcpUrl, bearer)}
+  The page for people: ${mcpUrl.replace(/mcp$/, "")}
 
-  VS Code           .vscode/mcp.json
-                    ${formatJson(web)}
-
-  Claude Desktop    ${formatDesktop(mcpUrl, entrance, io)}
+${[...http, other].join("\n\n")}
 
   Then ask: "Which open disputes are oldest, and who should work on them?"
   Ctrl-C ends the server.

@@ -9,7 +9,13 @@ import { insertExportKey } from "../platform/admin/keys.ts";
 import type { AdminNeeds } from "../platform/admin/tenants.ts";
 import { insertUser } from "../platform/admin/users.ts";
 import { insertApiKey } from "../platform/credentials.ts";
-import { DEMO_OWNER, DEMO_TENANT, type DemoOwner, loadDemo } from "../platform/demo/load.ts";
+import {
+  DEMO_OWNER,
+  DEMO_TENANT,
+  type DemoOwner,
+  loadDemo,
+  type LoadStep,
+} from "../platform/demo/load.ts";
 import type { FileStore } from "../platform/files/port.ts";
 import { hashPassword } from "../platform/passwords.ts";
 import type { Db } from "../platform/store/port.ts";
@@ -43,6 +49,7 @@ const { tenantId } = DEMO_TENANT;
 
 export type DemoNeeds = AdminNeeds & {
   files: FileStore;
+  progress?: (step: LoadStep) => void;
   masterKey: Buffer;
   /** Path of the sealed credentials. */
   path: string;

@@ -1,5 +1,6 @@
 import type { Credentials } from "../broker/credentials.ts";
 import type { Log } from "../kit/log.ts";
+import type { LoadStep } from "../platform/demo/load.ts";
 import type { Config } from "./config.ts";
 import { ensureDemo, mayCreateDemo } from "./demo.ts";
 import { getDataPaths } from "./folder.ts";
@@ -19,11 +20,13 @@ export const openEmbedded = async (
   config: Config,
   log: Log,
   ownUrl?: () => Promise<string>,
+  progress?: (step: LoadStep) => void,
 ): Promise<Embedded> => {
   const platform = await openPlatform(config, log, ownUrl);
   try {
     const { demo: path } = getDataPaths(config.dataFolder);
-    const credentials = await ensureDemo({ ...platform, path }, mayCreateDemo(config));
+    const needs = { ...platform, path, ...(progress === undefined ? {} : { progress }) };
+    const credentials = await ensureDemo(needs, mayCreateDemo(config));
     return {
       fetch: async (request) => platform.fetch(request),
       credentials,

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { HEADER_WORD } from "../kit/header-word.ts";
 import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded } from "../kit/network.ts";
@@ -150,10 +151,10 @@ export const Environment = z.object({
     3600,
     "timeout of one platform request in seconds, including retries",
   ),
-  RECEIVABLES_HEADER_WORD: withDefault(
-    Text.regex(/^[A-Za-z][A-Za-z0-9]{0,31}$/, "must be a word of letters and digits"),
-    "Platform",
+  RECEIVABLES_HEADER_WORD: optional(
+    Text.regex(HEADER_WORD, "must be a word of letters and digits"),
     "the word in header names such as `X-Platform-Auth`",
+    "that of the profile, else `Platform`",
   ),
   RECEIVABLES_TOKEN_IDLE_SECONDS: wholeNumber(
     900,
@@ -334,10 +335,10 @@ export const Environment = z.object({
     "address of `/metrics` in Prometheus' format, as `HOST:PORT`, for `platform` and `http`; it has no authentication",
     "unset: off",
   ),
-  RECEIVABLES_LOG: withDefault(
-    z.enum(LEVELS, refuse(`must be one of ${LEVELS.join(", ")}`)),
-    "info",
-    "level of the log, JSON lines on stderr",
+  RECEIVABLES_LOG: optional(
+    z.enum([...LEVELS, "json"], refuse(`must be one of ${LEVELS.join(", ")}, json`)),
+    "level of the log on stderr: JSON lines, at a terminal lines of text; `json` gives JSON lines at a terminal, too",
+    "`info`; for servers at a terminal `warn`",
   ),
 });
 export type Environment = z.output<typeof Environment>;

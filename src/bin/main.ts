@@ -1,6 +1,7 @@
 import { readFileSync } from "node:fs";
 import { Problem } from "../contract/errors.ts";
 import { getCode, getMessage } from "../kit/error.ts";
+import { setLogFormat } from "../kit/log.ts";
 import {
   type Config,
   ConfigError,
@@ -46,6 +47,14 @@ const listFaults = (sources: Sources): readonly string[] => {
   }
 };
 
+/** Loads the settings, and chooses the form of the log: text on a person's terminal. */
+const createIo = async (...given: Parameters<typeof loadConfig>): Promise<Io> => {
+  const [host] = given;
+  const config = await loadConfig(...given);
+  setLogFormat(host.tellsPerson && !config.log.isJson ? "text" : "json");
+  return { ...host, config };
+};
+
 const isUsage = (error: unknown): error is Error & { exitCode: number } =>
   getCode(error)?.startsWith("commander.") ?? false;
 
@@ -80,13 +89,13 @@ const runCommand = async (host: Host): Promise<void> => {
   if (argv.length <= 1 && first === "stdio") {
     // Starts without loading the command line: hosts start this command most, and wait for it.
     const { serveStdio } = await import("./commands/stdio.ts");
-    await serveStdio({ ...host, config: await loadConfig(host, {}) });
+    await serveStdio(await createIo(host, {}));
     return;
   }
   const { createProgram } = await import("./program.ts");
   const { readSettingOptions } = await import("./program-parts.ts");
   const run: Run = async (self, act, acceptsUnknown) =>
-    act({ ...host, config: await loadConfig(host, readSettingOptions(self), acceptsUnknown) });
+    act(await createIo(host, readSettingOptions(self), acceptsUnknown));
   const bare = first.startsWith("-") && !/^(-h|--help|-V|--version)$/.test(first);
   await createProgram(run, host.version).parseAsync(bare ? ["stdio", ...argv] : argv, {
     from: "user",

@@ -16,6 +16,7 @@ import type { FileStore } from "../platform/files/port.ts";
 import { createPlatform, type Platform } from "../platform/platform.ts";
 import { createScanner } from "../platform/clamd/scanner.ts";
 import { openSqlite } from "../platform/store/sqlite/open.ts";
+import type { AnnounceUpgrade } from "../platform/store/migrate.ts";
 import type { Store } from "../platform/store/port.ts";
 import { recordVersion } from "../platform/store/program-versions.ts";
 import type { Config } from "./config.ts";
@@ -36,13 +37,14 @@ export type Base = {
 type Where = Pick<Config, "dataFolder" | "databaseUrl" | "secretKey"> &
   Partial<Pick<Config, "previousSecretKey">>;
 
-const openStore = async (where: Where): Promise<Store> => {
+const openStore = async (where: Where, announceUpgrade?: AnnounceUpgrade): Promise<Store> => {
   const { databaseUrl, dataFolder } = where;
   const signing = {
     masterKey: (mustExist: boolean) =>
       mustExist ? readExistingMasterKey(where) : createMasterKeyReader(where)(),
     clock: systemClock,
     newId: randomId,
+    announceUpgrade,
   };
   if (databaseUrl === undefined) return openSqlite(getDataPaths(dataFolder).database, signing);
   const { openPostgres } = await import("../platform/store/postgres/open.ts");
@@ -58,9 +60,16 @@ export const readOperator = (): string => {
   }
 };
 
-export const openBase = async (where: Where): Promise<Base> => {
+/** The fields of the log line about an upgrade: other checkouts and versions may share the data folder. */
+export const describeUpgrade = (steps: readonly string[]) => ({
+  version: about.version,
+  steps,
+  hint: "Former versions refuse this store from now on. Give each checkout its own data folder (RECEIVABLES_DATA) to use several.",
+});
+
+export const openBase = async (where: Where, announce?: AnnounceUpgrade): Promise<Base> => {
   await makeFolder(where.dataFolder);
-  const store = await openStore(where);
+  const store = await openStore(where, announce);
   await store
     .transaction((tx) => recordVersion(tx, about.version, systemClock()))
     .catch(async (error: unknown) => {
@@ -169,7 +178,9 @@ export const openPlatform = async (
   ownUrl?: () => Promise<string>,
 ): Promise<OpenPlatform> => {
   await checkSealedFolders(config);
-  const base = await openBase(config);
+  const base = await openBase(config, (steps) =>
+    log.warn("store.upgraded", describeUpgrade(steps)),
+  );
   const masterKey = await createMasterKeyReader(config)();
   const { webhooks } = config;
   const transferServer = createTransferServer(() => platform);
@@ -196,6 +207,7 @@ export const openPlatform = async (
     headerWord: config.headerWord,
     brand: readBrand(config),
     version: about.version,
+    hasPage: ownUrl !== undefined,
   });
   const endCleaning = cleanHourly(platform, log);
   platform.worker.start();

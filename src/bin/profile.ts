@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import type { Credentials } from "../broker/credentials.ts";
+import { createProfileOrigins, type Credentials, type Origins } from "../broker/credentials.ts";
 import { type Keychain, createKeychainProcess, createMissingKeychain } from "../broker/keychain.ts";
 import {
   type Profile,
@@ -51,6 +51,16 @@ const isSet = ([, value]: [string, unknown]): boolean => value !== undefined;
 
 const mergeCredentials = (given: Credentials, stored: Credentials): Credentials =>
   Object.fromEntries([...Object.entries(stored), ...Object.entries(given).filter(isSet)]);
+
+/** Returns the origin of each credential: the settings if they have it, else the profile. */
+const mergeOrigins = ({ credentials, origins }: Config, { name }: Profile): Origins => {
+  const own = createProfileOrigins(name);
+  return {
+    apiKey: credentials.apiKey === undefined ? own.apiKey : origins.apiKey,
+    extApiKey: credentials.extApiKey === undefined ? own.extApiKey : origins.extApiKey,
+    password: credentials.password === undefined ? own.password : origins.password,
+  };
+};
 
 /** Returns the addresses of a profile's platform; undefined for the embedded one. */
 export const toRemote = ({
@@ -127,6 +137,8 @@ export const withProfile = async (config: Config): Promise<Config> => {
     ...config,
     remote: toRemote(profile),
     tenantId: config.tenantId ?? profile.tenantId,
+    headerWord: config.ownHeaderWord ?? profile.headerWord ?? config.headerWord,
+    origins: mergeOrigins(config, profile),
     credentials: mergeCredentials(config.credentials, profile.credentials),
   };
 };
@@ -143,6 +155,7 @@ export const withOtherProfile = async (config: Config, name: string): Promise<Co
     profile: name,
     remote: undefined,
     tenantId: undefined,
+    ownHeaderWord: undefined,
     credentials: {},
   });
 };

@@ -4,6 +4,8 @@ import { collect, createGroup, type Define, fromModule } from "./program-parts.t
 
 const admin = fromModule(() => import("./commands/admin.ts"));
 const accounts = fromModule(() => import("./commands/accounts.ts"));
+const demo = fromModule(() => import("./commands/demo.ts"));
+const data = fromModule(() => import("./commands/data.ts"));
 const backup = fromModule(() => import("./commands/backup.ts"));
 const payments = fromModule(() => import("./commands/payments.ts"));
 const rotation = fromModule(() => import("./commands/rotate.ts"));
@@ -196,7 +198,24 @@ const createPaymentCommands = (define: Define): Command =>
 
 const createStoreCommands = (define: Define): Command[] => [
   createGroup("demo", "The demo tenant.", [
-    define("create", "Create it in a store that does not have it.", admin("runDemoCreate")),
+    define("create", "Create it in a store that does not have it.", demo("runDemoCreate")),
+    define(
+      "reset",
+      "Delete it with all changes, and create it again with the dates of today.",
+      demo("runDemoReset"),
+    ).option("--confirm <id>", "the tenant's id, demo"),
+    define(
+      "key",
+      "Create keys for the REST API of the demo tenant; they are shown once.",
+      demo("runDemoKey"),
+    ),
+  ]),
+  createGroup("data", "The data folder.", [
+    define(
+      "remove",
+      "Remove everything that this program stored on this machine; servers must be stopped.",
+      data("removeData"),
+    ).option("--confirm <folder>", "the path of the data folder"),
   ]),
   createGroup("files", "The file store.", [
     define(

@@ -16,7 +16,7 @@ export type Run = (
 /** Settings that can also be given as an option, which takes precedence. */
 const OPTIONS = {
   data: ["RECEIVABLES_DATA", "--data <folder>", "the data folder"],
-  log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr"],
+  log: ["RECEIVABLES_LOG", "--log <level>", "level of the log on stderr, or json"],
   tenantId: ["RECEIVABLES_TENANT_ID", "--tenant-id <id>", "the tenant to work for"],
   profile: ["RECEIVABLES_PROFILE", "--profile <name>", "the profile"],
   email: ["RECEIVABLES_EMAIL", "--email <address>", "e-mail address of the login"],
@@ -37,13 +37,18 @@ const OPTIONS = {
     "token or refuse, if the host cannot ask the user",
   ],
   baseUrl: ["RECEIVABLES_BASE_URL", "--base-url <url>", "a remote platform's gateway"],
+  headerWord: [
+    "RECEIVABLES_HEADER_WORD",
+    "--header-word <word>",
+    "the word in the platform's header names",
+  ],
   extBaseUrl: ["RECEIVABLES_EXT_BASE_URL", "--ext-base-url <url>", "its export service"],
 } as const satisfies Record<string, readonly [Name, string, string]>;
 
 type Key = keyof typeof OPTIONS;
 
 const COMMON: readonly Key[] = ["data", "log"];
-export const REMOTE: readonly Key[] = ["baseUrl", "extBaseUrl", "tenantId"];
+export const REMOTE: readonly Key[] = ["baseUrl", "extBaseUrl", "headerWord", "tenantId"];
 /** The settings of an MCP server. */
 export const SERVER: readonly Key[] = [
   "profile",

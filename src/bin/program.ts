@@ -28,6 +28,11 @@ const spec = fromModule(() => import("./commands/export-spec.ts"));
 const HOST = ["--host <address>", "address to listen at", "127.0.0.1"] as const;
 const PORT = ["--port <number>", "port to listen at, 0 for a free one", parsePort] as const;
 
+const ALLOW_HTTP = [
+  "--allow-http",
+  "send the password over plain http to another machine",
+] as const;
+
 const createServerCommands = (define: Define): Command[] => [
   define("stdio", "The MCP server over stdio; the default command.", stdio("serveStdio"), {
     settings: SERVER,
@@ -51,10 +56,12 @@ const createProfileCommands = (define: Define): Command[] => [
     "Sign in to a remote platform once, and store an API key for it as a profile.",
     login("login"),
     { settings: [...PERSON, ...REMOTE] },
-  ).option("--keep-password", "store the password instead of creating an API key"),
+  )
+    .option("--keep-password", "store the password instead of creating an API key")
+    .option(...ALLOW_HTTP),
   define("logout", "Revoke a profile's API key, and remove the profile.", logout("logout"), {
     settings: PERSON,
-  }),
+  }).option(...ALLOW_HTTP),
   define("profiles", "List the profiles, one per line, without secrets.", profiles("listProfiles")),
 ];
 

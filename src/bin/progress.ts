@@ -2,6 +2,7 @@ import type { WriteStream } from "node:tty";
 import { Presets, SingleBar } from "cli-progress";
 import { type Clock, SECOND } from "../kit/clock.ts";
 import type { Fields, Log } from "../kit/log.ts";
+import type { LoadStep } from "../platform/demo/load.ts";
 
 /** Progress of a long command. */
 export type Progress = {
@@ -40,6 +41,39 @@ const createLogLines = (log: Log, clock: Clock, size: number | undefined): Progr
       log.info("import.progress", { percent, ...counts });
     },
     end() {},
+  };
+};
+
+/** Shows the steps of the creation of the demo tenant: a bar on a person's terminal, else a line of the log. */
+export const createStepProgress = ({
+  stream,
+  isPerson,
+  log,
+}: {
+  stream: NodeJS.WritableStream;
+  isPerson: boolean;
+  log: Log;
+}): { at(step: LoadStep): void; end(): void } => {
+  let bar: SingleBar | undefined;
+  return {
+    at({ name, done, total }) {
+      if (!isPerson) {
+        if (done === 0) log.info("demo.creating");
+        return;
+      }
+      if (bar === undefined) {
+        const format = "  Creating the demo tenant {bar} {percentage}% | {name}";
+        bar = new SingleBar(
+          { stream, format, clearOnComplete: true, hideCursor: true },
+          Presets.shades_classic,
+        );
+        bar.start(total, done, { name });
+      }
+      bar.update(done, { name });
+    },
+    end() {
+      bar?.stop();
+    },
   };
 };
 

@@ -11,6 +11,9 @@ import {
   keyHeader,
   toLogin,
   MISSING,
+  type Origin,
+  type Origins,
+  SETTING_ORIGINS,
   sessionHeader,
 } from "./credentials.ts";
 import { createRightsRecord, type RightsRecord } from "./held-rights.ts";
@@ -26,6 +29,8 @@ export type BrokerNeeds = {
   principal: string;
   /** Called at the first use, because the embedded platform creates its own credentials. */
   credentials: () => Promise<Credentials>;
+  /** The origins of the credentials, for refusals; the settings unless given. */
+  origins?: Origins | undefined;
   log: Log;
   idleMs?: number;
   clock?: Clock;
@@ -38,22 +43,23 @@ const CLOSE_TIMEOUT_MS = 300;
 const isSessionError = (error: unknown): boolean =>
   error instanceof Problem && (error.code === "unauthenticated" || error.code === "token_expired");
 
-const nameRefusedKey = (error: unknown, setting: string): unknown =>
+const nameRefused = (error: unknown, { name, remedy }: Origin): unknown =>
   error instanceof Problem && error.status === 401
     ? new Problem(
         error.code,
-        `The platform refused the key in ${setting}: ${error.message}`,
-        error.details,
+        `The platform refused ${name}: ${error.message}`,
+        { ...error.details, remedy },
         error,
       )
     : error;
 
-type Context = BrokerNeeds & { session: SessionKeeper; rights: RightsRecord };
+type Context = BrokerNeeds & { session: SessionKeeper; rights: RightsRecord; origins: Origins };
 type Args = Record<string, unknown>;
 
 const createSession = (needs: BrokerNeeds): SessionKeeper =>
   new SessionKeeper({
     client: needs.client,
+    nameRefused: (error) => nameRefused(error, (needs.origins ?? SETTING_ORIGINS).password),
     idleMs: needs.idleMs ?? IDLE_MS,
     clock: needs.clock ?? systemClock,
     schedule: needs.schedule ?? systemSchedule,
@@ -71,18 +77,18 @@ const addTenant = ({ tenantId }: Context, operation: Operation, args: Args): Arg
   return { ...args, tenantId };
 };
 
-/** Calls with a key; `setting` names the key's setting in a refusal. */
+/** Calls with a key; a refusal names its origin. */
 const callWithKey = async (
   { client }: Context,
   operation: Operation,
   args: Args,
   options: CallOptions,
-  [headers, setting]: [CredentialHeaders, string],
+  [headers, origin]: [CredentialHeaders, Origin],
 ): Promise<Reply> => {
   try {
     return await client.call(operation, args, headers, options);
   } catch (error) {
-    throw nameRefusedKey(error, setting);
+    throw nameRefused(error, origin);
   }
 };
 
@@ -119,7 +125,7 @@ const callOperation = async (
   if (takesExportKey(operation)) {
     if (available.extApiKey === undefined) throw MISSING.export();
     const key = exportHeader(available.extApiKey);
-    return callWithKey(context, operation, args, options, [key, "RECEIVABLES_EXT_API_KEY"]);
+    return callWithKey(context, operation, args, options, [key, context.origins.extApiKey]);
   }
   const canLogIn = toLogin(available) !== undefined;
   const { credential } = operation;
@@ -127,7 +133,7 @@ const callOperation = async (
   const prefersSession = credential !== null && canLogIn;
   if (available.apiKey !== undefined && !prefersSession) {
     const key = keyHeader(context.headerWord.toLowerCase(), available.apiKey);
-    return callWithKey(context, operation, args, options, [key, "RECEIVABLES_API_KEY"]);
+    return callWithKey(context, operation, args, options, [key, context.origins.apiKey]);
   }
   if (!canLogIn) throw MISSING.gateway();
   return callWithSession(context, operation, args, options);
@@ -196,7 +202,8 @@ const closeSession = async ({ session, log }: Context): Promise<void> => {
 export const createBroker = (needs: BrokerNeeds): Broker => {
   const session = createSession(needs);
   const rights = createRightsRecord(needs.clock ?? systemClock);
-  const context: Context = { ...needs, session, rights };
+  const { origins = SETTING_ORIGINS } = needs;
+  const context: Context = { ...needs, session, rights, origins };
   return {
     call: (operation, args, options) => callAndNote(context, operation, args, options),
     login: (options) => session.open(options),

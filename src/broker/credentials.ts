@@ -26,6 +26,48 @@ export const sessionHeader = (word: string, token: Secret): CredentialHeaders =>
 
 export const exportHeader = (key: Secret): CredentialHeaders => ({ "x-api-key": key.reveal() });
 
+/** How a refusal names a credential, and what the person can do about it. */
+export type Origin = { name: string; remedy: string };
+export type Origins = Readonly<Record<"apiKey" | "extApiKey" | "password", Origin>>;
+
+/** The origins of credentials that settings name. */
+export const SETTING_ORIGINS: Origins = {
+  apiKey: {
+    name: "the key in RECEIVABLES_API_KEY",
+    remedy:
+      "Set RECEIVABLES_API_KEY (or its _FILE) to a new key: this one was revoked, has expired, or ended when its owner changed the password.",
+  },
+  extApiKey: {
+    name: "the key in RECEIVABLES_EXT_API_KEY",
+    remedy:
+      "Set RECEIVABLES_EXT_API_KEY (or its _FILE) to a key of the platform's operator, who makes one with `admin key issue`.",
+  },
+  password: {
+    name: "the password in RECEIVABLES_PASSWORD",
+    remedy: "Correct RECEIVABLES_EMAIL and RECEIVABLES_PASSWORD (or its _FILE).",
+  },
+};
+
+/** The origins of credentials that `login` stored in a profile. */
+export const createProfileOrigins = (profile: string): Origins => {
+  const login = profile === "default" ? "login" : `login --profile ${profile}`;
+  const again = `Sign in again with the command \`${login}\``;
+  return {
+    apiKey: {
+      name: `the API key of the profile ${profile}`,
+      remedy: `${again}: the key was revoked, has expired, or ended when its owner changed the password.`,
+    },
+    extApiKey: {
+      name: `the export key of the profile ${profile}`,
+      remedy: `${again}, with a new key of the platform's operator in RECEIVABLES_EXT_API_KEY_FILE.`,
+    },
+    password: {
+      name: `the password of the profile ${profile}`,
+      remedy: `${again} and \`--keep-password\`: the stored password is no longer right.`,
+    },
+  };
+};
+
 /** Derives a stable name of the credentials' owner. A key is 256 random bits, so its hash does not reveal it. */
 export const derivePrincipal = ({ email, apiKey, extApiKey }: Credentials): string => {
   if (email !== undefined) return email.toLowerCase();

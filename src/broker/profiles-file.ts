@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { parsePrivateJson } from "../kit/json.ts";
+import { HEADER_WORD } from "../kit/header-word.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { trimEndOf } from "../kit/text.ts";
 import { toCredentials, type Profile } from "./profiles.ts";
@@ -11,6 +12,7 @@ const Fields = z.strictObject({
   baseUrl: Url.optional(),
   extBaseUrl: Url.optional(),
   tenantId: Text.optional(),
+  headerWord: z.string().regex(HEADER_WORD, "must be a word of letters and digits").optional(),
   email: Text.optional(),
   apiKey: Text.optional(),
   apiKeyFile: Text.optional(),
@@ -63,6 +65,7 @@ export const parseProfiles = (text: string, readFile: (path: string) => string):
     baseUrl: entry.baseUrl,
     extBaseUrl: entry.extBaseUrl,
     tenantId: entry.tenantId,
+    headerWord: entry.headerWord,
     subjects: entry.subjects,
     credentials: toCredentials({ ...readSecrets(name, entry, readFile), email: entry.email }),
   }));

@@ -24,6 +24,8 @@ type ProfileInfo = {
   baseUrl?: string | undefined;
   extBaseUrl?: string | undefined;
   tenantId?: string | undefined;
+  /** The word in the platform's header names; absent for the default. */
+  headerWord?: string | undefined;
   /** The `sub` claims of the people who use this profile with an external token issuer. */
   subjects?: readonly string[] | undefined;
   /** The id of the API key created by `login`, for revocation. */
@@ -53,6 +55,7 @@ const Sealed = z.object({
   baseUrl: z.string().optional(),
   extBaseUrl: z.string().optional(),
   tenantId: z.string().optional(),
+  headerWord: z.string().optional(),
   keyId: z.string().optional(),
   email: z.string().optional(),
   has: z.array(z.enum(SECRETS)),

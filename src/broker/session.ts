@@ -21,6 +21,8 @@ export type SessionNeeds = {
   client: Client;
   /** Throws Problem without an e-mail or a password. */
   login: () => Promise<LoginCredentials>;
+  /** Names the origin of a refused password. */
+  nameRefused?: (error: unknown) => unknown;
   /** Milliseconds after which the platform ends an unused session. */
   idleMs: number;
   clock: Clock;
@@ -107,7 +109,8 @@ export class SessionKeeper {
 
   #login(options: CallOptions): Promise<Reply> {
     this.#opening ??= this.#start(options)
-      .catch((error: unknown) => {
+      .catch((cause: unknown) => {
+        const error = this.#needs.nameRefused?.(cause) ?? cause;
         if (error instanceof Problem && error.code === "invalid_credentials") {
           this.#refusal = { problem: error, until: this.#needs.clock() + REFUSAL_MS };
         }

@@ -4,4 +4,6 @@ export const getMessage = (error: unknown): string =>
 
 /** Returns the code that Node.js or a library gave an error, such as `ENOENT`; undefined if it has none. */
 export const getCode = (error: unknown): string | undefined =>
-  error instanceof Error && "code" in error ? String(error.code) : undefined;
+  error instanceof Error && "code" in error && error.code !== undefined
+    ? String(error.code)
+    : undefined;

@@ -1,7 +1,7 @@
 import { escapeControls } from "./text.ts";
 import { traceIds } from "./tracing.ts";
 
-/** Fields of a log line. Logs are JSON lines on stderr with a literal event name; stdout is never a log. */
+/** Fields of a log line. Logs are lines on stderr with a literal event name; stdout is never a log. */
 export type Fields = Record<string, unknown>;
 export type Log = {
   debug(event: string, fields?: Fields): void;
@@ -23,6 +23,29 @@ export const toErrorFields = (error: unknown): Fields =>
       }
     : { error: String(error) };
 
+type Line = { time: string; level: Level; event: string } & Fields;
+
+const formatJson = (line: Line): string => JSON.stringify(line);
+
+const formatValue = (value: unknown): string =>
+  typeof value === "string" && /^[^\s"=]+$/.test(value) ? value : (JSON.stringify(value) ?? "");
+
+/** Formats a line for a person: the time of day, the level, the event and its fields, without stacks. */
+const formatText = ({ time, level, event, stack: _stack, ...fields }: Line): string =>
+  [
+    `${time.slice(11, 19)} ${level.padEnd(5)} ${event}`,
+    ...Object.entries(fields)
+      .filter(([, value]) => value !== undefined)
+      .map(([name, value]) => `${name}=${formatValue(value)}`),
+  ].join(" ");
+
+let format = formatJson;
+
+/** Sets the form of the lines of this process, once: JSON unless a person's terminal shows them. */
+export const setLogFormat = (form: "json" | "text"): void => {
+  format = form === "json" ? formatJson : formatText;
+};
+
 export const createLog = (
   level: Level,
   write: (line: string) => void = (line) => process.stderr.write(line),
@@ -33,7 +56,7 @@ export const createLog = (
     (event: string, fields: Fields = {}) => {
       if (LEVELS.indexOf(name) < LEVELS.indexOf(level)) return;
       const time = new Date(now()).toISOString();
-      const line = JSON.stringify({ time, level: name, event, ...fields, ...traceIds() });
+      const line = format({ time, level: name, event, ...fields, ...traceIds() });
       write(`${escapeControls(line)}\n`);
     };
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };

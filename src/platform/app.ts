@@ -211,6 +211,8 @@ export type AppNeeds = RequestNeeds & {
   transfers: Transfers;
   passwords: Passwords;
   brand: Brand | undefined;
+  /** Whether the page for people is served at `/` of the same address. */
+  hasPage: boolean;
   /** Checks everything that requests need. */
   ready: () => Promise<Readiness>;
 };

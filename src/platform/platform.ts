@@ -99,6 +99,8 @@ export type PlatformNeeds = {
   brand?: Brand | undefined;
   /** Program version. */
   version: string;
+  /** Whether the page for people is served at `/` of the same address. */
+  hasPage?: boolean;
 };
 
 export type Platform = {
@@ -231,6 +233,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     headerWord: needs.headerWord,
     brand: needs.brand,
     version,
+    hasPage: needs.hasPage ?? false,
   });
   return {
     fetch: app.fetch,

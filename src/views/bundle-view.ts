@@ -31,6 +31,7 @@ const createOptions = () =>
     plugins: [withoutLanguages],
     legalComments: "none" as const,
     logLevel: "error" as const,
+    metafile: true as const,
   }) satisfies BuildOptions;
 
 /** A file of the page, by a name that changes with its content. */
@@ -39,10 +40,13 @@ type SiteFile = { name: string; text: string };
 /** The files of the page: the script and the style that it names, and the parts that the script loads later. */
 type SiteFiles = { script: string; style: string; files: readonly SiteFile[] };
 
+/** The paths of the parts of a bundle, as the bundler names them. */
+type Inputs = { inputs: string[] };
+
 /** Bundles the page of the HTTP server. What its first sight needs is small; the rest is loaded beside it. */
-export const bundleSite = async (entry: string): Promise<SiteFiles> => {
+export const bundleSite = async (entry: string): Promise<SiteFiles & Inputs> => {
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...createOptions(),
     entryPoints: { site: join(APP, entry) },
     entryNames: "[name]-[hash]",
@@ -53,26 +57,34 @@ export const bundleSite = async (entry: string): Promise<SiteFiles> => {
   const files = outputFiles.map(({ path, text }) => ({ name: basename(path), text }));
   const nameOf = (start: string, ending: string): string =>
     files.find(({ name }) => name.startsWith(start) && name.endsWith(ending))?.name ?? "";
-  return { script: nameOf("site-", ".js"), style: nameOf("site-", ".css"), files };
+  return {
+    script: nameOf("site-", ".js"),
+    style: nameOf("site-", ".css"),
+    files,
+    inputs: Object.keys(metafile.inputs),
+  };
 };
 
 /** Bundles scripts and styles of an entry point in `app/`. */
-const bundleApp = async (entry: string): Promise<{ script: string; style: string }> => {
+const bundleApp = async (entry: string): Promise<{ script: string; style: string } & Inputs> => {
   const { build } = await import("esbuild");
-  const { outputFiles } = await build({
+  const { outputFiles, metafile } = await build({
     ...createOptions(),
     entryPoints: [join(APP, entry)],
     format: "iife",
   });
   const textOf = (ending: string): string =>
     outputFiles.find(({ path }) => path.endsWith(ending))?.text.trim() ?? "";
-  return { script: textOf(".js"), style: textOf(".css") };
+  return { script: textOf(".js"), style: textOf(".css"), inputs: Object.keys(metafile.inputs) };
 };
 
-/** Bundles a view into one HTML file that loads nothing else. */
-export const bundleView = async ({ name, title }: View): Promise<string> => {
-  const { script, style } = await bundleApp(`${name}.tsx`);
-  return `<!doctype html>
+/** Bundles a view into one HTML file that loads nothing else; `inputs` are the paths of its parts. */
+export const bundleView = async ({
+  name,
+  title,
+}: View): Promise<{ html: string; inputs: string[] }> => {
+  const { script, style, inputs } = await bundleApp(`${name}.tsx`);
+  const html = `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -88,4 +100,5 @@ export const bundleView = async ({ name, title }: View): Promise<string> => {
 </body>
 </html>
 `;
+  return { html, inputs };
 };

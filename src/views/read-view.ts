@@ -3,7 +3,7 @@ import { bundleSite, bundleView } from "./bundle-view.ts";
 import { SITE_ENTRY, VIEWS } from "./views.ts";
 
 const files = new Map(
-  VIEWS.map((view) => [view.name, createLazy(() => bundleView(view))] as const),
+  VIEWS.map((view) => [view.name, createLazy(async () => (await bundleView(view)).html)] as const),
 );
 
 /** Returns the files of the page on which the HTTP server shows the views. */

@@ -6,6 +6,8 @@ import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, expect, it } from "vitest";
+import { LICENSES } from "../../scripts/build/bundle.ts";
+import { verifies } from "../support/verifies.ts";
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
@@ -33,6 +35,15 @@ it("contains the program, its name and its start command, and nothing else", asy
     "manifest.json",
     "package.json",
   ]);
+});
+
+verifies("HS-10");
+it("has the licence texts of its parts, the views and PDFium included", async () => {
+  const text = await readFile(join(unpacked, "dist", LICENSES), "utf8");
+  for (const name of ["zod", "oidc-provider", "preact", "@embedpdf/pdfium", "koa-compose"]) {
+    expect(text).toMatch(new RegExp(`^${name} \\d+\\.\\d+\\.\\d+\\S* \\(`, "m"));
+  }
+  expect(text).toContain("Redistribution and use in source and binary forms");
 });
 
 it("starts according to the manifest, with every field of its form empty", async () => {

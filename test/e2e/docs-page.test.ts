@@ -71,6 +71,8 @@ it.skipIf(chromium === undefined)(
       ({ path, summary }) => !words.includes(path) || !words.includes(summary),
     );
     expect(unseen).toEqual([]);
+    expect(words).toContain(`OAS ${published.openapi}`);
+    expect(words).not.toContain("OAS 3.0");
   },
 );
 

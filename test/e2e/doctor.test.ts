@@ -201,7 +201,7 @@ describe("doctor", () => {
   it("reports a wrong clock", async () => {
     const late = createServer((_request, response) => {
       response.setHeader("date", new Date(Date.now() - 3_600_000).toUTCString());
-      response.statusCode = 404;
+      response.statusCode = 401;
       response.end();
     });
     const port = await listen(late);
@@ -216,7 +216,7 @@ describe("doctor", () => {
       extensions: [{ name: "subjectAltName", altNames: [{ type: 7, ip: "127.0.0.1" }] }],
     });
     const strange = createTlsServer({ cert, key }, (_request, response) => {
-      response.statusCode = 404;
+      response.statusCode = 401;
       response.end();
     });
     const port = await listen(strange);

@@ -7,6 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { LICENSES } from "../../scripts/build/bundle.ts";
 import { verifies } from "../support/verifies.ts";
 import about from "../../package.json" with { type: "json" };
 import type { createServerJson } from "../../scripts/build/server-json.ts";
@@ -115,6 +116,25 @@ describe("a release", () => {
     const refs = bom.components.map((one) => one["bom-ref"]);
     expect(new Set(refs).size).toBe(refs.length);
     expect(bom.components.every(({ version }) => version !== "")).toBe(true);
+  });
+
+  verifies("HS-10");
+  it("has the licence text of each of these packages in the npm package", async () => {
+    const { components } = (await readJson("sbom.cdx.json")) as {
+      components: { "bom-ref": string }[];
+    };
+    const archive = (await readdir(first)).find((name) => name.endsWith(".tgz")) ?? "";
+    const { stdout: text } = await promisify(execFile)(
+      "tar",
+      ["-xOzf", join(first, archive), `package/dist/${LICENSES}`],
+      { maxBuffer: 16 * 1024 * 1024 },
+    );
+    const lacking = components.filter((one) => {
+      const at = one["bom-ref"].lastIndexOf("@");
+      const title = `${one["bom-ref"].slice(0, at)} ${one["bom-ref"].slice(at + 1)} (`;
+      return !text.includes(`\n${title}`);
+    });
+    expect(lacking).toEqual([]);
   });
 
   it("names npm package and extension for the registry of MCP servers", async () => {

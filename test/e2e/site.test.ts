@@ -75,6 +75,24 @@ describe.skipIf(chromium === undefined)(
     });
     afterAll(() => at.close());
 
+    verifies("HS-09");
+    it("is named by the MCP endpoint and the API document, where a browser opens them", async () => {
+      const page = await (await at.browser.createBrowserContext()).newPage();
+      await page.goto(`${at.baseUrl}/mcp`);
+      const endpoint = await page.$eval("body", (body) => String(body.textContent));
+      expect(endpoint).toContain(`Give ${at.baseUrl}/mcp to an assistant`);
+      await Promise.all([page.waitForNavigation(), page.click("a")]);
+      expect(page.url()).toBe(`${at.baseUrl}/`);
+      await page.goto(`${at.baseUrl}/docs`);
+      await Promise.all([page.waitForNavigation(), page.click('a[href="./"]')]);
+      expect(page.url()).toBe(`${at.baseUrl}/`);
+      // MCP clients get what they got before.
+      const accept = "application/json, text/event-stream, text/html";
+      const asked = await fetch(`${at.baseUrl}/mcp`, { headers: { accept } });
+      expect(asked.headers.get("content-type")).not.toContain("html");
+      await asked.body?.cancel();
+    });
+
     it("says what runs here, and shows each view", async () => {
       const { page, complaints } = await openPage(at);
       expect(await (await viewOf(page, "Dispute board")).$$(".work")).not.toEqual([]);

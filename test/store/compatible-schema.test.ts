@@ -93,7 +93,7 @@ describe.each(dialects)("the schema ($name)", (one) => {
       });
       await store.close();
       await expect(database.open()).rejects.toThrow(
-        "The store is newer than this program: version 9.8.7 has applied 9999-later.",
+        "The store is newer than this program: version 9.8.7 has applied 9999-later. Run that version or a later one, or use another data folder",
       );
     } finally {
       await database.remove();

@@ -72,7 +72,7 @@ export const connectNew = async (
   const first = open();
   await expect(make().connect(first)).rejects.toThrow(UnauthorizedError);
   const code = await codeFrom(host.asked(), person);
-  await first.finishAuth(new URLSearchParams({ code, iss: new URL(mcpUrl).origin }));
+  await first.finishAuth(new URLSearchParams({ code, iss: mcpUrl.replace(/\/mcp$/, "") }));
   const [client, transport] = [make(), open()];
   await client.connect(transport);
   return { client, host, transport };

@@ -1,6 +1,13 @@
+import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
 import { readConfig } from "../../src/bin/config.ts";
-import { formatConnectHints } from "../../src/bin/connect.ts";
+import { formatConnectHints, listConnectHints } from "../../src/bin/connect.ts";
+import {
+  createCheckoutCommand,
+  listCheckoutBlocks,
+  listHttpBlocks,
+} from "../../src/bin/host-blocks.ts";
+import { verifies } from "../support/verifies.ts";
 
 const LOCAL = "http://127.0.0.1:8765/mcp";
 const PUBLIC = "https://mcp.example.com/mcp";
@@ -15,8 +22,11 @@ const hints = (entrance: Entrance, env: Record<string, string> = {}, mcpUrl = LO
 
 /** The settings that the text gives a desktop host. */
 const envIn = (text: string): unknown => {
-  const [line = "{}"] = /\{ "mcpServers".*/.exec(text) ?? [];
-  const parsed = JSON.parse(line) as { mcpServers: { receivables: { env: unknown } } };
+  const [block = "{}"] =
+    /^ {4}\{\n {6}"mcpServers": \{\n {8}"receivables": \{\n {10}"command"[\s\S]*?^ {4}\}$/m.exec(
+      text,
+    ) ?? [];
+  const parsed = JSON.parse(block) as { mcpServers: { receivables: { env: unknown } } };
   return parsed.mcpServers.receivables.env;
 };
 
@@ -61,10 +71,57 @@ describe("instructions to connect hosts", () => {
     expect(text).not.toContain("rcvg_kept-away");
   });
 
+  verifies("HS-09");
+  it("are the same blocks at the terminal, on the page and in README, for each system", () => {
+    const readme = readFileSync(new URL("../../README.md", import.meta.url), "utf8");
+    const page = listConnectHints(LOCAL, { auth: "none" });
+    const terminal = hints({ auth: "none" }).replaceAll(/^ {4}/gm, "");
+    for (const { host, place, text } of listHttpBlocks(LOCAL)) {
+      expect(page).toContainEqual(expect.objectContaining({ host, place, text }));
+      expect(terminal).toContain(`${host}: ${place}\n\n${text}\n`);
+      expect(readme).toContain(`\n${text}\n`);
+    }
+    const checkout = listCheckoutBlocks();
+    expect(checkout.map(({ place }) => place)).toEqual([
+      expect.stringContaining("macOS and Linux"),
+      expect.stringContaining("Windows"),
+    ]);
+    for (const { text, ...rest } of checkout) {
+      expect(page).toContainEqual(expect.objectContaining({ text, host: rest.host }));
+      const inReadme = [...readme.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = ""]) =>
+        JSON.stringify(JSON.parse(json)),
+      );
+      expect(inReadme).toContain(JSON.stringify(JSON.parse(text)));
+    }
+  });
+
+  it("start a checkout by npm with its own path, on Windows by cmd and with slashes", () => {
+    const config = readConfig({ env: {}, dataFolder: "/data", readFile: () => "" });
+    const own = { command: "/opt/node", args: ["/opt/receivables/src/bin/cli.ts"] };
+    const io = { program: own, config };
+    const text = formatConnectHints({ mcpUrl: LOCAL, entrance: { auth: "none" }, io });
+    expect(text).toContain('"command": "npm"');
+    expect(text).toContain('"/opt/receivables"');
+    expect(createCheckoutCommand("C:\\Users\\ann\\receivables", true)).toEqual({
+      command: "cmd",
+      args: [
+        "/c",
+        "npm",
+        "--prefix",
+        "C:/Users/ann/receivables",
+        "run",
+        "-s",
+        "cli",
+        "--",
+        "stdio",
+      ],
+    });
+  });
+
   it("send a desktop host to the public address of a server with sign-in", () => {
     const behindProxy = hints({ auth: "builtin" }, {}, PUBLIC);
-    expect(behindProxy).toContain(`Add custom connector: ${PUBLIC}`);
-    expect(behindProxy).not.toContain("mcpServers");
+    expect(behindProxy).toMatch(new RegExp(`Add custom connector\\n\\n {4}${PUBLIC}`));
+    expect(behindProxy).not.toContain("command");
     expect(hints({ auth: "issuer" })).toContain("RECEIVABLES_PUBLIC_URL");
   });
 });

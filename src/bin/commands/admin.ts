@@ -23,10 +23,8 @@ import { adoptFileStore } from "../../platform/files/identity.ts";
 import { formatLocation } from "../../platform/files/location.ts";
 import { openFiles } from "../../platform/files/open.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
-import { createDemo } from "../demo.ts";
-import { getDataPaths, createMasterKeyReader } from "../folder.ts";
 import type { Io } from "../io.ts";
-import { type Base, openBase, openOwnFiles } from "../platform.ts";
+import { type Base, describeUpgrade, openBase } from "../platform.ts";
 import { readStore } from "../store-checks.ts";
 
 const checkStoreExists = async ({ config }: Io): Promise<void> => {
@@ -47,7 +45,10 @@ export const withStore = async <T>(
 ): Promise<T> => {
   // A mistyped folder would become another, empty store.
   if (!canCreate) await checkStoreExists(io);
-  const base = await openBase(io.config);
+  const base = await openBase(io.config, (steps) => {
+    const { version, hint } = describeUpgrade(steps);
+    io.tell(`The store is upgraded to version ${version} (${steps.join(", ")}). ${hint}`);
+  });
   try {
     return await act(base);
   } finally {
@@ -140,17 +141,6 @@ export const runKeyIssue = (
   printFromStore(io, (base) =>
     issueKey(base, { tenantId, name, scopes: scopes?.split(",").map((scope) => scope.trim()) }),
   );
-
-/** Creates the demo tenant, in an embedded store or PostgreSQL; its credentials are sealed in the data folder. */
-export const runDemoCreate = (io: Io) => {
-  const { demo: path } = getDataPaths(io.config.dataFolder);
-  const create = async (base: Base) => {
-    const files = await openOwnFiles(base, io.config);
-    const masterKey = await createMasterKeyReader(io.config)();
-    return createDemo({ ...base, files, masterKey, path });
-  };
-  return printFromStore(io, create, { canCreate: true });
-};
 
 /** Records the configured file store as the database's, after its files were moved there. */
 export const runFilesAdopt = (io: Io) =>

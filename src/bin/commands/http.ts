@@ -4,7 +4,7 @@ import { localhostAllowedHostnames } from "@modelcontextprotocol/server";
 import { withClientAddress } from "../../kit/client-address.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { createOriginCheck } from "../../kit/cors.ts";
-import { createLog } from "../../kit/log.ts";
+import type { Log } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
 import { isSitePath } from "../../mcp/results/record-pages.ts";
@@ -30,7 +30,14 @@ import { warnOfOpenKeyFile } from "../folder.ts";
 import { checkSealedFolders } from "../sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
 import { createSiteListener } from "../site.ts";
-import { type Address, createMcpListener, createPlatformListener, serve } from "../serve.ts";
+import {
+  type Address,
+  createMcpListener,
+  createPlatformListener,
+  serve,
+  type Served,
+} from "../serve.ts";
+import { createStartup, type Startup } from "../startup.ts";
 
 const MCP_PATH = "/mcp";
 const SECRETS_ROUTE = `${SECRETS_PATH}{token}`;
@@ -40,6 +47,10 @@ const SIGN_IN_ROUTE = "(sign-in)";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
 
 const isMcp = ({ url }: IncomingMessage): boolean => /^\/mcp\/?(\?|$)/.test(url ?? "");
+
+/** Whether a browser opens the endpoint: MCP clients accept JSON or event streams there. */
+const asksForPage = ({ method, headers: { accept = "" } }: IncomingMessage): boolean =>
+  method === "GET" && /\btext\/html\b/i.test(accept) && !/event-stream/i.test(accept);
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
 
@@ -106,7 +117,7 @@ const createListener = (
   return (request, response) => {
     const ofClient = (listener: RequestListener) =>
       withClientAddress(addressOf(request), () => listener(request, response));
-    if (isMcp(request)) return ofClient(onMcp);
+    if (isMcp(request)) return asksForPage(request) ? onSite(request, response) : ofClient(onMcp);
     if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
     if (isSecret(request)) return ofClient(onSecret);
     if (isSitePath(parsePath(request))) return onSite(request, response);
@@ -174,18 +185,57 @@ const openSharedState = async (shared: Shared): Promise<HttpOptions["shared"]> =
   };
 };
 
+/** A listener that is chosen after the server listens: requests wait for it. */
+const createLateListener = () => {
+  const { promise, resolve } = Promise.withResolvers<RequestListener>();
+  const listener: RequestListener = async (...exchange) => (await promise)(...exchange);
+  const refuse: RequestListener = (_request, response) => void response.writeHead(503).end();
+  return { listener, open: resolve, fail: () => resolve(refuse) };
+};
+
+type Started = {
+  /** The server's address on this machine. */
+  url: string;
+  /** The MCP endpoint as hosts reach it. */
+  known: URL;
+  remote: Remote | undefined;
+  entrance: Entrance;
+  hasDemo: boolean;
+};
+
+/** Prints the line of a server that is ready, logs it, and says at a terminal how to connect hosts. */
+const announceStart = (
+  { io, startup, log }: { io: Io; startup: Startup; log: Log },
+  { url, known, remote, entrance, hasDemo }: Started,
+): void => {
+  const mcpUrl = url + MCP_PATH;
+  const { gateway: baseUrl, export: extBaseUrl } = remote ?? { gateway: url, export: url };
+  const { auth, tokens } = entrance;
+  // A log has no token, and lines of JSON only.
+  if (startup.isPerson) {
+    startup.end();
+    io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
+  }
+  io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
+  log.info("server.started", { version: io.version, url: mcpUrl, auth, tokensFile: tokens?.path });
+  startup.release();
+};
+
 /** Serves MCP, and the platform if it is embedded, in one process on one port. */
 export const serveHttp = async (io: Io, address: Address): Promise<void> => {
   const ended = io.takeSignals();
   const config = await withExportKey(io.config, "http");
+  const startup = createStartup(io);
   const figures = async () => shared.opened()?.platform.figures();
-  const metrics = await openMetrics(config, createLog(config.level), figures);
+  const metrics = await openMetrics(config, startup.log, figures);
   const { log } = metrics;
   const { promise: ownUrl, resolve: servedAt } = Promise.withResolvers<string>();
   const shared = createShared(config, log, () =>
-    withoutMoreRoom(() => openEmbedded(config, log, () => ownUrl)),
+    withoutMoreRoom(() => openEmbedded(config, log, () => ownUrl, startup.progress)),
   );
+  const late = createLateListener();
   let state: HttpOptions["shared"];
+  let served: Served | undefined;
   try {
     await checkSealedFolders(config);
     warnOfOpenKeyFile(config, log);
@@ -196,31 +246,17 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
       await requireStoreKey(config);
     }
     state = await openSharedState(shared);
-    const embedded = remote === undefined ? await shared.embedded() : undefined;
-    const { promise: listener, resolve: open } = Promise.withResolvers<RequestListener>();
-    const served = await serve(async (...exchange) => (await listener)(...exchange), address);
+    // Listens first: a port in use is noticed before the first start loads the demo tenant.
+    served = await serve(late.listener, address);
     servedAt(served.url);
-    const known = new URL((config.publicUrl ?? served.url).replace(/\/$/, "") + MCP_PATH);
+    const base = (config.publicUrl ?? served.url).replace(/\/$/, "");
+    if (startup.isPerson) io.tell(`\n  The page of this server: ${base}/`);
+    const embedded = remote === undefined ? await shared.embedded() : undefined;
+    const known = new URL(base + MCP_PATH);
     const mcp = await createMcp(known, { io, address, shared, state, entrance });
-    open(createListener(mcp, shared, { ...entrance, remote }));
-    const mcpUrl = served.url + MCP_PATH;
-    const { gateway: baseUrl, export: extBaseUrl } = remote ?? {
-      gateway: served.url,
-      export: served.url,
-    };
-    io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
+    late.open(createListener(mcp, shared, { ...entrance, remote }));
     const hasDemo = embedded?.credentials !== undefined;
-    const { auth, tokens } = entrance;
-    log.info("server.started", {
-      version: io.version,
-      url: mcpUrl,
-      auth,
-      tokensFile: tokens?.path,
-    });
-    // A log has no token, and lines of JSON only.
-    if (io.tellsPerson || auth === "none") {
-      io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
-    }
+    announceStart({ io, startup, log }, { url: served.url, known, remote, entrance, hasDemo });
     await waitForAbort(ended);
     log.info("server.stopping");
     await served.drain();
@@ -229,6 +265,9 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     await mcp.server.close();
     await closed;
   } finally {
+    startup.release();
+    late.fail();
+    await served?.close();
     await state?.changes.close();
     await shared.close();
     await metrics.close();

@@ -10,6 +10,7 @@ import { Secret } from "../../kit/secret.ts";
 import type { Io } from "../io.ts";
 import {
   CALL_OPTIONS,
+  type PasswordOptions,
   withSession,
   type Person,
   readPerson,
@@ -44,7 +45,7 @@ const chooseTenant = async ({ config, ask }: Io, { login }: Session): Promise<st
   );
 };
 
-export type LoginOptions = { keepPassword?: boolean | undefined };
+export type LoginOptions = PasswordOptions & { keepPassword?: boolean | undefined };
 
 /** Without a terminal the answer is an API key, because it can be revoked. */
 const wantsKey = async ({ ask }: Io, { keepPassword }: LoginOptions): Promise<boolean> => {
@@ -110,8 +111,14 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
   const profiles = openStoredProfiles(config);
   const before = await profiles.read(name).catch(() => undefined);
   const remote = config.remote ?? (before && toRemote(before));
-  if (remote === undefined) throw invalidRequest("The platform is missing: set --base-url.");
-  const person = await readPerson(io, before?.credentials.email);
+  if (remote === undefined) {
+    throw invalidRequest(
+      "The address of the platform is missing: set --base-url, such as --base-url https://platform.example.com.",
+    );
+  }
+  const { email: known } = before?.credentials ?? {};
+  const person = await readPerson(io, { known, remote, ...options });
+  const headerWord = config.ownHeaderWord ?? before?.headerWord ?? config.headerWord;
 
   const signedIn = async (session: Session) => {
     const tenantId = await chooseTenant(io, session);
@@ -121,6 +128,7 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
       baseUrl: remote.gateway,
       extBaseUrl: remote.export,
       tenantId,
+      headerWord,
       credentials: {
         ...toCredentials(person, key),
         extApiKey: config.credentials.extApiKey ?? before?.credentials.extApiKey,
@@ -134,9 +142,8 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
     print(toOutput(describeProfile(profile, kept.in)));
   };
 
-  const { headerWord } = config;
-  await withClient(config, remote, (client) =>
-    withSession({ client, headerWord }, person, signedIn),
+  await withClient({ ...config, headerWord }, remote, (client) =>
+    withSession({ client, headerWord, gateway: remote.gateway }, person, signedIn),
   );
 };
 

@@ -4,8 +4,11 @@ import type { Client } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import type { Io } from "../io.ts";
+import { diagnoseAddress } from "../address-diagnosis.ts";
+import type { Remote } from "../config.ts";
 import {
   CALL_OPTIONS,
+  type PasswordOptions,
   withSession,
   readPerson,
   revokeKey,
@@ -30,28 +33,52 @@ const revokeOwnKey = async (client: Client, word: string, profile: Profile): Pro
   );
 };
 
-const revokeStoredKey = async (io: Io, entry: ProfileEntry, profile: Profile | undefined) => {
+/** Revokes the key; another credential than the key itself asks for the password. */
+const revokeStoredKey = async (
+  io: Io,
+  { entry, profile, remote }: { entry: ProfileEntry; profile: Profile | undefined; remote: Remote },
+  options: PasswordOptions,
+): Promise<void> => {
   const { config } = io;
-  const { headerWord } = config;
-  const remote = toRemote(entry);
-  if (remote === undefined) return;
-  await withClient(config, remote, async (client) => {
+  const headerWord = config.ownHeaderWord ?? entry.headerWord ?? config.headerWord;
+  await withClient({ ...config, headerWord }, remote, async (client) => {
     // Without the key from the keychain there is nothing to revoke with.
     if (profile !== undefined && (await revokeOwnKey(client, headerWord.toLowerCase(), profile)))
       return;
-    const person = await readPerson(io, entry.email);
-    const revoked = await withSession({ client, headerWord }, person, (session) =>
-      revokeKey(session, entry),
-    );
+    const person = await readPerson(io, { known: entry.email, remote, ...options });
+    const platform = { client, headerWord, gateway: remote.gateway };
+    const revoked = await withSession(platform, person, (session) => revokeKey(session, entry));
     if (revoked) return;
     throw invalidRequest(
-      `The platform did not revoke the key ${entry.keyId}, so the profile was not removed.`,
+      `${remote.gateway} did not revoke the key ${entry.keyId}, so the profile was not removed.`,
     );
   });
 };
 
-/** Revokes the key that `login` created, and removes the profile. */
-export const logout = async (io: Io): Promise<void> => {
+/** Revokes the key of a profile, and returns whether it is revoked: a platform that is gone cannot. */
+const tryToRevoke = async (
+  io: Io,
+  entry: ProfileEntry,
+  profile: Profile | undefined,
+  options: PasswordOptions,
+): Promise<boolean> => {
+  const remote = toRemote(entry);
+  if (entry.keyId === undefined || remote === undefined) return false;
+  const { ok, found, hint } = await diagnoseAddress(remote.gateway, "gateway", io.config);
+  if (ok) {
+    await revokeStoredKey(io, { entry, profile, remote }, options);
+    return true;
+  }
+  io.tell(found);
+  if (hint !== undefined) io.tell(hint);
+  io.tell(
+    `The key ${entry.keyId} was not revoked and may still be valid: its owner or an administrator revokes it at the platform, and changing the owner's password ends it.`,
+  );
+  return false;
+};
+
+/** Revokes the key that `login` created, and removes the profile, also if the platform is gone. */
+export const logout = async (io: Io, options: PasswordOptions): Promise<void> => {
   const { config, print } = io;
   const { profile: name } = config;
   const profiles = openStoredProfiles(config);
@@ -59,9 +86,8 @@ export const logout = async (io: Io): Promise<void> => {
   if (entry === undefined) {
     throw new Problem("not_found", `There is no stored profile ${name}; "profiles" names them.`);
   }
-  const keyRevoked = entry.keyId !== undefined;
-  if (keyRevoked)
-    await revokeStoredKey(io, entry, await profiles.read(name).catch(() => undefined));
+  const profile = await profiles.read(name).catch(() => undefined);
+  const keyRevoked = await tryToRevoke(io, entry, profile, options);
   await profiles.remove(name);
   print({ profile: name, removed: true, keyRevoked });
 };

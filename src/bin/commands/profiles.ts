@@ -13,6 +13,7 @@ export const toOutput = (entry: ProfileEntry) => ({
   baseUrl: entry.baseUrl ?? null,
   extBaseUrl: entry.extBaseUrl ?? entry.baseUrl ?? null,
   tenantId: entry.tenantId ?? null,
+  headerWord: entry.headerWord ?? null,
   email: entry.email ?? null,
   credential: describeCredential(entry),
   keyId: entry.keyId ?? null,

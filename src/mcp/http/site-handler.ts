@@ -7,7 +7,7 @@ import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
 import { type Asset, chooseCoding, createAsset } from "./page-assets.ts";
 import { parseRecordPath } from "../results/record-pages.ts";
-import { renderSite, type SitePage } from "./site-page.ts";
+import { renderEndpoint, renderSite, type SitePage } from "./site-page.ts";
 
 export type SiteNeeds = Omit<SitePage, "config" | "root" | "assets"> & {
   /** Host names that the Host header may contain. */
@@ -88,6 +88,9 @@ const loadViews = async (tools: SiteNeeds["tools"], files: Map<string, Served>) 
   return views;
 };
 
+/** Whether a path is that of the MCP endpoint, where browsers get a page of their own. */
+const isEndpoint = (path: string): boolean => /^\/mcp\/?$/.test(path);
+
 /** Loads everything that the page consists of. */
 const loadSite = async (needs: SiteNeeds) => {
   const { auth, mcpUrl, clientId, tools } = needs;
@@ -121,6 +124,11 @@ const loadSite = async (needs: SiteNeeds) => {
 export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Promise<Response>) => {
   const hosts = needs.hosts.map(toHostName);
   const load = createLazy(() => loadSite(needs));
+  const endpoint: Served = {
+    asset: createAsset("text/html", renderEndpoint(needs)),
+    policy: NO_POLICY,
+    cache: ALWAYS_ASK,
+  };
   return async (request) => {
     const refusal = hostHeaderValidationResponse(request, hosts);
     if (refusal !== undefined) return refusal;
@@ -128,6 +136,7 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
       return new Response(null, { status: 405, headers: { Allow: "GET, HEAD" } });
     }
     const { pathname } = new URL(request.url);
+    if (isEndpoint(pathname)) return respond(endpoint, request);
     const { files, renderAt } = await load();
     const served = pathname.startsWith("/app/") ? files.get(pathname) : renderAt(pathname);
     return served === undefined ? new Response(null, { status: 404 }) : respond(served, request);

@@ -4,8 +4,8 @@ import { type Brand, OWN_BRAND } from "../../pages/page.ts";
 /** The source of the page's token: none, the built-in sign-in, or the person. */
 export type SiteAuth = "none" | "builtin" | "static" | "issuer";
 
-/** The way in which one host connects to the server. */
-export type ConnectHint = { host: string; text: string };
+/** A block to copy that connects one host, and its place. */
+export type ConnectHint = { host: string; place: string; text: string };
 
 export type SitePage = {
   auth: SiteAuth;
@@ -85,9 +85,11 @@ export const renderSite = ({
             <p>${ACCESS[auth]}</p>
             <dl>
               ${hints.map(
-                ({ host, text }) =>
-                  html`<dt>${host}</dt>
-                    <dd><code>${text}</code></dd>`,
+                ({ host, place, text }) =>
+                  html`<dt>${host}: ${place}</dt>
+                    <dd>
+                      <pre><code>${text}</code></pre>
+                    </dd>`,
               )}
             </dl>
             <p>Then ask: “Which open disputes are oldest, and who should work on them?”</p>
@@ -98,5 +100,29 @@ export const renderSite = ({
           </div>
           ${renderDocs(hasDocs, root)}
         </main>
+      </body>
+    </html> `.html;
+
+/** Renders the page that a browser gets at the MCP endpoint, which is for programs. */
+export const renderEndpoint = ({
+  mcpUrl,
+  brand = OWN_BRAND,
+}: Pick<SitePage, "mcpUrl" | "brand">): string =>
+  html`<!doctype html>
+    <html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="color-scheme" content="light dark" />
+        <meta name="robots" content="noindex" />
+        <title>${brand.name}: MCP endpoint</title>
+      </head>
+      <body>
+        <h1>This address is for assistants</h1>
+        <p>
+          Give <code>${mcpUrl}</code> to an assistant as the address of its MCP server.
+          <a href="${mcpUrl.slice(0, -"mcp".length)}">The page for people</a> says how, and shows
+          disputes, payments and accounts.
+        </p>
       </body>
     </html> `.html;

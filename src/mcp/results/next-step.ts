@@ -128,6 +128,10 @@ const REREAD: Step = (tool) => `${readAgain(tool)}, then decide again.`;
 const CREDENTIAL =
   "The person must renew the credential in the server's configuration; `receivables-mcp doctor` says which.";
 
+/** Names what renews a refused credential, where its origin is known. */
+const renew = (_tool: Tool, { remedy }: ProblemDetails): string =>
+  remedy === undefined ? CREDENTIAL : `Tell the person: ${remedy}`;
+
 const UNCONFIGURED =
   "Tell the person which settings the message names; other tools may work without them.";
 
@@ -147,9 +151,10 @@ const STEPS: Record<RefusalCode, Step> = {
     errors?.some(({ field }) => field === "cursor") === true
       ? "Send nextCursor with the arguments of the call that gave it, or start again without cursor."
       : CORRECT,
-  unauthenticated: (_tool, { unconfigured }) => (unconfigured === true ? UNCONFIGURED : CREDENTIAL),
+  unauthenticated: (tool, details) =>
+    details.unconfigured === true ? UNCONFIGURED : renew(tool, details),
   token_expired: "Call auth_login, then call again; if that is refused, tell the person.",
-  key_expired: CREDENTIAL,
+  key_expired: renew,
   forbidden_tenant:
     "The person must configure a tenant that the credential may use; `receivables-mcp doctor` names them.",
   forbidden_permission: (tool, { permission }) =>
@@ -175,7 +180,10 @@ const STEPS: Record<RefusalCode, Step> = {
       ? settle(tool, details)
       : "Call again once; if it fails again, tell the person.",
   unavailable: passing,
-  invalid_credentials: "The person must correct e-mail and password in the server's configuration.",
+  invalid_credentials: (_tool, { remedy }) =>
+    remedy === undefined
+      ? "The person must correct e-mail and password in the server's configuration."
+      : `Tell the person: ${remedy}`,
   ambiguous_reason_code: "Send categoryCode or categoryId too, or reasonId instead of the code.",
   conflict: (tool, { errors }) => {
     if (errors?.some(({ code }) => code === TEXT_INCOMPLETE) === true) return append(tool);

@@ -34,6 +34,9 @@ export const DEMO_OWNER = {
 
 export type DemoOwner = { tenantId: string; userId: string };
 
+/** A step of the load: its name, and its place among all of them from 0. */
+export type LoadStep = { name: string; done: number; total: number };
+
 export type DemoNeeds = {
   store: Store;
   files: FileStore;
@@ -41,6 +44,8 @@ export type DemoNeeds = {
   newId: NewId;
   /** Computed meanwhile; absent if the owner has no login, only the keys that `credentials` creates. */
   passwordHash?: Promise<string>;
+  /** Called before each step of the load. */
+  progress?: (step: LoadStep) => void;
   /** Creates the owner's keys in the same transaction. */
   credentials?: (tx: Db, owner: DemoOwner) => Promise<void>;
 };
@@ -127,12 +132,18 @@ export const readDemo = async (data: DemoData) => {
 
 export type Demo = Awaited<ReturnType<typeof readDemo>>;
 
-/** Inserts the rows of the data; the tenant and its users must exist. */
-export const insertRows = async (tx: Db, { tables, payments }: Demo): Promise<void> => {
+/** Inserts the rows of the data; the tenant and its users must exist. `begin` is called before each table. */
+export const insertRows = async (
+  tx: Db,
+  { tables, payments }: Demo,
+  begin: (name: string) => void = () => {},
+): Promise<void> => {
   for (const table of TABLES) {
+    begin(table.replaceAll("_", " "));
     if (table === "disputes") await insertDisputes(tx, tables.disputes);
     else await insertAll(tx, table, tables[table] as never[]);
   }
+  begin("payments");
   await insertPayments(tx, tenantId, payments);
 };
 
@@ -153,10 +164,23 @@ const storeFiles = (files: FileStore, data: DemoData, connectionId: string) => {
   return Promise.all(ATTACHMENTS.map(async (table) => toRows(await storeAll(table))));
 };
 
+/** Steps beside the tables: data and files, users, payments, attachments, exports, audit log. */
+const OTHER_STEPS = 6;
+
+const createSteps = ({ progress }: Pick<DemoNeeds, "progress">): ((name: string) => void) => {
+  let done = 0;
+  return (name) => {
+    progress?.({ name, done, total: TABLES.length + OTHER_STEPS });
+    done += 1;
+  };
+};
+
 /** Loads the demo tenant in one transaction; returns false, and changes nothing, if it exists. */
 export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
   const { store, files, clock, newId } = needs;
   if ((await findTenant(store.read, tenantId)) !== undefined) return false;
+  const begin = createSteps(needs);
+  begin("data and files");
   const data = openDemoData(clock());
   const connectionId = newId();
   await announceFiles(needs, { tenantId, connectionId });
@@ -168,17 +192,21 @@ export const loadDemo = async (needs: DemoNeeds): Promise<boolean> => {
   return store.transaction(async (tx) => {
     // Another process may have been faster.
     if ((await findTenant(tx, tenantId)) !== undefined) return false;
+    begin("users");
     await insertTenant(tx, { store, clock, newId: () => connectionId }, DEMO_TENANT);
     await claimFiles(tx, connectionId);
     const owner = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
     const userId = await insertUser(tx, { clock, newId }, owner, passwordHash);
     await insertLogins(tx, clock, data.records<Login>("users"));
-    await insertRows(tx, demo);
+    await insertRows(tx, demo, begin);
+    begin("attachments");
     for (const [place, table] of ATTACHMENTS.entries()) {
       await insertAll(tx, table, attachments[place] as never[]);
     }
+    begin("exports");
     await insertExports(tx, { files, connectionId, past: demo });
     await needs.credentials?.(tx, { tenantId, userId });
+    begin("audit log");
     await appendEntries(tx, store.auditKey, demo.auditEntries);
     return true;
   }, tenantId);

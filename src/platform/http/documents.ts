@@ -5,7 +5,7 @@ import { createOpenApiInSteps } from "../../contract/openapi.ts";
 import { getCode } from "../../kit/error.ts";
 import { buildCacheHeaders, computeEtag, matchesIfNoneMatch } from "./etag.ts";
 
-type About = { headerWord: string; version: string };
+type About = { headerWord: string; version: string; hasPage?: boolean };
 type File = { type: string; body: string; headers?: Record<string, string> };
 
 /** A document of the service itself. `serve` answers GET; undefined means 404. */
@@ -35,8 +35,11 @@ const createCachedFile = (make: () => Promise<File | undefined>) => {
   };
 };
 
+const PAGE_LINK = `<p style="margin: 1rem 20px; font-family: sans-serif"><a href="./">Disputes, payments and accounts in the browser, and how to connect assistants</a></p>
+`;
+
 // Relative, so that the page also works below a proxy's path.
-const PAGE = `<!doctype html>
+const renderPage = (hasPage: boolean): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -47,7 +50,7 @@ const PAGE = `<!doctype html>
 <link rel="stylesheet" href="docs/swagger-ui.css">
 </head>
 <body>
-<div id="page"><p>The viewer is not running. The document is <a href="openapi.json">openapi.json</a>.</p></div>
+${hasPage ? PAGE_LINK : ""}<div id="page"><p>The viewer is not running. The document is <a href="openapi.json">openapi.json</a>.</p></div>
 <script src="docs/swagger-ui-bundle.js"></script>
 <script src="docs/start.js"></script>
 </body>
@@ -60,7 +63,14 @@ const START = `const dark = matchMedia("(prefers-color-scheme: dark)");
 const setTheme = () => document.documentElement.classList.toggle("dark-mode", dark.matches);
 dark.addEventListener("change", setTheme);
 setTheme();
+const showVersion = ({ React }, version) => ({
+  wrapComponents: {
+    OpenAPIVersion: () => () => React.createElement("small", { className: "version-stamp" },
+      React.createElement("pre", { className: "version" }, "OAS " + version)),
+  },
+});
 const show = (spec) => SwaggerUIBundle({
+  plugins: [(system) => showVersion(system, spec.openapi)],
   spec: { ...spec, openapi: "3.0.3" },
   dom_id: "#page",
   deepLinking: true,
@@ -118,7 +128,7 @@ export const createDocuments = (about: About): OwnDocument[] => {
   }));
   const page = createCachedFile(async () => ({
     type: "text/html",
-    body: PAGE,
+    body: renderPage(about.hasPage ?? false),
     headers: { "Content-Security-Policy": POLICY },
   }));
   const files = new Map([

@@ -77,13 +77,19 @@ const identifyVisitor = async (needs: RequestNeeds, context: RequestContext): Pr
   context.rateLimitHeaders = await needs.limiter.visitor(context.ip, context.now);
 };
 
+/** Names the headers: their word is a setting, and a client with another word learns it here. */
+const createMissingCredential = ({ headerWord: word }: RequestNeeds): Problem =>
+  new Problem(
+    "unauthenticated",
+    `Send a live session token in X-${word}-Auth or an API key in X-${word}-Api-Key.`,
+  );
+
 const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
   const { request, now } = context;
-  const person = await needs.authenticate.gateway({
-    token: getPlatformHeader(needs, request, "auth"),
-    key: getPlatformHeader(needs, request, "api-key"),
-    now,
-  });
+  const token = getPlatformHeader(needs, request, "auth");
+  const key = getPlatformHeader(needs, request, "api-key");
+  if (token === undefined && key === undefined) throw createMissingCredential(needs);
+  const person = await needs.authenticate.gateway({ token, key, now });
   // A request that the path's tenant refuses is audited in the caller's home tenant.
   context.tenantId = person.homeTenantId;
   context.caller = { ...person, may: NO_PERMISSIONS };

@@ -87,18 +87,35 @@ const describeNewer = async (db: Db): Promise<Error | undefined> => {
   const version = await findNewestVersion(db);
   const known = version === undefined ? "a later version" : `version ${version}`;
   return new Error(
-    `The store is newer than this program: ${known} has applied ${later.join(", ")}. Run that version, or a later one.`,
+    `The store is newer than this program: ${known} has applied ${later.join(", ")}. Run that version or a later one, or use another data folder (--data or RECEIVABLES_DATA) or database with this one. There is no way back for this store but a backup of before the upgrade.`,
   );
 };
 
+/** Is told the steps of an upgrade before they are applied: former versions then refuse the store. */
+export type AnnounceUpgrade = (steps: readonly string[]) => void;
+
+/** Returns the steps that the upgrade of a store of a former version applies; none for a new store. */
+const listUpgrade = async (migrator: Migrator): Promise<string[]> => {
+  const steps = await migrator.getMigrations();
+  const missing = steps.filter(({ executedAt }) => executedAt === undefined);
+  return missing.length === steps.length ? [] : missing.map(({ name }) => name);
+};
+
 /** Migrates a database to the newest version; several processes may call it at once. */
-export const migrate = async (db: Kysely<never>, types: Types, sealing: Sealing): Promise<void> => {
+export const migrate = async (
+  db: Kysely<never>,
+  types: Types,
+  sealing: Sealing,
+  announce: AnnounceUpgrade = () => {},
+): Promise<void> => {
   const migrator = new Migrator({
     db,
     provider: {
       getMigrations: async () => listMigrations(types, sealing),
     },
   });
+  const steps = await listUpgrade(migrator);
+  if (steps.length > 0) announce(steps);
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   if (error instanceof StoreUnavailable) throw error;

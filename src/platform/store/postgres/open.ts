@@ -60,6 +60,7 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
         tx as unknown as Kysely<never>,
         { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
         createSealing(signing),
+        signing.announceUpgrade,
       ),
     );
     auditKey = await readAuditKey(db, signing);

@@ -56,6 +56,7 @@ const openWriter = async (
       starting as unknown as Kysely<never>,
       { text: "text", integer: "integer", double: "real" },
       createSealing(signing),
+      signing.announceUpgrade,
     );
     const auditKey = await readAuditKey(starting, signing);
     // SQLite's own wait would block the event loop.

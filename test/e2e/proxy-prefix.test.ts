@@ -1,0 +1,147 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { getCACertificates, setDefaultCACertificates } from "node:tls";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { freePort } from "../support/free-port.ts";
+import { waitForPort } from "../support/nginx.ts";
+import { connectNew, connectOld } from "../support/oauth-host.ts";
+import { findProgram } from "../support/programs.ts";
+import { type Certificate, certificateFor } from "../support/receiver.ts";
+import { verifies } from "../support/verifies.ts";
+
+const LOGIN = { email: "ann@acme.example", password: "correct horse battery staple" };
+const MANUAL = new URL("../../docs/http.md", import.meta.url);
+
+/** Returns a block of the manual, with this test's ports in place of the documented ones. */
+const readBlock = async (language: string, own: number, port: number): Promise<string> => {
+  const [, block = ""] =
+    new RegExp(`\`\`\`${language}\\n([\\s\\S]*?)\`\`\``).exec(await readFile(MANUAL, "utf8")) ?? [];
+  expect(block).toContain("127.0.0.1:8765");
+  return block
+    .replaceAll("127.0.0.1:8765", `127.0.0.1:${own}`)
+    .replace(":443", `127.0.0.1:${port}`);
+};
+
+type Place = { folder: string; port: number; own: number };
+
+/** Each proxy with the configuration that the manual gives for it, and as little else as it needs to start. */
+const PROXIES: Record<
+  string,
+  { args: (folder: string) => string[]; config: (at: Place) => Promise<string> }
+> = {
+  nginx: {
+    args: (folder) => ["-c", join(folder, "config"), "-p", folder],
+    config: async ({ folder, port, own }) => `
+daemon off;
+pid ${folder}/pid;
+error_log ${folder}/error.log warn;
+events {}
+http {
+  access_log off;
+  ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(" ")}
+  server {
+    listen 127.0.0.1:${port} ssl;
+    ssl_certificate ${folder}/both.pem;
+    ssl_certificate_key ${folder}/both.pem;
+    ${await readBlock("nginx", own, port)}
+  }
+}`,
+  },
+  haproxy: {
+    args: (folder) => ["-db", "-f", join(folder, "config")],
+    config: async ({ folder, port, own }) => `
+defaults
+  mode http
+  timeout connect 5s
+  timeout client 1h
+  timeout server 30s
+${(await readBlock("haproxy", own, port)).replace("/etc/haproxy/example.com.pem", join(folder, "both.pem"))}`,
+  },
+};
+
+let home: string;
+let certificate: Certificate;
+const trusted = getCACertificates("default");
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "prefix-"));
+  certificate = await certificateFor("localhost");
+  setDefaultCACertificates([...trusted, certificate.cert]);
+  const env = { RECEIVABLES_DATA: join(home, "data") };
+  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
+  const person = "--first-name Ann --last-name Lee --role Administrator".split(" ");
+  const line = ["admin", "user", "create", "--tenant", "acme", "--email", LOGIN.email, ...person];
+  const made = await runCli(line, env, LOGIN.password);
+  if (made.status !== 0) throw new Error(made.stderr);
+});
+afterAll(async () => {
+  setDefaultCACertificates(trusted);
+  await rm(home, { recursive: true, force: true, maxRetries: 3 });
+});
+
+describe.each(Object.entries(PROXIES))("a server below a path of %s", (name, { args, config }) => {
+  const program = findProgram(name);
+  const ends: (() => Promise<unknown>)[] = [];
+  let base: string;
+  let server: Running;
+
+  beforeAll(async () => {
+    if (program === undefined) return;
+    const folder = join(home, name);
+    await mkdir(folder, { mode: 0o755 });
+    const port = await freePort();
+    base = `https://localhost:${port}/receivables`;
+    const env = {
+      // Several processes may use one data folder.
+      RECEIVABLES_DATA: join(home, "data"),
+      RECEIVABLES_HTTP_AUTH: "builtin",
+      RECEIVABLES_OAUTH_REGISTRATION: "true",
+      RECEIVABLES_PUBLIC_URL: base,
+      RECEIVABLES_TRUSTED_PROXIES: "127.0.0.1",
+    };
+    server = startCli(["http", "--port", "0"], env);
+    ends.push(() => server.end("SIGTERM"));
+    const own = Number(new URL((await whenReady(server)).baseUrl).port);
+    await writeFile(join(folder, "both.pem"), `${certificate.cert}\n${certificate.key}\n`);
+    await writeFile(join(folder, "config"), await config({ folder, port, own }));
+    const child = spawn(program, args(folder), { stdio: "ignore" });
+    const closed = once(child, "exit");
+    ends.push(async () => {
+      child.kill("SIGTERM");
+      await closed;
+    });
+    await waitForPort(port, () => child.exitCode !== null);
+  });
+  afterAll(async () => {
+    for (const end of ends.toReversed()) await end();
+  });
+
+  verifies("HS-03", "HS-09");
+  it.skipIf(program === undefined)(
+    "lets hosts of 2025 and 2026 sign in at https://localhost, and serves page and documents",
+    async () => {
+      const old = await connectOld(`${base}/mcp`, LOGIN);
+      const { client } = await connectNew(`${base}/mcp`, LOGIN, { mode: "auto" });
+      for (const one of [old.client, client]) {
+        const answer = await one.callTool({ name: "users_profile", arguments: {} });
+        expect(JSON.stringify(answer.structuredContent)).toContain(LOGIN.email);
+        await one.close();
+      }
+      const page = await (await fetch(`${base}/`)).text();
+      const [, script = ""] = /src="([^"]+\.js)"/.exec(page) ?? [];
+      expect((await fetch(new URL(script, `${base}/`))).status).toBe(200);
+      for (const [path, found] of [
+        ["/", `${base}/mcp`],
+        ["/docs", "openapi.json"],
+      ] as const) {
+        const response = await fetch(base + path);
+        expect([path, response.status]).toEqual([path, 200]);
+        expect(await response.text()).toContain(found);
+      }
+    },
+  );
+});

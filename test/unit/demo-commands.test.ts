@@ -1,0 +1,146 @@
+import { existsSync } from "node:fs";
+import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { DatabaseSync } from "node:sqlite";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readConfig } from "../../src/bin/config.ts";
+import { runMain } from "../../src/bin/main.ts";
+import { openPlatform } from "../../src/bin/platform.ts";
+import { createLog, silentLog } from "../../src/kit/log.ts";
+import { verifies } from "../support/verifies.ts";
+
+let home: string;
+let data: string;
+
+/** Runs a command in this process. */
+const run = async (...argv: string[]) => {
+  const printed: Record<string, unknown>[] = [];
+  const told: string[] = [];
+  const status = await runMain({
+    argv,
+    env: { RECEIVABLES_DATA: data, RECEIVABLES_KEYCHAIN: "off", RECEIVABLES_LOG: "silent" },
+    dataFolder: data,
+    version: "0.0.0",
+    program: { command: "node", args: [] },
+    print: (value) => printed.push(value as Record<string, unknown>),
+    tell: (line) => told.push(line),
+    tellsPerson: false,
+    isTerminal: false,
+    ask: undefined,
+    readInput: async () => "",
+    takeSignals: () => new AbortController().signal,
+  });
+  return { status, printed, text: told.join("\n") };
+};
+
+const open = () =>
+  openPlatform(
+    readConfig({ env: { RECEIVABLES_DATA: data }, dataFolder: data, readFile: () => "" }),
+    silentLog,
+  );
+
+beforeAll(async () => {
+  home = await mkdtemp(join(tmpdir(), "demo-commands-"));
+  data = join(home, "data");
+  const { status, text } = await run("admin", "demo", "create");
+  if (status !== 0) throw new Error(text);
+});
+afterAll(() => rm(home, { recursive: true, force: true }));
+
+describe("admin demo", () => {
+  verifies("HS-09");
+  it("makes keys with which the REST API of the demo tenant answers", async () => {
+    const { status, printed } = await run("admin", "demo", "key");
+    expect(status).toBe(0);
+    const { apiKey, extApiKey } = printed[0] as { apiKey: string; extApiKey: string };
+    const platform = await open();
+    const ask = async (path: string, headers: Record<string, string>) =>
+      (await platform.fetch(new Request(`http://localhost${path}`, { headers }))).status;
+    const disputes = "/dispute/v1/tenants/demo/disputes?PageSize=1";
+    expect(await ask(disputes, { "x-platform-api-key": apiKey })).toBe(200);
+    expect(await ask("/api/v1/remittance-export/schema", { "x-api-key": extApiKey })).toBe(200);
+    await platform.close();
+  });
+
+  verifies("HS-09");
+  it("is reset only when its name is repeated, and has lost every change then", async () => {
+    const place = new DatabaseSync(join(data, "receivables.db"));
+    const count = () =>
+      (place.prepare("select count(*) as n from dispute_notes").get() as { n: number }).n;
+    const before = count();
+    place.exec("delete from dispute_notes");
+    const refused = await run("admin", "demo", "reset");
+    expect([refused.status, count()]).toEqual([1, 0]);
+    const reset = await run("admin", "demo", "reset", "--confirm", "demo");
+    expect([reset.status, count()]).toEqual([0, before]);
+    expect(reset.text).toContain("start them again");
+    place.close();
+  });
+});
+
+describe("an upgrade of the store", () => {
+  verifies("HS-09");
+  it("is announced, with the way to use several checkouts", async () => {
+    const place = new DatabaseSync(join(data, "receivables.db"));
+    // A store whose last step, which adds one column, has not been applied.
+    place.exec("delete from kysely_migration where name = '0026-scan-warnings'");
+    place.exec("alter table dispute_attachments drop column scan_warnings");
+    place.close();
+    const lines: string[] = [];
+    const config = readConfig({
+      env: { RECEIVABLES_DATA: data },
+      dataFolder: data,
+      readFile: () => "",
+    });
+    await (
+      await openPlatform(
+        config,
+        createLog("warn", (line) => lines.push(line)),
+      )
+    ).close();
+    expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
+      event: "store.upgraded",
+      steps: ["0026-scan-warnings"],
+      hint: expect.stringContaining("RECEIVABLES_DATA"),
+    });
+  });
+
+  verifies("HS-09");
+  it("by a later version is refused with what to do", async () => {
+    const place = new DatabaseSync(join(data, "receivables.db"));
+    place.exec("insert into kysely_migration values ('9999-later', '2030-01-01T00:00:00.000Z')");
+    const { status, text } = await run("admin", "demo", "key");
+    place.exec("delete from kysely_migration where name = '9999-later'");
+    place.close();
+    expect(status).toBe(1);
+    expect(text).toContain("The store is newer than this program");
+    expect(text).toContain("use another data folder (--data or RECEIVABLES_DATA)");
+  });
+});
+
+describe("admin data remove", () => {
+  verifies("HS-09");
+  it("refuses a folder that is not named, not its own, or in use", async () => {
+    const unnamed = await run("admin", "data", "remove");
+    expect([unnamed.status, unnamed.text]).toEqual([1, expect.stringContaining("--confirm")]);
+    const other = await run("admin", "data", "remove", "--data", home, "--confirm", home);
+    expect([other.status, other.text]).toEqual([1, expect.stringContaining("is no data folder")]);
+    const platform = await open();
+    const busy = await run("admin", "data", "remove", "--confirm", data);
+    expect([busy.status, busy.text]).toEqual([1, expect.stringContaining("is in use")]);
+    await platform.close();
+    expect(existsSync(join(data, "receivables.db"))).toBe(true);
+  });
+
+  verifies("HS-09");
+  it("removes what the program stored, and names other files", async () => {
+    await writeFile(join(data, "notes.txt"), "mine");
+    const { status, printed } = await run("admin", "data", "remove", "--confirm", data);
+    expect([status, printed[0]]).toEqual([
+      0,
+      expect.objectContaining({ folder: data, left: ["notes.txt"] }),
+    ]);
+    expect(await readdir(data)).toEqual(["notes.txt"]);
+  });
+});
