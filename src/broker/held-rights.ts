@@ -34,7 +34,7 @@ export type RightsRecord = HeldRights & {
 // A platform that does not name rights shows them by its refusals alone. A person may get the right later.
 const REFUSAL_MS = 10 * MINUTE;
 
-export const sideOf = (access: Access): Side => (isPermission(access) ? "permissions" : "scopes");
+const sideOf = (access: Access): Side => (isPermission(access) ? "permissions" : "scopes");
 
 /** Creates the record of what one person's credentials may do, in which nothing is known yet. */
 export const createRightsRecord = (now: Clock): RightsRecord => {

@@ -70,7 +70,7 @@ const readDetails = async (
   };
 };
 
-export type Detailed = { one: Judged; details: Details };
+type Detailed = { one: Judged; details: Details };
 
 /** Reads notes and files of the disputes one by one, as far as the calls reach. */
 const readEach = async (

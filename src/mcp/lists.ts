@@ -19,7 +19,7 @@ export type RightsSource = {
   onChange(auth: RequestAuth, listener: (rights: HeldRights) => void): () => void;
 };
 
-export type ListNeeds = {
+type ListNeeds = {
   infoOf: (authInfo: AuthInfo | undefined) => ServerInfo;
   rights: RightsSource;
   log: Log;

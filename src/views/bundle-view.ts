@@ -34,10 +34,10 @@ const createOptions = () =>
   }) satisfies BuildOptions;
 
 /** A file of the page, by a name that changes with its content. */
-export type SiteFile = { name: string; text: string };
+type SiteFile = { name: string; text: string };
 
 /** The files of the page: the script and the style that it names, and the parts that the script loads later. */
-export type SiteFiles = { script: string; style: string; files: readonly SiteFile[] };
+type SiteFiles = { script: string; style: string; files: readonly SiteFile[] };
 
 /** Bundles the page of the HTTP server. What its first sight needs is small; the rest is loaded beside it. */
 export const bundleSite = async (entry: string): Promise<SiteFiles> => {

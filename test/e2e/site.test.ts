@@ -185,7 +185,7 @@ describe.skipIf(chromium === undefined)(
       const { page } = await openPage(at, "accounts/C-1%2F2");
       await signIn(page);
       const sheet = await viewOf(page, "Account sheet");
-      await expect.poll(() => text(sheet)).toContain("No account matches.");
+      await expect.poll(() => text(sheet)).toContain("Account C-1/2");
       await expect.poll(() => page.url()).toBe(`${at.baseUrl}/accounts/C-1%2F2`);
       await page.close();
     });

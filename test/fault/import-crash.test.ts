@@ -18,7 +18,7 @@ const countAccounts = async ({ read }: Store): Promise<number> => {
   return Number((await counted.executeTakeFirstOrThrow()).rows);
 };
 
-/** What the entries of imports say, in their order. */
+/** The texts of the entries of imports, in their order. */
 const readRuns = async ({ read }: Store) =>
   (await rowsOf(read, TENANT))
     .filter(({ action }) => action === "import.accounts")

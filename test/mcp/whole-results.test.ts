@@ -17,7 +17,7 @@ import { createReply } from "./script.ts";
 
 type About = { data: string; etag?: string; notes?: string[] };
 
-/** What a model is shown by hosts of each kind. */
+/** The parts of a result that a model sees in hosts of each kind. */
 const HOST_KINDS: Record<string, (result: Result) => Result> = {
   "only structured content": ({ structuredContent = {} }) => ({ content: [], structuredContent }),
   "only text": ({ content }) => ({ content: content.filter(({ type }) => type === "text") }),

@@ -322,7 +322,7 @@ onEveryStore("taking an import back", (at) => {
     };
     const half = await state();
     expect(half).toMatchObject({ status: "undoing", undone: 500 });
-    // What was taken back is complete: the payments that waited for these documents are applied.
+    // The undo is complete: the payments that waited for these documents are applied.
     expect(half.open).toHaveLength(half.payments - count);
     expect(await undo(payments)).toMatchObject({ undone: 2 * count, kept: 0 });
     expect(await state()).toMatchObject({ status: "undone", payments: count, open: [] });

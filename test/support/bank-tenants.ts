@@ -50,7 +50,7 @@ export const createBankTenants = (at: () => TestPlatform) => {
       const body = { source: "cashapp", fields, limit: 2000 };
       return (await call("POST", QUERY, { body })).body.data;
     },
-    /** What a summary adds up, in which amounts of a payment count once. */
+    /** The sums of a summary, in which amounts of a payment count once. */
     total: async (): Promise<Row> => {
       const fields = ["paymentAmount", "unappliedAmount", "appliedAmount"];
       const measures = fields.map((field) => ({ op: "sum", field }));

@@ -9,7 +9,7 @@ import { type Running, startCli, whenReady } from "./cli.ts";
 
 export type Theme = "light" | "dark";
 
-/** How a view is opened: the tool of the host's call, and the person's answers to its questions. */
+/** The opening of a view: the tool of the host's call, and the person's answers to its questions. */
 export type ViewOpening = {
   tool: string;
   args?: Record<string, unknown>;

@@ -1,7 +1,7 @@
 import { type Html, html } from "../../pages/html.ts";
 import { type Brand, OWN_BRAND } from "../../pages/page.ts";
 
-/** How the page gets a token: not at all, by the built-in sign-in, or from the person. */
+/** The source of the page's token: none, the built-in sign-in, or the person. */
 export type SiteAuth = "none" | "builtin" | "static" | "issuer";
 
 /** The way in which one host connects to the server. */

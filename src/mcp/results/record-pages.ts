@@ -1,10 +1,10 @@
 /** The pages of records: `/disputes/CODE`, `/accounts/NUMBER` and `/documents/NUMBER`. */
 
 const KINDS = ["dispute", "account", "document"] as const;
-export type RecordKind = (typeof KINDS)[number];
+type RecordKind = (typeof KINDS)[number];
 
 /** A record by the code or number that people use. */
-export type RecordName = { kind: RecordKind; id: string };
+type RecordName = { kind: RecordKind; id: string };
 
 const decode = (text: string): string | undefined => {
   try {
@@ -27,7 +27,7 @@ export const isSitePath = (path: string): boolean =>
   path === "/" || path.startsWith("/app/") || parseRecordPath(path) !== undefined;
 
 /** Returns the path of a record's page below the address of the server. */
-export const toRecordPath = ({ kind, id }: RecordName): string =>
+const toRecordPath = ({ kind, id }: RecordName): string =>
   `${kind}s/${encodeURIComponent(id)}`;
 
 /**

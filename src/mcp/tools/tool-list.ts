@@ -49,7 +49,7 @@ export const listChecker = (settings: ListSettings): ((name: string) => boolean)
 };
 
 /** The caller's scopes, and what is known of the rights of their credentials. */
-export type CallerRights = { scopes: readonly Scope[]; rights: HeldRights | undefined };
+type CallerRights = { scopes: readonly Scope[]; rights: HeldRights | undefined };
 
 /** Whether a caller may use a tool of that name, as far as is known. */
 export type IsUsable = (name: string) => boolean;

@@ -39,7 +39,7 @@ export type HostEvents = {
 /** A place that the view has gone to; `isNew`: Back returns to the one before. */
 export type Visit = { place: Fields; path: string; isNew: boolean };
 
-export type Places = {
+type Places = {
   /** The place at which the view opens; its own first one if there is none. */
   first: Fields | undefined;
   tell(visit: Visit): void;

@@ -24,7 +24,7 @@ export const usePlace = (own: Place): { place: Place; go: (place: Place) => void
   const [place, setPlace] = useState<Place>(places?.first ?? own);
   useEffect(() => {
     places?.tell({ place, path: pathOf(place), isNew: false });
-    return places?.listen((next) => setPlace(next as Place));
+    return places?.listen((next) => setPlace(next));
   }, [places]);
   const go = (next: Place): void => {
     setPlace(next);

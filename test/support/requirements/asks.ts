@@ -1,6 +1,6 @@
 import type { Section } from "./section.ts";
 
-/** How a person says yes, in every host. */
+/** The ways in which a person says yes, in every host. */
 export const ASK_SECTIONS: readonly Section[] = [
   {
     title: "A person's yes",

@@ -1,6 +1,6 @@
 import type { Section } from "./section.ts";
 
-/** What hosts, proxies, browsers and their surroundings send. */
+/** Requests of hosts, proxies, browsers and their surroundings. */
 export const HOST_SECTIONS: readonly Section[] = [
   {
     title: "Hosts, proxies and browsers",

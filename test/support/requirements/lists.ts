@@ -1,6 +1,6 @@
 import type { Section } from "./section.ts";
 
-/** What lists of tools tell a host and a model, and to whom. */
+/** Contents of lists of tools, by caller. */
 export const LIST_SECTIONS: readonly Section[] = [
   {
     title: "Lists of tools",

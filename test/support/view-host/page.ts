@@ -9,7 +9,7 @@ type Opening = {
   /** The answers of the person to the host's questions; without it the host cannot ask. */
   answers?: ("accept" | "decline")[];
   mode: "auto" | "legacy";
-  /** How the host passes on what a view tells the model. */
+  /** The way in which the host passes a report of a view to the model. */
   tells?: "context" | "message";
 };
 

@@ -62,7 +62,7 @@ const pairRows = (
   return { paired, removed: [...left.values()] };
 };
 
-/** What the service found out about a payment is no part of what was sent, and stays when it is sent again. */
+/** Fields that the service computed are not part of a sent payment, and stay when it is sent again. */
 const keepFound = (
   { doubt, returnedPaymentId }: WholePayment,
   before: StoredPayment | undefined,

@@ -51,18 +51,18 @@ export const AccountOverview = ({ account, first, open }: OverviewProps) => {
   useEffect(() => title.current?.focus(), [isOne]);
   return (
     <main aria-busy={isLoading}>
-      {answer && (
-        <header class="head">
-          <div>
-            <h1 ref={title} tabIndex={-1}>
-              {isOne ? nameOf(items[0]) : "Accounts"}
-            </h1>
+      <header class="head">
+        <div>
+          <h1 ref={title} tabIndex={-1}>
+            {isOne ? nameOf(items[0]) : `Account ${account}`}
+          </h1>
+          {answer && (
             <p class="meta">
               {isOne ? "Account sheet as of" : "As of"} {moment(answer["asOf"])}
             </p>
-          </div>
-        </header>
-      )}
+          )}
+        </div>
+      </header>
       {isLoading && <Loading what="Reading the account" />}
       {problem && <Failure problem={problem} retry={reload} />}
       {answer && numberOf(answer["rowCount"]) === 0 && <Empty>No account matches.</Empty>}

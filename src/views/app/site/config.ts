@@ -2,7 +2,7 @@ import type { RecordRef } from "../place.ts";
 
 export type SiteView = { name: string; title: string; tool: string; file: string };
 
-export type SiteConfig = {
+type SiteConfig = {
   auth: "none" | "builtin" | "static" | "issuer";
   mcpUrl: string;
   clientId: string;

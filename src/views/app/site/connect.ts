@@ -8,7 +8,7 @@ configureZod({ jitless: true });
 /** Asks the person a question of the server. */
 type Ask = (question: string) => Promise<boolean>;
 
-export type Visit = {
+type Visit = {
   token: string | undefined;
   ask: Ask;
   /** Called when the server no longer accepts the token. */

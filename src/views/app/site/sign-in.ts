@@ -35,7 +35,7 @@ export const signIn = async (): Promise<void> => {
   location.assign(new URL(`oauth/authorize?${query}`, config.mcpUrl));
 };
 
-export type SignedIn = {
+type SignedIn = {
   token: string;
   /** The path of the page that asked for the sign-in. */ path: string;
 };

@@ -81,8 +81,7 @@ const passPlaces = (bridge: AppBridge, { onVisit, onReady }: FrameProps): void =
     if (method === PLACE) onVisit(params as Visit);
   };
   onReady((place) => {
-    const message = { method: PLACE, params: { place } };
-    void bridge.notification(message as unknown as Parameters<typeof bridge.notification>[0]);
+    void bridge.notification({ method: PLACE, params: { place } });
   });
 };
 
