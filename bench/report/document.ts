@@ -5,7 +5,7 @@ import type { Outcome } from "./lines.ts";
 import { type Measured, MEASURES, type MeasureName } from "./peers.ts";
 
 export type Report = {
-  /** What was measured on, by name. */
+  /** The properties of the machine, by name. */
   machine: Record<string, string>;
   outcomes: readonly Outcome[];
   /** This program first; or the reason why nothing was compared. */

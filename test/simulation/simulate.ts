@@ -20,7 +20,7 @@ import { createWorld, type World } from "./world.ts";
 
 const STEPS = 25;
 
-/** What every run begins with. */
+/** The state at the beginning of every run. */
 export type Beginning = { template: Template; fixed: Fixed };
 
 type Post = [path: string, body: object, as: Asked<unknown>["as"]];
@@ -106,7 +106,7 @@ export const createBeginning = async (parent: string): Promise<Beginning> => {
 
 export type Result = {
   seed: number;
-  /** What went wrong; undefined: nothing. */
+  /** The failure of the run; undefined if there is none. */
   fault: Error | undefined;
   trace: readonly string[];
   hash: string;

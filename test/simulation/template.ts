@@ -13,7 +13,7 @@ import { createRandomBytes, createRandomId } from "./randomness.ts";
 import { type Machine, runOn } from "./machine.ts";
 import { BEGINNING, MASTER_KEY, type TenantId, TENANTS } from "./settings.ts";
 
-/** What the requests of a tenant need. */
+/** The keys and ids for requests of a tenant. */
 export type Account = {
   tenantId: TenantId;
   connectionId: string;
