@@ -66,7 +66,7 @@ const isShared = (mine: readonly string[], other: EntryFacts): boolean => {
   return mine.some((text) => text.length >= MIN_REFERENCE && theirs.has(text));
 };
 
-/** Whether a reference of one is also one of the other, or stands in its text. */
+/** Whether both share a reference, or the text of one contains a reference of the other. */
 const namesReferenceOf = (one: EntryFacts, other: EntryFacts): boolean => {
   const mine = parseReferences(one);
   const within = (references: readonly string[], words: string): boolean =>

@@ -62,7 +62,7 @@ const pairRows = (
   return { paired, removed: [...left.values()] };
 };
 
-/** What the service found out about a payment is no part of what was sent, and stays when it is sent again. */
+/** Doubts and links that the service found are no part of the file, and stay when it is imported again. */
 const keepFound = (
   { doubt, returnedPaymentId }: WholePayment,
   before: StoredPayment | undefined,
