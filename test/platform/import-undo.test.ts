@@ -286,7 +286,7 @@ onEveryStore("taking an import back", (at) => {
 
   verifies("MN-05");
   it("goes on with an undo that was killed between two transactions", async () => {
-    const count = 300;
+    const count = 260;
     const numbers = Array.from({ length: count }, (_, place) => `D${place}`);
     await start("EUR", {
       accounts: ["Acme"],
@@ -295,7 +295,8 @@ onEveryStore("taking an import back", (at) => {
     const entries = numbers.map((number) => payment(`P-${number}`, "10.00", number));
     const payments = await pay(statement("S1", ...entries), camt);
     later();
-    const twins = numbers.map((number) => payment(`Q-${number}`, "10.00", number, "2026-03-31"));
+    const waiting = numbers.slice(-10);
+    const twins = waiting.map((number) => payment(`Q-${number}`, "10.00", number, "2026-03-31"));
     await pay(statement("S2", ...twins), camt);
     later();
     const { store, clock, record } = needs();
@@ -321,11 +322,10 @@ onEveryStore("taking an import back", (at) => {
       return { ...one, payments: all.length, open: all.filter(({ unapplied }) => unapplied > 0) };
     };
     const half = await state();
-    expect(half).toMatchObject({ status: "undoing", undone: 500 });
-    // The undo is complete: the payments that waited for these documents are applied.
-    expect(half.open).toHaveLength(half.payments - count);
+    // The payments that waited for the documents that are open again are applied.
+    expect(half).toMatchObject({ status: "undoing", undone: 500, payments: 30, open: [] });
     expect(await undo(payments)).toMatchObject({ undone: 2 * count, kept: 0 });
-    expect(await state()).toMatchObject({ status: "undone", payments: count, open: [] });
+    expect(await state()).toMatchObject({ status: "undone", payments: 10, open: [] });
     expect((await pay(statement("S1", ...entries), camt)).report).toMatchObject({ written: count });
   });
 

@@ -62,7 +62,7 @@ const formatRejects = (
 ): string =>
   `${rejected} of ${read} rows were refused, the first in line ${line}: ${[field, message].join(" ").trim()}.`;
 
-/** The printed report: one set of totals per file and currency. */
+/** Returns the report of the command, with one set of totals per file and currency. */
 const showReport = (
   { kind, tenant: tenantId, verbose, dryRun }: ImportOptions,
   { files, importId, ...counts }: ImportReport,

@@ -14,7 +14,7 @@ import { createPaymentTarget } from "./payments.ts";
 import { createScoreTarget } from "./scores.ts";
 import type { Target } from "./target.ts";
 
-/** Dependencies of the targets of an import. */
+/** The dependencies of the targets of an import. */
 export type TargetNeeds = {
   tenantId: string;
   /** The source of payments. */

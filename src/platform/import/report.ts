@@ -107,7 +107,7 @@ export type RunningTotals = ReturnType<typeof createTotals>;
 const emptySums = (): Record<Sum, Big> =>
   Object.fromEntries(SUMS.map((name) => [name, new Big(0)])) as Record<Sum, Big>;
 
-/** The effects of an import, or of a file of it. */
+/** The result of an import, or of one of its files. */
 export type Report = Counts & {
   totals: Totals[];
   doubts: readonly Doubt[];

@@ -221,7 +221,7 @@ async function* groupIntoBatches<Values>(
   yield { batch: waiting, isLast: true };
 }
 
-/** The counts of a batch, and the amounts of its payments. */
+/** The counts after a batch, and the amounts of its payments. */
 type Done<Values> = {
   counts: Counts;
   rejects: Reject[];

@@ -6,7 +6,7 @@ import type { Judged } from "./judged.ts";
 import { parsePaymentIds } from "./entry-facts.ts";
 import type { SaveNeeds, WholePayment } from "./save.ts";
 
-/** The facts of a deposit about a payment; a remittance advice gives the others. */
+/** Returns the facts of a deposit that a remittance advice about its payment does not have. */
 const readDepositFacts = ({ entry, payments }: Judged): Record<string, unknown> => {
   const last4 = payments[0]?.rows[0]?.["bankAccountLast4"];
   return { depositDate: entry.day, ...(last4 === undefined ? {} : { bankAccountLast4: last4 }) };

@@ -13,6 +13,7 @@ import {
   getText,
   parsePaymentIds,
   parseReferences,
+  toBankReference,
 } from "./entry-facts.ts";
 
 /** A remittance advice can be dated some days before or after the deposit. */
@@ -65,7 +66,7 @@ const isShared = (mine: readonly string[], other: EntryFacts): boolean => {
   return mine.some((text) => text.length >= MIN_REFERENCE && theirs.has(text));
 };
 
-/** Whether a reference of one is also one of the other, or stands in its text. */
+/** Whether both share a reference, or the text of one contains a reference of the other. */
 const namesReferenceOf = (one: EntryFacts, other: EntryFacts): boolean => {
   const mine = parseReferences(one);
   const within = (references: readonly string[], words: string): boolean =>
@@ -114,12 +115,26 @@ const isPayerNamed = (one: EntryFacts, other: EntryFacts): boolean => {
 
 type Likeness = "same" | "doubtful" | undefined;
 
+/** The references of an entry that its payer gave, without that of the bank. */
+const listPayersReferences = (entry: EntryFacts): string[] =>
+  parseReferences(entry).filter(
+    (text) => toBankReference(entry.account, text) !== entry.bank_reference,
+  );
+
+/** Whether both name another account and other references: the payer can have paid two accounts on one day. */
+const contradictsAdvice = (one: EntryFacts, other: EntryFacts): boolean => {
+  const isOtherAccount =
+    one.account !== null && other.account !== null && one.account !== other.account;
+  const [mine, theirs] = [listPayersReferences(one), listPayersReferences(other)];
+  return isOtherAccount && mine.length > 0 && theirs.length > 0;
+};
+
 const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
   const days = countDaysBetween(one.day, other.day);
   if (!isSameMoneyAsAdvice(one, other) || days > ADVICE_DAYS) return undefined;
   if (namesReferenceOf(one, other)) return "same";
   if (days > NEAR_DAYS || !isPayerNamed(one, other)) return undefined;
-  return days === 0 ? "same" : "doubtful";
+  return days === 0 && !contradictsAdvice(one, other) ? "same" : "doubtful";
 };
 
 const compareBankMessages = (one: EntryFacts, other: EntryFacts): Likeness => {

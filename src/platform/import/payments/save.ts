@@ -62,7 +62,7 @@ const pairRows = (
   return { paired, removed: [...left.values()] };
 };
 
-/** Fields that the service computed are not part of a sent payment, and stay when it is sent again. */
+/** Doubts and links that the service found are no part of the file, and stay when it is imported again. */
 const keepFound = (
   { doubt, returnedPaymentId }: WholePayment,
   before: StoredPayment | undefined,

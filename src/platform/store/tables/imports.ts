@@ -54,7 +54,7 @@ export type PaymentEntryRow = {
   words: string;
   /** The ids of its payments as a JSON array, in order. */
   payment_ids: string;
-  /** Number of documents and transactions that it names: of two messages about one payment, the one with more is shown. */
+  /** The number of documents and transactions that it names: the richer one of two messages about a payment is shown. */
   detail: number;
   /** The entry with the same money, whose payments are stored. */
   joined_to: string | null;
