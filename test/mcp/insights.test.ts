@@ -71,8 +71,8 @@ describe("arguments of insights", () => {
 
   verifies("IN-04");
   it("are refused with the nearest known one", async () => {
-    expect(await refusal("credit_queue", { startdate: "2026-01-01" })).toMatch(
-      /^invalid_request: credit_queue: startdate is not an argument; did you mean startDate\?/,
+    expect(await refusal("credit_queue", { starDate: "2026-01-01" })).toMatch(
+      /^invalid_request: credit_queue: starDate is not an argument; did you mean startDate\?/,
     );
   });
 
