@@ -306,18 +306,16 @@ describe("camt totals, days and envelopes", () => {
     `<Bal><Tp><CdOrPrtry><Cd>${code}</Cd></CdOrPrtry></Tp><Amt Ccy="EUR">${amount}</Amt><CdtDbtInd>CRDT</CdtDbtInd><Dt><DtTm>2026-03-31T23:30:00-05:00</DtTm></Dt></Bal>`;
 
   verifies("MN-15");
-  it("refuses balances that the entries do not explain, unless their sums are complete", async () => {
+  it("warns about balances that the entries do not explain", async () => {
     const opening = balance("OPBD", "10.00");
     const ends = (closing: string): string => opening + balance("CLBD", closing);
     expect((await read(camtStatement(ends("310.00") + two))).warnings).toEqual([]);
     const fault =
       "line 1 names the closing balance 311.00, but opening balance and entries make 310.00";
-    await expect(read(camtStatement(ends("311.00") + two))).rejects.toThrow(fault);
+    expect((await read(camtStatement(ends("311.00") + two))).warnings).toEqual([fault]);
     // An entry that is not booked yet counts in some banks' balances.
     const pending = camtEntry({ amount: "1.00" }).replace("BOOK", "PDNG");
     expect((await read(camtStatement(ends("311.00") + two + pending))).warnings).toEqual([]);
-    const sums = summary("<TtlNtries><NbOfNtries>2</NbOfNtries><Sum>300.00</Sum></TtlNtries>");
-    expect((await read(camtStatement(ends("311.00") + sums + two))).warnings).toEqual([fault]);
     const page = "<StmtPgntn><PgNb>1</PgNb><LastPgInd>false</LastPgInd></StmtPgntn>";
     expect((await read(camtStatement(page + ends("311.00") + two))).warnings).toEqual([]);
   });

@@ -112,31 +112,28 @@ const isPartial = (statement: Element): boolean =>
 
 type Check = { summary: Element; counts: readonly Count[]; noun: string };
 
-/** Returns whether the sum that a part of TxsSummry names is that of the entries. */
 const checkSummary = (
   { summary, counts, noun }: Check,
   refuse: (line: number, message: string) => void,
   warn: Warn,
-): boolean => {
+): void => {
   const sum = parseDecimal(readText(summary, "Sum"));
   const text = readText(summary, "NbOfNtries");
   const number = /^\d{1,15}$/.test(text) ? Number(text) : undefined;
   const [all] = counts;
-  if (all === undefined) return false;
+  if (all === undefined) return;
   const { line } = summary;
   if (sum !== undefined && !counts.some((count) => count.sum.eq(sum))) {
     const named = number === undefined ? "" : ` in ${number} entries`;
     const message = `names ${noun} of ${sum.toFixed(2)}${named}, but ${all.entries} entries add up to ${all.sum.toFixed(2)}`;
     refuse(line, message);
-    return false;
+    return;
   }
-  const hasSum = sum !== undefined;
-  if (number === undefined || counts.some(({ entries }) => entries === number)) return hasSum;
+  if (number === undefined || counts.some(({ entries }) => entries === number)) return;
   const message = `names ${number} ${noun}, but there are ${all.entries}`;
   // Without a sum, only the number tells that entries are missing.
-  if (hasSum) warn(`line ${line}`, message);
-  else refuse(line, message);
-  return hasSum;
+  if (sum === undefined) refuse(line, message);
+  else warn(`line ${line}`, message);
 };
 
 const add = (one: Count, other: Count): Count => ({
@@ -160,14 +157,12 @@ export const checkTotals = (statement: Element, totals: StatementTotals, warn: W
     ["TtlDbtNtries", "debits", [all.debit, booked.debit]],
     ["TtlNtries", "entries", [add(all.credit, all.debit), add(booked.credit, booked.debit)]],
   ];
-  const summed = new Set<string>();
   for (const [name, noun, counts] of checks) {
     for (const summary of findAll(statement, "TxsSummry", name)) {
-      if (checkSummary({ summary, counts, noun }, refuse, warn)) summed.add(noun);
+      checkSummary({ summary, counts, noun }, refuse, warn);
     }
   }
-  const isComplete = summed.has("entries") || (summed.has("credits") && summed.has("debits"));
-  checkBalances(statement, totals, isComplete ? warn : undefined);
+  checkBalances(statement, totals, warn);
 };
 
 const findBalance = (statement: Element, codes: readonly string[]) => {
@@ -183,13 +178,13 @@ const findBalance = (statement: Element, codes: readonly string[]) => {
 };
 
 /**
- * Compares opening balance, movements and closing balance of a statement. Another result means that entries are missing,
- * and the statement is refused; with `warn`, its sums have shown that none is.
+ * Compares opening balance, movements and closing balance of a statement. The result is only a warning, because banks
+ * leave entries out of statements that are filtered, and round amounts of more decimals than the currency has.
  */
 const checkBalances = (
   statement: Element,
   { all, booked, currencies }: StatementTotals,
-  warn: Warn | undefined,
+  warn: Warn,
 ): void => {
   if (statement.name !== "Stmt" || isPartial(statement)) return;
   const opening = findBalance(statement, ["OPBD", "PRCD"]);
@@ -202,9 +197,10 @@ const checkBalances = (
     opening.value.plus(credit.sum).minus(debit.sum),
   ) as [Big, Big];
   if (expected.eq(closing.value) || withPending.eq(closing.value)) return;
-  const message = `names the closing balance ${formatDecimal(closing.value, currency)}, but opening balance and entries make ${formatDecimal(expected, currency)}`;
-  if (warn === undefined) throw createMalformed(`line ${closing.line}`, message);
-  warn(`line ${closing.line}`, message);
+  warn(
+    `line ${closing.line}`,
+    `names the closing balance ${formatDecimal(closing.value, currency)}, but opening balance and entries make ${formatDecimal(expected, currency)}`,
+  );
 };
 
 /** Warns if a batch names another number of transactions, or another sum, than it has. */
