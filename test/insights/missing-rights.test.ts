@@ -69,6 +69,8 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
   },
   disputes_triage: {
     "disputes.list": REFUSED,
+    // Notes and files are read one by one instead.
+    "disputes.activity": [],
     "assignees.list": [],
     "documents.get": ["flags", "documentStatus"],
     "dispute_notes.list": ["lastNote"],
