@@ -267,7 +267,7 @@ onEveryStore("disputes_triage", (at) => {
     const before = await ask({ flags: "stale", limit: 5, orderBy: "amount" });
     const [stale] = before.items as Item[];
     expect(stale?.why.join()).toMatch(/no activity for \d+ days/);
-    await admin.call("POST", `${DISPUTES}/${stale?.["disputeId"]}/disputenotes`, {
+    await admin.call("POST", `${DISPUTES}/${String(stale?.["disputeId"])}/disputenotes`, {
       body: { content: "Called the customer." },
     });
     const code = { disputeCode: stale?.disputeCode };

@@ -39,4 +39,4 @@ export const createTickets = (key: Buffer) => {
   };
 };
 
-export type Tickets = ReturnType<typeof createTickets>;
+type Tickets = ReturnType<typeof createTickets>;

@@ -11,7 +11,8 @@ export const HOST_SECTIONS: readonly Section[] = [
       "HS-04": "HTTP by RFC 9110: ranges, weights, letter case, empty and repeated headers",
       "HS-05": "each message with a readable id gets exactly one answer under that id",
       "HS-06": "logs cost no answers, npm ends its processes, proxies and CAs are honoured",
-      "HS-09": "the first minutes: addresses, causes and remedies, blocks to copy, reset and removal",
+      "HS-09":
+        "the first minutes: addresses, causes and remedies, blocks to copy, reset and removal",
     },
   },
   {
