@@ -1,7 +1,8 @@
 import { DatabaseSync } from "node:sqlite";
 
-/** Counts occurrences of keys. Counts that do not fit in memory go to a temporary file. */
-export const createOccurrences = () => {
+const MOST_IN_MEMORY = 100_000;
+
+const openFile = () => {
   // An empty name is a temporary database that SQLite deletes when it is closed.
   const database = new DatabaseSync("");
   database.exec("pragma journal_mode = off");
@@ -12,8 +13,23 @@ export const createOccurrences = () => {
     "insert into met values (?, 1) on conflict do update set count = count + 1 returning count",
   );
   return {
-    /** Counts one occurrence and returns the count so far, 1 for the first. */
     count: (key: string): number => Number(meet.get(key)?.["count"]),
-    close: () => database.close(),
+    close: (): void => database.close(),
+  };
+};
+
+/** Counts occurrences of keys. Keys that do not fit in memory go to a temporary file. */
+export const createOccurrences = () => {
+  const memory = new Map<string, number>();
+  let file: ReturnType<typeof openFile> | undefined;
+  return {
+    /** Counts one occurrence and returns the count so far, 1 for the first. */
+    count(key: string): number {
+      const known = memory.get(key) ?? 0;
+      if (known === 0 && memory.size >= MOST_IN_MEMORY) return (file ??= openFile()).count(key);
+      memory.set(key, known + 1);
+      return known + 1;
+    },
+    close: (): void => file?.close(),
   };
 };

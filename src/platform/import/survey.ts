@@ -16,11 +16,12 @@ const findDifference = (one: Facts, other: Facts): number =>
     return fact !== null && second !== null && fact !== second;
   });
 
-/**
- * Finds rows of a file that name one record and contradict each other, before any row is written. The keys of a large
- * file do not fit in memory, so they go to a temporary file.
- */
-export const createSurvey = () => {
+const MOST_IN_MEMORY = 100_000;
+
+/** The facts of a record as JSON, and the line that named it first. */
+type Met = { text: string; first: number };
+
+const openFile = () => {
   // An empty name is a temporary database that SQLite deletes when it is closed.
   const database = new DatabaseSync("");
   database.exec("pragma journal_mode = off");
@@ -30,21 +31,59 @@ export const createSurvey = () => {
   const insert = database.prepare("insert into met values (?, ?, ?) on conflict do nothing");
   const find = database.prepare("select facts, first from met where key = ?");
   const update = database.prepare("update met set facts = ? where key = ?");
-  const found = new Map<string, Contradiction>();
-  const compare = ({ key, facts }: RowIdentity, text: string, line: number): void => {
-    const { facts: stored, first } = find.get(key) ?? {};
-    if (stored === text || found.has(key)) return;
-    const known = JSON.parse(String(stored)) as Facts;
-    const fact = findDifference(known, facts);
-    if (fact === -1)
-      update.run(JSON.stringify(known.map((one, at) => one ?? facts[at] ?? null)), key);
-    else if (found.size < MOST_CONTRADICTIONS)
-      found.set(key, { first: Number(first), other: line, fact });
-  };
   return {
-    add(row: RowIdentity, line: number): void {
-      const text = JSON.stringify(row.facts);
-      if (insert.run(row.key, text, line).changes === 0) compare(row, text, line);
+    /** Adds a record; returns what is known of it already. */
+    meet(key: string, { text, first }: Met): Met | undefined {
+      if (insert.run(key, text, first).changes !== 0) return undefined;
+      const known = find.get(key);
+      return { text: String(known?.["facts"]), first: Number(known?.["first"]) };
+    },
+    update: (key: string, { text }: Met): unknown => update.run(text, key),
+    close: (): void => database.close(),
+  };
+};
+
+/** The records of a file. Those that do not fit in memory go to a temporary file. */
+const createRecords = () => {
+  const memory = new Map<string, Met>();
+  let file: ReturnType<typeof openFile> | undefined;
+  return {
+    /** Adds a record; returns what is known of it already. */
+    meet(key: string, met: Met): Met | undefined {
+      const known = memory.get(key);
+      if (known !== undefined) return known;
+      if (memory.size >= MOST_IN_MEMORY) return (file ??= openFile()).meet(key, met);
+      memory.set(key, met);
+      return undefined;
+    },
+    update(key: string, met: Met): void {
+      if (memory.has(key)) memory.set(key, met);
+      else file?.update(key, met);
+    },
+    close(): void {
+      memory.clear();
+      file?.close();
+    },
+  };
+};
+
+/** Finds rows of a file that name one record and contradict each other, before any row is written. */
+export const createSurvey = () => {
+  const records = createRecords();
+  const found = new Map<string, Contradiction>();
+  return {
+    add({ key, facts }: RowIdentity, line: number): void {
+      const text = JSON.stringify(facts);
+      const met = records.meet(key, { text, first: line });
+      if (met === undefined || met.text === text || found.has(key)) return;
+      const known = JSON.parse(met.text) as Facts;
+      const fact = findDifference(known, facts);
+      if (fact === -1) {
+        const joined = known.map((one, at) => one ?? facts[at] ?? null);
+        records.update(key, { ...met, text: JSON.stringify(joined) });
+      } else if (found.size < MOST_CONTRADICTIONS) {
+        found.set(key, { first: met.first, other: line, fact });
+      }
     },
     /** Returns the fault of a row that another one contradicts. Valid after the survey is closed, too. */
     judge({ field, key, names = [] }: RowIdentity, line: number): Fault | undefined {
@@ -57,7 +96,7 @@ export const createSurvey = () => {
       const message = `stands in line ${elsewhere} too, with ${what}; rows of one record must agree, so none of them is imported`;
       return { field, code: "contradiction", message };
     },
-    close: (): void => database.close(),
+    close: (): void => records.close(),
   };
 };
 
