@@ -17,11 +17,7 @@ export type HostCommand = { command: string; args: string[]; env?: Record<string
 const toJson = (value: object): string =>
   JSON.stringify(value, null, 2).replaceAll(
     /\[[^[\]{}]*\]/g,
-    (list) =>
-      `[${list
-        .slice(1, -1)
-        .trim()
-        .replaceAll(/\s*\n\s*/g, " ")}]`,
+    (list) => `[${list.slice(1, -1).trim().replaceAll(/\n */g, " ")}]`,
   );
 
 const formatShell = (mcpUrl: string, bearer: string | undefined): string =>
