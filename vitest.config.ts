@@ -1,3 +1,4 @@
+import { tmpdir } from "node:os";
 import { defineConfig } from "vitest/config";
 import { createRunReport } from "./test/support/run-report.ts";
 import { createRunFolder, findFastFolder } from "./test/support/temporary-folder.ts";
@@ -30,6 +31,9 @@ const MOCKING = [
 /** One more than processors that CI has, because a third of a worker's time waits for PostgreSQL and for hashes. */
 const FAST_WORKERS = 3;
 
+/** The compiled code of programs that tests start: compiling it takes most of the time of a short command. */
+const programs = { NODE_COMPILE_CACHE: createRunFolder(tmpdir()) };
+
 // oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
 const inCi = process.env["CI"] !== undefined;
 
@@ -57,7 +61,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
-          env: { TMPDIR: createRunFolder(findFastFolder()) },
+          env: { ...programs, TMPDIR: createRunFolder(findFastFolder()) },
           include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
           exclude: [...SLOW, ...MOCKING],
           // Loading the contract and the libraries again for each file would take a fifth of the time.
@@ -81,6 +85,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "slow",
+          env: programs,
           include: SLOW,
           maxWorkers: 2,
           testTimeout: 120 * SECOND,
@@ -93,6 +98,7 @@ export default defineConfig({
         // Whole processes: after the rest, because each test takes the processor of several.
         test: {
           name: "e2e",
+          env: programs,
           include: ["test/e2e/**/*.test.ts"],
           exclude: [MAIN_JOB],
           maxWorkers: 2,

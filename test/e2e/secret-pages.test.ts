@@ -125,7 +125,7 @@ describe.each([
   it("is read with `secrets show` if the host opens no pages", async () => {
     const { text } = await makeKey("bob", mode, false);
     expect(text).not.toContain("/secrets/");
-    const name = /secrets show (\S+)/.exec(text)?.[1] ?? "";
+    const name = /secrets show ([\w-]+)/.exec(text)?.[1] ?? "";
     const out = join(folder, `${mode}-key`);
     const env = { RECEIVABLES_DATA: join(folder, "server") };
     const { status, stderr } = await runCli(["secrets", "show", name, "--out", out], env);

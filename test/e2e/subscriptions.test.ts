@@ -48,7 +48,7 @@ afterAll(async () => {
 
 const environment = (door: Door): Record<string, string> => ({
   PATH: process.env["PATH"] ?? "",
-  NODE_DISABLE_COMPILE_CACHE: "1",
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
   ...(door === "stdio"
     ? { RECEIVABLES_DATA: join(folder, "data") }
     : {

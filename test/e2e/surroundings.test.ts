@@ -28,7 +28,7 @@ const start = async (command: string, args: string[], stderr: number | "pipe" | 
     PATH: process.env["PATH"],
     RECEIVABLES_DATA: join(folder, "data"),
     RECEIVABLES_KEYCHAIN: "off",
-    NODE_DISABLE_COMPILE_CACHE: "1",
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
     npm_config_cache: join(folder, "npm"),
   };
   const child = spawn(command, args, { cwd: ROOT, env, stdio: ["ignore", "pipe", stderr] });

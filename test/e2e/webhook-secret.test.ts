@@ -64,7 +64,7 @@ it("stores the secret with which deliveries are signed", async () => {
   opened.push(() => receiver.close());
   const env = {
     PATH: process.env["PATH"] ?? "",
-    NODE_DISABLE_COMPILE_CACHE: "1",
+    NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
     NODE_EXTRA_CA_CERTS: trusted,
     RECEIVABLES_DATA: join(folder, "data"),
     RECEIVABLES_WEBHOOK_ALLOW: "127.0.0.0/8",

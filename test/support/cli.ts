@@ -18,8 +18,8 @@ export const UNLIMITED = {
 /** Passes only the given settings, not those of the person who runs the tests. */
 const bare = (env: Env): Env => ({
   PATH: process.env["PATH"] ?? "",
-  // Tests leave no files in the folders of the person who runs them.
-  NODE_DISABLE_COMPILE_CACHE: "1",
+  // Of this run, so that tests leave no files in the folders of the person who runs them.
+  NODE_COMPILE_CACHE: process.env["NODE_COMPILE_CACHE"] ?? "",
   RECEIVABLES_KEYCHAIN: "off",
   ...env,
 });
