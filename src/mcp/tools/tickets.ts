@@ -38,5 +38,3 @@ export const createTickets = (key: Buffer) => {
     },
   };
 };
-
-type Tickets = ReturnType<typeof createTickets>;
