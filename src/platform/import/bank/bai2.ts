@@ -1,4 +1,4 @@
-import { type Line, readLines } from "../lines.ts";
+import type { Line } from "../lines.ts";
 import { parseDigits, parseTransaction, sumSummary, type Transaction } from "./bai2-fields.ts";
 import { type Account, leaveOut, toItem, type TransactionContext } from "./bai2-entry.ts";
 import { Bai2Totals } from "./bai2-totals.ts";
@@ -10,6 +10,7 @@ import {
   parseCompactDay,
   type PaymentIds,
   type ReadBankFile,
+  readEntriesByLine,
   type Warn,
 } from "./file.ts";
 
@@ -250,21 +251,8 @@ class Bai2Reader {
 /** Reads the transactions of a BAI2 file: payments, returns of payments, and records that are left out. */
 export const readBai2: ReadBankFile = async function* readBai2(bytes, warn, options) {
   const ids = createPaymentIds("bai2");
-  const reader = new Bai2Reader(warn, ids, createBai2Rules(options));
-  let last = 0;
   try {
-    for await (const lines of readLines(bytes)) {
-      const items: BankItem[] = [];
-      for (const line of lines) {
-        if (line.fault?.code === "too_long")
-          throw createMalformed(`line ${line.number}`, line.fault.message);
-        if (line.fault !== undefined) warn(`line ${line.number}`, line.fault.message);
-        for (const item of reader.line(line)) items.push(item);
-        last = line.number;
-      }
-      yield items;
-    }
-    yield reader.end(last);
+    yield* readEntriesByLine(bytes, warn, new Bai2Reader(warn, ids, createBai2Rules(options)));
   } finally {
     ids.close();
   }

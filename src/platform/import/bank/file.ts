@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import { Problem } from "../../../contract/errors.ts";
 import { parseJson } from "../../../kit/json.ts";
 import { formatDay } from "../dates.ts";
+import { type Line, readLines } from "../lines.ts";
 import { createOccurrences } from "../occurrences.ts";
 import type { BankItem } from "./entry.ts";
 
@@ -24,6 +25,30 @@ export type ReadBankFile = (
 /** Creates the refusal of a file with a wrong format; `place` is the line or segment. */
 export const createMalformed = (place: string, message: string): Problem =>
   new Problem("invalid_request", `The file is refused: ${place} ${message}. Nothing was changed.`);
+
+/** Reads the entries of one file, line by line. */
+type LineReader = { line(line: Line): BankItem[]; end(line: number): BankItem[] };
+
+/** Passes the lines of a bank file to its reader. A line that is too long refuses the file; other faults are warnings. */
+export async function* readEntriesByLine(
+  bytes: AsyncIterable<Uint8Array>,
+  warn: Warn,
+  reader: LineReader,
+): AsyncGenerator<BankItem[], void, undefined> {
+  let last = 0;
+  for await (const lines of readLines(bytes)) {
+    const items: BankItem[] = [];
+    for (const line of lines) {
+      if (line.fault?.code === "too_long")
+        throw createMalformed(`line ${line.number}`, line.fault.message);
+      if (line.fault !== undefined) warn(`line ${line.number}`, line.fault.message);
+      for (const item of reader.line(line)) items.push(item);
+      last = line.number;
+    }
+    yield items;
+  }
+  yield reader.end(last);
+}
 
 /** Derives a payment id from facts of the payment, so that repeated imports find the same payment. */
 export const derivePaymentId = (format: string, ...facts: readonly string[]): string =>

@@ -1,7 +1,7 @@
-import { type Line, readLines } from "../lines.ts";
+import type { Line } from "../lines.ts";
 import { Big, formatDecimal, parseDecimal } from "./decimal.ts";
 import type { BankItem } from "./entry.ts";
-import { createMalformed, parseCompactDay, type ReadBankFile } from "./file.ts";
+import { createMalformed, parseCompactDay, type ReadBankFile, readEntriesByLine } from "./file.ts";
 import { findMovement, parseStatementLine, type StatementLine, toItem } from "./mt940-entry.ts";
 import { MT940_TYPES } from "./mt940-types.ts";
 import { createTypeRules, type FindType } from "./types.ts";
@@ -213,19 +213,5 @@ class Mt940Reader {
 }
 
 /** Reads the entries of MT940 statements. */
-export const readMt940: ReadBankFile = async function* readMt940(bytes, warn, options) {
-  const reader = new Mt940Reader(createTypeRules(MT940_TYPES, options));
-  let last = 0;
-  for await (const lines of readLines(bytes)) {
-    const items: BankItem[] = [];
-    for (const line of lines) {
-      if (line.fault?.code === "too_long")
-        throw createMalformed(`line ${line.number}`, line.fault.message);
-      if (line.fault !== undefined) warn(`line ${line.number}`, line.fault.message);
-      for (const item of reader.line(line)) items.push(item);
-      last = line.number;
-    }
-    yield items;
-  }
-  yield reader.end(last);
-};
+export const readMt940: ReadBankFile = (bytes, warn, options) =>
+  readEntriesByLine(bytes, warn, new Mt940Reader(createTypeRules(MT940_TYPES, options)));
