@@ -57,17 +57,21 @@ const STYLE_SHEET: Html = { html: `<style>${STYLE}</style>` };
 const renderMark = ({ logo }: Brand): Html =>
   logo === undefined ? MARK : html`<img src="${logo}" alt="" height="28" />`;
 
+/** Renders the head of a page that search engines leave out; `more` follows the title. */
+export const renderHead = (title: string, more?: Html): Html =>
+  html`<head>
+    <meta charset="utf-8" />
+    <meta name="viewport" content="width=device-width, initial-scale=1" />
+    <meta name="color-scheme" content="light dark" />
+    <meta name="robots" content="noindex" />
+    <title>${title}</title>
+    ${more}
+  </head>`;
+
 const renderDocument = ({ title, body }: Page, brand: Brand): string =>
   html`<!doctype html>
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>${title} · ${brand.name}</title>
-        ${STYLE_SHEET}
-      </head>
+      ${renderHead(`${title} · ${brand.name}`, STYLE_SHEET)}
       <body>
         <main class="card">
           <p class="brand">${renderMark(brand)}<span>${brand.name}</span></p>

@@ -1,5 +1,5 @@
 import { type Html, html } from "../../pages/html.ts";
-import { type Brand, OWN_BRAND } from "../../pages/page.ts";
+import { type Brand, OWN_BRAND, renderHead } from "../../pages/page.ts";
 
 /** The source of the page's token: none, the built-in sign-in, or the person. */
 export type SiteAuth = "none" | "builtin" | "static" | "issuer";
@@ -61,17 +61,13 @@ export const renderSite = ({
 }: SitePage): string =>
   html`<!doctype html>
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>${brand.name}</title>
-        <link rel="icon" href="data:," />
-        <link rel="stylesheet" href="${root}app/${assets.style}" />
-        ${renderConfig(config)}
-        <script type="module" src="${root}app/${assets.script}"></script>
-      </head>
+      ${renderHead(
+        brand.name,
+        html`<link rel="icon" href="data:," />
+          <link rel="stylesheet" href="${root}app/${assets.style}" />
+          ${renderConfig(config)}
+          <script type="module" src="${root}app/${assets.script}"></script>`,
+      )}
       <body>
         <header class="site">
           <h1>${renderLogo(brand)}${brand.name}</h1>
@@ -110,13 +106,7 @@ export const renderEndpoint = ({
 }: Pick<SitePage, "mcpUrl" | "brand">): string =>
   html`<!doctype html>
     <html lang="en">
-      <head>
-        <meta charset="utf-8" />
-        <meta name="viewport" content="width=device-width, initial-scale=1" />
-        <meta name="color-scheme" content="light dark" />
-        <meta name="robots" content="noindex" />
-        <title>${brand.name}: MCP endpoint</title>
-      </head>
+      ${renderHead(`${brand.name}: MCP endpoint`)}
       <body>
         <h1>This address is for assistants</h1>
         <p>
