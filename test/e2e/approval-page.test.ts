@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
+import { mkdirSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -8,10 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { connectNew } from "../support/oauth-host.ts";
+import { PICTURES } from "../support/views.ts";
 import { verifies } from "../support/verifies.ts";
-
-/** The folder for screenshots; a temporary one unless it is set. */
-const PICTURES = process.env["PICTURES"] ?? mkdtempSync(join(tmpdir(), "approval-pictures-"));
 
 const PASSWORD = "canary-password";
 const emailOf = (name: string): string => `${name}@acme.example`;

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Frame } from "puppeteer-core";
@@ -14,21 +13,16 @@ import {
   type ViewHost,
   type ViewOpening,
   type ViewServer,
+  callTool,
+  PICTURES,
 } from "../support/views.ts";
-
-/** The folder for screenshots; a temporary one unless it is set. */
-const PICTURES = process.env["PICTURES"] ?? mkdtempSync(join(tmpdir(), "confirm-pictures-"));
 
 type Row = Record<string, unknown>;
 
 let at: ViewServer;
 let client: Client;
 
-const call = async (name: string, args: Row): Promise<Row> => {
-  const { structuredContent, isError, content } = await client.callTool({ name, arguments: args });
-  if (isError === true) throw new Error(JSON.stringify(content));
-  return structuredContent as Row;
-};
+const call = (name: string, args: Row): Promise<Row> => callTool(client, name, args);
 
 const createDepartment = async (code: string): Promise<unknown> =>
   (await call("departments_create", { code, description: `[x](y) ${code} & sons` }))[

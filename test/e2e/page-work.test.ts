@@ -1,14 +1,16 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Frame, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
 import { verifies } from "../support/verifies.ts";
-import { clickOn, findViolations, startViewServer, type ViewServer } from "../support/views.ts";
-
-/** The folder for screenshots; a temporary one unless it is set. */
-const PICTURES = process.env["PICTURES"] ?? mkdtempSync(join(tmpdir(), "page-pictures-"));
+import {
+  clickOn,
+  findViolations,
+  startViewServer,
+  type ViewServer,
+  PICTURES,
+} from "../support/views.ts";
 
 /** A megabit per second in bytes, with the delay of a mobile network. */
 const SLOW = {

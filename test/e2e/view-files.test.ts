@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Frame } from "puppeteer-core";
@@ -15,10 +14,9 @@ import {
   startViewServer,
   type ViewHost,
   type ViewServer,
+  callTool,
+  PICTURES,
 } from "../support/views.ts";
-
-/** The folder for screenshots; a temporary one unless it is set. */
-const PICTURES = process.env["PICTURES"] ?? mkdtempSync(join(tmpdir(), "view-pictures-"));
 
 const PAGES = Array.from(
   { length: 30 },
@@ -31,11 +29,7 @@ let disputeId: string;
 
 type Row = Record<string, unknown>;
 
-const call = async (name: string, args: Row): Promise<Row> => {
-  const { structuredContent, isError, content } = await client.callTool({ name, arguments: args });
-  if (isError === true) throw new Error(JSON.stringify(content));
-  return structuredContent as Row;
-};
+const call = (name: string, args: Row): Promise<Row> => callTool(client, name, args);
 
 const upload = async (fileName: string, bytes: Uint8Array): Promise<void> => {
   const base64 = Buffer.from(bytes).toString("base64");

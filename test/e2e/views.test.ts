@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Frame } from "puppeteer-core";
@@ -13,10 +12,9 @@ import {
   type Theme,
   type ViewHost,
   type ViewServer,
+  callTool,
+  PICTURES,
 } from "../support/views.ts";
-
-/** The folder for screenshots; a temporary one unless it is set. */
-const PICTURES = process.env["PICTURES"] ?? mkdtempSync(join(tmpdir(), "view-pictures-"));
 
 const HOSTILE = `<img src=x onerror=alert(1)> "A" & 'B' [x](https://evil.example) <b>bold</b>`;
 const HOSTILE_ACCOUNT = "H-666";
@@ -26,11 +24,7 @@ let client: Client;
 
 type Row = Record<string, unknown>;
 
-const call = async (name: string, args: Row): Promise<Row> => {
-  const { structuredContent, isError, content } = await client.callTool({ name, arguments: args });
-  if (isError === true) throw new Error(JSON.stringify(content));
-  return structuredContent as Row;
-};
+const call = (name: string, args: Row): Promise<Row> => callTool(client, name, args);
 
 const itemsOf = (answer: Row): Row[] => answer["items"] as Row[];
 

@@ -14,6 +14,7 @@ import { INGEST } from "../support/ingest.ts";
 import { importRecords } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
 import { daysApart, localDay, ZONES } from "../support/local-days.ts";
+import { disputeRow } from "../support/many-disputes.ts";
 import { load, ndjson, paymentRow, SUMMARY } from "../support/payment-rows.ts";
 import { DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -52,33 +53,20 @@ const createRows = (reason: string): DisputeRow[] => {
     const status = dice.pick([0, 1, 1, 2] as const);
     const closed = created + dice.whole(0, 40) * HOUR * 6 + dice.pick([0, QUARTER, -1]);
     const closedAt = status === 0 ? null : Math.max(created, closed);
-    return {
+    const facts = {
       tenant_id: TENANT,
-      id: `dispute-${number}`,
-      code: `D-${number}`,
       document_number: `INV-${number}`,
-      account_number: "ACC-1",
-      account_name: null,
-      account_name_folded: null,
-      amount: "1",
-      amount_order: 1,
+      status,
+      assignee_id: null,
+      amount: 1,
+      createdAt: created,
+    };
+    return {
+      ...disputeRow(number, facts),
       currency_code: "EUR",
       reason_id: reason,
-      external_reason_id: null,
-      assignee_id: null,
-      po_number: null,
-      status,
-      is_valid: 0,
-      resolution_id: null,
       closed_at: closedAt,
-      origin: "api",
-      source_key: null,
-      source_row: null,
-      created_by: "test",
-      created_at: created,
-      updated_by: "test",
       updated_at: closedAt ?? created,
-      version: 1,
     };
   });
 };

@@ -1,11 +1,25 @@
+import { mkdtempSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Client } from "@modelcontextprotocol/client";
 import { build } from "esbuild";
 import { type Browser, type Frame, launch, type Page } from "puppeteer-core";
 import { chromium, CHROMIUM_FLAGS } from "./chromium.ts";
 import { type Running, startCli, whenReady } from "./cli.ts";
+
+/** The folder for screenshots; a temporary one unless it is set. */
+export const PICTURES = process.env["PICTURES"] ?? mkdtempSync(join(tmpdir(), "pictures-"));
+
+export type Fields = Record<string, unknown>;
+
+/** Calls a tool and returns its structured result. @throws {Error} with the text of a failed call */
+export const callTool = async (client: Client, name: string, args: Fields): Promise<Fields> => {
+  const { structuredContent, isError, content } = await client.callTool({ name, arguments: args });
+  if (isError === true) throw new Error(JSON.stringify(content));
+  return structuredContent as Fields;
+};
 
 export type Theme = "light" | "dark";
 
