@@ -11,8 +11,9 @@ const SAMPLE_MS = 10;
 type Result = { path: string; type: string; verdict: Verdict; ms: number; extraBytes: number };
 
 const [folder] = process.argv.slice(2);
-if (folder === undefined) {
-  process.stderr.write("Usage: npm run corpus -- FOLDER\n");
+if (folder === undefined || statSync(folder, { throwIfNoEntry: false })?.isDirectory() !== true) {
+  const fault = folder === undefined ? "" : `${folder} is not a folder. `;
+  process.stderr.write(`${fault}Usage: npm run corpus -- FOLDER\n`);
   process.exit(2);
 }
 
