@@ -222,7 +222,7 @@ const explainOther = async (context: Context, answer: Answer): Promise<Diagnosis
   }
   return fault(
     `${url} answers (status ${status}${type === "" ? "" : `, ${type}`}), but is not a platform`,
-    `Check host, port and path: ${SETTINGS[service]} is what stands before ${PATHS[service]}.`,
+    `Check host, port and path: ${SETTINGS[service]} is the part before ${PATHS[service]}.`,
   );
 };
 

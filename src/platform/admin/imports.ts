@@ -117,7 +117,7 @@ const isOlder = async (tx: Db, row: ImportRow, paymentId: string): Promise<boole
   return rows.some(({ values }) => String(values["createdAt"]) < began);
 };
 
-/** Names the table that refers to a record. A return refers to a payment, whichever rows and entries it has. */
+/** Names the table that refers to a record. A return refers to a payment by its id, not to its rows or entries. */
 const findReference = async (
   tx: Db,
   row: ImportRow,

@@ -68,7 +68,7 @@ export const findWaitingReturns = (
     .limit(most)
     .execute();
 
-/** Finds the doubtful entries that nobody has settled, the oldest first, with the entries that they may repeat. */
+/** Finds the doubtful entries that are not settled, the oldest first, with the entries that they may repeat. */
 export const findOpenDoubts = (db: Db, tenantId: string): Promise<PaymentEntryRow[]> =>
   selectEntries(db, tenantId).where("doubt", "=", "open").orderBy("day").orderBy("id").execute();
 

@@ -85,7 +85,7 @@ export const Dialog = ({
       }}
       onCancel={leave}
       onClose={() => {
-        // A browser closes the dialog at a second request, whatever the first one was answered with.
+        // A browser closes the dialog at the second request, even if the person kept it open at the first.
         if (isTyped) element.current?.showModal();
         leave();
       }}
