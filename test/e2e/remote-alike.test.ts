@@ -42,6 +42,7 @@ const startPlatform = async (data: string, port = "0") => {
 
 /** A platform that has the records as they were at first. */
 const newPlatform = async (data: string) => {
+  await rm(dataOf(data), { recursive: true, force: true });
   await cp(dataOf("before"), dataOf(data), { recursive: true });
   return startPlatform(data);
 };
@@ -214,8 +215,9 @@ describe("a platform elsewhere", LONG, () => {
   });
 });
 
+/** The text of all notes of a dispute, in one page. */
 const notesOf = async (server: ServerProcess, disputeId: unknown): Promise<string[]> => {
-  const result = await server.call("dispute_notes_list", { disputeId });
+  const result = await server.call("dispute_notes_list", { disputeId, PageSize: 100 });
   expect(result.isError, readText(result)).not.toBe(true);
   const { items } = result.structuredContent as { items: { content: string }[] };
   return items.map(({ content }) => content);
