@@ -13,6 +13,7 @@ import { toErrorFields, type Log } from "../kit/log.ts";
 import { createReplayFolder, type ReplayGuard } from "../mcp/tools/replay-guard.ts";
 import type { OauthStore, Storage } from "../oauth/store/port.ts";
 import type { Config, Remote } from "./config.ts";
+import type { ProfiledConfig } from "./profile.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords, createVaultRecords } from "./shared-records.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
@@ -201,7 +202,7 @@ const createDemoOrigins = (path: string): Origins => {
 /** Without credentials, calls of the embedded platform use the demo tenant. */
 const createIdentity = (
   { embedded }: Shared,
-  { remote, tenantId, credentials, origins, dataFolder }: Config,
+  { remote, tenantId, credentials, origins, dataFolder }: ProfiledConfig,
 ): Identity => {
   if (remote !== undefined || hasAny(credentials)) {
     return {

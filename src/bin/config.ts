@@ -1,12 +1,10 @@
 import { join, resolve } from "node:path";
-import { type Credentials, SETTING_ORIGINS } from "../broker/credentials.ts";
 import { DEFAULT_HEADER_WORD } from "../kit/header-word.ts";
 import { DAY, SECOND } from "../kit/clock.ts";
 import { getCode } from "../kit/error.ts";
 import { findProxyFaults, type Proxies, readProxies } from "../kit/proxy.ts";
 import { Secret } from "../kit/secret.ts";
-import { CORE, coreToolsets, toolsetNames } from "../mcp/tools/toolsets.ts";
-import type { Settings } from "../mcp/caller.ts";
+import { CORE, coreToolsets, type Toolset, toolsetNames } from "../../tools/toolsets.ts";
 import { Environment, FROM_FILE } from "./environment.ts";
 import { toFilesLocation } from "./files-url.ts";
 import { trimEndOf } from "../kit/text.ts";
@@ -126,7 +124,7 @@ const toRemote = ({
 }: Environment): Remote | undefined =>
   gateway === undefined ? undefined : { gateway, export: exportUrl ?? gateway };
 
-const toSettings = (env: Environment): Settings => ({
+const toSettings = (env: Environment) => ({
   ...toToolsets(env.RECEIVABLES_TOOLSETS),
   readOnly: env.RECEIVABLES_READ_ONLY,
   discovery: env.RECEIVABLES_DISCOVERY,
@@ -137,7 +135,7 @@ const toSettings = (env: Environment): Settings => ({
   callsPerMinute: env.RECEIVABLES_TOOLS_RATE_MINUTE,
 });
 
-const toCredentials = (env: Environment): Credentials => ({
+const toCredentials = (env: Environment) => ({
   apiKey: toSecret(env.RECEIVABLES_API_KEY),
   extApiKey: toSecret(env.RECEIVABLES_EXT_API_KEY),
   email: env.RECEIVABLES_EMAIL,
@@ -175,8 +173,6 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   headerWord: env.RECEIVABLES_HEADER_WORD ?? DEFAULT_HEADER_WORD,
   /** The word that the settings give: it takes precedence over that of a profile. */
   ownHeaderWord: env.RECEIVABLES_HEADER_WORD,
-  /** The origins of the credentials, for refusals. */
-  origins: SETTING_ORIGINS,
   ...toPlatformConfig(env),
   trustedProxies: env.RECEIVABLES_TRUSTED_PROXIES,
   publicUrl: env.RECEIVABLES_PUBLIC_URL,
@@ -222,7 +218,7 @@ const toIssuerSettings = (env: Environment) =>
         clientSecret: toSecret(env.RECEIVABLES_OAUTH_CLIENT_SECRET),
       };
 
-const toToolsets = (chosen = ["all"]): Pick<Settings, "toolsets" | "coreOf"> => {
+const toToolsets = (chosen = ["all"]): { toolsets: readonly Toolset[]; coreOf?: readonly Toolset[] } => {
   if (chosen.includes("all")) return { toolsets: toolsetNames };
   if (!chosen.includes(CORE)) {
     return { toolsets: toolsetNames.filter((name) => chosen.includes(name)) };

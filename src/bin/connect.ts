@@ -10,7 +10,6 @@ import {
   listCheckoutBlocks,
   listHttpBlocks,
 } from "./host-blocks.ts";
-import type { Io } from "./io.ts";
 
 const WITHOUT_DEMO = `The store has no demo tenant, and no credential is set, so every tool call fails. For people of other
   tenants set RECEIVABLES_HTTP_AUTH=builtin; for the demo tenant run: receivables-mcp admin demo create`;
@@ -55,7 +54,8 @@ const listSecretSettings = ({ credentials, databaseUrl, secretKey }: Config): st
 };
 
 type Way = Pick<Entrance, "auth" | "tokens">;
-type Own = Pick<Io, "program" | "config">;
+/** The settings, and the command that starts this program. */
+type Own = { config: Config; program: HostCommand };
 
 const toBearer = ({ tokens }: Way): string | undefined =>
   tokens === undefined ? undefined : "Bearer TOKEN";

@@ -21,7 +21,6 @@ import { hashPassword } from "../platform/passwords.ts";
 import type { Db } from "../platform/store/port.ts";
 import { findTenant, hasTenant } from "../platform/store/tenants.ts";
 import { findUserByEmail } from "../platform/store/users.ts";
-import type { Config } from "./config.ts";
 
 const Sealed = z.object({
   email: z.string(),
@@ -118,12 +117,6 @@ const load = async (needs: DemoNeeds, byCommand: boolean): Promise<boolean> => {
   }, tenantId);
   return false;
 };
-
-/** Whether the demo tenant may be created: the store is embedded, and no other tenant or credential is configured. */
-export const mayCreateDemo = ({ databaseUrl, tenantId: wanted, credentials }: Config): boolean =>
-  databaseUrl === undefined &&
-  (wanted ?? tenantId) === tenantId &&
-  [credentials.apiKey, credentials.extApiKey, credentials.email].every((one) => one === undefined);
 
 /**
  * Returns the demo tenant's credentials. Creates the tenant where `mayCreate` says so and the store has no tenant yet;

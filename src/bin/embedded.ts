@@ -1,8 +1,8 @@
 import type { Credentials } from "../broker/credentials.ts";
 import type { Log } from "../kit/log.ts";
-import type { LoadStep } from "../platform/demo/load.ts";
+import { DEMO_TENANT, type LoadStep } from "../platform/demo/load.ts";
 import type { Config } from "./config.ts";
-import { ensureDemo, mayCreateDemo } from "./demo.ts";
+import { ensureDemo } from "./demo.ts";
 import { getDataPaths } from "./folder.ts";
 import { openPlatform, type OpenPlatform } from "./platform.ts";
 
@@ -15,6 +15,12 @@ export type Embedded = {
   platform: OpenPlatform;
   close(): Promise<void>;
 };
+
+/** Whether the demo tenant may be created: the store is embedded, and no other tenant or credential is configured. */
+export const mayCreateDemo = ({ databaseUrl, tenantId: wanted, credentials }: Config): boolean =>
+  databaseUrl === undefined &&
+  (wanted ?? DEMO_TENANT.tenantId) === DEMO_TENANT.tenantId &&
+  [credentials.apiKey, credentials.extApiKey, credentials.email].every((one) => one === undefined);
 
 export const openEmbedded = async (
   config: Config,

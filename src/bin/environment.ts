@@ -4,7 +4,7 @@ import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded } from "../kit/network.ts";
 import { FilesUrl } from "./files-url.ts";
-import { CORE, toolsetNames } from "../mcp/tools/toolsets.ts";
+import { CORE, toolsetNames } from "../../tools/toolsets.ts";
 import {
   areDelays,
   DAY_SECONDS,

@@ -9,7 +9,7 @@ import { type Check, createFault, createPass, toCheck } from "./checks.ts";
 import { createBrokerFor, createShared } from "./compose.ts";
 import type { Config } from "./config.ts";
 import { readExportKeys, type TenantKeys } from "./export-keys-file.ts";
-import { readStore } from "./store-checks.ts";
+import { readStore } from "./inspect-store.ts";
 
 const CHECK = "export_keys";
 const HINT =

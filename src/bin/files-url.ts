@@ -1,6 +1,13 @@
 import { resolve } from "node:path";
 import { z } from "zod";
-import type { FilesLocation, S3Location } from "../platform/files/location.ts";
+
+/** Objects of a bucket; the platform opens them. */
+type S3Location = {
+  bucket: string;
+  prefix: string;
+  endpoint: string | undefined;
+  region: string | undefined;
+};
 
 const SCHEME = /^[a-z][a-z0-9+.-]*:\/\//i;
 const BUCKET = /^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/;
@@ -49,5 +56,5 @@ export const FilesUrl = z
   });
 
 /** Parses a valid place of files. */
-export const toFilesLocation = (text: string): FilesLocation =>
+export const toFilesLocation = (text: string): { folder: string } | S3Location =>
   (SCHEME.test(text) ? parseS3(text) : undefined) ?? { folder: resolve(text) };

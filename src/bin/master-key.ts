@@ -19,7 +19,7 @@ export const createCheckedKeyReader = (config: Config): (() => Promise<MasterKey
     if (!(await hasMasterKey(config))) {
       await checkSealedFolders(config);
       if (hasStore(config)) {
-        const { requireStoreKey } = await import("./store-checks.ts");
+        const { requireStoreKey } = await import("./inspect-store.ts");
         await requireStoreKey(config);
       }
     }

@@ -1,7 +1,12 @@
 import { hash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { createProfileOrigins, type Credentials, type Origins } from "../broker/credentials.ts";
+import {
+  createProfileOrigins,
+  type Credentials,
+  type Origins,
+  SETTING_ORIGINS,
+} from "../broker/credentials.ts";
 import { type Keychain, createKeychainProcess, createMissingKeychain } from "../broker/keychain.ts";
 import {
   type Profile,
@@ -53,12 +58,12 @@ const mergeCredentials = (given: Credentials, stored: Credentials): Credentials 
   Object.fromEntries([...Object.entries(stored), ...Object.entries(given).filter(isSet)]);
 
 /** Returns the origin of each credential: the settings if they have it, else the profile. */
-const mergeOrigins = ({ credentials, origins }: Config, { name }: Profile): Origins => {
+const mergeOrigins = ({ credentials }: Config, { name }: Profile): Origins => {
   const own = createProfileOrigins(name);
   return {
-    apiKey: credentials.apiKey === undefined ? own.apiKey : origins.apiKey,
-    extApiKey: credentials.extApiKey === undefined ? own.extApiKey : origins.extApiKey,
-    password: credentials.password === undefined ? own.password : origins.password,
+    apiKey: credentials.apiKey === undefined ? own.apiKey : SETTING_ORIGINS.apiKey,
+    extApiKey: credentials.extApiKey === undefined ? own.extApiKey : SETTING_ORIGINS.extApiKey,
+    password: credentials.password === undefined ? own.password : SETTING_ORIGINS.password,
   };
 };
 
@@ -129,8 +134,11 @@ export const listEntries = async (config: Config): Promise<ProfileEntry[]> => [
   ...(await openStoredProfiles(config).list()),
 ];
 
+/** Settings merged with a profile; the origins of its credentials are for refusals. */
+export type ProfiledConfig = Config & { origins?: Origins };
+
 /** Returns the settings merged with their profile. Settings of the environment take precedence. */
-export const withProfile = async (config: Config): Promise<Config> => {
+export const withProfile = async (config: Config): Promise<ProfiledConfig> => {
   const profile = chooseProfile(config, await findProfile(config, config.profile));
   if (profile === undefined) return config;
   return {
@@ -147,7 +155,7 @@ export const withProfile = async (config: Config): Promise<Config> => {
  * Returns the settings with another profile's values. Credentials, tenant and addresses in the environment belong to
  * the configured profile alone.
  */
-export const withOtherProfile = async (config: Config, name: string): Promise<Config> => {
+export const withOtherProfile = async (config: Config, name: string): Promise<ProfiledConfig> => {
   if (name === config.profile) return withProfile(config);
   if (!(await isProfile(config, name))) throw createUnknownProfile(name);
   return withProfile({

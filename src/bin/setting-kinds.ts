@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isNetwork } from "../kit/network.ts";
 import { findTimeZone } from "../kit/time-zone.ts";
-import { CORE, toolsetNames } from "../mcp/tools/toolsets.ts";
+import { CORE, toolsetNames } from "../../tools/toolsets.ts";
 
 /** The meaning of a setting and its default as shown in documents. */
 export const describeSetting = (description: string, shown: string) => ({ description, shown });

@@ -1,6 +1,5 @@
 import { z } from "zod";
-import { hashId } from "../oauth/records.ts";
-import type { Storage, StoredRecord } from "../oauth/store/port.ts";
+import { hashId, type Storage, type StoredRecord } from "../oauth/store/port.ts";
 import type { Changes } from "../kit/changes.ts";
 import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { createSeal } from "../kit/seal.ts";

@@ -12,6 +12,7 @@ import { type Check, createFault, createPass } from "./checks.ts";
 import type { Config } from "./config.ts";
 import { findOpenKeyFile, getDataPaths, readExistingMasterKey } from "./folder.ts";
 import { describeDifference, OTHER_STORE_HINT, readStoreId } from "../platform/files/identity.ts";
+import { readStore, requireStoreKey } from "./inspect-store.ts";
 import { findSealedFolders } from "./sealed-folders.ts";
 import { formatLocation } from "../platform/files/location.ts";
 import { openFiles } from "../platform/files/open.ts";
@@ -31,19 +32,6 @@ export const checkFolder = async (check: string, folder: string, hint: string): 
       }
     }
   }
-};
-
-/** Reads from the embedded platform's store; undefined where there is none. */
-export const readStore = async <T>(
-  { databaseUrl, dataFolder }: Config,
-  read: (db: Db) => Promise<T>,
-): Promise<T | undefined> => {
-  if (databaseUrl !== undefined) {
-    const { inspectPostgres } = await import("../platform/store/postgres/inspect.ts");
-    return inspectPostgres(databaseUrl.reveal(), read);
-  }
-  const { inspectSqlite } = await import("../platform/store/sqlite/inspect.ts");
-  return inspectSqlite(getDataPaths(dataFolder).database, read);
 };
 
 const describeStore = (name: string, state: StoreState | undefined): Check => {
@@ -140,21 +128,6 @@ const checkFiles = async (
 };
 
 const DATABASE_HINT = "Check DATABASE_URL, and that the database runs and can be reached.";
-
-/**
- * Refuses a master key that is missing or does not fit, where the store is signed. Also for MCP servers in front of a
- * remote platform, whose database can be the platform's, too.
- *
- * @throws {Error} also where the store cannot be read
- */
-export const requireStoreKey = async (config: Config): Promise<void> => {
-  const masterKey = () => readExistingMasterKey(config);
-  await readStore(config, async (db) => {
-    const { keyIds } = await inspectStore(db);
-    if (keyIds.length > 0)
-      await readAuditKey(db, { masterKey, clock: systemClock, newId: randomId });
-  });
-};
 
 /** Checks the database that MCP servers in front of a remote platform share. */
 export const checkSharedDatabase = async (config: Config): Promise<Check[]> => {

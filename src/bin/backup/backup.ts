@@ -13,9 +13,8 @@ import { readStoreId, STORE_ID_KEY } from "../../platform/files/identity.ts";
 import type { FileStore } from "../../platform/files/port.ts";
 import { readContent, type StoreContent } from "../../platform/store/content.ts";
 import { inspectSqlite } from "../../platform/store/sqlite/inspect.ts";
-import type { getDataPaths } from "../folder.ts";
 import { copyDatabase } from "./database.ts";
-import { copyFlushed, type Entry, measureFile, writeManifest } from "./manifest.ts";
+import { copyFlushed, type DataPaths, type Entry, measureFile, writeManifest } from "./manifest.ts";
 
 /** Number of times that the database is copied again because files that it refers to were deleted meanwhile. */
 const MAX_COPIES = 20;
@@ -23,7 +22,7 @@ const MAX_COPIES = 20;
 export type BackupNeeds = {
   /** The folder to write; empty or missing. */
   folder: string;
-  paths: ReturnType<typeof getDataPaths>;
+  paths: DataPaths;
   files: FileStore;
   masterKey: MasterKey;
   program: string;

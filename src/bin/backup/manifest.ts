@@ -35,6 +35,9 @@ const Entry = z.strictObject({
   sha256: z.string(),
 });
 /** One file of a backup. */
+/** Paths of the files in a data folder. */
+export type DataPaths = Record<"database" | "oauth" | "demo" | "secrets" | "profiles", string>;
+
 export type Entry = z.infer<typeof Entry>;
 
 const End = z.strictObject({ files: z.int(), bytes: z.int(), mac: z.string() });

@@ -8,14 +8,13 @@ import type { MasterKey } from "../../kit/seal.ts";
 import { readStoreId, STORE_ID_KEY } from "../../platform/files/identity.ts";
 import type { FileStore } from "../../platform/files/port.ts";
 import { listMigrationNames } from "../../platform/store/migrate.ts";
-import type { getDataPaths } from "../folder.ts";
 import { isUnused } from "./database.ts";
-import { copyFlushed, type Entry, type Header, measureFile, readManifest } from "./manifest.ts";
+import { copyFlushed, type DataPaths, type Entry, type Header, measureFile, readManifest } from "./manifest.ts";
 
 export type RestoreNeeds = {
   /** The folder of the backup. */
   folder: string;
-  paths: ReturnType<typeof getDataPaths>;
+  paths: DataPaths;
   files: FileStore;
   masterKey: MasterKey;
   /** Whether the store of the data folder has a tenant. */

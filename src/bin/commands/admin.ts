@@ -25,7 +25,7 @@ import { openFiles } from "../../platform/files/open.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
 import type { Io } from "../io.ts";
 import { type Base, describeUpgrade, openBase } from "../platform.ts";
-import { readStore } from "../store-checks.ts";
+import { readStore } from "../inspect-store.ts";
 
 const checkStoreExists = async ({ config }: Io): Promise<void> => {
   const state = await readStore(config, inspectStore);

@@ -9,7 +9,7 @@ import { NOT_IN_BACKUP, restoreBackup } from "../backup/restore.ts";
 import type { Config } from "../config.ts";
 import { getDataPaths, readExistingMasterKey } from "../folder.ts";
 import type { Io } from "../io.ts";
-import { readStore } from "../store-checks.ts";
+import { readStore } from "../inspect-store.ts";
 
 const checkEmbedded = ({ databaseUrl }: Config): void => {
   if (databaseUrl === undefined) return;

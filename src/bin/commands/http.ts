@@ -242,7 +242,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     const entrance = await openEntrance(shared, address);
     const { remote } = await withProfile(config);
     if (remote !== undefined && config.databaseUrl !== undefined) {
-      const { requireStoreKey } = await import("../store-checks.ts");
+      const { requireStoreKey } = await import("../inspect-store.ts");
       await requireStoreKey(config);
     }
     state = await openSharedState(shared);

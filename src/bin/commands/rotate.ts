@@ -14,7 +14,7 @@ import type { Io } from "../io.ts";
 import { openBase, readOperator } from "../platform.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
 import { SESSIONS_PURPOSE } from "../shared-sessions.ts";
-import { readStore } from "../store-checks.ts";
+import { readStore } from "../inspect-store.ts";
 
 type Renewals = Record<string, Renewal>;
 

@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import type { Kysely } from "kysely";
 
 /** One record of the authorization server. Ids are hashes and payloads encrypted, so a copy of the store opens nothing. */
@@ -57,3 +58,6 @@ export type OauthStore = {
   count<T>(act: (tx: Db) => Promise<T>): Promise<T>;
   close(): Promise<void>;
 };
+
+/** Hashes an id. Most ids are tokens of 256 random bits, so they need no salt. */
+export const hashId = (id: string): string => hash("sha256", id, "base64url");

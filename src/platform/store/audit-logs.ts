@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type Metadata, type NewEntry, removeSeparator } from "./audit-entries.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
+import { escapeWildcards, toLikePattern } from "./search.ts";
 
 export type AuditFilter = {
   from?: number | undefined;
@@ -22,11 +23,6 @@ export type Walk = {
   /** The last entry returned. */
   after?: { at: number; seq: number } | undefined;
 };
-
-const escapeWildcards = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
-
-/** Returns a pattern for `like … escape '\'` that matches the text anywhere, wildcards taken literally. */
-export const toLikePattern = (text: string): string => `%${escapeWildcards(fold(text))}%`;
 
 /** The ends of the metadata keys that hold ids and numbers of records, with what precedes a text in JSON. */
 const RESOURCE_KEYS = ['Id":"', 'Number":"', '_number":"'];

@@ -1,9 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
 import { ACCOUNT_SEARCH } from "./accounts.ts";
-import { toLikePattern } from "./audit-logs.ts";
 import { findDistinct } from "./distinct-values.ts";
 import type { Db } from "./port.ts";
-import { findText } from "./search.ts";
+import { findText, toLikePattern } from "./search.ts";
 
 type Condition = RawBuilder<boolean>;
 

@@ -1,8 +1,13 @@
 import { type RawBuilder, sql } from "kysely";
-import { toLikePattern } from "./audit-logs.ts";
 import { getDialect, type SearchTarget } from "./dialect.ts";
 import { fold } from "./fold.ts";
 import type { Db } from "./port.ts";
+
+/** Returns the text with the wildcards of `like` taken literally. */
+export const escapeWildcards = (text: string): string => text.replace(/[\\%_]/g, "\\$&");
+
+/** Returns a pattern for `like … escape '\'` that matches the text anywhere, wildcards taken literally. */
+export const toLikePattern = (text: string): string => `%${escapeWildcards(fold(text))}%`;
 
 // Two characters stand before each value, so that triples of characters also find the beginnings of values.
 const START = "\n\n";

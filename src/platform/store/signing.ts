@@ -1,12 +1,17 @@
+import type { Clock } from "../../kit/clock.ts";
+import type { NewId } from "../../kit/ids.ts";
 import {
+  type AuditKey,
   createAuditKey,
   findSigner,
   OTHER_MASTER_KEY,
   type SigningNeeds,
   type StoreAuditKey,
 } from "./audit-key.ts";
-import type { Sealing } from "./migrations/0010-audit-key.ts";
 import type { Db } from "./port.ts";
+
+/** Dependencies of the migration of existing audit chains. */
+export type Sealing = { key(): Promise<AuditKey>; clock: Clock; newId: NewId };
 
 /** Returns the needs of the migration that seals chains. The store has tenants by then, so the key must exist. */
 export const createSealing = ({ masterKey, clock, newId }: SigningNeeds): Sealing => ({

@@ -5,10 +5,8 @@ import type { NewId } from "../../../kit/ids.ts";
 import { toSearchColumns } from "../audit-entries.ts";
 import type { AuditHead, AuditKey } from "../audit-key.ts";
 import type { Tables } from "../tables.ts";
+import type { Sealing } from "../signing.ts";
 import type { Types } from "./addition.ts";
-
-/** Dependencies of the migration of existing audit chains. */
-export type Sealing = { key(): Promise<AuditKey>; clock: Clock; newId: NewId };
 
 type Db = Kysely<Pick<Tables, "tenants" | "audit_logs" | "audit_heads">>;
 

@@ -1,7 +1,7 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Filter } from "../../../contract/payments/filter.ts";
 import type { Scalar } from "../../../contract/payments/value.ts";
-import { toLikePattern } from "../audit-logs.ts";
+import { toLikePattern } from "../search.ts";
 import { getDialect } from "../dialect.ts";
 import { fold } from "../fold.ts";
 import type { Db } from "../port.ts";
