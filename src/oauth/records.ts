@@ -1,6 +1,6 @@
 import { createSeal, joinSeals, type MasterKey } from "../kit/seal.ts";
 import { fitsColumn, type Renewal, renewColumn } from "../kit/sealed-column.ts";
-import { hashId, type OauthStore, type Storage, type StoredRecord } from "./store/port.ts";
+import { hashId, type OauthStore, type Storage, type StoredRecord } from "../records/port.ts";
 
 /** One record before encryption. */
 export type PlainRecord = {
@@ -13,7 +13,6 @@ export type PlainRecord = {
 };
 
 type FoundRecord = { value: Record<string, unknown>; consumedAt: number | null };
-
 
 const PURPOSE = "oauth-record";
 

@@ -1,11 +1,9 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
-import type { Clock } from "../../../kit/clock.ts";
-import type { NewId } from "../../../kit/ids.ts";
-import { toSearchColumns } from "../audit-entries.ts";
+import { toSearchColumns } from "../audit/entries.ts";
 import type { AuditHead, AuditKey } from "../audit-key.ts";
-import type { Tables } from "../tables.ts";
-import type { Sealing } from "../signing.ts";
+import type { Tables } from "../tables/schema.ts";
+import type { Sealing } from "../audit/signing.ts";
 import type { Types } from "./addition.ts";
 
 type Db = Kysely<Pick<Tables, "tenants" | "audit_logs" | "audit_heads">>;
