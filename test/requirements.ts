@@ -9,6 +9,7 @@ import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
+import { WORK_SECTIONS } from "./support/requirements/work.ts";
 
 export { NOT_TESTED };
 
@@ -24,6 +25,7 @@ export const requirements: readonly Requirement[] = [
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
+  ...WORK_SECTIONS,
   ...ASK_SECTIONS,
   ...LIST_SECTIONS,
   ...RESULT_SECTIONS,

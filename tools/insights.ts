@@ -34,7 +34,7 @@ export const insightTools = [
   ),
   defineInsightTool(
     disputePacket,
-    "Everything about one dispute, to decide it: document, payments with short payments, notes, files, other disputes, resolutions, and what is missing.",
+    "Everything about one dispute, to decide it: document, payments with short payments, notes, files, other disputes, how earlier ones ended, resolutions, and what is missing.",
   ),
   defineInsightTool(
     documentsSummary,

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import { Precedents } from "../contract/insights/precedents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { RecordNumber } from "../contract/fields.ts";
@@ -20,6 +21,7 @@ import {
 import { listSettling, readCredits, showCredits } from "./packet-credits.ts";
 import { readFiles } from "./packet-files.ts";
 import { readAccountNotes, readNotes } from "./packet-notes.ts";
+import { readPrecedents, showPrecedents } from "./packet-precedents.ts";
 import { shortenPacket } from "./packet-shorten.ts";
 import { type Part, showPart, type Unavailable, UnavailablePart } from "./read-part.ts";
 import { toMoment } from "./standing.ts";
@@ -76,7 +78,7 @@ const describeUnavailable = (parts: Fields): string[] =>
   );
 
 const read = async (context: InsightContext, dispute: Dispute) => {
-  const [document, notes, accountNotes, files, payments, credits, others, resolutions] =
+  const [document, notes, accountNotes, files, payments, credits, others, resolutions, precedents] =
     await Promise.all([
       readDocument(context, dispute),
       readNotes(context, dispute),
@@ -86,16 +88,27 @@ const read = async (context: InsightContext, dispute: Dispute) => {
       readCredits(context, dispute),
       readOthers(context, dispute),
       readResolutions(context),
+      readPrecedents(context, dispute),
     ]);
-  return { document, notes, accountNotes, files, payments, credits, others, resolutions };
+  return {
+    document,
+    notes,
+    accountNotes,
+    files,
+    payments,
+    credits,
+    others,
+    resolutions,
+    precedents,
+  };
 };
 
 const gather = async (
   context: InsightContext,
   dispute: Dispute,
-): Promise<{ packet: Fields; unnamed: string[] }> => {
+): Promise<{ packet: Fields; limits: string[] }> => {
   const parts = await read(context, dispute);
-  const { document, notes, accountNotes, files, credits, others, resolutions } = parts;
+  const { document, notes, accountNotes, files, credits, others, resolutions, precedents } = parts;
   const now = toMoment(undefined, context);
   const rows = parts.payments.refused === undefined ? parts.payments.value : [];
   const settledBy = listSettling(dispute, rows, { credits, calendar: context.calendar });
@@ -115,10 +128,15 @@ const gather = async (
     accountNotes: accountNotes.shown,
     filesTotal: files.total,
     files: files.shown,
+    ...showPrecedents(dispute, precedents),
     ...(dispute.status === 0 ? { resolutions } : {}),
   };
   const { unnamed } = notes;
-  return { packet, unnamed: unnamed === undefined ? [] : [`authors of notes: ${unnamed}`] };
+  const limits = precedents.note === undefined ? [] : [precedents.note];
+  return {
+    packet,
+    limits: unnamed === undefined ? limits : [`authors of notes: ${unnamed}`, ...limits],
+  };
 };
 
 const list = z.union([z.array(z.object({})), UnavailablePart]);
@@ -150,6 +168,8 @@ export const disputePacket = defineInsight({
     accountNotes: list,
     filesTotal: z.int().nullable(),
     files: list,
+    precedents: z.union([Precedents.omit({ proposal: true }).partial(), UnavailablePart]),
+    proposal: Precedents.shape.proposal,
     resolutions: list,
   }),
   needs: [contract.disputes.get],
@@ -158,7 +178,7 @@ export const disputePacket = defineInsight({
   async run(context, { disputeId }) {
     const asOf = formatTimestamp(context.now());
     const dispute = await requireDispute(context, disputeId);
-    const { packet, unnamed } = await gather(context, dispute);
+    const { packet, limits } = await gather(context, dispute);
     const { currencyCode, amount } = dispute;
     return {
       asOf,
@@ -166,7 +186,7 @@ export const disputePacket = defineInsight({
       rowCount: 1,
       truncated: false,
       currencyTotals: [{ currencyCode, count: 1, amount }],
-      notes: [...describeUnavailable(packet), ...unnamed],
+      notes: [...describeUnavailable(packet), ...limits],
       itemsTotal: 1,
       items: [packet],
     };

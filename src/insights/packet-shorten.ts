@@ -12,6 +12,7 @@ type Extent = {
   accountCharacters: number;
   excerpts: number;
   others: number;
+  alike: number;
   lineItems: number;
   files: number;
 };
@@ -38,6 +39,7 @@ const wholeExtent = (packet: Fields): Extent => {
     accountCharacters: Infinity,
     excerpts: listOf(packet["files"]).filter(({ excerpt }) => excerpt !== undefined).length,
     others: listOf(recordOf(packet["otherDisputes"])["largest"]).length,
+    alike: listOf(recordOf(packet["precedents"])["alike"]).length,
     lineItems: Math.min(LINE_ITEMS, listOf(recordOf(packet["document"])["lineItems"]).length),
     files: listOf(packet["files"]).length,
   };
@@ -65,6 +67,7 @@ const listExtents = function* listExtents(whole: Extent): Generator<Extent> {
   yield* lower("accountNotes", 1);
   yield* lower("excerpts", LEAST_EXCERPTS);
   yield* lower("others", 0);
+  yield* lower("alike", 0);
   yield* set("lineItems", LEAST_LINE_ITEMS);
   // The parts without a rule give way last.
   for (const characters of [4000, 2000, 1000, SHORT_NOTE]) yield* set("newest", characters);
@@ -141,6 +144,7 @@ const showExtent = (packet: Fields, whole: Extent, extent: Extent): Fields => {
     ...rest,
     document: cutList(packet["document"], "lineItems", extent.lineItems),
     otherDisputes: cutList(packet["otherDisputes"], "largest", extent.others),
+    precedents: cutList(packet["precedents"], "alike", extent.alike),
     notes: showNotes(packet["notes"], extent),
     accountNotes: showAccountNotes(packet["accountNotes"], extent),
     files: showFiles(packet["files"], extent),

@@ -24,6 +24,7 @@ import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
 import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
+import { Precedents } from "../insights/precedents.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
 
 const id = z.string().nullable();
@@ -318,6 +319,16 @@ export const disputes = defineOperations("gateway", "disputes", {
     output: z.array(DisputeActivity),
     extension: true,
     audit: "dispute.activity_read",
+  },
+  precedents: {
+    method: "GET",
+    path: `${DISPUTES}/{disputeId}/precedents`,
+    access: "Dispute Management : READ",
+    summary: "Tell how disputes with the same reason ended within 24 months.",
+    params: one,
+    output: Precedents,
+    extension: true,
+    audit: "dispute.precedents_read",
   },
   list_by_document_numbers: {
     method: "GET",

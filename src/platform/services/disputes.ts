@@ -30,6 +30,7 @@ import { readActivity } from "./disputes/activity.ts";
 import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { findCurrency } from "./disputes/document.ts";
+import { readPrecedents } from "./disputes/precedents.ts";
 import { chooseReasons } from "./disputes/reason.ts";
 import { removeContents } from "./disputes/removal.ts";
 import { summarize } from "./disputes/summary.ts";
@@ -279,6 +280,7 @@ export const disputes = (needs: DisputeNeeds): Service => ({
   delete: remove(needs),
   summary: summarize,
   activity: readActivity,
+  precedents: readPrecedents,
   list_by_document_numbers: listByDocumentNumbers,
   list_by_ids: listByIds,
 });

@@ -1,0 +1,12 @@
+import type { Section } from "./section.ts";
+
+/** Finished work in place of answers. */
+export const WORK_SECTIONS: readonly Section[] = [
+  {
+    title: "Precedents",
+    lines: {
+      "WK-50": "the packet says how disputes with the same reason ended, and names those most alike",
+      "WK-51": "a proposal needs five cases and 60 % of them, says both, and is never applied",
+    },
+  },
+];
