@@ -1,4 +1,5 @@
 import { accountOverview } from "../src/insights/account-overview.ts";
+import { deductionsWithoutDispute } from "../src/insights/deductions-without-dispute.ts";
 import { creditQueue } from "../src/insights/credit-queue.ts";
 import { findRecords } from "../src/insights/find-records.ts";
 import { disputesSummary } from "../src/insights/disputes-summary.ts";
@@ -27,6 +28,10 @@ export const insightTools = [
   defineInsightTool(
     paymentsMatchDisputes,
     "Payments whose deduction or unpaid part explains open disputes.",
+  ),
+  defineInsightTool(
+    deductionsWithoutDispute,
+    "Deductions and short payments that no dispute explains, with the reason that earlier ones had.",
   ),
   defineInsightTool(
     paymentsSummarize,

@@ -3,6 +3,12 @@ import type { Section } from "./section.ts";
 /** Finished work in place of answers. */
 export const WORK_SECTIONS: readonly Section[] = [
   {
+    title: "Deductions and claims",
+    lines: {
+      "WK-40": "deductions that no dispute explains, one dispute for each, with a proposed reason",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50": "the packet says how disputes with the same reason ended, and names those most alike",

@@ -1,0 +1,354 @@
+import { z } from "zod";
+import { contract } from "../contract/index.ts";
+import { Day, ItemLimit, wordAmong } from "../contract/insights/arguments.ts";
+import { disputeFilters } from "../contract/insights/dispute-filters.ts";
+import { formatSpan } from "../contract/insights/calendar.ts";
+import type { CurrencyTotal } from "../contract/insights/result.ts";
+import { Amount, RecordNumber } from "../contract/fields.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+import { omitNulls } from "./brief.ts";
+import { createSums, formatTotal } from "./decimal.ts";
+import { addToDocument, claimsOn, explainDocument, MOST_COMPARED } from "./explained-deductions.ts";
+import { createKeyIndex, forEachInTurns, selectPage } from "./groups.ts";
+import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
+import { readDisputes } from "./read-disputes.ts";
+import { readPart } from "./read-part.ts";
+import { readPayments } from "./read-payments.ts";
+import { selectStanding } from "./standing-payments.ts";
+
+const GROUPINGS = ["account", "deductionReasonCode", "month"] as const;
+
+const Body = z.strictObject({
+  from: Day.optional().meta({ description: "first day of payment" }),
+  to: Day.optional().meta({ description: "last day of payment" }),
+  accountName: disputeFilters.accountName,
+  accountNumber: RecordNumber.optional().describe("such as C-1001"),
+  currencyCode: z.string().trim().toUpperCase().length(3).optional().describe("such as USD"),
+  amountMin: Amount.optional().describe("inclusive"),
+  groupBy: wordAmong(GROUPINGS)
+    .optional()
+    .meta({ description: `adds groups by ${GROUPINGS.join(", ")}` }),
+  limit: ItemLimit,
+});
+type Arguments = z.output<typeof Body>;
+
+/** The fields of a row of cash application that tell what it left out. */
+type Row = {
+  paymentId: string | null;
+  paymentDate: string | null;
+  accountNumber: string | null;
+  accountName: string | null;
+  documentNumber: string | null;
+  currencyCode: string | null;
+  appliedAmount: number | null;
+  invoiceAmount: number | null;
+  discountTaken: number | null;
+  deductionAmount: number | null;
+  deductionReasonCode: string | null;
+  shortPay: boolean | null;
+  applicationStatus: string | null;
+  matchMethod: string | null;
+  remittanceText: string | null;
+};
+
+const FIELDS = [
+  "paymentId",
+  "paymentDate",
+  "accountNumber",
+  "accountName",
+  "documentNumber",
+  "currencyCode",
+  "appliedAmount",
+  "invoiceAmount",
+  "discountTaken",
+  "deductionAmount",
+  "deductionReasonCode",
+  "shortPay",
+  "applicationStatus",
+  "matchMethod",
+  "remittanceText",
+] as const satisfies readonly (keyof Row)[];
+
+/** What a payment left out of a document: the deduction, else the unpaid part of a short payment. */
+type Deduction = {
+  accountNumber: string | null;
+  accountName: string | null;
+  documentNumber: string;
+  paymentId: string | null;
+  paymentDate: string | null;
+  amount: number;
+  currencyCode: string;
+  deductionReasonCode: string | null;
+  text: string | null;
+};
+
+/** Comparing sums on one document takes up to a millisecond. */
+const DOCUMENTS_PER_TURN = 20;
+
+const DECIMALS = 1e6;
+
+const subtract = (first: number, ...others: number[]): number =>
+  others.reduce((left, other) => Math.round(left * DECIMALS - other * DECIMALS) / DECIMALS, first);
+
+const findShortfall = (row: Row): number => {
+  const { deductionAmount, shortPay, invoiceAmount, appliedAmount, discountTaken } = row;
+  if (deductionAmount !== null && deductionAmount !== 0) return deductionAmount;
+  // An instalment leaves a part unpaid, too, so that only what is marked as short counts.
+  if (shortPay !== true || invoiceAmount === null || appliedAmount === null) return 0;
+  return subtract(invoiceAmount, appliedAmount, discountTaken ?? 0);
+};
+
+const toDeductions = (row: Row): Deduction[] => {
+  const amount = findShortfall(row);
+  if (amount <= 0 || row.documentNumber === null) return [];
+  return [
+    {
+      accountNumber: row.accountNumber,
+      accountName: row.accountName,
+      documentNumber: row.documentNumber,
+      paymentId: row.paymentId,
+      paymentDate: row.paymentDate,
+      amount,
+      currencyCode: row.currencyCode ?? "",
+      deductionReasonCode: row.deductionReasonCode,
+      text: row.remittanceText,
+    },
+  ];
+};
+
+const toFilters = ({ from, to, accountName, accountNumber, currencyCode }: Arguments): Fields => ({
+  // Reversals too: they undo the rows of payments that came back.
+  or: [
+    { deductionAmount: { gt: 0 } },
+    { shortPay: { eq: true } },
+    { applicationStatus: { eq: "reversed" } },
+  ],
+  ...(from === undefined && to === undefined
+    ? {}
+    : { paymentDate: omitNulls({ gte: from, lte: to }) }),
+  ...(accountName === undefined ? {} : { accountName: { contains: accountName } }),
+  ...(accountNumber === undefined ? {} : { accountNumber: { eq: accountNumber } }),
+  ...(currencyCode === undefined ? {} : { currencyCode: { eq: currencyCode } }),
+});
+
+/** Reads deductions by document and currency; rows of payments that came back deduct nothing. */
+const readDeductions = async (context: InsightContext, args: Arguments) => {
+  const rows = new Map<string | null, Row[]>();
+  const query = { source: "cashapp", fields: FIELDS, filters: toFilters(args) } as const;
+  const { stopped } = await readPayments(context, query, (page) => {
+    for (const row of page as unknown as readonly Row[]) {
+      const own = rows.get(row.documentNumber);
+      if (own === undefined) rows.set(row.documentNumber, [row]);
+      else own.push(row);
+    }
+  });
+  const documents = new Map<string, Deduction[]>();
+  await forEachInTurns(rows.values(), (own) => {
+    for (const row of selectStanding(own)) {
+      for (const deduction of toDeductions(row)) addToDocument(documents, deduction);
+    }
+  });
+  return { documents, stopped };
+};
+
+const [OPEN, CLOSED] = [0, 1];
+
+/** Reads the disputes that can explain deductions, by document: canceled ones explain nothing. */
+const readClaims = async (
+  context: InsightContext,
+  { accountNumber }: Arguments,
+  see: (dispute: Dispute) => void,
+) => {
+  const documents = new Map<string, Dispute[]>();
+  const account = accountNumber === undefined ? {} : { AccountNumber: accountNumber };
+  const filter = { ...account, Status: [OPEN, CLOSED] };
+  const { stopped } = await readDisputes(context, filter, (page) => {
+    for (const dispute of page) {
+      addToDocument(documents, dispute);
+      see(dispute);
+    }
+  });
+  return { documents, stopped };
+};
+
+/** A reason is proposed where so many earlier disputes, and so large a part of them, agree. */
+const LEAST_CASES = 5;
+const LEAST_PART = 0.6;
+
+type Proposal = { reasonCode: string; cases: number; of: number };
+
+/** Counts, for each code of customers, the reasons of the disputes that had it. */
+const createReasonVotes = () => {
+  const votes = new Map<string, Map<string, string>>();
+  return {
+    add(code: string, disputeId: string, reasonCode: string) {
+      const own = votes.get(code) ?? new Map<string, string>();
+      votes.set(code, own.set(disputeId, reasonCode));
+    },
+    propose(code: string): Proposal | undefined {
+      const reasons = [...(votes.get(code)?.values() ?? [])];
+      for (const [reasonCode, { length: cases }] of Map.groupBy(reasons, (reason) => reason)) {
+        if (cases >= LEAST_CASES && cases / reasons.length >= LEAST_PART) {
+          return { reasonCode, cases, of: reasons.length };
+        }
+      }
+      return undefined;
+    },
+  };
+};
+
+const readReasonCodes = async (context: InsightContext) => {
+  const part = await readPart(context, contract.reasons.list, {});
+  return part.refused === undefined
+    ? { codes: new Map(part.value.map(({ reasonId, code }) => [reasonId, code])), notes: [] }
+    : {
+        codes: new Map<string, string>(),
+        notes: [`No reason is proposed: ${part.refused.reason}`],
+      };
+};
+
+type Votes = ReturnType<typeof createReasonVotes>;
+
+/** Counts a dispute for the customer's code, by its own reason. */
+const vote = (
+  votes: Votes,
+  codes: ReadonlyMap<string, string>,
+  code: string | null | undefined,
+  { disputeId, reasonId }: Dispute,
+): void => {
+  const reasonCode = codes.get(reasonId);
+  if (code === null || code === undefined || reasonCode === undefined) return;
+  votes.add(code.toLowerCase(), disputeId, reasonCode);
+};
+
+type Grouping = (typeof GROUPINGS)[number];
+
+const keyOf = (grouping: Grouping, one: Deduction): string | null => {
+  if (grouping === "account") return one.accountNumber;
+  if (grouping === "month")
+    return one.paymentDate === null ? null : formatSpan(one.paymentDate, "month");
+  return one.deductionReasonCode;
+};
+
+const MOST_GROUPS = 50;
+
+type Totals = { add(key: string | null, one: Deduction): void; list(): Fields[] };
+
+/** Adds up deductions per key and currency, exactly; the largest sums come first. */
+const createTotals = (): Totals => {
+  const index = createKeyIndex(2);
+  const sums = createSums();
+  const counts: number[] = [];
+  return {
+    add(key, { currencyCode, amount }) {
+      const group = index.find([currencyCode, key]);
+      sums.add(group, amount);
+      counts[group] = (counts[group] ?? 0) + 1;
+    },
+    list: () =>
+      counts
+        .map((count, group) => ({ count, group }))
+        .toSorted((a, b) => sums.compare(b.group, a.group))
+        .map(({ count, group }) => ({
+          key: index.valueAt(1, group),
+          currencyCode: index.valueAt(0, group),
+          count,
+          amount: formatTotal(sums.total(group)),
+        })),
+  };
+};
+
+const toItem = ({ accountName, text, ...one }: Deduction, proposal: Proposal | undefined): Fields =>
+  omitNulls({ ...one, accountName, text: text === "" ? null : text, proposedReason: proposal });
+
+/** Deductions that nobody has disputed, the largest first, each with the reason that earlier ones like it had. */
+export const deductionsWithoutDispute = defineInsight({
+  name: "deductions_without_dispute",
+  title: "Deductions without a dispute",
+  input: Body,
+  item: z.object({
+    accountNumber: z.string().optional(),
+    accountName: z.string().optional(),
+    documentNumber: z.string(),
+    paymentId: z.string().optional(),
+    paymentDate: z.string().optional(),
+    amount: z.number(),
+    currencyCode: z.string(),
+    deductionReasonCode: z.string().optional().meta({ description: "the customer's code" }),
+    text: z.string().optional().meta({ description: "the customer's words" }),
+    proposedReason: z
+      .object({ reasonCode: z.string(), cases: z.int(), of: z.int() })
+      .optional()
+      .meta({ description: "of earlier disputes with the code: at least 5, and 60 %" }),
+  }),
+  figures: z.object({
+    groups: z
+      .array(
+        z.object({
+          key: z.string().nullable(),
+          currencyCode: z.string().nullable(),
+          count: z.int(),
+          amount: z.union([z.number(), z.string()]),
+        }),
+      )
+      .optional(),
+  }),
+  needs: [contract.payments.query, contract.disputes.list],
+  async run(context, args) {
+    const { limit, groupBy, ...filter } = args;
+    const { codes, notes } = await readReasonCodes(context);
+    const votes = createReasonVotes();
+    const read = await readDeductions(context, args);
+    const claims = await readClaims(context, args, (dispute) => {
+      vote(votes, codes, codes.get(dispute.externalReasonId ?? ""), dispute);
+    });
+    const [totals, groups] = [createTotals(), createTotals()];
+    const found: Deduction[] = [];
+    let cut = 0;
+    await forEachInTurns(
+      read.documents.values(),
+      (own) => {
+        const { explained, unexplained, isCut } = explainDocument(
+          own,
+          claimsOn(claims.documents, own),
+        );
+        if (isCut) cut += 1;
+        for (const { deduction, disputes } of explained) {
+          for (const dispute of disputes)
+            vote(votes, codes, deduction.deductionReasonCode, dispute);
+        }
+        for (const one of unexplained) {
+          if (one.amount < (filter.amountMin ?? 0)) continue;
+          found.push(one);
+          totals.add(null, one);
+          if (groupBy !== undefined) groups.add(keyOf(groupBy as Grouping, one), one);
+        }
+      },
+      DOCUMENTS_PER_TURN,
+    );
+    const page = { limit, offset: context.skip };
+    const compare = (a: number, b: number) =>
+      (found[b]?.amount ?? 0) - (found[a]?.amount ?? 0) || a - b;
+    const chosen = await selectPage(found.length, page, compare);
+    return {
+      asOf: formatTimestamp(context.now()),
+      filter: omitNulls({ ...filter, groupBy }),
+      rowCount: found.length,
+      truncated: read.stopped !== undefined || claims.stopped !== undefined,
+      currencyTotals: totals.list().map(({ key: _key, ...total }) => total) as CurrencyTotal[],
+      itemsTotal: found.length,
+      notes: [
+        ...[read.stopped, claims.stopped].filter((note) => note !== undefined),
+        ...(cut === 0
+          ? []
+          : [`On ${cut} documents only ${MOST_COMPARED} deductions and disputes were added up.`]),
+        ...notes,
+      ],
+      ...(groupBy === undefined ? {} : { groups: groups.list().slice(0, MOST_GROUPS) }),
+      items: chosen
+        .map((place) => found[place] as Deduction)
+        .map((one) => toItem(one, votes.propose((one.deductionReasonCode ?? "").toLowerCase()))),
+    };
+  },
+});

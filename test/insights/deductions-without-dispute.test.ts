@@ -1,0 +1,214 @@
+import fc from "fast-check";
+import { beforeAll, describe, expect, it } from "vitest";
+import { deductionsWithoutDispute } from "../../src/insights/deductions-without-dispute.ts";
+import { explainDocument } from "../../src/insights/explained-deductions.ts";
+import { dispute as makeDispute, make } from "../support/configuration.ts";
+import { importDisputes } from "../support/importing.ts";
+import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
+import { load, ndjson } from "../support/payment-rows.ts";
+import { onEveryStore } from "../support/platform.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TENANT = "deducted";
+
+const claimed = (amounts: readonly number[]) =>
+  amounts.map((amount, place) => ({
+    documentNumber: "INV",
+    currencyCode: "USD",
+    amount,
+    name: `${place}`,
+  }));
+
+const unexplainedOf = (deductions: readonly number[], disputes: readonly number[]): number[] =>
+  explainDocument(claimed(deductions), claimed(disputes)).unexplained.map(({ amount }) => amount);
+
+describe("deductions of a document", () => {
+  verifies("WK-40");
+  it.each<[string, number[], number[], number[]]>([
+    ["no dispute", [50], [], [50]],
+    ["a dispute of the amount", [50], [50], []],
+    ["two need two disputes", [50, 50], [50], [50]],
+    ["two have two disputes", [50, 50], [50, 50], []],
+    ["another amount explains nothing", [50], [49.99], [50]],
+    ["a dispute of two together", [30.1, 20.2], [50.3], []],
+    ["a dispute of three together", [0.1, 0.2, 0.3, 7], [0.6], [7]],
+    ["four together are too many", [1, 2, 3, 4], [10], [1, 2, 3, 4]],
+    ["two disputes of one deduction", [100], [40, 60], []],
+    ["three disputes of one deduction", [100], [40, 50, 10], []],
+    ["an equal amount comes before a sum", [50, 20, 30], [50], [20, 30]],
+    ["each dispute explains once", [50, 20, 30], [50, 50], []],
+  ])("%s", (_name, deductions, disputes, expected) => {
+    expect(unexplainedOf(deductions, disputes)).toEqual(expected);
+  });
+
+  it("keep their amounts, and leave none that a free dispute equals", () => {
+    const amounts = fc.array(fc.integer({ min: 1, max: 30 }), { maxLength: 9 });
+    fc.assert(
+      fc.property(amounts, amounts, (deductions, disputes) => {
+        const { explained, unexplained } = explainDocument(claimed(deductions), claimed(disputes));
+        const all = [...explained.map(({ deduction }) => deduction), ...unexplained];
+        expect(all.map(({ name }) => name).toSorted()).toEqual(
+          deductions.map((_amount, place) => `${place}`).toSorted(),
+        );
+        const used = new Set(explained.flatMap((one) => one.disputes.map(({ name }) => name)));
+        const free = claimed(disputes).filter(({ name }) => !used.has(name));
+        const amountsLeft = new Set(unexplained.map(({ amount }) => amount));
+        expect(free.filter(({ amount }) => amountsLeft.has(amount))).toEqual([]);
+        // Each dispute is used for sums that are right to the cent.
+        for (const name of used) {
+          const own = explained.filter((one) =>
+            one.disputes.some((dispute) => dispute.name === name),
+          );
+          const claims = new Set(own.flatMap((one) => one.disputes));
+          const total = [...claims].reduce((sum, { amount }) => sum + amount, 0);
+          expect(own.reduce((sum, { deduction }) => sum + deduction.amount, 0)).toBe(total);
+          expect(Math.max(own.length, claims.size)).toBeLessThanOrEqual(3);
+        }
+      }),
+    );
+  });
+});
+
+const row = (id: string, more: object) => ({
+  id,
+  paymentId: `P-${id}`,
+  paymentDate: "2026-01-10",
+  accountNumber: "ACC-1",
+  accountName: "Acme Ltd",
+  currencyCode: "USD",
+  ...more,
+});
+
+const ROWS = [
+  row("1", { documentNumber: "A", deductionAmount: 10.1, deductionReasonCode: "DMG" }),
+  row("2", { documentNumber: "A", deductionAmount: 99, deductionReasonCode: "dmg" }),
+  // A short payment, one with a discount, an instalment, and one that left nothing out.
+  row("3", { documentNumber: "B", invoiceAmount: 100.3, appliedAmount: 80.1, shortPay: true }),
+  row("4", {
+    documentNumber: "C",
+    invoiceAmount: 100,
+    appliedAmount: 90,
+    discountTaken: 2,
+    shortPay: true,
+  }),
+  row("5", { documentNumber: "D", invoiceAmount: 100, appliedAmount: 50 }),
+  row("6", { documentNumber: "E", invoiceAmount: 5, appliedAmount: 5, deductionAmount: 0 }),
+  // The payment came back.
+  row("7", { documentNumber: "F", deductionAmount: 7, appliedAmount: 20 }),
+  row("8", { documentNumber: "F", appliedAmount: -20, applicationStatus: "reversed" }),
+  row("9", { documentNumber: "G", deductionAmount: 12, paymentDate: "2026-02-01" }),
+  row("10", { documentNumber: "H", deductionAmount: 12, accountNumber: "ACC-2" }),
+  row("11", { documentNumber: "I", deductionAmount: 33, currencyCode: "EUR" }),
+  row("12", { documentNumber: "J", deductionAmount: 4, matchMethod: "suggested" }),
+];
+
+const dispute = (documentNumber: string, amount: number, more: object = {}) => ({
+  documentNumber,
+  accountNumber: "ACC-1",
+  amount,
+  currencyCode: "USD",
+  categoryCode: "C",
+  reasonCode: "BROKEN",
+  ...more,
+});
+
+const canceled = { status: 2, closedDate: "2026-01-20T00:00:00.000Z" };
+const CLAIMS = [
+  dispute("A", 10.1, { status: 1, closedDate: "2026-01-20T00:00:00.000Z" }),
+  dispute("C", 8),
+  dispute("H", 12, canceled),
+  dispute("I", 33, { currencyCode: "USD" }),
+];
+
+onEveryStore("deductions_without_dispute", (at) => {
+  let context: TestContext;
+  beforeAll(async () => {
+    const admin = await at().tenant(TENANT);
+    context = await createTestContext(at(), TENANT, admin);
+    await load(at(), TENANT, "cashapp", ROWS);
+    const how = { format: "ndjson" as const, createConfiguration: true };
+    const { rejects } = await importDisputes(at(), TENANT, ndjson(CLAIMS), how);
+    expect(rejects).toEqual([]);
+    // Five earlier ones with the customer's code, four of them for one reason.
+    for (const code of ["DMG", "LOST"])
+      await make(admin, "/reasons", {
+        code,
+        description: code,
+        categoryCode: "C",
+        visibility: "All",
+      });
+    for (const [number, reasonCode] of ["LOST", "BROKEN", "BROKEN", "BROKEN", "BROKEN"].entries()) {
+      const reason = { reasonCode, externalReasonCode: "DMG" };
+      await makeDispute(admin, { ...reason, documentNumber: `OLD-${number}`, amount: 1 });
+    }
+  });
+
+  const find = (args: Record<string, unknown> = {}) =>
+    runInsight(deductionsWithoutDispute, context, args);
+  const listed = async (args: Record<string, unknown> = {}) =>
+    (await find(args)).items.map(({ documentNumber, amount }) => [documentNumber, amount]);
+
+  it("lists what no dispute explains, the largest first, and adds it up per currency", async () => {
+    const { items, currencyTotals, rowCount } = await find();
+    expect(items.map(({ documentNumber, amount }) => [documentNumber, amount])).toEqual([
+      ["A", 99],
+      ["I", 33],
+      ["B", 20.2],
+      ["G", 12],
+      ["H", 12],
+    ]);
+    expect(rowCount).toBe(5);
+    expect(currencyTotals).toEqual([
+      { currencyCode: "USD", count: 4, amount: 143.2 },
+      { currencyCode: "EUR", count: 1, amount: 33 },
+    ]);
+    expect(items[0]).toMatchObject({
+      accountNumber: "ACC-1",
+      accountName: "Acme Ltd",
+      paymentId: "P-2",
+      paymentDate: "2026-01-10",
+      currencyCode: "USD",
+      deductionReasonCode: "dmg",
+      proposedReason: { reasonCode: "BROKEN", cases: 5, of: 6 },
+    });
+    expect(items[3]).not.toHaveProperty("proposedReason");
+  });
+
+  it("follows its conditions", async () => {
+    expect(await listed({ from: "2026-02-01" })).toEqual([["G", 12]]);
+    expect(await listed({ to: "2026-01-31", amountMin: 20.2, currencyCode: "USD" })).toEqual([
+      ["A", 99],
+      ["B", 20.2],
+    ]);
+    expect(await listed({ accountNumber: "ACC-2" })).toEqual([["H", 12]]);
+    expect(await listed({ accountName: "acme", limit: 1 })).toEqual([["A", 99]]);
+  });
+
+  it.each([
+    [
+      "account",
+      [
+        ["ACC-1", "USD", 131.2],
+        ["ACC-1", "EUR", 33],
+        ["ACC-2", "USD", 12],
+      ],
+    ],
+    [
+      "month",
+      [
+        ["2026-01", "USD", 131.2],
+        ["2026-01", "EUR", 33],
+        ["2026-02", "USD", 12],
+      ],
+    ],
+  ])("adds up by %s", async (groupBy, expected) => {
+    const { groups } = await find({ groupBy });
+    expect(
+      (groups as Record<string, unknown>[]).map(({ key, currencyCode, amount }) => [
+        key,
+        currencyCode,
+        amount,
+      ]),
+    ).toEqual(expected);
+  });
+});
