@@ -1,5 +1,7 @@
 import Big from "big.js";
+import type { Calendar } from "../contract/insights/calendar.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { findParts, toUnits } from "./explained-deductions.ts";
 import { selectStanding } from "./standing-payments.ts";
 
 /** A row of cash application with the fields that a match needs. */
@@ -32,7 +34,11 @@ export const DEDUCTION_FIELDS = [
   "shortPay",
 ] as const satisfies readonly (keyof DeductionRow)[];
 
-export const MATCHES = ["exact", "within", "other-amount", "none"] as const;
+/**
+ * How a payment explains a dispute, the best first. `sum`: two or three deductions of one payment add up to its amount.
+ * `paid-later`: a payment after its opening has paid the document in full.
+ */
+export const MATCHES = ["exact", "sum", "within", "paid-later", "other-amount", "none"] as const;
 export type Match = (typeof MATCHES)[number];
 
 export type Matched = {
@@ -66,21 +72,76 @@ const toMatch = (difference: Big, tolerance: number): Match => {
   return difference.abs().lte(tolerance) ? "within" : "other-amount";
 };
 
-/** Finds the row of a dispute's document whose shortfall is nearest to the disputed amount, in the same currency. */
-export const findDeduction = (
-  { amount, currencyCode }: Pick<Dispute, "amount" | "currencyCode">,
-  rows: readonly DeductionRow[],
-  tolerance: number,
-): Matched => {
+type Claim = Pick<Dispute, "amount" | "currencyCode" | "createDate">;
+
+const findNearest = (amount: number, rows: readonly DeductionRow[]): Candidate | undefined => {
   let nearest: Candidate | undefined;
-  for (const row of selectStanding(rows)) {
-    if (row.currencyCode !== null && row.currencyCode !== currencyCode) continue;
+  for (const row of rows) {
     for (const shortfall of listShortfalls(row)) {
       const candidate = { row, difference: shortfall.minus(amount) };
       if (nearest === undefined || isCloser(candidate, nearest)) nearest = candidate;
     }
   }
+  return nearest;
+};
+
+/** The deductions of one payment that are added up; the combinations of more would take too long. */
+const MOST_ADDED = 30;
+
+/** Finds the first of two or three deductions of one payment that add up to the amount. */
+const findSum = (amount: number, rows: readonly DeductionRow[]): DeductionRow | undefined => {
+  const deducted = rows.filter(
+    ({ paymentId, deductionAmount }) =>
+      paymentId !== null && deductionAmount !== null && deductionAmount > 0,
+  );
+  for (const own of Map.groupBy(deducted, ({ paymentId }) => paymentId).values()) {
+    const parts = own
+      .slice(0, MOST_ADDED)
+      .map((row) => ({ value: row, units: toUnits(row.deductionAmount ?? 0) }));
+    const sum = findParts(parts, toUnits(amount));
+    if (sum !== undefined) return sum[0]?.value;
+  }
+  return undefined;
+};
+
+/** Finds the last payment on a document after a dispute was opened, if the document is paid in full since. */
+const findLaterPayment = (
+  { createDate }: Claim,
+  rows: readonly DeductionRow[],
+  { toDay }: Calendar,
+): DeductionRow | undefined => {
+  const [last] = rows
+    .filter(({ appliedAmount }) => appliedAmount !== null && appliedAmount > 0)
+    .toSorted((a, b) => ((a.paymentDate ?? "") < (b.paymentDate ?? "") ? 1 : -1));
+  const invoiceAmount = rows.find((row) => row.invoiceAmount !== null)?.invoiceAmount ?? null;
+  if (last === undefined || invoiceAmount === null) return undefined;
+  const applied = rows.reduce((sum, row) => sum.plus(row.appliedAmount ?? 0), new Big(0));
+  const isLater = (last.paymentDate ?? "") > toDay(createDate);
+  return isLater && applied.gte(invoiceAmount) ? last : undefined;
+};
+
+/**
+ * Finds what explains a dispute among the rows of its document, in the same currency: the shortfall nearest to its
+ * amount, deductions that add up to it, or a later payment of the whole document.
+ */
+export const findDeduction = (
+  claim: Claim,
+  rows: readonly DeductionRow[],
+  { tolerance, calendar }: { tolerance: number; calendar: Calendar },
+): Matched => {
+  const standing = selectStanding(rows).filter(
+    ({ currencyCode }) => currencyCode === null || currencyCode === claim.currencyCode,
+  );
+  const nearest = findNearest(claim.amount, standing);
+  if (nearest?.difference.eq(0) !== true) {
+    const summed = findSum(claim.amount, standing);
+    if (summed !== undefined) return { match: "sum", row: summed, difference: 0 };
+  }
+  const found = nearest === undefined ? "none" : toMatch(nearest.difference, tolerance);
+  if (found === "none" || found === "other-amount") {
+    const later = findLaterPayment(claim, standing, calendar);
+    if (later !== undefined) return { match: "paid-later", row: later };
+  }
   if (nearest === undefined) return { match: "none" };
-  const { row, difference } = nearest;
-  return { match: toMatch(difference, tolerance), row, difference: difference.toNumber() };
+  return { match: found, row: nearest.row, difference: nearest.difference.toNumber() };
 };

@@ -8,7 +8,8 @@ export const MOST_COMPARED = 60;
 
 const DECIMALS = 6;
 
-const toUnits = ({ amount }: Claimed): bigint =>
+/** Returns an amount as a whole number of its smallest units, exactly. */
+export const toUnits = (amount: number): bigint =>
   BigInt(new Big(amount).times(new Big(10).pow(DECIMALS)).toFixed(0));
 
 const keyOf = ({ documentNumber, currencyCode }: Claimed): string =>
@@ -17,7 +18,7 @@ const keyOf = ({ documentNumber, currencyCode }: Claimed): string =>
 type Part<T> = { value: T; units: bigint };
 
 /** Finds two or three parts that add up to an amount; the first ones in their order. */
-const findSum = <T>(parts: readonly Part<T>[], total: bigint): Part<T>[] | undefined => {
+export const findParts = <T>(parts: readonly Part<T>[], total: bigint): Part<T>[] | undefined => {
   const byUnits = new Map(parts.map((part, place) => [part.units, place]));
   for (const [first, one] of parts.entries()) {
     const second = byUnits.get(total - one.units);
@@ -40,7 +41,7 @@ const takeSums = <W, P>(
   found: (whole: W, parts: readonly P[]) => void,
 ): void => {
   for (const whole of [...wholes]) {
-    const sum = findSum(parts, whole.units);
+    const sum = findParts(parts, whole.units);
     if (sum === undefined) continue;
     wholes.splice(wholes.indexOf(whole), 1);
     for (const part of sum) parts.splice(parts.indexOf(part), 1);
@@ -68,7 +69,7 @@ const takeEqual = <D, C>(
 };
 
 const toParts = <T extends Claimed>(values: readonly T[]): Part<T>[] =>
-  values.map((value) => ({ value, units: toUnits(value) }));
+  values.map((value) => ({ value, units: toUnits(value.amount) }));
 
 export type Explained<D, C> = { deduction: D; disputes: readonly C[] };
 

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import type { Calendar } from "../contract/insights/calendar.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { Amount } from "../contract/fields.ts";
 import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
@@ -58,7 +59,13 @@ const MatchItem = z.object({
 
 type Claim = Pick<
   Dispute,
-  "disputeId" | "disputeCode" | "accountNumber" | "documentNumber" | "amount" | "currencyCode"
+  | "disputeId"
+  | "disputeCode"
+  | "accountNumber"
+  | "documentNumber"
+  | "amount"
+  | "currencyCode"
+  | "createDate"
 >;
 
 type Judged = Claim & { matched: Matched; payments: number };
@@ -70,6 +77,7 @@ const toClaim = (dispute: Dispute): Claim => ({
   documentNumber: dispute.documentNumber,
   amount: dispute.amount,
   currencyCode: dispute.currencyCode,
+  createDate: dispute.createDate,
 });
 
 const readClaims = async (context: InsightContext, args: MatchArguments) => {
@@ -134,7 +142,7 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
 const judgeAll = async (
   claims: readonly Claim[],
   rowsOf: ReadonlyMap<string, readonly DeductionRow[]>,
-  tolerance: number,
+  how: { tolerance: number; calendar: Calendar },
 ): Promise<Judged[]> => {
   const judged: Judged[] = [];
   let compared = 0;
@@ -142,7 +150,7 @@ const judgeAll = async (
     const rows = rowsOf.get(claim.documentNumber) ?? [];
     judged.push({
       ...claim,
-      matched: findDeduction(claim, rows, tolerance),
+      matched: findDeduction(claim, rows, how),
       payments: rows.length,
     });
     compared += rows.length + 1;
@@ -163,7 +171,7 @@ const selectItems = (judged: readonly Judged[], page: Page): Promise<Judged[]> =
   });
 };
 
-const toItem = ({ matched, payments, ...claim }: Judged): Fields => {
+const toItem = ({ matched, payments, createDate: _createDate, ...claim }: Judged): Fields => {
   const { match, row, difference } = matched;
   const found = omitNulls({
     paymentId: row?.paymentId,
@@ -175,7 +183,14 @@ const toItem = ({ matched, payments, ...claim }: Judged): Fields => {
 };
 
 const countMatches = (judged: readonly Judged[]): Record<Match, number> => {
-  const counts = { exact: 0, within: 0, "other-amount": 0, none: 0 };
+  const counts = {
+    exact: 0,
+    sum: 0,
+    within: 0,
+    "paid-later": 0,
+    "other-amount": 0,
+    none: 0,
+  };
   for (const { matched } of judged) counts[matched.match] += 1;
   return counts;
 };
@@ -188,7 +203,7 @@ const matchDisputes = async (
   const { claims, totals, matching, notes } = await readClaims(context, args);
   const numbers = [...new Set(claims.map(({ documentNumber }) => documentNumber))];
   const read = await readRows(context, numbers);
-  const judged = await judgeAll(claims, read.rows, tolerance);
+  const judged = await judgeAll(claims, read.rows, { tolerance, calendar: context.calendar });
   const chosen = await selectItems(judged, { limit, offset: context.skip });
   return {
     asOf: matching.moment.name,

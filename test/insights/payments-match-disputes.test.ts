@@ -92,7 +92,14 @@ onEveryStore("payments_match_disputes", (at) => {
       { limit: 2 },
     );
     expect([items.length, itemsTotal]).toEqual([2, 7]);
-    expect(matches).toEqual({ exact: 3, within: 0, "other-amount": 2, none: 2 });
+    expect(matches).toEqual({
+      exact: 3,
+      sum: 0,
+      within: 0,
+      "paid-later": 0,
+      "other-amount": 2,
+      none: 2,
+    });
     expect(currencyTotals).toEqual([{ currencyCode: "USD", count: 7, amount: 217.3 }]);
     expect(items[1]).toMatchObject({
       paymentDate: "2026-01-10",

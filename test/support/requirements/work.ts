@@ -6,12 +6,14 @@ export const WORK_SECTIONS: readonly Section[] = [
     title: "Deductions and claims",
     lines: {
       "WK-40": "deductions that no dispute explains, one dispute for each, with a proposed reason",
+      "WK-43": "sums of deductions of one payment, and later payments, explain a dispute",
     },
   },
   {
     title: "Precedents",
     lines: {
-      "WK-50": "the packet says how disputes with the same reason ended, and names those most alike",
+      "WK-50":
+        "the packet says how disputes with the same reason ended, and names those most alike",
       "WK-51": "a proposal needs five cases and 60 % of them, says both, and is never applied",
     },
   },
