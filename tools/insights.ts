@@ -4,6 +4,7 @@ import { creditQueue } from "../src/insights/credit-queue.ts";
 import { findRecords } from "../src/insights/find-records.ts";
 import { disputesSummary } from "../src/insights/disputes-summary.ts";
 import { disputesTriage } from "../src/insights/disputes-triage.ts";
+import { matchClaims } from "../src/insights/match-claims.ts";
 import { paymentsMatchDisputes } from "../src/insights/payments-match-disputes.ts";
 import { paymentsSummarize } from "../src/insights/payments-summarize.ts";
 import { documentsSummary } from "../src/insights/documents-summary.ts";
@@ -28,6 +29,10 @@ export const insightTools = [
   defineInsightTool(
     paymentsMatchDisputes,
     "Payments whose deduction or unpaid part explains open disputes.",
+  ),
+  defineInsightTool(
+    matchClaims,
+    "For lines of a customer's mail, remittance or claim sheet: the documents meant, balances, disputes, payments, reasons and doubts.",
   ),
   defineInsightTool(
     deductionsWithoutDispute,

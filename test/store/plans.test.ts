@@ -18,7 +18,11 @@ import {
   selectDisputes,
 } from "../../src/platform/store/queries/disputes.ts";
 import { findNamed } from "../../src/platform/store/queries/disputes-by-name.ts";
-import { findCreditsOf, findDocumentsByKeys } from "../../src/platform/store/queries/documents.ts";
+import {
+  findCreditsOf,
+  findDocumentsByPurchaseOrder,
+  findDocumentsByKeys,
+} from "../../src/platform/store/queries/documents.ts";
 import { findDocumentPlaces } from "../../src/platform/store/queries/listed-documents.ts";
 import {
   findPayerAccounts,
@@ -253,6 +257,12 @@ const MATCHES: Case[] = [
     "documents by their keys",
     (db) => findDocumentsByKeys(db, TENANT, { keys: ["BILL7MADE"], numbers: ["bill 7 made"] }),
     "number_key",
+    FEW,
+  ],
+  [
+    "documents of a purchase order",
+    (db) => findDocumentsByPurchaseOrder(db, TENANT, ["1"]),
+    "po_key",
     FEW,
   ],
   ["credits of an invoice", (db) => findCreditsOf(db, TENANT, ["1"]), "applies_to_key", FEW],

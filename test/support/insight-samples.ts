@@ -11,6 +11,7 @@ export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = 
   disputes_summary: () => ({}),
   disputes_triage: () => ({}),
   payments_match_disputes: () => ({}),
+  match_claims: ({ dispute: { documentNumber } }) => ({ lines: [{ reference: documentNumber }] }),
   deductions_without_dispute: () => ({}),
   payments_summarize: () => ({ source: "cashapp" }),
   export_health: () => ({}),

@@ -75,6 +75,7 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
       documentNumbers: [documentNumber],
     }),
   ],
+  "documents.lookup": [({ dispute: { documentNumber } }) => ({ numbers: [documentNumber] })],
   "disputes.precedents": [({ dispute: { disputeId } }) => ({ disputeId })],
   "disputes.activity": [({ dispute: { disputeId } }) => ({ disputeIds: [disputeId] })],
   "disputes.list_by_ids": [({ dispute: { disputeId } }) => ({ disputeIds: [disputeId] })],

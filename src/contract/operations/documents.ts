@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Fault } from "../errors.ts";
-import { Amount, Pagination, text, Timestamp } from "../fields.ts";
+import { Amount, Pagination, RecordNumber, text, Timestamp } from "../fields.ts";
 import {
   AnyObject,
   clearable,
@@ -164,6 +164,9 @@ const PAY_OFF_EFFECTS: readonly SideEffect[] = [
   { kind: "closes", target: "disputes of the document", when: isPaidOff },
 ];
 
+/** The numbers of one lookup of documents. */
+export const MOST_LOOKED_UP = 100;
+
 /** Orders of the list; `-` is descending. */
 export const DOCUMENT_SORT = [
   "document_number",
@@ -225,6 +228,24 @@ export const documents = defineOperations("ingest", "documents", {
     list: { defaultFields: DEFAULT_FIELDS },
     extension: true,
     audit: "document.listed",
+  },
+  lookup: {
+    method: "POST",
+    path: "/api/v1/ingest/documents/lookup",
+    access: "ingest:read",
+    effect: "read",
+    summary:
+      "Find documents by numbers as customers write them: any letter case, spaces, dashes, zeros.",
+    body: z.object({
+      numbers: z
+        .array(RecordNumber)
+        .min(1)
+        .max(MOST_LOOKED_UP)
+        .meta({ description: "document, invoice or PO numbers" }),
+    }),
+    output: z.object({ data: z.array(DocumentWithClosing) }),
+    extension: true,
+    audit: "document.looked_up",
   },
   summary: {
     method: "POST",

@@ -5,12 +5,19 @@ import {
   type Document,
   type StoredDocument,
 } from "../../contract/operations/documents.ts";
+import { toNumberKey } from "../../contract/number-key.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
 import { findAccount } from "../store/queries/accounts.ts";
-import { findDocument, findDocuments, findLastClosures } from "../store/queries/documents.ts";
+import {
+  findDocument,
+  findDocuments,
+  findDocumentsByKeys,
+  findDocumentsByPurchaseOrder,
+  findLastClosures,
+} from "../store/queries/documents.ts";
 import { findDocumentPlaces } from "../store/queries/listed-documents.ts";
 import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables/schema.ts";
@@ -195,10 +202,34 @@ const list =
     return { body: page };
   };
 
+/** Finds documents by numbers that differ in letter case, spaces, dashes and padding. */
+const lookUp: Service["lookup"] = async ({ body }, { db, tenantId }) => {
+  const numbers = [...new Set(body.numbers.map((number) => number.trim()))];
+  const keys = [...new Set(numbers.map(toNumberKey))].filter((key) => key !== "");
+  const found = [
+    ...(await findDocumentsByKeys(db, tenantId, { keys, numbers })),
+    ...(await findDocumentsByPurchaseOrder(db, tenantId, keys)),
+  ];
+  const rows = [...new Map(found.map((row) => [row.document_number, row])).values()];
+  const closed = rows.filter(({ status }) => status === "closed");
+  const closures = await findLastClosures(
+    db,
+    tenantId,
+    closed.map((row) => row.document_number),
+  );
+  const closedAt = new Map(closures.map((one) => [one.document_number, one.closed_at]));
+  const toClosing = ({ document_number }: DocumentRow): string | null => {
+    const at = closedAt.get(document_number);
+    return at === undefined ? null : formatTimestamp(at);
+  };
+  return { body: { data: rows.map((row) => ({ ...toDocument(row), closedAt: toClosing(row) })) } };
+};
+
 /** Handlers of documents: invoices, credit notes and other documents of accounts. */
 export const documents = ({ seal }: { seal: Seal }): Service => ({
   get,
   list: list(seal),
+  lookup: lookUp,
   summary: summarize,
   create,
   replace,

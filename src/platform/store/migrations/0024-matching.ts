@@ -48,10 +48,14 @@ const fillDocuments = async (db: Db): Promise<void> => {
   for (;;) {
     const rows = await readNext(db, after);
     for (const { tenant_id, document_number, updated_at, fields } of rows) {
+      const stored = JSON.parse(fields) as StoredDocument;
+      const { number_key, invoice_key, applies_to_key } = toDocumentKeys(document_number, stored);
       await db
         .updateTable("documents")
         .set({
-          ...toDocumentKeys(document_number, JSON.parse(fields) as StoredDocument),
+          number_key,
+          invoice_key,
+          applies_to_key,
           balance_at: formatTimestamp(Number(updated_at)),
         })
         .where("tenant_id", "=", tenant_id)

@@ -30,6 +30,7 @@ import { paymentFacts } from "./0023-payment-facts.ts";
 import { matching } from "./0024-matching.ts";
 import { imports } from "./0025-imports.ts";
 import { scanWarnings } from "./0026-scan-warnings.ts";
+import { purchaseOrders } from "./0027-purchase-orders.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -60,6 +61,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0024-matching": matching(types),
   "0025-imports": imports(types),
   "0026-scan-warnings": scanWarnings(types),
+  "0027-purchase-orders": purchaseOrders(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -5,6 +5,9 @@ import { prepareQuery } from "../engine/prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "../tables/schema.ts";
 import { createUpsert, insertAll } from "../engine/bulk-writes.ts";
 
+/** A purchase order may have many documents; a claim that names one of those must say more. */
+const MOST_OF_ORDERS = 500;
+
 const documentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
     .selectFrom("documents")
@@ -57,6 +60,21 @@ export const findDocumentsByKeys = async (
   const { rows } = await sql<DocumentRow>`${sql.join(parts, sql` union all `)}`.execute(db);
   return [...new Map(rows.map((row) => [row.document_number, row])).values()];
 };
+
+/** Finds documents by the keys of their purchase orders. */
+export const findDocumentsByPurchaseOrder = (
+  db: Db,
+  tenantId: string,
+  keys: readonly string[],
+): Promise<DocumentRow[]> =>
+  db
+    .selectFrom("documents")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("po_key", "is not", null)
+    .where(getDialect(db).isAmongKeys("po_key", keys))
+    .limit(MOST_OF_ORDERS)
+    .execute();
 
 /** Finds the credit notes that reduce invoices, by the keys of the invoices' numbers. */
 export const findCreditsOf = (

@@ -2,7 +2,7 @@ import type { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import { fold } from "../engine/fold.ts";
-import { toNumberKey } from "../engine/number-key.ts";
+import { toNumberKey } from "../../../contract/number-key.ts";
 import { toSearchText } from "../engine/search.ts";
 import type { AccountRow, DocumentRow } from "../tables/schema.ts";
 
@@ -65,7 +65,7 @@ export const toDocumentColumns = (
   };
 };
 
-type DocumentKeys = Pick<DocumentRow, "number_key" | "invoice_key" | "applies_to_key">;
+type DocumentKeys = Pick<DocumentRow, "number_key" | "invoice_key" | "applies_to_key" | "po_key">;
 
 /** A key that differs from the text itself; the text is found without it. */
 const toOtherKey = (text: string | undefined): string | null => {
@@ -73,12 +73,13 @@ const toOtherKey = (text: string | undefined): string | null => {
   return key === text || key === "" ? null : key;
 };
 
-/** Returns the columns by which payments find a document, and a document its credit notes. */
+/** Returns the columns by which payments and claims find a document, and a document its credit notes. */
 export const toDocumentKeys = (
   documentNumber: string,
-  { invoice_num, applies_to_invoice }: StoredDocument,
+  { invoice_num, applies_to_invoice, po_number }: StoredDocument,
 ): DocumentKeys => ({
   number_key: toOtherKey(documentNumber),
   invoice_key: invoice_num === documentNumber ? null : toOtherKey(invoice_num),
   applies_to_key: toNumberKey(applies_to_invoice ?? "") || null,
+  po_key: toNumberKey(po_number ?? "") || null,
 });

@@ -55,6 +55,8 @@ export type DocumentRow = Tracked & {
   invoice_key: string | null;
   /** Key of the invoice that a credit note reduces. */
   applies_to_key: string | null;
+  /** Key of its purchase order. */
+  po_key: string | null;
   /** When its amounts were last sent, as a timestamp. */
   balance_at: string | null;
   /** All stored fields of the document, as JSON. */

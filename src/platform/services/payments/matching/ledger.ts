@@ -1,6 +1,6 @@
 import type Big from "big.js";
 import { findCreditsOf, findDocumentsByKeys } from "../../../store/queries/documents.ts";
-import { toNumberKey } from "../../../store/engine/number-key.ts";
+import { toNumberKey } from "../../../../contract/number-key.ts";
 import { type Applied, sumApplied } from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import type { DocumentRow } from "../../../store/tables/schema.ts";

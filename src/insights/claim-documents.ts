@@ -1,0 +1,99 @@
+import { contract } from "../contract/index.ts";
+import { toNumberKey } from "../contract/number-key.ts";
+import type { DocumentWithClosing } from "../contract/operations/documents.ts";
+import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { balanceOf, originalAmountOf } from "./documents.ts";
+import type { InsightContext } from "./insight.ts";
+import { readPart } from "./read-part.ts";
+import { readInAnyCase } from "./spellings.ts";
+
+const { documents } = contract;
+
+const CONCURRENT = 4;
+const MOST_OF_ACCOUNT = 1000;
+
+/** Finds the documents that a reference on a claim may mean. */
+export type DocumentFinder = {
+  find(reference: string): readonly DocumentWithClosing[];
+  /** Why references could not be looked up. */
+  notes: readonly string[];
+};
+
+const listNumbers = (one: DocumentWithClosing): string[] =>
+  [one.documentNumber, one.invoice_num, one.po_number].filter((number) => number !== undefined);
+
+const isMeant = (one: DocumentWithClosing, key: string): boolean =>
+  listNumbers(one).some((number) => toNumberKey(number) === key);
+
+/** Documents that are written exactly as the reference come before those that only have its key. */
+const chooseWritten = (
+  found: readonly DocumentWithClosing[],
+  reference: string,
+): readonly DocumentWithClosing[] => {
+  const written = found.filter((one) => listNumbers(one).includes(reference));
+  return written.length > 0 ? written : found;
+};
+
+/** The spellings of a number that are tried where the platform looks up exact numbers only. */
+const listSpellings = (reference: string): string[] => [
+  ...new Set([reference, toNumberKey(reference), reference.replaceAll(/\s+/g, "")]),
+];
+
+const readExact = async (
+  context: InsightContext,
+  reference: string,
+): Promise<DocumentWithClosing[]> => {
+  for (const spelling of listSpellings(reference)) {
+    const found = await readInAnyCase(context, "document", spelling, async (number) => {
+      const part = await readPart(context, documents.get, { document_number: number });
+      return part.refused === undefined ? [part.value] : [];
+    });
+    if (found.length > 0) return [...found];
+  }
+  return [];
+};
+
+const EXACT_ONLY =
+  "This platform looks up documents by their whole number only: invoice and purchase order numbers are not found.";
+
+/** Looks up all references at once where the platform can, otherwise one by one. */
+export const readClaimDocuments = async (
+  context: InsightContext,
+  references: readonly string[],
+): Promise<DocumentFinder> => {
+  const canLookUp = context.extensions.has(documents.lookup.id);
+  const known: DocumentWithClosing[] = [];
+  const notes: string[] = [];
+  if (canLookUp && references.length > 0) {
+    const part = await readPart(context, documents.lookup, { numbers: references });
+    if (part.refused === undefined) known.push(...part.value.data);
+    else notes.push(`Documents were not looked up: ${part.refused.reason}`);
+  } else if (references.length > 0) notes.push(EXACT_ONLY);
+  const found = new Map<string, readonly DocumentWithClosing[]>();
+  const read = async (reference: string) => {
+    const key = toNumberKey(reference);
+    const own = canLookUp
+      ? known.filter((one) => isMeant(one, key))
+      : await readExact(context, reference);
+    return { reference, own };
+  };
+  for await (const { reference, own } of mapConcurrent(references, CONCURRENT, read)) {
+    found.set(reference, chooseWritten(own, reference));
+  }
+  return { find: (reference) => found.get(reference) ?? [], notes };
+};
+
+/** Finds the documents of an account whose balance or original amount is an amount, where the platform lists them. */
+export const findByAmount = async (
+  context: InsightContext,
+  accountNumber: string,
+  amount: number,
+): Promise<DocumentWithClosing[]> => {
+  if (!context.extensions.has(documents.list.id)) return [];
+  const args = { account_number: accountNumber, limit: MOST_OF_ACCOUNT };
+  const part = await readPart(context, documents.list, args);
+  if (part.refused !== undefined) return [];
+  return part.value.data.filter(
+    (one) => balanceOf(one).amount === amount || originalAmountOf(one) === amount,
+  );
+};

@@ -1,0 +1,318 @@
+import { z } from "zod";
+import { contract } from "../contract/index.ts";
+import { Amount, requiredText } from "../contract/fields.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import type { Reason } from "../contract/operations/reasons.ts";
+import type { DocumentWithClosing } from "../contract/operations/documents.ts";
+import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
+import { formatTimestamp } from "../kit/clock.ts";
+import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { omitNulls, toTenantDay } from "./brief.ts";
+import { findByAmount, readClaimDocuments } from "./claim-documents.ts";
+import { fitReason, readReasons } from "./claim-reasons.ts";
+import { sumByCurrency } from "./currency-totals.ts";
+import {
+  DEDUCTION_FIELDS,
+  type DeductionRow,
+  findDeduction,
+  type Matched,
+} from "./deduction-match.ts";
+import { fold } from "./dispute-names.ts";
+import { balanceOf, originalAmountOf, toDocumentBrief } from "./documents.ts";
+import { findAccounts } from "./find-accounts.ts";
+import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
+import { readPart } from "./read-part.ts";
+import { readPayments } from "./read-payments.ts";
+import { type Moment, toMoment } from "./standing.ts";
+
+const MOST_LINES = 50;
+const MOST_CANDIDATES = 5;
+const MOST_DISPUTES = 1000;
+const CONCURRENT = 4;
+
+const Line = z.strictObject({
+  reference: requiredText(200)
+    .optional()
+    .meta({ description: "document, invoice or PO number as written", examples: ["inv 00471-1"] }),
+  amount: Amount.optional().describe("claimed"),
+  currencyCode: z.string().trim().toUpperCase().length(3).optional().describe("such as USD"),
+  customer: requiredText(500)
+    .optional()
+    .meta({ description: "account number, or part of the name" }),
+  reason: requiredText(500).optional().meta({ description: "the customer's words or code" }),
+});
+type Line = z.output<typeof Line>;
+
+/** What the platform knows about an account that claims name. */
+type Account = { name: string | null; disputes: readonly Dispute[] };
+
+const readAccount = async (context: InsightContext, accountNumber: string): Promise<Account> => {
+  const page = { Page: 1, PageSize: MOST_DISPUTES };
+  const [account, disputes] = await Promise.all([
+    readPart(context, contract.accounts.get, { account_number: accountNumber }),
+    readPart(context, contract.disputes.list, {
+      AccountNumber: accountNumber,
+      Sort: "-CreateDate",
+      ...page,
+    }),
+  ]);
+  const own = disputes.refused === undefined ? disputes.value : [];
+  const named = own.find(({ accountName }) => typeof accountName === "string")?.accountName;
+  return {
+    name: account.refused === undefined ? account.value.name : (named ?? null),
+    disputes: own,
+  };
+};
+
+const readAccounts = async (context: InsightContext, numbers: readonly string[]) => {
+  const accounts = new Map<string, Account>();
+  const read = async (number: string) => ({ number, account: await readAccount(context, number) });
+  for await (const { number, account } of mapConcurrent(numbers, CONCURRENT, read)) {
+    accounts.set(number, account);
+  }
+  return accounts;
+};
+
+const readRows = async (context: InsightContext, numbers: readonly string[]) => {
+  const rows = new Map<string, DeductionRow[]>();
+  if (numbers.length === 0) return { rows, notes: [] };
+  const query = {
+    source: "cashapp",
+    fields: DEDUCTION_FIELDS,
+    filters: { documentNumber: { in: numbers.slice(0, MAX_LIST_ITEMS) } },
+  } as const;
+  const { stopped } = await readPayments(context, query, (page) => {
+    for (const row of page as unknown as readonly DeductionRow[]) {
+      const number = row.documentNumber ?? "";
+      rows.set(number, [...(rows.get(number) ?? []), row]);
+    }
+  });
+  return { rows, notes: stopped === undefined ? [] : [stopped] };
+};
+
+const isCustomer = (
+  customer: string,
+  accountNumber: string,
+  name: string | null | undefined,
+): boolean => {
+  const [text, own] = [fold(customer.trim()), fold(name ?? "")];
+  return text === fold(accountNumber) || (own !== "" && (own.includes(text) || text.includes(own)));
+};
+
+/** Finds the documents of a line: those of its reference, else those of its customer with its amount. */
+const findMeant = async (
+  context: InsightContext,
+  { reference, customer, amount }: Line,
+  find: (reference: string) => readonly DocumentWithClosing[],
+): Promise<readonly DocumentWithClosing[]> => {
+  if (reference !== undefined) return find(reference);
+  if (customer === undefined || amount === undefined) return [];
+  const { hits } = await findAccounts(context, customer);
+  const [account, another] = hits;
+  return account === undefined || another !== undefined
+    ? []
+    : findByAmount(context, account.accountNumber, amount);
+};
+
+const OPEN = 0;
+
+const toOpenDispute = ({ disputeCode, amount, reasonName }: Dispute): Fields => ({
+  disputeCode,
+  amount,
+  reasonName,
+});
+
+type Facts = {
+  document: DocumentWithClosing;
+  account: Account | undefined;
+  open: readonly Dispute[];
+  matched: Matched | undefined;
+};
+
+const formatDifference = (amount: number, other: number): string =>
+  String(Math.round((amount - other) * 1e6) / 1e6);
+
+/** Compares a claimed amount with what a payment left out, else with what was billed. */
+const describeAmount = (amount: number, { document, matched }: Facts): string[] => {
+  if (matched?.match === "other-amount" && matched.difference !== undefined) {
+    return [`amount differs by ${formatDifference(0, matched.difference)}`];
+  }
+  const billed = originalAmountOf(document) ?? balanceOf(document).amount;
+  return billed !== null && amount > Math.abs(billed)
+    ? [`amount differs by ${formatDifference(amount, Math.abs(billed))}`]
+    : [];
+};
+
+const describeDoubts = ({ customer, amount }: Line, facts: Facts): string[] => {
+  const { document, account, open } = facts;
+  const isOther =
+    customer !== undefined && !isCustomer(customer, document.account_number, account?.name);
+  const isDisputed = open.some((one) => amount === undefined || one.amount === amount);
+  return [
+    ...(isOther ? ["other customer"] : []),
+    ...(document.status === "closed" ? ["closed"] : []),
+    ...(isDisputed ? ["already disputed"] : []),
+    ...(amount === undefined ? [] : describeAmount(amount, facts)),
+  ];
+};
+
+const toCandidate = (document: DocumentWithClosing, accounts: ReadonlyMap<string, Account>) =>
+  omitNulls({
+    documentNumber: document.documentNumber,
+    accountNumber: document.account_number,
+    accountName: accounts.get(document.account_number)?.name,
+    balance: balanceOf(document).amount,
+    status: document.status,
+  });
+
+const toPayment = ({ row, match, difference }: Matched): Fields | undefined =>
+  row === undefined
+    ? undefined
+    : omitNulls({
+        match,
+        paymentId: row.paymentId,
+        paymentDate: row.paymentDate,
+        deductionAmount: row.deductionAmount,
+        deductionReasonCode: row.deductionReasonCode,
+        difference,
+      });
+
+/** Prefers the documents of the named customer among several. */
+const narrow = (
+  { customer }: Line,
+  found: readonly DocumentWithClosing[],
+  accounts: ReadonlyMap<string, Account>,
+): readonly DocumentWithClosing[] => {
+  if (customer === undefined || found.length < 2) return found;
+  const own = found.filter((one) =>
+    isCustomer(customer, one.account_number, accounts.get(one.account_number)?.name),
+  );
+  return own.length > 0 ? own : found;
+};
+
+type Known = {
+  rows: ReadonlyMap<string, readonly DeductionRow[]>;
+  accounts: ReadonlyMap<string, Account>;
+  reasons: readonly Reason[];
+  moment: Moment;
+};
+
+/** Shows the document that a line means, what fits it, and what is doubtful. */
+const showDocument = (
+  line: Line,
+  document: DocumentWithClosing,
+  { rows, accounts, moment }: Known,
+): Fields => {
+  const account = accounts.get(document.account_number);
+  const open = (account?.disputes ?? []).filter(
+    ({ status, documentNumber }) => status === OPEN && documentNumber === document.documentNumber,
+  );
+  const claim = {
+    amount: line.amount ?? 0,
+    currencyCode: line.currencyCode ?? balanceOf(document).currencyCode ?? "",
+    createDate: moment.name,
+  };
+  const how = { tolerance: 0, calendar: moment.calendar };
+  const matched =
+    line.amount === undefined
+      ? undefined
+      : findDeduction(claim, rows.get(document.documentNumber) ?? [], how);
+  return omitNulls({
+    document: omitNulls({
+      ...toDocumentBrief(document, moment),
+      accountName: account?.name,
+      closedOn: toTenantDay(moment.calendar, document.closedAt),
+    }),
+    openDisputes: open.length === 0 ? undefined : open.map(toOpenDispute),
+    payment: matched === undefined ? undefined : toPayment(matched),
+    doubts: describeDoubts(line, { document, account, open, matched }),
+  });
+};
+
+const judgeLine = (
+  { line, place }: { line: Line; place: number },
+  meant: readonly DocumentWithClosing[],
+  known: Known,
+): Fields => {
+  const { accounts, reasons } = known;
+  const found = narrow(line, meant, accounts);
+  const [document, another] = found;
+  const earlier = accounts.get(document?.account_number ?? "")?.disputes ?? [];
+  const reason = line.reason === undefined ? undefined : fitReason(line.reason, reasons, earlier);
+  const head = { line: place + 1, reference: line.reference };
+  if (document === undefined) return omitNulls({ ...head, reason, doubts: ["none"] });
+  if (another === undefined) {
+    const { document: shown, ...rest } = showDocument(line, document, known);
+    return omitNulls({ ...head, document: shown, reason, ...rest });
+  }
+  const candidates = found.slice(0, MOST_CANDIDATES).map((one) => toCandidate(one, accounts));
+  return omitNulls({ ...head, reason, doubts: ["several"], candidates });
+};
+
+const list = z.array(z.object({}));
+
+/** For lines of a customer's mail or claim sheet: the documents meant, and what is doubtful about them. */
+export const matchClaims = defineInsight({
+  name: "match_claims",
+  title: "Match claims",
+  input: z.strictObject({
+    lines: z
+      .array(Line)
+      .min(1)
+      .max(MOST_LINES)
+      .meta({
+        description: `at most ${MOST_LINES}, in order`,
+        examples: [[{ reference: "INV 00471", amount: 120.5, reason: "short shipped" }]],
+      }),
+  }),
+  item: z.object({
+    line: z.int().meta({ description: "from 1" }),
+    reference: z.string().optional(),
+    document: z.object({}).optional(),
+    openDisputes: list.optional(),
+    payment: z.object({}).optional(),
+    reason: z.object({}).optional(),
+    doubts: z.array(z.string()).meta({
+      description:
+        "several, none, other customer, amount differs by …, already disputed, closed; empty: none",
+    }),
+    candidates: list.optional(),
+  }),
+  needs: [contract.documents.get, contract.disputes.list, contract.payments.query],
+  async run(context, { lines }) {
+    const references = [...new Set(lines.flatMap(({ reference }) => reference?.trim() ?? []))];
+    const finder = await readClaimDocuments(context, references);
+    const meant: (readonly DocumentWithClosing[])[] = [];
+    for await (const found of mapConcurrent(lines, CONCURRENT, (line) =>
+      findMeant(context, line, (reference) => finder.find(reference.trim())),
+    )) {
+      meant.push(found);
+    }
+    const all = meant.flat();
+    const { rows, notes } = await readRows(context, [
+      ...new Set(all.map(({ documentNumber }) => documentNumber)),
+    ]);
+    const accounts = await readAccounts(context, [
+      ...new Set(all.map(({ account_number }) => account_number)),
+    ]);
+    const reasons = await readReasons(context);
+    const moment = toMoment(undefined, context);
+
+    const known = { rows, accounts, reasons: reasons.reasons, moment };
+    const items = lines.map((line, place) => judgeLine({ line, place }, meant[place] ?? [], known));
+    return {
+      asOf: formatTimestamp(context.now()),
+      filter: { lines: lines.length },
+      rowCount: items.length,
+      truncated: notes.length > 0,
+      currencyTotals: sumByCurrency(
+        lines.flatMap(({ amount, currencyCode = null }) =>
+          amount === undefined ? [] : [{ amount, currencyCode }],
+        ),
+      ),
+      notes: [...finder.notes, ...notes, ...reasons.notes],
+      itemsTotal: items.length,
+      items: items.slice(context.skip),
+    };
+  },
+});
