@@ -75,11 +75,11 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   hono: ["src/platform/app.ts"],
   "@hono/": ["src/server"],
   kysely: [
-    "src/platform",
+    "src/platform/services/listing.ts",
+    "src/platform/store",
     "src/records",
     "src/kit/sqlite",
     "src/kit/postgres",
-    "src/kit/sealed-column.ts",
   ],
   undici: ["src/client"],
   "@aws-sdk/": ["src/platform/files/s3.ts"],

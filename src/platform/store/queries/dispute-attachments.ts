@@ -93,3 +93,12 @@ export const removeDisputeAttachment = async (
     .where("id", "=", id)
     .execute();
 };
+
+/** Lists a tenant's attachments that wait for their upload or their scan. */
+export const listUnscanned = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("dispute_attachments")
+    .select(["id", "file_key", "upload_expires_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("status", "=", "PendingScan")
+    .execute();

@@ -88,3 +88,37 @@ export const removeNotes = async (
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
 };
+
+/** Selects the notes that a user wrote, oldest first. */
+export const selectNotesBy = (db: Db, tenantId: string, userId: string) =>
+  db
+    .selectFrom("dispute_notes")
+    .select(["id", "dispute_id", "content", "created_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("created_by", "=", userId)
+    .orderBy("created_at");
+
+/** Lists the ids of deleted disputes that still have notes or attachments. */
+export const listUnremoved = async (db: Db, tenantId: string): Promise<Set<string>> => {
+  const ids = new Set<string>();
+  for (const table of ["dispute_notes", "dispute_attachments"] as const) {
+    const rows = await db
+      .selectFrom(table)
+      .select("dispute_id")
+      .distinct()
+      .where("tenant_id", "=", tenantId)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("disputes as d")
+              .select("d.id")
+              .where("d.tenant_id", "=", tenantId)
+              .whereRef("d.id", "=", `${table}.dispute_id`),
+          ),
+        ),
+      )
+      .execute();
+    for (const { dispute_id } of rows) ids.add(dispute_id);
+  }
+  return ids;
+};

@@ -325,3 +325,30 @@ export const removeDispute = async (tx: Db, tenantId: string, id: string): Promi
     .executeTakeFirst();
   if (removed !== undefined) await addToTotal(tx, tenantId, removed.status, -1);
 };
+
+/** Whether the dispute exists. */
+export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
+  const row = await db
+    .selectFrom("disputes")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row !== undefined;
+};
+
+/** Lists the codes of the disputes that an assignee has, oldest first. */
+export const listCodesOfAssignee = async (
+  db: Db,
+  tenantId: string,
+  assigneeId: string,
+): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("disputes")
+    .select("code")
+    .where("tenant_id", "=", tenantId)
+    .where("assignee_id", "=", assigneeId)
+    .orderBy("created_at")
+    .execute();
+  return rows.map(({ code }) => code);
+};

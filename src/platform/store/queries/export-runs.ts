@@ -165,3 +165,14 @@ export const findKnownChunks = async (
   const held = [...files].filter(([, run]) => ids.has(run)).map(([key]) => key);
   return new Set([...chunks, ...held]);
 };
+
+/** Lists the ids of a tenant's runs that are pending or running. */
+export const listUnfinishedRuns = async (db: Db, tenantId: string): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("export_runs")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("status", "in", ["pending", "running"])
+    .execute();
+  return rows.map(({ id }) => id);
+};

@@ -73,3 +73,34 @@ export const insertNumbered = async (
     await insertCoded(tx, coded);
   }
 };
+
+type SourceRow = Pick<DisputeRow, "id" | "source_row">;
+
+/** Lists what imports remember of the first `most` disputes after an id. */
+export const listSourceRows = (
+  db: Db,
+  tenantId: string,
+  after: string,
+  most: number,
+): Promise<SourceRow[]> =>
+  db
+    .selectFrom("disputes")
+    .select(["id", "source_row"])
+    .where("tenant_id", "=", tenantId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(most)
+    .execute();
+
+export const replaceSourceRow = async (
+  tx: Db,
+  tenantId: string,
+  { id, source_row }: SourceRow,
+): Promise<void> => {
+  await tx
+    .updateTable("disputes")
+    .set({ source_row })
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .execute();
+};

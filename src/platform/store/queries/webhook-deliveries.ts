@@ -86,3 +86,11 @@ export const listAttempts = (
     .orderBy("id", "desc")
     .limit(atMost)
     .execute();
+
+/** Lists a tenant's deliveries that wait for an attempt. */
+export const listDeliveries = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("webhook_deliveries")
+    .select(["id", "webhook_id"])
+    .where("tenant_id", "=", tenantId)
+    .execute();

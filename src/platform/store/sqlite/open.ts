@@ -9,13 +9,8 @@ import { type Db, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, createSealing } from "../audit/signing.ts";
 import type { Tables } from "../tables/schema.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
-import {
-  BUSY_MS,
-  closeUnused,
-  createReadingDriver,
-  type Use,
-} from "../../../kit/sqlite/dialect.ts";
-import { Connection } from "../../../kit/sqlite/driver/connection.ts";
+import { closeUnused, createReadingDriver, type Use } from "../../../kit/sqlite/dialect.ts";
+import { BUSY_MS, Connection } from "../../../kit/sqlite/driver/connection.ts";
 import { Flusher } from "../../../kit/sqlite/driver/flusher.ts";
 import { WritingDriver } from "../../../kit/sqlite/driver/writer.ts";
 import { isSqliteBusy, isSqliteOutage } from "../../../kit/sqlite/outage.ts";

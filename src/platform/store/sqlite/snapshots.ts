@@ -12,8 +12,8 @@ import {
 } from "../port.ts";
 import { streamRows } from "../engine/stream-rows.ts";
 import type { Tables } from "../tables/schema.ts";
-import { checkParameters } from "../../../kit/sqlite/driver/connection.ts";
-import { BUSY_MS, createReadingDriver } from "../../../kit/sqlite/dialect.ts";
+import { BUSY_MS, checkParameters } from "../../../kit/sqlite/driver/connection.ts";
+import { createReadingDriver } from "../../../kit/sqlite/dialect.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createSqliteDialect } from "./dialect.ts";
 import type { ReaderRequest, Statement } from "./reader/messages.ts";
