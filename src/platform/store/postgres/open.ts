@@ -87,7 +87,6 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
         })
         .finally(leave);
     },
-    deferAppends: () => () => undefined,
     append: (act) => db.transaction().execute(act),
     counting: db,
     stamp: () => undefined,
