@@ -88,10 +88,10 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   "prom-client": ["src/server/metrics"],
   "@opentelemetry/": ["src/server/tracing"],
   "lru-cache": [
+    "src/kit/windows.ts",
     "src/mcp/http/bearer.ts",
     "src/mcp/http/callers.ts",
     "src/mcp/http/brief-cache.ts",
-    "src/mcp/http/failure-limiter.ts",
     "src/mcp/http/introspection.ts",
     "src/oauth/documents.ts",
     "src/pages/repeats.ts",

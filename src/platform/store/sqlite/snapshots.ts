@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CompiledQuery, type DatabaseConnection, Kysely, type QueryResult } from "kysely";
-import { FairLimiter, VIEWS } from "../engine/fair-limiter.ts";
+import { createViewTurns } from "../engine/turns.ts";
 import { guard, guardDialect } from "../engine/guard.ts";
 import {
   type Db,
@@ -129,7 +129,7 @@ type Use = Pick<SnapshotOptions, "aggregates" | "parallel">;
 
 /** Opens views of one SQLite file, which are read in threads. */
 export class SqliteSnapshots {
-  readonly #limiter = new FairLimiter(VIEWS);
+  readonly #turns = createViewTurns();
   readonly #readers: readonly Reader[];
   // Only for parallel views: with it, the threads of other views would leave no core for the event loop.
   readonly #second: Reader;
@@ -147,7 +147,7 @@ export class SqliteSnapshots {
   }
 
   async open({ owner, signal, maxMs, ...use }: SnapshotOptions): Promise<Snapshot> {
-    const leave = await this.#limiter.enter(owner, signal);
+    const leave = await this.#turns.enter(owner, signal);
     const [first, ...others] = this.#chooseReaders(use).map((reader) => new Part(owner, reader));
     if (first === undefined) throw new Error("the store has no reader thread");
     const parts: Parts = [first, ...others];
@@ -172,7 +172,7 @@ export class SqliteSnapshots {
   }
 
   use(): PoolUse {
-    return this.#limiter.use("views");
+    return this.#turns.use();
   }
 
   async close(): Promise<void> {
