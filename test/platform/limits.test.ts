@@ -296,7 +296,7 @@ describe.each(dialects)("a count that is undone ($name)", (dialect) => {
     const store = await database.open();
     const first = await count(store.counting, "key", 0, MINUTE);
     await count(store.counting, "key", MINUTE, MINUTE);
-    await giveBack(store.counting, "key", first.window_ends_at);
+    await giveBack(store.counting, "key", first.endsAt);
     expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 1 });
     await giveBack(store.counting, "key", 2 * MINUTE);
     expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 0 });

@@ -125,6 +125,8 @@ export class PostgresSnapshots {
     const expire = (): void => finish(true);
     const timer = maxMs === undefined ? undefined : setTimeout(expire, maxMs).unref();
     signal?.addEventListener("abort", expire);
+    // It may have been aborted while this view waited.
+    if (signal?.aborted === true) expire();
     const end = async (): Promise<void> => {
       if (!lease.isOpen) return;
       // The view is read-only, so a failed commit loses the connection and no data.

@@ -1,5 +1,4 @@
 import { availableParallelism } from "node:os";
-import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CompiledQuery, type DatabaseConnection, Kysely, type QueryResult } from "kysely";
 import { createViewTurns } from "../engine/turns.ts";
 import { guard, guardDialect } from "../engine/guard.ts";
@@ -23,22 +22,17 @@ const MOST_READERS = 4;
 // One core stays for the event loop.
 const countReaders = (): number => Math.max(1, Math.min(MOST_READERS, availableParallelism() - 1));
 
-/** How often a view is begun in two threads; if a commit comes between them each time, one thread reads it. */
-const MOST_TRIES = 5;
-
 const toStatement = ({ sql, parameters }: CompiledQuery): Statement => ({
   sql,
   parameters: checkParameters(parameters),
 });
 
-/** The part of a view that one reader thread has: a session with an open transaction. */
-class Part {
+/** A session of a reader thread with an open transaction. */
+class ViewSession {
   readonly #owner: string;
   readonly #reader: Reader;
   readonly #session: Session;
   #hasEnded = false;
-  /** The number of requests without a reply. */
-  pending = 0;
 
   constructor(owner: string, reader: Reader) {
     this.#owner = owner;
@@ -48,12 +42,7 @@ class Part {
 
   async ask(request: ReaderRequest): Promise<unknown[]> {
     if (this.#hasEnded) throw new ViewExpired();
-    this.pending += 1;
-    try {
-      return await this.#reader.ask(this.#owner, this.#session, request);
-    } finally {
-      this.pending -= 1;
-    }
+    return this.#reader.ask(this.#owner, this.#session, request);
   }
 
   async end(): Promise<void> {
@@ -66,25 +55,19 @@ class Part {
   }
 }
 
-type Parts = [Part, ...Part[]];
-
-/** A Kysely connection to a view: each query is a request to the thread with the fewest. */
+/** A Kysely connection to a view: each query is a request to its thread. */
 class ViewConnection implements DatabaseConnection {
-  readonly #parts: Readonly<Parts>;
-  /** Each of its threads has one cursor for it. */
+  readonly #session: ViewSession;
+  /** Its thread has one cursor for it. */
   #isStreaming = false;
 
-  constructor(parts: Readonly<Parts>) {
-    this.#parts = parts;
-  }
-
-  #leastUsed(): Part {
-    return this.#parts.reduce((least, part) => (part.pending < least.pending ? part : least));
+  constructor(session: ViewSession) {
+    this.#session = session;
   }
 
   async executeQuery<Row>(query: CompiledQuery): Promise<QueryResult<Row>> {
     const statement = toStatement(query);
-    const rows = await this.#leastUsed().ask({ act: "execute", statement });
+    const rows = await this.#session.ask({ act: "execute", statement });
     return { rows: rows as Row[] };
   }
 
@@ -92,9 +75,9 @@ class ViewConnection implements DatabaseConnection {
     query: CompiledQuery,
     chunkSize: number,
   ): AsyncIterableIterator<QueryResult<Row>> {
-    const [part] = this.#parts;
+    const session = this.#session;
     const fetch = (): Promise<unknown[]> => {
-      const rows = part.ask({ act: "fetch", rows: chunkSize });
+      const rows = session.ask({ act: "fetch", rows: chunkSize });
       // Awaited later, or never when the reader of the rows stops.
       rows.catch(() => {});
       return rows;
@@ -102,7 +85,7 @@ class ViewConnection implements DatabaseConnection {
     if (this.#isStreaming) throw new Error("a view streams the rows of one query at a time");
     this.#isStreaming = true;
     try {
-      await part.ask({ act: "open", statement: toStatement(query) });
+      await session.ask({ act: "open", statement: toStatement(query) });
       let next = fetch();
       for (;;) {
         const rows = (await next) as Row[];
@@ -114,59 +97,52 @@ class ViewConnection implements DatabaseConnection {
       }
     } finally {
       // The cursor of an expired view is closed already.
-      await part.ask({ act: "closeCursor" }).catch(() => {});
+      await session.ask({ act: "closeCursor" }).catch(() => {});
       this.#isStreaming = false;
     }
   }
 }
 
-const createKysely = (parts: Readonly<Parts>): Db => {
-  const dialect = createSqliteDialect(() => createReadingDriver(new ViewConnection(parts)));
+const createKysely = (session: ViewSession): Db => {
+  const dialect = createSqliteDialect(() => createReadingDriver(new ViewConnection(session)));
   return new Kysely<Tables>({ dialect: guardDialect(dialect, isSqliteOutage) });
 };
-
-type Use = Pick<SnapshotOptions, "aggregates" | "parallel">;
 
 /** Opens views of one SQLite file, which are read in threads. */
 export class SqliteSnapshots {
   readonly #turns = createViewTurns();
   readonly #readers: readonly Reader[];
-  // Only for parallel views: with it, the threads of other views would leave no core for the event loop.
-  readonly #second: Reader;
   // One query of it may take seconds, in which its thread reads nothing else.
   readonly #aggregator: Reader;
-  readonly #version: StatementSync;
 
-  /** `database` is an open connection that never writes. */
-  constructor(path: string, database: DatabaseSync) {
+  constructor(path: string) {
     this.#aggregator = new Reader(path, BUSY_MS);
     this.#readers = Array.from({ length: countReaders() }, () => new Reader(path, BUSY_MS));
-    this.#second = new Reader(path, BUSY_MS);
-    // It counts the commits of all other connections, in this process and in others.
-    this.#version = database.prepare("pragma data_version");
   }
 
-  async open({ owner, signal, maxMs, ...use }: SnapshotOptions): Promise<Snapshot> {
+  async open({ owner, signal, maxMs, aggregates }: SnapshotOptions): Promise<Snapshot> {
     const leave = await this.#turns.enter(owner, signal);
-    const [first, ...others] = this.#chooseReaders(use).map((reader) => new Part(owner, reader));
-    if (first === undefined) throw new Error("the store has no reader thread");
-    const parts: Parts = [first, ...others];
+    const session = new ViewSession(owner, this.#chooseReader(aggregates));
     let closed: Promise<void> | undefined;
     const end = async (): Promise<void> => {
       clearTimeout(timer);
       signal?.removeEventListener("abort", expire);
-      await Promise.all(parts.map((part) => part.end()));
+      await session.end();
       leave();
     };
     const close = (): Promise<void> => (closed ??= end());
     const expire = (): void => void close();
     const timer = maxMs === undefined ? undefined : setTimeout(expire, maxMs).unref();
     signal?.addEventListener("abort", expire);
-    await guard(isSqliteOutage, () => this.#begin(parts)).catch(async (error: unknown) => {
-      await close();
-      throw error;
-    });
-    const db = createKysely(parts);
+    // It may have been aborted while this view waited.
+    if (signal?.aborted === true) expire();
+    await guard(isSqliteOutage, () => session.ask({ act: "begin" })).catch(
+      async (error: unknown) => {
+        await close();
+        throw error;
+      },
+    );
+    const db = createKysely(session);
     const stream: Snapshot["stream"] = (query) => streamRows(db, query);
     return { db, stream, close, [Symbol.asyncDispose]: close };
   }
@@ -176,31 +152,11 @@ export class SqliteSnapshots {
   }
 
   async close(): Promise<void> {
-    await Promise.all(
-      [...this.#readers, this.#second, this.#aggregator].map((reader) => reader.close()),
-    );
+    await Promise.all([...this.#readers, this.#aggregator].map((reader) => reader.close()));
   }
 
-  /** Begins the parts of a view while nothing is committed, so that all show the same; otherwise only one is left. */
-  async #begin(parts: Parts): Promise<void> {
-    const askAll = (act: "begin" | "end") => Promise.all(parts.map((part) => part.ask({ act })));
-    for (let tries = 0; parts.length > 1 && tries < MOST_TRIES; tries += 1) {
-      const before = this.#readVersion();
-      await askAll("begin");
-      if (this.#readVersion() === before) return;
-      await askAll("end");
-    }
-    await Promise.all(parts.splice(1).map((part) => part.end()));
-    await askAll("begin");
-  }
-
-  #readVersion(): unknown {
-    return this.#version.get()?.["data_version"];
-  }
-
-  #chooseReaders({ aggregates = false, parallel = false }: Use): Reader[] {
-    if (aggregates) return [this.#aggregator];
-    const [leastUsed] = this.#readers.toSorted((a, b) => a.inUse - b.inUse);
-    return [leastUsed, parallel ? this.#second : undefined].filter((one) => one !== undefined);
+  #chooseReader(aggregates = false): Reader {
+    const [leastUsed = this.#aggregator] = this.#readers.toSorted((a, b) => a.inUse - b.inUse);
+    return aggregates ? this.#aggregator : leastUsed;
   }
 }
