@@ -2,8 +2,8 @@ import { hash } from "node:crypto";
 import { type Clock, SECOND } from "../kit/clock.ts";
 import { type NewId, randomToken } from "../kit/ids.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
+import { insertAll } from "./store/engine/bulk-writes.ts";
 import type { Db, Store } from "./store/port.ts";
-import { insertApiKeyRow } from "./store/queries/api-keys.ts";
 import { recordUse } from "./store/queries/sessions.ts";
 
 /** Hashes a random secret for the store. 256 random bits need no salt and no work factor. */
@@ -26,15 +26,17 @@ export const insertApiKey = async (
 ): Promise<{ keyId: string; apiKey: string }> => {
   const apiKey = makeKey("rcvg_");
   const [keyId, now] = [newId(), clock()];
-  await insertApiKeyRow(tx, {
-    id: keyId,
-    hash: hashSecret(apiKey),
-    prefix: apiKey.slice(0, PREFIX_CHARACTERS),
-    user_id: userId,
-    tenant_id: tenantId,
-    created_at: now,
-    used_at: now,
-  });
+  await insertAll(tx, "api_keys", [
+    {
+      id: keyId,
+      hash: hashSecret(apiKey),
+      prefix: apiKey.slice(0, PREFIX_CHARACTERS),
+      user_id: userId,
+      tenant_id: tenantId,
+      created_at: now,
+      used_at: now,
+    },
+  ]);
   return { keyId, apiKey };
 };
 

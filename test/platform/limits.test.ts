@@ -314,9 +314,9 @@ describe.each(dialects)(
       const store = await database.open();
       await count(store.counting, "key", 9 * MINUTE, MINUTE);
       const second = await count(store.counting, "key", 2 * MINUTE, MINUTE);
-      expect(second).toEqual({ count: 2, window_ends_at: 3 * MINUTE });
+      expect(second).toEqual({ count: 2, endsAt: 3 * MINUTE });
       const third = await count(store.counting, "key", 2.5 * MINUTE, MINUTE);
-      expect(third).toEqual({ count: 3, window_ends_at: 3 * MINUTE });
+      expect(third).toEqual({ count: 3, endsAt: 3 * MINUTE });
       expect((await count(store.counting, "key", 3 * MINUTE, MINUTE)).count).toBe(1);
       await store.close();
       await database.remove();

@@ -3,13 +3,9 @@ import { isScope, SCOPES } from "../../contract/permissions.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS } from "../credentials.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
-import {
-  findExportKey,
-  insertExportKeyRow,
-  listExportKeys,
-  removeExportKey,
-} from "../store/queries/export-keys.ts";
+import { findExportKey, listExportKeys, removeExportKey } from "../store/queries/export-keys.ts";
 import { findTenant } from "../store/queries/tenants.ts";
 import { listRoles } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
@@ -36,15 +32,17 @@ export const insertExportKey = async (
   const apiKey = makeKey("rcvx_");
   const keyId = newId();
   const now = clock();
-  await insertExportKeyRow(tx, {
-    id: keyId,
-    hash: hashSecret(apiKey),
-    prefix: apiKey.slice(0, PREFIX_CHARACTERS),
-    tenant_id: tenantId,
-    name,
-    scopes: scopes.join(","),
-    created_at: now,
-  });
+  await insertAll(tx, "export_keys", [
+    {
+      id: keyId,
+      hash: hashSecret(apiKey),
+      prefix: apiKey.slice(0, PREFIX_CHARACTERS),
+      tenant_id: tenantId,
+      name,
+      scopes: scopes.join(","),
+      created_at: now,
+    },
+  ]);
   return { keyId, apiKey, tenantId, name, scopes: [...scopes], createdAt: formatTimestamp(now) };
 };
 

@@ -2,7 +2,7 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import { findAssigneesOfPerson, updateAssignee } from "../store/queries/assignees.ts";
 import { removeDefaultAssignee } from "../store/queries/categories.ts";
 import { removeAnswersTo } from "../store/queries/idempotency-keys.ts";
-import { listSourceRows, replaceSourceRow } from "../store/queries/imported-disputes.ts";
+import { listSourceRows, updateImported } from "../store/queries/imported-disputes.ts";
 import { removeMember } from "../store/queries/memberships.ts";
 import { listAllTenants } from "../store/queries/tenants.ts";
 import { fold } from "../store/engine/fold.ts";
@@ -61,7 +61,9 @@ const forgetImportedAddress = async (
     });
     if (found.length > 0) {
       await store.transaction(async (tx) => {
-        for (const row of found) await replaceSourceRow(tx, tenantId, row);
+        for (const { id, source_row } of found) {
+          await updateImported(tx, { tenant_id: tenantId, id }, { source_row });
+        }
       }, tenantId);
     }
     if (rows.length < ROWS_AT_ONCE) return;

@@ -1,11 +1,11 @@
 import { Problem } from "../../contract/errors.ts";
 import { BUILT_IN_ROLES, isPermission, PERMISSIONS } from "../../contract/permissions.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { fold } from "../store/engine/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { RoleRow } from "../store/tables/schema.ts";
 import {
   findCustomRole,
-  insertRole,
   listCustomRoles,
   listRoleHolders,
   removeRole,
@@ -79,7 +79,7 @@ export const createRole = (
     const grants = [...new Set(made.grants)];
     const roleId = newId();
     const row = { tenant_id: tenantId, id: roleId, name, grants: JSON.stringify(grants) };
-    await insertRole(tx, row);
+    await insertAll(tx, "roles", [row]);
     const metadata = { grants: grants.join(", ") };
     await record?.(tx, { tenantId, action: "admin.role_created", resourceId: roleId, metadata });
     return { roleId, name, grants };
@@ -130,7 +130,7 @@ export const updateRole = (
       throw new Problem("conflict", `The tenant has a role ${name} already.`);
     }
     const next = { ...row, name, grants: JSON.stringify([...new Set(grants)]) };
-    await replaceRole(tx, next);
+    await replaceRole(tx, row, next);
     const metadata = { grants: grants.join(", ") };
     await record?.(tx, { tenantId, action: "admin.role_changed", resourceId: row.id, metadata });
     return toRecord(next);
@@ -156,7 +156,7 @@ export const deleteRole = (
         `The role ${name} belongs to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. Give them other roles first: admin user update.`,
       );
     }
-    await removeRole(tx, tenantId, roleId);
+    await removeRole(tx, { tenant_id: tenantId, id: roleId });
     await record?.(tx, { tenantId, action: "admin.role_deleted", resourceId: roleId });
     return { roleId, name, deleted: true };
   });

@@ -4,7 +4,7 @@ import { Problem } from "../../contract/errors.ts";
 import type { FileStore } from "../files/port.ts";
 import { claimFiles, isConnectionId } from "../files/unclaimed.ts";
 import { planJobs } from "../services/waiting-jobs.ts";
-import { insertHead } from "../store/audit/chain.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db, Snapshot } from "../store/port.ts";
 import { computeTotals } from "../store/queries/dispute-totals.ts";
 import { streamFiles } from "../store/queries/stored-files.ts";
@@ -205,7 +205,7 @@ const open = async (
     const rows = done.rows + written + 1;
     await computeTotals(tx, tenantId);
     await planJobs(tx, { tenantId, now: task.clock() });
-    await insertHead(tx, head);
+    await insertAll(tx, "audit_heads", [head]);
     await updateTenant(tx, tenantId, { phase: null });
     const { files, audit } = done;
     const { entries, chain, wasValid } = audit;

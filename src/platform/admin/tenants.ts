@@ -3,11 +3,11 @@ import { Problem } from "../../contract/errors.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { findTimeZone } from "../../kit/time-zone.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { startChain } from "../store/audit/chain.ts";
 import type { Db, Store } from "../store/port.ts";
 import {
   findTenant,
-  insertTenantRow,
   listAllTenants,
   NO_SETTINGS,
   type Tenant,
@@ -97,7 +97,7 @@ export const insertTenant = async (
     created_at: needs.clock(),
     phase: null,
   };
-  await insertTenantRow(tx, row);
+  await insertAll(tx, "tenants", [row]);
   await startChain(tx, needs.store.auditKey, made.tenantId);
   return toRecord({ ...row, settings: NO_SETTINGS });
 };

@@ -1,16 +1,16 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { fold } from "../store/engine/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { UserStatus } from "../store/tables/schema.ts";
 import {
   findMembership,
-  insertMembership,
   replaceMemberRoles,
   updateMembership,
 } from "../store/queries/memberships.ts";
-import { findUserByEmail, insertUserRow, listMemberRoles } from "../store/queries/users.ts";
+import { findUserByEmail, listMemberRoles } from "../store/queries/users.ts";
 import type { CommandChange } from "./changes.ts";
 import { findRoleIds } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
@@ -58,20 +58,22 @@ export const insertUser = async (
   if (!z.email().safeParse(email).success) {
     throw new Problem("invalid_request", `${email} is no e-mail address.`);
   }
-  await insertUserRow(tx, {
-    id,
-    email,
-    email_folded: fold(email),
-    password_hash: passwordHash,
-    first_name: made.firstName,
-    last_name: made.lastName,
-    default_language: "en",
-    time_zone: "UTC",
-    default_tenant_id: made.tenantId,
-    last_login_at: null,
-    last_login_method: null,
-    created_at: clock(),
-  });
+  await insertAll(tx, "users", [
+    {
+      id,
+      email,
+      email_folded: fold(email),
+      password_hash: passwordHash,
+      first_name: made.firstName,
+      last_name: made.lastName,
+      default_language: "en",
+      time_zone: "UTC",
+      default_tenant_id: made.tenantId,
+      last_login_at: null,
+      last_login_method: null,
+      created_at: clock(),
+    },
+  ]);
   await addMember(tx, clock(), made.tenantId, id, await findRoleIds(tx, made.tenantId, made.roles));
   return id;
 };
@@ -83,13 +85,15 @@ const addMember = async (
   userId: string,
   roles: readonly string[],
 ): Promise<void> => {
-  await insertMembership(tx, {
-    tenant_id: tenantId,
-    user_id: userId,
-    status: "Active",
-    profile: "{}",
-    added_at: now,
-  });
+  await insertAll(tx, "memberships", [
+    {
+      tenant_id: tenantId,
+      user_id: userId,
+      status: "Active",
+      profile: "{}",
+      added_at: now,
+    },
+  ]);
   await replaceMemberRoles(tx, tenantId, userId, roles);
 };
 

@@ -7,13 +7,9 @@ import type { Call, Handlers } from "../handlers.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { LoginGuard } from "../login-guard.ts";
 import { matchesPassword } from "../passwords.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { isKnownAddress, recordKnownAddress } from "../store/queries/known-addresses.ts";
-import {
-  findSession,
-  insertSession,
-  removeSession,
-  updateSession,
-} from "../store/queries/sessions.ts";
+import { findSession, removeSession, updateSession } from "../store/queries/sessions.ts";
 import type { Db } from "../store/port.ts";
 import type { TenantRow, UserRow } from "../store/tables/schema.ts";
 import { findTenant, toTenant } from "../store/queries/tenants.ts";
@@ -106,14 +102,16 @@ const login =
       if (!(await recordLogin(tx, user, call.now))) {
         throw createWrongPassword(await describeFailure(tx, user, tenants, call.ip));
       }
-      await insertSession(tx, {
-        id: needs.newId(),
-        token_hash: hashSecret(accessToken),
-        user_id: user.id,
-        created_at: call.now,
-        verified_at: call.now,
-        used_at: call.now,
-      });
+      await insertAll(tx, "sessions", [
+        {
+          id: needs.newId(),
+          token_hash: hashSecret(accessToken),
+          user_id: user.id,
+          created_at: call.now,
+          verified_at: call.now,
+          used_at: call.now,
+        },
+      ]);
       const [addressHash] = needs.guard.addressHashes(user.id, call.ip);
       await recordKnownAddress(tx, user.id, addressHash, call.now);
       const body = {

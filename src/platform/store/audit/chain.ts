@@ -5,7 +5,7 @@ import { toSearchColumns, type NewEntry } from "./entries.ts";
 import { getDialect } from "../engine/dialect.ts";
 import { type Db, StoreUnavailable } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
-import type { AuditHeadRow, AuditLogRow } from "../tables/schema.ts";
+import type { AuditLogRow } from "../tables/schema.ts";
 
 const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
   const row = {
@@ -80,11 +80,6 @@ export const startChain = async (tx: Db, key: AuditKey, tenantId: string): Promi
     .values({ tenant_id: tenantId, ...empty, mac: key.head(tenantId, empty), key_id: key.id })
     .onConflict((conflict) => conflict.doNothing())
     .execute();
-};
-
-/** Inserts the head of a chain that was written elsewhere. */
-export const insertHead = async (tx: Db, head: AuditHeadRow): Promise<void> => {
-  await tx.insertInto("audit_heads").values(head).execute();
 };
 
 const advanceHead = prepareQuery((db: Db, tenantId: string, more: number) =>

@@ -29,10 +29,6 @@ export const countApiKeys = async (db: Db, userId: string, usedSince: number): P
   return Number(total);
 };
 
-export const insertApiKeyRow = async (tx: Db, row: ApiKeyRow): Promise<void> => {
-  await tx.insertInto("api_keys").values(row).execute();
-};
-
 /** Removes a user's key; returns whether there was one. */
 export const removeApiKey = async (
   tx: Db,

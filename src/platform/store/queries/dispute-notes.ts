@@ -1,8 +1,11 @@
 import type { SortKey } from "../../../contract/fields.ts";
 import type { NOTE_SORT } from "../../../contract/operations/dispute-notes.ts";
+import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeNoteRow } from "../tables/schema.ts";
+
+export const { update: updateNote, remove: removeNote } = createKeyedTable("dispute_notes");
 
 type SortField = (typeof NOTE_SORT)[number];
 
@@ -51,27 +54,6 @@ export const selectNotes = (
     query = query.orderBy(COLUMNS[field], descending ? "desc" : "asc");
   }
   return query.orderBy("id", sort.at(-1)?.descending === true ? "desc" : "asc");
-};
-
-export const updateNote = async (
-  tx: Db,
-  note: DisputeNoteRow,
-  change: Partial<DisputeNoteRow>,
-): Promise<void> => {
-  await tx
-    .updateTable("dispute_notes")
-    .set(change)
-    .where("tenant_id", "=", note.tenant_id)
-    .where("id", "=", note.id)
-    .execute();
-};
-
-export const removeNote = async (tx: Db, note: DisputeNoteRow): Promise<void> => {
-  await tx
-    .deleteFrom("dispute_notes")
-    .where("tenant_id", "=", note.tenant_id)
-    .where("id", "=", note.id)
-    .execute();
 };
 
 /** Removes a dispute's first `most` notes; returns how many. */

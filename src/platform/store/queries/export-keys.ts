@@ -20,10 +20,6 @@ export const listExportKeys = (db: Db, tenantId: string | undefined): Promise<Ex
     .orderBy("id")
     .execute();
 
-export const insertExportKeyRow = async (tx: Db, row: ExportKeyRow): Promise<void> => {
-  await tx.insertInto("export_keys").values(row).execute();
-};
-
 /** Removes a key; returns the tenant that had it, undefined where there is no such key. */
 export const removeExportKey = async (tx: Db, id: string): Promise<string | undefined> => {
   const row = await tx

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { createKeyedTable } from "./coded-table.ts";
 import { formatDisputeCode, insertDisputes as insertCoded } from "./disputes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
@@ -92,15 +93,4 @@ export const listSourceRows = (
     .limit(most)
     .execute();
 
-export const replaceSourceRow = async (
-  tx: Db,
-  tenantId: string,
-  { id, source_row }: SourceRow,
-): Promise<void> => {
-  await tx
-    .updateTable("disputes")
-    .set({ source_row })
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .execute();
-};
+export const { update: updateImported } = createKeyedTable("disputes");

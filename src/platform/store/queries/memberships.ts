@@ -13,10 +13,6 @@ export const findMembership = (
     .where("user_id", "=", userId)
     .executeTakeFirst();
 
-export const insertMembership = async (tx: Db, row: MembershipRow): Promise<void> => {
-  await tx.insertInto("memberships").values(row).execute();
-};
-
 export const updateMembership = async (
   tx: Db,
   tenantId: string,

@@ -1,36 +1,17 @@
+import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
 import type { RoleRow } from "../tables/schema.ts";
 
-const ofTenant = (db: Db, tenantId: string) =>
-  db.selectFrom("roles").selectAll().where("tenant_id", "=", tenantId);
+/** The queries of the roles that tenants have created. */
+export const {
+  find: findCustomRole,
+  update: replaceRole,
+  remove: removeRole,
+} = createKeyedTable("roles");
 
 /** Lists the roles that a tenant has created, by name. */
 export const listCustomRoles = (db: Db, tenantId: string): Promise<RoleRow[]> =>
-  ofTenant(db, tenantId).orderBy("name").execute();
-
-/** Finds a role that a tenant has created. */
-export const findCustomRole = (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<RoleRow | undefined> => ofTenant(db, tenantId).where("id", "=", id).executeTakeFirst();
-
-export const insertRole = async (tx: Db, row: RoleRow): Promise<void> => {
-  await tx.insertInto("roles").values(row).execute();
-};
-
-export const replaceRole = async (tx: Db, { tenant_id, id, ...row }: RoleRow): Promise<void> => {
-  await tx
-    .updateTable("roles")
-    .set(row)
-    .where("tenant_id", "=", tenant_id)
-    .where("id", "=", id)
-    .execute();
-};
-
-export const removeRole = async (tx: Db, tenantId: string, id: string): Promise<void> => {
-  await tx.deleteFrom("roles").where("tenant_id", "=", tenantId).where("id", "=", id).execute();
-};
+  db.selectFrom("roles").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
 
 /** Lists the e-mail addresses of the users that have a role. */
 export const listRoleHolders = async (db: Db, tenantId: string, id: string): Promise<string[]> => {

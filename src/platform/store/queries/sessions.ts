@@ -19,10 +19,6 @@ export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
     .orderBy("created_at")
     .execute();
 
-export const insertSession = async (tx: Db, row: SessionRow): Promise<void> => {
-  await tx.insertInto("sessions").values(row).execute();
-};
-
 /** Changes a session, and with that holds its row; returns whether it exists. */
 export const updateSession = async (
   tx: Db,

@@ -63,10 +63,6 @@ export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
   return toTenant(row);
 };
 
-export const insertTenantRow = async (tx: Db, row: TenantRow): Promise<void> => {
-  await tx.insertInto("tenants").values(row).execute();
-};
-
 export const updateTenant = async (
   tx: Db,
   id: string,

@@ -148,10 +148,6 @@ export const replacePassword = async (
   return numUpdatedRows === 0n ? undefined : endCredentials(tx, id);
 };
 
-export const insertUserRow = async (tx: Db, row: UserRow): Promise<void> => {
-  await tx.insertInto("users").values(row).execute();
-};
-
 /** Records a login with a password; returns whether the user still has that password. */
 export const recordLogin = async (
   tx: Db,
