@@ -129,7 +129,7 @@ const freeze = async (
     return limitRows(streamPayments(snapshot.db, scan, fields), needs, job);
   };
   const snapshot = await store
-    .snapshot({ owner: tenantId, signal: job.signal })
+    .snapshot({ owner: tenantId, signal: job.signal, parallel: true })
     .catch((error: unknown) => {
       throw toRunFailed("query", error);
     });

@@ -21,6 +21,8 @@ export type SnapshotOptions = {
   signal?: AbortSignal;
   /** Each query reads many rows at once, so it must not delay the short queries of other views. */
   aggregates?: boolean;
+  /** Many large queries are asked at once, so two of them may run at a time, where the store has a second reader. */
+  parallel?: boolean;
   /** Releases the view after this time, in milliseconds; later reads throw {@link ViewExpired}. */
   maxMs?: number;
 };

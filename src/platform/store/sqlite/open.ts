@@ -91,7 +91,7 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
   const version = writeDatabase.prepare("pragma data_version");
   let transactions = 0;
   const counting = await openCounting(`${path}-counters`);
-  const snapshots = new SqliteSnapshots(path);
+  const snapshots = new SqliteSnapshots(path, readDatabase);
   const transaction = <T>(act: (tx: Db) => Promise<T>): Promise<T> =>
     writer.transaction().execute(act);
   return {
