@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import type { Fault } from "../../contract/errors.ts";
+import { type Fault, Problem } from "../../contract/errors.ts";
 import type { RowIdentity } from "./target.ts";
 
 const MOST_CONTRADICTIONS = 100_000;
@@ -67,6 +67,12 @@ const createRecords = () => {
   };
 };
 
+/** Creates the refusal of a file of which not every contradiction can be remembered: none may pass unseen. */
+const createTooMany = (line: number): Problem => {
+  const found = `by line ${line} more than ${MOST_CONTRADICTIONS} records are named by rows that contradict each other`;
+  return new Problem("invalid_request", `The file is refused: ${found}. Nothing was changed.`);
+};
+
 /** Finds rows of a file that name one record and contradict each other, before any row is written. */
 export const createSurvey = () => {
   const records = createRecords();
@@ -81,8 +87,9 @@ export const createSurvey = () => {
       if (fact === -1) {
         const joined = known.map((one, at) => one ?? facts[at] ?? null);
         records.update(key, { ...met, text: JSON.stringify(joined) });
-      } else if (found.size < MOST_CONTRADICTIONS) {
+      } else {
         found.set(key, { first: met.first, other: line, fact });
+        if (found.size > MOST_CONTRADICTIONS) throw createTooMany(line);
       }
     },
     /** Returns the fault of a row that another one contradicts. Valid after the survey is closed, too. */
