@@ -37,8 +37,8 @@ const isCandidate = (back: Return, entry: PaymentEntryRow): boolean =>
   (entry.account === null || back.account === null || entry.account === back.account);
 
 const countShared = (back: Return, entry: PaymentEntryRow): number => {
-  const theirs = new Set(parseReferences(entry));
-  return parseReferences(back).filter((text) => theirs.has(text)).length;
+  const theirs = new Set(parseReferences(entry).all);
+  return parseReferences(back).all.filter((text) => theirs.has(text)).length;
 };
 
 const isAlike = (back: Return, entry: PaymentEntryRow): boolean =>
@@ -84,7 +84,7 @@ const chooseReturned = (
 };
 
 const findReturned = async (tx: Db, tenantId: string, back: Return): Promise<Found | undefined> => {
-  const named = parseReferences(back);
+  const named = parseReferences(back).all;
   const references = named.flatMap((text) => toBankReference(back.account, text) ?? []);
   const byReference = await findEntriesByReference(tx, tenantId, references);
   const byAmount = await findEntriesByAmount(tx, tenantId, {
@@ -107,7 +107,7 @@ const choosePaymentId = async (
     entry.joined_to === null ? undefined : await findEntries(tx, tenantId, [entry.joined_to]);
   const ids = parsePaymentIds(root?.[0] ?? entry);
   if (ids.length < 2) return ids[0];
-  const references = new Set(parseReferences(back));
+  const references = new Set(parseReferences(back).all);
   const rows = await findRowsOfPayments(tx, tenantId, source, ids);
   const named = rows.find(({ payment_reference: text }) =>
     references.has(normalizeText(String(text ?? ""))),
