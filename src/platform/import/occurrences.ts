@@ -1,14 +1,11 @@
-import { DatabaseSync } from "node:sqlite";
+import { openTemporary } from "./temporary.ts";
 
 const MOST_IN_MEMORY = 100_000;
 
 const openFile = () => {
-  // An empty name is a temporary database that SQLite deletes when it is closed.
-  const database = new DatabaseSync("");
-  database.exec("pragma journal_mode = off");
-  database.exec("pragma temp_store = file");
-  database.exec("create table met (key text primary key, count integer not null) without rowid");
-  database.exec("begin");
+  const database = openTemporary(
+    "met (key text primary key, count integer not null) without rowid",
+  );
   const meet = database.prepare(
     "insert into met values (?, 1) on conflict do update set count = count + 1 returning count",
   );

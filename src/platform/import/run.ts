@@ -7,9 +7,11 @@ import { createLocator } from "./columns.ts";
 import { createJournal, type RecordImport } from "./journal.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, findSummedField, type Mapped } from "./mapping.ts";
+import { isBankFormat } from "./formats.ts";
 import { type FileNeeds, openFile } from "./reading.ts";
 import { type Counts, createTotals, NO_COUNTS, type Report, type RunningTotals } from "./report.ts";
 import { isRow, type Row, type Unreadable } from "./rows.ts";
+import { createSpool } from "./spool.ts";
 import { createSums, type Sums } from "./sums.ts";
 import { createSurvey, type Survey } from "./survey.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
@@ -176,6 +178,11 @@ const surveyFile = async <Values>(
   const { target } = needs;
   const survey = createSurvey();
   try {
+    if (needs.spool !== undefined) {
+      // Equal entries of a bank file are different payments, so that none contradicts another.
+      for await (const _ of openFile(needs, target.fields, () => {}).items());
+      return () => undefined;
+    }
     for await (const some of parseFile(needs, { ...pass, isTrial: true })) {
       for (const one of some) {
         if (one.as !== "accepted") continue;
@@ -332,12 +339,14 @@ const importBatches = async <Values>(
 };
 
 /**
- * Imports a file in bounded memory; each batch is written in one transaction. The file is read twice.
+ * Imports a file in bounded memory; each batch is written in one transaction. A table is read twice; the entries of a
+ * bank file are kept in a temporary file meanwhile.
  *
  * @throws {Problem} invalid_request if the file is refused as a whole
  */
 export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Report> => {
-  const { store, tenantId, record } = needs;
+  const { store, tenantId, record, format } = needs;
+  const spool = isBankFormat(format) ? createSpool() : undefined;
   const sums = await sumAmounts(needs);
   const pass = sums === undefined ? {} : { sums };
   const totals = createTotals();
@@ -348,8 +357,8 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Rep
     locate: (fault) => fault,
   };
   try {
-    const judge = await surveyFile(needs, pass);
-    await importBatches(needs, state, { judge, pass });
+    const judge = await surveyFile({ ...needs, spool }, pass);
+    await importBatches({ ...needs, spool }, state, { judge, pass });
     return {
       ...state.counts,
       totals: totals.totals(),
@@ -366,5 +375,6 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Rep
   } finally {
     totals.close();
     sums?.close();
+    spool?.close();
   }
 };

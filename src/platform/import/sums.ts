@@ -1,5 +1,5 @@
 import Big from "big.js";
-import { DatabaseSync } from "node:sqlite";
+import { openTemporary } from "./temporary.ts";
 
 /** The sums of a file's amounts by key. Sums that do not fit in memory go to a temporary file. */
 export type Sums = {
@@ -12,12 +12,7 @@ export type Sums = {
 
 /** Creates an empty collection of sums. */
 export const createSums = (): Sums => {
-  // An empty name is a temporary database that SQLite deletes when it is closed.
-  const database = new DatabaseSync("");
-  database.exec("pragma journal_mode = off");
-  database.exec("pragma temp_store = file");
-  database.exec("create table sums (key text primary key, amount text not null) without rowid");
-  database.exec("begin");
+  const database = openTemporary("sums (key text primary key, amount text not null) without rowid");
   const read = database.prepare("select amount from sums where key = ?");
   const write = database.prepare("insert or replace into sums values (?, ?)");
   const findText = (key: string): string | undefined => {

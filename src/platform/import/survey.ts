@@ -1,6 +1,6 @@
-import { DatabaseSync } from "node:sqlite";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import type { RowIdentity } from "./target.ts";
+import { openTemporary } from "./temporary.ts";
 
 const MOST_CONTRADICTIONS = 100_000;
 
@@ -22,12 +22,9 @@ const MOST_IN_MEMORY = 100_000;
 type Met = { text: string; first: number };
 
 const openFile = () => {
-  // An empty name is a temporary database that SQLite deletes when it is closed.
-  const database = new DatabaseSync("");
-  database.exec("pragma journal_mode = off");
-  database.exec("pragma temp_store = file");
-  database.exec("create table met (key text primary key, facts text, first integer) without rowid");
-  database.exec("begin");
+  const database = openTemporary(
+    "met (key text primary key, facts text, first integer) without rowid",
+  );
   const insert = database.prepare("insert into met values (?, ?, ?) on conflict do nothing");
   const find = database.prepare("select facts, first from met where key = ?");
   const update = database.prepare("update met set facts = ? where key = ?");
