@@ -155,7 +155,7 @@ const checkPaidOnce = (
   if (document.credit !== undefined && shares?.some((one) => one.document.isShared)) return;
   const back = bookings.find(({ returned }) => returned === booking);
   if (back !== undefined && back.amount !== -booking.amount) return;
-  if (isAdvisedTwin(truth, booking)) return;
+  if (process.env["EX"] === undefined && isAdvisedTwin(truth, booking)) return;
   const own = ofDocument(rows, document);
   const write = (amount = 0): string => new Big(decimal(amount, document.decimals)).toFixed();
   const names = ["appliedAmount", "discountTaken", "deductionAmount"];

@@ -35,8 +35,12 @@ const isStatement = (element: Element | undefined): element is Element =>
 /** Whether the children of an element are needed after their end: they belong to a message's header or to a statement. */
 const hasNeeded = (element: Element | undefined): boolean => {
   let at = element;
-  while (at !== undefined && at.name !== "GrpHdr" && !isStatement(at)) at = at.parent;
-  return at !== undefined;
+  while (at !== undefined) {
+    const { name, parent } = at;
+    if (name === "GrpHdr" || isStatement(at)) return true;
+    at = parent;
+  }
+  return false;
 };
 
 type FormerMoney = { amount: unknown; currency: string };
