@@ -324,6 +324,32 @@ onEveryStore("payments that several messages are about", (at) => {
 
   const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,documentNumber";
 
+  verifies("MN-10");
+  it.each([["payment first"], ["return first"]])(
+    "opens the documents of a payment that is returned with charges (%s)",
+    async (order) => {
+      await start("EUR", { accounts: ["Acme"], documents: { "INV-1": "100.00" } });
+      const credit = camtEntry({
+        amount: "100.00",
+        details: details("E1", "100.00", "Acme", "INV-1"),
+      });
+      const reason = "<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>";
+      const back = camtEntry({
+        amount: "104.00",
+        sign: "DBIT",
+        details: `<TxDtls><Refs><EndToEndId>E1</EndToEndId></Refs>${reason}</TxDtls>`,
+      });
+      const files = [statementOf(credit), statementOf(back).replace("<Id>S1", "<Id>S2")];
+      if (order === "return first") files.reverse();
+      for (const file of files) await pay(file, camt);
+      const all = await paid();
+      const [payment, returned] = all.toSorted((a, b) => b.amount - a.amount);
+      expect(returned).toMatchObject({ amount: -104, applied: -100, unapplied: -4 });
+      expect(returned?.rows[0]).toMatchObject({ returnedPaymentId: payment?.id });
+      expect(returned?.documents).toEqual({ "INV-1": -100 });
+    },
+  );
+
   verifies("MN-03");
   it("keeps a table's row with the id of another payment beside it, as doubtful", async () => {
     await start("USD");

@@ -1,4 +1,4 @@
-import type { Fault } from "../../contract/errors.ts";
+import { type Fault, Problem } from "../../contract/errors.ts";
 import type { Store } from "../store/port.ts";
 import type { LeftOut } from "./bank/entry.ts";
 import type { Warn } from "./bank/file.ts";
@@ -8,6 +8,7 @@ import { createJournal, type RecordImport } from "./journal.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, findSummedField, type Mapped } from "./mapping.ts";
 import { isBankFormat } from "./formats.ts";
+import { createOccurrences } from "./occurrences.ts";
 import { type FileNeeds, openFile } from "./reading.ts";
 import { type Counts, createTotals, NO_COUNTS, type Report, type RunningTotals } from "./report.ts";
 import { isRow, type Row, type Unreadable } from "./rows.ts";
@@ -129,22 +130,32 @@ async function* parseFile<Values>(
   const { target, map } = needs;
   const { fields } = target;
   const reading = openFile(needs, fields, isTrial ? () => {} : needs.warn);
+  const met = createOccurrences();
   let mapRow: MapRow | undefined;
   const begin = (): MapRow => {
     const columns = reading.columns();
     const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
     if (!isTrial && unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
     located?.(createLocator(fields, map, columns));
-    return createMapping(fields, map, columns, sums === undefined ? {} : { sums });
+    return createMapping(fields, map, columns, { ...(sums && { sums }), count: met.count });
   };
-  for await (const items of reading.items()) {
-    // The columns are known with the first items.
-    if (items.length === 0) continue;
-    const byRow = (mapRow ??= begin());
-    yield items.map((item) => parseItem(target, byRow, item));
+  try {
+    for await (const items of reading.items()) {
+      // The columns are known with the first items.
+      if (items.length === 0) continue;
+      const byRow = (mapRow ??= begin());
+      yield items.map((item) => parseItem(target, byRow, item));
+    }
+  } finally {
+    met.close();
   }
+  if (mapRow !== undefined || isBankFormat(needs.format) || needs.format === "ndjson") return;
   // A table without rows must have the columns, too.
-  if (mapRow === undefined && reading.columns() !== null) begin();
+  if (reading.columns() === null) {
+    const message = "The file is empty: it has not even a header. Nothing was changed.";
+    throw new Problem("invalid_request", message);
+  }
+  begin();
 }
 
 /** Adds up the amounts of the rows of each payment, where the map says that they are amounts of lines. */

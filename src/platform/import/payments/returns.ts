@@ -33,8 +33,14 @@ type Return = Pick<
 
 const isCandidate = (back: Return, entry: PaymentEntryRow): boolean =>
   entry.currency === back.currency &&
-  new Big(entry.amount).gte(new Big(back.amount).abs()) &&
+  new Big(entry.amount).gt(0) &&
   (entry.account === null || back.account === null || entry.account === back.account);
+
+const isCovered = (back: Return, entry: PaymentEntryRow): boolean =>
+  new Big(entry.amount).gte(new Big(back.amount).abs());
+
+const sharesOwn = (back: Return, entry: PaymentEntryRow): boolean =>
+  parseReferences(back).own.some((text) => parseReferences(entry).own.includes(text));
 
 const countShared = (back: Return, entry: PaymentEntryRow): number => {
   const theirs = new Set(parseReferences(entry).all);
@@ -69,13 +75,18 @@ const rootIdOf = ({ id, joined_to: root }: PaymentEntryRow): string => root ?? i
 /** The entry that a return takes back; `isNamed`: the return has a reference of it. */
 type Found = { entry: PaymentEntryRow; isNamed: boolean };
 
-/** Finds the entry that a return takes back: by a reference, else the only one of its payer with its amount. */
+/**
+ * Finds the entry that a return takes back: by a reference, also a smaller one to which the bank added charges, else the
+ * only one of its payer with its amount.
+ */
 const chooseReturned = (
   back: Return,
   candidates: readonly PaymentEntryRow[],
 ): Found | undefined => {
   const possible = candidates.filter((entry) => isCandidate(back, entry));
-  const named = chooseNamed(back, possible);
+  const covering = possible.filter((entry) => isCovered(back, entry));
+  const smaller = possible.filter((entry) => !isCovered(back, entry) && sharesOwn(back, entry));
+  const named = chooseNamed(back, covering) ?? chooseNamed(back, smaller);
   if (named !== undefined) return { entry: named, isNamed: true };
   const alike = possible.filter((entry) => isAlike(back, entry));
   const [entry] = alike;
