@@ -6,7 +6,7 @@ import { randomId } from "../../src/kit/ids.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { createXmlReader, detach } from "../../src/platform/import/bank/xml.ts";
 import { importFile } from "../../src/platform/import/import-file.ts";
-import { TABLES } from "../../src/platform/store/payments/columns.ts";
+import { TABLES } from "../../src/platform/store/queries/payments/columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
 import { inFolder } from "../folder.ts";
@@ -142,6 +142,7 @@ export const bankBenchmarks: readonly Benchmark[] = [
     about: `import of a camt.053 statement of ${BYTES / MEGABYTE} MB / reading it with the same parser and prepared inserts of the rows that it stores`,
     unit: "ms",
     aim: 2,
+    why: "entries become payments, are matched to documents and can be undone; the base does none of it",
     run: (options) =>
       inFolder(async (folder) => {
         const statement = join(folder, "statement.xml");
