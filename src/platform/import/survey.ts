@@ -1,4 +1,4 @@
-import type { Fault } from "../../contract/errors.ts";
+import { type Fault, Problem } from "../../contract/errors.ts";
 import { createSpillMap } from "../store/engine/spill-map.ts";
 import type { RowIdentity } from "./target.ts";
 
@@ -19,6 +19,12 @@ const findDifference = (one: Facts, other: Facts): number =>
 /** The facts of a record, and the line that named it first. */
 type Met = { facts: Facts; first: number };
 
+/** Creates the refusal of a file of which not every contradiction can be remembered: none may pass unseen. */
+const createTooMany = (line: number): Problem => {
+  const found = `by line ${line} more than ${MOST_CONTRADICTIONS} records are named by rows that contradict each other`;
+  return new Problem("invalid_request", `The file is refused: ${found}. Nothing was changed.`);
+};
+
 /** Finds rows of a file that name one record and contradict each other, before any row is written. */
 export const createSurvey = () => {
   const records = createSpillMap();
@@ -34,8 +40,9 @@ export const createSurvey = () => {
       if (fact === -1) {
         const joined = known.map((one, at) => one ?? facts[at] ?? null);
         meet(key, { facts: joined, first });
-      } else if (found.size < MOST_CONTRADICTIONS) {
+      } else {
         found.set(key, { first, other: line, fact });
+        if (found.size > MOST_CONTRADICTIONS) throw createTooMany(line);
       }
     },
     /** Returns the fault of a row that another one contradicts. Valid after the survey is closed, too. */

@@ -1,14 +1,11 @@
-import { DatabaseSync } from "node:sqlite";
+import { openTemporary } from "./temporary.ts";
 
 const MOST_IN_MEMORY = 100_000;
 
 const openFile = () => {
-  // An empty name is a temporary database that SQLite deletes when it is closed.
-  const database = new DatabaseSync("");
-  database.exec("pragma journal_mode = off");
-  database.exec("pragma temp_store = file");
-  database.exec("create table entries (key text primary key, value text not null) without rowid");
-  database.exec("begin");
+  const database = openTemporary(
+    "entries (key text primary key, value text not null) without rowid",
+  );
   const read = database.prepare("select value from entries where key = ?");
   const write = database.prepare("insert or replace into entries values (?, ?)");
   return {
