@@ -14,7 +14,15 @@ import { alwaysAsks, mayAsk, scopeOfTool } from "../../src/mcp/tools/listing/kin
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";
-import { bai2Table, camtTable, gvcTable, mt940Table, paymentFieldTable } from "./formats.ts";
+import {
+  bai2Table,
+  camtTable,
+  formatTable,
+  gvcTable,
+  kindTable,
+  mt940Table,
+  paymentFieldTable,
+} from "./formats.ts";
 import { checkedRows, replaceSection, table } from "./sections.ts";
 
 const { devDependencies, devEngines, engines } = about;
@@ -139,6 +147,8 @@ const SECTIONS: Record<string, Record<string, () => string>> = {
   "docs/settings.md": { settings: settingTable },
   "docs/commands.md": { commands: commandTable },
   "docs/import.md": {
+    formats: formatTable,
+    kinds: kindTable,
     "payment-fields": paymentFieldTable,
     "bai2-types": bai2Table,
     "camt-types": camtTable,
