@@ -107,13 +107,13 @@ const decideRepeatable = async (
   { idempotency }: Context,
   { operation, options, signal }: Call,
 ): Promise<Repeatable> => {
-  const { effect, method, service } = operation;
+  const { effect, repeatable, service } = operation;
   const { idempotencyKey, ifMatch, ifAbsent } = options;
   if (effect === "read") return "always";
   if (effect === "create" && idempotencyKey !== undefined) {
     return (await idempotency.ask(service, signal)) ? "always" : "never";
   }
-  if (method !== "PUT") return "never";
+  if (!repeatable) return "never";
   // A conditional PUT that succeeded would fail its own condition at the second attempt.
   return ifMatch === undefined && ifAbsent !== true ? "always" : "unsent";
 };

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Fault } from "../errors.ts";
-import { Amount, Pagination, text, Timestamp } from "../fields.ts";
+import { Amount, Pagination, shownProperties, text, Timestamp } from "../fields.ts";
 import {
   AnyObject,
   clearable,
@@ -34,18 +34,20 @@ const requiredFields = {
   due_date: IngestDate,
 };
 
-const LineItem = z.object(
-  optional({
-    line_number: z.union([z.int(), text(64)]).describe("position"),
-    product_code: text(64).describe("article"),
-    description: text(500).describe("of the article"),
-    quantity: Amount.describe("in units"),
-    unit_of_measure: text(64).describe("such as EA"),
-    unit_price: Amount.describe("of one unit"),
-    amount: IngestAmount.meta({ description: "line total" }),
-    tax_amount: IngestAmount.describe("of the line"),
-  }),
-);
+const LineItem = z
+  .object(
+    optional({
+      line_number: z.union([z.int(), text(64)]).describe("position"),
+      product_code: text(64).describe("article"),
+      description: text(500).describe("of the article"),
+      quantity: Amount.describe("in units"),
+      unit_of_measure: text(64).describe("such as EA"),
+      unit_price: Amount.describe("of one unit"),
+      amount: IngestAmount.meta({ description: "line total" }),
+      tax_amount: IngestAmount.describe("of the line"),
+    }),
+  )
+  .register(shownProperties, { amount: { type: "number", description: "line total" } });
 
 const optionalFields = {
   applies_to_invoice: text(128).meta({ description: "required for a credit note" }),
@@ -262,7 +264,10 @@ export const documents = defineOperations("ingest", "documents", {
     upsert: true,
     effects: [{ kind: "replaces", target: "document" }, ...PAY_OFF_EFFECTS],
     output: Document,
-    audit: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
+    audit: {
+      actions: ["document.created", "document.replaced"],
+      choose: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
+    },
   },
   update: {
     method: "PATCH",
