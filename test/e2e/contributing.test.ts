@@ -44,6 +44,8 @@ const runNode = async (script: string, args: readonly string[], env = {}): Promi
   }
 };
 
+const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
 /** Runs tests of the copy. */
 const runTests = (files: readonly string[], env = {}): Promise<string> =>
   runNode(
@@ -74,7 +76,7 @@ describe("a newcomer who follows CONTRIBUTING.md", () => {
     const section = await readSection(heading);
     const names = [...section.matchAll(/`([^`\s]+)`/g)].map(([, name = ""]) => name);
     const patterns = names.map(
-      (name) => new RegExp(`^${name.split(/<\w+>/).map(RegExp.escape).join("[\\w-]+")}$`),
+      (name) => new RegExp(`^${name.split(/<\w+>/).map(escapeRegExp).join("[\\w-]+")}$`),
     );
     const unnamed = edits.filter(({ file }) => !patterns.some((pattern) => pattern.test(file)));
     expect(unnamed.map(({ file }) => file)).toEqual([]);

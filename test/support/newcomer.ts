@@ -47,7 +47,7 @@ const OPERATION: readonly Edit[] = [
     before: `  "business_units.list"`,
     text: `  "business_units.get": [
     ({ application: { applicationId } }) => ({
-      businessUnitsId: applicationId.replace("APP", "GROUP"),
+      businessUnitsId: String(applicationId).replace("APP", "GROUP"),
     }),
   ],
 `,

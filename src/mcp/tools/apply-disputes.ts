@@ -4,10 +4,9 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import { contract } from "../../contract/index.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { auditFields } from "../../contract/fields.ts";
 import { isRecord, omitUndefined } from "../../kit/json.ts";
-import { checkTransition, describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
+import { describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { present, recordAnswer } from "../results/answer.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -48,17 +47,15 @@ const optionsOf = ({ tool, signal }: Working) => ({ tool: tool.name, signal });
 const checkOne = async (
   call: Working,
   { disputeId, change, ifMatch }: Change,
-  now: Clock,
 ): Promise<Checked> => {
   const { broker } = call;
   const options = optionsOf(call);
   const sent = { disputeId, ...omitUndefined(change) };
   const args = await resolveNames({ broker, options }, sent);
-  const context = { broker, tool: UPDATE_TOOL, args, options, now };
+  const context = { broker, tool: UPDATE_TOOL, args, options };
   const prepared = await prepareCall(context, disputeEnding, ifMatch);
   const { etag, records, versions } = prepared;
   const { dispute } = records;
-  if (dispute !== undefined) checkTransition(args, dispute);
   const line = sanitizeLine(describeUpdate(args, records), MAX_LINE);
   return {
     sent,
@@ -87,10 +84,10 @@ const findRepeated = (checked: readonly Checked[]): Fault[] => {
 };
 
 /** Checks every change, so that all faults are named at once. */
-const checkAll = async (call: Working, changes: readonly Change[], now: Clock) => {
+const checkAll = async (call: Working, changes: readonly Change[]) => {
   const check = async (change: Change, at: number) => {
     try {
-      return await checkOne(call, change, now);
+      return await checkOne(call, change);
     } catch (error) {
       if (!(error instanceof Problem) || call.signal.aborted) throw error;
       return toFault(at, error);
@@ -106,9 +103,8 @@ const checkAll = async (call: Working, changes: readonly Change[], now: Clock) =
 const checkChanges = async (
   call: Working,
   changes: readonly Change[],
-  now: Clock,
 ): Promise<readonly Checked[]> => {
-  const { checked, faults } = await checkAll(call, changes, now);
+  const { checked, faults } = await checkAll(call, changes);
   if (faults.length === 0) return checked;
   const lines = faults.map(({ field, message }) => `${field} ${message}`);
   throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, faults);
@@ -215,14 +211,14 @@ export type Consent = (
 
 /** Creates the tool that changes several disputes: all are checked, confirmed once and changed one by one. */
 export const createApply =
-  ({ consent, answerTokens, now }: { consent: Consent; answerTokens: number; now: Clock }) =>
+  ({ consent, answerTokens }: { consent: Consent; answerTokens: number }) =>
   async (call: Working, given: Given): Promise<CallToolResult | InputRequiredResult> => {
     const { args } = given;
-    let checked = await checkChanges(call, args["changes"] as Change[], now);
+    let checked = await checkChanges(call, args["changes"] as Change[]);
     let isFresh = true;
     const consented = await consent(call, given, async () => {
       // Read again after the answer.
-      if (!isFresh) checked = await checkChanges(call, args["changes"] as Change[], now);
+      if (!isFresh) checked = await checkChanges(call, args["changes"] as Change[]);
       isFresh = false;
       const print = printOf(checked.map((one) => one.print));
       const bound = { changes: checked.map(toBoundChange) };

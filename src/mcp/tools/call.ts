@@ -186,12 +186,11 @@ const askPerson =
 const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<Consented> => {
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
-  const { now } = parts.context;
   if (!asksAbout(tool, args)) {
     return { etag: null, absent: false, bound: {}, confirmedBy: "none" };
   }
   return askPerson(parts)(call, given, () =>
-    askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
+    askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
   );
 };
 
@@ -238,7 +237,7 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     [downloadFile, files.download],
     [contract.document_attachments.get, files.downloadOfDocument],
     [readResource, createResourceCall(readContent)],
-    [applyChanges, createApply({ consent: askPerson(parts), answerTokens, now: context.now })],
+    [applyChanges, createApply({ consent: askPerson(parts), answerTokens })],
   ]);
   const callInsight = createInsightCall(context, files.excerpt);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {

@@ -62,7 +62,7 @@ const openEnum = (zodSchema: unknown, jsonSchema: JsonSchema) => {
 export type Raw = JsonSchema & { anyOf?: Raw[]; isOpen?: boolean };
 
 /** Publishes the properties that the contract shows of an object with many, or with keys of any name. */
-const showProperties = (zodSchema: z.ZodType, schema: Raw): void => {
+const showProperties = (zodSchema: z.core.$ZodType, schema: Raw): void => {
   const properties = shownProperties.get(zodSchema);
   if (properties !== undefined) Object.assign(schema, { properties, isOpen: true });
 };
@@ -78,7 +78,7 @@ export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>
       if (side !== "insight") openEnum(zodSchema, jsonSchema as JsonSchema);
       if (side !== "insight") nameStatus(zodSchema, jsonSchema as JsonSchema);
       oneKind(jsonSchema as JsonSchema);
-      if (side !== "record") showProperties(zodSchema as z.ZodType, jsonSchema as Raw);
+      if (side !== "record") showProperties(zodSchema, jsonSchema as Raw);
     },
   }) as Raw;
 
