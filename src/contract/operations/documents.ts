@@ -1,6 +1,4 @@
 import { z } from "zod";
-import { formatTimestamp } from "../../kit/clock.ts";
-import type { Fault } from "../errors.ts";
 import { Amount, Pagination, shownProperties, text, Timestamp } from "../fields.ts";
 import {
   AnyObject,
@@ -133,18 +131,6 @@ export const ClosureFields = z.object({
   notes: text(2000).optional().describe("why"),
 });
 export type ClosureFields = z.infer<typeof ClosureFields>;
-
-/** Returns the fault of a closure that is to be dated after `now`; undefined if the date is allowed or is none. */
-export const findClosureDateFault = (
-  { closure_date: sent }: CallArguments,
-  now: number,
-): Fault | undefined => {
-  // May not be validated yet: an object of JSON may have a field `toString`, which is no function.
-  const at = typeof sent === "string" ? Date.parse(sent) : NaN;
-  if (!(at > now)) return undefined;
-  const message = `must not be after ${formatTimestamp(now)}`;
-  return { field: "closure_date", code: "range", message };
-};
 
 /** The closure of a document. */
 export const Closure = z.object({
