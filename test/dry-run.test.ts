@@ -1,5 +1,5 @@
-import { readdir } from "node:fs/promises";
-import { beforeAll, describe, expect, it } from "vitest";
+import { readdirSync } from "node:fs";
+import { beforeAll, expect, it } from "vitest";
 import { DRY_RUN, hasDryRun, toDryRun } from "../src/contract/dry-run.ts";
 import { extensions, operations } from "../src/contract/index.ts";
 import type { Operation } from "../src/contract/operation.ts";
@@ -8,7 +8,6 @@ import { type Caller, onEveryStore, type Person } from "./support/platform.ts";
 import { type Records, seed } from "./support/records.ts";
 import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
 import { listTables } from "./support/tables.ts";
-import { verifies } from "./support/verifies.ts";
 
 const TENANT = "rehearsing";
 const changing = operations
@@ -20,6 +19,8 @@ const COUNTED = new Set(["used_at", "last_used_at", "last_activity"]);
 const COUNTERS = new Set(["rate_limits", "rate_windows"]);
 /** Indexes of SQLite that cannot be read as tables. */
 const INDEX = /_triples/;
+
+const isRecordId = (name: string): boolean => name !== "tenantId";
 
 it("is announced", () => {
   expect(extensions).toContain(DRY_RUN.name);
@@ -58,7 +59,7 @@ onEveryStore("a dry run", (at) => {
   /** Every row of the store, and every stored file. */
   const dump = async (): Promise<unknown> => {
     const tables = await listTables(at().store.read);
-    return Promise.all(
+    const rows = Promise.all(
       tables
         .filter(({ name }) => !COUNTERS.has(name) && !INDEX.test(name))
         .map(async ({ name }) => {
@@ -70,6 +71,7 @@ onEveryStore("a dry run", (at) => {
           return [name, rows.map((row) => JSON.stringify(row, hide)).toSorted()];
         }),
     );
+    return { rows: await rows, files: readdirSync(at().files, { recursive: true }).toSorted() };
   };
 
   it.each(changing)("of %s is accepted, and leaves no trace", async (id, operation) => {
@@ -101,6 +103,13 @@ onEveryStore("a dry run", (at) => {
     const { disputeId } = records.dispute;
     const path = `/dry-run/dispute/v1/tenants/{t}/disputes/${disputeId}`;
     expect((await reader.call("DELETE", path)).status).toBe(403);
+    const newest = await at()
+      .store.read.selectFrom("audit_logs")
+      .select(["action", "status_code"])
+      .where("tenant_id", "=", TENANT)
+      .orderBy("seq", "desc")
+      .executeTakeFirst();
+    expect(newest).toEqual({ action: "dispute.deleted", status_code: 403 });
   });
 
   it("exists for changes by a JSON request alone", async () => {
@@ -109,7 +118,3 @@ onEveryStore("a dry run", (at) => {
     expect((await at().call("POST", "/dry-run/authentication/v1/login")).status).toBe(404);
   });
 });
-
-function isRecordId(name: string): boolean {
-  return name !== "tenantId";
-}
