@@ -1,3 +1,4 @@
+import { DRY_RUN, nameDryRun } from "../contract/dry-run.ts";
 import { createFieldProblem, Problem } from "../contract/errors.ts";
 import { HELD_RIGHTS, operations, PASSWORD_PAGE, TENANT_TIME_ZONE } from "../contract/index.ts";
 import type { CallArguments, Operation } from "../contract/operation.ts";
@@ -107,13 +108,13 @@ const decideRepeatable = async (
   { idempotency }: Context,
   { operation, options, signal }: Call,
 ): Promise<Repeatable> => {
-  const { effect, method, service } = operation;
+  const { effect, repeatable, service } = operation;
   const { idempotencyKey, ifMatch, ifAbsent } = options;
   if (effect === "read") return "always";
   if (effect === "create" && idempotencyKey !== undefined) {
     return (await idempotency.ask(service, signal)) ? "always" : "never";
   }
-  if (method !== "PUT") return "never";
+  if (!repeatable) return "never";
   // A conditional PUT that succeeded would fail its own condition at the second attempt.
   return ifMatch === undefined && ifAbsent !== true ? "always" : "unsent";
 };
@@ -216,10 +217,15 @@ const readExtensions = async (
       (name) => announcedBy[service]?.extensions.includes(name) ?? false,
     ),
   );
+  const dryRuns = operations.flatMap((operation) =>
+    announcedBy[operation.service]?.extensions.includes(DRY_RUN.name) === true
+      ? [nameDryRun(operation)]
+      : [],
+  );
   const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name, TENANT_TIME_ZONE].filter(
     (name) => gateway?.extensions.includes(name) ?? false,
   );
-  return new Set([...names, ...others]);
+  return new Set([...names, ...dryRuns, ...others]);
 };
 
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */

@@ -142,9 +142,6 @@ describe("the question names the record", () => {
 
 describe("checks before the question", () => {
   const OPEN = { ...DISPUTE, status: 0, isValid: false, resolutionId: null };
-  const unknown = () => {
-    throw new Problem("not_found", "There is no such resolution.");
-  };
   const MINE = { resolutionId: "r-1", code: "CREDIT", active: true };
   const plays = (more: Record<string, ScriptedReply> = {}): Record<string, ScriptedReply> => ({
     "disputes.get": createReply(OPEN, { etag: '"d.1"' }),
@@ -153,8 +150,8 @@ describe("checks before the question", () => {
     "resolutions.list": () => [MINE],
     ...more,
   });
-  const refused = async (args: Record<string, unknown>, more?: Record<string, ScriptedReply>) => {
-    const broker = scriptBroker(plays(more));
+  const refused = async (args: Record<string, unknown>) => {
+    const broker = scriptBroker(plays());
     const host = await connectModern(
       await createOptions(broker),
       () => new Error("must not be asked"),
@@ -164,23 +161,6 @@ describe("checks before the question", () => {
     expect(broker.seen.map(({ id }) => id)).not.toContain("disputes.update");
     return readProblem(result);
   };
-
-  it("refuse an unknown resolution, by code and by id", async () => {
-    const byCode = await refused({ resolutionCode: "NONE" }, { "resolutions.get": unknown });
-    expect(byCode.code).toBe("invalid_request");
-    expect(byCode.fields?.map(({ field }) => field)).toEqual(["resolutionCode"]);
-    const byId = await refused({ resolutionId: "r-404" });
-    expect(byId.fields?.map(({ field }) => field)).toEqual(["resolutionId"]);
-  });
-
-  it("refuse an inactive resolution, and one of another status", async () => {
-    const inactive = { "resolutions.get": () => ({ ...MINE, active: false }) };
-    expect((await refused({ resolutionCode: "CREDIT" }, inactive)).message).toContain(
-      "must be an active resolution",
-    );
-    const canceling = await refused({ status: 2, resolutionCode: "CREDIT" });
-    expect(canceling.message).toContain("is only allowed with status 1 (Closed)");
-  });
 
   it("refuse another version than ifMatch", async () => {
     expect((await refused({ ifMatch: '"d.0"' })).code).toBe("precondition_failed");
