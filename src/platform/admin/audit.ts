@@ -88,9 +88,9 @@ const scanChain = async (
   return { ...scan, end };
 };
 
-const findHeadFault = ({ keptHash }: Scan, head: Head, kept: KeptHead): Fault | null => {
-  if (kept.seq < head.purged_seq) return "kept_head_purged";
-  return keptHash === kept.hash ? null : "kept_head_differs";
+const findHeadFault = ({ keptHash }: Scan, head: Head, storedHead: KeptHead): Fault | null => {
+  if (storedHead.seq < head.purged_seq) return "kept_head_purged";
+  return keptHash === storedHead.hash ? null : "kept_head_differs";
 };
 
 const findFault = (

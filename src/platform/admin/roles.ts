@@ -30,8 +30,8 @@ export const listRoles = async (db: Db, tenantId: string): Promise<NamedRole[]> 
 ];
 
 const findRoleId = (roles: readonly NamedRole[], name: string): string | undefined => {
-  const wanted = fold(name.trim());
-  return roles.find((role) => fold(role.name) === wanted)?.id;
+  const folded = fold(name.trim());
+  return roles.find((role) => fold(role.name) === folded)?.id;
 };
 
 /** Returns the ids of a tenant's roles by name, ignoring case. */

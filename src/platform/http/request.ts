@@ -286,9 +286,9 @@ const refuse = async (
   const { requestId, ip: address } = context;
   if (problem.code === "invalid_credentials")
     needs.log.warn("login.failed", { requestId, address });
-  const asked = { requestId, path: context.url.pathname };
+  const instance = { requestId, path: context.url.pathname };
   const done = createDone(needs, context, problem);
-  const response = buildProblemResponse(problem, context.operation.service, asked, done);
+  const response = buildProblemResponse(problem, context.operation.service, instance, done);
   // The rest of a refused file is not read, so the connection cannot be used again.
   if (context.operation.raw !== null) response.headers.set("Connection", "close");
   const own = { ...context.rateLimitHeaders, ...buildHeldRights(context) };

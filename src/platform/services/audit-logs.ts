@@ -104,13 +104,13 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
       row === undefined
         ? null
         : seal.seal({ tenant: tenantId, filter: sought, top, after: { at: row.at, seq: row.seq } });
-    const wanted = {
+    const page = {
       filter: { ...exact, from: parseTimestamp(from), to: parseTimestamp(to) },
       walk,
       limit,
     };
-    const isLong = limit > HELD_ROWS || isScanned(wanted.filter);
+    const isLong = limit > HELD_ROWS || isScanned(page.filter);
     const readPage = isLong ? streamPage : readHeldPage;
-    return { body: await readPage(call, wanted, cursorAfter) };
+    return { body: await readPage(call, page, cursorAfter) };
   },
 });

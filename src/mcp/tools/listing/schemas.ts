@@ -162,7 +162,7 @@ const argument: Change = (schema, name) => publish(schema, name, false);
 const publishItems = (name: string, schema: JsonSchema): JsonSchema => {
   const properties = openItems[name];
   if (properties !== undefined) return { type: "object", properties };
-  const { description: _said, ...rest } = argument(schema, "");
+  const { description: _description, ...rest } = argument(schema, "");
   return rest;
 };
 
