@@ -38,7 +38,7 @@ const sentenceOf = (message: string, fields: Fault[]): string => {
 /** A tool that only describes others is null. */
 type Called = { tool: Tool | null; args: Record<string, unknown> };
 
-const toTold = (
+const describeRefusal = (
   { tool, args }: Called,
   code: RefusalCode,
   message: string,
@@ -58,13 +58,13 @@ const toTold = (
 };
 
 /** Describes an error: a problem by its own message, any other error only by a request id. */
-export const toToldError = (error: unknown, called: Called, requestId: string): Told => {
-  if (error instanceof Problem) return toTold(called, error.code, error.message, error.details);
+export const describeFailure = (error: unknown, called: Called, requestId: string): Told => {
+  if (error instanceof Problem) return describeRefusal(called, error.code, error.message, error.details);
   if (error instanceof Refusal) {
-    const refused = toTold(called, error.code, error.message);
+    const refused = describeRefusal(called, error.code, error.message);
     return { ...refused, nextStep: error.nextStep ?? refused.nextStep };
   }
-  return toTold(called, "internal", "Something went wrong in this server.", { requestId });
+  return describeRefusal(called, "internal", "Something went wrong in this server.", { requestId });
 };
 
 const tokenLine = (confirmation: Confirmation | undefined): string =>

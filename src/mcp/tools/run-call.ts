@@ -7,7 +7,7 @@ import { isDeeperThan, isLargerThan } from "../../kit/json.ts";
 import { toErrorFields } from "../../kit/log.ts";
 import { getRequestId } from "../../kit/request-id.ts";
 import type { Tool } from "../../../tools/tool.ts";
-import { failed, toToldError } from "../results/failure.ts";
+import { failed, describeFailure } from "../results/failure.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
 import { isWaiting } from "../results/waiting.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
@@ -102,7 +102,7 @@ export const createRunCall = (needs: ToolContext): RunCall => {
       await end("tool.called", isAsked(result) ? "asked" : "done", lastRequestId());
       return result;
     } catch (error) {
-      const problem = toToldError(error, { tool, args }, newId());
+      const problem = describeFailure(error, { tool, args }, newId());
       const { code, requestId } = problem;
       await end("tool.refused", code, requestId ?? lastRequestId());
       if (code === "internal" && !signal.aborted) {

@@ -145,11 +145,11 @@ const MOST_NAMED = 20;
 /** Deletes a role that no user has. */
 export const deleteRole = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
-  { confirm, ...wanted }: RoleName & { confirm?: string | undefined },
+  { confirm, ...roleName }: RoleName & { confirm?: string | undefined },
 ): Promise<{ roleId: string; name: string; deleted: true }> =>
   store.transaction(async (tx) => {
-    const { tenantId } = wanted;
-    const { id: roleId, name } = await readCustomRole(tx, wanted);
+    const { tenantId } = roleName;
+    const { id: roleId, name } = await readCustomRole(tx, roleName);
     checkConfirmed([name], confirm);
     const holders = await tx
       .selectFrom("membership_roles")

@@ -94,10 +94,10 @@ const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promi
   context.tenantId = person.homeTenantId;
   context.caller = { ...person, may: NO_PERMISSIONS };
   context.rateLimitHeaders = await needs.limiter.gateway(person.id, now);
-  const wanted = context.params["tenantId"];
-  if (wanted === undefined) return;
-  context.caller = await person.enter(wanted);
-  context.tenantId = wanted;
+  const pathTenant = context.params["tenantId"];
+  if (pathTenant === undefined) return;
+  context.caller = await person.enter(pathTenant);
+  context.tenantId = pathTenant;
 };
 
 /** Authenticates, rate-limits and authorizes the request. @throws {Problem} where one of them refuses it. */

@@ -74,14 +74,14 @@ const NO_FIGURES = { count: 0, amount: 0, ...toFigures([]) };
 
 const read = async (
   db: Db,
-  moment: Omit<Asked, "ended" | "offsets">,
+  evaluation: Omit<Asked, "ended" | "offsets">,
   summary: DisputeSummary,
 ): Promise<DisputeSummaryResult> => {
   const { filters, groupBy, ageBuckets, limit, offset } = summary;
-  const { ended, notes } = moment.isPast
-    ? await readReopened(db, moment.tenantId, moment.asOf)
+  const { ended, notes } = evaluation.isPast
+    ? await readReopened(db, evaluation.tenantId, evaluation.asOf)
     : { ended: new Map<string, never>(), notes: [] };
-  const period = { ...moment, ended, offsets: await readOffsets(db, moment) };
+  const period = { ...evaluation, ended, offsets: await readOffsets(db, evaluation) };
   const where = await matchDisputes(db, filters, period);
   const { parse } = getDialect(db).sums;
   const toAmount = ({ amount }: DisputeGroupRow) => toExactNumber(new Big(parse(amount)).toFixed());
@@ -89,7 +89,7 @@ const read = async (
   const totals = await summarizeDisputes({ db, asked: period, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
   const rows = await summarizeDisputes({ db, asked: period, summary }, where, inAges ? undefined : summary);
-  const names = await readAccountNames(db, moment.tenantId, groupBy, rows);
+  const names = await readAccountNames(db, evaluation.tenantId, groupBy, rows);
   const found = rows.map((row): DisputeSummaryItem => ({
     key: toKey(summary, row),
     ...toAccountName(names.get(row[`k${groupBy.indexOf("account")}`]) ?? row.account_name),
@@ -103,7 +103,7 @@ const read = async (
     : found;
   return {
     asOf: filters.asOf ?? formatTimestamp(period.asOf),
-    filter: { ...filters, timeZone: moment.calendar.zone.name },
+    filter: { ...filters, timeZone: evaluation.calendar.zone.name },
     rowCount: addUp(totals, "count"),
     truncated: false,
     currencyTotals: totals.map((row) => ({
