@@ -249,17 +249,17 @@ const PREFIX = 1;
 const PART = 2;
 const ELSEWHERE = 3;
 
-const rankText = (text: string | null, wanted: string): number => {
+const rankText = (text: string | null, target: string): number => {
   const folded = text?.normalize("NFC").toLowerCase() ?? "";
-  if (folded === wanted) return EXACT;
-  if (folded.startsWith(wanted)) return PREFIX;
-  return folded.includes(wanted) ? PART : ELSEWHERE;
+  if (folded === target) return EXACT;
+  if (folded.startsWith(target)) return PREFIX;
+  return folded.includes(target) ? PART : ELSEWHERE;
 };
 
 /** Ranks a record by the text that fits best. */
-const rank = (record: Found, wanted: string) => {
+const rank = (record: Found, target: string) => {
   const [best = ["", ELSEWHERE] as const] = Object.entries(record.texts)
-    .map(([name, text]) => [name, rankText(text, wanted)] as const)
+    .map(([name, text]) => [name, rankText(text, target)] as const)
     .toSorted(([, a], [, b]) => a - b);
   const [matchedOn, place] = best;
   return { record, matchedOn, place };
@@ -307,7 +307,7 @@ export const findRecords = defineInsight({
   async run(given, { text, types = [...TYPES], limit }) {
     const context = rememberCalls(given);
     const asOf = formatTimestamp(context.now());
-    const wanted = text.trim().normalize("NFC").toLowerCase();
+    const foldedText = text.trim().normalize("NFC").toLowerCase();
     const search = async (type: RecordType): Promise<Searched> => {
       const searched = await SEARCHES[type](context, text.trim());
       await context.progress(`Searched ${type}s.`);
@@ -318,14 +318,14 @@ export const findRecords = defineInsight({
     const isMissing = hits.length === 0 && types.includes("account");
     const similar = isMissing ? await findSimilarAccounts(context, text) : [];
     const ranked = [...hits, ...similar.map(toSimilar)]
-      .map((record) => rank(record, wanted))
+      .map((record) => rank(record, foldedText))
       .toSorted(byRank);
     const truncated = results.some(({ isPartial }) => isPartial);
     const notes = [
       ...(similar.length > 0 ? [SIMILAR] : []),
       ...(ranked.length === 0 ? [NOTHING] : []),
       ...(truncated ? [PARTIAL] : []),
-      ...([...wanted].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
+      ...([...foldedText].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
       ...results.flatMap((one) => one.notes),
     ];
     return {
