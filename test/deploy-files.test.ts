@@ -12,7 +12,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { knownSettings } from "../src/bin/config.ts";
+import { knownSettings } from "../src/config/config.ts";
 import { ROOT } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";
 

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createRegistry } from "../src/bin/metrics/registry.ts";
+import { createRegistry } from "../src/server/metrics/registry.ts";
 import { ROOT } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";
 

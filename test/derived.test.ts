@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { prompts } from "../prompts/index.ts";
 import { derived } from "../scripts/derive/derived.ts";
 import { DEPENDENCIES, dependencyFaults } from "../scripts/derive/documents.ts";
-import { Environment } from "../src/bin/environment.ts";
+import { Environment } from "../src/config/environment.ts";
 import { toolsetNames } from "../tools/toolsets.ts";
 import { toolsets } from "../tools/index.ts";
 import { ROOT } from "./support/sources.ts";

@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { createMcpListener, type Served } from "../../src/bin/serve.ts";
+import { createMcpListener, type Served } from "../../src/server/serve.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import type { Reply } from "../../src/client/port.ts";
 import { systemClock } from "../../src/kit/clock.ts";
@@ -11,7 +11,7 @@ import { createOpenGate } from "../../src/mcp/http/gate.ts";
 import { createOwnCaller } from "../../src/mcp/caller.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
-import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
+import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { serveLocally } from "../serving.ts";
 import { DISPUTE } from "./record.ts";
 

@@ -5,7 +5,7 @@ import { randomId } from "../../src/kit/ids.ts";
 import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { openDemoData } from "../../src/platform/demo/data.ts";
 import { DEMO_TENANT, insertRows, readDemo } from "../../src/platform/demo/load.ts";
-import { appendEntries } from "../../src/platform/store/audit-chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
 import { inFolder } from "../folder.ts";
 import { type Benchmark, interleaved, wallMs } from "../measure.ts";

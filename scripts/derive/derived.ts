@@ -6,7 +6,7 @@ import { benchmarks } from "../../bench/index.ts";
 import { updateDocument } from "../../bench/report/document.ts";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { prompts } from "../../prompts/index.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { DEPENDENCIES, dependencyFaults, documents } from "./documents.ts";

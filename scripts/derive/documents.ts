@@ -1,16 +1,16 @@
 import type { Command } from "commander";
 import about from "../../package.json" with { type: "json" };
-import { settings } from "../../src/bin/config.ts";
+import { settings } from "../../src/config/config.ts";
 import {
   type HostBlock,
   listCheckoutBlocks,
   listHttpBlocks,
   LOCAL_URL,
-} from "../../src/bin/host-blocks.ts";
+} from "../../src/bin/compose/host-blocks.ts";
 import { OPERATORS } from "../../src/contract/payments/operators.ts";
-import { createProgram } from "../../src/bin/program.ts";
+import { createProgram } from "../../src/bin/cli/program.ts";
 import type { Operation } from "../../src/contract/operation.ts";
-import { alwaysAsks, mayAsk, scopeOfTool } from "../../src/mcp/tools/kinds.ts";
+import { alwaysAsks, mayAsk, scopeOfTool } from "../../src/mcp/tools/listing/kinds.ts";
 import { prompts } from "../../prompts/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";

@@ -23,7 +23,7 @@ const start = async (): Promise<void> => {
   // Hosts may kill the process, so the cache is also written early.
   setTimeout(nodeModule.flushCompileCache, 2000).unref();
 
-  const { run } = await import("./run.ts");
+  const { run } = await import("./cli/run.ts");
   await run(folders.data);
 };
 

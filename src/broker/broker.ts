@@ -5,17 +5,8 @@ import { type Operation, takesExportKey } from "../contract/operation.ts";
 import { MINUTE, SECOND, systemClock, type Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
-import {
-  type Credentials,
-  exportHeader,
-  keyHeader,
-  toLogin,
-  MISSING,
-  type Origin,
-  type Origins,
-  SETTING_ORIGINS,
-  sessionHeader,
-} from "./credentials.ts";
+import { exportHeader, keyHeader, toLogin, MISSING, type Origin, type Origins, SETTING_ORIGINS, sessionHeader } from "./credentials.ts";
+import type { Credentials } from "../config/settings.ts";
 import { createRightsRecord, type RightsRecord } from "./held-rights.ts";
 import type { Broker, Vault } from "./port.ts";
 import { type Schedule, SessionKeeper, systemSchedule } from "./session.ts";

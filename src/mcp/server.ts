@@ -15,14 +15,8 @@ import { parseIfJson } from "../kit/json.ts";
 import { createLazy } from "../kit/lazily.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
-import {
-  type Caller,
-  checkScope,
-  createOwnCaller,
-  findCaller,
-  type Settings,
-  settingsOf,
-} from "./caller.ts";
+import { type Caller, checkScope, createOwnCaller, findCaller, settingsOf } from "./caller.ts";
+import type { Settings } from "../config/settings.ts";
 import type { FindHandlers, Handlers } from "./handlers.ts";
 import { type RightsSource, serveLists } from "./lists.ts";
 import {

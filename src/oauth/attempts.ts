@@ -1,7 +1,7 @@
 import { HOUR, MINUTE } from "../kit/clock.ts";
 import { toClientNetwork } from "../kit/network.ts";
-import { hashId } from "./records.ts";
-import type { Storage } from "./store/port.ts";
+import type { Storage } from "../records/port.ts";
+import { hashId } from "../records/port.ts";
 
 type Limit = { max: number; windowMs: number };
 

@@ -1,7 +1,6 @@
-import { hash } from "node:crypto";
 import { createSeal, joinSeals, type MasterKey } from "../kit/seal.ts";
 import { fitsColumn, type Renewal, renewColumn } from "../kit/sealed-column.ts";
-import type { OauthStore, Storage, StoredRecord } from "./store/port.ts";
+import { hashId, type OauthStore, type Storage, type StoredRecord } from "../records/port.ts";
 
 /** One record before encryption. */
 export type PlainRecord = {
@@ -14,9 +13,6 @@ export type PlainRecord = {
 };
 
 type FoundRecord = { value: Record<string, unknown>; consumedAt: number | null };
-
-/** Hashes an id. Most ids are tokens of 256 random bits, so they need no salt. */
-export const hashId = (id: string): string => hash("sha256", id, "base64url");
 
 const PURPOSE = "oauth-record";
 

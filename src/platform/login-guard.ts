@@ -5,8 +5,8 @@ import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { createFairQueue, QueueFull } from "../kit/fair-queue.ts";
 import { toClientNetwork } from "../kit/network.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
-import { count, findCounter, forget, giveBack } from "./store/counters.ts";
-import { fold } from "./store/fold.ts";
+import { count, findCounter, forget, giveBack } from "./store/queries/counters.ts";
+import { fold } from "./store/engine/fold.ts";
 import type { Db, Store } from "./store/port.ts";
 
 const WINDOW_MS = 15 * MINUTE;

@@ -1,7 +1,7 @@
 import { Problem } from "../contract/errors.ts";
 import { HOUR, MINUTE, SECOND } from "../kit/clock.ts";
 import { toClientNetwork } from "../kit/network.ts";
-import { count, giveBack } from "./store/counters.ts";
+import { count, giveBack } from "./store/queries/counters.ts";
 import type { Store } from "./store/port.ts";
 
 /** Requests per fixed window; 0 switches a limit off. */

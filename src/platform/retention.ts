@@ -4,13 +4,13 @@ import { toErrorFields, type Log } from "../kit/log.ts";
 import type { Lifetimes } from "./credentials.ts";
 import { selectOwnFiles } from "./files/owner.ts";
 import type { FileStore } from "./files/port.ts";
-import { AuditChainChanged, purgeEntries } from "./store/audit-chain.ts";
-import { purgeCounters } from "./store/counters.ts";
-import { purgeKnownAddresses } from "./store/known-addresses.ts";
-import { forgetChunks, listExpired } from "./store/export-runs.ts";
-import { getDialect } from "./store/dialect.ts";
+import { AuditChainChanged, purgeEntries } from "./store/audit/chain.ts";
+import { purgeCounters } from "./store/queries/counters.ts";
+import { purgeKnownAddresses } from "./store/queries/known-addresses.ts";
+import { forgetChunks, listExpired } from "./store/queries/export-runs.ts";
+import { getDialect } from "./store/engine/dialect.ts";
 import type { Db, Store } from "./store/port.ts";
-import { purgeAttempts } from "./store/webhook-deliveries.ts";
+import { purgeAttempts } from "./store/queries/webhook-deliveries.ts";
 
 /** Retention periods, in milliseconds. */
 export type Retention = {

@@ -13,7 +13,7 @@ import {
 } from "../../src/mcp/tools/call-log.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
 import { fakeClock } from "../support/clock.ts";
 import { verifies } from "../support/verifies.ts";
 import { ALL, createLineLog, KEY, createOptions } from "./hosts.ts";

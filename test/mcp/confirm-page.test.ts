@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import type { Approvals, Decision, PageQuestion } from "../../src/mcp/tools/approvals.ts";
+import type { Approvals, Decision, PageQuestion } from "../../src/mcp/tools/asking/approvals.ts";
 import { ASKED_HOSTS, type AskedHost } from "./asked-hosts.ts";
 import { ARGS, createDeletion, listChanges, readConfirmation } from "./confirming.ts";
 import { createOptions, NOW, readProblem, readText, type Setup } from "./hosts.ts";

@@ -1,7 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
+import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import {
   listChanges,
   ARGS,

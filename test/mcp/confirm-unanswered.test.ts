@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { SECOND } from "../../src/kit/clock.ts";
-import type { Settings } from "../../src/mcp/caller.ts";
+import type { Settings } from "../../src/config/settings.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { ASKED_HOSTS, type AskedHost, openSession } from "./asked-hosts.ts";
 import { ARGS, createDeletion, listChanges, readConfirmation } from "./confirming.ts";

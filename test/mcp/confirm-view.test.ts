@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
+import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { CONFIRM_TOOL, CONFIRM_URI } from "../../src/views/views.ts";
 import { ASKED_HOSTS, type AskedHost, type Connected, type Options } from "./asked-hosts.ts";
 import {

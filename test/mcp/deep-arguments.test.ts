@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMcpListener, serve } from "../../src/bin/serve.ts";
+import { createMcpListener, serve } from "../../src/server/serve.ts";
 import type { CalledTool } from "../../src/mcp/tools/call-log.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";

@@ -1,6 +1,6 @@
 import { afterEach, describe, expect, it } from "vitest";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { toolsets } from "../../tools/index.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";

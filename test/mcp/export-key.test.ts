@@ -3,7 +3,7 @@ import { operations } from "../../src/contract/index.ts";
 import { toolsets } from "../../tools/index.ts";
 import { createHandshake } from "../../src/mcp/stdio/handshake.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { verifies } from "../support/verifies.ts";
 import { connectModern, createOptions, type Host, readText, YES } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";

@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMcpListener, serve } from "../../src/bin/serve.ts";
+import { createMcpListener, serve } from "../../src/server/serve.ts";
 import type { Vault } from "../../src/broker/port.ts";
 import { withClientAddress } from "../../src/kit/client-address.ts";
 import { MINUTE, SECOND, systemClock } from "../../src/kit/clock.ts";

@@ -1,6 +1,6 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, describe, expect, it } from "vitest";
-import { createMcpListener, type Timeouts, serve, type Served } from "../../src/bin/serve.ts";
+import { createMcpListener, type Timeouts, serve, type Served } from "../../src/server/serve.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { toAuthInfo } from "../../src/mcp/caller.ts";
 import type { Gate } from "../../src/mcp/http/gate.ts";

@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { prompts } from "../../prompts/index.ts";
-import { listChecker, toolList } from "../../src/mcp/tools/tool-list.ts";
+import { listChecker, toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { make } from "../support/configuration.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { onEveryStore } from "../support/platform.ts";

@@ -4,7 +4,7 @@ import type { Broker } from "../../src/broker/port.ts";
 import { recordAnswer } from "../../src/mcp/results/answer.ts";
 import { createBasket, isWithinBudget, truncateToBudget } from "../../src/mcp/results/budget.ts";
 import { sanitize, sanitizeText } from "../../src/mcp/results/sanitize.ts";
-import { askingOf } from "../../src/mcp/tools/question.ts";
+import { askingOf } from "../../src/mcp/tools/asking/question.ts";
 import { verifies } from "../support/verifies.ts";
 
 vi.mock("../../src/mcp/results/sanitize.ts", { spy: true });

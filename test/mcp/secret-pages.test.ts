@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Vault } from "../../src/broker/port.ts";
 import { createVault } from "../../src/broker/vault.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
 import { createHandOver } from "../../src/mcp/tools/hand-over.ts";
 import { Secret } from "../../src/kit/secret.ts";
@@ -15,7 +15,7 @@ import {
   createSecretPageHandler,
 } from "../../src/mcp/http/secret-page-handler.ts";
 import { createSecretPages, OWN_KEY } from "../../src/mcp/tools/secret-pages.ts";
-import { createReplayFolder } from "../../src/mcp/tools/replay-guard.ts";
+import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import {
   type Browser,

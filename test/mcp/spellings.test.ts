@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
-import { unwrapArguments } from "../../src/mcp/tools/arguments.ts";
-import { inputSchema, type JsonSchema } from "../../src/mcp/tools/schemas.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
+import { unwrapArguments } from "../../src/mcp/tools/arguments/arguments.ts";
+import { inputSchema, type JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { verifies } from "../support/verifies.ts";
 import { ALL, connectScripted, readText, withoutAbout } from "./hosts.ts";

@@ -2,7 +2,7 @@ import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, describe, expect, it } from "vitest";
-import { openTokensFile } from "../../src/bin/tokens-file.ts";
+import { openTokensFile } from "../../src/bin/compose/tokens-file.ts";
 import { SECOND, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { type Bearer, createBearerGate, type Verify } from "../../src/mcp/http/bearer.ts";

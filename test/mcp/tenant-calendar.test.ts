@@ -3,7 +3,7 @@ import type { Broker } from "../../src/broker/port.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { TENANT_TIME_ZONE } from "../../src/contract/index.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
-import type { Settings } from "../../src/mcp/caller.ts";
+import type { Settings } from "../../src/config/settings.ts";
 import { readTenantCalendar } from "../../src/mcp/tools/tenant-calendar.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
 import { onEveryStore, type Person } from "../support/platform.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { createOpenApi } from "../../src/contract/openapi.ts";
-import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
-import type { JsonSchema } from "../../src/mcp/tools/schemas.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
+import type { JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";

@@ -1,8 +1,8 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/bin/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { withViews } from "../../src/mcp/resources/view-resources.ts";
-import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { coreTools } from "../../tools/core.ts";
 import { toolsets } from "../../tools/index.ts";
 import { o200kTokens } from "../support/o200k.ts";

@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { findRowSchema } from "../../src/contract/operation.ts";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
-import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
+import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { isOperationTool } from "../../tools/tool.ts";
 import { canBeStrict, RULES } from "../support/schema-converters.ts";

@@ -6,8 +6,8 @@ import { DOCUMENT } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { type Records } from "../support/records.ts";
 import { type Arguments, SAMPLES } from "../support/samples.ts";
-import { inputSchema, type JsonSchema } from "../../src/mcp/tools/schemas.ts";
-import { isReading } from "../../src/mcp/tools/kinds.ts";
+import { inputSchema, type JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
+import { isReading } from "../../src/mcp/tools/listing/kinds.ts";
 import { dump } from "../fault/dump.ts";
 import {
   argumentsOf,

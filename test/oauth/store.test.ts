@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
-import { createStorage } from "../../src/oauth/store/storage.ts";
+import { createStorage } from "../../src/records/storage.ts";
 import { dialects } from "../support/stores.ts";
 
 const NOW = 1_000_000;

@@ -1,14 +1,14 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { readSignedHead, signHead, verifyAudit } from "../../src/platform/admin/audit.ts";
-import { appendEntries } from "../../src/platform/store/audit-chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import {
   type AuditKey,
   createAuditKey,
   computeUnkeyedHash,
 } from "../../src/platform/store/audit-key.ts";
 import type { Db } from "../../src/platform/store/port.ts";
-import type { AuditHeadRow, AuditLogRow } from "../../src/platform/store/tables.ts";
+import type { AuditHeadRow, AuditLogRow } from "../../src/platform/store/tables/schema.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";
 import { onEveryStore, RETENTION } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";

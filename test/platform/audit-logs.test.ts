@@ -7,7 +7,7 @@ import {
   onEveryStore,
   type Person,
 } from "../support/platform.ts";
-import { appendEntries } from "../../src/platform/store/audit-chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";

@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
-import { insertDisputes } from "../../src/platform/store/disputes.ts";
+import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
+import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import type { Snapshot } from "../../src/platform/store/port.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";

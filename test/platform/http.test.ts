@@ -1,7 +1,7 @@
 import { request as httpRequest } from "node:http";
 import { connect } from "node:net";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
 import {
   CONFIGURATION,
   configure,

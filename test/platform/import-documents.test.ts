@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
-import { listClosures } from "../../src/platform/store/documents.ts";
+import { listClosures } from "../../src/platform/store/queries/documents.ts";
 import { importRecords } from "../support/importing.ts";
 import { documentAt, ingestTenant } from "../support/ingest.ts";
 import {

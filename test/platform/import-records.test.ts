@@ -1,7 +1,7 @@
 import Big from "big.js";
 import { beforeAll, expect, it } from "vitest";
 import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
-import { listClosures } from "../../src/platform/store/documents.ts";
+import { listClosures } from "../../src/platform/store/queries/documents.ts";
 import { importRecords } from "../support/importing.ts";
 import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";

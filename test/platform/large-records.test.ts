@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
-import { insertAll } from "../../src/platform/store/bulk-writes.ts";
-import { toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
+import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
+import { toDocumentColumns } from "../../src/platform/store/queries/listed-columns.ts";
 import { documentAt, DOCUMENT, INGEST, ingestTenant } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";

@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/bin/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { platformContract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
-import { count, findCounter, giveBack } from "../../src/platform/store/counters.ts";
+import { count, findCounter, giveBack } from "../../src/platform/store/queries/counters.ts";
 import { finished, startChild } from "../support/child.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";

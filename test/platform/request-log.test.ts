@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { request } from "node:http";
 import { expect, it } from "vitest";
-import { createPlatformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve } from "../../src/server/serve.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
-import { insertDisputes } from "../../src/platform/store/disputes.ts";
+import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { ViewExpired } from "../../src/platform/store/port.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";

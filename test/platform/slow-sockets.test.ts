@@ -1,7 +1,7 @@
 import { truncateSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
-import { insertDisputes } from "../../src/platform/store/disputes.ts";
+import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
+import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { attach, disputeWithFiles, targetOf } from "../support/attachments.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";

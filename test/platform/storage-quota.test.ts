@@ -6,7 +6,7 @@ import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
 import { createTransfers } from "../../src/platform/services/dispute-attachments/transfers.ts";
-import { countStoredBytes } from "../../src/platform/store/stored-files.ts";
+import { countStoredBytes } from "../../src/platform/store/queries/stored-files.ts";
 import { announce, attach, disputeWithFiles, put } from "../support/attachments.ts";
 import { configure, onEveryStore, type Person, startPlatform } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";

@@ -21,7 +21,7 @@ import { createUser } from "../../src/platform/admin/users.ts";
 import { hashSecret, makeKey } from "../../src/platform/credentials.ts";
 import { DEMO_TENANT, loadDemo } from "../../src/platform/demo/load.ts";
 import { HOUR } from "../../src/kit/clock.ts";
-import { readTenant } from "../../src/platform/store/tenants.ts";
+import { readTenant } from "../../src/platform/store/queries/tenants.ts";
 import { linesOf, needsOf, rewrite } from "../support/archives.ts";
 import { rowsOf } from "../support/audit.ts";
 import { filesUnder } from "../support/pdf.ts";

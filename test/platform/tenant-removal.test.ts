@@ -11,9 +11,9 @@ import {
   ACCESS_TABLES,
   OTHER_TABLES,
   RECORD_TABLES,
-} from "../../src/platform/store/tenant-tables.ts";
+} from "../../src/platform/store/queries/tenant-tables.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import type { Tables } from "../../src/platform/store/tables.ts";
+import type { Tables } from "../../src/platform/store/tables/schema.ts";
 import { filesUnder } from "../support/pdf.ts";
 import { DISPUTES, onEveryStore } from "../support/platform.ts";
 import { listTables } from "../support/tables.ts";

@@ -13,8 +13,8 @@ import {
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { addFunctions } from "../../src/platform/store/sqlite/reader/functions.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
-import { streamRows } from "../../src/platform/store/stream-rows.ts";
-import type { Tables } from "../../src/platform/store/tables.ts";
+import { streamRows } from "../../src/platform/store/engine/stream-rows.ts";
+import type { Tables } from "../../src/platform/store/tables/schema.ts";
 import { LIFETIMES, MASTER_KEY, RETENTION, TRANSFERS } from "./settings.ts";
 import { createGatedFiles } from "./files.ts";
 import { type Machine, runOn } from "./machine.ts";

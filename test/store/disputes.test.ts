@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
-import { countDisputes } from "../../src/platform/store/disputes.ts";
+import { countDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 

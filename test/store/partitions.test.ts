@@ -4,13 +4,13 @@ import { join } from "node:path";
 import { Kysely, sql } from "kysely";
 import { Migrator } from "kysely/migration";
 import { describe, expect, it } from "vitest";
-import { getDialect } from "../../src/platform/store/dialect.ts";
-import { listMigrations } from "../../src/platform/store/migrate.ts";
+import { getDialect } from "../../src/platform/store/engine/dialect.ts";
+import { listMigrations } from "../../src/platform/store/migrations/migrate.ts";
 import {
   addPayments,
   type NewPayment,
   replacePayments,
-} from "../../src/platform/store/payments.ts";
+} from "../../src/platform/store/queries/payments.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { signingIn } from "../support/signing.ts";
 import { dialects } from "../support/stores.ts";

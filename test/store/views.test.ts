@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { count, findCounter } from "../../src/platform/store/counters.ts";
+import { count, findCounter } from "../../src/platform/store/queries/counters.ts";
 import { type Db, type Snapshot, type Store, ViewExpired } from "../../src/platform/store/port.ts";
 import { Reader } from "../../src/platform/store/sqlite/reader/reader.ts";
 import { SqliteSnapshots } from "../../src/platform/store/sqlite/snapshots.ts";

@@ -1,6 +1,6 @@
-import { insertDisputes } from "../../src/platform/store/disputes.ts";
+import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import type { Db, Store } from "../../src/platform/store/port.ts";
-import type { DisputeRow } from "../../src/platform/store/tables.ts";
+import type { DisputeRow } from "../../src/platform/store/tables/schema.ts";
 
 const HOUR = 3_600_000;
 const PER_ACCOUNT = 10;

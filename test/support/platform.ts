@@ -12,7 +12,7 @@ import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
-import type { OauthStore } from "../../src/oauth/store/port.ts";
+import type { OauthStore } from "../../src/records/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { type FakeClock, fakeClock } from "./clock.ts";

@@ -16,7 +16,7 @@ const filesBelow = (folder: string): string[] =>
 /** The TypeScript files below a folder, in order. */
 export const sources = (folder: string): Source[] =>
   filesBelow(folder)
-    .filter((path) => path.endsWith(".ts"))
+    .filter((path) => /\.tsx?$/.test(path))
     .toSorted()
     .map((path) => ({ path, text: readFileSync(join(ROOT, path), "utf8") }));
 

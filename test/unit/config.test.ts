@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createScanner } from "../../src/platform/clamd/scanner.ts";
-import { ConfigError, readConfig, settings } from "../../src/bin/config.ts";
-import { mayCreateDemo } from "../../src/bin/demo.ts";
-import { createMasterKeyReader } from "../../src/bin/folder.ts";
+import { ConfigError, readConfig, settings } from "../../src/config/config.ts";
+import { mayCreateDemo } from "../../src/bin/compose/embedded.ts";
+import { createMasterKeyReader } from "../../src/config/folder.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { verifies } from "../support/verifies.ts";
 

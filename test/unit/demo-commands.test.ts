@@ -4,9 +4,9 @@ import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "../../src/bin/config.ts";
-import { runMain } from "../../src/bin/main.ts";
-import { openPlatform } from "../../src/bin/platform.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { runMain } from "../../src/bin/cli/main.ts";
+import { openPlatform } from "../../src/bin/compose/platform.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { FairLimiter } from "../../src/platform/store/fair-limiter.ts";
+import { FairLimiter } from "../../src/platform/store/engine/fair-limiter.ts";
 import { TooManyReads } from "../../src/platform/store/port.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -2,7 +2,7 @@ import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createTokensFile, openTokensFile } from "../../src/bin/tokens-file.ts";
+import { createTokensFile, openTokensFile } from "../../src/bin/compose/tokens-file.ts";
 import { createLog } from "../../src/kit/log.ts";
 import {
   parseTokens,

@@ -13,7 +13,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { openLocalFile } from "../../src/mcp/tools/local-file.ts";
+import { openLocalFile } from "../../src/mcp/tools/files/local-file.ts";
 import { verifies } from "../support/verifies.ts";
 
 const read = async (path: string, folder: string): Promise<string> => {

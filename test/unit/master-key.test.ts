@@ -1,6 +1,6 @@
 import { randomBytes, scryptSync } from "node:crypto";
 import { describe, expect, it } from "vitest";
-import { createMasterKeyReader } from "../../src/bin/folder.ts";
+import { createMasterKeyReader } from "../../src/config/folder.ts";
 import { deriveMasterKey, isRandomKey } from "../../src/kit/master-key.ts";
 import { createSeal } from "../../src/kit/seal.ts";
 import { Secret } from "../../src/kit/secret.ts";

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runMain } from "../../src/bin/main.ts";
+import { runMain } from "../../src/bin/cli/main.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SAMPLES = fileURLToPath(new URL("../../docs/samples/", import.meta.url));

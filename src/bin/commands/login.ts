@@ -7,7 +7,7 @@ import {
 } from "../../broker/profiles.ts";
 import { contract } from "../../contract/index.ts";
 import { Secret } from "../../kit/secret.ts";
-import type { Io } from "../io.ts";
+import type { Io } from "./io.ts";
 import {
   CALL_OPTIONS,
   type PasswordOptions,
@@ -18,8 +18,8 @@ import {
   type Session,
   withClient,
   invalidRequest,
-} from "../person.ts";
-import { toRemote, openStoredProfiles } from "../profile.ts";
+} from "./person.ts";
+import { toRemote, openStoredProfiles } from "../compose/profile.ts";
 import { toOutput } from "./profiles.ts";
 
 const chooseTenant = async ({ config, ask }: Io, { login }: Session): Promise<string> => {

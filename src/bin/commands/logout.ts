@@ -3,9 +3,9 @@ import type { Profile, ProfileEntry } from "../../broker/profiles.ts";
 import type { Client } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import type { Io } from "../io.ts";
-import { diagnoseAddress } from "../address-diagnosis.ts";
-import type { Remote } from "../config.ts";
+import type { Io } from "./io.ts";
+import { diagnoseAddress } from "../doctor/address-diagnosis.ts";
+import type { Remote } from "../../config/config.ts";
 import {
   CALL_OPTIONS,
   type PasswordOptions,
@@ -14,8 +14,8 @@ import {
   revokeKey,
   withClient,
   invalidRequest,
-} from "../person.ts";
-import { toRemote, openStoredProfiles } from "../profile.ts";
+} from "./person.ts";
+import { toRemote, openStoredProfiles } from "../compose/profile.ts";
 
 /** Revokes the key with itself; returns whether it is invalid afterwards. */
 const revokeOwnKey = async (client: Client, word: string, profile: Profile): Promise<boolean> => {

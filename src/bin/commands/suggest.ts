@@ -10,9 +10,9 @@ import { collectFields, type Fields } from "../../platform/import/fields.ts";
 import { collectSourceFields, createRowCheck } from "../../platform/import/payments/row.ts";
 import { suggestFile } from "../../platform/import/suggest-file.ts";
 import { checkValue } from "../../platform/services/ingest/body.ts";
-import type { Io } from "../io.ts";
-import type { SuggestKind, SuggestOptions } from "../import-options.ts";
-import { openInput } from "../input-file.ts";
+import type { Io } from "./io.ts";
+import type { SuggestKind, SuggestOptions } from "./import-options.ts";
+import { openInput } from "./input-file.ts";
 
 /** The fields of a kind, and the check of its rows. */
 type Form = { fields: Fields; parse(record: Record<string, unknown>): Checked<unknown> };

@@ -15,7 +15,7 @@ import {
   renderSignInFields,
 } from "../../pages/sign-in-fields.ts";
 import { createFailureLimiter } from "./failure-limiter.ts";
-import type { ReplayGuard } from "../tools/replay-guard.ts";
+import type { ReplayGuard } from "../tools/asking/replay-guard.ts";
 import {
   type PageContent,
   SECRETS_PATH,

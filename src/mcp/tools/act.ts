@@ -5,7 +5,7 @@ import { isRecord } from "../../kit/json.ts";
 import type { Fields } from "../results/budget.ts";
 import { malformedResponse } from "../results/refusal.ts";
 import { wordsFor } from "../results/status-words.ts";
-import { deletedKeys } from "./output-schema.ts";
+import { deletedKeys } from "./listing/output-schema.ts";
 import type { StoredName } from "./secret-pages.ts";
 
 /** Returns the name and kind of the secret that an answer was stored under, if it had one. */

@@ -13,11 +13,11 @@ import { present, recordAnswer } from "../results/answer.ts";
 import { badArguments } from "../results/refusal.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { wordsFor } from "../results/status-words.ts";
-import type { Given } from "./arguments.ts";
-import type { Consented } from "./confirm.ts";
-import { type Asking, prepareCall, printOf } from "./question.ts";
-import { type Bound, toBound, withBound } from "./bound.ts";
-import { resolveNames } from "./record-names.ts";
+import type { Given } from "./arguments/arguments.ts";
+import type { Consented } from "./asking/confirm.ts";
+import { type Asking, prepareCall, printOf } from "./asking/question.ts";
+import { type Bound, toBound, withBound } from "./asking/bound.ts";
+import { resolveNames } from "./arguments/record-names.ts";
 import type { Working } from "./tool-context.ts";
 
 type Fields = Record<string, unknown>;

@@ -7,13 +7,13 @@ import { withAbout } from "../results/answer.ts";
 import { truncateToBudget } from "../results/budget.ts";
 import { toJsonText } from "../results/json-text.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
-import { parseText, refuseArguments } from "./arguments.ts";
-import type { DiscoveryTool } from "./discovery-tools.ts";
-import { everyTool } from "./every-tool.ts";
-import { isReading } from "./kinds.ts";
+import { parseText, refuseArguments } from "./arguments/arguments.ts";
+import type { DiscoveryTool } from "./listing/discovery-tools.ts";
+import { everyTool } from "./listing/every-tool.ts";
+import { isReading } from "./listing/kinds.ts";
 import type { RunCall } from "./run-call.ts";
-import type { IsUsable } from "./tool-list.ts";
-import { offerTools, openSearch, describeInstead } from "./unknown-names.ts";
+import type { IsUsable } from "./listing/tool-list.ts";
+import { offerTools, openSearch, describeInstead } from "./arguments/unknown-names.ts";
 
 type Values = Record<string, unknown>;
 

@@ -10,10 +10,10 @@ import { z } from "zod";
 import type { Broker } from "../../broker/port.ts";
 import { toFaults } from "../../contract/faults.ts";
 import type { InsightTool } from "../../../tools/tool.ts";
-import { refuseArguments, unwrapArguments } from "./arguments.ts";
+import { refuseArguments, unwrapArguments } from "./arguments/arguments.ts";
 import { toPurpose } from "./binding.ts";
 import { createCursors } from "./cursor.ts";
-import { inputSchema, type JsonSchema } from "./schemas.ts";
+import { inputSchema, type JsonSchema } from "./listing/schemas.ts";
 import { readTenantCalendar } from "./tenant-calendar.ts";
 
 type Values = Record<string, unknown>;

@@ -4,7 +4,7 @@ import { parseIfJson } from "../../kit/json.ts";
 import { present } from "../results/answer.ts";
 import type { FileContent } from "../results/file-content.ts";
 import { ATTACHMENTS } from "../results/resource-uris.ts";
-import type { Given } from "./arguments.ts";
+import type { Given } from "./arguments/arguments.ts";
 import type { Working } from "./tool-context.ts";
 
 /** Reads the content of a resource. @throws {Problem} */

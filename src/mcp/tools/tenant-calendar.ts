@@ -4,7 +4,7 @@ import { Problem } from "../../contract/errors.ts";
 import { type Calendar, openCalendar } from "../../contract/insights/calendar.ts";
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { UTC } from "../../kit/time-zone.ts";
-import type { Settings } from "../caller.ts";
+import type { Settings } from "../../config/settings.ts";
 
 /** The days of the caller's tenant, and why they are not known to be its own. */
 export type TenantCalendar = { calendar: Calendar; notes: readonly string[] };

@@ -4,8 +4,8 @@ import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import { TEXT_INCOMPLETE } from "../results/next-step.ts";
-import { isUpdate } from "./kinds.ts";
-import { checkTexts } from "./stored-text.ts";
+import { isUpdate } from "./listing/kinds.ts";
+import { checkTexts } from "./asking/stored-text.ts";
 import type { Working } from "./tool-context.ts";
 
 type Fields = Readonly<Record<string, unknown>>;

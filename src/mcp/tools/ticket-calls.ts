@@ -3,10 +3,10 @@ import { z } from "zod";
 import { toFaults } from "../../contract/faults.ts";
 import { CONFIRM_TOOL } from "../../views/views.ts";
 import { present } from "../results/answer.ts";
-import { refuseArguments } from "./arguments.ts";
-import { discardLeave, invalidConfirmation } from "./leave.ts";
+import { refuseArguments } from "./arguments/arguments.ts";
+import { discardLeave, invalidConfirmation } from "./asking/leave.ts";
 import type { RunCall } from "./run-call.ts";
-import { createTickets, type TicketCall } from "./tickets.ts";
+import { createTickets, type TicketCall } from "./asking/tickets.ts";
 import type { ToolContext } from "./tool-context.ts";
 
 type CallResult = CallToolResult | InputRequiredResult;

@@ -4,13 +4,13 @@ import type { Wait } from "../../kit/wait.ts";
 import type { CallerContext } from "../caller.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CountCall } from "./rate-limiter.ts";
-import type { ReplayGuard } from "./replay-guard.ts";
+import type { ReplayGuard } from "./asking/replay-guard.ts";
 import type { SecretPages } from "./secret-pages.ts";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { OperationTool, Tool } from "../../../tools/tool.ts";
-import type { Approvals } from "./approvals.ts";
-import type { Ways } from "./confirm.ts";
+import type { Approvals } from "./asking/approvals.ts";
+import type { Ways } from "./asking/confirm.ts";
 import type { Opens } from "./hand-over.ts";
 
 /** Dependencies of one caller's tool calls; all servers for that caller share them. */

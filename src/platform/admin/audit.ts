@@ -2,14 +2,14 @@ import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { parseIfJson } from "../../kit/json.ts";
-import { findHead, selectChain } from "../store/audit-chain.ts";
+import { findHead, selectChain } from "../store/audit/chain.ts";
 import {
   findSigner,
   type KeptHead,
   listAuditKeys,
   type StoreAuditKey,
 } from "../store/audit-key.ts";
-import { type ChainEnd, advanceEnd } from "../store/audit-links.ts";
+import { type ChainEnd, advanceEnd } from "../store/audit/links.ts";
 import type { Db, Store } from "../store/port.ts";
 import { checkTenantExists } from "./tenants.ts";
 

@@ -1,8 +1,8 @@
 import { Problem } from "../../contract/errors.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { REMOVED, stampRow } from "../import/journal.ts";
-import type { Value } from "../store/dialect.ts";
-import { removeDispute, updateDispute } from "../store/disputes.ts";
+import type { Value } from "../store/engine/dialect.ts";
+import { removeDispute, updateDispute } from "../store/queries/disputes.ts";
 import {
   findImport,
   findLaterImports,
@@ -15,12 +15,16 @@ import {
   removeChanges,
   type RecordPlace,
   removeRecord,
-} from "../store/imports.ts";
+} from "../store/queries/imports.ts";
 import { settleRestored } from "../services/payments/matching/settle.ts";
-import { findEntriesAbout, findEntriesOfImport } from "../store/payment-entries.ts";
-import { readPaymentRows, readReturnsOf, removeFurtherRows } from "../store/payment-matching.ts";
+import { findEntriesAbout, findEntriesOfImport } from "../store/queries/payment-entries.ts";
+import {
+  readPaymentRows,
+  readReturnsOf,
+  removeFurtherRows,
+} from "../store/queries/payment-matching.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { ImportChangeRow, ImportRow, PaymentEntryRow } from "../store/tables.ts";
+import type { ImportChangeRow, ImportRow, PaymentEntryRow } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
 
 const BATCH = 500;

@@ -4,7 +4,7 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS } from "../credentials.ts";
 import type { Db } from "../store/port.ts";
-import { findTenant } from "../store/tenants.ts";
+import { findTenant } from "../store/queries/tenants.ts";
 import { listRoles } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 

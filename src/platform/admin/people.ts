@@ -1,9 +1,9 @@
 import { formatTimestamp } from "../../kit/clock.ts";
-import { findAssigneesOfPerson, updateAssignee } from "../store/assignees.ts";
-import { fold } from "../store/fold.ts";
+import { findAssigneesOfPerson, updateAssignee } from "../store/queries/assignees.ts";
+import { fold } from "../store/engine/fold.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { AssigneeRow, UserRow } from "../store/tables.ts";
-import { endCredentials, listMemberRoles, listMembers } from "../store/users.ts";
+import type { AssigneeRow, UserRow } from "../store/tables/schema.ts";
+import { endCredentials, listMemberRoles, listMembers } from "../store/queries/users.ts";
 import { changeFields } from "../services/records.ts";
 import { checkConfirmed } from "./confirm.ts";
 import { OPERATOR } from "./changes.ts";

@@ -1,9 +1,9 @@
 import { formatTimestamp } from "../../kit/clock.ts";
 import { toPerson } from "../services/person.ts";
-import { findAssigneesOfPerson } from "../store/assignees.ts";
+import { findAssigneesOfPerson } from "../store/queries/assignees.ts";
 import type { Db, Snapshot } from "../store/port.ts";
-import type { UserRow } from "../store/tables.ts";
-import { listMemberRoles } from "../store/users.ts";
+import type { UserRow } from "../store/tables/schema.ts";
+import { listMemberRoles } from "../store/queries/users.ts";
 import { readUser, type UserName } from "./passwords.ts";
 import type { AdminNeeds } from "./tenants.ts";
 

@@ -1,9 +1,9 @@
 import { Problem } from "../../contract/errors.ts";
 import { BUILT_IN_ROLES, isPermission, PERMISSIONS } from "../../contract/permissions.ts";
-import { fold } from "../store/fold.ts";
+import { fold } from "../store/engine/fold.ts";
 import type { Db } from "../store/port.ts";
-import type { RoleRow } from "../store/tables.ts";
-import { listMemberRoles } from "../store/users.ts";
+import type { RoleRow } from "../store/tables/schema.ts";
+import { listMemberRoles } from "../store/queries/users.ts";
 import { checkConfirmed } from "./confirm.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 

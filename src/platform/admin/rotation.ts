@@ -6,7 +6,7 @@ import {
   listTenantsOfFormerKeys,
   retireAuditKeys,
   takeOverChain,
-} from "../store/audit-rotation.ts";
+} from "../store/audit/rotation.ts";
 import type { Store } from "../store/port.ts";
 import { SEALED_COLUMNS } from "../store/sealed-columns.ts";
 

@@ -1,9 +1,9 @@
 import { Problem } from "../../contract/errors.ts";
 import { describeMissing, changeFields, shorten } from "../services/records.ts";
-import { findAssigneeByEmail } from "../store/assignees.ts";
-import { findCategoryByCode, updateCategory } from "../store/categories.ts";
+import { findAssigneeByEmail } from "../store/queries/assignees.ts";
+import { findCategoryByCode, updateCategory } from "../store/queries/categories.ts";
 import type { Db } from "../store/port.ts";
-import type { AssigneeRow } from "../store/tables.ts";
+import type { AssigneeRow } from "../store/tables/schema.ts";
 import { OPERATOR } from "./changes.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 

@@ -10,8 +10,8 @@ import { makeFolder } from "../../kit/make-folder.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Db, Snapshot } from "../store/port.ts";
-import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
-import type { Tables } from "../store/tables.ts";
+import { ACCESS_TABLES, RECORD_TABLES } from "../store/queries/tenant-tables.ts";
+import type { Tables } from "../store/tables/schema.ts";
 import { verifyAudit } from "./audit.ts";
 import {
   createManifest,

@@ -8,9 +8,9 @@ import {
   OTHER_TABLES,
   RECORD_TABLES,
   removeTenantRows,
-} from "../store/tenant-tables.ts";
-import { findTenant, type Tenant } from "../store/tenants.ts";
-import type { Tables } from "../store/tables.ts";
+} from "../store/queries/tenant-tables.ts";
+import { findTenant, type Tenant } from "../store/queries/tenants.ts";
+import type { Tables } from "../store/tables/schema.ts";
 import { type SignedHead, signHead } from "./audit.ts";
 import { checkConfirmed } from "./confirm.ts";
 import { removePerson } from "./people.ts";

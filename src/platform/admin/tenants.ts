@@ -3,7 +3,7 @@ import { Problem } from "../../contract/errors.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { findTimeZone } from "../../kit/time-zone.ts";
-import { startChain } from "../store/audit-chain.ts";
+import { startChain } from "../store/audit/chain.ts";
 import type { Db, Store } from "../store/port.ts";
 import {
   findTenant,
@@ -12,7 +12,7 @@ import {
   type Tenant,
   TENANT_SWITCHES,
   type TenantSettings,
-} from "../store/tenants.ts";
+} from "../store/queries/tenants.ts";
 import type { RecordChange } from "./changes.ts";
 
 export type AdminNeeds = {

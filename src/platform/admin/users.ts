@@ -1,10 +1,10 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
-import { fold } from "../store/fold.ts";
+import { fold } from "../store/engine/fold.ts";
 import type { Db } from "../store/port.ts";
-import type { UserStatus } from "../store/tables.ts";
-import { findUserByEmail, listMemberRoles } from "../store/users.ts";
+import type { UserStatus } from "../store/tables/schema.ts";
+import { findUserByEmail, listMemberRoles } from "../store/queries/users.ts";
 import type { CommandChange } from "./changes.ts";
 import { findRoleIds } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";

@@ -1,13 +1,13 @@
 import { text } from "node:stream/consumers";
 import { Problem } from "../../contract/errors.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { listFileKeys } from "../store/stored-files.ts";
+import { listFileKeys } from "../store/queries/stored-files.ts";
 import {
   confirmFileStore,
   findFileStore,
   insertFileStore,
   replaceFileStore,
-} from "../store/file-store.ts";
+} from "../store/queries/file-store.ts";
 import type { Store } from "../store/port.ts";
 import type { FileStore } from "./port.ts";
 

@@ -1,7 +1,7 @@
 import { type Clock, HOUR } from "../../kit/clock.ts";
 import { parseRunId } from "./run-files.ts";
-import { findFileKeys } from "../store/stored-files.ts";
-import { findKnownChunks } from "../store/export-runs.ts";
+import { findFileKeys } from "../store/queries/stored-files.ts";
+import { findKnownChunks } from "../store/queries/export-runs.ts";
 import type { Store } from "../store/port.ts";
 import type { FileStore } from "./port.ts";
 

@@ -2,8 +2,8 @@ import { setImmediate } from "node:timers/promises";
 import type { NewId } from "../../kit/ids.ts";
 import { type ConfirmationWay, isConfirmationWay } from "../../contract/confirmation.ts";
 import { type Operation, type Outcome, parsePathParameters } from "../../contract/operation.ts";
-import { appendEntries, removeChain } from "../store/audit-chain.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
+import { appendEntries, removeChain } from "../store/audit/chain.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
 import type { Db, Store } from "../store/port.ts";
 
 /** Writes the tenants' audit logs. */

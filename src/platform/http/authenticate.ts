@@ -5,8 +5,13 @@ import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, isSessionAlive } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
-import { prepareQuery } from "../store/prepared.ts";
-import { listActiveTenants, findPermissions, findUser, findHomeTenant } from "../store/users.ts";
+import { prepareQuery } from "../store/engine/prepared.ts";
+import {
+  listActiveTenants,
+  findPermissions,
+  findUser,
+  findHomeTenant,
+} from "../store/queries/users.ts";
 import { type CachedRead, createReadCache } from "./read-cache.ts";
 
 type Identity = Omit<Principal, "may"> & { homeTenantId: string };

@@ -8,7 +8,7 @@ import type { Log } from "../../kit/log.ts";
 import { keepSpan } from "../../kit/tracing.ts";
 import type { ReportRequest } from "../../kit/telemetry.ts";
 import type { Principal } from "../handlers.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
 import type { Store } from "../store/port.ts";
 import { type Audit, buildEntry, parseConfirmedBy, parseTool } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";

@@ -5,7 +5,7 @@ import type { Operation } from "../../contract/operation.ts";
 import { DAY } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Db } from "../store/port.ts";
-import type { IdempotencyKeyRow } from "../store/tables.ts";
+import type { IdempotencyKeyRow } from "../store/tables/schema.ts";
 
 const RETENTION_MS = DAY;
 const MAX_KEY_LENGTH = 255;

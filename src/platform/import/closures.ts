@@ -1,9 +1,9 @@
 import { ClosureFields } from "../../contract/operations/documents.ts";
 import { type AskedClosure, checkClosure } from "../services/documents/rules.ts";
 import { closeDocuments, type Writer } from "../services/documents/save.ts";
-import { findDocuments, findLastClosures } from "../store/documents.ts";
+import { findDocuments, findLastClosures } from "../store/queries/documents.ts";
 import type { Db } from "../store/port.ts";
-import type { DocumentClosureRow, DocumentRow } from "../store/tables.ts";
+import type { DocumentClosureRow, DocumentRow } from "../store/tables/schema.ts";
 import { IMPORTER } from "./importer.ts";
 import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
 import type { Outcome, Target } from "./target.ts";

@@ -1,9 +1,9 @@
 import type { CommandAction } from "../../contract/audit-actions.ts";
 import type { Clock } from "../../kit/clock.ts";
-import type { Metadata } from "../store/audit-entries.ts";
-import { putImport } from "../store/imports.ts";
+import type { Metadata } from "../store/audit/entries.ts";
+import { putImport } from "../store/queries/imports.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { ImportRow } from "../store/tables.ts";
+import type { ImportRow } from "../store/tables/schema.ts";
 import type { Content } from "./detect.ts";
 import type { Fields } from "./fields.ts";
 import { type Format, isBankFormat } from "./formats.ts";

@@ -5,14 +5,14 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers, Page } from "../handlers.ts";
 import { serializeRowsToBytes } from "../json-rows.ts";
-import { findHead } from "../store/audit-chain.ts";
+import { findHead } from "../store/audit/chain.ts";
 import {
   type AuditFilter,
   countEntries,
   isScanned,
   selectEntries,
   type Walk,
-} from "../store/audit-logs.ts";
+} from "../store/queries/audit-logs.ts";
 import { readSnapshot } from "./listing.ts";
 
 const DEFAULT_LIMIT = 500;

@@ -7,11 +7,16 @@ import type { Call, Handlers } from "../handlers.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { LoginGuard } from "../login-guard.ts";
 import { matchesPassword } from "../passwords.ts";
-import { isKnownAddress, recordKnownAddress } from "../store/known-addresses.ts";
+import { isKnownAddress, recordKnownAddress } from "../store/queries/known-addresses.ts";
 import type { Db } from "../store/port.ts";
-import type { TenantRow, UserRow } from "../store/tables.ts";
-import { findTenant, toTenant } from "../store/tenants.ts";
-import { listActiveTenants, findUser, findUserByEmail, findHomeTenant } from "../store/users.ts";
+import type { TenantRow, UserRow } from "../store/tables/schema.ts";
+import { findTenant, toTenant } from "../store/queries/tenants.ts";
+import {
+  listActiveTenants,
+  findUser,
+  findUserByEmail,
+  findHomeTenant,
+} from "../store/queries/users.ts";
 
 type Needs = {
   newId: NewId;

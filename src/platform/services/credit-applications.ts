@@ -14,7 +14,7 @@ import {
   countApplications,
   findApplication,
   selectApplications,
-} from "../store/credit-applications.ts";
+} from "../store/queries/credit-applications.ts";
 import { readListing, parsePage } from "./listing.ts";
 import { describeMissing } from "./records.ts";
 

@@ -7,11 +7,11 @@ import type { LoginGuard } from "../login-guard.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { ResetHolder, ResetTokens } from "../reset-tokens.ts";
-import { recordKnownAddress } from "../store/known-addresses.ts";
-import { appendEntries } from "../store/audit-chain.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
+import { recordKnownAddress } from "../store/queries/known-addresses.ts";
+import { appendEntries } from "../store/audit/chain.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
 import type { Store } from "../store/port.ts";
-import { findHomeTenant, listActiveTenants, replacePassword } from "../store/users.ts";
+import { findHomeTenant, listActiveTenants, replacePassword } from "../store/queries/users.ts";
 import { verifyPassword } from "./auth.ts";
 
 type Needs = {

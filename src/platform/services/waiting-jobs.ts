@@ -1,7 +1,7 @@
 import { ATTACHMENT_JOB } from "./dispute-attachments/job.ts";
 import { planRemoval } from "./disputes/removal.ts";
 import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
-import { addJob } from "../store/jobs.ts";
+import { addJob } from "../store/queries/jobs.ts";
 import type { Db } from "../store/port.ts";
 import { DELIVERY_KIND } from "../webhooks/events.ts";
 

@@ -10,11 +10,16 @@ import { type NewId, randomToken } from "../../kit/ids.ts";
 import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { hasSchedule } from "../store/schedules.ts";
-import type { WebhookAttemptRow, WebhookRow } from "../store/tables.ts";
-import { listAttempts } from "../store/webhook-deliveries.ts";
-import { countWebhooks, deleteWebhook, hasWebhook, listWebhooks } from "../store/webhooks.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { hasSchedule } from "../store/queries/schedules.ts";
+import type { WebhookAttemptRow, WebhookRow } from "../store/tables/schema.ts";
+import { listAttempts } from "../store/queries/webhook-deliveries.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  hasWebhook,
+  listWebhooks,
+} from "../store/queries/webhooks.ts";
 import { resolveCallback } from "../webhooks/callback.ts";
 import { describeMissing } from "./records.ts";
 import { textBefore } from "../../kit/text.ts";

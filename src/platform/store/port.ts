@@ -1,6 +1,6 @@
 import type { Compilable, Kysely } from "kysely";
 import type { StoreAuditKey } from "./audit-key.ts";
-import type { Tables } from "./tables.ts";
+import type { Tables } from "./tables/schema.ts";
 
 /** Reads and writes; inside a transaction, all of them are part of it. */
 export type Db = Kysely<Tables>;

@@ -2,9 +2,9 @@ import type { Fault } from "../../../contract/errors.ts";
 import { formatAmount, findCurrencyDecimals, countDecimals } from "../../money.ts";
 import { CLOSED, OPEN } from "../../services/disputes/change.ts";
 import { chooseCurrency, findDocumentFault } from "../../services/disputes/document.ts";
-import { fold } from "../../store/fold.ts";
-import type { AccountRow, DisputeRow, DocumentRow, ReasonRow } from "../../store/tables.ts";
-import type { Tenant } from "../../store/tenants.ts";
+import { fold } from "../../store/engine/fold.ts";
+import type { AccountRow, DisputeRow, DocumentRow, ReasonRow } from "../../store/tables/schema.ts";
+import type { Tenant } from "../../store/queries/tenants.ts";
 import { chooseReason, type Configuration, type NewReason } from "./configuration.ts";
 import type { DisputeField, DisputeValues } from "./values.ts";
 

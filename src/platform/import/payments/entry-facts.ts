@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import Big from "big.js";
-import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Entry } from "../bank/entry.ts";
 import type { Values } from "./row.ts";
 

@@ -4,9 +4,9 @@ import {
   findEntriesByAmount,
   findEntriesByReference,
   findEntries,
-} from "../../store/payment-entries.ts";
+} from "../../store/queries/payment-entries.ts";
 import type { Db } from "../../store/port.ts";
-import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import {
   type EntryFacts,
   getPayer,

@@ -6,11 +6,11 @@ import {
   findWaitingReturns,
   putEntries,
   RETURN_WAITS,
-} from "../../store/payment-entries.ts";
-import { findRowsOfPayments } from "../../store/payments.ts";
+} from "../../store/queries/payment-entries.ts";
+import { findRowsOfPayments } from "../../store/queries/payments.ts";
 import { settleReturn } from "../../services/payments/matching/settle.ts";
 import type { Db } from "../../store/port.ts";
-import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Journal } from "../target.ts";
 import {
   getPayer,

@@ -5,9 +5,12 @@ import { dropFiles } from "../../files/drop.ts";
 import { selectOwnFiles } from "../../files/owner.ts";
 import type { FileStore } from "../../files/port.ts";
 import type { Scanner, Verdict } from "../../scan/port.ts";
-import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
+import {
+  findSignedAttachment,
+  updateDisputeAttachment,
+} from "../../store/queries/dispute-attachments.ts";
 import { type Store, StoreUnavailable } from "../../store/port.ts";
-import type { DisputeAttachmentRow } from "../../store/tables.ts";
+import type { DisputeAttachmentRow } from "../../store/tables/schema.ts";
 import type { Job, JobKind } from "../../jobs/job.ts";
 import { ATTACHMENT_JOB } from "./job.ts";
 

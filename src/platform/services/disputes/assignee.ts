@@ -1,6 +1,6 @@
 import type { Call } from "../../handlers.ts";
-import { findAssignee, findAssigneeByEmail } from "../../store/assignees.ts";
-import { fold } from "../../store/fold.ts";
+import { findAssignee, findAssigneeByEmail } from "../../store/queries/assignees.ts";
+import { fold } from "../../store/engine/fold.ts";
 import type { Db } from "../../store/port.ts";
 
 type Named = {

@@ -2,11 +2,11 @@ import type { Contract } from "../../../contract/index.ts";
 import type { Input } from "../../../contract/operation.ts";
 import type { Call } from "../../handlers.ts";
 import { formatAmount, findCurrencyDecimals, countDecimals } from "../../money.ts";
-import type { NamedDispute } from "../../store/disputes.ts";
-import { fold } from "../../store/fold.ts";
+import type { NamedDispute } from "../../store/queries/disputes.ts";
+import { fold } from "../../store/engine/fold.ts";
 import type { Db } from "../../store/port.ts";
-import { findResolution, findResolutionByCode } from "../../store/resolutions.ts";
-import type { DisputeRow, ResolutionRow } from "../../store/tables.ts";
+import { findResolution, findResolutionByCode } from "../../store/queries/resolutions.ts";
+import type { DisputeRow, ResolutionRow } from "../../store/tables/schema.ts";
 import { chooseAssignee } from "./assignee.ts";
 import { chooseReasons } from "./reason.ts";
 

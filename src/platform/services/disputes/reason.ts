@@ -1,9 +1,9 @@
 import type { Contract } from "../../../contract/index.ts";
 import type { Input } from "../../../contract/operation.ts";
 import type { Call } from "../../handlers.ts";
-import { fold } from "../../store/fold.ts";
+import { fold } from "../../store/engine/fold.ts";
 import type { Db } from "../../store/port.ts";
-import type { ReasonRow } from "../../store/tables.ts";
+import type { ReasonRow } from "../../store/tables/schema.ts";
 
 type Body = Pick<
   Input<Contract["disputes"]["create"]>["body"],

@@ -14,17 +14,17 @@ import {
 import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
-import { getDialect, type Value } from "../../store/dialect.ts";
+import { getDialect, type Value } from "../../store/engine/dialect.ts";
 import type { Db } from "../../store/port.ts";
-import { type Asked, matchDisputes } from "../../store/summaries/dispute-filters.ts";
-import { readOffsets } from "../../store/summaries/offsets.ts";
-import { readReopened } from "../../store/summaries/reopened.ts";
+import { type Asked, matchDisputes } from "../../store/queries/summaries/dispute-filters.ts";
+import { readOffsets } from "../../store/queries/summaries/offsets.ts";
+import { readReopened } from "../../store/queries/summaries/reopened.ts";
 import {
   type DisputeGroupRow,
   parseOldest,
   summarizeDisputes,
-} from "../../store/summaries/disputes.ts";
-import { readTenant } from "../../store/tenants.ts";
+} from "../../store/queries/summaries/disputes.ts";
+import { readTenant } from "../../store/queries/tenants.ts";
 import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
 /** Divides to one decimal. */

@@ -1,14 +1,10 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
-import type { Clock } from "../../../kit/clock.ts";
-import type { NewId } from "../../../kit/ids.ts";
-import { toSearchColumns } from "../audit-entries.ts";
+import { toSearchColumns } from "../audit/entries.ts";
 import type { AuditHead, AuditKey } from "../audit-key.ts";
-import type { Tables } from "../tables.ts";
+import type { Tables } from "../tables/schema.ts";
+import type { Sealing } from "../audit/signing.ts";
 import type { Types } from "./addition.ts";
-
-/** Dependencies of the migration of existing audit chains. */
-export type Sealing = { key(): Promise<AuditKey>; clock: Clock; newId: NewId };
 
 type Db = Kysely<Pick<Tables, "tenants" | "audit_logs" | "audit_heads">>;
 

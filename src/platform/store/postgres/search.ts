@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SearchIndex } from "../dialect.ts";
+import type { SearchIndex } from "../engine/dialect.ts";
 
 const TRIPLES = "search_triples";
 

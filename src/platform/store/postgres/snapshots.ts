@@ -1,8 +1,8 @@
 import { Kysely, type PostgresCursorConstructor } from "kysely";
 import type pg from "pg";
 import Cursor from "pg-cursor";
-import { FairLimiter, VIEWS } from "../fair-limiter.ts";
-import { guard, guardDialect } from "../guard.ts";
+import { FairLimiter, VIEWS } from "../engine/fair-limiter.ts";
+import { guard, guardDialect } from "../engine/guard.ts";
 import {
   type Db,
   type PoolUse,
@@ -10,8 +10,8 @@ import {
   type SnapshotOptions,
   ViewExpired,
 } from "../port.ts";
-import { streamRows } from "../stream-rows.ts";
-import type { Tables } from "../tables.ts";
+import { streamRows } from "../engine/stream-rows.ts";
+import type { Tables } from "../tables/schema.ts";
 import { createViewDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 

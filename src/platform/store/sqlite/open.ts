@@ -2,12 +2,12 @@ import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type CompiledQuery, type DatabaseConnection, Kysely, type QueryResult, sql } from "kysely";
 import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
-import { createDirect } from "../direct.ts";
-import { guard, guardDialect } from "../guard.ts";
-import { migrate } from "../migrate.ts";
+import { createDirect } from "../engine/direct.ts";
+import { guard, guardDialect } from "../engine/guard.ts";
+import { migrate } from "../migrations/migrate.ts";
 import { type Db, type Store, StoreUnavailable } from "../port.ts";
-import { readAuditKey, createSealing } from "../signing.ts";
-import type { Tables } from "../tables.ts";
+import { readAuditKey, createSealing } from "../audit/signing.ts";
+import type { Tables } from "../tables/schema.ts";
 import { makeFolder } from "../../../kit/make-folder.ts";
 import {
   BUSY_MS,

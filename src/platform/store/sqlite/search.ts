@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SearchIndex, SearchTarget } from "../dialect.ts";
+import type { SearchIndex, SearchTarget } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 
 /** The full-text index, and the table that gives each row a number: those of other tables can change. */

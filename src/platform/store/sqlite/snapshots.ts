@@ -1,8 +1,8 @@
 import { availableParallelism } from "node:os";
 import type { DatabaseSync, StatementSync } from "node:sqlite";
 import { type CompiledQuery, type DatabaseConnection, Kysely, type QueryResult } from "kysely";
-import { FairLimiter, VIEWS } from "../fair-limiter.ts";
-import { guard, guardDialect } from "../guard.ts";
+import { FairLimiter, VIEWS } from "../engine/fair-limiter.ts";
+import { guard, guardDialect } from "../engine/guard.ts";
 import {
   type Db,
   type PoolUse,
@@ -10,8 +10,8 @@ import {
   type SnapshotOptions,
   ViewExpired,
 } from "../port.ts";
-import { streamRows } from "../stream-rows.ts";
-import type { Tables } from "../tables.ts";
+import { streamRows } from "../engine/stream-rows.ts";
+import type { Tables } from "../tables/schema.ts";
 import { checkParameters } from "../../../kit/sqlite/driver/connection.ts";
 import { BUSY_MS, createReadingDriver } from "../../../kit/sqlite/dialect.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";

@@ -6,9 +6,8 @@ import type { Reply } from "../reply.ts";
 import { callTool, useSession } from "../session.ts";
 import { Empty, Failure, Loading } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
-import type { Group } from "./explorer.tsx";
 import { labelOf } from "./group-chart.tsx";
-import { groupFilter, type sourceOf } from "./sources.ts";
+import { type Group, groupFilter, type sourceOf } from "./sources.ts";
 
 const PAGE_ROWS = 25;
 

@@ -1,11 +1,15 @@
 import type Big from "big.js";
-import type { NewPayment } from "../../../store/payments.ts";
-import { replacePayments } from "../../../store/payments.ts";
-import { readAppliedRows, readDeductions, readReturnsOf } from "../../../store/payment-matching.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
+import { replacePayments } from "../../../store/queries/payments.ts";
+import {
+  readAppliedRows,
+  readDeductions,
+  readReturnsOf,
+} from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { isFinal, openOf, readLedger } from "./ledger.ts";
 import type { Settling } from "./returns.ts";
-import { readTenant } from "../../../store/tenants.ts";
+import { readTenant } from "../../../store/queries/tenants.ts";
 import { amountOf, atLeastZero, smallest, sum, textOf, type Values } from "./values.ts";
 
 const isComputed = ({ matching }: NewPayment): boolean =>

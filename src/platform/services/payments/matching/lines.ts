@@ -1,6 +1,6 @@
 import type Big from "big.js";
-import { toNumberKey } from "../../../store/number-key.ts";
-import type { NewPayment } from "../../../store/payments.ts";
+import { toNumberKey } from "../../../store/engine/number-key.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
 import type { Paper } from "./ledger.ts";
 import { amountOf, atLeastZero, sum, textOf, toBig, type Values, ZERO } from "./values.ts";
 

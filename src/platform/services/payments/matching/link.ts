@@ -1,10 +1,10 @@
-import { replacePayments, type NewPayment } from "../../../store/payments.ts";
+import { replacePayments, type NewPayment } from "../../../store/queries/payments.ts";
 import {
   readPaymentRows,
   readReferencedPayments,
   readWaiting,
   WAITING_RETURN,
-} from "../../../store/payment-matching.ts";
+} from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { isReturn } from "./lines.ts";
 import { listMentions } from "./mentions.ts";

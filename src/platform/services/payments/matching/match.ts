@@ -1,8 +1,8 @@
-import { findAccounts } from "../../../store/accounts.ts";
-import type { NewPayment } from "../../../store/payments.ts";
-import { readPaymentRows, readReturnsOf } from "../../../store/payment-matching.ts";
+import { findAccounts } from "../../../store/queries/accounts.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
+import { readPaymentRows, readReturnsOf } from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
-import { readTenant } from "../../../store/tenants.ts";
+import { readTenant } from "../../../store/queries/tenants.ts";
 import { allocate } from "./allocate.ts";
 import { chooseDocuments } from "./choose.ts";
 import { type Ledger, readLedger } from "./ledger.ts";

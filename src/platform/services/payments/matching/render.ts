@@ -1,6 +1,6 @@
 import type Big from "big.js";
-import type { Matching, NewPayment } from "../../../store/payments.ts";
-import { WAITING_RETURN } from "../../../store/payment-matching.ts";
+import type { Matching, NewPayment } from "../../../store/queries/payments.ts";
+import { WAITING_RETURN } from "../../../store/queries/payment-matching.ts";
 import { isFinal, openOf, type Paper } from "./ledger.ts";
 import { keyOf, type Line, type Payment } from "./lines.ts";
 import { amountOf, atLeastZero, sum, textOf, type Values, ZERO } from "./values.ts";

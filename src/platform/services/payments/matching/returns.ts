@@ -6,8 +6,8 @@ import {
   removePayments,
   replacePayments,
   takeSeqs,
-} from "../../../store/payments.ts";
-import { readPaymentRows, readReturnsOf } from "../../../store/payment-matching.ts";
+} from "../../../store/queries/payments.ts";
+import { readPaymentRows, readReturnsOf } from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { amountOf, atLeastZero, smallest, sum, textOf, type Values, ZERO } from "./values.ts";
 

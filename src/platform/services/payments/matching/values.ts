@@ -1,5 +1,5 @@
 import Big from "big.js";
-import type { NewPayment } from "../../../store/payments.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
 
 export type Values = Readonly<Record<string, unknown>>;
 

@@ -1,0 +1,36 @@
+import type { Source } from "../../contract/payments/catalogue.ts";
+import type { Format, TableFormat } from "../../platform/import/formats.ts";
+import type { Kind } from "../../platform/import/kinds.ts";
+
+/** The kinds whose files are tables of columns, for which a map can be proposed. */
+export const SUGGEST_KINDS = [
+  "accounts",
+  "documents",
+  "closures",
+  "disputes",
+  "payments",
+] as const satisfies readonly Kind[];
+export type SuggestKind = (typeof SUGGEST_KINDS)[number];
+
+/** The command line of `import suggest`. */
+export type SuggestOptions = {
+  kind: SuggestKind;
+  file: string;
+  format?: TableFormat;
+  source?: Source;
+  currency?: string;
+  output?: string;
+};
+
+/** The command line of `import`. */
+export type ImportOptions = {
+  kind: Kind;
+  file: string;
+  tenant: string;
+  format?: Format;
+  map?: string;
+  createConfiguration?: true;
+  source?: Source;
+  dryRun?: true;
+  verbose?: true;
+};
