@@ -3,7 +3,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { createResetLink, setPassword } from "../../src/platform/admin/passwords.ts";
-import { checkNewPassword } from "../../src/platform/passwords.ts";
+import { checkNewPassword, hashPassword, matchesPassword } from "../../src/platform/passwords.ts";
 import { createResetTokens } from "../../src/platform/reset-tokens.ts";
 import { rowsOf } from "../support/audit.ts";
 import { MASTER_KEY, onEveryStore, type Person } from "../support/platform.ts";
@@ -28,6 +28,21 @@ describe("a new password", () => {
 
   it.each([NEXT, "q7#Lr0vPz!xW", "пароль из четырёх слов"])("may be %s", async (password) => {
     await expect(checkNewPassword(password)).resolves.toBeUndefined();
+  });
+});
+
+verifies("C-38");
+describe("a hash of a password", () => {
+  it.each([
+    ["of OWASP's cost", undefined, /^argon2id\$19456\$2\$/],
+    ["of another cost", { memoryKib: 64, passes: 1 }, /^argon2id\$64\$1\$/],
+  ])("%s is compared at the cost that it names", async (_what, cost, start) => {
+    const hash = await hashPassword(NEXT, cost);
+    expect(hash).toMatch(start);
+    expect([await matchesPassword(NEXT, hash), await matchesPassword("guess", hash)]).toEqual([
+      true,
+      false,
+    ]);
   });
 });
 
