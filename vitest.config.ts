@@ -8,6 +8,17 @@ const SECOND = 1000;
 /** One end-to-end run of the main job: a ledger is imported and its disputes are triaged. */
 const MAIN_JOB = "test/e2e/import-triage.test.ts";
 
+/**
+ * Series of generated or repeated cases, of which `npm test` runs the first ones and `npm run test:all` all: see
+ * `extentOf`.
+ */
+const SERIES = [
+  "test/insights/{disputes-summary,payments-summarize}.test.ts",
+  "test/mcp/{insight-cursors,unasked}.test.ts",
+  "test/platform/{account-chains,credit-applications,payment-matches-model,payments-model}.test.ts",
+  "test/unit/{file-text-attacks,scan-junk,scan-limits}.test.ts",
+];
+
 /** Faults, crash loops, other clients and long series of inputs: `npm run test:all` runs them, `npm test` does not. */
 const SLOW = [
   "test/fault/**/*.test.ts",
@@ -18,7 +29,9 @@ const SLOW = [
   "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
   "test/platform/{audit-pages,dispute-removal,pdf-streaming,scan-fairness,score-fairness}.test.ts",
   "test/platform/{attachment-corpus,file-store-faults,ingest-junk,login-limits,simulation}.test.ts",
+  "test/platform/{several-limiters,tenant-move}.test.ts",
   "test/simulation/{mistakes,seeds}.test.ts",
+  "test/store/{key-rotation,payments}.test.ts",
   "test/unit/{scan-clamd,scan-name-and-size}.test.ts",
 ];
 
@@ -61,6 +74,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
+          provide: { runsWholeSeries: false },
           env: { ...programs, TMPDIR: createRunFolder(findFastFolder()) },
           include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
           exclude: [...SLOW, ...MOCKING],
@@ -86,7 +100,8 @@ export default defineConfig({
         test: {
           name: "slow",
           env: programs,
-          include: SLOW,
+          provide: { runsWholeSeries: true },
+          include: [...SLOW, ...SERIES],
           maxWorkers: 2,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,

@@ -1,11 +1,12 @@
 import { expect, it } from "vitest";
 import { MAX_PARENT_DEPTH } from "../../src/platform/services/accounts/lineage.ts";
+import { extentOf } from "../support/extent.ts";
 import { ACCOUNT, accountAt, ingestTenant } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LENGTH = 15;
-const ROUNDS = 5;
+const ROUNDS = extentOf(1, 5);
 
 onEveryStore("chains of accounts", (at) => {
   const attach = (call: Caller, number: string, parent: string) =>

@@ -10,6 +10,7 @@ import {
   grouping,
   section,
 } from "../support/credit.ts";
+import { extentOf } from "../support/extent.ts";
 import { importCredit } from "../support/importing.ts";
 import { onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -175,23 +176,24 @@ onEveryStore("credit applications", (at) => {
   });
 
   verifies("D-CRED-2");
-  it("streams thousands of applications in order, each once", async () => {
-    const many = await at().tenant("credit-many");
-    const records = Array.from({ length: 3000 }, (_, index) =>
+  it("streams many applications in order, each once", async () => {
+    const many = extentOf(300, 3000);
+    const reader = await at().tenant("credit-many");
+    const records = Array.from({ length: many }, (_, index) =>
       application(`app-${index}`, {
         lastActivityDate: formatTimestamp(Date.UTC(2026, 0, 1) + (index % 100) * DAY),
       }),
     );
     await importCredit(at(), "credit-many", "credit-applications", records);
-    const { body } = await many.call("POST", LIST, { body: ALL });
+    const { body } = await reader.call("POST", LIST, { body: ALL });
     const ids = idsOf(body);
-    expect([ids.length, new Set(ids).size]).toEqual([3000, 3000]);
+    expect([ids.length, new Set(ids).size]).toEqual([many, many]);
     const dates = body.applications.map(
       (item: { lastActivityDate: string }) => item.lastActivityDate,
     );
     expect(dates).toEqual(dates.toSorted().toReversed());
     expect(body.applicationStatusSummary).toEqual([
-      { type: "Under Review", title: "In Review", noOfApplications: 3000 },
+      { type: "Under Review", title: "In Review", noOfApplications: many },
     ]);
   });
 

@@ -8,6 +8,7 @@ import {
   type Caller,
   type TestPlatform,
 } from "../support/platform.ts";
+import { extentOf } from "../support/extent.ts";
 import { kept, type Row } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows, QUERY } from "../support/payment-rows.ts";
 import { dialects } from "../support/stores.ts";
@@ -94,7 +95,7 @@ onEveryStore("payments against a model", (at) => {
         const expected = rows.filter((row) => kept(row, filters));
         expect(data.map(({ id }: Row) => id)).toEqual(expected.map(({ id }) => id));
       }),
-      { numRuns: 150, seed: 20_261_121 },
+      { numRuns: extentOf(30, 150), seed: 20_261_121 },
     );
   });
 
@@ -142,7 +143,7 @@ onEveryStore("payments against a model", (at) => {
         }
         expect(walked.map(([id]) => id)).toEqual(start);
       }),
-      { numRuns: 12, seed: 20_261_121 },
+      { numRuns: extentOf(3, 12), seed: 20_261_121 },
     );
   });
 });
