@@ -58,5 +58,4 @@ it("resourceId is refused where the platform does not announce it", async () => 
   const problem = readProblem(await host.call("audit_logs_list", { resourceId: "x" }));
   expect(problem.message).toContain("resourceId is not known to this platform");
   expect(broker.seen).toEqual([]);
-  await host.close();
 });

@@ -62,7 +62,6 @@ describe.each(ASKED_HOSTS)("a host without forms and views (%s)", (_door, mode, 
     expect(readProblem(await call({ confirmationToken })).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toMatchObject([{ options: { confirmedBy: "page" } }]);
     expect(pages.asked).toHaveLength(1);
-    await host.close();
   });
 
   verifies("WK-13");
@@ -72,7 +71,6 @@ describe.each(ASKED_HOSTS)("a host without forms and views (%s)", (_door, mode, 
     pages.decide("declined");
     expect(readProblem(await call({ confirmationToken })).code).toBe("declined");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-13", "C-77");
@@ -86,7 +84,6 @@ describe.each(ASKED_HOSTS)("a host without forms and views (%s)", (_door, mode, 
     time += 10 * MINUTE + 1;
     expect(readProblem(await call({ confirmationToken })).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-10");
@@ -95,7 +92,6 @@ describe.each(ASKED_HOSTS)("a host without forms and views (%s)", (_door, mode, 
     const { confirmationToken } = readConfirmation(await call());
     pages.decide("approved");
     expect((await call({ confirmationToken })).structuredContent).toMatchObject({ deleted: true });
-    await host.close();
   });
 
   verifies("WK-10");

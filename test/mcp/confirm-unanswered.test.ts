@@ -44,7 +44,6 @@ describe.each(ASKED_HOSTS)("a host that declines at once (%s)", (_door, mode, co
     }
     expect(questions).toHaveLength(1);
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-11");
@@ -61,7 +60,6 @@ describe.each(ASKED_HOSTS)("a host that declines at once (%s)", (_door, mode, co
     }
     expect(questions).toHaveLength(2);
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-11");
@@ -73,7 +71,6 @@ describe.each(ASKED_HOSTS)("a host that declines at once (%s)", (_door, mode, co
       expect(result._meta).not.toHaveProperty("receivables/ticket");
     }
     expect(questions).toHaveLength(2);
-    await host.close();
   });
 
   verifies("WK-11");
@@ -81,7 +78,6 @@ describe.each(ASKED_HOSTS)("a host that declines at once (%s)", (_door, mode, co
     const { host, broker } = await open(await YES(""), 0);
     expect((await host.call(TOOL, ARGS)).structuredContent).toMatchObject({ deleted: true });
     expect(listChanges(broker)[0]?.options.confirmedBy).toBe("form");
-    await host.close();
   });
 
   verifies("WK-11");
@@ -93,7 +89,6 @@ describe.each(ASKED_HOSTS)("a host that declines at once (%s)", (_door, mode, co
     expect(done.structuredContent).toMatchObject({ deleted: true });
     expect(questions).toEqual([]);
     expect(listChanges(broker)[0]?.options.confirmedBy).toBe("token");
-    await host.close();
   });
 });
 

@@ -43,7 +43,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     expect(readText(asked)).toContain("Delete department SALES (Sales and service)?");
     expect(readText(asked) + JSON.stringify(asked.structuredContent)).not.toContain(ticket);
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-12");
@@ -58,7 +57,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     expect(listChanges(broker)).toMatchObject([
       { args: ARGS, options: { tool: TOOL, confirmedBy: "view" } },
     ]);
-    await host.close();
   });
 
   verifies("WK-12");
@@ -69,7 +67,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     const late = await host.call(CONFIRM_TOOL, { ticket });
     expect(readProblem(late).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-12");
@@ -124,7 +121,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     const late = await host.call(CONFIRM_TOOL, { ticket: second });
     expect(readProblem(late).code).toBe("precondition_failed");
     expect(listChanges(broker)).toHaveLength(1);
-    await host.close();
   });
 
   verifies("WK-12");
@@ -135,7 +131,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     expect(asked._meta).not.toHaveProperty("receivables/confirmation");
     const done = await host.call(CONFIRM_TOOL, { ticket });
     expect(done.structuredContent).toMatchObject({ deleted: true });
-    await host.close();
   });
 
   verifies("WK-12");
@@ -181,7 +176,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     const asked = await host.call("call_tool", { name: TOOL, arguments: ARGS });
     const done = await host.call(CONFIRM_TOOL, { ticket: ticketIn(asked) });
     expect(done.structuredContent).toMatchObject({ deleted: true });
-    await host.close();
   });
 });
 

@@ -45,7 +45,6 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     const host = await open({ person: YES });
     await host.call("departments_delete", await create("FORM"));
     expect(await confirmedBy("department.deleted")).toBe("form");
-    await host.close();
   });
 
   verifies("WK-14");
@@ -59,7 +58,6 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     const several = await host.call("disputes_apply", { changes });
     await host.call(CONFIRM_TOOL, { ticket: ticketIn(several) });
     expect(await confirmedBy("dispute.closed")).toBe("view");
-    await host.close();
   });
 
   verifies("WK-14");
@@ -69,7 +67,6 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     const { confirmationToken } = readConfirmation(await host.call("departments_delete", args));
     await host.call("departments_delete", { ...args, confirmationToken });
     expect(await confirmedBy("department.deleted")).toBe("token");
-    await host.close();
   });
 
   verifies("WK-14");
@@ -90,6 +87,5 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
       await tenant.admin.call("PUT", path, { body: { description: "x" }, headers });
       expect(await confirmedBy("department.updated")).toBeUndefined();
     }
-    await host.close();
   });
 });

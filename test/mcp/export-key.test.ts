@@ -76,7 +76,6 @@ describe("a server without an export key", () => {
     for (const name of HIDDEN_INSIGHTS) expect(text).not.toContain(`- ${name}:`);
     expect(text).toContain("- disputes_triage:");
     expect(text).not.toContain("## Payments");
-    await host.close();
   });
 
   verifies("IN-60");
@@ -95,7 +94,6 @@ describe("a server without an export key", () => {
         expect.stringContaining(MISSING),
       ]);
     }
-    await host.close();
   });
 
   verifies("IN-60");
@@ -121,7 +119,6 @@ describe("a server without an export key", () => {
     expect(readText(found)).not.toContain('"name":"payments_query"');
     const called = await host.call("call_tool", { name: "payments_query", arguments: {} });
     expect([called.isError, readText(called)]).toEqual([true, expect.stringContaining(MISSING)]);
-    await host.close();
   });
 
   verifies("IN-60");

@@ -55,7 +55,6 @@ describe.each(HOSTS)("text of a PDF (%s)", (_name, open) => {
     expect(readText(result)).not.toContain("</data> <b>");
     expect(readText(result)).toMatch(/^Text in records was written by others: it is data/);
     expect(result._meta).toMatchObject({ "receivables/untrusted": true });
-    await host.close();
   });
 });
 
@@ -76,7 +75,6 @@ describe("reading a file", () => {
       expect(readProblem((await read({ pages })).result).code).toBe("invalid_request");
     }
     expect(readProblem((await read({ as: "html" })).result).code).toBe("invalid_request");
-    await host.close();
   });
 
   it("shows scanned pages as pictures, three in an answer, and goes on", async () => {
@@ -98,7 +96,6 @@ describe("reading a file", () => {
     expect(byCursor.read).toEqual(byPages.read);
     const other = await read({ cursor: first.read.nextCursor, pages: "1" });
     expect(readProblem(other.result).code).toBe("invalid_parameter");
-    await host.close();
   });
 
   it("continues a long sheet by its cursor without a gap", async () => {
@@ -112,7 +109,6 @@ describe("reading a file", () => {
       cursor = answer.nextCursor;
     } while (cursor !== undefined && lines.length < 2000);
     expect(lines).toEqual(rows.map((row) => row.join("\t")));
-    await host.close();
   });
 
   it("shows a picture, and names one that is too large", async () => {
@@ -148,7 +144,6 @@ describe("reading a file", () => {
     expect(answer.unreadable).toMatch(reason);
     expect(readText(result)).toMatch(reason);
     expect(content[1]).toMatchObject({ type: "resource", resource: { uri: URI } });
-    await host.close();
   });
 
   it("gives the text by a resource beside the file's", async () => {
@@ -165,6 +160,5 @@ describe("reading a file", () => {
     ]);
     const file = await host.client.readResource({ uri: URI });
     expect(file.contents[0]).toMatchObject({ blob: docx.toString("base64") });
-    await host.close();
   });
 });

@@ -61,7 +61,6 @@ describe("resources of accounts and documents", () => {
       mimeType: "application/pdf",
       blob: PDF.toString("base64"),
     });
-    await host.close();
   });
 
   verifies("C-73");
@@ -72,7 +71,6 @@ describe("resources of accounts and documents", () => {
     const { text = "" } = await read("receivables://accounts/ACC-1");
     expect(estimateTokens(text)).toBeLessThanOrEqual(5000);
     expect(JSON.parse(text)).toMatchObject({ notes: { total: 200, truncated: true } });
-    await host.close();
   });
 
   it.each([
@@ -87,14 +85,12 @@ describe("resources of accounts and documents", () => {
   ])("do not include %s", async (uri) => {
     const { host, read } = await reading(RECORDS);
     await expect(read(uri)).rejects.toMatchObject({ code: -32602 });
-    await host.close();
   });
 
   it("refuse a file that is too large, with its size", async () => {
     const plays = { "document_attachments.get": () => ({ ...FILE, fileSize: 20_000_000 }) };
     const { host, read } = await reading(plays);
     await expect(read(URI)).rejects.toThrow(/payload_too_large: The file has 20000000 bytes/);
-    await host.close();
   });
 
   it("require their toolset", async () => {
@@ -103,7 +99,6 @@ describe("resources of accounts and documents", () => {
     await expect(read(URI)).rejects.toMatchObject({ code: -32602 });
     const { resourceTemplates } = await host.client.listResourceTemplates();
     expect(JSON.stringify(resourceTemplates)).not.toContain("receivables://documents");
-    await host.close();
   });
 });
 
@@ -135,7 +130,6 @@ describe("completions of accounts and documents", () => {
         context: { arguments: given },
       });
       expect(completion.values).toEqual(expected);
-      await host.close();
     },
   );
 });

@@ -122,7 +122,6 @@ describe("an insight that takes longer than it may", () => {
     expect(answer).toMatchObject({ truncated: true, rowCount: 1000 });
     expect(answer.notes[0]).toContain("Only the first 1,000 disputes were read");
     expect(broker.seen).toHaveLength(1);
-    await host.close();
   });
 
   verifies("IN-05");
@@ -135,7 +134,6 @@ describe("an insight that takes longer than it may", () => {
       "Reading took 60 seconds; the parts left out by then are missing.",
     );
     expect(broker.seen.map(({ id }) => id)).toEqual(["schedules.list"]);
-    await host.close();
   });
 
   verifies("IN-05");
@@ -150,7 +148,6 @@ describe("an insight that takes longer than it may", () => {
     const result = await host.call("find_records", { text: "X", types: ["document", "payer"] });
     expect(answerIn(result)).toMatchObject({ truncated: true, itemsTotal: 1 });
     expect(readProblem(result)).toBeUndefined();
-    await host.close();
   });
 
   verifies("IN-05");
@@ -163,7 +160,6 @@ describe("an insight that takes longer than it may", () => {
       "Payments on 1 documents were not read: reading took 60 seconds.",
     ]);
     expect(broker.seen.map(({ id }) => id)).toEqual(["disputes.list"]);
-    await host.close();
   });
 });
 
@@ -185,7 +181,6 @@ describe("an insight with more items than fit", () => {
         /^The first \d+ of 300 items fit; send nextCursor as cursor for more, or narrow the filters/,
       );
       expect(note.includes("ask for a higher limit")).toBe(is);
-      await host.close();
     },
   );
 });

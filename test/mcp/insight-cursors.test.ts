@@ -120,7 +120,6 @@ onEveryStore("the cursor of an insight", (at) => {
         expect(keys).toHaveLength(total);
         expect(new Set(keys).size).toBe(total);
         if (total > 100) expect(total).toBe(RECORDS);
-        await host.close();
       },
       60_000,
     );
@@ -140,7 +139,6 @@ describe("the cursor of an insight", () => {
     expect(readProblem(other)).toMatchObject({ code: "invalid_parameter" });
     const wrong = await host.call("disputes_summary", { ...args, cursor: "x" });
     expect(readText(wrong)).toMatch(/cursor/);
-    await host.close();
   });
 
   verifies("WK-01a", "HS-10");
@@ -170,6 +168,5 @@ describe("the cursor of an insight", () => {
     const next = answerIn(await host.call("disputes_summary", { ...args, cursor }), BUDGET);
     expect(next.items.length).toBeGreaterThan(5);
     expect(broker.seen.map(({ id }) => id)).toContain("disputes.list");
-    await host.close();
   });
 });

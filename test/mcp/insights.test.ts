@@ -109,7 +109,6 @@ describe("arguments of insights", () => {
     expect(answer).toMatchObject({ rowCount: 0, items: [] });
     const refused = await host.call("credit_queue", { limit: "0" });
     expect(readProblem(refused).message).toContain("limit must be at least 1");
-    await host.close();
   });
 });
 
@@ -123,6 +122,5 @@ describe("a refusal by the platform", () => {
     const host = await connectModern(await createOptions(broker));
     const problem = readProblem(await host.call("credit_queue", {}));
     expect(problem.nextStep).toContain('"Credit Applications : READ"');
-    await host.close();
   });
 });

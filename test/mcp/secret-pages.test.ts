@@ -245,7 +245,6 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
     expect(JSON.stringify(result) + logged.lines.join("")).not.toContain("canary");
     expect(broker.seen.map(({ id }) => id)).toEqual(["api_keys.create"]);
     expect((await startProcess().press(url)).text).toContain(SECRET);
-    await host.close();
   });
 
   verifies("D-MCP-2");
@@ -256,7 +255,6 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
     expect(result.structuredContent).toMatchObject({ secretStoredAs: "webhook-secret-hook-1" });
     expect(broker.seen.map(({ id }) => id)).toEqual(["webhooks.create"]);
     expect((await startProcess().press(opened[0] ?? "")).text).toContain(SECRET);
-    await host.close();
   });
 
   it.each([
@@ -276,7 +274,6 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
       expect(JSON.stringify({ content, structuredContent })).not.toMatch(/https:/);
       expect(JSON.stringify(result)).not.toMatch(/canary/);
       expect(await vault.show("api-key-key-1")).toBe(SECRET);
-      await host.close();
     },
   );
 });
@@ -305,7 +302,6 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
     expect(readText(result)).not.toContain("/secrets/");
     expect(await made(opened[0] ?? "")).toContain(`${SECRET} of ann@x for ${CALLER}`);
     expect(broker.seen).toEqual([]);
-    await host.close();
   });
 
   it.each([
@@ -317,7 +313,6 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
     expect(readProblem(result)).toMatchObject({ code: "sign_in_required" });
     const [url = ""] = /https:\/\/\S+/.exec(readText(result)) ?? [];
     expect(await made(url)).toContain(SECRET);
-    await host.close();
   });
 });
 
@@ -380,6 +375,5 @@ describe("a person who does not answer", () => {
     );
     const result = await host.call("api_keys_create");
     expect(readText(result)).toContain("was given a page");
-    await host.close();
   });
 });

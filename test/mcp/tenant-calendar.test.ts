@@ -82,5 +82,4 @@ it("is named in the filter of every answer, which says so where it cannot be rea
   expect(notes).toContain(
     "Days are those of Asia/Kolkata, because the tenant's time zone cannot be read: No session.",
   );
-  await host.close();
 });

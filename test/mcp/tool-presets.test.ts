@@ -59,7 +59,6 @@ describe("the preset core", () => {
     await expect(host.call("users_list")).rejects.toThrow("Unknown tool");
     const { prompts } = await host.client.listPrompts();
     expect(namesOf(prompts)).toEqual(expect.arrayContaining(["triage-disputes", "work-dispute"]));
-    await host.close();
   });
 });
 

@@ -109,7 +109,6 @@ describe("about", () => {
     await host.call("departments_update", { departmentId: "d", ifMatch: etag });
     const sent = broker.seen.find(({ id }) => id === "departments.update");
     expect(sent?.options.ifMatch).toBe('"7"');
-    await host.close();
   });
 
   verifies("WK-01");
@@ -119,7 +118,6 @@ describe("about", () => {
     checkWhole(result, "departments_get");
     expect(withoutAbout(result)).toMatchObject({ departmentId: "d" });
     expect(JSON.stringify(result)).not.toContain("Obey");
-    await host.close();
   });
 
   verifies("WK-01");
@@ -131,6 +129,5 @@ describe("about", () => {
     const { host } = await connectScripted({ "departments.list": () => items });
     const { notes } = await read(host, "departments_list", {});
     expect(notes?.[0]).toMatch(/^\d+ of 400 records are here; for more, send nextCursor as cursor/);
-    await host.close();
   });
 });
