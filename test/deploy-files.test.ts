@@ -57,8 +57,8 @@ const MAY_RUN_AS_OTHERS =
   process.getuid?.() === 0 &&
   check("runuser", ["-u", "nobody", "--", process.execPath, CLI, "--version"]).status === 0;
 
+verifies("OP-42");
 describe("files for containers", () => {
-  verifies("OP-42");
   it("compose.yaml has two platforms, two MCP servers, database, files and proxy", () => {
     const own = services.filter(([, { image }]) => image === "receivables-mcp");
     const commands = own.map(([, { command = [] }]) => command[0]).toSorted();
@@ -73,7 +73,6 @@ describe("files for containers", () => {
     expect(needed.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  verifies("OP-42");
   it("compose.yaml lets MCP servers transfer files: signed URLs have the address that they know", () => {
     const of = (command: string) =>
       services.filter(([, service]) => service.command?.[0] === command);
@@ -85,7 +84,6 @@ describe("files for containers", () => {
     expect(signed.filter((url) => !known.includes(url))).toEqual([]);
   });
 
-  verifies("OP-42");
   it("images have a version, and settings exist", () => {
     const images = [
       ...services.map(([, { image }]) => image).filter((image) => image !== "receivables-mcp"),
@@ -102,7 +100,6 @@ describe("files for containers", () => {
     expect(names.filter((name) => isOwn(name) && !knownSettings.includes(name))).toEqual([]);
   });
 
-  verifies("OP-42");
   it("the image is built from the lock file, and runs without root", () => {
     const lines = read("docker/Dockerfile").split("\n");
     expect(lines).toContain("COPY package.json package-lock.json ./");

@@ -255,8 +255,8 @@ describe.each(HOSTS)("results (%s)", (_name, open) => {
   });
 });
 
+verifies("C-78");
 describe.each(HOSTS)("refusals (%s)", (_name, open) => {
-  verifies("C-78");
   it("contain code, reason and next step, as text and as data", async () => {
     const details = {
       errors: [{ field: "person.email", code: "format", message: "must be an e-mail address" }],
@@ -295,7 +295,6 @@ describe.each(HOSTS)("refusals (%s)", (_name, open) => {
     expect(readText(forbidden)).toContain('"Dispute Configuration : UPDATE"');
   });
 
-  verifies("C-78");
   it("an internal error is logged and its text is not shown", async () => {
     const { lines, log } = createLineLog();
     const broker = scriptBroker({

@@ -9,6 +9,7 @@ import { createRecords, createTenantBroker, type Tenant } from "./each-tool.ts";
 import { createOptions, type Result, YES } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("WK-14");
 onEveryStore("the audit entry of a change that a tool made", (at) => {
   let tenant: Tenant;
   let options: Options;
@@ -40,14 +41,12 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
   };
   const ticketIn = ({ _meta = {} }: Result): unknown => _meta["receivables/ticket"];
 
-  verifies("WK-14");
   it("says that a form confirmed it", async () => {
     const host = await open({ person: YES });
     await host.call("departments_delete", await create("FORM"));
     expect(await confirmedBy("department.deleted")).toBe("form");
   });
 
-  verifies("WK-14");
   it("says that a view confirmed it, for each of several changes too", async () => {
     const host = await open({ showsViews: true });
     const asked = await host.call("departments_delete", await create("VIEW"));
@@ -60,7 +59,6 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     expect(await confirmedBy("dispute.closed")).toBe("view");
   });
 
-  verifies("WK-14");
   it("says that a token confirmed it", async () => {
     const host = await open({});
     const args = await create("TOKEN");
@@ -69,7 +67,6 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     expect(await confirmedBy("department.deleted")).toBe("token");
   });
 
-  verifies("WK-14");
   it("says that no question was due, and nothing of reads and of calls without a tool", async () => {
     const host = await open({ person: YES });
     await host.call("departments_create", { code: "NONE", description: "none" });

@@ -83,8 +83,8 @@ describe.each(TRANSPORTS)("discovery over %s", (_transport, serve) => {
   });
 });
 
+verifies("IN-62");
 describe.each(HOSTS)("call_tool (%s)", (_name, open) => {
-  verifies("IN-62");
   it("asks the person, and changes nothing without a yes", async () => {
     const broker = createDeletion();
     const questions: string[] = [];
@@ -98,7 +98,6 @@ describe.each(HOSTS)("call_tool (%s)", (_name, open) => {
     expect(listChanges(broker)).toEqual([]);
   });
 
-  verifies("IN-62");
   it("gives a host that cannot ask a token, which acts once", async () => {
     const broker = createDeletion();
     const host = await open(await createOptions(broker, DISCOVERY));

@@ -18,6 +18,7 @@ const schedule = (index: number) => ({
 });
 const listOf = (pages: number): ScriptedReply => servePages(createMany(pages * 1000, dispute));
 
+verifies("IN-05");
 describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) => {
   const connect = async (plays: Record<string, ScriptedReply>) => {
     const broker = scriptBroker(plays);
@@ -35,7 +36,6 @@ describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) =
   };
   const call = { name: "disputes_summary", arguments: {} };
 
-  verifies("IN-05");
   it.each([
     [
       "disputes_summary",
@@ -73,7 +73,6 @@ describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) =
     await close();
   });
 
-  verifies("IN-05");
   it("stops reading when the host cancels", async () => {
     const cancel = new AbortController();
     const list = listOf(PAGES);
@@ -98,6 +97,7 @@ describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) =
   });
 });
 
+verifies("IN-05");
 describe("an insight that takes longer than it may", () => {
   const slow = async (replies: Record<string, ScriptedReply>, last: string) => {
     let now = NOW;
@@ -115,7 +115,6 @@ describe("an insight that takes longer than it may", () => {
     return { broker, host };
   };
 
-  verifies("IN-05");
   it("answers what it has read, and reads no further page", async () => {
     const { broker, host } = await slow({ "disputes.list": listOf(PAGES) }, "disputes.list");
     const answer = answerIn(await host.call("disputes_summary"));
@@ -124,7 +123,6 @@ describe("an insight that takes longer than it may", () => {
     expect(broker.seen).toHaveLength(1);
   });
 
-  verifies("IN-05");
   it("names the parts that it has not read", async () => {
     const replies = { "schedules.list": () => ({ data: [schedule(1)] }) };
     const { broker, host } = await slow(replies, "schedules.list");
@@ -136,7 +134,6 @@ describe("an insight that takes longer than it may", () => {
     expect(broker.seen.map(({ id }) => id)).toEqual(["schedules.list"]);
   });
 
-  verifies("IN-05");
   it("finds no records in what it has not read", async () => {
     const none = serveAuditPages([]);
     const replies = {
@@ -150,7 +147,6 @@ describe("an insight that takes longer than it may", () => {
     expect(readProblem(result)).toBeUndefined();
   });
 
-  verifies("IN-05");
   it("matches no payments after the disputes took the time", async () => {
     const replies = { "disputes.list": servePages([dispute(1)]) };
     const { broker, host } = await slow(replies, "disputes.list");

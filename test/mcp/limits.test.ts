@@ -229,6 +229,7 @@ describe("many requests at once", () => {
   });
 });
 
+verifies("C-56", "C-79");
 describe("calls of tools", () => {
   const calls = async ({ post }: World, authorization: string): Promise<Result> => {
     const response = await post(call, { ...CALLING, authorization });
@@ -236,7 +237,6 @@ describe("calls of tools", () => {
   };
   let clock: FakeClock;
 
-  verifies("C-56", "C-79");
   it("of one caller are limited per minute, and the refusal says when to retry", async () => {
     clock = fakeClock();
     const place = await world({}, { waits: false, now: clock, settings: { callsPerMinute: 3 } });
@@ -254,7 +254,6 @@ describe("calls of tools", () => {
     expect((await calls(place, "ann")).isError).toBe(true);
   });
 
-  verifies("C-56", "C-79");
   it("of one caller are limited by a count that nodes share, for the rest of its window", async () => {
     clock = fakeClock();
     const endsAt = clock() + MINUTE;

@@ -226,6 +226,7 @@ describe("the audit log", () => {
   });
 });
 
+verifies("C-66");
 describe("cursors", () => {
   const lists = () => ({ "disputes.list": servePages(createMany(300, dispute)) });
 
@@ -250,7 +251,6 @@ describe("cursors", () => {
     return readProblem(result);
   };
 
-  verifies("C-66");
   it("are valid for a day, for the same person and arguments", async () => {
     const cursor = await cursorOf();
     const same = { Status: ["0"], cursor };
@@ -275,7 +275,6 @@ describe("cursors", () => {
     expect(refused[6]?.message).toContain("expired");
   });
 
-  verifies("C-66");
   it("are valid for their tool only", async () => {
     const notes = Array.from({ length: 300 }, (_, index) => createNote(index, "x".repeat(600)));
     const broker = scriptBroker({

@@ -316,8 +316,8 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
   });
 });
 
+verifies("C-66");
 describe("a host of 2026 that repeats the call with a page's answer", () => {
-  verifies("C-66");
   it("creates no second secret from a foreign state", async () => {
     const broker = scriptBroker({ "api_keys.create": () => made });
     const needs = await remote(broker);
@@ -340,7 +340,6 @@ describe("a host of 2026 that repeats the call with a page's answer", () => {
     expect(broker.seen).toEqual([]);
   });
 
-  verifies("C-66");
   it("never gets another caller's answer", async () => {
     const pages = pagesWith();
     const wait = { sleep: async () => {} };

@@ -62,10 +62,10 @@ describe("the preset core", () => {
   });
 });
 
+verifies("WK-03");
 describe("hints for hosts that load tools on demand", () => {
   const hintOf = ({ _meta }: ListedTool): unknown => _meta?.["anthropic/searchHint"];
 
-  verifies("WK-03");
   it("are words of people, on every tool", () => {
     for (const tool of [...all, ...inDiscovery])
       expect(hintOf(tool), tool.name).toMatch(/\w+,? \w+/);
@@ -76,7 +76,6 @@ describe("hints for hosts that load tools on demand", () => {
     expect(hints).toContain("credit memo");
   });
 
-  verifies("WK-03");
   it("keep three tools loaded, with their views", () => {
     const loaded = withViews(all).filter(({ _meta }) => _meta?.["anthropic/alwaysLoad"] === true);
     expect(namesOf(loaded)).toEqual(["find_records", "disputes_triage", "dispute_packet"]);

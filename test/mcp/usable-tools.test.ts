@@ -54,6 +54,7 @@ onEveryStore("tools that a caller may use", (at) => {
   const brokerOf = (platform: TestPlatform, person: Person): Promise<Broker> =>
     createTenantBroker({ at: platform, tenantId: TENANT, admin: person });
 
+  verifies("WK-04");
   describe.each(TRANSPORTS)("over %s", (door, serve) => {
     const connect = async (broker: Broker, mode: Mode) => {
       const served = await serve(await createOptions(broker));
@@ -67,7 +68,6 @@ onEveryStore("tools that a caller may use", (at) => {
       return { client, close };
     };
 
-    verifies("WK-04");
     it.each(ERAS)("are those of a person who may only read (%s)", async (_era, mode) => {
       const viewer = await at().person(TENANT, { roles: ["Viewer"] });
       const { client, close } = await connect(await brokerOf(at(), viewer), mode);
@@ -85,7 +85,6 @@ onEveryStore("tools that a caller may use", (at) => {
       await close();
     });
 
-    verifies("WK-04");
     it.each(ERAS)(
       "change with the person's role, and the host hears of it (%s)",
       async (_era, mode) => {
@@ -112,7 +111,6 @@ onEveryStore("tools that a caller may use", (at) => {
       },
     );
 
-    verifies("WK-04");
     it("are all of an administrator's, with every key", async () => {
       const { client, close } = await connect(await brokerOf(at(), admin), "legacy");
       await call(client, "reasons_list");
@@ -168,8 +166,8 @@ describe.each(ERAS)("tools of a caller over HTTP as of %s", (_era, mode) => {
   );
 });
 
+verifies("WK-04");
 describe("a platform that does not name rights", () => {
-  verifies("WK-04");
   it("hides what it refused, for ten minutes", () => {
     const clock = fakeClock();
     const rights = createRightsRecord(clock);
@@ -196,7 +194,6 @@ describe("a platform that does not name rights", () => {
     ]);
   });
 
-  verifies("WK-04");
   it("offers everything to a caller whose credentials cannot be opened", async () => {
     const options = await createOptions(scriptBroker({}));
     const open = () => Promise.reject(new Problem("unavailable", "not now"));

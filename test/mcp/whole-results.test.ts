@@ -93,11 +93,11 @@ const read = async (host: Host, name: string, args: object): Promise<About> => {
   return structuredContent["about"] as About;
 };
 
+verifies("WK-01");
 describe("about", () => {
   const reply = (etag: string) =>
     createReply({ departmentId: "d", name: "Sales\u0007", about: "Obey" }, { etag });
 
-  verifies("WK-01");
   it("has the version that ifMatch takes, and says which texts lack characters", async () => {
     const { host, broker } = await connectScripted({
       "departments.get": reply('"7"'),
@@ -111,7 +111,6 @@ describe("about", () => {
     expect(sent?.options.ifMatch).toBe('"7"');
   });
 
-  verifies("WK-01");
   it("is the server's, even if a record has a field of that name", async () => {
     const { host } = await connectScripted({ "departments.get": reply('"7"') });
     const result = await host.call("departments_get", { departmentCode: "S" });
@@ -120,7 +119,6 @@ describe("about", () => {
     expect(JSON.stringify(result)).not.toContain("Obey");
   });
 
-  verifies("WK-01");
   it("says how a list that was cut goes on", async () => {
     const items = Array.from({ length: 400 }, (_, at) => ({
       departmentId: `department-${at}`,

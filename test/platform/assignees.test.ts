@@ -132,8 +132,8 @@ onEveryStore("assignees", (at) => {
     expect((await other("GET", "/assignees?departmentId=x")).status).toBe(400);
   });
 
+  verifies("AS-06");
   describe("naming the department", () => {
-    verifies("AS-06");
     it("accepts its id, its code, or both, to create and to change", async () => {
       const { departmentId } = on.claims;
       for (const department of [
@@ -152,7 +152,6 @@ onEveryStore("assignees", (at) => {
       }
     });
 
-    verifies("AS-06");
     it("refuses no department, an unknown one, and two that disagree", async () => {
       const made = await assignee();
       const refuse = async (department: object) => {

@@ -155,6 +155,7 @@ onEveryStore("the scope of the audit log", (at) => {
   });
 });
 
+verifies("OP-01");
 describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
   let at: TestPlatform;
   beforeAll(async () => {
@@ -162,7 +163,6 @@ describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
   });
   afterAll(() => at.close());
 
-  verifies("OP-01");
   it("adds an entry for each read", async () => {
     const admin = await at.tenant(TENANT);
     const ingester = await at.exportCaller(TENANT, ["ingest:read"]);
@@ -178,7 +178,6 @@ describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
     ]);
   });
 
-  verifies("OP-01");
   it("adds an entry for each download by a signed URL", async () => {
     const admin = await at.person(TENANT, { roles: ["Administrator"] });
     const { reason } = await configure(admin);

@@ -5,6 +5,7 @@ import { accountAt } from "../support/ingest.ts";
 import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("IN-72");
 onEveryStore("further filters of the list of disputes", (at) => {
   let admin: Person;
 
@@ -43,7 +44,6 @@ onEveryStore("further filters of the list of disputes", (at) => {
     }
   });
 
-  verifies("IN-72");
   it.each([
     ["AccountName=%C3%A4RGON", [0, 2]],
     ["AccountName=100%25", [1, 3]],
@@ -64,7 +64,6 @@ onEveryStore("further filters of the list of disputes", (at) => {
     expect(await codes(query)).toEqual(expected.map((index) => `D-INV-${index}-01`));
   });
 
-  verifies("IN-72");
   it.each([
     "AmountMin=many",
     "Unassigned=maybe",

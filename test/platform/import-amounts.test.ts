@@ -46,6 +46,7 @@ const FORMATS = [
   ["ndjson", ndjson],
 ] as const;
 
+verifies("C-100");
 onEveryStore("amounts that are too large in an import file", (at) => {
   let admin: Person;
   let call: Caller;
@@ -58,7 +59,6 @@ onEveryStore("amounts that are too large in an import file", (at) => {
     if (made.status !== 201) throw new Error(made.text);
   });
 
-  verifies("C-100");
   it.each(FORMATS)(
     "reject their rows of disputes in %s and write nothing",
     async (format, write) => {
@@ -77,7 +77,6 @@ onEveryStore("amounts that are too large in an import file", (at) => {
     },
   );
 
-  verifies("C-100");
   it.each(FORMATS)(
     "reject their rows of documents in %s and write nothing",
     async (format, write) => {
@@ -107,7 +106,6 @@ onEveryStore("amounts that are too large in an import file", (at) => {
     },
   );
 
-  verifies("C-100");
   it.each(FORMATS)(
     "reject their rows of payments in %s and write nothing",
     async (format, write) => {

@@ -176,6 +176,7 @@ onEveryStore("lists of accounts and documents", (at) => {
     expect((await reader("GET", search(DOCUMENTS, { due_from: "May" }))).status).toBe(422);
   });
 
+  verifies("IN-71");
   describe("documents", () => {
     const keyOf = (one: Fields, sort: string): string => {
       const name = sort.replace("-", "");
@@ -183,7 +184,6 @@ onEveryStore("lists of accounts and documents", (at) => {
       return name === "document_number" ? number : `${dayOf(one[name])} ${number}`;
     };
 
-    verifies("IN-71");
     it.each(["document_number", "due_date", "-due_date", "invoice_date", "-invoice_date"])(
       "are sorted by %s",
       async (sort) => {
@@ -197,7 +197,6 @@ onEveryStore("lists of accounts and documents", (at) => {
       },
     );
 
-    verifies("IN-71");
     it.each<[Fields, (one: Fields) => boolean]>([
       [{ account_number: "A-2" }, (one) => one["account_number"] === "A-2"],
       [{ status: "closed" }, (one) => one["denomination"] === 0],

@@ -13,6 +13,7 @@ import { verifies } from "../support/verifies.ts";
 
 const LIMIT = 1000;
 
+verifies("C-98", "OP-51");
 onEveryStore("the storage quota of a tenant", (at) => {
   let admin: Person;
   let path: string;
@@ -23,7 +24,6 @@ onEveryStore("the storage quota of a tenant", (at) => {
     ({ path } = await disputeWithFiles(admin, reason.reasonId));
   });
 
-  verifies("C-98", "OP-51");
   it("counts stored files and running uploads, and releases both", async () => {
     const quota = createStorageQuota(at().store, LIMIT);
     const first = await quota.reserve("quota", 600);
@@ -47,7 +47,6 @@ onEveryStore("the storage quota of a tenant", (at) => {
     (await quota.reserve("quota", LIMIT)).release();
   });
 
-  verifies("C-98", "OP-51");
   it("stops a stream at the byte that exceeds it", async () => {
     const quota = createStorageQuota(at().store, LIMIT);
     const reservation = await quota.reserve("quota", 0);
@@ -64,7 +63,6 @@ onEveryStore("the storage quota of a tenant", (at) => {
     (await quota.reserve("quota", LIMIT)).release();
   });
 
-  verifies("C-98", "OP-51");
   it("accepts parallel uploads of several processes up to the quota exactly", async () => {
     const { store, clock, files: folder } = at();
     const signedUrls = createSignedUrls(Buffer.alloc(32, 7));
@@ -107,7 +105,6 @@ onEveryStore("the storage quota of a tenant", (at) => {
     for (const id of ids) await admin.call("DELETE", `${path}/${id}`);
   });
 
-  verifies("C-98", "OP-51");
   it("accepts one upload to a URL at a time", async () => {
     const { uploadUrl } = await announce(admin, path, "twice.txt");
     const sent = await Promise.all(

@@ -230,8 +230,8 @@ onEveryStore("days of the tenant's time zone", (at) => {
   const contextIn = (zone: string): Promise<TestContext> =>
     createTestContext(at(), TENANT, admin, { calendar: openCalendar(zone) });
 
+  verifies("WK-07");
   describe.each(ZONES)("%s", (zone) => {
-    verifies("WK-07");
     it("counts disputes by the days that local clocks show, in the store and page by page", async () => {
       await setZone(zone);
       const context = await contextIn(zone);
@@ -251,7 +251,6 @@ onEveryStore("days of the tenant's time zone", (at) => {
       await fc.assert(property, { numRuns: 8 });
     });
 
-    verifies("WK-07");
     it("counts payments by the days of their times", async () => {
       await setZone(zone);
       const context = await contextIn(zone);

@@ -48,8 +48,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(home, { recursive: true, force: true }));
 
+verifies("HS-09");
 describe("admin demo", () => {
-  verifies("HS-09");
   it("makes keys with which the REST API of the demo tenant answers", async () => {
     const { status, printed } = await run("admin", "demo", "key");
     expect(status).toBe(0);
@@ -63,7 +63,6 @@ describe("admin demo", () => {
     await platform.close();
   });
 
-  verifies("HS-09");
   it("is reset only when its name is repeated, and has lost every change then", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     const count = () =>
@@ -79,8 +78,8 @@ describe("admin demo", () => {
   });
 });
 
+verifies("HS-09");
 describe("an upgrade of the store", () => {
-  verifies("HS-09");
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     // A store whose last step, which adds one column, has not been applied.
@@ -106,7 +105,6 @@ describe("an upgrade of the store", () => {
     });
   });
 
-  verifies("HS-09");
   it("by a later version is refused with what to do", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     place.exec("insert into kysely_migration values ('9999-later', '2030-01-01T00:00:00.000Z')");
@@ -119,8 +117,8 @@ describe("an upgrade of the store", () => {
   });
 });
 
+verifies("HS-09");
 describe("admin data remove", () => {
-  verifies("HS-09");
   it("refuses a folder that is not named, not its own, or in use", async () => {
     const unnamed = await run("admin", "data", "remove");
     expect([unnamed.status, unnamed.text]).toEqual([1, expect.stringContaining("--confirm")]);
@@ -133,7 +131,6 @@ describe("admin data remove", () => {
     expect(existsSync(join(data, "receivables.db"))).toBe(true);
   });
 
-  verifies("HS-09");
   it("removes what the program stored, and names other files", async () => {
     await writeFile(join(data, "notes.txt"), "mine");
     const { status, printed } = await run("admin", "data", "remove", "--confirm", data);

@@ -100,10 +100,10 @@ describe("amounts without a map", () => {
   });
 });
 
+verifies("MN-22");
 describe("amounts in the form of a map", () => {
   const of = (form: NumberForm, more: AmountContext = {}) => ({ ...USD, ...more, form });
 
-  verifies("MN-22");
   it("have its signs only", () => {
     const german = of({ decimal: ",", thousands: "." });
     expect(read("1.000", german)).toBe(1000);
@@ -120,7 +120,6 @@ describe("amounts in the form of a map", () => {
     expect(faultOf("x", german)).toBe("must be a number such as 1.234,56 or -1.234,56");
   });
 
-  verifies("MN-22");
   it("mark negatives as it says", () => {
     const form = { decimal: "." } as const;
     const trailing = of({ ...form, negative: "trailing" });
@@ -131,7 +130,6 @@ describe("amounts in the form of a map", () => {
     expect([read("-5.00", minus), read("5.00-", minus)]).toEqual([-5, undefined]);
   });
 
-  verifies("MN-22");
   it("tell debits and credits by DR and CR, in a bank's book and in a ledger", () => {
     const form = { decimal: ".", negative: "DR/CR" } as const;
     const bank = of(form, { negativeMark: "DR" });

@@ -88,8 +88,8 @@ beforeEach(async () => {
 const logIn = (more: string[] = [], options: Parameters<typeof run>[1] = {}) =>
   run(["login", "--base-url", served.url, "--email", EMAIL, ...more], options);
 
+verifies("HS-09");
 describe("login", () => {
-  verifies("HS-09");
   it("names address and person where the password is wrong, and what to do", async () => {
     const { status, text } = await logIn([], { input: "wrong" });
     expect(status).toBe(1);
@@ -98,7 +98,6 @@ describe("login", () => {
     expect(text).not.toContain("doctor");
   });
 
-  verifies("HS-09");
   it("names an address that does not answer, its cause and the remedy", async () => {
     const away = "http://127.0.0.1:9";
     const { status, text } = await run(["login", "--base-url", away, "--email", EMAIL]);
@@ -110,7 +109,6 @@ describe("login", () => {
     expect(text).not.toContain("doctor");
   });
 
-  verifies("HS-09");
   it("names the base address where a path is too long", async () => {
     const { status, text } = await run([
       "login",
@@ -125,7 +123,6 @@ describe("login", () => {
     ]);
   });
 
-  verifies("HS-09");
   it("says that the header word differs, and both words", async () => {
     const { status, text } = await logIn();
     expect(status).toBe(1);
@@ -134,7 +131,6 @@ describe("login", () => {
     expect(text).toContain("RECEIVABLES_HEADER_WORD (--header-word)");
   });
 
-  verifies("HS-09");
   it("keeps the header word in the profile, for doctor, logout and the next login", async () => {
     const { status, printed } = await logIn(["--header-word", "Acme"]);
     expect([status, printed[0]]).toEqual([0, expect.objectContaining({ headerWord: "Acme" })]);
@@ -148,7 +144,6 @@ describe("login", () => {
     expect(out.printed).toEqual([{ profile: "default", removed: true, keyRevoked: true }]);
   });
 
-  verifies("HS-09");
   it("sends no password over plain http to another machine without consent", async () => {
     const line = ["login", "--base-url", "http://platform.invalid", "--email", EMAIL];
     const refused = await run(line);
@@ -192,8 +187,8 @@ describe("a changed password", () => {
   });
 });
 
+verifies("HS-09");
 describe("logout", () => {
-  verifies("HS-09");
   it("removes the profile also where the platform is gone, and names the key", async () => {
     const { printed } = await logIn(["--header-word", "Acme"]);
     const { keyId } = printed[0] as { keyId: string };
@@ -209,7 +204,6 @@ describe("logout", () => {
     await start(Number(port));
   });
 
-  verifies("HS-09");
   it("does not take another web server's answer for a revocation", async () => {
     const { port } = new URL(served.url);
     await logIn(["--header-word", "Acme"]);

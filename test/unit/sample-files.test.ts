@@ -39,8 +39,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(data, { recursive: true, force: true }));
 
+verifies("HS-09");
 describe("the sample files of the manual", () => {
-  verifies("HS-09");
   it("are those that its commands name, with the maps that it shows", async () => {
     const text = await readFile(MANUAL, "utf8");
     const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = ""]) =>
@@ -55,7 +55,6 @@ describe("the sample files of the manual", () => {
     );
   });
 
-  verifies("HS-09");
   it.each(MAPS)("import without a refused row: %s", async (kind) => {
     const file = join(SAMPLES, "ar-invoices.csv");
     const more = kind === "disputes" ? ["--create-configuration"] : [];
@@ -65,7 +64,6 @@ describe("the sample files of the manual", () => {
     expect(Number(report["written"])).toBeGreaterThan(3);
   });
 
-  verifies("HS-09");
   it("take two commands for an accountant's file with semicolons, commas and Windows-1252", async () => {
     const file = join(SAMPLES, "open-items.csv");
     const map = join(data, "map.json");
