@@ -115,8 +115,8 @@ describe("files for containers", () => {
   });
 });
 
+verifies("OP-42");
 describe("files for machines", () => {
-  verifies("OP-42");
   it.skipIf(!has("nginx"))("nginx accepts its example", () => {
     writeFileSync(join(folder, "site.conf"), withoutNames(read("nginx/receivables.conf")));
     const main = join(folder, "nginx.conf");
@@ -127,7 +127,6 @@ describe("files for machines", () => {
     expect(output).not.toContain("[warn]");
   });
 
-  verifies("OP-42");
   it.skipIf(!has("caddy"))("Caddy accepts its example", () => {
     const path = join(ROOT, "deploy/caddy/Caddyfile");
     const { status, output } = check("caddy", [
@@ -140,7 +139,7 @@ describe("files for machines", () => {
     expect(status, output).toBe(0);
   });
 
-  verifies("OP-42", "OP-13");
+  verifies("OP-13");
   it.skipIf(!has("caddy"))(
     "Caddy passes the clients that MCP servers name on to the platforms",
     () => {
@@ -161,7 +160,6 @@ describe("files for machines", () => {
     },
   );
 
-  verifies("OP-42");
   it.skipIf(!has("systemd-analyze"))("systemd accepts the units", () => {
     for (const unit of units) {
       const text = read(`systemd/${unit}`).replaceAll("/usr/bin/receivables-mcp", process.execPath);
@@ -174,7 +172,6 @@ describe("files for machines", () => {
     expect(status, output).toBe(0);
   });
 
-  verifies("OP-42");
   it("a unit waits between starts for longer than systemd counts them", () => {
     // Five starts within ten seconds are the most that systemd tries by default.
     const servers = units.map((unit) => read(`systemd/${unit}`));
@@ -185,7 +182,6 @@ describe("files for machines", () => {
     }
   });
 
-  verifies("OP-42");
   it("no unit opens the data folder to others", () => {
     const using = units
       .map((unit) => read(`systemd/${unit}`))
@@ -194,7 +190,6 @@ describe("files for machines", () => {
     expect(using.filter((text) => !text.includes("\nStateDirectoryMode=0700\n"))).toEqual([]);
   });
 
-  verifies("OP-42");
   it.skipIf(!MAY_RUN_AS_OTHERS)(
     "commands of root run as the service's user, with its settings and key",
     () => {

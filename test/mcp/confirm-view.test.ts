@@ -19,6 +19,7 @@ const TOOL = "departments_delete";
 
 const ticketIn = ({ _meta = {} }: Result): string => String(_meta["receivables/ticket"]);
 
+verifies("WK-12");
 describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect) => {
   const open = (options: Options, more: Partial<AskedHost> = {}): Promise<Connected> =>
     connect(options, { mode, showsViews: true, ...more });
@@ -29,7 +30,7 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     return { host, broker, options, asked, ticket: ticketIn(asked) };
   };
 
-  verifies("WK-12", "WK-10");
+  verifies("WK-10");
   it("is given the question with its view, and the ticket for the view alone", async () => {
     const { host, broker, asked, ticket } = await ask();
     expect(asked.isError).not.toBe(true);
@@ -45,7 +46,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     expect(listChanges(broker)).toEqual([]);
   });
 
-  verifies("WK-12");
   it("carries the call out once when the person approves", async () => {
     const { host, broker, ticket } = await ask();
     const results = await Promise.all(
@@ -59,7 +59,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     ]);
   });
 
-  verifies("WK-12");
   it("drops the call when the person declines", async () => {
     const { host, broker, ticket } = await ask();
     const dropped = await host.call(CONFIRM_TOOL, { ticket, decline: true });
@@ -69,7 +68,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     expect(listChanges(broker)).toEqual([]);
   });
 
-  verifies("WK-12");
   it("finds its ticket refused elsewhere, later, and altered", async () => {
     let time = NOW;
     const setup = { now: () => time };
@@ -97,7 +95,7 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     await Promise.all([host, ...others].map((one) => one.close()));
   });
 
-  verifies("WK-12", "C-110");
+  verifies("C-110");
   it("changes the version that the question was about, and nothing else", async () => {
     let etag = '"1"';
     let amount = 5;
@@ -123,7 +121,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     expect(listChanges(broker)).toHaveLength(1);
   });
 
-  verifies("WK-12");
   it("is asked in the view before it is given a token, also with RECEIVABLES_CONFIRM=refuse", async () => {
     const { host, asked, ticket } = await ask(createDeletion(), {
       settings: { confirm: "refuse" },
@@ -133,7 +130,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     expect(done.structuredContent).toMatchObject({ deleted: true });
   });
 
-  verifies("WK-12");
   it("does not get a confirmation token for a ticket, nor the reverse", async () => {
     const { host, broker, options, ticket } = await ask();
     const wrong = await host.call(TOOL, { ...ARGS, confirmationToken: ticket });
@@ -146,7 +142,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     await Promise.all([host.close(), plain.close()]);
   });
 
-  verifies("WK-12");
   it("lists the tool of the view for views alone", async () => {
     const { host, options } = await ask();
     const { tools } = await host.client.listTools();
@@ -165,7 +160,6 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
     await Promise.all([host, plain, reader].map((one) => one.close()));
   });
 
-  verifies("WK-12");
   it("is asked by call_tool too, where few tools are listed", async () => {
     const broker = createDeletion();
     const host = await open(await createOptions(broker, { settings: { discovery: true } }));

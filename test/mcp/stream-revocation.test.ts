@@ -124,8 +124,8 @@ const bearer = (id: string, more: Partial<Bearer> = {}): Bearer => ({
   ...more,
 });
 
+verifies("C-61");
 describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
-  verifies("C-61");
   it.each<[string, Bearer | "invalid" | "forbidden"]>([
     ["was taken back", "invalid"],
     ["is nobody's here any more", "forbidden"],
@@ -140,7 +140,6 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     expect(his.ended).toBe(false);
   });
 
-  verifies("C-61");
   it("closes when the token expires, even if the issuer is down", async () => {
     let isDown = false;
     const expiresAt = Math.ceil(systemClock() / SECOND) + 4;
@@ -171,7 +170,6 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     await expect.poll(() => stream.ended).toBe(true);
   });
 
-  verifies("C-61");
   it("closes when its line is removed from the tokens file", async () => {
     const folder = await mkdtemp(join(tmpdir(), "leases-"));
     ends.push(() => rm(folder, { recursive: true }));
@@ -191,7 +189,6 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     expect(other.ended).toBe(false);
   });
 
-  verifies("C-61");
   it("closes when the person disconnects the program", async () => {
     const at = await startPlatform();
     ends.push(() => at.close());

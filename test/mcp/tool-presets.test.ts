@@ -23,15 +23,14 @@ const all = toolList(ALL);
 const core = toolList(settingsOf("core"));
 const inDiscovery = toolList({ ...ALL, discovery: true });
 
+verifies("WK-03");
 describe("the preset core", () => {
-  verifies("WK-03");
   it("lists the insights and the tools of daily work", () => {
     const expected = new Set([...namesOf(toolsets.insights), ...coreTools]);
     expect(namesOf(core)).toEqual(namesOf(all).filter((name) => expected.has(name)));
     expect(core).toHaveLength(expected.size);
   });
 
-  verifies("WK-03");
   it("has at most 45 tools and 9,000 tokens", () => {
     const given = core.map(({ name, description, inputSchema }) => ({
       name,
@@ -42,7 +41,6 @@ describe("the preset core", () => {
     expect(o200kTokens(given)).toBeLessThanOrEqual(9000);
   });
 
-  verifies("WK-03");
   it("has whole toolsets that are named beside it", () => {
     const both = namesOf(toolList(settingsOf("core,audit,dispute_configuration")));
     expect(both).toEqual(expect.arrayContaining([...namesOf(core), "audit_logs_list"]));

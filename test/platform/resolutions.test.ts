@@ -151,6 +151,7 @@ onEveryStore("resolutions", (at) => {
     expect((await call("DELETE", path, { headers })).status).toBe(412);
   });
 
+  verifies("D-CONF-8");
   describe("applied when an invoice is closed", () => {
     const set = (code: string, value: boolean, tenantId = "acme") =>
       setApplyWhenInvoiceClosed(
@@ -158,7 +159,7 @@ onEveryStore("resolutions", (at) => {
         { tenantId, code, value },
       );
 
-    verifies("D-CONF-8", "RS-03");
+    verifies("RS-03");
     it("is chosen by the operator, for at most one resolution of the tenant", async () => {
       const made = await resolution("PAID");
       await resolution("PAID-TOO");
@@ -180,7 +181,6 @@ onEveryStore("resolutions", (at) => {
       expect((await set("PAID-TOO", true)).applyWhenInvoiceClosed).toBe(true);
     });
 
-    verifies("D-CONF-8");
     it("is kept when the resolution changes", async () => {
       const { resolutionId } = (await call("GET", "/resolutions/by-code/PAID-TOO")).body;
       const { body } = await call("PUT", `/resolutions/${resolutionId}`, {
@@ -189,7 +189,6 @@ onEveryStore("resolutions", (at) => {
       expect(body.applyWhenInvoiceClosed).toBe(true);
     });
 
-    verifies("D-CONF-8");
     it("refuses a resolution or a tenant that does not exist, by name", async () => {
       await expect(set("NONE", true)).rejects.toThrow("There is no resolution with the code NONE.");
       await expect(set("PAID", true, "none")).rejects.toThrow("There is no tenant none.");
