@@ -11,7 +11,7 @@ import { groupDisputes, loadDisputes, readIntoDatabase } from "../support/disput
 import { extentOf } from "../support/extent.ts";
 import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
-import { configure, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "summary";
@@ -83,10 +83,9 @@ const figuresOf = ({ oldest, avgAgeDays, avgDaysToClose }: Figures) => ({
 
 onEveryStore("disputes_summary", (at) => {
   let context: TestContext;
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let database: DatabaseSync;
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     context = await createTestContext(at(), TENANT, admin);
     await make(admin, "/departments", { code: "SALES", description: "Sales" });
     for (const [firstName, lastName, email] of [

@@ -15,7 +15,7 @@ import {
   toDatabase,
   toFigure,
 } from "../support/payment-sql.ts";
-import { onEveryStore, type Person } from "../support/platform.ts";
+import { onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "summary";
@@ -77,10 +77,9 @@ const sorted = (groups: unknown[][]): string[] =>
 
 onEveryStore("payments_summarize", (at) => {
   let context: TestContext;
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   const databases = new Map<Source, DatabaseSync>();
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     context = await createTestContext(at(), TENANT, admin);
     for (const [seed, source] of SOURCES.entries()) {
       const rows = randomPayments(source, 400, seed + 1, 0.05);

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CONFIRM_TOOL } from "../../src/views/views.ts";
 import { AUDIT_LOGS } from "../support/audit.ts";
-import { type Caller, CONFIGURATION, onEveryStore } from "../support/platform.ts";
+import { CONFIGURATION, onEveryStore, useExportCaller } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { ASKED_HOSTS, type AskedHost, type Options } from "./asked-hosts.ts";
 import { readConfirmation } from "./confirming.ts";
@@ -13,7 +13,7 @@ verifies("WK-14");
 onEveryStore("the audit entry of a change that a tool made", (at) => {
   let tenant: Tenant;
   let options: Options;
-  let reader: Caller;
+  const reader = useExportCaller(at, "confirmed", ["audit:read"]);
   let records: Records;
   const [, mode, connect] = ASKED_HOSTS[0] ?? [];
 
@@ -21,7 +21,6 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     tenant = { at: at(), tenantId: "confirmed", admin: await at().tenant("confirmed") };
     options = await createOptions(await createTenantBroker(tenant), { now: () => Date.now() });
     records = await createRecords(tenant, "one");
-    reader = await at().exportCaller("confirmed", ["audit:read"]);
   });
   afterAll(() => options.broker.close());
 

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Broker } from "../../src/broker/port.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
@@ -8,7 +8,7 @@ import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { updateUser } from "../../src/platform/admin/users.ts";
 import { createRightsRecord } from "../../src/broker/held-rights.ts";
 import { fakeClock } from "../support/clock.ts";
-import { onEveryStore, type Person, type TestPlatform } from "../support/platform.ts";
+import { onEveryStore, type Person, type TestPlatform, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 import { createTenantBroker } from "./each-tool.ts";
 import { ALL, createOptions, readProblem, type Result } from "./hosts.ts";
@@ -46,10 +46,7 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
   (await client.callTool({ name, arguments: args })) as unknown as Result;
 
 onEveryStore("tools that a caller may use", (at) => {
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant(TENANT);
-  });
+  const admin = useTenant(at, TENANT);
 
   const brokerOf = (platform: TestPlatform, person: Person): Promise<Broker> =>
     createTenantBroker({ at: platform, tenantId: TENANT, admin: person });

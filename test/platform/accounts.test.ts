@@ -15,14 +15,14 @@ import { createTenant, listTenants } from "../../src/platform/admin/tenants.ts";
 import { createUser, updateUser } from "../../src/platform/admin/users.ts";
 import { rowsOf } from "../support/audit.ts";
 import { importDisputes } from "../support/importing.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const GRANT = "Dispute Management : READ";
 
 verifies("OP-10");
 onEveryStore("accounts that operators list, change and delete", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "acme");
 
   const needsOf = () => {
     const needs = { store: at().store, clock: at().clock, newId: randomId };
@@ -36,10 +36,7 @@ onEveryStore("accounts that operators list, change and delete", (at) => {
   const actionsOf = async (tenantId: string) =>
     (await rowsOf(at().store.read, tenantId)).map(({ action }) => action);
 
-  beforeAll(async () => {
-    admin = await at().tenant("acme");
-    await createTenant(needsOf(), { tenantId: "other", name: "Other" });
-  });
+  beforeAll(() => createTenant(needsOf(), { tenantId: "other", name: "Other" }));
 
   it("lists tenants, users, roles and keys, without secrets", async () => {
     const tenants = await listTenants(at().store);

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { issueKey, revokeKey } from "../../src/platform/admin/keys.ts";
@@ -14,11 +14,11 @@ import { randomId } from "../../src/kit/ids.ts";
 import { AUDIT_LOGS, rowsOf } from "../support/audit.ts";
 import { importRecords } from "../support/importing.ts";
 import {
-  type Caller,
   configure,
   MASTER_KEY,
   onEveryStore,
-  type Person,
+  useExportCaller,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -28,8 +28,8 @@ const PERSON = { tenantId: TENANT, email: "new@commands.example" };
 
 verifies("OP-02");
 onEveryStore("audit entries of commands", (at) => {
-  let admin: Person;
-  let read: Caller;
+  const admin = useTenant(at, TENANT);
+  const read = useExportCaller(at, TENANT, ["audit:read"]);
 
   const needsOf = () => {
     const needs = { store: at().store, clock: at().clock, newId: randomId };
@@ -38,11 +38,6 @@ onEveryStore("audit entries of commands", (at) => {
   const entriesOf = async (query: string) =>
     (await read("GET", `${AUDIT_LOGS}?endpoint=${query}`)).body.data.toReversed();
   const count = async () => (await rowsOf(at().store.read, TENANT)).length;
-
-  beforeAll(async () => {
-    admin = await at().tenant(TENANT);
-    read = await at().exportCaller(TENANT, ["audit:read"]);
-  });
 
   verifies("OP-03");
   it("adds one entry for each change, with the operator and the record", async () => {

@@ -12,7 +12,7 @@ import {
 } from "../support/credit.ts";
 import { extentOf } from "../support/extent.ts";
 import { importCredit } from "../support/importing.ts";
-import { onEveryStore, type Person } from "../support/platform.ts";
+import { onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LIST = "/creditappcore/api/v1/tenants/{t}/users/businessunits/creditapplications/status/list";
@@ -28,13 +28,12 @@ const status = (type: keyof typeof STATUS_TITLES, statusDate: string) => ({
 const ALL = { activityType: "LASTMODIFIED", startDate: "2026-01-01", endDate: "2026-12-31" };
 
 onEveryStore("credit applications", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "credit");
   const list = (body: object) => admin.call("POST", LIST, { body });
   const idsOf = (body: { applications: { applicationId: string }[] }): string[] =>
     body.applications.map(({ applicationId }) => applicationId);
 
   beforeAll(async () => {
-    admin = await at().tenant("credit");
     const records = STATUS_TYPES.map((type, index) =>
       application(`app-${index}`, {
         applicationStatus: status(

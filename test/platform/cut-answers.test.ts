@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
 import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import type { Snapshot } from "../../src/platform/store/port.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -22,11 +22,10 @@ async function* failing<Row>(rows: AsyncIterable<Row>, after: number): AsyncGene
 }
 
 onEveryStore("an answer that fails in the middle of its body", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let served: Served;
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     await configure(admin);
     const body = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
     await admin.call("POST", DISPUTES, { body });

@@ -1,18 +1,17 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { below, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { type Caller, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("departments", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "acme");
   let call: Caller;
 
   const department = (code: string, more: object = {}) =>
     make(admin, "/departments", { code, description: `About ${code}`, ...more });
 
   beforeAll(async () => {
-    admin = await at().tenant("acme");
     call = below(admin);
   });
 

@@ -2,12 +2,12 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { dispute } from "../support/configuration.ts";
 import { accountAt } from "../support/ingest.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 verifies("IN-72");
 onEveryStore("further filters of the list of disputes", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "filters");
 
   const ask = (query: string) => admin.call("GET", `${DISPUTES}?Sort=DisputeCode&${query}`);
 
@@ -20,7 +20,6 @@ onEveryStore("further filters of the list of disputes", (at) => {
   };
 
   beforeAll(async () => {
-    admin = await at().tenant("filters");
     const { assignee } = await configure(admin);
     const ingest = await at().exportCaller("filters", ["ingest:write"]);
     for (const [number, name] of [

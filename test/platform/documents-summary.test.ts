@@ -5,7 +5,7 @@ import { dispute } from "../support/configuration.ts";
 import { importRecords } from "../support/importing.ts";
 import { INGEST } from "../support/ingest.ts";
 import { ndjson } from "../support/payment-rows.ts";
-import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore, useExportCaller, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SUMMARY = `${INGEST}/documents/summary`;
@@ -50,8 +50,8 @@ const bucketOf = (days: number): string => {
 
 verifies("IN-47");
 onEveryStore("documents.summary against a model", (at) => {
-  let call: Caller;
-  let admin: Person;
+  const call = useExportCaller(at, "aging", ["ingest:read"]);
+  const admin = useTenant(at, "aging");
   const documents = createDocuments(80);
   const disputed = new Map<string, Big>();
 
@@ -88,9 +88,7 @@ onEveryStore("documents.summary against a model", (at) => {
   const open = documents.filter(({ denomination }) => denomination !== 0);
 
   beforeAll(async () => {
-    admin = await at().tenant("aging");
     await configure(admin);
-    call = await at().exportCaller("aging", ["ingest:read"]);
     const how = { format: "ndjson" as const };
     const { rejects } = await importRecords(at(), "aging", "documents", ndjson(documents), how);
     if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));

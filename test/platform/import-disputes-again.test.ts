@@ -7,6 +7,7 @@ import {
   DISPUTES,
   onEveryStore,
   type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -30,7 +31,7 @@ const csv = (...rows: Record<string, string | number>[]): string => {
 const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 
 onEveryStore("import of disputes that are known", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "known");
   const base = { accountNumber: "A-1", documentNumber: "", amount: 10, reasonCode: "WRONG" };
   const bring = async (row: Record<string, string | number>) => {
     const map = Object.fromEntries(Object.keys(row).map((name) => [name, name]));
@@ -43,10 +44,7 @@ onEveryStore("import of disputes that are known", (at) => {
   };
   const change = (dispute: Dispute, body: object) =>
     admin.call("PUT", `${DISPUTES}/${dispute.disputeId}`, { body });
-  beforeAll(async () => {
-    admin = await at().tenant("known");
-    await configure(admin);
-  });
+  beforeAll(() => configure(admin));
 
   it("changes the dispute of a known key, and keeps its id and code", async () => {
     const row = { ...base, documentNumber: "K-1" };
@@ -261,11 +259,8 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
 });
 
 onEveryStore("import as a whole", (at) => {
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant("whole");
-    await configure(admin);
-  });
+  const admin = useTenant(at, "whole");
+  beforeAll(() => configure(admin));
   const rows = (from: number, count: number) =>
     csv(
       ...Array.from({ length: count }, (_, place) => ({

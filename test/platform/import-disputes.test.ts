@@ -10,6 +10,7 @@ import {
   DISPUTES,
   onEveryStore,
   type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -37,10 +38,7 @@ onEveryStore("import of a ledger", (at) => {
   const ledger = invoices(11, 400);
   const { seen, open } = disputesOf(ledger, SEEN);
   const how = { map: ledgerMap(SEEN), createConfiguration: true };
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant("ledger");
-  });
+  const admin = useTenant(at, "ledger");
 
   it("creates a dispute for each row that the map selects, as of the given day", async () => {
     expect(open.length).toBeGreaterThan(5);
@@ -132,7 +130,7 @@ onEveryStore("import of a ledger", (at) => {
 });
 
 onEveryStore("import of disputes, field by field", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "fields");
   const base = { accountNumber: "A-1", amount: "10.50", reasonCode: "WRONG" };
   const add = (...rows: Record<string, string | number>[]) =>
     importDisputes(at(), "fields", csv(...rows));
@@ -143,7 +141,6 @@ onEveryStore("import of disputes, field by field", (at) => {
     return [rejects[0]?.field, rejects[0]?.code];
   };
   beforeAll(async () => {
-    admin = await at().tenant("fields");
     await configure(admin);
     const make = (path: string, body: object) =>
       admin.call("POST", `${CONFIGURATION}${path}`, { body });

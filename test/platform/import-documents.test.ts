@@ -1,10 +1,10 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
 import { listClosures } from "../../src/platform/store/queries/documents.ts";
 import { importRecords } from "../support/importing.ts";
-import { documentAt, ingestTenant } from "../support/ingest.ts";
+import { documentAt, useIngestTenant } from "../support/ingest.ts";
 import {
   type Caller,
   CONFIGURATION,
@@ -32,10 +32,7 @@ const document = (number: string, more: object = {}) => ({
 });
 
 onEveryStore("import of documents", (at) => {
-  let call: Caller;
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "acme");
-  });
+  const call = useIngestTenant(at, "acme");
   const run = (...rows: object[]) =>
     importRecords(at(), "acme", "documents", ndjson(...rows), NDJSON);
   const statusOf = async (number: string): Promise<string> =>
@@ -123,10 +120,7 @@ onEveryStore("import of documents", (at) => {
 });
 
 onEveryStore("import of closures", (at) => {
-  let call: Caller;
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "acme");
-  });
+  const call = useIngestTenant(at, "acme");
   const run = (...rows: object[]) =>
     importRecords(at(), "acme", "closures", ndjson(...rows), NDJSON);
 

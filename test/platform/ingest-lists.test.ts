@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { extensions } from "../../src/contract/index.ts";
 import { createDice } from "../support/dice.ts";
-import { accountAt, documentAt, INGEST, ingestTenant } from "../support/ingest.ts";
+import { accountAt, documentAt, INGEST, ingestTenant, useIngestTenant } from "../support/ingest.ts";
 import { importRecords } from "../support/importing.ts";
 import { ndjson } from "../support/payment-rows.ts";
-import { type Caller, onEveryStore, type TestPlatform } from "../support/platform.ts";
+import { onEveryStore, type TestPlatform, useExportCaller } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Fields = Record<string, unknown>;
@@ -70,8 +70,8 @@ const importAll = async (
 };
 
 onEveryStore("lists of accounts and documents", (at) => {
-  let call: Caller;
-  let reader: Caller;
+  const call = useIngestTenant(at, "lists");
+  const reader = useExportCaller(at, "lists", ["ingest:read"]);
   const accounts = createAccounts(90);
   const documents = createDocuments(90);
 
@@ -99,8 +99,6 @@ onEveryStore("lists of accounts and documents", (at) => {
     rows.map(({ accountNumber, documentNumber }) => accountNumber ?? documentNumber);
 
   beforeAll(async () => {
-    call = await ingestTenant(at(), "lists");
-    reader = await at().exportCaller("lists", ["ingest:read"]);
     const other = await ingestTenant(at(), "other");
     await other("POST", accountAt("A-000"), {
       body: { name: "Acme of another tenant", currency: "EUR" },

@@ -1,11 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { below, dispute, faultsOf, FORGED, make } from "../support/configuration.ts";
-import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { type Caller, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("reasons: update and delete", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "acme");
 
   let call: Caller;
 
@@ -17,7 +17,6 @@ onEveryStore("reasons: update and delete", (at) => {
     make(admin, "/reasons", { code, description: `About ${code}`, categoryCode: "PRICE", ...more });
 
   beforeAll(async () => {
-    admin = await at().tenant("acme");
     call = below(admin);
     price = await make(admin, "/categories", { code: "PRICE", description: "Pricing" });
     freight = await make(admin, "/categories", { code: "Freight", description: "Freight" });

@@ -1,12 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { below, faultsOf, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { type Caller, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const codesOf = (body: { code: string }[]): string[] => body.map(({ code }) => code);
 
 onEveryStore("reasons", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "acme");
 
   let call: Caller;
 
@@ -18,7 +18,6 @@ onEveryStore("reasons", (at) => {
     make(admin, "/reasons", { code, description: `About ${code}`, categoryCode: "PRICE", ...more });
 
   beforeAll(async () => {
-    admin = await at().tenant("acme");
     call = below(admin);
     price = await make(admin, "/categories", { code: "PRICE", description: "Pricing" });
     freight = await make(admin, "/categories", { code: "Freight", description: "Freight" });

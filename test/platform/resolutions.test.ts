@@ -2,24 +2,17 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
-import {
-  type Caller,
-  configure,
-  DISPUTES,
-  onEveryStore,
-  type Person,
-} from "../support/platform.ts";
+import { type Caller, configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("resolutions", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "acme");
   let call: Caller;
 
   const resolution = (code: string, more: object = {}) =>
     make(admin, "/resolutions", { code, description: `About ${code}`, ...more });
 
   beforeAll(async () => {
-    admin = await at().tenant("acme");
     call = below(admin);
   });
 

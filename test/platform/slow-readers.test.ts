@@ -1,7 +1,7 @@
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
 import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { ViewExpired } from "../../src/platform/store/port.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const COPIES = 1500;
@@ -21,13 +21,12 @@ async function* readSlowly<Row>(
 }
 
 onEveryStore("whole lists of many disputes", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "slow");
   let released: number;
   /** Set by a test of a slow database. */
   let more: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
-    admin = await at().tenant("slow");
     await configure(admin);
     const body = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
     await admin.call("POST", DISPUTES, { body });

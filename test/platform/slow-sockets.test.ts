@@ -4,7 +4,7 @@ import { createPlatformListener, type Served, serve } from "../../src/server/ser
 import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { attach, disputeWithFiles, targetOf } from "../support/attachments.ts";
 import { filesUnder } from "../support/pdf.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -19,7 +19,7 @@ const FILE_BYTES = 24 * 1024 * 1024;
 const [SPOOLED_MS, EXPIRED_MS, SILENT_MS] = [11_000, 31_000, 31 * 60_000];
 
 onEveryStore("a client that reads slowly from a socket", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let served: Served;
   let released = 0;
   let downloadUrl: string;
@@ -58,7 +58,6 @@ onEveryStore("a client that reads slowly from a socket", (at) => {
   };
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     const { reason } = await configure(admin);
     const { path } = await disputeWithFiles(admin, reason.reasonId);
     const bytes = Buffer.alloc(FILE_BYTES, "plain text ");

@@ -8,18 +8,17 @@ import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
 import { createTransfers } from "../../src/platform/services/dispute-attachments/transfers.ts";
 import { countStoredBytes } from "../../src/platform/store/queries/stored-files.ts";
 import { announce, attach, disputeWithFiles, put } from "../support/attachments.ts";
-import { configure, onEveryStore, type Person, startPlatform } from "../support/platform.ts";
+import { configure, onEveryStore, startPlatform, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LIMIT = 1000;
 
 verifies("C-98", "OP-51");
 onEveryStore("the storage quota of a tenant", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "quota");
   let path: string;
 
   beforeAll(async () => {
-    admin = await at().tenant("quota");
     const { reason } = await configure(admin);
     ({ path } = await disputeWithFiles(admin, reason.reasonId));
   });

@@ -1,6 +1,6 @@
 import { randomId } from "../../src/kit/ids.ts";
 import { createTenant, type NewTenant } from "../../src/platform/admin/tenants.ts";
-import type { Caller, Reply, TestPlatform } from "./platform.ts";
+import { type Caller, type Reply, type TestPlatform, useCaller } from "./platform.ts";
 
 export const INGEST = "/api/v1/ingest";
 
@@ -44,6 +44,10 @@ export const ingestTenant = async (
   await createTenant(needs, { tenantId, name: tenantId, ...more });
   return at.exportCaller(tenantId, ["ingest:read", "ingest:write"]);
 };
+
+/** Makes a tenant before the tests, and returns calls that may read and write its accounts and documents. */
+export const useIngestTenant = (at: () => TestPlatform, tenantId: string): Caller =>
+  useCaller(() => ingestTenant(at(), tenantId));
 
 /** An account with every field. */
 export const WHOLE_ACCOUNT = {

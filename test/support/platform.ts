@@ -329,3 +329,28 @@ export const onEveryStore = (
     });
   }
 };
+
+/** Makes a tenant before the tests, and returns its administrator, whose fields have values from then on. */
+export const useTenant = (at: () => TestPlatform, tenantId: string): Person => {
+  const admin = {} as Person;
+  beforeAll(async () => {
+    Object.assign(admin, await at().tenant(tenantId));
+  });
+  return admin;
+};
+
+/** Returns a caller that `make` makes before the tests. */
+export const useCaller = (make: () => Promise<Caller>): Caller => {
+  let made: Caller | undefined;
+  beforeAll(async () => {
+    made = await make();
+  });
+  return (...request) => {
+    if (made === undefined) throw new Error("the caller is made before the tests");
+    return made(...request);
+  };
+};
+
+/** Issues an export key of a tenant before the tests. */
+export const useExportCaller = (at: () => TestPlatform, tenantId: string, scopes?: string[]) =>
+  useCaller(() => at().exportCaller(tenantId, scopes));
