@@ -5,7 +5,7 @@ import { createRunFolder, findFastFolder } from "./test/support/temporary-folder
 
 const SECOND = 1000;
 
-/** One end-to-end run of the main job: a ledger is imported and its disputes are triaged. */
+/** An end-to-end run of the main job, in `npm test` too: a ledger is imported and its disputes are triaged. */
 const MAIN_JOB = "test/e2e/import-triage.test.ts";
 
 /**
@@ -47,6 +47,9 @@ const FAST_WORKERS = 3;
 /** The compiled code of programs that tests start: compiling it takes most of the time of a short command. */
 const programs = { NODE_COMPILE_CACHE: createRunFolder(tmpdir()) };
 
+/** Folders that tests create in it are removed with it. */
+const inMemory = { TMPDIR: createRunFolder(findFastFolder()) };
+
 // oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
 const inCi = process.env["CI"] !== undefined;
 
@@ -75,7 +78,7 @@ export default defineConfig({
         test: {
           name: "fast",
           provide: { runsWholeSeries: false },
-          env: { ...programs, TMPDIR: createRunFolder(findFastFolder()) },
+          env: { ...programs, ...inMemory },
           include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
           exclude: [...SLOW, ...MOCKING],
           // Loading the contract and the libraries again for each file would take a fifth of the time.
@@ -90,6 +93,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "mocking",
+          env: inMemory,
           include: MOCKING,
           maxWorkers: FAST_WORKERS,
           sequence: { groupOrder: 0 },
@@ -114,8 +118,8 @@ export default defineConfig({
         test: {
           name: "e2e",
           env: programs,
+          provide: { runsWholeSeries: true },
           include: ["test/e2e/**/*.test.ts"],
-          exclude: [MAIN_JOB],
           maxWorkers: 2,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,

@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { knownSettings } from "../src/config/config.ts";
 import { ROOT } from "./support/sources.ts";
@@ -44,7 +44,6 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "deploy-"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs a checker, and returns its output and exit status. */
 const check = (program: string, args: string[]) => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { withoutNulls } from "../support/rows.ts";
 import { disputesOf, invoices, ledgerCsv, ledgerMap } from "../support/ledger.ts";
@@ -55,6 +55,9 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
+/** Not in `npm test`. */
+const inEndToEnd = it.runIf(inject("runsWholeSeries"));
+
 describe("the import command", () => {
   const KNOWN = { kind: "disputes", tenantId: "acme", read: ledger.length };
   const skipped = ledger.length - seen.length;
@@ -77,7 +80,7 @@ describe("the import command", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["data", "in", "map.json"]);
   });
 
-  it("writes refused rows to a file that can be corrected and imported", async () => {
+  inEndToEnd("writes refused rows to a file that can be corrected and imported", async () => {
     const row = { accountNumber: "A-1", amount: "9.99", categoryCode: "LEDGER" };
     const rows = [
       { ...row, documentNumber: "E-1" },
@@ -122,7 +125,7 @@ describe("the import command", () => {
     expect(await readdir(folder)).not.toContain("faulty.csv.rejects.ndjson");
   });
 
-  it.each([
+  inEndToEnd.each([
     ["a kind that there is not", ["import", "dragons", "x.csv", "--tenant", "acme"], 2, /choices/],
     ["no tenant", ["import", "disputes", "x.csv"], 2, /--tenant/],
     ["a format that there is not", importing("map.json", "--format", "xls"), 2, /choices/],
@@ -148,7 +151,7 @@ describe("the import command", () => {
     expect(stderr).toMatch(said);
   });
 
-  it("names unknown columns in the log, and shows no bar without a terminal", async () => {
+  inEndToEnd("names unknown columns in the log, and shows no bar without a terminal", async () => {
     const text = "documentNumber,accountNumber,amount,categoryCode,note\nL-1,A,1,LEDGER,x\n";
     const { status, stderr } = await run(importing("-"), text);
     expect(status).toBe(0);

@@ -1,9 +1,9 @@
 import { execFileSync } from "node:child_process";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, realpath, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { verifies } from "../support/verifies.ts";
@@ -204,7 +204,6 @@ describe("uploading a local file", () => {
     await symlink(folder, join(outside, "back"));
     execFileSync("mkfifo", [join(folder, "pipe.txt")]);
   });
-  afterAll(() => rm(join(folder, ".."), { recursive: true }));
 
   const upload = async (path: string, uploadFolders = [folder]) => {
     const opened = await uploading(

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createMcpListener, type Timeouts, serve, type Served } from "../../src/server/serve.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { toAuthInfo } from "../../src/mcp/caller.ts";
@@ -39,12 +39,6 @@ const HEADERS = {
 };
 const CALLING = { ...HEADERS, "mcp-method": "tools/call", "mcp-name": CALL.name };
 
-let ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
-});
-
 type World = {
   http: HttpServer;
   served: Served;
@@ -75,7 +69,7 @@ const world = async (
     ...options,
   });
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 }, patience);
-  ends.push(async () => {
+  onTestFinished(async () => {
     release();
     const closed = served.close();
     await http.close();

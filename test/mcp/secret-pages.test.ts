@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Vault } from "../../src/broker/port.ts";
 import { createVault } from "../../src/broker/vault.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
@@ -45,7 +45,6 @@ beforeEach(async () => {
   vault = createVault({ folder: join(folder, "secrets"), masterKey: async () => KEY, clock });
   logged = createLineLog();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const pagesWith = (more: { key?: Buffer; signsIn?: boolean } = {}) =>
   createSecretPages({ key: KEY, base: BASE, now: clock, signsIn: false, ...more });

@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openTokensFile } from "../../src/bin/compose/tokens-file.ts";
 import { SECOND, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -33,12 +33,6 @@ const HELLO = {
   clientInfo: { name: "test", version: "1" },
 };
 
-let ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
-});
-
 const serverWith = async (verify: Verify): Promise<HttpServer> => {
   const resource = new URL(ADDRESS);
   const gate = createBearerGate({
@@ -55,7 +49,7 @@ const serverWith = async (verify: Verify): Promise<HttpServer> => {
       revocationCheckMs: 10,
     },
   );
-  ends.push(() => http.close());
+  onTestFinished(() => http.close());
   return http;
 };
 
@@ -172,7 +166,7 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
 
   it("closes when its line is removed from the tokens file", async () => {
     const folder = await mkdtemp(join(tmpdir(), "leases-"));
-    ends.push(() => rm(folder, { recursive: true }));
+    onTestFinished(() => rm(folder, { recursive: true }));
     const path = join(folder, "tokens");
     const lineOf = (name: string): string => `${name.repeat(40)} default read,write\n`;
     await writeFile(path, lineOf("a") + lineOf("b"), { mode: 0o600 });
@@ -191,10 +185,10 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
 
   it("closes when the person disconnects the program", async () => {
     const at = await startPlatform();
-    ends.push(() => at.close());
+    onTestFinished(() => at.close());
     const ann = await at.tenant("acme");
     const running = await startAuthorization(at);
-    ends.push(() => running.close());
+    onTestFinished(() => running.close());
     const http = await serverWith(async (token) => {
       const found = await running.server.verifyToken(token);
       return found === undefined ? "invalid" : bearer(found.personId, found);

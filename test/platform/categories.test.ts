@@ -2,19 +2,18 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
 import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, configure, onEveryStore, useTenant } from "../support/platform.ts";
+import { configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("categories", (at) => {
   const admin = useTenant(at, "acme");
-  let call: Caller;
+  const call = below(admin);
   let reasons: Record<"internal" | "external" | "all", { reasonId: string; code: string }>;
 
   const category = (code: string, more: object = {}) =>
     make(admin, "/categories", { code, description: `About ${code}`, ...more });
 
   beforeAll(async () => {
-    call = below(admin);
     await category("HOME");
     const reason = (code: string, visibility: string) =>
       make(admin, "/reasons", { code, description: code, categoryCode: "HOME", visibility });

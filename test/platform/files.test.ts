@@ -1,17 +1,9 @@
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  utimesSync,
-} from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, utimesSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { HOUR } from "../../src/kit/clock.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { formatDisposition, toSafeName } from "../../src/platform/files/name.ts";
@@ -34,7 +26,6 @@ describe("files on a disk", () => {
     parent = mkdtempSync(join(tmpdir(), "receivables-files-"));
     folder = join(parent, "files");
   });
-  afterEach(() => rmSync(parent, { recursive: true, force: true }));
 
   it("are written beside the others until they are whole", async () => {
     let seen: string[] = [];

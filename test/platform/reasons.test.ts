@@ -7,8 +7,7 @@ const codesOf = (body: { code: string }[]): string[] => body.map(({ code }) => c
 
 onEveryStore("reasons", (at) => {
   const admin = useTenant(at, "acme");
-
-  let call: Caller;
+  const call = below(admin);
 
   let price: { categoryId: string };
 
@@ -18,7 +17,6 @@ onEveryStore("reasons", (at) => {
     make(admin, "/reasons", { code, description: `About ${code}`, categoryCode: "PRICE", ...more });
 
   beforeAll(async () => {
-    call = below(admin);
     price = await make(admin, "/categories", { code: "PRICE", description: "Pricing" });
     freight = await make(admin, "/categories", { code: "Freight", description: "Freight" });
   });

@@ -2,19 +2,15 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("resolutions", (at) => {
   const admin = useTenant(at, "acme");
-  let call: Caller;
+  const call = below(admin);
 
   const resolution = (code: string, more: object = {}) =>
     make(admin, "/resolutions", { code, description: `About ${code}`, ...more });
-
-  beforeAll(async () => {
-    call = below(admin);
-  });
 
   verifies("RS-01", "T-17");
   it("creates, changes, reads at /by-code/ in any case and lists in order", async () => {

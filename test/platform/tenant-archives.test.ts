@@ -1,7 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { HOUR } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
@@ -63,7 +63,6 @@ onEveryStore("a folder from a stranger", (at) => {
     await exportTenant(needsOf(at()), { tenantId: TENANT, folder });
     await remove();
   });
-  afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
   verifies("C-108");
   it("brings no jobs: they follow from its records", async () => {

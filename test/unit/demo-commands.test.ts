@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { runMain } from "../../src/bin/cli/main.ts";
 import { openPlatform } from "../../src/bin/compose/platform.ts";
@@ -46,7 +46,6 @@ beforeAll(async () => {
   const { status, text } = await run("admin", "demo", "create");
   if (status !== 0) throw new Error(text);
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 
 verifies("HS-09");
 describe("admin demo", () => {

@@ -1,14 +1,13 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { Flusher } from "../../src/kit/sqlite/driver/flusher.ts";
 
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), "flusher-"));
 });
-afterEach(() => rmSync(folder, { recursive: true }));
 
 it("shares one flush between the calls that arrive while another runs", async () => {
   const path = join(folder, "log");

@@ -5,13 +5,12 @@ import {
   mkdtemp,
   readdir,
   readFile,
-  rm,
   symlink,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/kit/log.ts";
 import { createFileOnce } from "../../src/kit/once.ts";
 import { replacePrivateFile } from "../../src/kit/replace-file.ts";
@@ -27,7 +26,6 @@ beforeEach(async () => {
   victim = join(folder, "victim");
   await writeFile(victim, "untouched");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const mode = async (): Promise<number> => (await lstat(path)).mode & 0o777;
 

@@ -1,8 +1,8 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { runMain } from "../../src/bin/cli/main.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -37,7 +37,6 @@ beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), "samples-"));
   await run("admin", "tenant", "create", "acme", "--name", "Acme");
 });
-afterAll(() => rm(data, { recursive: true, force: true }));
 
 verifies("HS-09");
 describe("the sample files of the manual", () => {
