@@ -32,7 +32,7 @@ describe.each(ASKED_HOSTS)("a host that shows views (%s)", (_door, mode, connect
 
   verifies("WK-10");
   it("is given the question with its view, and the ticket for the view alone", async () => {
-    const { host, broker, asked, ticket } = await ask();
+    const { broker, asked, ticket } = await ask();
     expect(asked.isError).not.toBe(true);
     expect(asked.structuredContent).toMatchObject({
       waiting: {

@@ -130,7 +130,7 @@ const ACCEPT = { action: "accept", content: { confirm: true } };
 describe("confirmation in the protocol of 2026", () => {
   verifies("C-66");
   it("accepts a yes once, with the state of its question", async () => {
-    const { round, broker, host } = await rounds();
+    const { round, broker } = await rounds();
     const asked = await round(ARGS);
     expect(asked.resultType).toBe("input_required");
     const state = asked.requestState ?? "";
@@ -143,7 +143,7 @@ describe("confirmation in the protocol of 2026", () => {
 
   verifies("C-77");
   it("refuses a yes without a state, or with the state of another call", async () => {
-    const { round, broker, host } = await rounds();
+    const { round, broker } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const lies: [Record<string, unknown>, { state?: string; name?: string }][] = [
       [ARGS, {}],
@@ -160,7 +160,7 @@ describe("confirmation in the protocol of 2026", () => {
   });
 
   it("does not accept the state of a question as a confirmation token", async () => {
-    const { round, broker, host } = await rounds();
+    const { round, broker } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const result = await round({ ...ARGS, confirmationToken: state });
     expect(readProblem(result).code).toBe("confirmation_invalid");

@@ -207,7 +207,7 @@ describe("credit tools", () => {
 describe("credit resources", () => {
   verifies("CR-23", "CR-16");
   it("an application has its enabled parts in order, each answer with its question", async () => {
-    const { host, read, broker } = await opened(PLAYS);
+    const { read, broker } = await opened(PLAYS);
     const text = await read(URI);
     const { application: about, forms, truncated } = JSON.parse(text);
     expect(about).toMatchObject({ applicationId: "app-1", company: { name: COMPANY.name } });
@@ -254,7 +254,7 @@ describe("credit resources", () => {
       submitted: false,
       submitDate: null,
     };
-    const { host, read } = await opened({
+    const { read } = await opened({
       "credit_applications.get": () =>
         detail({ applicationForm: null, bankReferences: [reference] }),
     });
@@ -270,7 +270,7 @@ describe("credit resources", () => {
   });
 
   it("the list covers the last 90 days, with a count per status", async () => {
-    const { host, read, broker } = await opened(PLAYS);
+    const { read, broker } = await opened(PLAYS);
     const days = { activityType: "LASTMODIFIED", startDate: "2026-08-22", endDate: "2026-11-20" };
     expect(JSON.parse(await read(LIST))).toEqual({
       ...days,
@@ -287,7 +287,7 @@ describe("credit resources", () => {
       field(`f-${index}`, answers("a long story ".repeat(40))),
     );
     const parts = formType("External Form", [section("s", fields)]);
-    const { host, read } = await opened(
+    const { read } = await opened(
       {
         "credit_applications.list": pagesOf(createMany(300, (index) => summary(index))),
         "credit_applications.get": () => detail({ applicationForm: form(parts) }),

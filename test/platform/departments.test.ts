@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { below, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
 import { onEveryStore, useTenant } from "../support/platform.ts";

@@ -3,18 +3,10 @@ import { DAY } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
 import { listClosures } from "../../src/platform/store/queries/documents.ts";
-import { importRecords } from "../support/importing.ts";
+import { importRecords, NONE } from "../support/importing.ts";
 import { documentAt, useIngestTenant } from "../support/ingest.ts";
-import {
-  type Caller,
-  CONFIGURATION,
-  configure,
-  DISPUTES,
-  onEveryStore,
-} from "../support/platform.ts";
+import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 
 const NDJSON = { format: "ndjson" as const };
 

@@ -2,13 +2,11 @@ import Big from "big.js";
 import { expect, it } from "vitest";
 import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { listClosures } from "../../src/platform/store/queries/documents.ts";
-import { importRecords } from "../support/importing.ts";
+import { importRecords, NONE } from "../support/importing.ts";
 import { accountAt, documentAt, useIngestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
 import { verifies } from "../support/verifies.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
-
-const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
+import { onEveryStore } from "../support/platform.ts";
 
 const NDJSON = { format: "ndjson" as const };
 

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { faultsOf } from "../support/configuration.ts";
 import { ACCOUNT, accountAt, recordAt, useIngestTenant, WHOLE_ACCOUNT } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("fields of ingested accounts", (at) => {

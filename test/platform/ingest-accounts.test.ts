@@ -9,7 +9,7 @@ import {
   useIngestTenant,
   WHOLE_ACCOUNT,
 } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("ingested accounts", (at) => {

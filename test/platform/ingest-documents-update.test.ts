@@ -11,7 +11,7 @@ import {
   recordAt,
   useIngestTenant,
 } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const WHOLE = {

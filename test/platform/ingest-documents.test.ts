@@ -2,7 +2,7 @@ import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
 import { DOCUMENT, documentAt, recordAt, useIngestTenant } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("ingested documents", (at) => {

@@ -8,7 +8,7 @@ import {
   recordAt,
   useIngestTenant,
 } from "../support/ingest.ts";
-import { type Caller, onEveryStore, type Reply } from "../support/platform.ts";
+import { onEveryStore, type Reply } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const BODIES = 2100;

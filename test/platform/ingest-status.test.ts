@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { expect, it } from "vitest";
 import { AMOUNTS, newModel, play, type Step, steps } from "../support/document-model.ts";
 import { DOCUMENT, documentAt, recordAt, useIngestTenant } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("the status of documents", (at) => {

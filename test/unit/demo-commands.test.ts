@@ -5,34 +5,15 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
-import { runMain } from "../../src/bin/cli/main.ts";
 import { openPlatform } from "../../src/bin/compose/platform.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
+import { runCommand, SILENT } from "../support/run-command.ts";
 import { verifies } from "../support/verifies.ts";
 
 let home: string;
 let data: string;
 
-/** Runs a command in this process. */
-const run = async (...argv: string[]) => {
-  const printed: Record<string, unknown>[] = [];
-  const told: string[] = [];
-  const status = await runMain({
-    argv,
-    env: { RECEIVABLES_DATA: data, RECEIVABLES_KEYCHAIN: "off", RECEIVABLES_LOG: "silent" },
-    dataFolder: data,
-    version: "0.0.0",
-    program: { command: "node", args: [] },
-    print: (value) => printed.push(value as Record<string, unknown>),
-    tell: (line) => told.push(line),
-    tellsPerson: false,
-    isTerminal: false,
-    ask: undefined,
-    readInput: async () => "",
-    takeSignals: () => new AbortController().signal,
-  });
-  return { status, printed, text: told.join("\n") };
-};
+const run = (...argv: string[]) => runCommand(data, argv, { env: SILENT });
 
 const open = () =>
   openPlatform(

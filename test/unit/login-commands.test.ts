@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Ask } from "../../src/bin/commands/ask.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { type Host, runMain } from "../../src/bin/cli/main.ts";
 import { openPlatform, type OpenPlatform } from "../../src/bin/compose/platform.ts";
 import { createPlatformListener, serve, type Served } from "../../src/server/serve.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { closeNow } from "../support/listen.ts";
+import { runCommand } from "../support/run-command.ts";
 import { verifies } from "../support/verifies.ts";
 
 const EMAIL = "ann@acme.example";
@@ -21,30 +21,13 @@ let mine: string;
 let platform: OpenPlatform;
 let served: Served;
 
-/** Runs a command in this process, as a person or a script would. */
 const run = async (
   argv: string[],
-  { input = PASSWORD, env = {}, ask }: { input?: string; env?: Host["env"]; ask?: Ask } = {},
+  { input = PASSWORD, ...different }: Parameters<typeof runCommand>[2] = {},
 ) => {
-  const printed: Record<string, unknown>[] = [];
-  const told: string[] = [];
-  const status = await runMain({
-    argv,
-    env: { RECEIVABLES_DATA: mine, RECEIVABLES_KEYCHAIN: "off", ...env },
-    dataFolder: mine,
-    version: "0.0.0",
-    program: { command: "node", args: [] },
-    print: (value) => printed.push(value as Record<string, unknown>),
-    tell: (line) => told.push(line),
-    tellsPerson: false,
-    isTerminal: false,
-    ask,
-    readInput: async () => input,
-    takeSignals: () => new AbortController().signal,
-  });
-  const text = told.join("\n");
-  expect(text + JSON.stringify(printed)).not.toContain("canary");
-  return { status, printed, text };
+  const ended = await runCommand(mine, argv, { input, ...different });
+  expect(ended.text + JSON.stringify(ended.printed)).not.toContain("canary");
+  return ended;
 };
 
 const admin = async (line: string, input = "") => {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { beforeAll, describe, expect, it } from "vitest";
-import { runMain } from "../../src/bin/cli/main.ts";
+import { runCommand, SILENT } from "../support/run-command.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SAMPLES = fileURLToPath(new URL("../../docs/samples/", import.meta.url));
@@ -13,23 +13,8 @@ const MAPS = ["accounts", "documents", "closures", "disputes"];
 let data: string;
 
 const run = async (...argv: string[]) => {
-  const printed: Record<string, unknown>[] = [];
-  const told: string[] = [];
-  const status = await runMain({
-    argv,
-    env: { RECEIVABLES_DATA: data, RECEIVABLES_LOG: "silent" },
-    dataFolder: data,
-    version: "0.0.0",
-    program: { command: "node", args: [] },
-    print: (value) => printed.push(value as Record<string, unknown>),
-    tell: (line) => told.push(line),
-    tellsPerson: false,
-    isTerminal: false,
-    ask: undefined,
-    readInput: async () => "",
-    takeSignals: () => new AbortController().signal,
-  });
-  expect([told.join("\n"), status]).toEqual(["", 0]);
+  const { status, printed, text } = await runCommand(data, argv, { env: SILENT });
+  expect([text, status]).toEqual(["", 0]);
   return printed[0] ?? {};
 };
 
