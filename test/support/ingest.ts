@@ -1,6 +1,7 @@
+import { beforeAll } from "vitest";
 import { randomId } from "../../src/kit/ids.ts";
 import { createTenant, type NewTenant } from "../../src/platform/admin/tenants.ts";
-import { type Caller, type Reply, type TestPlatform, useCaller } from "./platform.ts";
+import type { Caller, Reply, TestPlatform } from "./platform.ts";
 
 export const INGEST = "/api/v1/ingest";
 
@@ -46,8 +47,13 @@ export const ingestTenant = async (
 };
 
 /** Makes a tenant before the tests, and returns calls that may read and write its accounts and documents. */
-export const useIngestTenant = (at: () => TestPlatform, tenantId: string): Caller =>
-  useCaller(() => ingestTenant(at(), tenantId));
+export const useIngestTenant = (at: () => TestPlatform, tenantId: string): Caller => {
+  let call: Caller;
+  beforeAll(async () => {
+    call = await ingestTenant(at(), tenantId);
+  });
+  return (...request) => call(...request);
+};
 
 /** An account with every field. */
 export const WHOLE_ACCOUNT = {

@@ -339,18 +339,12 @@ export const useTenant = (at: () => TestPlatform, tenantId: string): Person => {
   return admin;
 };
 
-/** Returns a caller that `make` makes before the tests. */
-export const useCaller = (make: () => Promise<Caller>): Caller => {
-  let made: Caller | undefined;
-  beforeAll(async () => {
-    made = await make();
-  });
-  return (...request) => {
-    if (made === undefined) throw new Error("the caller is made before the tests");
-    return made(...request);
-  };
+/** Calls with an export key of a tenant, which is issued at the first request. */
+export const useExportCaller = (
+  at: () => TestPlatform,
+  tenantId: string,
+  scopes?: string[],
+): Caller => {
+  const issue = createLazy(() => at().exportCaller(tenantId, scopes));
+  return async (...request) => (await issue())(...request);
 };
-
-/** Issues an export key of a tenant before the tests. */
-export const useExportCaller = (at: () => TestPlatform, tenantId: string, scopes?: string[]) =>
-  useCaller(() => at().exportCaller(tenantId, scopes));
