@@ -149,7 +149,6 @@ describe("the question names the record", () => {
     );
     await host.call("disputes_update", CLOSE);
     expect(broker.seen).toEqual([]);
-    await host.close();
   });
 });
 
@@ -195,7 +194,6 @@ describe("checks before the question", () => {
     const result = await host.call("disputes_update", { disputeId: "d", status: 1 });
     expect(readProblem(result).code).toBe("invalid_transition");
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.2"');
-    await host.close();
   });
 
   it("are followed by a change of the version in the question", async () => {
@@ -203,6 +201,5 @@ describe("checks before the question", () => {
     const host = await connectModern(await createOptions(broker), YES);
     await host.call("disputes_update", { disputeId: "d", status: 1, resolutionCode: "CREDIT" });
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.1"');
-    await host.close();
   });
 });
