@@ -42,11 +42,14 @@ const listSpellings = (reference: string): string[] => [
 const readExact = async (
   context: InsightContext,
   reference: string,
+  refuse: (reason: string) => void,
 ): Promise<DocumentWithClosing[]> => {
   for (const spelling of listSpellings(reference)) {
     const found = await readInAnyCase(context, "document", spelling, async (number) => {
       const part = await readPart(context, documents.get, { document_number: number });
-      return part.refused === undefined ? [part.value] : [];
+      if (part.refused === undefined) return [part.value];
+      if (!part.refused.isAbsent) refuse(part.refused.reason);
+      return [];
     });
     if (found.length > 0) return [...found];
   }
@@ -64,17 +67,20 @@ export const readClaimDocuments = async (
   const canLookUp = context.extensions.has(documents.lookup.id);
   const known: DocumentWithClosing[] = [];
   const notes: string[] = [];
+  const refuse = (reason: string): void => {
+    notes.push(`Documents were not read: ${reason}`);
+  };
   if (canLookUp && references.length > 0) {
     const part = await readPart(context, documents.lookup, { numbers: references });
     if (part.refused === undefined) known.push(...part.value.data);
-    else notes.push(`Documents were not looked up: ${part.refused.reason}`);
+    else refuse(part.refused.reason);
   } else if (references.length > 0) notes.push(EXACT_ONLY);
   const found = new Map<string, readonly DocumentWithClosing[]>();
   const read = async (reference: string) => {
     const key = toNumberKey(reference);
     const own = canLookUp
       ? known.filter((one) => isMeant(one, key))
-      : await readExact(context, reference);
+      : await readExact(context, reference, refuse);
     return { reference, own };
   };
   for await (const { reference, own } of mapConcurrent(references, CONCURRENT, read)) {

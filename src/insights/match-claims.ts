@@ -21,7 +21,7 @@ import { fold } from "./dispute-names.ts";
 import { balanceOf, originalAmountOf, toDocumentBrief } from "./documents.ts";
 import { findAccounts } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
-import { readPart } from "./read-part.ts";
+import { attemptPart, type Part, readPart } from "./read-part.ts";
 import { readPayments } from "./read-payments.ts";
 import { type Moment, toMoment } from "./standing.ts";
 
@@ -44,7 +44,15 @@ const Line = z.strictObject({
 type Line = z.output<typeof Line>;
 
 /** What the platform knows about an account that claims name. */
-type Account = { name: string | null; disputes: readonly Dispute[] };
+type Account = {
+  name: string | null;
+  disputes: readonly Dispute[];
+  /** Why a part of it could not be read. */
+  notes: readonly string[];
+};
+
+const describeRefused = (what: string, { refused }: Part<unknown>): string[] =>
+  refused === undefined || refused.isAbsent ? [] : [`${what} were not read: ${refused.reason}`];
 
 const readAccount = async (context: InsightContext, accountNumber: string): Promise<Account> => {
   const page = { Page: 1, PageSize: MOST_DISPUTES };
@@ -61,6 +69,7 @@ const readAccount = async (context: InsightContext, accountNumber: string): Prom
   return {
     name: account.refused === undefined ? account.value.name : (named ?? null),
     disputes: own,
+    notes: [...describeRefused("Accounts", account), ...describeRefused("Disputes", disputes)],
   };
 };
 
@@ -81,13 +90,19 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
     fields: DEDUCTION_FIELDS,
     filters: { documentNumber: { in: numbers.slice(0, MAX_LIST_ITEMS) } },
   } as const;
-  const { stopped } = await readPayments(context, query, (page) => {
-    for (const row of page as unknown as readonly DeductionRow[]) {
-      const number = row.documentNumber ?? "";
-      rows.set(number, [...(rows.get(number) ?? []), row]);
-    }
-  });
-  return { rows, notes: stopped === undefined ? [] : [stopped] };
+  const part = await attemptPart(context, contract.payments.query, () =>
+    readPayments(context, query, (page) => {
+      for (const row of page as unknown as readonly DeductionRow[]) {
+        const number = row.documentNumber ?? "";
+        rows.set(number, [...(rows.get(number) ?? []), row]);
+      }
+    }),
+  );
+  const stopped = part.refused === undefined ? part.value.stopped : undefined;
+  return {
+    rows,
+    notes: [...describeRefused("Payments", part), ...(stopped === undefined ? [] : [stopped])],
+  };
 };
 
 const isCustomer = (
@@ -295,6 +310,7 @@ export const matchClaims = defineInsight({
     const accounts = await readAccounts(context, [
       ...new Set(all.map(({ account_number }) => account_number)),
     ]);
+    const accountNotes = [...accounts.values()].flatMap((account) => account.notes);
     const reasons = await readReasons(context);
     const moment = toMoment(undefined, context);
 
@@ -310,7 +326,7 @@ export const matchClaims = defineInsight({
           amount === undefined ? [] : [{ amount, currencyCode }],
         ),
       ),
-      notes: [...finder.notes, ...notes, ...reasons.notes],
+      notes: [...new Set([...finder.notes, ...notes, ...accountNotes, ...reasons.notes])],
       itemsTotal: items.length,
       items: items.slice(context.skip),
     };
