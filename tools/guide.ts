@@ -7,6 +7,8 @@ export const questions: Readonly<Record<string, string>> = {
   disputes_summary: "counts, amounts, aging and trends of disputes",
   disputes_triage: "what to work on first; disputes on closed documents, duplicates",
   payments_match_disputes: "which payment explains a dispute",
+  match_claims: "which documents the lines of a claim or mail mean, and what is doubtful",
+  deductions_without_dispute: "deductions that nobody has disputed yet",
   payments_summarize: "sums, counts, top payers and months of payments",
   dispute_packet: "everything about one dispute, to decide it",
   documents_summary: "receivables aging by account, days past due or month",

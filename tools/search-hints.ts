@@ -35,6 +35,8 @@ const INSIGHTS: Readonly<Record<string, string>> = {
   disputes_summary: "how many deductions, chargebacks, claims; totals, aging, by reason or owner",
   disputes_triage: "which chargebacks, deductions or claims to work first; stale, duplicate",
   payments_match_disputes: "which remittance, short pay or deduction explains a claim",
+  match_claims: "claim sheet, debit memo or mail of a customer: lines to invoices and PO numbers",
+  deductions_without_dispute: "deductions and short pays without a dispute, unclaimed chargebacks",
   payments_summarize: "remittances and payments added up: top payers, by month or method",
   dispute_packet:
     "everything about one chargeback, short pay, deduction or claim: evidence, credit memo",
