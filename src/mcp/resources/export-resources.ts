@@ -4,10 +4,12 @@ import { contract } from "../../contract/index.ts";
 import { shortenSchema } from "../../contract/payments/brief-schema.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
-import { type Fields, fitRecord, truncateToBudget, cost } from "../results/budget.ts";
+import { createLazy } from "../../kit/lazily.ts";
+import { type Fields, fitRecord } from "../results/budget.ts";
 import { EXPORT_SCHEMA, EXPORT_RUNS } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { budgetOf, MARGIN_TOKENS, truncatePart } from "./part.ts";
+import { MARGIN_TOKENS, partOf, readWhole } from "./part.ts";
+import type { Paging } from "../results/pages.ts";
 import { z } from "zod";
 import { malformedResponse } from "../results/refusal.ts";
 import { protocolError } from "../results/protocol-errors.ts";
@@ -79,37 +81,57 @@ const readStatus = async (
 ) => parseOutput(Runs, (await broker.call(export_runs.status, args, options)).output);
 
 /** Reads a schedule with its runs, the newest first. */
-export const readRuns = async (
+export const readRuns = (
   context: CallerContext,
   scheduleId: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
-  const budget = budgetOf(context);
-  const { schedule, data, pagination } = await readStatus(context, { scheduleId }, options);
-  const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
-  const part = { items: data, total: null, truncated: pagination.hasMore };
-  return { schedule: record, runs: truncatePart(part, budget - cost(record)) };
+  const call = (args: Fields) => context.broker.call(export_runs.status, args, options);
+  const first = createLazy(() => call({ scheduleId }));
+  return readWhole(context, paging, {
+    record: {
+      name: "schedule",
+      read: async () => parseOutput(Runs, (await first()).output).schedule,
+    },
+    lists: {
+      runs: partOf(context, {
+        operation: export_runs.status,
+        args: { scheduleId },
+        ask: (args) => (args["cursor"] === undefined ? first() : call(args)),
+      }),
+    },
+  });
 };
 
-/** Reads a run, with its first rows if it is completed. */
+/** Reads a run, with its rows if it is completed. */
 export const readRun = async (
   context: CallerContext,
   scheduleId: string,
   runId: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
-  const budget = budgetOf(context);
   const { data: runs } = await readStatus(context, { scheduleId }, options);
   const listed = runs.find((run) => run.runId === runId);
+  const run = { name: "run", read: async (): Promise<Fields> => listed ?? (await readHead()) };
   if (listed !== undefined && listed.status !== "completed") {
-    return { run: truncateToBudget(listed, budget).record };
+    return readWhole(context, paging, { record: run, lists: {} });
   }
-  const args = { scheduleId, runId, limit: FIRST_ROWS };
-  const { output } = await context.broker.call(export_runs.data, args, options);
-  const { data, pagination, ...head } = parseOutput(Rows, output);
-  const { record } = truncateToBudget(listed ?? head, Math.floor(budget / 2));
-  const part = { items: data, total: null, truncated: pagination.hasMore };
-  return { run: record, rows: truncatePart(part, budget - cost(record)) };
+  const args = { scheduleId, runId };
+  const call = (more: Fields) => context.broker.call(export_runs.data, more, options);
+  const first = createLazy(() => call({ ...args, limit: FIRST_ROWS }));
+  const readHead = async (): Promise<Fields> => {
+    const {
+      data: _data,
+      pagination: _pagination,
+      ...head
+    } = parseOutput(Rows, (await first()).output);
+    return head;
+  };
+  const ask = (more: Fields) => (more["cursor"] === undefined ? first() : call(more));
+  const rows = partOf(context, { operation: export_runs.data, args, ask });
+  return readWhole(context, paging, { record: run, lists: { rows } });
 };
 
 const ENDED: readonly string[] = ["completed", "failed", "canceled"];
