@@ -11,7 +11,9 @@ import { badArguments } from "../results/refusal.ts";
 import { type PageRange, parsePages } from "./pages.ts";
 import { findUnknownFields } from "../results/rows.ts";
 import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
-import { findSpelling, respellNames, respellPayments } from "./spelling.ts";
+import { findSpelling } from "../../kit/spelling.ts";
+import { respellNames, respellPayments } from "./spelling.ts";
+import { respellWords } from "./words.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
 
 type Values = Record<string, unknown>;
@@ -159,7 +161,10 @@ export const unwrapArguments = (
     onTwice,
     toNumbers: isOperationTool(tool),
   });
-  return { values: respellPayments(values as Values, onTwice), unknown };
+  const worded = isOperationTool(tool)
+    ? respellWords(values as Values, formOf(tool).own.shape)
+    : (values as Values);
+  return { values: respellPayments(worded, onTwice), unknown };
 };
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
