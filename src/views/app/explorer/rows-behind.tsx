@@ -1,6 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listOf, recordOf } from "../answers.ts";
-import { cell, words } from "../format.ts";
+import { cell, tenantZone, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { Reply } from "../reply.ts";
 import { callTool, useSession } from "../session.ts";
@@ -8,7 +8,7 @@ import { Empty, Failure, Loading } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import type { Group } from "./explorer.tsx";
 import { labelOf } from "./group-chart.tsx";
-import { groupFilter, type sourceOf } from "./sources.ts";
+import { groupFilter, rowFilters, type sourceOf } from "./sources.ts";
 
 const PAGE_ROWS = 25;
 
@@ -56,7 +56,10 @@ export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
   const args = {
     source: source.id,
     fields: source.columns,
-    filters: Object.keys(filters).length === 0 ? own : { and: [filters, own] },
+    filters: rowFilters(
+      Object.keys(filters).length === 0 ? own : { and: [filters, own] },
+      tenantZone(),
+    ),
     limit: PAGE_ROWS,
   };
   const load = async (cursor?: string): Promise<void> => {
