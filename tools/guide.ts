@@ -110,7 +110,7 @@ const INGEST = `## Accounts and documents
 
 - \`accounts_get\` reads a customer with its notes, \`documents_get\` an invoice or credit note with its status; both by the
   numbers in disputes. \`document_attachments_get\` reads a document's PDF.
-- \`…_update\` changes the fields sent (null clears); \`…_replace\` clears fields that are not sent. A denomination of 0
+- \`…_update\` changes the fields sent (null, or the name in \`clear\`, clears); \`…_replace\` clears fields that are not sent. A denomination of 0
   closes a document, another value reopens it; \`documents_close\` closes it with a reason.`;
 
 const IDENTITY = `## Sessions and keys

@@ -22,6 +22,7 @@ export const ownParameters = {
   fields: '["*"] for all',
   as: "default text",
   pages: "such as 1-3",
+  clear: "fields to empty",
   idempotencyKey: "a retry with it creates no duplicate",
   ifMatch: "etag that was read; refused if changed since",
   confirmationToken: "from confirmation_required",

@@ -6,7 +6,8 @@ import { normalizeBase64 } from "../../kit/base64.ts";
 import { lowerId } from "../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../tools/tool.ts";
-import { isCreating, isUpdate, mayAsk, takesFields } from "./kinds.ts";
+import { clearFields } from "./clear.ts";
+import { isCreating, isUpdate, mayAsk, takesClear, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
 import { type PageRange, parsePages } from "./pages.ts";
 import { findUnknownFields } from "../results/rows.ts";
@@ -177,6 +178,7 @@ const MAX_TOKEN = 32_768;
 const Steering = z.object({
   cursor: z.string().min(1).max(8192).optional(),
   fields: z.array(z.string()).max(MAX_FIELDS).optional(),
+  clear: z.array(z.string()).max(MAX_FIELDS).optional(),
   idempotencyKey: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   ifMatch: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   confirmationToken: z.string().min(1).max(MAX_TOKEN).optional(),
@@ -196,6 +198,7 @@ const steeringNames = (tool: OperationTool, listed: Values): string[] =>
   Object.keys(Steering.shape).filter((name) => {
     if (name === "cursor") return name in listed;
     if (name === "fields") return takesFields(tool);
+    if (name === "clear") return takesClear(tool.operation);
     if (name === "as" || name === "pages") return tool.operation.file;
     if (name === "idempotencyKey") return isCreating(tool.operation);
     return name === "ifMatch" ? isUpdate(tool.operation) : mayAsk(tool);
@@ -277,14 +280,16 @@ const respellFieldNames = ({ operation }: OperationTool, steering: Values): Valu
  * @throws {Problem} invalid_request, which names every fault
  */
 export const readArguments = (tool: OperationTool, sent: Values): Given => {
-  const { schema, steering: names, ownNames } = formOf(tool);
+  const { schema, steering: names, own, ownNames } = formOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const steering = pick(values, names);
   const steered = Steering.safeParse(respellFieldNames(tool, steering), REPORT);
   // The cursor of the audit log is the server's; the platform's cursor is inside it.
   const rest = ownNames.filter((name) => !(name in steering));
-  const { args, wrong } = checked(tool, pick(values, rest));
-  const inFields = findFieldFaults(tool, steered.data?.fields);
+  const { clear = [] } = steered.data ?? {};
+  const cleared = clearFields(pick(values, rest), clear, own.shape);
+  const { args, wrong } = checked(tool, cleared.values);
+  const inFields = [...findFieldFaults(tool, steered.data?.fields), ...cleared.wrong];
   const all = [...unknown, ...(steered.success ? inFields : toFaults(steered.error)), ...wrong];
   if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
   const { cursor, fields, idempotencyKey, ifMatch, confirmationToken, as, pages } = steered.data;

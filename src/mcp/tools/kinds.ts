@@ -27,6 +27,12 @@ export const isCreating = (operation: Operation): boolean => operation.effect ==
 export const isUpdate = (operation: Operation): boolean =>
   operation.method === "PUT" || operation.method === "PATCH";
 
+/**
+ * Whether the server takes `clear`, the names of fields to empty. Null empties them too, which hosts with typed arguments
+ * cannot send.
+ */
+export const takesClear = ({ method }: Operation): boolean => method === "PATCH";
+
 /** Whether a person is asked before some calls of a tool. */
 export const mayAsk = ({ operation }: OperationTool): boolean => operation.effects.length > 0;
 

@@ -15,7 +15,7 @@ import {
   openProperties,
   ownParameters,
 } from "../../../tools/parameter-descriptions.ts";
-import { isCreating, isPaged, isUpdate, mayAsk, takesFields } from "./kinds.ts";
+import { isCreating, isPaged, isUpdate, mayAsk, takesClear, takesFields } from "./kinds.ts";
 
 /** The part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -127,9 +127,14 @@ const chooseType = (types: readonly string[]): string => {
 };
 
 /** Returns the properties of an object. Some hosts refuse one without properties, so free-form ones name an example. */
-const publishObject = (type: string, name: string, { properties }: JsonSchema): JsonSchema => {
+const publishObject = (
+  type: string,
+  name: string,
+  { properties }: JsonSchema,
+  change: Change,
+): JsonSchema => {
   if (properties !== undefined) {
-    return { properties: mapProperties(properties, argument), additionalProperties: false };
+    return { properties: mapProperties(properties, change), additionalProperties: false };
   }
   return type === "object" ? { properties: openProperties[name] ?? ANY_KEY } : {};
 };
@@ -138,8 +143,11 @@ const ANY_KEY: Record<string, JsonSchema> = {
   key: { type: "string", description: "any key" },
 };
 
-/** Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish. */
-const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
+/**
+ * Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish.
+ * `within`: publishes what a nested object has.
+ */
+const publish = (source: Raw, name: string, clears: boolean, within: Change): JsonSchema => {
   const schema = withoutUnion(source);
   const words = [acceptedValues[name], schema.description ?? schema.items?.description];
   const description = words.filter((each) => each !== undefined).join("; ");
@@ -151,13 +159,17 @@ const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
     ...(schema.enum === undefined ? {} : { enum: schema.enum }),
     ...(isBound(schema.maximum) ? { maximum: schema.maximum } : {}),
     ...(schema.items === undefined ? {} : { items: publishItems(name, schema.items) }),
-    ...publishObject(type, name, schema),
+    ...publishObject(type, name, schema, within),
     ...(description === "" ? {} : { description }),
   };
 };
 
 // Null is published only where it clears a value; elsewhere it means the same as an absent argument.
-const argument: Change = (schema, name) => publish(schema, name, false);
+const argument: Change = (schema, name) => publish(schema, name, false, argument);
+
+/** Publishes null wherever the schema takes it. */
+const clearable: Change = (schema, name) =>
+  publish(schema, name, typesOf(schema).includes("null"), clearable);
 
 const publishItems = (name: string, schema: JsonSchema): JsonSchema => {
   const properties = openItems[name];
@@ -174,6 +186,10 @@ const FIELDS: Record<string, JsonSchema> = {
   fields: { type: "array", items: { type: "string" }, description: ownParameters.fields },
 };
 
+const CLEAR: Record<string, JsonSchema> = {
+  clear: { type: "array", items: { type: "string" }, description: ownParameters.clear },
+};
+
 /** Arguments that select the form and pages of a file. */
 const FILE: Record<string, JsonSchema> = {
   as: { type: "string", enum: ["text", "file"], description: ownParameters.as },
@@ -185,6 +201,7 @@ const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation) ? ownText("cursor") : {}),
   ...(takesFields(tool) ? FIELDS : {}),
   ...(tool.operation.file ? FILE : {}),
+  ...(takesClear(tool.operation) ? CLEAR : {}),
   ...(isCreating(tool.operation) ? ownText("idempotencyKey") : {}),
   ...(isUpdate(tool.operation) ? ownText("ifMatch") : {}),
   ...(mayAsk(tool) ? ownText("confirmationToken") : {}),
@@ -219,19 +236,16 @@ const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   return toRoot({ ...mapProperties(properties, insightArgument), ...ownText("cursor") }, required);
 };
 
-// Beyond that many parameters, null as a further type of each exceeds the budget of a tool: its description says that
-// null clears.
+// Beyond that many parameters, null as a further type of each exceeds the budget of a tool: `clear` names fields instead.
 const MOST_NULLABLE = 30;
 
 export const inputSchema = (tool: Tool): ObjectSchema => {
   if (isInsightTool(tool)) return insightInput(tool);
-  const { properties = {}, required = [] } = toRawSchema(
-    z.object(ownShape(tool.operation)),
-    "argument",
-  );
-  const clears =
-    tool.operation.method === "PATCH" && Object.keys(properties).length <= MOST_NULLABLE;
+  const { operation } = tool;
+  const { properties = {}, required = [] } = toRawSchema(z.object(ownShape(operation)), "argument");
+  const clears = takesClear(operation) && Object.keys(properties).length <= MOST_NULLABLE;
+  const within = isUpdate(operation) && !takesClear(operation) ? clearable : argument;
   const change: Change = (schema, name) =>
-    publish(schema, name, clears && !required.includes(name));
+    publish(schema, name, clears && typesOf(schema).includes("null"), within);
   return toRoot({ ...mapProperties(properties, change), ...extras(tool) }, required);
 };
