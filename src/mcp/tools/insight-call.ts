@@ -178,7 +178,10 @@ export const createInsightCall =
     const days = await readTenantCalendar({ ...needs, signal });
     const context: StartContext = {
       call: callFor(call),
-      extensions: await broker.extensions(signal),
+      extensions: await broker.extensions(
+        signal,
+        tool.insight.needs.some(({ extension }) => extension),
+      ),
       now,
       calendar: days.calendar,
       signal,
