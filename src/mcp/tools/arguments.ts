@@ -10,6 +10,7 @@ import { clearFields } from "./clear.ts";
 import { isCreating, isUpdate, mayAsk, takesClear, takesFields } from "./kinds.ts";
 import { badArguments } from "../results/refusal.ts";
 import { type PageRange, parsePages } from "./pages.ts";
+import { withoutRefusedNulls } from "./refused-nulls.ts";
 import { findUnknownFields } from "../results/rows.ts";
 import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "./schemas.ts";
 import { findSpelling } from "../../kit/spelling.ts";
@@ -235,15 +236,16 @@ const formOf = (tool: OperationTool): Form => {
 const checked = (tool: OperationTool, values: Values): { args: Values; wrong: Fault[] } => {
   const { operation } = tool;
   const { own, ownNames } = formOf(tool);
-  const flat = own.safeParse(pick(values, ownNames), REPORT);
+  const given = withoutRefusedNulls(own, pick(values, ownNames));
+  const flat = own.safeParse(given, REPORT);
   const wrong = flat.success ? [] : toFaults(flat.error);
   if (operation.effect === "session" || wrong.length > 0) return { args: {}, wrong };
   const bodyNames = namesOf(operation.body);
-  const body = operation.body?.safeParse(pick(values, bodyNames), REPORT);
+  const body = operation.body?.safeParse(pick(given, bodyNames), REPORT);
   if (body !== undefined && !body.success) return { args: {}, wrong: toFaults(body.error) };
   const rest = ownNames.filter((name) => !bodyNames.includes(name));
   // A null that means absent has become undefined: it is no change that a question would name.
-  return { args: { ...pick(values, rest), ...omitUndefined(body?.data ?? {}) }, wrong };
+  return { args: { ...pick(given, rest), ...omitUndefined(body?.data ?? {}) }, wrong };
 };
 
 export const refuseArguments = (tool: Pick<OperationTool, "name">, list: Fault[]): Problem =>

@@ -13,6 +13,7 @@ import type { InsightTool } from "../../../tools/tool.ts";
 import { refuseArguments, unwrapArguments } from "./arguments.ts";
 import { toPurpose } from "./binding.ts";
 import { createCursors } from "./cursor.ts";
+import { withoutRefusedNulls } from "./refused-nulls.ts";
 import { inputSchema, type JsonSchema } from "./schemas.ts";
 import { readTenantCalendar } from "./tenant-calendar.ts";
 
@@ -94,7 +95,8 @@ const readInsightArguments = (
   const schema = schemaOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
-  const { cursor, ...own } = Object.fromEntries(known);
+  const { cursor, ...typed } = Object.fromEntries(known);
+  const own = withoutRefusedNulls(tool.insight.input, typed);
   const parsed = tool.insight.input.safeParse(own, { reportInput: true });
   const steered = Steering.safeParse({ cursor });
   const wrong = [parsed, steered].flatMap(({ error }) => (error ? toFaults(error) : []));
