@@ -1,5 +1,5 @@
 import { createServer, type RequestListener } from "node:http";
-import { serve, type Served } from "../src/bin/serve.ts";
+import { serve, type Served } from "../src/server/serve.ts";
 import { closeNow, listen } from "../test/support/listen.ts";
 
 /** Serves a listener as the programs do, on a free port of this machine. */

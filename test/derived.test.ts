@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest";
 import { prompts } from "../prompts/index.ts";
 import { derived } from "../scripts/derive/derived.ts";
 import { DEPENDENCIES, dependencyFaults } from "../scripts/derive/documents.ts";
-import { Environment } from "../src/bin/environment.ts";
+import { Environment } from "../src/config/environment.ts";
 import { toolsetNames } from "../tools/toolsets.ts";
 import { toolsets } from "../tools/index.ts";
 import { ROOT } from "./support/sources.ts";
@@ -44,8 +44,8 @@ describe("derived files", () => {
     expect(dependencyFaults(manual, about)).toEqual([]);
     const more = { ...about, devDependencies: { ...about.devDependencies, "left-pad": "1.0.0" } };
     expect(dependencyFaults(manual, more)).toEqual(["docs/development.md lacks left-pad"]);
-    const { zod: _zod, ...fewer } = about.devDependencies;
-    expect(dependencyFaults(manual, { ...about, devDependencies: fewer })).toEqual([
+    const { zod: _zod, ...fewer } = about.dependencies;
+    expect(dependencyFaults(manual, { ...about, dependencies: fewer })).toEqual([
       "docs/development.md names zod, which is not installed",
     ]);
   });

@@ -2,8 +2,8 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { CommanderError } from "commander";
 import { describe, expect, it } from "vitest";
-import { knownSettings } from "../src/bin/config.ts";
-import { createProgram } from "../src/bin/program.ts";
+import { knownSettings } from "../src/config/config.ts";
+import { createProgram } from "../src/bin/cli/program.ts";
 import { ROOT } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";
 

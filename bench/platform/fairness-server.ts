@@ -1,4 +1,4 @@
-import { createPlatformListener } from "../../src/bin/serve.ts";
+import { createPlatformListener } from "../../src/server/serve.ts";
 import { announce, serveLocally } from "../serving.ts";
 import { openLedgers } from "./ledger.ts";
 import { openPostgresLedgers } from "./postgres-ledgers.ts";

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createWriteStream } from "node:fs";
-import { toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
+import { toDocumentColumns } from "../../src/platform/store/queries/listed-columns.ts";
 
 const PER_ACCOUNT = 25;
 export const TENANT = "bench";

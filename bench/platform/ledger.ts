@@ -15,7 +15,7 @@ import type { FileStore } from "../../src/platform/files/port.ts";
 import { createPlatform, type Platform } from "../../src/platform/platform.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
-import type { DisputeRow } from "../../src/platform/store/tables.ts";
+import type { DisputeRow } from "../../src/platform/store/tables/schema.ts";
 import {
   disputeRow,
   insertConfiguration,

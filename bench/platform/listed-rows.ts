@@ -1,11 +1,11 @@
-import { insertAll } from "../../src/platform/store/bulk-writes.ts";
+import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
 import {
   toAccountColumns,
   toDocumentColumns,
   toDocumentKeys,
-} from "../../src/platform/store/listed-columns.ts";
+} from "../../src/platform/store/queries/listed-columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import type { Tables } from "../../src/platform/store/tables.ts";
+import type { Tables } from "../../src/platform/store/tables/schema.ts";
 
 const AT_ONCE = 5000;
 const PER_ACCOUNT = 10;

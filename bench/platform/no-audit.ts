@@ -1,5 +1,5 @@
 import type * as audit from "../../src/platform/http/audit.ts";
-import type { NewEntry } from "../../src/platform/store/audit-entries.ts";
+import type { NewEntry } from "../../src/platform/store/audit/entries.ts";
 
 export * from "../../src/platform/http/audit.ts";
 

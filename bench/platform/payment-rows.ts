@@ -1,4 +1,4 @@
-import { addPayments, takeSeqs } from "../../src/platform/store/payments.ts";
+import { addPayments, takeSeqs } from "../../src/platform/store/queries/payments.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 
 const AT_ONCE = 5000;

@@ -1,7 +1,7 @@
-import { createPlatformListener } from "../../src/bin/serve.ts";
+import { createPlatformListener } from "../../src/server/serve.ts";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
-import { findPage, findLastSeq, readPayments } from "../../src/platform/store/payments.ts";
-import type { PaymentScan } from "../../src/platform/store/dialect.ts";
+import { findPage, findLastSeq, readPayments } from "../../src/platform/store/queries/payments.ts";
+import type { PaymentScan } from "../../src/platform/store/engine/dialect.ts";
 import { wallMs } from "../measure.ts";
 import { announce, serveBare, serveLocally } from "../serving.ts";
 import { openLedgers } from "./ledger.ts";

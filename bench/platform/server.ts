@@ -1,5 +1,5 @@
 import { DatabaseSync } from "node:sqlite";
-import { createPlatformListener } from "../../src/bin/serve.ts";
+import { createPlatformListener } from "../../src/server/serve.ts";
 import { inTurn, readCpuMs } from "../measure.ts";
 import { announce, serveBare, serveLocally } from "../serving.ts";
 import { openLedgers } from "./ledger.ts";

@@ -1,15 +1,8 @@
 import { hash } from "node:crypto";
 import type { CredentialHeaders } from "../client/port.ts";
+import type { Credentials } from "../config/settings.ts";
 import { Problem } from "../contract/errors.ts";
 import type { Secret } from "../kit/secret.ts";
-
-/** A person's credentials for a platform; any part may be missing. */
-export type Credentials = {
-  apiKey?: Secret | undefined;
-  extApiKey?: Secret | undefined;
-  email?: string | undefined;
-  password?: Secret | undefined;
-};
 
 export type LoginCredentials = { email: string; password: Secret };
 

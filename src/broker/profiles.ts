@@ -4,7 +4,7 @@ import { makeFolder } from "../kit/make-folder.ts";
 import { replacePrivateFile } from "../kit/replace-file.ts";
 import { createSeal, type Seal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
-import type { Credentials } from "./credentials.ts";
+import type { Credentials } from "../config/settings.ts";
 import { type Keychain, KeychainError } from "./keychain.ts";
 import type { Renewal } from "../kit/sealed-column.ts";
 import {

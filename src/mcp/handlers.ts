@@ -24,25 +24,25 @@ import {
   type ReadResource,
 } from "./resources/resources.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
-import { activeTools } from "./tools/active-tools.ts";
+import { activeTools } from "./tools/listing/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
 import { createOpenPaging } from "./tools/cursor.ts";
 import type { CallTool, ToolContext } from "./tools/tool-context.ts";
 import { createDiscovery } from "./tools/discovery.ts";
-import { isDiscoveryTool } from "./tools/discovery-tools.ts";
-import { createDownload } from "./tools/file-download.ts";
+import { isDiscoveryTool } from "./tools/listing/discovery-tools.ts";
+import { createDownload } from "./tools/files/download.ts";
 import { clientOf, opensOf, progressOf, waysOf } from "./tools/host.ts";
 import {
   createIsUsable,
   describeUnlisted,
   listChecker,
   offeredToolsets,
-} from "./tools/tool-list.ts";
+} from "./tools/listing/tool-list.ts";
 import type { ReadContent } from "./tools/read-resource.ts";
 import { createRunCall, type RunCall } from "./tools/run-call.ts";
-import { mayAsk, scopeOfTool } from "./tools/kinds.ts";
+import { mayAsk, scopeOfTool } from "./tools/listing/kinds.ts";
 import { type ApprovedCall, createTicketCalls } from "./tools/ticket-calls.ts";
-import { offerTools } from "./tools/unknown-names.ts";
+import { offerTools } from "./tools/arguments/unknown-names.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 
 /** Handlers of the requests that call the platform. Loaded, with contract and schemas, at the first such request. */
@@ -79,8 +79,8 @@ const findTool = async (tools: ReadonlyMap<string, Tool>, name: string): Promise
 
 /** Returns the tools whose views exist; the confirmation view does where a tool asks. */
 const listPages = (tools: readonly Tool[]): { name: string }[] => {
-  const asks = tools.some((tool) => isOperationTool(tool) && mayAsk(tool));
-  return [...tools, ...(asks ? [{ name: CONFIRM_TOOL }] : [])];
+  const hasQuestions = tools.some((tool) => isOperationTool(tool) && mayAsk(tool));
+  return [...tools, ...(hasQuestions ? [{ name: CONFIRM_TOOL }] : [])];
 };
 
 /** Creates the reader of what resources have; its guide describes the listed tools alone. */

@@ -9,7 +9,7 @@ import { toErrorFields, type Log } from "../kit/log.ts";
 import { CONFIRM_TOOL } from "../views/views.ts";
 import { capabilitiesOf, findCaller, type RequestAuth, SCOPES } from "./caller.ts";
 import type { Lists, ServerInfo } from "./server-info.ts";
-import { createIsUsable } from "./tools/tool-list.ts";
+import { createIsUsable } from "./tools/listing/tool-list.ts";
 
 /** Finds what is known of the rights of callers. */
 export type RightsSource = {

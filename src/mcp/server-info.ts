@@ -3,8 +3,8 @@ import type { Prompt, Resource, ResourceTemplateType } from "@modelcontextprotoc
 import { canShowViews } from "../views/views.ts";
 import { MINUTE } from "../kit/clock.ts";
 import { buildInstructions } from "../../tools/guide.ts";
-import type { ListedTool } from "./tools/every-tool.ts";
-import { withConfirmView } from "./tools/confirm-tool.ts";
+import type { ListedTool } from "./tools/listing/every-tool.ts";
+import { withConfirmView } from "./tools/listing/confirm-tool.ts";
 import {
   isAskingTool,
   type IsUsable,
@@ -12,8 +12,8 @@ import {
   offeredToolsets,
   toolList,
   usableToolsets,
-} from "./tools/tool-list.ts";
-import type { Settings } from "./caller.ts";
+} from "./tools/listing/tool-list.ts";
+import type { Settings } from "../config/settings.ts";
 import { ICONS } from "./icons.ts";
 import { listPrompts } from "./prompts/prompt-list.ts";
 import { listResources, listResourceTemplates } from "./resources/resource-list.ts";

@@ -15,14 +15,8 @@ import { parseIfJson } from "../kit/json.ts";
 import { createLazy } from "../kit/lazily.ts";
 import type { Log } from "../kit/log.ts";
 import { systemWait } from "../kit/wait.ts";
-import {
-  type Caller,
-  checkScope,
-  createOwnCaller,
-  findCaller,
-  type Settings,
-  settingsOf,
-} from "./caller.ts";
+import { type Caller, checkScope, createOwnCaller, findCaller, settingsOf } from "./caller.ts";
+import type { Settings } from "../config/settings.ts";
 import type { FindHandlers, Handlers } from "./handlers.ts";
 import { type RightsSource, serveLists } from "./lists.ts";
 import {
@@ -48,8 +42,6 @@ export type ServerOptions = {
   open: (caller: Caller) => Promise<ToolContext>;
   /** Returns a value that changes when the caller's profile or credentials change; absent if they never do. */
   stampOf?: (caller: Caller) => Promise<string>;
-  /** Returns what a message waits for before it is sent over stdio: the audit entries of calls are on disk then. */
-  settled?: () => Promise<void> | undefined;
 };
 
 /** Builds a server without side effects: one per connection or request, in either protocol era. */

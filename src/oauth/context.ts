@@ -10,7 +10,7 @@ import { createFormTokens, type FormTokens } from "./form.ts";
 import { createInteractions, type Interactions } from "./interactions.ts";
 import type { Brand } from "../pages/page.ts";
 import { createRecords, type Records } from "./records.ts";
-import type { Storage } from "./store/port.ts";
+import type { Storage } from "../records/port.ts";
 
 export type AuthorizationServerNeeds = {
   /** The issuer identifier (RFC 8414): this server's URL without a slash at the end. */

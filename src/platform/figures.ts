@@ -1,7 +1,7 @@
 import type { Clock } from "../kit/clock.ts";
-import { countJobs, JOB_STATES } from "./store/jobs.ts";
+import { countJobs, JOB_STATES } from "./store/queries/jobs.ts";
 import type { PoolUse, Store } from "./store/port.ts";
-import { countDeliveries, DELIVERY_STATES } from "./store/webhook-deliveries.ts";
+import { countDeliveries, DELIVERY_STATES } from "./store/queries/webhook-deliveries.ts";
 
 /** Work in one state: how much, and the age of the oldest in milliseconds. */
 type Work = { state: string; count: number; oldestMs: number };

@@ -3,7 +3,7 @@ import type { Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { readStoreId } from "./files/identity.ts";
 import type { FileStore } from "./files/port.ts";
-import { findMissingMigrations } from "./store/migrate.ts";
+import { findMissingMigrations } from "./store/migrations/migrate.ts";
 import type { Store } from "./store/port.ts";
 
 export type PlatformReadinessNeeds = { store: Store; files: FileStore; clock: Clock; log: Log };

@@ -2,8 +2,8 @@ import { type Clock, MINUTE } from "../kit/clock.ts";
 import { createSeal } from "../kit/seal.ts";
 import { hashSecret } from "./credentials.ts";
 import type { Db } from "./store/port.ts";
-import type { UserRow } from "./store/tables.ts";
-import { findUser } from "./store/users.ts";
+import type { UserRow } from "./store/tables/schema.ts";
+import { findUser } from "./store/queries/users.ts";
 
 const LIFETIME_MS = 30 * MINUTE;
 

@@ -13,7 +13,7 @@ import { bundle } from "../../scripts/build/bundle.ts";
 import { runCli, startCli, whenReady } from "../support/cli.ts";
 import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
 import { verifies } from "../support/verifies.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 
 const run = promisify(execFile);

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { createVault } from "../../src/broker/vault.ts";
-import { createMasterKeyReader } from "../../src/bin/folder.ts";
+import { createMasterKeyReader } from "../../src/config/folder.ts";
 import {
   BEFORE_THE_CUT_MS,
   type Ready,

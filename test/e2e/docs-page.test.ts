@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createPlatformListener, serve, type Served } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve, type Served } from "../../src/server/serve.ts";
 import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
 import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { published } from "../support/published.ts";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { insertDisputes } from "../../src/platform/store/disputes.ts";
+import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { askFrom } from "../support/addresses.ts";
 import { runCli, startCli, whenReady } from "../support/cli.ts";
 import { type Database, dialects } from "../support/stores.ts";

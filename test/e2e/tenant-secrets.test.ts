@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { expect, it } from "vitest";
-import { createVaultRecords } from "../../src/bin/shared-records.ts";
+import { createVaultRecords } from "../../src/records/shared-records.ts";
 import { createVault } from "../../src/broker/vault.ts";
-import { createStorage } from "../../src/oauth/store/storage.ts";
+import { createStorage } from "../../src/records/storage.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { runCli } from "../support/cli.ts";
 import { signingIn } from "../support/signing.ts";

@@ -7,7 +7,7 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
-import { wantsTraces } from "../../src/bin/tracing.ts";
+import { wantsTraces } from "../../src/server/tracing.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { startCli, whenReady } from "../support/cli.ts";

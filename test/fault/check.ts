@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { expect } from "vitest";
 import type { Db, Store } from "../../src/platform/store/port.ts";
-import type { AuditLogRow } from "../../src/platform/store/tables.ts";
+import type { AuditLogRow } from "../../src/platform/store/tables/schema.ts";
 import { apply, type Deed, expectedStatus, type World } from "./world.ts";
 
 const rowsOf = async (db: Db, tenantId: string) => {

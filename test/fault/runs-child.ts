@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { openBase } from "../../src/bin/platform.ts";
+import { openBase } from "../../src/bin/compose/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";

@@ -4,7 +4,7 @@ import { request as ask } from "node:http";
 import { connect } from "node:net";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { createPlatformListener, serve, type Served } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve, type Served } from "../../src/server/serve.ts";
 import { operations } from "../../src/contract/index.ts";
 import { onEveryStore, type Person, type Reply } from "../support/platform.ts";
 import { type Records, seed } from "../support/records.ts";

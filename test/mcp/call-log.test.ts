@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import {
   type CalledTool,
@@ -13,7 +13,7 @@ import {
 } from "../../src/mcp/tools/call-log.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
 import { fakeClock } from "../support/clock.ts";
 import { verifies } from "../support/verifies.ts";
 import { ALL, createLineLog, KEY, createOptions } from "./hosts.ts";
@@ -25,7 +25,6 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "call-log-"));
   path = join(folder, "logs", "audit.ndjson");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const clock = fakeClock();
 const log = (key = KEY, at = path) =>

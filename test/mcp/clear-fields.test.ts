@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
-import { isUpdate } from "../../src/mcp/tools/kinds.ts";
-import { inputSchema, type JsonSchema, ownShape } from "../../src/mcp/tools/schemas.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
+import { isUpdate } from "../../src/mcp/tools/listing/kinds.ts";
+import { inputSchema, type JsonSchema, ownShape } from "../../src/mcp/tools/listing/schemas.ts";
 import { isOperationTool, type OperationTool } from "../../tools/tool.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createPlatformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve } from "../../src/server/serve.ts";
 import type { Broker } from "../../src/broker/port.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { platformOperations } from "../../src/contract/index.ts";

@@ -7,7 +7,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { isInsightTool, type Tool } from "../../tools/tool.ts";
 import { connectionOf } from "../support/pdf.ts";

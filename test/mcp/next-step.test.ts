@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ERRORS } from "../../src/contract/errors.ts";
 import { nextStep } from "../../src/mcp/results/next-step.ts";
 import { OWN_CODES, type RefusalCode } from "../../src/mcp/results/refusal.ts";
-import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
+import { activeOperationTools } from "../../src/mcp/tools/listing/active-tools.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { verifies } from "../support/verifies.ts";
 

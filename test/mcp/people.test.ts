@@ -4,7 +4,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { type Callers, createCallers } from "../../src/mcp/http/callers.ts";
 import { type CallerAuthInfo, toAuthInfo, type Caller, SCOPES } from "../../src/mcp/caller.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createMcpListener, serve } from "../../src/bin/serve.ts";
+import { createMcpListener, serve } from "../../src/server/serve.ts";
 import { isRecord, parseIfJson } from "../../src/kit/json.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";

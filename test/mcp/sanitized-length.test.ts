@@ -4,7 +4,7 @@ import type { Broker } from "../../src/broker/port.ts";
 import { recordAnswer } from "../../src/mcp/results/answer.ts";
 import { createBasket, isWithinBudget, truncateToBudget } from "../../src/mcp/results/budget.ts";
 import { sanitize, sanitizeText } from "../../src/mcp/results/sanitize.ts";
-import { askingOf } from "../../src/mcp/tools/question.ts";
+import { askingOf } from "../../src/mcp/tools/asking/question.ts";
 import { verifies } from "../support/verifies.ts";
 
 vi.mock("../../src/mcp/results/sanitize.ts", { spy: true });
@@ -62,7 +62,8 @@ describe("a record that is too large for an answer", () => {
   it("is cut before the question about it is sanitized", async () => {
     const output = { description: "é<".repeat(2 ** 19), custom: fields(10_000, "é<".repeat(2000)) };
     const reply = { output, etag: null };
-    const broker = { call: async () => reply } as unknown as Broker;
+    const extensions = async () => new Set<string>();
+    const broker = { call: async () => reply, extensions } as unknown as Broker;
     const tool = disputes.find(({ name }) => name === "disputes_delete");
     if (tool === undefined) throw new Error("there is no tool disputes_delete");
     const args = { disputeId: "D-1" };
@@ -71,7 +72,6 @@ describe("a record that is too large for an answer", () => {
       tool,
       args,
       options: { tool: tool.name },
-      now: () => 0,
     });
     expect(summary).toContain("D-1");
     expect(sanitizedLength()).toBeLessThanOrEqual(300_000);

@@ -1,13 +1,13 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { createSharedSessions } from "../../src/bin/shared-sessions.ts";
+import { createSharedSessions } from "../../src/records/shared-sessions.ts";
 import { createRightsRecord } from "../../src/broker/held-rights.ts";
 import { PERMISSIONS } from "../../src/contract/permissions.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createPostgresChanges } from "../../src/kit/postgres/changes.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
-import { createStorage } from "../../src/oauth/store/storage.ts";
+import { createStorage } from "../../src/records/storage.ts";
 import { updateUser } from "../../src/platform/admin/users.ts";
 import { fakeClock } from "../support/clock.ts";
 import { onEveryStore } from "../support/platform.ts";

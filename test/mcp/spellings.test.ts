@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { activeTools } from "../../src/mcp/tools/active-tools.ts";
-import { unwrapArguments } from "../../src/mcp/tools/arguments.ts";
-import { inputSchema, type JsonSchema } from "../../src/mcp/tools/schemas.ts";
+import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
+import { unwrapArguments } from "../../src/mcp/tools/arguments/arguments.ts";
+import { inputSchema, type JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { verifies } from "../support/verifies.ts";
 import { DISPUTE_FIGURES, DISPUTE_GROUPINGS } from "../../src/contract/insights/dispute-summary.ts";
@@ -207,6 +207,5 @@ describe("spellings", () => {
       fields: ["paymentAmount"],
       filters: { or: [{ paymentAmount: { gte: 1 } }, { not: { payerName: { startsWith: "A" } } }] },
     });
-    await host.close();
   });
 });

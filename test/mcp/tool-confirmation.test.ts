@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { findSideEffects, parsePathParameters } from "../../src/contract/operation.ts";
-import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
-import { readArguments } from "../../src/mcp/tools/arguments.ts";
+import { activeOperationTools } from "../../src/mcp/tools/listing/active-tools.ts";
+import { readArguments } from "../../src/mcp/tools/arguments/arguments.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { verifies } from "../support/verifies.ts";
 

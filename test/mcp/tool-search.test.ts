@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { createToolSearch } from "../../src/mcp/tools/tool-search.ts";
+import { createToolSearch } from "../../src/mcp/tools/listing/tool-search.ts";
 import { acts, keywords } from "../../tools/keywords.ts";
 import { toolsets } from "../../tools/index.ts";
 import { verifies } from "../support/verifies.ts";

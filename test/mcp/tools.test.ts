@@ -1,10 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { CLOSURE_REASONS, DOCUMENT_TYPES } from "../../src/contract/operations/documents.ts";
-import { activeOperationTools } from "../../src/mcp/tools/active-tools.ts";
-import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
-import { toolList } from "../../src/mcp/tools/tool-list.ts";
-import type { JsonSchema } from "../../src/mcp/tools/schemas.ts";
+import { activeOperationTools } from "../../src/mcp/tools/listing/active-tools.ts";
+import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
+import type { JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { prompts } from "../../prompts/index.ts";

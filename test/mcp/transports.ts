@@ -13,7 +13,7 @@ import {
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StreamableHTTPClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ElicitRequestSchema } from "@modelcontextprotocol/sdk/types.js";
-import { createMcpListener, serve } from "../../src/bin/serve.ts";
+import { createMcpListener, serve } from "../../src/server/serve.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ServerOptions } from "../../src/mcp/server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";

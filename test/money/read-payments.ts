@@ -1,8 +1,8 @@
 import { sql } from "kysely";
 import type { Source } from "../../src/contract/payments/catalogue.ts";
-import { readStoredValues, TABLES } from "../../src/platform/store/payments/columns.ts";
+import { readStoredValues, TABLES } from "../../src/platform/store/queries/payments/columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import type { PaymentRow } from "../../src/platform/store/tables.ts";
+import type { PaymentRow } from "../../src/platform/store/tables/schema.ts";
 
 export type StoredRow = Readonly<Record<string, unknown>>;
 

@@ -4,7 +4,7 @@ import { createSeal } from "../../src/kit/seal.ts";
 import { createAttempts } from "../../src/oauth/attempts.ts";
 import { createBoundedFetch } from "../../src/oauth/documents.ts";
 import { createFormTokens, type Exchange } from "../../src/oauth/form.ts";
-import { createStorage } from "../../src/oauth/store/storage.ts";
+import { createStorage } from "../../src/records/storage.ts";
 import { askFrom } from "../support/addresses.ts";
 import { openBrowser } from "../support/browser.ts";
 import {

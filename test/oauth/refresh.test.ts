@@ -4,7 +4,7 @@ import {
   registerClient,
 } from "@modelcontextprotocol/client";
 import { expect, it } from "vitest";
-import { hashId } from "../../src/oauth/records.ts";
+import { hashId } from "../../src/records/port.ts";
 import {
   authorize,
   redeem,

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { hashId } from "../../src/oauth/records.ts";
+import { hashId } from "../../src/records/port.ts";
 import { openBrowser } from "../support/browser.ts";
 import {
   authorize,

@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
-import { appendEntries } from "../../src/platform/store/audit-chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { AUDIT_LOGS, entry, logged, rowsOf } from "../support/audit.ts";
 import { finished, startChild } from "../support/child.ts";
 import { onEveryStore, startPlatform, type TestPlatform } from "../support/platform.ts";

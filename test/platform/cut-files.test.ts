@@ -2,7 +2,7 @@ import { open } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { fileURLToPath } from "node:url";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
-import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
 import { attach, disputeWithFiles, targetOf } from "../support/attachments.ts";
 import { configure, onEveryStore } from "../support/platform.ts";
 import { rawSocket } from "../support/raw-socket.ts";

@@ -11,9 +11,12 @@ import { insertApiKey } from "../../src/platform/credentials.ts";
 import { DEMO_OWNER, type DemoOwner, loadDemo } from "../../src/platform/demo/load.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
-import { toAccountColumns, toDocumentColumns } from "../../src/platform/store/listed-columns.ts";
+import {
+  toAccountColumns,
+  toDocumentColumns,
+} from "../../src/platform/store/queries/listed-columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import type { Tables } from "../../src/platform/store/tables.ts";
+import type { Tables } from "../../src/platform/store/tables/schema.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
 import { type Caller, type Reply, startPlatform, type TestPlatform } from "../support/platform.ts";
 import { filesUnder } from "../support/pdf.ts";

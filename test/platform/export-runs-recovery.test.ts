@@ -7,7 +7,7 @@ import { type RunNeeds } from "../../src/platform/exports/run-job.ts";
 import { scheduleJobs } from "../../src/platform/exports/schedule-job.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import type { FileStore } from "../../src/platform/files/port.ts";
-import { readTenant } from "../../src/platform/store/tenants.ts";
+import { readTenant } from "../../src/platform/store/queries/tenants.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
 import { EXPORTS, runsOf, SCHEDULES } from "../support/exports.ts";
 import { onEveryStore } from "../support/platform.ts";

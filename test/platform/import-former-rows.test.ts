@@ -3,7 +3,7 @@ import { formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { undoImport } from "../../src/platform/admin/imports.ts";
 import type { BankFormat } from "../../src/platform/import/formats.ts";
 import { buildRowKey, deriveId, hashValues } from "../../src/platform/import/payments/row.ts";
-import { addPayments, takeSeqs } from "../../src/platform/store/payments.ts";
+import { addPayments, takeSeqs } from "../../src/platform/store/queries/payments.ts";
 import { bai2, camt053, edi820, entry, transfer } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { findAccounts } from "../../src/platform/store/accounts.ts";
-import { findDocuments, listClosures } from "../../src/platform/store/documents.ts";
+import { findAccounts } from "../../src/platform/store/queries/accounts.ts";
+import { findDocuments, listClosures } from "../../src/platform/store/queries/documents.ts";
 import { importRecords } from "../support/importing.ts";
 import { ingestTenant } from "../support/ingest.ts";
 import { onEveryStore } from "../support/platform.ts";

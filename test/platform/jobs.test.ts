@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { SECOND } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
-import { addJob, removeJob } from "../../src/platform/store/jobs.ts";
+import { addJob, removeJob } from "../../src/platform/store/queries/jobs.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { type Job, type JobKind, LeaseLost } from "../../src/platform/jobs/job.ts";
 import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";

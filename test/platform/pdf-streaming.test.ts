@@ -3,7 +3,7 @@ import { request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
-import { createPlatformListener, type Served, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { createReplayRecords } from "../../src/bin/shared-records.ts";
+import { createReplayRecords } from "../../src/records/shared-records.ts";
 import { DAY, MINUTE } from "../../src/kit/clock.ts";
-import { createStorage } from "../../src/oauth/store/storage.ts";
+import { createStorage } from "../../src/records/storage.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readConfig } from "../../src/bin/config.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { SECOND } from "../../src/kit/clock.ts";
 import { DISPUTES, startPlatform } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";

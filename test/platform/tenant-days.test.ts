@@ -6,8 +6,8 @@ import { disputesSummary } from "../../src/insights/disputes-summary.ts";
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
 import { DAY, HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { setTenant, showTenant } from "../../src/platform/admin/tenants.ts";
-import { insertDisputes } from "../../src/platform/store/disputes.ts";
-import type { DisputeRow } from "../../src/platform/store/tables.ts";
+import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
+import type { DisputeRow } from "../../src/platform/store/tables/schema.ts";
 import { make } from "../support/configuration.ts";
 import { createDice, type Dice } from "../support/dice.ts";
 import { INGEST } from "../support/ingest.ts";
@@ -16,7 +16,7 @@ import { createTestContext, runInsight, type TestContext } from "../support/insi
 import { daysApart, localDay, ZONES } from "../support/local-days.ts";
 import { disputeRow } from "../support/many-disputes.ts";
 import { load, ndjson, paymentRow, SUMMARY } from "../support/payment-rows.ts";
-import { DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "elsewhere";
@@ -235,12 +235,11 @@ const CONDITIONS: [
 ];
 
 onEveryStore("days of the tenant's time zone", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let rows: DisputeRow[];
   let posted: { id: string; postedAt: string }[];
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     await make(admin, "/categories", { code: "CAT", description: "Category" });
     const reason = { code: "PRICE", description: "Price", categoryCode: "CAT" };
     const { reasonId } = await make(admin, "/reasons", reason);
@@ -260,8 +259,8 @@ onEveryStore("days of the tenant's time zone", (at) => {
   const contextIn = (zone: string): Promise<TestContext> =>
     createTestContext(at(), TENANT, admin, { calendar: openCalendar(zone) });
 
+  verifies("WK-07");
   describe.each(ZONES)("%s", (zone) => {
-    verifies("WK-07");
     it("counts disputes by the days that local clocks show, in the store and page by page", async () => {
       await setZone(zone);
       const context = await contextIn(zone);
@@ -281,7 +280,6 @@ onEveryStore("days of the tenant's time zone", (at) => {
       await fc.assert(property, { numRuns: 8 });
     });
 
-    verifies("WK-07");
     it("counts payments by the days of their times", async () => {
       await setZone(zone);
       const context = await contextIn(zone);

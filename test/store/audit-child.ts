@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { randomId } from "../../src/kit/ids.ts";
 import { Secret } from "../../src/kit/secret.ts";
-import { openBase } from "../../src/bin/platform.ts";
+import { openBase } from "../../src/bin/compose/platform.ts";
 import { createAudit } from "../../src/platform/http/audit.ts";
 
 // Writes argv[3] entries to the log of tenant argv[2], several at once, their moments in no order around argv[4].

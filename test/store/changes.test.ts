@@ -4,8 +4,8 @@ import { MINUTE, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { CHANNEL, createPostgresChanges } from "../../src/kit/postgres/changes.ts";
 import { createRateLimiter } from "../../src/mcp/tools/rate-limiter.ts";
-import type { OauthStore } from "../../src/oauth/store/port.ts";
-import { createStorage } from "../../src/oauth/store/storage.ts";
+import type { OauthStore } from "../../src/records/port.ts";
+import { createStorage } from "../../src/records/storage.ts";
 import { administer } from "../support/postgres.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
@@ -94,7 +94,7 @@ describe("the limit of tool calls", () => {
   it("holds for all nodes together", async () => {
     const limiters = stores.map((store) => {
       const storage = createStorage(store, systemClock);
-      return createRateLimiter(5, systemClock, () => storage.countAttempt("ann", MINUTE));
+      return createRateLimiter(5, systemClock, () => storage.counter.count("ann", MINUTE));
     });
     const calls = Array.from({ length: 8 }, async (_, index) => limiters[index % 2]?.());
     const outcomes = await Promise.allSettled(calls);

@@ -1,4 +1,4 @@
-import { openBase } from "../../src/bin/platform.ts";
+import { openBase } from "../../src/bin/compose/platform.ts";
 import { Secret } from "../../src/kit/secret.ts";
 import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
 

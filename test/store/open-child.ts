@@ -1,7 +1,7 @@
 import { dirname } from "node:path";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { signingIn } from "../support/signing.ts";
-import { count } from "../../src/platform/store/counters.ts";
+import { count } from "../../src/platform/store/queries/counters.ts";
 
 // Opens the store at argv[2] and counts argv[3] times in one window, a transaction each.
 const [path = "", times = "0"] = process.argv.slice(2);

@@ -2,7 +2,7 @@ import { zstdDecompressSync } from "node:zlib";
 import { beforeAll, expect, it } from "vitest";
 import { CATALOGUE } from "../../src/contract/payments/catalogue.ts";
 import { parseFilter } from "../../src/contract/payments/filter.ts";
-import { findLastSeq, streamPayments } from "../../src/platform/store/payments.ts";
+import { findLastSeq, streamPayments } from "../../src/platform/store/queries/payments.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { kept } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows } from "../support/payment-rows.ts";

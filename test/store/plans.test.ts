@@ -8,15 +8,18 @@ import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import { parseDisputeSummary } from "../../src/contract/insights/dispute-summary.ts";
 import { parseDocumentSummary } from "../../src/contract/insights/document-summary.ts";
 import { parsePaymentSummary } from "../../src/contract/insights/payment-summary.ts";
-import { findAccountNumbers, findAccountsNamed } from "../../src/platform/store/accounts.ts";
+import {
+  findAccountNumbers,
+  findAccountsNamed,
+} from "../../src/platform/store/queries/accounts.ts";
 import {
   countDisputes,
   type DisputeFilter,
   selectDisputes,
-} from "../../src/platform/store/disputes.ts";
-import { findNamed } from "../../src/platform/store/disputes-by-name.ts";
-import { findCreditsOf, findDocumentsByKeys } from "../../src/platform/store/documents.ts";
-import { findDocumentPlaces } from "../../src/platform/store/listed-documents.ts";
+} from "../../src/platform/store/queries/disputes.ts";
+import { findNamed } from "../../src/platform/store/queries/disputes-by-name.ts";
+import { findCreditsOf, findDocumentsByKeys } from "../../src/platform/store/queries/documents.ts";
+import { findDocumentPlaces } from "../../src/platform/store/queries/listed-documents.ts";
 import {
   findPayerAccounts,
   hasWaiting,
@@ -27,20 +30,23 @@ import {
   readReturnsOf,
   readWaiting,
   sumApplied,
-} from "../../src/platform/store/payment-matching.ts";
-import { findLastSeq } from "../../src/platform/store/payments.ts";
-import { selectRows, summarizePayments } from "../../src/platform/store/payments/summary.ts";
+} from "../../src/platform/store/queries/payment-matching.ts";
+import { findLastSeq } from "../../src/platform/store/queries/payments.ts";
+import {
+  selectRows,
+  summarizePayments,
+} from "../../src/platform/store/queries/payments/summary.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { CopyingClient, createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
 import { planFewerOrders } from "../../src/platform/store/postgres/open.ts";
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
-import { matchDisputes } from "../../src/platform/store/summaries/dispute-filters.ts";
-import { summarizeDisputes } from "../../src/platform/store/summaries/disputes.ts";
+import { matchDisputes } from "../../src/platform/store/queries/summaries/dispute-filters.ts";
+import { summarizeDisputes } from "../../src/platform/store/queries/summaries/disputes.ts";
 import {
   matchDocuments,
   summarizeDocuments,
-} from "../../src/platform/store/summaries/documents.ts";
-import type { Tables } from "../../src/platform/store/tables.ts";
+} from "../../src/platform/store/queries/summaries/documents.ts";
+import type { Tables } from "../../src/platform/store/tables/schema.ts";
 import { fillDisputes } from "../support/many-disputes.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { type Access, readAccesses } from "../support/accesses.ts";

@@ -5,7 +5,7 @@ import { DatabaseSync } from "node:sqlite";
 import { setImmediate as nextTurn } from "node:timers/promises";
 import { sql } from "kysely";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { count, findCounter } from "../../src/platform/store/counters.ts";
+import { count, findCounter } from "../../src/platform/store/queries/counters.ts";
 import { type Db, type Snapshot, type Store, ViewExpired } from "../../src/platform/store/port.ts";
 import { Reader } from "../../src/platform/store/sqlite/reader/reader.ts";
 import { SqliteSnapshots } from "../../src/platform/store/sqlite/snapshots.ts";
@@ -200,6 +200,23 @@ it("keeps views apart when one is aborted while it gives up a second thread (sql
   writer.exec("update t set n = n + 1");
   expect(await readAll()).toEqual(before);
   await Promise.all(views.map((view) => view.close()));
+  await snapshots.close();
+  rmSync(folder, { recursive: true });
+});
+
+it("releases a view that is aborted while it is being opened (sqlite)", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "views-"));
+  const path = join(folder, "a.db");
+  using database = new DatabaseSync(path);
+  database.exec("pragma journal_mode = wal; create table t (n integer)");
+  const snapshots = new SqliteSnapshots(path, database);
+  const aborting = new AbortController();
+  const opening = snapshots.open({ owner: "gone", signal: aborting.signal });
+  await Promise.resolve();
+  aborting.abort();
+  const reading = opening.then(({ db }) => sql`select n from t`.execute(db));
+  await expect(reading).rejects.toThrow(ViewExpired);
+  expect(snapshots.use().busy).toBe(0);
   await snapshots.close();
   rmSync(folder, { recursive: true });
 });

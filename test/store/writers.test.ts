@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { findCounter } from "../../src/platform/store/counters.ts";
+import { findCounter } from "../../src/platform/store/queries/counters.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { text } from "node:stream/consumers";
-import { createPlatformListener, serve } from "../../src/bin/serve.ts";
+import { createPlatformListener, serve } from "../../src/server/serve.ts";
 import type { Platform } from "../../src/platform/platform.ts";
 import { parseJson, TRUSTED_PROXY } from "./platform.ts";
 

@@ -1,6 +1,6 @@
 import { DAY } from "../../src/kit/clock.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
-import { appendEntries } from "../../src/platform/store/audit-chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import type { TestPlatform } from "./platform.ts";
 

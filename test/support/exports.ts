@@ -1,5 +1,8 @@
 import { formatTimestamp } from "../../src/kit/clock.ts";
-import { addPayments as insertPayments, takeSeqs } from "../../src/platform/store/payments.ts";
+import {
+  addPayments as insertPayments,
+  takeSeqs,
+} from "../../src/platform/store/queries/payments.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import type { Caller, TestPlatform } from "./platform.ts";
 

@@ -1,4 +1,4 @@
-import { installLastResort } from "../../src/bin/last-resort.ts";
+import { installLastResort } from "../../src/bin/cli/last-resort.ts";
 
 /** Fails in the way that the argument names, after the guard of the programs is installed. */
 installLastResort();

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import { listColumns, TABLES } from "../../src/platform/store/payments/columns.ts";
+import { listColumns, TABLES } from "../../src/platform/store/queries/payments/columns.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 
 /** Has a tenth of all rows; the tenants `tenant-1` to `tenant-99` share the others. */

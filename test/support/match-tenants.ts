@@ -1,8 +1,12 @@
 import { formatTimestamp, SECOND } from "../../src/kit/clock.ts";
 import { matchDocuments } from "../../src/platform/import/payments/match.ts";
 import { settlePayments } from "../../src/platform/services/payments/matching/settle.ts";
-import { addPayments, type NewPayment, takeSeqs } from "../../src/platform/store/payments.ts";
-import { readPaymentRows } from "../../src/platform/store/payment-matching.ts";
+import {
+  addPayments,
+  type NewPayment,
+  takeSeqs,
+} from "../../src/platform/store/queries/payments.ts";
+import { readPaymentRows } from "../../src/platform/store/queries/payment-matching.ts";
 import { importRecords } from "./importing.ts";
 import type { TestPlatform } from "./platform.ts";
 

@@ -1,7 +1,7 @@
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import type { Client, Transport } from "../../src/client/port.ts";
-import { serve, type Served } from "../../src/bin/serve.ts";
+import { serve, type Served } from "../../src/server/serve.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createOriginCheck } from "../../src/kit/cors.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -11,7 +11,7 @@ import {
   type AuthorizationServerNeeds,
   createAuthorizationServer,
 } from "../../src/oauth/server.ts";
-import { createStorage } from "../../src/oauth/store/storage.ts";
+import { createStorage } from "../../src/records/storage.ts";
 import { type Browser, openBrowser, type Shown } from "./browser.ts";
 import { MASTER_KEY, type TestPlatform } from "./platform.ts";
 import { makePkce } from "./pkce.ts";

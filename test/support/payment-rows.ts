@@ -2,7 +2,7 @@ import { CATALOGUE, type Source } from "../../src/contract/payments/catalogue.ts
 import type { Field } from "../../src/contract/payments/field.ts";
 import { formatTimestamp } from "../../src/kit/clock.ts";
 import { createRowCheck } from "../../src/platform/import/payments/row.ts";
-import { findKnown, replacePayments } from "../../src/platform/store/payments.ts";
+import { findKnown, replacePayments } from "../../src/platform/store/queries/payments.ts";
 import { importPayments } from "./importing.ts";
 import type { TestPlatform } from "./platform.ts";
 

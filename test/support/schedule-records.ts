@@ -1,7 +1,7 @@
 import { DAY } from "../../src/kit/clock.ts";
-import { insertAll } from "../../src/platform/store/bulk-writes.ts";
+import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { listSchedules, updateSchedule } from "../../src/platform/store/schedules.ts";
+import { listSchedules, updateSchedule } from "../../src/platform/store/queries/schedules.ts";
 
 export type ScheduleRecords = { schedule: { scheduleId: string; runId: string } };
 

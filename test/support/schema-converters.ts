@@ -1,5 +1,5 @@
-import type { JsonSchema } from "../../src/mcp/tools/schemas.ts";
-import type { ListedTool } from "../../src/mcp/tools/every-tool.ts";
+import type { JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
+import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
 
 /** The rules by which hosts convert a tool for their models. Each returns what it refuses, with its place. */
 type Rule = (tool: ListedTool) => string[];

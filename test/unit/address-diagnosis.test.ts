@@ -3,8 +3,8 @@ import { createServer, type RequestListener, type Server } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createRawServer } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { diagnoseAddress } from "../../src/bin/address-diagnosis.ts";
-import { readConfig } from "../../src/bin/config.ts";
+import { diagnoseAddress } from "../../src/bin/doctor/address-diagnosis.ts";
+import { readConfig } from "../../src/config/config.ts";
 import { readProxies, setProxies } from "../../src/kit/proxy.ts";
 import { certificateFor } from "../support/receiver.ts";
 import { verifies } from "../support/verifies.ts";
@@ -226,5 +226,16 @@ describe("the diagnosis of an address", () => {
     expect(asked.found + asked.hint).not.toContain("canary");
     expect(asked).toMatchObject({ ok: false, hint: expect.stringContaining("HTTPS_PROXY") });
     expect(asked.hint).toContain("asks for a user name");
+  });
+
+  it("names a proxy that asks for a user name for plain http, or refuses a wrong one", async () => {
+    const asking = await plain(answer(407, "", { "Proxy-Authenticate": "Basic" }));
+    setProxies(readProxies({ HTTP_PROXY: asking }));
+    const asked = await diagnose("http://platform.invalid", { HTTP_PROXY: asking });
+    expect(asked.hint).toMatch(/asks for a user name.* in HTTP_PROXY/);
+    const refusing = await plain(answer(401, "no", HTML_TYPE));
+    setProxies(readProxies({ HTTP_PROXY: refusing }));
+    const refused = await diagnose("http://platform.invalid", { HTTP_PROXY: refusing });
+    expect(refused.hint).toContain(`may be that of the proxy ${refusing}`);
   });
 });

@@ -1,6 +1,6 @@
 import { createServer } from "node:net";
 import { describe, expect, it } from "vitest";
-import { findAdvice } from "../../src/bin/advice.ts";
+import { findAdvice } from "../../src/bin/cli/advice.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { listen } from "../support/listen.ts";

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createBroker } from "../../src/broker/broker.ts";
-import { type Credentials, derivePrincipal } from "../../src/broker/credentials.ts";
+import { derivePrincipal } from "../../src/broker/credentials.ts";
+import type { Credentials } from "../../src/config/settings.ts";
 import type { Broker, Vault } from "../../src/broker/port.ts";
 import { createClient } from "../../src/client/client.ts";
 import type { Client } from "../../src/client/port.ts";

@@ -3,7 +3,7 @@ import { createServer as createTcpServer } from "node:net";
 import { Readable } from "node:stream";
 import { buffer } from "node:stream/consumers";
 import { afterEach, describe, expect, it } from "vitest";
-import { createLazyTransfers } from "../../src/bin/mcp.ts";
+import { createLazyTransfers } from "../../src/bin/compose/mcp.ts";
 import { createTransfers, type TransferNeeds } from "../../src/client/transfers.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { createNetworks } from "../../src/kit/network.ts";

@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/bin/config.ts";
-import { formatConnectHints, listConnectHints } from "../../src/bin/connect.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { formatConnectHints, listConnectHints } from "../../src/bin/compose/connect.ts";
 import {
   createCheckoutCommand,
   listCheckoutBlocks,
   listHttpBlocks,
-} from "../../src/bin/host-blocks.ts";
+} from "../../src/bin/compose/host-blocks.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LOCAL = "http://127.0.0.1:8765/mcp";

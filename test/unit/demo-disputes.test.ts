@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
-import { fold } from "../../src/platform/store/fold.ts";
+import { fold } from "../../src/platform/store/engine/fold.ts";
 import { ANY_WEEKDAY, demoAt, type DemoRows } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");

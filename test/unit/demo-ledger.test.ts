@@ -4,7 +4,7 @@ import { StoredDocument } from "../../src/contract/operations/documents.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { move } from "../../src/platform/services/documents/status.ts";
-import type { DocumentRow } from "../../src/platform/store/tables.ts";
+import type { DocumentRow } from "../../src/platform/store/tables/schema.ts";
 import { demoAt, type DemoRows } from "../support/demo.ts";
 
 const NOW = Date.parse("2026-11-21T08:00:00Z");

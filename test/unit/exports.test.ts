@@ -3,8 +3,8 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { decompressRows, regroupRows, sliceRows } from "../../src/platform/exports/chunk.ts";
 import { findNextSlot } from "../../src/platform/exports/slot.ts";
-import type { RowBytes } from "../../src/platform/store/dialect.ts";
-import { compressRows } from "../../src/platform/store/row-frame.ts";
+import type { RowBytes } from "../../src/platform/store/engine/dialect.ts";
+import { compressRows } from "../../src/platform/store/engine/row-frame.ts";
 import { verifies } from "../support/verifies.ts";
 
 describe("slots", () => {

@@ -2,9 +2,9 @@ import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import { createShared } from "../../src/bin/compose.ts";
-import { readConfig } from "../../src/bin/config.ts";
-import { openEntrance } from "../../src/bin/http-gate.ts";
+import { createShared } from "../../src/bin/compose/compose.ts";
+import { readConfig } from "../../src/config/config.ts";
+import { openEntrance } from "../../src/bin/compose/http-gate.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -1,6 +1,6 @@
 import { PassThrough } from "node:stream";
 import { describe, expect, it } from "vitest";
-import { createProgress } from "../../src/bin/progress.ts";
+import { createProgress } from "../../src/bin/commands/progress.ts";
 import { SECOND } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { fakeClock } from "../support/clock.ts";

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { ServerResponse } from "node:http";
 import { expect, it } from "vitest";
-import { serve } from "../../src/bin/serve.ts";
+import { serve } from "../../src/server/serve.ts";
 import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";
 import { verifies } from "../support/verifies.ts";

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it, vi } from "vitest";
-import { readConfig } from "../../src/bin/config.ts";
-import type { Io } from "../../src/bin/io.ts";
-import { createStartup } from "../../src/bin/startup.ts";
+import { readConfig } from "../../src/config/config.ts";
+import type { Io } from "../../src/bin/commands/io.ts";
+import { createStartup } from "../../src/bin/commands/startup.ts";
 import { createLog, setLogFormat } from "../../src/kit/log.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -12,10 +12,10 @@ import { DEMO_OWNER } from "../../platform/demo/load.ts";
 import { createResetTokens } from "../../platform/reset-tokens.ts";
 import { createSeal } from "../../kit/seal.ts";
 import { SEALS } from "../../platform/store/sealed-columns.ts";
-import { fold } from "../../platform/store/fold.ts";
-import { createMasterKeyReader } from "../folder.ts";
-import type { Io } from "../io.ts";
-import { type Base, openOwnFiles } from "../platform.ts";
+import { fold } from "../../platform/store/engine/fold.ts";
+import { createMasterKeyReader } from "../../config/folder.ts";
+import type { Io } from "./io.ts";
+import { type Base, openOwnFiles } from "../compose/platform.ts";
 import { printFromStore, readNewPassword, withStore } from "./admin.ts";
 import { withVault } from "./secrets.ts";
 

@@ -23,9 +23,9 @@ import { adoptFileStore } from "../../platform/files/identity.ts";
 import { formatLocation } from "../../platform/files/location.ts";
 import { openFiles } from "../../platform/files/open.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
-import type { Io } from "../io.ts";
-import { type Base, describeUpgrade, openBase } from "../platform.ts";
-import { readStore } from "../store-checks.ts";
+import type { Io } from "./io.ts";
+import { type Base, describeUpgrade, openBase } from "../compose/platform.ts";
+import { readStore } from "../compose/inspect-store.ts";
 
 const checkStoreExists = async ({ config }: Io): Promise<void> => {
   const state = await readStore(config, inspectStore);

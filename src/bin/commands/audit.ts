@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { createInterface } from "node:readline";
 import { parseIfJson } from "../../kit/json.ts";
 import { callLogFiles } from "../../mcp/tools/call-log.ts";
-import type { Io } from "../io.ts";
+import type { Io } from "./io.ts";
 
 const isEntry = (value: unknown): value is { tool: string; outcome: string } =>
   typeof value === "object" && value !== null && "tool" in value;

@@ -3,13 +3,13 @@ import { Problem } from "../../contract/errors.ts";
 import { openFiles } from "../../platform/files/open.ts";
 import { createAuditKey, findSigner } from "../../platform/store/audit-key.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
-import { hasTenant } from "../../platform/store/tenants.ts";
-import { createBackup } from "../backup/backup.ts";
-import { NOT_IN_BACKUP, restoreBackup } from "../backup/restore.ts";
-import type { Config } from "../config.ts";
-import { getDataPaths, readExistingMasterKey } from "../folder.ts";
-import type { Io } from "../io.ts";
-import { readStore } from "../store-checks.ts";
+import { hasTenant } from "../../platform/store/queries/tenants.ts";
+import { createBackup } from "../../platform/admin/backup/backup.ts";
+import { NOT_IN_BACKUP, restoreBackup } from "../../platform/admin/backup/restore.ts";
+import type { Config } from "../../config/config.ts";
+import { getDataPaths, readExistingMasterKey } from "../../config/folder.ts";
+import type { Io } from "./io.ts";
+import { readStore } from "../compose/inspect-store.ts";
 
 const checkEmbedded = ({ databaseUrl }: Config): void => {
   if (databaseUrl === undefined) return;

@@ -2,10 +2,10 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Problem } from "../../contract/errors.ts";
 import { getCode } from "../../kit/error.ts";
-import { isUnused } from "../backup/database.ts";
-import { getDataPaths } from "../folder.ts";
-import type { Io } from "../io.ts";
-import { openStoredProfiles } from "../profile.ts";
+import { isUnused } from "../../kit/sqlite/driver/copy.ts";
+import { getDataPaths } from "../../config/folder.ts";
+import type { Io } from "./io.ts";
+import { openStoredProfiles } from "../compose/profile.ts";
 
 /** The names in a data folder that this program makes: databases with their companions, and files. */
 const OWN =

@@ -1,12 +1,12 @@
 import { Problem } from "../../contract/errors.ts";
-import { checkAddresses } from "../address-checks.ts";
-import { type Check, createFault, createPass } from "../checks.ts";
-import type { Config } from "../config.ts";
-import { checkExportKeys } from "../export-key-checks.ts";
-import type { Io } from "../io.ts";
-import { checkNetwork } from "../network-checks.ts";
-import { checkHttp } from "../http-checks.ts";
-import { checkPlatform, listRefusedTools } from "../platform-checks.ts";
+import { checkAddresses } from "../doctor/address-checks.ts";
+import { type Check, createFault, createPass } from "../doctor/checks.ts";
+import type { Config } from "../../config/config.ts";
+import { checkExportKeys } from "../doctor/export-key-checks.ts";
+import type { Io } from "./io.ts";
+import { checkNetwork } from "../doctor/network-checks.ts";
+import { checkHttp } from "../doctor/http-checks.ts";
+import { checkPlatform, listRefusedTools } from "../doctor/platform-checks.ts";
 import {
   checkFolder,
   checkKeyFile,
@@ -14,9 +14,9 @@ import {
   checkSealedFiles,
   checkSharedDatabase,
   checkStore,
-} from "../store-checks.ts";
-import { describeUnknownSetting } from "../unknown-settings.ts";
-import { openStoredProfiles, withProfile, readProfilesFile } from "../profile.ts";
+} from "../doctor/store-checks.ts";
+import { describeUnknownSetting } from "../../config/unknown-settings.ts";
+import { openStoredProfiles, withProfile, readProfilesFile } from "../compose/profile.ts";
 
 const checkSettings = ({ unused }: Config): Check => {
   if (unused.length === 0)

@@ -11,33 +11,34 @@ import { isSitePath } from "../../mcp/results/record-pages.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
-import { createShared, openSealingKey, type Shared } from "../compose.ts";
-import type { Config, Remote } from "../config.ts";
-import { formatConnectHints } from "../connect.ts";
-import { openEmbedded } from "../embedded.ts";
+import { createShared, openSealingKey, type Shared } from "../compose/compose.ts";
+import type { Config, Remote } from "../../config/config.ts";
+import { formatConnectHints } from "../compose/connect.ts";
+import { openEmbedded } from "../compose/embedded.ts";
 import { waitForAbort } from "../../kit/abort.ts";
-import type { Entrance } from "../entrance.ts";
-import { openEntrance } from "../http-gate.ts";
-import { withExportKey } from "../export-key.ts";
-import type { Io } from "../io.ts";
-import { openMetrics } from "../metrics.ts";
-import { observe } from "../observe.ts";
-import { createOwnRoutes, ownRouteOf, parsePath } from "../own-routes.ts";
-import { createNeedsFactory } from "../people.ts";
-import { readProfileStamp, withProfile } from "../profile.ts";
-import { withoutMoreRoom } from "../v8-flags.ts";
-import { warnOfOpenKeyFile } from "../folder.ts";
-import { checkSealedFolders } from "../sealed-folders.ts";
-import { openSecretPages, type SecretPlace } from "../secret-pages.ts";
-import { createSiteListener } from "../site.ts";
+import type { Entrance } from "../compose/entrance.ts";
+import { openEntrance } from "../compose/http-gate.ts";
+import { withExportKey } from "../compose/export-key.ts";
+import type { Io } from "./io.ts";
+import { openMetrics } from "../../server/metrics.ts";
+import { observe } from "../../server/observe.ts";
+import { createOwnRoutes, ownRouteOf, parsePath } from "../../server/own-routes.ts";
+import { createNeedsFactory } from "../compose/people.ts";
+import { readProfileStamp, withProfile } from "../compose/profile.ts";
+import { withoutMoreRoom } from "./v8-flags.ts";
+import { warnOfOpenKeyFile } from "../../config/folder.ts";
+import { checkSealedFolders } from "../compose/sealed-folders.ts";
+import { openSecretPages, type SecretPlace } from "../compose/secret-pages.ts";
+import { createSiteListener } from "../compose/site.ts";
 import {
   type Address,
   createMcpListener,
   createPlatformListener,
+  onlyForHosts,
   serve,
   type Served,
-} from "../serve.ts";
-import { createStartup, type Startup } from "../startup.ts";
+} from "../../server/serve.ts";
+import { createStartup, type Startup } from "./startup.ts";
 
 const MCP_PATH = "/mcp";
 const SECRETS_ROUTE = `${SECRETS_PATH}{token}`;
@@ -97,18 +98,24 @@ const createPlatformHandler = (
 };
 
 /** The parts of the server beside the platform. */
-type Mcp = { server: HttpServer; secrets: SecretPlace; site: RequestListener };
+type Mcp = {
+  server: HttpServer;
+  secrets: SecretPlace;
+  site: RequestListener;
+  /** Host names under which the server can be called. */
+  hosts: readonly string[];
+};
 
 const createListener = (
-  { server, secrets, site }: Mcp,
+  { server, secrets, site, hosts }: Mcp,
   shared: Shared,
   { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
   const report = createReport(shared.log);
   const onMcp = observe(report, MCP_PATH, createMcpListener(server));
   const onSite = observe(report, SITE_ROUTE, site);
-  const onSecret = observe(report, SECRETS_ROUTE, secrets.listener);
-  const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, signIn.listener);
+  const onSecret = observe(report, SECRETS_ROUTE, onlyForHosts(hosts, secrets.listener));
+  const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, onlyForHosts(hosts, signIn.listener));
   const describe = async (request: Request) =>
     server.describe(request) ?? new Response(null, { status: 404 });
   const onDescription = observe(report, DESCRIPTION_ROUTE, createMcpListener({ fetch: describe }));
@@ -167,6 +174,7 @@ const createMcp = async (
     server: createHttpServer(serverOptions, { ...names, gate, shared: state }),
     secrets,
     site,
+    hosts: names.hosts,
   };
 };
 
@@ -175,7 +183,7 @@ const openSharedState = async (shared: Shared): Promise<HttpOptions["shared"]> =
   const { config, log } = shared;
   if (config.databaseUrl === undefined) return undefined;
   const { createPostgresChanges } = await import("../../kit/postgres/changes.ts");
-  const { createSharedSessions } = await import("../shared-sessions.ts");
+  const { createSharedSessions } = await import("../../records/shared-sessions.ts");
   const storage = await shared.oauthStorage();
   const key = await openSealingKey(shared);
   const changes = createPostgresChanges(config.databaseUrl.reveal(), log);
@@ -242,7 +250,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     const entrance = await openEntrance(shared, address);
     const { remote } = await withProfile(config);
     if (remote !== undefined && config.databaseUrl !== undefined) {
-      const { requireStoreKey } = await import("../store-checks.ts");
+      const { requireStoreKey } = await import("../compose/inspect-store.ts");
       await requireStoreKey(config);
     }
     state = await openSharedState(shared);

@@ -7,11 +7,11 @@ import { listImports, undoImport } from "../../platform/admin/imports.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
 import { importFile as importInput, type ImportReport } from "../../platform/import/import-file.ts";
 import type { Reject } from "../../platform/import/run.ts";
-import type { Io } from "../io.ts";
-import { type Base, readOperator } from "../platform.ts";
-import type { ImportOptions } from "../import-options.ts";
-import { createReadProblem, type Input, openInput } from "../input-file.ts";
-import { createProgress } from "../progress.ts";
+import type { Io } from "./io.ts";
+import { type Base, readOperator } from "../compose/platform.ts";
+import type { ImportOptions } from "./import-options.ts";
+import { createReadProblem, type Input, openInput } from "./input-file.ts";
+import { createProgress } from "./progress.ts";
 import { printFromStore, withStore } from "./admin.ts";
 
 async function* countBytes(bytes: AsyncIterable<Uint8Array>, count: (more: number) => void) {

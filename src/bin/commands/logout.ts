@@ -3,9 +3,9 @@ import type { Profile, ProfileEntry } from "../../broker/profiles.ts";
 import type { Client } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import type { Io } from "../io.ts";
-import { diagnoseAddress } from "../address-diagnosis.ts";
-import type { Remote } from "../config.ts";
+import type { Io } from "./io.ts";
+import { diagnoseAddress } from "../doctor/address-diagnosis.ts";
+import type { Remote } from "../../config/config.ts";
 import {
   CALL_OPTIONS,
   type PasswordOptions,
@@ -14,13 +14,14 @@ import {
   revokeKey,
   withClient,
   invalidRequest,
-} from "../person.ts";
-import { toRemote, openStoredProfiles } from "../profile.ts";
+} from "./person.ts";
+import { toRemote, openStoredProfiles } from "../compose/profile.ts";
 
 /** Revokes the key with itself; returns whether it is invalid afterwards. */
 const revokeOwnKey = async (client: Client, word: string, profile: Profile): Promise<boolean> => {
   const { credentials, tenantId, keyId } = profile;
   if (credentials.apiKey === undefined) return true;
+  if (tenantId === undefined || keyId === undefined) return false;
   const header = keyHeader(word, credentials.apiKey);
   return client.call(contract.api_keys.delete, { tenantId, keyId }, header, CALL_OPTIONS).then(
     () => true,

@@ -1,7 +1,7 @@
 import { listDoubts, settleDoubt } from "../../platform/admin/doubts.ts";
 import { matchPayments } from "../../platform/admin/payments.ts";
 import { checkTenantExists } from "../../platform/admin/tenants.ts";
-import type { Io } from "../io.ts";
+import type { Io } from "./io.ts";
 import { printFromStore, withStore } from "./admin.ts";
 
 export const runPaymentsMatch = (io: Io, tenantId: string) =>

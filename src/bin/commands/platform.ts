@@ -1,9 +1,9 @@
-import type { Io } from "../io.ts";
-import { warnOfOpenKeyFile } from "../folder.ts";
-import { openMetrics } from "../metrics.ts";
-import { openPlatform, type OpenPlatform } from "../platform.ts";
-import { type Address, createPlatformListener, serve } from "../serve.ts";
-import { createStartup } from "../startup.ts";
+import type { Io } from "./io.ts";
+import { warnOfOpenKeyFile } from "../../config/folder.ts";
+import { openMetrics } from "../../server/metrics.ts";
+import { openPlatform, type OpenPlatform } from "../compose/platform.ts";
+import { type Address, createPlatformListener, serve } from "../../server/serve.ts";
+import { createStartup } from "./startup.ts";
 import { waitForAbort } from "../../kit/abort.ts";
 
 /** Serves the REST platform alone. */

@@ -1,6 +1,6 @@
 import { describeProfile, type ProfileEntry } from "../../broker/profiles.ts";
-import type { Io } from "../io.ts";
-import { openStoredProfiles, readProfilesFile } from "../profile.ts";
+import type { Io } from "./io.ts";
+import { openStoredProfiles, readProfilesFile } from "../compose/profile.ts";
 
 const describeCredential = ({ has }: ProfileEntry): string => {
   if (has.includes("apiKey")) return "api_key";

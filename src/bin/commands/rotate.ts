@@ -6,15 +6,15 @@ import type { MasterKey } from "../../kit/seal.ts";
 import type { Renewal } from "../../kit/sealed-column.ts";
 import { renewFiles } from "../../kit/sealed-files.ts";
 import { renewRecords } from "../../oauth/records.ts";
-import { openOauthStore } from "../../oauth/store/open.ts";
+import { openOauthStore } from "../../records/open.ts";
 import { rotateStore } from "../../platform/admin/rotation.ts";
-import { getDataPaths, readExistingMasterKey } from "../folder.ts";
-import { sealOf } from "../demo.ts";
-import type { Io } from "../io.ts";
-import { openBase, readOperator } from "../platform.ts";
+import { getDataPaths, readExistingMasterKey } from "../../config/folder.ts";
+import { sealOf } from "../../platform/demo/credentials.ts";
+import type { Io } from "./io.ts";
+import { openBase, readOperator } from "../compose/platform.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
-import { SESSIONS_PURPOSE } from "../shared-sessions.ts";
-import { readStore } from "../store-checks.ts";
+import { SESSIONS_PURPOSE } from "../../records/shared-sessions.ts";
+import { readStore } from "../compose/inspect-store.ts";
 
 type Renewals = Record<string, Renewal>;
 

@@ -1,10 +1,10 @@
 import type { Vault } from "../../broker/port.ts";
 import { Problem } from "../../contract/errors.ts";
-import type { Config } from "../config.ts";
+import type { Config } from "../../config/config.ts";
 import { replacePrivateFile } from "../../kit/replace-file.ts";
 import { silentLog } from "../../kit/log.ts";
-import { createShared } from "../compose.ts";
-import type { Io } from "../io.ts";
+import { createShared } from "../compose/compose.ts";
+import type { Io } from "./io.ts";
 
 export const withVault = async <T>(
   config: Config,

@@ -2,12 +2,12 @@ import { createLog, type Log } from "../../kit/log.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import type { ServerOptions } from "../../mcp/server.ts";
 import { startStdio } from "../../mcp/stdio/stdio.ts";
-import type { Composed } from "../compose.ts";
+import type { Composed } from "../compose/compose.ts";
 import { waitForAbort } from "../../kit/abort.ts";
-import type { Config } from "../config.ts";
-import { withExportKey } from "../export-key.ts";
-import type { Io } from "../io.ts";
-import { optimizeEarly } from "../v8-flags.ts";
+import type { Config } from "../../config/config.ts";
+import { withExportKey } from "../compose/export-key.ts";
+import type { Io } from "./io.ts";
+import { optimizeEarly } from "./v8-flags.ts";
 
 // Hosts send SIGKILL one second after they close stdin.
 const CLOSE_TIMEOUT_MS = 500;
@@ -16,19 +16,18 @@ const CLOSE_TIMEOUT_MS = 500;
 const createLazyNeeds = (
   given: Config,
   log: Log,
-): Pick<ServerOptions, "open" | "settled"> & { close(): Promise<void> } => {
+): Pick<ServerOptions, "open"> & { close(): Promise<void> } => {
   let composed: Composed | undefined;
   return {
     async open(caller) {
-      const { compose } = await import("../compose.ts");
-      const { createMcpNeeds } = await import("../mcp.ts");
-      const { withProfile } = await import("../profile.ts");
+      const { compose } = await import("../compose/compose.ts");
+      const { createMcpNeeds } = await import("../compose/mcp.ts");
+      const { withProfile } = await import("../compose/profile.ts");
       const config = await withProfile(given);
       composed = await compose(config, log);
       optimizeEarly();
       return createMcpNeeds(config, composed, { log, transport: "stdio", caller });
     },
-    settled: () => composed?.settled(),
     close: async () => composed?.close(),
   };
 };

@@ -5,10 +5,10 @@ import {
   OAuthErrorCode,
 } from "@modelcontextprotocol/server";
 import type { CallerAuthInfo, Scope } from "../caller.ts";
-import { activeTools } from "../tools/active-tools.ts";
-import { findCalledName } from "../tools/discovery-tools.ts";
-import { scopeOfTool } from "../tools/kinds.ts";
-import type { ListSettings } from "../tools/toolsets.ts";
+import { activeTools } from "../tools/listing/active-tools.ts";
+import { findCalledName } from "../tools/listing/discovery-tools.ts";
+import { scopeOfTool } from "../tools/listing/kinds.ts";
+import type { ListSettings } from "../tools/listing/toolsets.ts";
 
 const READ_METHODS = new Set([
   "resources/read",

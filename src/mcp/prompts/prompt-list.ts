@@ -1,7 +1,7 @@
 import type { Prompt as ListedPrompt } from "@modelcontextprotocol/server";
 import { prompts } from "../../../prompts/index.ts";
 import type { Prompt } from "../../../prompts/prompt.ts";
-import type { Settings } from "../caller.ts";
+import type { Settings } from "../../config/settings.ts";
 
 export type Offer = Pick<Settings, "toolsets">;
 

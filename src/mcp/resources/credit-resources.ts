@@ -1,9 +1,7 @@
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
-import type {
-  CreditApplication,
-  CreditApplicationDetail,
-} from "../../contract/operations/credit-applications.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
+import type { CreditApplicationDetail } from "../../contract/operations/credit-applications.ts";
 import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY, formatDay } from "../../kit/clock.ts";
 import type { CallerContext } from "../caller.ts";
@@ -87,7 +85,7 @@ const RECENT_DAYS = 90;
 
 /** The query for the applications that were modified in the last 90 days. */
 const buildRecentQuery = (now: number) => ({
-  activityType: "LASTMODIFIED",
+  activityType: "LASTMODIFIED" as const,
   startDate: formatDay(now - RECENT_DAYS * DAY),
   endDate: formatDay(now),
 });
@@ -102,7 +100,7 @@ export const readRecentApplications = async (
   const { broker, now, settings } = context;
   if (paging.from !== null && paging.from.part !== LISTED) throw otherList();
   const query = buildRecentQuery(now());
-  const readPage = (page: Fields) => broker.call(operations.list, page, options);
+  const readPage = (page: CallArguments) => broker.call<Operation>(operations.list, page, options);
   const from = paging.from?.position ?? null;
   const limits = { from, budget: listBudget(settings.answerTokens), now };
   const { items, beside, position } = await readList(operations.list, query, readPage, limits);
@@ -128,7 +126,7 @@ export const readApplication = async (
   paging: Paging,
 ): Promise<Fields> => {
   const { output } = await context.broker.call(operations.get, { applicationId }, options);
-  const masked = maskSensitiveAnswers(output as CreditApplicationDetail);
+  const masked = maskSensitiveAnswers(output);
   const whole = formatApplication(masked);
   const { record, cut } = truncateToBudget(whole, context.settings.answerTokens - MARGIN_TOKENS);
   if (!cut && paging.from === null) return { ...record, truncated: false };
@@ -154,10 +152,9 @@ export const completeApplication = async (
 ): Promise<string[]> => {
   const args = { ...buildRecentQuery(now()), page: 1, pageSize: MAX_SEARCHED };
   const { output } = await broker.call(operations.list, args, options);
-  const found = operations.list.output.pick({ applications: true }).safeParse(output);
   const start = typed.toLowerCase();
-  return (found.data?.applications ?? [])
-    .map(({ applicationId, company }: CreditApplication) => ({
+  return output.applications
+    .map(({ applicationId, company }) => ({
       id: sanitizeText(applicationId, "stored"),
       name: company.name,
     }))

@@ -1,13 +1,13 @@
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
-import type { Operation } from "../../contract/operation.ts";
+import { STATUS_NUMBERS } from "../../contract/insights/dispute-filters.ts";
+import type { ArgsOf, CallArguments, Operation } from "../../contract/operation.ts";
 import { cutText } from "../../insights/brief.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import { partOf, type ReadPart, readWhole } from "./part.ts";
 import type { Paging } from "../results/pages.ts";
 import type { ConfigurationNoun } from "./resource-list.ts";
-import { isRecord } from "../../kit/json.ts";
 import type { Broker } from "../../broker/port.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
@@ -19,21 +19,13 @@ import { wordsFor } from "../results/status-words.ts";
 const MAX_SEARCHED = 100;
 export const MAX_COMPLETIONS = 100;
 
-const FIELDS = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
-
-type Found = Pick<Dispute, (typeof FIELDS)[number]>;
-
-const hasFields = (value: unknown): value is Found =>
-  isRecord(value) && FIELDS.every((name) => typeof value[name] === "string");
-
 const findDisputes = async (
   broker: Broker,
-  filter: Record<string, unknown>,
+  filter: ArgsOf<typeof contract.disputes.list>,
   options: CallOptions,
-): Promise<Found[]> => {
+): Promise<Dispute[]> => {
   const args = { ...filter, Page: 1, PageSize: MAX_SEARCHED };
-  const { output } = await broker.call(contract.disputes.list, args, options);
-  return Array.isArray(output) ? output.filter(hasFields) : [];
+  return (await broker.call(contract.disputes.list, args, options)).output;
 };
 
 /** Returns the id of the dispute with a code; any other name unchanged. */
@@ -47,9 +39,6 @@ const findDisputeId = async (
   return dispute?.disputeId ?? name;
 };
 
-const accountNameOf = (dispute: Found): string =>
-  "accountName" in dispute && typeof dispute.accountName === "string" ? dispute.accountName : "";
-
 /**
  * Returns numbers of accounts or documents with disputes, last updated first: those that begin with the typed text, or
  * whose account's name contains it.
@@ -58,11 +47,11 @@ export const completeNumber =
   (field: "accountNumber" | "documentNumber") =>
   async ({ broker }: CallerContext, typed: string, options: CallOptions): Promise<string[]> => {
     const found = await findDisputes(broker, { Sort: "-UpdateDate" }, options);
-    const sought = typed.toLowerCase();
+    const searched = typed.toLowerCase();
     const matching = found.filter(
       (dispute) =>
-        dispute[field].toLowerCase().startsWith(sought) ||
-        accountNameOf(dispute).toLowerCase().includes(sought),
+        dispute[field].toLowerCase().startsWith(searched) ||
+        (dispute.accountName ?? "").toLowerCase().includes(searched),
     );
     return [...new Set(matching.map((dispute) => sanitizeText(dispute[field], "stored")))];
   };
@@ -75,7 +64,7 @@ export const completeDispute = async (
 ): Promise<string[]> => {
   const documentNumber = parseDisputeCode(typed);
   const filter = documentNumber === undefined ? {} : { DocumentNumber: documentNumber };
-  const query = { ...filter, Status: [0], Sort: "-UpdateDate" };
+  const query = { ...filter, Status: [STATUS_NUMBERS.Open], Sort: "-UpdateDate" };
   const found = await findDisputes(broker, query, options);
   const start = typed.toLowerCase();
   return found
@@ -97,11 +86,11 @@ const NOUNS: Record<ConfigurationNoun, Operation> = {
 /** Returns the reader of the records that an operation lists; `shorten` shortens each before it is counted. */
 const listOf = (
   context: CallerContext,
-  { operation, args }: { operation: Operation; args: Fields },
+  { operation, args }: { operation: Operation; args: CallArguments },
   options: CallOptions,
   shorten?: (record: Fields) => Fields,
 ): ReadPart => {
-  const ask = async (page: Fields) => {
+  const ask = async (page: CallArguments) => {
     const reply = await context.broker.call(operation, page, options);
     if (shorten === undefined || !Array.isArray(reply.output)) return reply;
     return { ...reply, output: reply.output.map(shorten) };
@@ -159,7 +148,7 @@ export const readDispute = async (
       name: "dispute",
       async read() {
         const { output } = await broker.call(contract.disputes.get, args, options);
-        return wordsFor(contract.disputes.get)(output as Fields);
+        return wordsFor(contract.disputes.get)(output);
       },
     },
     lists: {

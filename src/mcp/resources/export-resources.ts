@@ -1,6 +1,8 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
+import type { PaymentSchema } from "../../contract/operations/payments.ts";
 import { shortenSchema } from "../../contract/payments/brief-schema.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
@@ -10,18 +12,11 @@ import { EXPORT_SCHEMA, EXPORT_RUNS } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { MARGIN_TOKENS, partOf, readWhole } from "./part.ts";
 import type { Paging } from "../results/pages.ts";
-import { z } from "zod";
-import { malformedResponse } from "../results/refusal.ts";
 import { protocolError } from "../results/protocol-errors.ts";
 import type { RunsState } from "./watches.ts";
 
-const findSource = (schema: Fields, source: string): Fields => {
-  const sources: unknown[] = Array.isArray(schema["sources"]) ? schema["sources"] : [];
-  const found = sources
-    .filter(isRecord)
-    .find(
-      ({ source: name }) => typeof name === "string" && sanitizeText(name, "stored") === source,
-    );
+const findSource = ({ sources }: PaymentSchema, source: string): Fields => {
+  const found = sources.find(({ source: name }) => sanitizeText(name, "stored") === source);
   if (found === undefined) throw new ResourceNotFoundError(`${EXPORT_SCHEMA}/${source}`);
   return found;
 };
@@ -38,7 +33,7 @@ export const readPaymentSchema = async (
   options: CallOptions,
   source?: string,
 ): Promise<Fields> => {
-  const schema = (await broker.call(contract.payments.schema, {}, options)).output as Fields;
+  const { output: schema } = await broker.call(contract.payments.schema, {}, options);
   const budget = settings.answerTokens - MARGIN_TOKENS;
   return source === undefined
     ? fitRecord(schema, contract.payments.schema.brief, budget).record
@@ -49,36 +44,11 @@ const { schedules, export_runs } = contract;
 
 const FIRST_ROWS = 100;
 
-const Row = z.record(z.string(), z.unknown());
-const Runs = z.looseObject({
-  schedule: Row,
-  data: z.array(z.looseObject({ runId: z.string(), status: z.string() })),
-  pagination: z.looseObject({ hasMore: z.boolean() }),
-});
-const Rows = z.looseObject({
-  data: z.array(Row),
-  pagination: z.looseObject({ hasMore: z.boolean() }),
-});
-const Schedules = z.looseObject({
-  data: z.array(z.looseObject({ id: z.string(), scheduleName: z.string().nullish() })),
-});
-
-/**
- * Parses a response of the platform.
- *
- * @throws {Problem} unavailable, if it does not have the documented form
- */
-const parseOutput = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> => {
-  const { data } = schema.safeParse(output);
-  if (data !== undefined) return data;
-  throw malformedResponse();
-};
-
 const readStatus = async (
   { broker }: Pick<CallerContext, "broker">,
   args: { scheduleId: string; limit?: number },
   options: CallOptions,
-) => parseOutput(Runs, (await broker.call(export_runs.status, args, options)).output);
+) => (await broker.call(export_runs.status, args, options)).output;
 
 /** Reads a schedule with its runs, the newest first. */
 export const readRuns = (
@@ -87,18 +57,20 @@ export const readRuns = (
   options: CallOptions,
   paging: Paging,
 ): Promise<Fields> => {
-  const call = (args: Fields) => context.broker.call(export_runs.status, args, options);
-  const first = createLazy(() => call({ scheduleId }));
+  const first = createLazy(() => context.broker.call(export_runs.status, { scheduleId }, options));
   return readWhole(context, paging, {
     record: {
       name: "schedule",
-      read: async () => parseOutput(Runs, (await first()).output).schedule,
+      read: async () => (await first()).output.schedule,
     },
     lists: {
       runs: partOf(context, {
         operation: export_runs.status,
         args: { scheduleId },
-        ask: (args) => (args["cursor"] === undefined ? first() : call(args)),
+        ask: async (args) =>
+          args["cursor"] === undefined
+            ? first()
+            : context.broker.call<Operation>(export_runs.status, args, options),
       }),
     },
   });
@@ -119,17 +91,18 @@ export const readRun = async (
     return readWhole(context, paging, { record: run, lists: {} });
   }
   const args = { scheduleId, runId };
-  const call = (more: Fields) => context.broker.call(export_runs.data, more, options);
-  const first = createLazy(() => call({ ...args, limit: FIRST_ROWS }));
+  const first = createLazy(async () => {
+    const asked = { ...args, limit: FIRST_ROWS };
+    return context.broker.call(export_runs.data, asked, options);
+  });
   const readHead = async (): Promise<Fields> => {
-    const {
-      data: _data,
-      pagination: _pagination,
-      ...head
-    } = parseOutput(Rows, (await first()).output);
+    const { data: _data, pagination: _pagination, ...head } = (await first()).output;
     return head;
   };
-  const ask = (more: Fields) => (more["cursor"] === undefined ? first() : call(more));
+  const ask = async (more: CallArguments) =>
+    more["cursor"] === undefined
+      ? first()
+      : context.broker.call<Operation>(export_runs.data, more, options);
   const rows = partOf(context, { operation: export_runs.data, args, ask });
   return readWhole(context, paging, { record: run, lists: { rows } });
 };
@@ -144,7 +117,7 @@ export const createReadState =
   async (scheduleId: string, options: CallOptions): Promise<RunsState> => {
     try {
       const { schedule, data } = await readStatus(context, { scheduleId, limit: NEWEST }, options);
-      const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
+      const nextRunAt = Date.parse(schedule.nextRunAt ?? "");
       const ended = data.filter(({ status }) => ENDED.includes(status));
       return {
         ended: ended.map(({ runId }) => runId),
@@ -164,8 +137,8 @@ export const completeSchedule = async (
 ): Promise<string[]> => {
   const { output } = await broker.call(schedules.list, {}, options);
   const start = typed.toLowerCase();
-  return parseOutput(Schedules, output)
-    .data.filter(({ id, scheduleName }) =>
+  return output.data
+    .filter(({ id, scheduleName }) =>
       [id, scheduleName ?? ""].some((text) => text.toLowerCase().startsWith(start)),
     )
     .map(({ id }) => sanitizeText(id, "stored"));

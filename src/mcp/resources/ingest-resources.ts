@@ -22,10 +22,9 @@ export const readAccount = (
   options: CallOptions,
   paging: Paging,
 ): Promise<Fields> => {
-  const load = createLazy(async () => {
-    const { output } = await context.broker.call(accounts.get, { account_number }, options);
-    return output as Fields;
-  });
+  const load = createLazy(
+    async () => (await context.broker.call(accounts.get, { account_number }, options)).output,
+  );
   return readWhole(context, paging, {
     record: {
       name: "account",
@@ -34,7 +33,7 @@ export const readAccount = (
         return account;
       },
     },
-    lists: { notes: partOfRecord(async () => (await load())["notes"]) },
+    lists: { notes: partOfRecord(async () => (await load()).notes) },
   });
 };
 
@@ -47,15 +46,14 @@ export const readDocument = (
 ): Promise<Fields> => {
   const { broker } = context;
   const args = { document_number };
-  const load = createLazy(
-    async () => (await broker.call(documents.get, args, options)).output as Fields,
+  const files = partOfRecord(
+    async () => (await broker.call(attachments.list, args, options)).output.attachments,
   );
-  const files = partOfRecord(async () => {
-    const { output } = await broker.call(attachments.list, args, options);
-    return (output as Fields)["attachments"];
-  });
   return readWhole(context, paging, {
-    record: { name: "document", read: load },
+    record: {
+      name: "document",
+      read: createLazy(async () => (await broker.call(documents.get, args, options)).output),
+    },
     lists: { attachments: files },
     ownLists: ["line_items"],
   });
@@ -77,9 +75,9 @@ export const readDocumentFile = async (
     { document_number, id },
     { ...options, maxFileBytes: MAX_RESOURCE_BYTES },
   );
-  const { mimeType, fileSize } = output as Fields;
+  const { mimeType, fileSize } = output;
   if (bytes !== undefined) {
-    return { mimeType: sanitizeLine(String(mimeType), 255), blob: blobOf(bytes) };
+    return { mimeType: sanitizeLine(mimeType, 255), blob: blobOf(bytes) };
   }
   throw tooLargeToRead(fileSize);
 };

@@ -13,7 +13,7 @@ import {
   EXPORT_SCHEMA,
   GUIDE,
 } from "../results/resource-uris.ts";
-import type { Settings } from "../caller.ts";
+import type { Settings } from "../../config/settings.ts";
 
 export const configurationNouns = [
   "reasons",

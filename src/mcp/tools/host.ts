@@ -7,7 +7,7 @@ import {
 import { Problem } from "../../contract/errors.ts";
 import { MINUTE } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
-import { CONFIRM_FORM, type Host, type Ways } from "./confirm.ts";
+import { CONFIRM_FORM, type Host, type Ways } from "./asking/confirm.ts";
 import { canShowViews } from "../../views/views.ts";
 import type { Progress } from "./tool-context.ts";
 import type { Opens, UrlPage } from "./hand-over.ts";

@@ -1,11 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { readResource } from "../../../tools/read-resource.ts";
 import { Problem } from "../../contract/errors.ts";
 import { isRecord, parseIfJson } from "../../kit/json.ts";
 import { present } from "../results/answer.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
 import { ATTACHMENTS } from "../results/resource-uris.ts";
-import type { Given } from "./arguments.ts";
+import type { Given } from "./arguments/arguments.ts";
 import type { Working } from "./tool-context.ts";
 
 /** Reads the content of a resource. @throws {Problem} */
@@ -34,8 +35,10 @@ const NO_TEXT = "The resource has no text.";
 /** Creates the tool that reads resources for hosts that cannot. */
 export const createResourceCall =
   (read: ReadContent) =>
-  async ({ tool, signal }: Working, { args, cursor }: Given): Promise<CallToolResult> => {
-    const uri = String(args["uri"]);
+  async (
+    { tool, signal }: Working,
+    { args: { uri }, cursor }: Given<typeof readResource>,
+  ): Promise<CallToolResult> => {
     const page = cursor === undefined ? {} : { cursor };
     const content = await read(toTextUri(uri), { tool: tool.name, signal, ...page });
     if (!("text" in content)) throw new Problem("conflict", NO_TEXT);

@@ -4,7 +4,7 @@ import { Problem } from "../../contract/errors.ts";
 import { type Calendar, openCalendar } from "../../contract/insights/calendar.ts";
 import { type Clock, MINUTE } from "../../kit/clock.ts";
 import { UTC } from "../../kit/time-zone.ts";
-import type { Settings } from "../caller.ts";
+import type { Settings } from "../../config/settings.ts";
 
 /** The days of the caller's tenant, and why they are not known to be its own. */
 export type TenantCalendar = { calendar: Calendar; notes: readonly string[] };
@@ -15,16 +15,13 @@ const LIFE_MS = 5 * MINUTE;
 
 const known = new WeakMap<Broker, { timeZone: string; until: number }>();
 
-type Profile = { tenants?: { tenantId: string; timeZone?: string }[] };
-
 /** Reads the time zone as the platform has it. @throws {Problem} */
 const readTimeZone = async ({ broker, now, signal }: Needs): Promise<string | undefined> => {
   const last = known.get(broker);
   if (last !== undefined && last.until > now()) return last.timeZone;
   // The server reads for itself, and not for a tool.
   const { output } = await broker.call(contract.users.profile, {}, { tool: undefined, signal });
-  const { tenants = [] } = output as Profile;
-  const timeZone = tenants.find(({ tenantId }) => tenantId === broker.tenantId)?.timeZone;
+  const timeZone = output.tenants.find(({ tenantId }) => tenantId === broker.tenantId)?.timeZone;
   if (timeZone !== undefined) known.set(broker, { timeZone, until: now() + LIFE_MS });
   return timeZone;
 };

@@ -1,16 +1,17 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import type { Transfers } from "../../client/transfers.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Wait } from "../../kit/wait.ts";
 import type { CallerContext } from "../caller.ts";
 import type { CallLog } from "./call-log.ts";
 import type { CountCall } from "./rate-limiter.ts";
-import type { ReplayGuard } from "./replay-guard.ts";
+import type { ReplayGuard } from "./asking/replay-guard.ts";
 import type { SecretPages } from "./secret-pages.ts";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { OperationTool, Tool } from "../../../tools/tool.ts";
-import type { Approvals } from "./approvals.ts";
-import type { Ways } from "./confirm.ts";
+import type { Approvals } from "./asking/approvals.ts";
+import type { Ways } from "./asking/confirm.ts";
 import type { Opens } from "./hand-over.ts";
 
 /** Dependencies of one caller's tool calls; all servers for that caller share them. */
@@ -42,7 +43,7 @@ export type Progress = (message: string) => Promise<void>;
 
 export type ToolCall = Ways & {
   tool: Tool;
-  args: Record<string, unknown>;
+  args: CallArguments;
   /** The authorization and the program that call, as `clientOf` names them. */
   client: string;
   opens: Opens;

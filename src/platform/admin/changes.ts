@@ -1,8 +1,8 @@
 import type { CommandAction } from "../../contract/audit-actions.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { appendEntries } from "../store/audit-chain.ts";
-import type { Metadata } from "../store/audit-entries.ts";
+import { appendEntries } from "../store/audit/chain.ts";
+import type { Metadata } from "../store/audit/entries.ts";
 import type { Db, Store } from "../store/port.ts";
 
 /** The principal of administrative commands in the records that they change. */

@@ -4,16 +4,16 @@ import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { clearDuplicate } from "../import/payments/distinct.ts";
 import { describeDoubt } from "../import/payments/joining.ts";
 import { settleRestored, settleReturn } from "../services/payments/matching/settle.ts";
-import { findEntries, findOpenDoubts, putEntries } from "../store/payment-entries.ts";
-import { readReturnsOf } from "../store/payment-matching.ts";
+import { findEntries, findOpenDoubts, putEntries } from "../store/queries/payment-entries.ts";
+import { readReturnsOf } from "../store/queries/payment-matching.ts";
 import {
   findRowsOfPayments,
   putPaymentRows,
   removePayments,
   type StoredPayment,
-} from "../store/payments.ts";
+} from "../store/queries/payments.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { PaymentEntryRow } from "../store/tables.ts";
+import type { PaymentEntryRow } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
 
 type Needs = { store: Pick<Store, "transaction">; clock: Clock; record: RecordChange };

@@ -1,8 +1,8 @@
 import { Problem } from "../../contract/errors.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { REMOVED, stampRow } from "../import/journal.ts";
-import type { Value } from "../store/dialect.ts";
-import { removeDispute, updateDispute } from "../store/disputes.ts";
+import type { Value } from "../store/engine/dialect.ts";
+import { removeDispute, updateDispute } from "../store/queries/disputes.ts";
 import {
   findImport,
   findLaterImports,
@@ -15,12 +15,16 @@ import {
   removeChanges,
   type RecordPlace,
   removeRecord,
-} from "../store/imports.ts";
+} from "../store/queries/imports.ts";
 import { settleRestored } from "../services/payments/matching/settle.ts";
-import { findEntriesAbout, findEntriesOfImport } from "../store/payment-entries.ts";
-import { readPaymentRows, readReturnsOf, removeFurtherRows } from "../store/payment-matching.ts";
+import { findEntriesAbout, findEntriesOfImport } from "../store/queries/payment-entries.ts";
+import {
+  readPaymentRows,
+  readReturnsOf,
+  removeFurtherRows,
+} from "../store/queries/payment-matching.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { ImportChangeRow, ImportRow, PaymentEntryRow } from "../store/tables.ts";
+import type { ImportChangeRow, ImportRow, PaymentEntryRow } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
 
 const BATCH = 500;
@@ -213,7 +217,7 @@ const undoChanges = async (
 ): Promise<Undone> => {
   const fixed = { shared: await findShared(tx, row), changed };
   const touched: Touched = { documents: new Set(), paymentIds: new Set() };
-  const kept: Kept[] = [];
+  const unchanged: Kept[] = [];
   const except: number[] = [];
   for (const change of changes) {
     const { table_name: table, record_key: key } = change;
@@ -226,14 +230,14 @@ const undoChanges = async (
       await takeBack(tx, place, before, current);
       touch(touched, table, [before, current]);
     } else {
-      kept.push({ record: `${table} ${key}`, reason });
+      unchanged.push({ record: `${table} ${key}`, reason });
       except.push(change.number);
     }
   }
   const [from, to] = [changes.at(-1)?.number ?? 0, changes[0]?.number ?? 0];
   await removeChanges(tx, row, { from, to, except });
   await settleTouched(tx, row, touched, now);
-  return { undone: changes.length - kept.length, kept };
+  return { undone: changes.length - unchanged.length, kept: unchanged };
 };
 
 const checkUndoable = (row: ImportRow | undefined, id: string): ImportRow => {

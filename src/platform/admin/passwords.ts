@@ -3,9 +3,9 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import { trimEndOf } from "../../kit/text.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
 import { RESET_PATH, type ResetTokens } from "../reset-tokens.ts";
-import type { UserRow } from "../store/tables.ts";
+import type { UserRow } from "../store/tables/schema.ts";
 import type { Db } from "../store/port.ts";
-import { findUserByEmail, listMemberships, replacePassword } from "../store/users.ts";
+import { findUserByEmail, listMemberships, replacePassword } from "../store/queries/users.ts";
 import type { CommandChange } from "./changes.ts";
 import type { AdminNeeds } from "./tenants.ts";
 

@@ -3,7 +3,7 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import { describeMatched } from "../services/payments/matching/audit.ts";
 import { rematchPayments } from "../services/payments/matching/rematch.ts";
 import { settleWaitingReturns } from "../services/payments/matching/settle.ts";
-import { findUnapplied } from "../store/payment-matching.ts";
+import { findUnapplied } from "../store/queries/payment-matching.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 
 /** Rows that are read for one transaction, so that other writers get their turn. */

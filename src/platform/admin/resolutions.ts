@@ -7,7 +7,7 @@ import {
   findResolutionByCode,
   findResolutionForClosedInvoices,
   updateResolution,
-} from "../store/resolutions.ts";
+} from "../store/queries/resolutions.ts";
 import { OPERATOR } from "./changes.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 

@@ -1,8 +1,8 @@
 /** The audit log of an imported tenant. */
 import { setImmediate } from "node:timers/promises";
 import { type AuditKey, findSigner, listAuditKeys } from "../store/audit-key.ts";
-import { advanceEnd, type ChainEnd } from "../store/audit-links.ts";
-import type { AuditHeadRow, AuditLogRow } from "../store/tables.ts";
+import { advanceEnd, type ChainEnd } from "../store/audit/links.ts";
+import type { AuditHeadRow, AuditLogRow } from "../store/tables/schema.ts";
 import { readTable, type Row } from "./tenant-folder.ts";
 import { completeRows } from "./tenant-rows.ts";
 import { checkOwner, type Import, insertRows, ROWS_AT_ONCE } from "./tenant-writes.ts";

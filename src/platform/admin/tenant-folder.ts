@@ -12,9 +12,9 @@ import { getMessage } from "../../kit/error.ts";
 import { parseIfJson } from "../../kit/json.ts";
 import { parseKey } from "../files/port.ts";
 import { escapeControls } from "../../kit/text.ts";
-import { listMigrationNames } from "../store/migrate.ts";
+import { listMigrationNames } from "../store/migrations/migrate.ts";
 import { listAuditKeys, type StoreAuditKey } from "../store/audit-key.ts";
-import { ACCESS_TABLES, RECORD_TABLES } from "../store/tenant-tables.ts";
+import { ACCESS_TABLES, RECORD_TABLES } from "../store/queries/tenant-tables.ts";
 
 const FORMAT = "receivables-tenant";
 

@@ -12,15 +12,15 @@ import { parseIfJson, isRecord } from "../../kit/json.ts";
 import { parseKey } from "../files/port.ts";
 import { toApplicationRow, type WholeApplication } from "../services/credit-applications/record.ts";
 import { parseAccount, parseDocument } from "../services/ingest/stored.ts";
-import { toSearchColumns, type Metadata } from "../store/audit-entries.ts";
-import { foldTexts } from "../store/coded-table.ts";
-import { fold } from "../store/fold.ts";
-import { toAccountColumns, toDocumentColumns } from "../store/listed-columns.ts";
+import { toSearchColumns, type Metadata } from "../store/audit/entries.ts";
+import { foldTexts } from "../store/queries/coded-table.ts";
+import { fold } from "../store/engine/fold.ts";
+import { toAccountColumns, toDocumentColumns } from "../store/queries/listed-columns.ts";
 import {
   listColumns,
   setStoredValues,
   TABLES as PAYMENT_TABLES,
-} from "../store/payments/columns.ts";
+} from "../store/queries/payments/columns.ts";
 import type { Row } from "./tenant-folder.ts";
 
 /** The tenant that the rows must belong to. */

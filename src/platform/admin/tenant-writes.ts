@@ -1,8 +1,8 @@
 /** Types and functions that the parts of an import share. */
 import { Problem } from "../../contract/errors.ts";
-import { insertAll } from "../store/bulk-writes.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
-import type { Tables } from "../store/tables.ts";
+import type { Tables } from "../store/tables/schema.ts";
 import type { MoveNeeds } from "./tenant-export.ts";
 import type { Manifest, Row } from "./tenant-folder.ts";
 import type { Owner } from "./tenant-rows.ts";

@@ -1,6 +1,6 @@
 import { STATUS_TITLES, type StatusType } from "../../contract/operations/credit-applications.ts";
 import { toApplicationRow, type WholeApplication } from "../services/credit-applications/record.ts";
-import type { CreditApplicationRow } from "../store/tables.ts";
+import type { CreditApplicationRow } from "../store/tables/schema.ts";
 import { type DemoData, deriveId } from "./data.ts";
 
 type Answers = Readonly<Record<string, unknown>>;

@@ -4,10 +4,10 @@ import { writeSnapshot } from "../exports/snapshot.ts";
 import type { FileStore } from "../files/port.ts";
 import { createChunkKeys } from "../files/run-files.ts";
 import { addSchedule } from "../services/schedules.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { streamPayments } from "../store/payments.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { streamPayments } from "../store/queries/payments.ts";
 import type { Db } from "../store/port.ts";
-import type { ExportRunRow, RunChunkRow, ScheduleRow } from "../store/tables.ts";
+import type { ExportRunRow, RunChunkRow, ScheduleRow } from "../store/tables/schema.ts";
 import { deriveId } from "./data.ts";
 import type { Payments } from "./payments.ts";
 

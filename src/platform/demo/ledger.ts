@@ -1,7 +1,11 @@
 import type { AccountFields } from "../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../contract/operations/documents.ts";
-import { toAccountColumns, toDocumentColumns, toDocumentKeys } from "../store/listed-columns.ts";
-import type { AccountRow, DocumentRow } from "../store/tables.ts";
+import {
+  toAccountColumns,
+  toDocumentColumns,
+  toDocumentKeys,
+} from "../store/queries/listed-columns.ts";
+import type { AccountRow, DocumentRow } from "../store/tables/schema.ts";
 import type { DemoData } from "./data.ts";
 
 export type Account = Omit<AccountRow, "tenant_id" | "fields"> & { fields: AccountFields };

@@ -5,14 +5,15 @@ import { insertTenant } from "../admin/tenants.ts";
 import { insertUser, type NewUser } from "../admin/users.ts";
 import type { FileStore } from "../files/port.ts";
 import { announceFiles, claimFiles } from "../files/unclaimed.ts";
-import { appendEntries } from "../store/audit-chain.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
-import { insertDisputes } from "../store/disputes.ts";
-import { fold } from "../store/fold.ts";
+import { appendEntries } from "../store/audit/chain.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
+import { insertDisputes } from "../store/queries/disputes.ts";
+import { fold } from "../store/engine/fold.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { Tables, UserStatus } from "../store/tables.ts";
-import { findTenant } from "../store/tenants.ts";
-import { insertAll } from "../store/bulk-writes.ts";
+import type { Tables, UserStatus } from "../store/tables/schema.ts";
+import { updateMembership } from "../store/queries/memberships.ts";
+import { findTenant } from "../store/queries/tenants.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { buildCreditApplications } from "./credit.ts";
 import { type DemoData, openDemoData, type Row } from "./data.ts";
 import { insertExports } from "./exports.ts";
@@ -94,12 +95,7 @@ type Login = Omit<NewUser, "tenantId"> & {
 const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Promise<void> => {
   for (const { id, status, profile, ...person } of logins) {
     await insertUser(tx, { clock, newId: () => id }, { tenantId, ...person }, null);
-    await tx
-      .updateTable("memberships")
-      .set({ status, profile: JSON.stringify(profile) })
-      .where("tenant_id", "=", tenantId)
-      .where("user_id", "=", id)
-      .execute();
+    await updateMembership(tx, tenantId, id, { status, profile: JSON.stringify(profile) });
   }
 };
 

@@ -1,7 +1,7 @@
 import { type Source, SOURCES } from "../../contract/payments/catalogue.ts";
 import { DAY } from "../../kit/clock.ts";
 import { hashValues } from "../import/payments/row.ts";
-import { addPayments, takeSeqs } from "../store/payments.ts";
+import { addPayments, takeSeqs } from "../store/queries/payments.ts";
 import type { Db } from "../store/port.ts";
 import { type DemoData, type Row, deriveId } from "./data.ts";
 import type { Ledger } from "./ledger.ts";

@@ -1,7 +1,7 @@
 import { hash } from "node:crypto";
 import { promisify } from "node:util";
 import { zstdDecompress } from "node:zlib";
-import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
+import { ROW_SEPARATOR, type RowBytes } from "../store/engine/dialect.ts";
 
 /** Least number of rows that are joined to a chunk, except before rows that the store compressed, and at the end. */
 export const CHUNK_ROWS = 10_000;

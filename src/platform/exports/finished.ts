@@ -3,7 +3,7 @@ import type { ExportRun } from "../../contract/operations/export-runs.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { ExportRunRow } from "../store/tables.ts";
+import type { ExportRunRow } from "../store/tables/schema.ts";
 import { addRunEvent } from "../webhooks/events.ts";
 
 const toTimestamp = (at: number | null): string | null =>

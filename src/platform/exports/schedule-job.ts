@@ -1,11 +1,11 @@
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { hasUnfinished } from "../store/export-runs.ts";
-import { addJob } from "../store/jobs.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { hasUnfinished } from "../store/queries/export-runs.ts";
+import { addJob } from "../store/queries/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
-import { findSchedule, updateSchedule } from "../store/schedules.ts";
-import type { ExportRunRow, ScheduleRow } from "../store/tables.ts";
+import { findSchedule, updateSchedule } from "../store/queries/schedules.ts";
+import type { ExportRunRow, ScheduleRow } from "../store/tables/schema.ts";
 import type { Job, JobKind } from "../jobs/job.ts";
 import { findNextSlot } from "./slot.ts";
 

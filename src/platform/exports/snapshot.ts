@@ -1,9 +1,9 @@
 import { buffer } from "node:stream/consumers";
 import { mapConcurrent } from "../../kit/map-concurrent.ts";
 import type { FileStore } from "../files/port.ts";
-import type { RunChunkRow } from "../store/tables.ts";
-import { compressRows } from "../store/row-frame.ts";
-import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
+import type { RunChunkRow } from "../store/tables/schema.ts";
+import { compressRows } from "../store/engine/row-frame.ts";
+import { ROW_SEPARATOR, type RowBytes } from "../store/engine/dialect.ts";
 import { CorruptChunk, decompressRows, regroupRows, sliceRows } from "./chunk.ts";
 
 /** A chunk whose file is written, but which is not yet recorded for its run. */

@@ -1,14 +1,15 @@
 import { text } from "node:stream/consumers";
 import { Problem } from "../../contract/errors.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { listFileKeys } from "../store/stored-files.ts";
+import { listFileKeys } from "../store/queries/stored-files.ts";
 import {
   confirmFileStore,
   findFileStore,
   insertFileStore,
   replaceFileStore,
-} from "../store/file-store.ts";
+} from "../store/queries/file-store.ts";
 import type { Store } from "../store/port.ts";
+import { listAllTenants } from "../store/queries/tenants.ts";
 import type { FileStore } from "./port.ts";
 
 type Needs = { store: Store; files: FileStore; newId: NewId };
@@ -70,8 +71,7 @@ export const checkFileStore = async (
 const findLost = async ({ store, files }: Needs): Promise<{ count: number; lost: string[] }> => {
   let count = 0;
   const lost: string[] = [];
-  const tenants = await store.read.selectFrom("tenants").select(["id", "connection_id"]).execute();
-  for (const { id, connection_id } of tenants) {
+  for (const { id, connection_id } of await listAllTenants(store.read)) {
     const present = new Set<string>();
     for await (const { key } of files.list(connection_id)) present.add(key);
     const recorded = await listFileKeys(store.read, id);

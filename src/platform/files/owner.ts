@@ -1,5 +1,5 @@
 import type { Db } from "../store/port.ts";
-import { readTenant } from "../store/tenants.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 
 /** Returns those of the keys that name files of the tenant. Background work reads and removes no other ones. */
 export const selectOwnFiles = async (

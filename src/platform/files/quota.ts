@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
-import { countStoredBytes } from "../store/stored-files.ts";
+import { countStoredBytes } from "../store/queries/stored-files.ts";
 import type { Db, Store } from "../store/port.ts";
 
 /** Bytes of one upload that count against its tenant's quota before the file is recorded. */

@@ -1,7 +1,7 @@
 import { type Clock, DAY, HOUR, MINUTE } from "../../kit/clock.ts";
-import { addJob, removeJob } from "../store/jobs.ts";
+import { addJob, removeJob } from "../store/queries/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
-import { findTenantOfConnection } from "../store/tenants.ts";
+import { findTenantOfConnection } from "../store/queries/tenants.ts";
 import type { JobKind } from "../jobs/job.ts";
 import type { FileStore } from "./port.ts";
 

@@ -8,7 +8,7 @@ import type { Log } from "../../kit/log.ts";
 import { keepSpan } from "../../kit/tracing.ts";
 import type { ReportRequest } from "../../kit/telemetry.ts";
 import type { Principal } from "../handlers.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
 import type { Store } from "../store/port.ts";
 import { type Audit, buildEntry, parseConfirmedBy, parseTool } from "./audit.ts";
 import type { Authenticate } from "./authenticate.ts";
@@ -44,8 +44,10 @@ export type RequestNeeds = {
 /** One request on its way through the service. */
 export type RequestContext = {
   readonly operation: Operation;
-  /** The path template that matched: the operation's own, or one of its aliases. */
+  /** The path template that matched: the operation's own, one of its aliases, or that of its dry run. */
   readonly route: string;
+  /** Whether the change is rolled back: then the request has no audit entry once its caller was identified. */
+  readonly dryRun: boolean;
   readonly request: Request;
   /** Node's own message, where the request came over a socket. */
   readonly incoming: IncomingMessage | undefined;
@@ -91,13 +93,14 @@ export const getPlatformHeader = (
 
 export const createContext = (
   needs: RequestNeeds,
-  { operation, route }: Pick<RequestContext, "operation" | "route">,
+  { operation, route, dryRun }: Pick<RequestContext, "operation" | "route" | "dryRun">,
   request: Request,
   params: Record<string, string>,
   incoming: IncomingMessage | undefined,
 ): RequestContext => ({
   operation,
   route,
+  dryRun,
   request,
   incoming,
   requestId: requestIdOf(request, needs.newId),

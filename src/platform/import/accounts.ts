@@ -10,13 +10,13 @@ import {
   findParentNumber,
   findParentsAmong,
   putAccounts,
-} from "../store/accounts.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { takeCsrIds } from "../store/csr-sequences.ts";
-import { toAccountColumns } from "../store/listed-columns.ts";
+} from "../store/queries/accounts.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { takeCsrIds } from "../store/queries/csr-sequences.ts";
+import { toAccountColumns } from "../store/queries/listed-columns.ts";
 import type { Db } from "../store/port.ts";
-import type { AccountRow, TenantRow } from "../store/tables.ts";
-import { readTenant } from "../store/tenants.ts";
+import type { AccountRow, TenantRow } from "../store/tables/schema.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import { IMPORTER } from "./importer.ts";
 import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
 import type { Journal, Outcome, Target } from "./target.ts";
@@ -100,10 +100,10 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
   const { number, sent } = row;
   const { known, fresh, touched, tenantId, currencyModel, now } = batch;
   const before = known.get(number);
-  const asked = { accountNumber: number, write: "replace" as const, currencyModel };
+  const request = { accountNumber: number, write: "replace" as const, currencyModel };
   const { value, faults } = checkAccount(
     sent,
-    { ...asked, before: before && parseAccount(before) },
+    { ...request, before: before && parseAccount(before) },
     await checkParent(batch, row),
   );
   if (value === undefined) return faults;

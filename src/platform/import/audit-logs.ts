@@ -2,10 +2,10 @@ import { z } from "zod";
 import { requiredText, text } from "../../contract/fields.ts";
 import type { Clock } from "../../kit/clock.ts";
 import { checkValue } from "../services/ingest/body.ts";
-import { appendEntries } from "../store/audit-chain.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
+import { appendEntries } from "../store/audit/chain.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
 import type { Store } from "../store/port.ts";
-import { findEntries } from "../store/audit-logs.ts";
+import { findEntries } from "../store/queries/audit-logs.ts";
 import { collectFields } from "./fields.ts";
 import type { Outcome, Target } from "./target.ts";
 
@@ -74,6 +74,10 @@ export const createAuditLogTarget = (needs: Needs): Target<Entry> => ({
     const result = checkValue(Entry, record);
     const faults = result.value === undefined ? [] : checkEntry(needs, result.value);
     return faults.length === 0 ? result : { faults };
+  },
+  identify: ({ values }) => {
+    const entry = toEntry(needs.tenantId, values);
+    return { field: "id", key: buildEntryKey(entry), facts: [serializeContent(entry)] };
   },
   async write(tx, rows) {
     const { tenantId } = needs;

@@ -6,10 +6,10 @@ import {
 } from "../../contract/operations/business-units.ts";
 import { toGroupingRow, toGrouping } from "../services/business-units.ts";
 import { checkValue } from "../services/ingest/body.ts";
-import { listBusinessUnits, putBusinessUnits } from "../store/business-units.ts";
-import { hasUnits } from "../store/credit-applications.ts";
+import { listBusinessUnits, putBusinessUnits } from "../store/queries/business-units.ts";
+import { hasUnits } from "../store/queries/credit-applications.ts";
 import type { Db } from "../store/port.ts";
-import type { BusinessUnitRow } from "../store/tables.ts";
+import type { BusinessUnitRow } from "../store/tables/schema.ts";
 import { collectFields } from "./fields.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
 import { Key, createStrictSchema } from "./strict-record.ts";

@@ -27,8 +27,8 @@ import {
 import * as rules from "../services/credit-applications/rules.ts";
 import { checkValue } from "../services/ingest/body.ts";
 import { shorten } from "../services/records.ts";
-import { listBusinessUnits } from "../store/business-units.ts";
-import { findApplications, putApplications } from "../store/credit-applications.ts";
+import { listBusinessUnits } from "../store/queries/business-units.ts";
+import { findApplications, putApplications } from "../store/queries/credit-applications.ts";
 import type { Db } from "../store/port.ts";
 import { collectFields } from "./fields.ts";
 import type { Target } from "./target.ts";

@@ -3,15 +3,15 @@ import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { checkValue } from "../services/ingest/body.ts";
 import { changeFields, creationFields } from "../services/records.ts";
-import { findAccounts } from "../store/accounts.ts";
-import { appendEntries } from "../store/audit-chain.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
-import { updateDispute } from "../store/disputes.ts";
-import { findDocuments } from "../store/documents.ts";
-import { findImportedDisputes, insertNumbered } from "../store/imported-disputes.ts";
+import { findAccounts } from "../store/queries/accounts.ts";
+import { appendEntries } from "../store/audit/chain.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
+import { updateDispute } from "../store/queries/disputes.ts";
+import { findDocuments } from "../store/queries/documents.ts";
+import { findImportedDisputes, insertNumbered } from "../store/queries/imported-disputes.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { DisputeRow } from "../store/tables.ts";
-import { readTenant } from "../store/tenants.ts";
+import type { DisputeRow } from "../store/tables/schema.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import { createReason, readConfiguration } from "./disputes/configuration.ts";
 import { findDifferences, planDispute, type SourceRow, type PlanContext } from "./disputes/plan.ts";
 import { DISPUTE_ROLES, DisputeValues } from "./disputes/values.ts";
@@ -66,10 +66,10 @@ const readSourceRow = (row: DisputeRow | undefined): SourceRow =>
  * Merges a row into the values that the source has given so far. A change of status discards the former closing date
  * and resolution.
  */
-const mergeSourceRow = (values: DisputeValues, said: SourceRow): SourceRow => {
-  const { closedDate: _date, resolutionCode: _code, ...lasting } = said;
-  const moves = values.status !== undefined && values.status !== said.status;
-  return { ...(moves ? lasting : said), ...values };
+const mergeSourceRow = (values: DisputeValues, source: SourceRow): SourceRow => {
+  const { closedDate: _date, resolutionCode: _code, ...lasting } = source;
+  const moves = values.status !== undefined && values.status !== source.status;
+  return { ...(moves ? lasting : source), ...values };
 };
 
 const createBlankRow = ({ tenantId, newId, now }: Batch, key: string): DisputeRow => ({
@@ -147,16 +147,16 @@ const recordChange = (
 const writeRow = async (batch: Batch, { row, key }: Keyed): Promise<Outcome> => {
   const { known, situation, now } = batch;
   const before = known.get(key);
-  const said = readSourceRow(before);
-  if (before !== undefined && findDifferences(row.values, said).size === 0) return "unchanged";
-  const { faults, columns, reason: named } = planDispute(row.values, said, before, situation);
+  const source = readSourceRow(before);
+  if (before !== undefined && findDifferences(row.values, source).size === 0) return "unchanged";
+  const { faults, columns, reason: named } = planDispute(row.values, source, before, situation);
   if (faults.length > 0) return faults;
   const reason =
     named === undefined || "id" in named
       ? named
       : await createReason(batch, situation.known, named);
   if (reason !== undefined) columns.reason_id = reason.id;
-  const source_row = JSON.stringify(mergeSourceRow(row.values, said));
+  const source_row = JSON.stringify(mergeSourceRow(row.values, source));
   if (before === undefined) {
     const made = { ...createBlankRow(batch, key), ...columns, source_row };
     known.set(key, reason === undefined ? made : assignDefault(batch, made, reason.category_id));
@@ -211,14 +211,19 @@ const openBatch = async (
 };
 
 /** Creates the import target of disputes: a row creates the dispute with its key or changes it. */
+/** The form of a dispute's row. */
+export const DISPUTE_FORM: Pick<Target<DisputeValues>, "fields" | "parse"> = {
+  fields: collectFields(DisputeValues, DISPUTE_ROLES),
+  parse: (record) => checkValue(DisputeValues, record),
+};
+
 export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
   const met = createOccurrences();
   const keyOf = (row: Row): string => buildDisputeKey(row, met.count(buildDisputeKey(row, 1)));
   return {
     kind: "disputes",
-    fields: collectFields(DisputeValues, DISPUTE_ROLES),
+    ...DISPUTE_FORM,
     batchRows: 500,
-    parse: (record) => checkValue(DisputeValues, record),
     identify: ({ sourceKey, values }) =>
       sourceKey === undefined
         ? undefined

@@ -10,12 +10,12 @@ import { listDocumentKeys } from "../services/payments/matching/ledger.ts";
 import { matchWaitingFor } from "../services/payments/matching/rematch.ts";
 import { settleDocuments } from "../services/payments/matching/settle.ts";
 import { parseDocument } from "../services/ingest/stored.ts";
-import { findAccounts } from "../store/accounts.ts";
-import { appendEntries } from "../store/audit-chain.ts";
-import { findDocuments } from "../store/documents.ts";
+import { findAccounts } from "../store/queries/accounts.ts";
+import { appendEntries } from "../store/audit/chain.ts";
+import { findDocuments } from "../store/queries/documents.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { AccountRow, DocumentRow } from "../store/tables.ts";
-import { readTenant } from "../store/tenants.ts";
+import type { AccountRow, DocumentRow } from "../store/tables/schema.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import { DOCUMENT_RULES } from "./document-rules.ts";
 import { IMPORTER } from "./importer.ts";
 import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
@@ -115,14 +115,14 @@ const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise
   // Two rows for one document are applied one after the other, like two requests.
   if (waiting.has(number)) await saveBatch(batch);
   const before = known.get(number);
-  const asked = {
+  const request = {
     documentNumber: number,
     write: "replace" as const,
     acceptsCreditOnAccount: true,
   };
   const { value, faults } = checkDocument(
     sent,
-    { ...asked, before: before && parseDocument(before) },
+    { ...request, before: before && parseDocument(before) },
     batch.accounts === undefined ? [] : await checkAccountKnown(batch.accounts, sent),
   );
   if (value === undefined) return faults;

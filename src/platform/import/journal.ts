@@ -1,8 +1,8 @@
 import { hash } from "node:crypto";
-import { insertAll } from "../store/bulk-writes.ts";
-import { RECORD_TABLES } from "../store/tenant-tables.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { RECORD_TABLES } from "../store/queries/tenant-tables.ts";
 import type { Db } from "../store/port.ts";
-import type { ImportChangeRow, Tables } from "../store/tables.ts";
+import type { ImportChangeRow, Tables } from "../store/tables/schema.ts";
 import type { Counts } from "./report.ts";
 import type { Doubt, Journal } from "./target.ts";
 

@@ -1,7 +1,7 @@
 import type { Fault } from "../../contract/errors.ts";
 import type { Checked } from "../../contract/faults.ts";
 import type { Db } from "../store/port.ts";
-import type { Tables } from "../store/tables.ts";
+import type { Tables } from "../store/tables/schema.ts";
 import type { Fields } from "./fields.ts";
 import type { PaymentItem } from "./items.ts";
 

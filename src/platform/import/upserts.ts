@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { Fault } from "../../contract/errors.ts";
-import type { Tables } from "../store/tables.ts";
+import type { Tables } from "../store/tables/schema.ts";
 import type { Accepted, Journal, Outcome } from "./target.ts";
 
 type Upserts<Values, Row> = {

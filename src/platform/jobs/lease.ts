@@ -1,8 +1,8 @@
 import type { Clock } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
-import { type Claim, finishJob, renewJob, repeatJob } from "../store/jobs.ts";
+import { type Claim, finishJob, renewJob, repeatJob } from "../store/queries/jobs.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { JobRow } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/schema.ts";
 import { type Job, LeaseLost } from "./job.ts";
 
 const RENEWALS_PER_LEASE = 3;

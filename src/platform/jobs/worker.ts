@@ -9,9 +9,9 @@ import {
   postponeJob,
   recordTurns,
   releaseJob,
-} from "../store/jobs.ts";
+} from "../store/queries/jobs.ts";
 import type { Store } from "../store/port.ts";
-import type { JobRow } from "../store/tables.ts";
+import type { JobRow } from "../store/tables/schema.ts";
 import { type JobKind, LeaseLost } from "./job.ts";
 import { renewLease, toJob } from "./lease.ts";
 

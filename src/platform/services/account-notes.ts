@@ -3,8 +3,8 @@ import { type AccountNote, AccountNoteFields } from "../../contract/operations/a
 import { formatTimestamp } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { Handlers } from "../handlers.ts";
-import { findAccountNote, insertAccountNote } from "../store/account-notes.ts";
-import type { AccountNoteRow } from "../store/tables.ts";
+import { findAccountNote, insertAccountNote } from "../store/queries/account-notes.ts";
+import type { AccountNoteRow } from "../store/tables/schema.ts";
 import { checkValue, toDateText, mergeBody } from "./ingest/body.ts";
 import { type IngestCall, readAccount, listIgnored } from "./ingest/call.ts";
 import { shorten } from "./records.ts";

@@ -4,7 +4,7 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Handlers } from "../handlers.ts";
 import { checkIfMatch, checkUpsert } from "../preconditions.ts";
-import { listAccountNotes } from "../store/account-notes.ts";
+import { listAccountNotes } from "../store/queries/account-notes.ts";
 import {
   findAccount,
   findAccountNumbers,
@@ -12,17 +12,17 @@ import {
   findChildNumbers,
   findParentNumber,
   putAccounts,
-} from "../store/accounts.ts";
-import { takeCsrIds } from "../store/csr-sequences.ts";
-import { toAccountColumns } from "../store/listed-columns.ts";
+} from "../store/queries/accounts.ts";
+import { takeCsrIds } from "../store/queries/csr-sequences.ts";
+import { toAccountColumns } from "../store/queries/listed-columns.ts";
 import type { Db } from "../store/port.ts";
-import type { AccountNoteRow, AccountRow } from "../store/tables.ts";
-import { readTenant } from "../store/tenants.ts";
+import type { AccountNoteRow, AccountRow } from "../store/tables/schema.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import { parentChainFaults } from "./accounts/lineage.ts";
 import { checkAccount } from "./accounts/rules.ts";
 import { type IngestCall, readAccount, listIgnored, toVersion } from "./ingest/call.ts";
 import type { Write } from "./ingest/body.ts";
-import { measureFields } from "../store/field-sizes.ts";
+import { measureFields } from "../store/queries/field-sizes.ts";
 import { listRecords } from "./ingest/page.ts";
 import { parseAccount } from "./ingest/stored.ts";
 import { changeFields, creationFields, shorten } from "./records.ts";

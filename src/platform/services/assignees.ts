@@ -13,11 +13,11 @@ import {
   selectAssignees,
   removeAssignee,
   updateAssignee,
-} from "../store/assignees.ts";
-import { findCategoryByDefaultAssignee } from "../store/categories.ts";
-import { findDepartment, findDepartmentByCode } from "../store/departments.ts";
+} from "../store/queries/assignees.ts";
+import { findCategoryByDefaultAssignee } from "../store/queries/categories.ts";
+import { findDepartment, findDepartmentByCode } from "../store/queries/departments.ts";
 import type { Db } from "../store/port.ts";
-import type { AssigneeRow, DepartmentRow } from "../store/tables.ts";
+import type { AssigneeRow, DepartmentRow } from "../store/tables/schema.ts";
 import { departmentWithCode } from "./departments.ts";
 import { changePersonColumns, createPersonColumns, toPerson } from "./person.ts";
 import {

@@ -1,8 +1,8 @@
 import type { Contract } from "../../contract/index.ts";
 import type { BusinessUnitGrouping } from "../../contract/operations/business-units.ts";
 import type { Handlers } from "../handlers.ts";
-import { listBusinessUnits } from "../store/business-units.ts";
-import type { BusinessUnitRow } from "../store/tables.ts";
+import { listBusinessUnits } from "../store/queries/business-units.ts";
+import type { BusinessUnitRow } from "../store/tables/schema.ts";
 
 type Values = BusinessUnitGrouping["businessUnitsValuesList"];
 

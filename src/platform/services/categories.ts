@@ -14,10 +14,10 @@ import {
   updateCategory,
   viewCategory,
   viewCategoryByCode,
-} from "../store/categories.ts";
+} from "../store/queries/categories.ts";
 import type { Db } from "../store/port.ts";
-import { findReason } from "../store/reasons.ts";
-import type { CategoryRow, ReasonRow } from "../store/tables.ts";
+import { findReason } from "../store/queries/reasons.ts";
+import type { CategoryRow, ReasonRow } from "../store/tables/schema.ts";
 import {
   type Asking,
   auditFields,

@@ -11,9 +11,9 @@ import {
   selectDepartments,
   removeDepartment,
   updateDepartment,
-} from "../store/departments.ts";
+} from "../store/queries/departments.ts";
 import type { Db } from "../store/port.ts";
-import type { DepartmentRow } from "../store/tables.ts";
+import type { DepartmentRow } from "../store/tables/schema.ts";
 import {
   auditFields,
   changeFields,

@@ -12,10 +12,10 @@ import {
   findDisputeAttachment,
   selectDisputeAttachments,
   updateDisputeAttachment,
-} from "../store/dispute-attachments.ts";
-import { insertAll } from "../store/bulk-writes.ts";
+} from "../store/queries/dispute-attachments.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
-import type { DisputeAttachmentRow } from "../store/tables.ts";
+import type { DisputeAttachmentRow } from "../store/tables/schema.ts";
 import { planAttachment, removeAttachments } from "./dispute-attachments/job.ts";
 import { checkDispute } from "./disputes/present.ts";
 import { readListing } from "./listing.ts";

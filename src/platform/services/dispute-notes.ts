@@ -9,10 +9,10 @@ import {
   removeNote,
   selectNotes,
   updateNote,
-} from "../store/dispute-notes.ts";
-import { insertAll } from "../store/bulk-writes.ts";
+} from "../store/queries/dispute-notes.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
-import type { DisputeNoteRow } from "../store/tables.ts";
+import type { DisputeNoteRow } from "../store/tables/schema.ts";
 import { checkDispute } from "./disputes/present.ts";
 import { readListing, parsePage } from "./listing.ts";
 import { auditFields, changeFields, creationFields, shorten } from "./records.ts";

@@ -21,13 +21,14 @@ import {
   removeDispute,
   selectDisputes,
   updateDispute,
-} from "../store/disputes.ts";
-import { findNamed } from "../store/disputes-by-name.ts";
+} from "../store/queries/disputes.ts";
+import { findNamed } from "../store/queries/disputes-by-name.ts";
 import type { Db } from "../store/port.ts";
-import { readTenant } from "../store/tenants.ts";
-import { findSpellings } from "../store/summaries/spellings.ts";
+import { readTenant } from "../store/queries/tenants.ts";
+import { findSpellings } from "../store/queries/summaries/spellings.ts";
 import { readActivity } from "./disputes/activity.ts";
-import { chooseAssignee, findDefaultAssignee } from "./disputes/assignee.ts";
+import { chooseAssignee } from "./disputes/assignee.ts";
+import { findDefaultAssignee } from "../store/queries/categories.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
 import { findCurrency } from "./disputes/document.ts";
 import { chooseReasons } from "./disputes/reason.ts";

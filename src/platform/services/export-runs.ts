@@ -9,9 +9,9 @@ import { toExportRun } from "../exports/finished.ts";
 import { openRows } from "../exports/snapshot.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Call, Handlers, Page } from "../handlers.ts";
-import { findChunks, findLastCompleted, findRun, listRuns } from "../store/export-runs.ts";
-import { findSchedule } from "../store/schedules.ts";
-import type { ExportRunRow, ScheduleRow } from "../store/tables.ts";
+import { findChunks, findLastCompleted, findRun, listRuns } from "../store/queries/export-runs.ts";
+import { findSchedule } from "../store/queries/schedules.ts";
+import type { ExportRunRow, ScheduleRow } from "../store/tables/schema.ts";
 
 const MOST_RUNS = 100;
 

@@ -1,6 +1,6 @@
 import type { Compilable, Expression } from "kysely";
 import type { Call, Listing } from "../handlers.ts";
-import { countRows, type ListCost, SHORT_READ_ROWS } from "../store/list-cost.ts";
+import { countRows, type ListCost, SHORT_READ_ROWS } from "../store/queries/list-cost.ts";
 import type { Db, Snapshot } from "../store/port.ts";
 
 const DEFAULT_PAGE_SIZE = 20;

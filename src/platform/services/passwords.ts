@@ -7,11 +7,11 @@ import type { LoginGuard } from "../login-guard.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { ResetHolder, ResetTokens } from "../reset-tokens.ts";
-import { recordKnownAddress } from "../store/known-addresses.ts";
-import { appendEntries } from "../store/audit-chain.ts";
-import type { NewEntry } from "../store/audit-entries.ts";
+import { recordKnownAddress } from "../store/queries/known-addresses.ts";
+import { appendEntries } from "../store/audit/chain.ts";
+import type { NewEntry } from "../store/audit/entries.ts";
 import type { Store } from "../store/port.ts";
-import { findHomeTenant, listActiveTenants, replacePassword } from "../store/users.ts";
+import { findHomeTenant, listActiveTenants, replacePassword } from "../store/queries/users.ts";
 import { verifyPassword } from "./auth.ts";
 
 type Needs = {
@@ -48,8 +48,8 @@ const set = async (
     const tenantId = findHomeTenant(user, await listActiveTenants(tx, user.id));
     if (tenantId === null) return true;
     const metadata = { actor: user.id, resourceId: user.id };
-    const said = { method: "POST", endpoint, action, statusCode: 200, metadata };
-    await appendEntries(tx, store.auditKey, [{ tenantId, id: newId(), at: clock(), ...said }]);
+    const fields = { method: "POST", endpoint, action, statusCode: 200, metadata };
+    await appendEntries(tx, store.auditKey, [{ tenantId, id: newId(), at: clock(), ...fields }]);
     return true;
   });
 };
@@ -83,17 +83,17 @@ export const createPasswords = (needs: Needs) => ({
   /** @throws {Problem} invalid_credentials, invalid_request, rate_limited, unavailable */
   async change(
     { email, password, next }: { email: string; password: Secret; next: Secret },
-    asked: Asked,
+    request: Asked,
   ): Promise<void> {
     const db = needs.store.read;
     const sent = { email, password: password.reveal() };
-    const { user } = await verifyPassword(needs, sent, { db, ...asked }).catch(
+    const { user } = await verifyPassword(needs, sent, { db, ...request }).catch(
       async (error: unknown) => {
-        await recordFailure(needs, error, asked);
+        await recordFailure(needs, error, request);
         throw error;
       },
     );
-    const { endpoint, ip } = asked;
+    const { endpoint, ip } = request;
     if (await set(needs, user, next, { endpoint, ip, action: "auth.password_changed" })) return;
     throw new Problem("conflict", "The password has just been changed elsewhere.");
   },

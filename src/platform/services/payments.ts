@@ -11,8 +11,8 @@ import {
 import { DAY } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
-import { findPage, findLastSeq, readPayments } from "../store/payments.ts";
-import { ROW_SEPARATOR, type RowBytes } from "../store/dialect.ts";
+import { findPage, findLastSeq, readPayments } from "../store/queries/payments.ts";
+import { ROW_SEPARATOR, type RowBytes } from "../store/engine/dialect.ts";
 import { readSnapshot } from "./listing.ts";
 import { summarize } from "./payments/summary.ts";
 

@@ -10,10 +10,10 @@ import { type FileStore, FileTooLarge } from "../files/port.ts";
 import type { StorageQuota } from "../files/quota.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import type { Scanner, Verdict } from "../scan/port.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { deleteAttachments } from "../store/document-attachments.ts";
-import type { DocumentAttachmentRow } from "../store/tables.ts";
-import { readTenant } from "../store/tenants.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { deleteAttachments } from "../store/queries/document-attachments.ts";
+import type { DocumentAttachmentRow } from "../store/tables/schema.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import { readDocument } from "./ingest/call.ts";
 
 export type PdfIngestionNeeds = {

@@ -1,8 +1,8 @@
 import type { Fault } from "../../contract/errors.ts";
 import { formatFaults } from "../../contract/faults.ts";
 import type { Assignee, PersonInput } from "../../contract/operations/assignees.ts";
-import type { findMember } from "../store/assignees.ts";
-import type { AssigneeRow } from "../store/tables.ts";
+import type { findMember } from "../store/queries/assignees.ts";
+import type { AssigneeRow } from "../store/tables/schema.ts";
 import type { Asking } from "./records.ts";
 
 type Person = Assignee["person"];

@@ -8,7 +8,7 @@ import {
   findCategory,
   findCategoryByCode,
   listCategoriesByDefaultReason,
-} from "../store/categories.ts";
+} from "../store/queries/categories.ts";
 import type { Db } from "../store/port.ts";
 import {
   findReason,
@@ -18,8 +18,8 @@ import {
   selectReasons,
   removeReason,
   updateReason,
-} from "../store/reasons.ts";
-import type { CategoryRow, ReasonRow } from "../store/tables.ts";
+} from "../store/queries/reasons.ts";
+import type { CategoryRow, ReasonRow } from "../store/tables/schema.ts";
 import { categoryWithCode, DEFAULTS } from "./categories.ts";
 import {
   describeMissing,

@@ -7,7 +7,7 @@ import {
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { RecordVersion } from "../preconditions.ts";
 import type { Db } from "../store/port.ts";
-import type { DepartmentRow, Flag } from "../store/tables.ts";
+import type { DepartmentRow, Flag } from "../store/tables/schema.ts";
 
 type Tracked = Pick<
   DepartmentRow,

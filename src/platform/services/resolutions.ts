@@ -12,8 +12,8 @@ import {
   selectResolutions,
   removeResolution,
   updateResolution,
-} from "../store/resolutions.ts";
-import type { ResolutionRow } from "../store/tables.ts";
+} from "../store/queries/resolutions.ts";
+import type { ResolutionRow } from "../store/tables/schema.ts";
 import {
   auditFields,
   changeFields,

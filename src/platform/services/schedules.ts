@@ -6,12 +6,12 @@ import { DAY, formatTimestamp, MINUTE } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
 import type { Handlers } from "../handlers.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { cancelPending } from "../store/export-runs.ts";
-import { addJob, removeJob } from "../store/jobs.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { cancelPending } from "../store/queries/export-runs.ts";
+import { addJob, removeJob } from "../store/queries/jobs.ts";
 import type { Db } from "../store/port.ts";
-import { countSchedules, deleteSchedule, listSchedules } from "../store/schedules.ts";
-import type { ScheduleRow } from "../store/tables.ts";
+import { countSchedules, deleteSchedule, listSchedules } from "../store/queries/schedules.ts";
+import type { ScheduleRow } from "../store/tables/schema.ts";
 
 const MOST_SCHEDULES = 100;
 const LATEST_START_MS = 366 * DAY;

@@ -1,6 +1,6 @@
 import Big from "big.js";
 import type { ExactNumber, GroupKey } from "../../contract/insights/result.ts";
-import { findAccounts } from "../store/accounts.ts";
+import { findAccounts } from "../store/queries/accounts.ts";
 import type { Db } from "../store/port.ts";
 
 type Item = { key: GroupKey; currencyCode: string | null; amount: ExactNumber };

@@ -9,7 +9,7 @@ import {
   listMembers,
   listMemberships,
   type MemberRole,
-} from "../store/users.ts";
+} from "../store/queries/users.ts";
 import { toTenantAccess } from "./auth.ts";
 
 type Member = Awaited<ReturnType<typeof listMembers>>[number];

@@ -1,20 +1,22 @@
+import type { Fault } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import { NEEDS_HTTPS } from "../../contract/callback-url.ts";
-import {
-  UNKNOWN_SCHEDULE,
-  type Webhook,
-  type WebhookDelivery,
-} from "../../contract/operations/webhooks.ts";
+import { type Webhook, type WebhookDelivery } from "../../contract/operations/webhooks.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
 import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { hasSchedule } from "../store/schedules.ts";
-import type { WebhookAttemptRow, WebhookRow } from "../store/tables.ts";
-import { listAttempts } from "../store/webhook-deliveries.ts";
-import { countWebhooks, deleteWebhook, hasWebhook, listWebhooks } from "../store/webhooks.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { hasSchedule } from "../store/queries/schedules.ts";
+import type { WebhookAttemptRow, WebhookRow } from "../store/tables/schema.ts";
+import { listAttempts } from "../store/queries/webhook-deliveries.ts";
+import {
+  countWebhooks,
+  deleteWebhook,
+  hasWebhook,
+  listWebhooks,
+} from "../store/queries/webhooks.ts";
 import { resolveCallback } from "../webhooks/callback.ts";
 import { describeMissing } from "./records.ts";
 import { textBefore } from "../../kit/text.ts";
@@ -59,6 +61,13 @@ const checkUrl = async (sent: string, hosts: HostNeeds, call: Call): Promise<str
     );
   }
   return textBefore(sent, "#");
+};
+
+/** The fault of a webhook for a schedule that the tenant does not have. */
+const UNKNOWN_SCHEDULE: Fault = {
+  field: "scheduleId",
+  code: "unknown_reference",
+  message: "names no schedule",
 };
 
 export type WebhookNeeds = {

@@ -3,7 +3,7 @@ import type { Clock } from "../../kit/clock.ts";
 import { createHmacSha256 } from "../../kit/hmac.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { createSeal, keyFor, keysFor, type MasterKey } from "../../kit/seal.ts";
-import type { AuditHeadRow, AuditLogRow } from "./tables.ts";
+import type { AuditHeadRow, AuditLogRow } from "./tables/schema.ts";
 
 /** The fields of an entry that its link code covers; the others follow from them. */
 export type AuditLink = Omit<AuditLogRow, "hash" | "search" | "schedule_id">;

@@ -1,8 +1,8 @@
 import { sql } from "kysely";
-import { findFileStore } from "./file-store.ts";
-import { listMigrationNames } from "./migrate.ts";
+import { findFileStore } from "./queries/file-store.ts";
+import { listMigrationNames } from "./migrations/migrate.ts";
 import type { Db } from "./port.ts";
-import { signingKeyIds } from "./signing.ts";
+import { signingKeyIds } from "./audit/signing.ts";
 
 /** The content of a database, read without changing it. */
 export type StoreState = {

@@ -1,11 +1,11 @@
 import type { ExportRun } from "../../contract/operations/export-runs.ts";
 import type { RunEventKind } from "../../contract/operations/webhooks.ts";
 import type { NewId } from "../../kit/ids.ts";
-import { insertAll } from "../store/bulk-writes.ts";
-import { addJob } from "../store/jobs.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import { addJob } from "../store/queries/jobs.ts";
 import type { Db } from "../store/port.ts";
-import type { WebhookDeliveryRow } from "../store/tables.ts";
-import { listWebhooksFor } from "../store/webhooks.ts";
+import type { WebhookDeliveryRow } from "../store/tables/schema.ts";
+import { listWebhooksFor } from "../store/queries/webhooks.ts";
 
 export const DELIVERY_KIND = "webhook-delivery";
 

@@ -1,4 +1,4 @@
-import { AccountSheet } from "./account/sheet.tsx";
+import { AccountSheet } from "./records/account-sheet.tsx";
 import { startView } from "./start.tsx";
 
 startView("account-sheet", AccountSheet);

@@ -5,7 +5,7 @@ import {
   type ServerEvent,
 } from "@modelcontextprotocol/server";
 import { z } from "zod";
-import { createMcpListener, serve, type Served } from "../../../src/bin/serve.ts";
+import { createMcpListener, serve, type Served } from "../../../src/server/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
 import { createOpenGate } from "../../../src/mcp/http/gate.ts";
 import { createOwnCaller } from "../../../src/mcp/caller.ts";

@@ -1,13 +1,22 @@
 import type { Fault } from "../../../contract/errors.ts";
 import type { NewId } from "../../../kit/ids.ts";
 import { creationFields } from "../../services/records.ts";
-import { insertCategory, selectCategories, updateCategory } from "../../store/categories.ts";
-import { selectAssignees } from "../../store/assignees.ts";
-import { fold } from "../../store/fold.ts";
+import {
+  insertCategory,
+  selectCategories,
+  updateCategory,
+} from "../../store/queries/categories.ts";
+import { selectAssignees } from "../../store/queries/assignees.ts";
+import { fold } from "../../store/engine/fold.ts";
 import type { Db } from "../../store/port.ts";
-import { insertReason, selectReasons } from "../../store/reasons.ts";
-import { selectResolutions } from "../../store/resolutions.ts";
-import type { AssigneeRow, CategoryRow, ReasonRow, ResolutionRow } from "../../store/tables.ts";
+import { insertReason, selectReasons } from "../../store/queries/reasons.ts";
+import { selectResolutions } from "../../store/queries/resolutions.ts";
+import type {
+  AssigneeRow,
+  CategoryRow,
+  ReasonRow,
+  ResolutionRow,
+} from "../../store/tables/schema.ts";
 import { IMPORTER } from "../importer.ts";
 import type { DisputeValues } from "./values.ts";
 

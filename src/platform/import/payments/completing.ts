@@ -1,5 +1,9 @@
-import { findRowsOfPayments, putPaymentRows, type StoredPayment } from "../../store/payments.ts";
-import { TABLES } from "../../store/payments/columns.ts";
+import {
+  findRowsOfPayments,
+  putPaymentRows,
+  type StoredPayment,
+} from "../../store/queries/payments.ts";
+import { TABLES } from "../../store/queries/payments/columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { Journal } from "../target.ts";
 import type { Judged } from "./judged.ts";

@@ -1,9 +1,13 @@
-import { putEntries } from "../../store/payment-entries.ts";
-import { findRowsOfPayments, putPaymentRows, type StoredPayment } from "../../store/payments.ts";
-import { TABLES } from "../../store/payments/columns.ts";
-import { fold } from "../../store/fold.ts";
+import { putEntries } from "../../store/queries/payment-entries.ts";
+import {
+  findRowsOfPayments,
+  putPaymentRows,
+  type StoredPayment,
+} from "../../store/queries/payments.ts";
+import { TABLES } from "../../store/queries/payments/columns.ts";
+import { fold } from "../../store/engine/fold.ts";
 import type { Db } from "../../store/port.ts";
-import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Journal } from "../target.ts";
 import { parsePaymentIds } from "./entry-facts.ts";
 import { areDistinct, withoutDuplicate } from "./joining.ts";

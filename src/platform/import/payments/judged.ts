@@ -1,4 +1,4 @@
-import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Entry, EntryPayment } from "../bank/entry.ts";
 import type { EntryFacts } from "./entry-facts.ts";
 import type { Verdict } from "./joining.ts";

@@ -1,4 +1,4 @@
-import type { NewPayment } from "../../store/payments.ts";
+import type { NewPayment } from "../../store/queries/payments.ts";
 import type { Db } from "../../store/port.ts";
 import { matchRows } from "../../services/payments/matching/match.ts";
 

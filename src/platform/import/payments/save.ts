@@ -7,9 +7,9 @@ import {
   removePayments,
   replacePayments,
   takeSeqs,
-} from "../../store/payments.ts";
+} from "../../store/queries/payments.ts";
 import { settlePayments } from "../../services/payments/matching/settle.ts";
-import { TABLES } from "../../store/payments/columns.ts";
+import { TABLES } from "../../store/queries/payments/columns.ts";
 import type { Db } from "../../store/port.ts";
 import { omitEmpty } from "../bank/file.ts";
 import type { Journal } from "../target.ts";

@@ -1,15 +1,15 @@
 import { hash } from "node:crypto";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import { type Clock, formatTimestamp } from "../../../kit/clock.ts";
-import { findEntries, putEntries } from "../../store/payment-entries.ts";
+import { findEntries, putEntries } from "../../store/queries/payment-entries.ts";
 import {
   findKnown,
   findRowsBySeq,
   type KnownPayment,
   type NewPayment,
-} from "../../store/payments.ts";
+} from "../../store/queries/payments.ts";
 import type { Db } from "../../store/port.ts";
-import type { PaymentEntryRow } from "../../store/tables.ts";
+import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Accepted, Journal, Money, Outcome, RowIdentity } from "../target.ts";
 import { deriveVariantId } from "./entry-facts.ts";
 import { describeDoubt } from "./joining.ts";
@@ -256,8 +256,8 @@ const writeRows = async (
   const rows = await identifyRows(tx, needs, sent);
   const changed = rows.filter((row) => !isUnchanged(row));
   const isNew = new Map(changed.map((row) => [row.id, row]));
-  const [matchable, others] = [true, false].map((wanted) =>
-    [...isNew.values()].filter((row) => isMatchable(needs.source, row) === wanted),
+  const [matchable, others] = [true, false].map((expected) =>
+    [...isNew.values()].filter((row) => isMatchable(needs.source, row) === expected),
   ) as [Identified[], Identified[]];
   const matched = await matchDocuments(
     tx,

@@ -2,7 +2,7 @@ import { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import type { Checked } from "../../../contract/faults.ts";
 import { isRecord } from "../../../kit/json.ts";
-import type { TenantRow } from "../../store/tables.ts";
+import type { TenantRow } from "../../store/tables/schema.ts";
 import {
   checkCode,
   checkValue,

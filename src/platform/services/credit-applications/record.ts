@@ -5,7 +5,7 @@ import {
   CreditApplicationDetail,
   ReferenceCounts,
 } from "../../../contract/operations/credit-applications.ts";
-import type { CreditApplicationRow } from "../../store/tables.ts";
+import type { CreditApplicationRow } from "../../store/tables/schema.ts";
 
 const { company } = CreditApplicationDetail.shape;
 

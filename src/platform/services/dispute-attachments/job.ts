@@ -1,7 +1,7 @@
-import { addJob, removeJob } from "../../store/jobs.ts";
-import { removeDisputeAttachment } from "../../store/dispute-attachments.ts";
+import { addJob, removeJob } from "../../store/queries/jobs.ts";
+import { removeDisputeAttachment } from "../../store/queries/dispute-attachments.ts";
 import type { Db } from "../../store/port.ts";
-import type { DisputeAttachmentRow } from "../../store/tables.ts";
+import type { DisputeAttachmentRow } from "../../store/tables/schema.ts";
 
 /** An attachment's only job: it waits for the file, and scans it after the upload. */
 export const ATTACHMENT_JOB = "dispute_attachment";

@@ -9,12 +9,15 @@ import { type FileStore, FileTooLarge, type KeptFile, type Span } from "../../fi
 import type { StorageQuota } from "../../files/quota.ts";
 import type { Claim, Grant, SignedUrls } from "../../files/signed-urls.ts";
 import type { FileAnswer } from "../../handlers.ts";
-import { appendEntries } from "../../store/audit-chain.ts";
-import type { NewEntry } from "../../store/audit-entries.ts";
-import { findSignedAttachment, updateDisputeAttachment } from "../../store/dispute-attachments.ts";
+import { appendEntries } from "../../store/audit/chain.ts";
+import type { NewEntry } from "../../store/audit/entries.ts";
+import {
+  findSignedAttachment,
+  updateDisputeAttachment,
+} from "../../store/queries/dispute-attachments.ts";
 import type { Store } from "../../store/port.ts";
-import type { DisputeAttachmentRow } from "../../store/tables.ts";
-import { readTenant } from "../../store/tenants.ts";
+import type { DisputeAttachmentRow } from "../../store/tables/schema.ts";
+import { readTenant } from "../../store/queries/tenants.ts";
 import { planAttachment } from "./job.ts";
 
 export type TransferNeeds = {

@@ -2,7 +2,7 @@ import type { Contract } from "../../../contract/index.ts";
 import type { DisputeActivity } from "../../../contract/operations/disputes.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
-import { type ActivityRow, selectActivity } from "../../store/dispute-activity.ts";
+import { type ActivityRow, selectActivity } from "../../store/queries/dispute-activity.ts";
 
 const toLastNote = (row: ActivityRow): DisputeActivity["lastNote"] => {
   const { note_content, note_visibility, noted_by, noted_at } = row;

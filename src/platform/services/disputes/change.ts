@@ -2,11 +2,11 @@ import type { Contract } from "../../../contract/index.ts";
 import type { Input } from "../../../contract/operation.ts";
 import type { Call } from "../../handlers.ts";
 import { formatAmount, findCurrencyDecimals, countDecimals } from "../../money.ts";
-import type { NamedDispute } from "../../store/disputes.ts";
-import { fold } from "../../store/fold.ts";
+import type { NamedDispute } from "../../store/queries/disputes.ts";
+import { fold } from "../../store/engine/fold.ts";
 import type { Db } from "../../store/port.ts";
-import { findResolution, findResolutionByCode } from "../../store/resolutions.ts";
-import type { DisputeRow, ResolutionRow } from "../../store/tables.ts";
+import { findResolution, findResolutionByCode } from "../../store/queries/resolutions.ts";
+import type { DisputeRow, ResolutionRow } from "../../store/tables/schema.ts";
 import { chooseAssignee } from "./assignee.ts";
 import { chooseReasons } from "./reason.ts";
 
@@ -69,8 +69,8 @@ const toSentColumns = async (
     fields.amount_order = body.amount;
   }
   const named = { ...body, externalReasonId: body.externalReasonId ?? undefined };
-  const kept = { internal: row.reason_id, external: row.external_reason_id };
-  const reasons = await chooseReasons(tx, call, named, kept);
+  const current = { internal: row.reason_id, external: row.external_reason_id };
+  const reasons = await chooseReasons(tx, call, named, current);
   if (body.externalReasonId === null) fields.external_reason_id = null;
   if (reasons !== undefined) {
     fields.reason_id = reasons.reasonId;

@@ -1,9 +1,9 @@
 import type { Fault } from "../../../contract/errors.ts";
-import { findAccount } from "../../store/accounts.ts";
-import { findDocument } from "../../store/documents.ts";
+import { findAccount } from "../../store/queries/accounts.ts";
+import { findDocument } from "../../store/queries/documents.ts";
 import type { Db } from "../../store/port.ts";
-import type { AccountRow, DocumentRow } from "../../store/tables.ts";
-import type { Tenant } from "../../store/tenants.ts";
+import type { AccountRow, DocumentRow } from "../../store/tables/schema.ts";
+import type { Tenant } from "../../store/queries/tenants.ts";
 import { type Asking, shorten } from "../records.ts";
 
 type Named = { documentNumber: string; accountNumber: string };

@@ -5,9 +5,9 @@ import { dropFiles } from "../../files/drop.ts";
 import { selectOwnFiles } from "../../files/owner.ts";
 import type { FileStore } from "../../files/port.ts";
 import type { JobKind } from "../../jobs/job.ts";
-import { selectAttachmentsToRemove } from "../../store/dispute-attachments.ts";
-import { removeNotes } from "../../store/dispute-notes.ts";
-import { addJob } from "../../store/jobs.ts";
+import { selectAttachmentsToRemove } from "../../store/queries/dispute-attachments.ts";
+import { removeNotes } from "../../store/queries/dispute-notes.ts";
+import { addJob } from "../../store/queries/jobs.ts";
 import type { Db, Store } from "../../store/port.ts";
 import { removeAttachments } from "../dispute-attachments/job.ts";
 

@@ -1,12 +1,12 @@
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
-import { insertAll } from "../../store/bulk-writes.ts";
-import { closeDisputesOn } from "../../store/disputes-of-documents.ts";
-import { addClosures, type NewClosure, putDocuments } from "../../store/documents.ts";
-import { takeCsrIds } from "../../store/csr-sequences.ts";
-import { toDocumentColumns, toDocumentKeys } from "../../store/listed-columns.ts";
+import { insertAll } from "../../store/engine/bulk-writes.ts";
+import { closeDisputesOn } from "../../store/queries/disputes-of-documents.ts";
+import { addClosures, type NewClosure, putDocuments } from "../../store/queries/documents.ts";
+import { takeCsrIds } from "../../store/queries/csr-sequences.ts";
+import { toDocumentColumns, toDocumentKeys } from "../../store/queries/listed-columns.ts";
 import type { Db } from "../../store/port.ts";
-import type { DocumentClosureRow, DocumentRow } from "../../store/tables.ts";
+import type { DocumentClosureRow, DocumentRow } from "../../store/tables/schema.ts";
 import { changeFields, creationFields } from "../records.ts";
 import { type Amounts, move } from "./status.ts";
 

@@ -10,14 +10,14 @@ import {
 import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
-import { getDialect } from "../../store/dialect.ts";
+import { getDialect } from "../../store/engine/dialect.ts";
 import {
   type DocumentGroupRow,
   matchDocuments,
   parseFirstDue,
   summarizeDocuments,
-} from "../../store/summaries/documents.ts";
-import { readTenant } from "../../store/tenants.ts";
+} from "../../store/queries/summaries/documents.ts";
+import { readTenant } from "../../store/queries/tenants.ts";
 import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
 const toKey = ({ groupBy, ageBuckets }: DocumentSummary, row: DocumentGroupRow): GroupKey =>

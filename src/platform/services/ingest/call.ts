@@ -2,10 +2,10 @@ import type { ProblemDetails, SharedErrorCode } from "../../../contract/errors.t
 import { isRecord } from "../../../kit/json.ts";
 import type { Call } from "../../handlers.ts";
 import { listIgnoredFields } from "../../ignored-fields.ts";
-import { findAccount } from "../../store/accounts.ts";
-import { findDocument } from "../../store/documents.ts";
+import { findAccount } from "../../store/queries/accounts.ts";
+import { findDocument } from "../../store/queries/documents.ts";
 import type { Db } from "../../store/port.ts";
-import type { AccountRow, DocumentRow } from "../../store/tables.ts";
+import type { AccountRow, DocumentRow } from "../../store/tables/schema.ts";
 import { shorten } from "../records.ts";
 import { toComparable } from "./body.ts";
 

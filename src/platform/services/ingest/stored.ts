@@ -1,6 +1,6 @@
 import type { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
-import type { AccountRow, DocumentRow } from "../../store/tables.ts";
+import type { AccountRow, DocumentRow } from "../../store/tables/schema.ts";
 
 /** Parses the stored fields of an account. */
 export const parseAccount = ({ fields }: Pick<AccountRow, "fields">): AccountFields =>

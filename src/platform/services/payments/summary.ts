@@ -24,17 +24,17 @@ import type { Field } from "../../../contract/payments/field.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import { type TimeZone, UTC } from "../../../kit/time-zone.ts";
 import type { Handlers } from "../../handlers.ts";
-import { getDialect, type Value } from "../../store/dialect.ts";
-import { findLastSeq, readRowObjects } from "../../store/payments.ts";
+import { getDialect, type Value } from "../../store/engine/dialect.ts";
+import { findLastSeq, readRowObjects } from "../../store/queries/payments.ts";
 import {
   findExtremeRows,
   selectRows,
   summarizePayments,
   type SummaryRow,
-} from "../../store/payments/summary.ts";
+} from "../../store/queries/payments/summary.ts";
 import type { Db } from "../../store/port.ts";
-import { listOffsets } from "../../store/summaries/offsets.ts";
-import { readTenant } from "../../store/tenants.ts";
+import { listOffsets } from "../../store/queries/summaries/offsets.ts";
+import { readTenant } from "../../store/queries/tenants.ts";
 
 type ParseTotal = (text: string) => string;
 

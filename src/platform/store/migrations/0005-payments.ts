@@ -1,8 +1,8 @@
 import { type ColumnDataType, type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import { SOURCES, type Source } from "../../../contract/payments/catalogue.ts";
-import { type Column, listColumns, TABLES } from "../payments/columns.ts";
-import { getDialect } from "../dialect.ts";
+import { type Column, listColumns, TABLES } from "../queries/payments/columns.ts";
+import { getDialect } from "../engine/dialect.ts";
 import { addition, type Columns, type Index, type Types } from "./addition.ts";
 
 /** Returns the columns in which a field is stored, with their types. */

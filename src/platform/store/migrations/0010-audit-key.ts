@@ -1,14 +1,10 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
-import type { Clock } from "../../../kit/clock.ts";
-import type { NewId } from "../../../kit/ids.ts";
-import { toSearchColumns } from "../audit-entries.ts";
+import { toSearchColumns } from "../audit/entries.ts";
 import type { AuditHead, AuditKey } from "../audit-key.ts";
-import type { Tables } from "../tables.ts";
+import type { Tables } from "../tables/schema.ts";
+import type { Sealing } from "../audit/signing.ts";
 import type { Types } from "./addition.ts";
-
-/** Dependencies of the migration of existing audit chains. */
-export type Sealing = { key(): Promise<AuditKey>; clock: Clock; newId: NewId };
 
 type Db = Kysely<Pick<Tables, "tenants" | "audit_logs" | "audit_heads">>;
 
@@ -27,9 +23,9 @@ const appendSeal = async (
     .where("tenant_id", "=", tenantId)
     .executeTakeFirstOrThrow();
   const metadata = { entries: count, lastEntry: head.seq, lastHash: head.hash };
-  const said = { method: "SYSTEM", endpoint: "/audit-logs", action: "audit.sealed" };
+  const fields = { method: "SYSTEM", endpoint: "/audit-logs", action: "audit.sealed" };
   const link = {
-    ...said,
+    ...fields,
     tenant_id: tenantId,
     seq: head.seq + 1,
     id: newId(),
@@ -41,7 +37,7 @@ const appendSeal = async (
   const hash = key.seal(link);
   await db
     .insertInto("audit_logs")
-    .values({ ...link, ...toSearchColumns({ ...said, metadata }), hash })
+    .values({ ...link, ...toSearchColumns({ ...fields, metadata }), hash })
     .execute();
   return { ...head, seq: link.seq, hash };
 };

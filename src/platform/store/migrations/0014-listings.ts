@@ -2,9 +2,9 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import type { AccountFields } from "../../../contract/operations/accounts.ts";
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
-import { getDialect } from "../dialect.ts";
-import { fold } from "../fold.ts";
-import { toAccountColumns, toDocumentColumns } from "../listed-columns.ts";
+import { getDialect } from "../engine/dialect.ts";
+import { fold } from "../engine/fold.ts";
+import { toAccountColumns, toDocumentColumns } from "../queries/listed-columns.ts";
 import type { Db } from "../port.ts";
 import { addColumn, type Columns, createIndex, type Index, type Types } from "./addition.ts";
 

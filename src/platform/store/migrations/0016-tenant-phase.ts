@@ -1,5 +1,5 @@
 import type { Migration } from "kysely/migration";
-import { getDialect } from "../dialect.ts";
+import { getDialect } from "../engine/dialect.ts";
 import { addColumn, type Types } from "./addition.ts";
 
 /** Marks tenants that are being imported or deleted in many transactions; accounts and documents can be removed. */

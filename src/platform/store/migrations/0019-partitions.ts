@@ -1,6 +1,6 @@
 import type { Clock } from "../../../kit/clock.ts";
 import type { Migration } from "kysely/migration";
-import { getDialect } from "../dialect.ts";
+import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 
 /** Divides payments and the audit log by tenant, the audit log by month too, where the database can. */

@@ -1,6 +1,6 @@
 import { sql } from "kysely";
 import type { Migration } from "kysely/migration";
-import { getDialect } from "../dialect.ts";
+import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 
 const NAMES: [table: string, column: string][] = [

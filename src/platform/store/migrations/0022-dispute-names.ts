@@ -1,5 +1,5 @@
 import type { Migration } from "kysely/migration";
-import { getDialect } from "../dialect.ts";
+import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import { createIndex } from "./addition.ts";
 

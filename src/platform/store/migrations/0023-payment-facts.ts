@@ -1,7 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Migration } from "kysely/migration";
-import { listColumns, TABLES } from "../payments/columns.ts";
-import { getDialect } from "../dialect.ts";
+import { listColumns, TABLES } from "../queries/payments/columns.ts";
+import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import { toColumnTypes } from "./0005-payments.ts";
 import { addColumn, createIndex, type Types } from "./addition.ts";

@@ -2,9 +2,9 @@ import { type Kysely, sql } from "kysely";
 import type { Migration } from "kysely/migration";
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
-import { getDialect } from "../dialect.ts";
-import { toDocumentKeys } from "../listed-columns.ts";
-import { PAYER_KEY } from "../payments/payer-key.ts";
+import { getDialect } from "../engine/dialect.ts";
+import { toDocumentKeys } from "../queries/listed-columns.ts";
+import { PAYER_KEY } from "../queries/payments/payer-key.ts";
 import type { Db } from "../port.ts";
 import { addColumn, type Columns, createIndex, type Index, type Types } from "./addition.ts";
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { DecimalSums } from "../dialect.ts";
+import type { DecimalSums } from "../engine/dialect.ts";
 
 // Below, a double of 15 digits times a million is closer to the right whole number than to any other.
 const SMALL = 1_000_000_000;

@@ -10,7 +10,7 @@ import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import Cursor from "pg-cursor";
 import { LockedAdapter } from "../../../kit/postgres/lock.ts";
-import type { StoreAdapter } from "../dialect.ts";
+import type { StoreAdapter } from "../engine/dialect.ts";
 import { postgresOperations } from "./operations.ts";
 
 const COPY = /^copy .* from stdin$/;

@@ -1,8 +1,8 @@
 import { Kysely, sql } from "kysely";
 import { createPool } from "../../../kit/postgres/pool.ts";
-import { guardDialect } from "../guard.ts";
+import { guardDialect } from "../engine/guard.ts";
 import type { Db } from "../port.ts";
-import type { Tables } from "../tables.ts";
+import type { Tables } from "../tables/schema.ts";
 import { createPostgresDialect } from "./dialect.ts";
 import { isPostgresOutage } from "./outage.ts";
 

@@ -1,5 +1,5 @@
 import { CompiledQuery, sql } from "kysely";
-import type { DialectOperations, RowTarget, Value } from "../dialect.ts";
+import type { DialectOperations, RowTarget, Value } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import { decimalSums } from "./decimal-sums.ts";
 import { partitions } from "./partitions.ts";

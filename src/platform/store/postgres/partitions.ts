@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import { SOURCES } from "../../../contract/payments/catalogue.ts";
-import type { Partitions } from "../dialect.ts";
-import { TABLES } from "../payments/columns.ts";
+import type { Partitions } from "../engine/dialect.ts";
+import { TABLES } from "../queries/payments/columns.ts";
 import type { Db } from "../port.ts";
 
 /** Parts of a table by the hash of the tenant. A power of two, so that each part can be split into two later. */

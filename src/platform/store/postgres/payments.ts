@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { type PaymentQueries, ROW_SEPARATOR, type Value } from "../dialect.ts";
-import { type Column, findColumn, openMember, TABLES } from "../payments/columns.ts";
-import { findSeqs, hasSeq, sliceSeqs } from "../payments/scan.ts";
+import { type PaymentQueries, ROW_SEPARATOR, type Value } from "../engine/dialect.ts";
+import { type Column, findColumn, openMember, TABLES } from "../queries/payments/columns.ts";
+import { findSeqs, hasSeq, sliceSeqs } from "../queries/payments/scan.ts";
 
 // Rows per query: each query costs a round trip.
 const ROWS_PER_READ = 2000;

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql } from "kysely";
-import type { DecimalSums } from "../dialect.ts";
+import type { DecimalSums } from "../engine/dialect.ts";
 
 // SQLite adds up whole numbers exactly and fails where 63 bits do not hold the sum. Two parts leave room for a
 // hundred million rows of the largest amount: ten thousands, and the rest in millionths.

@@ -1,7 +1,7 @@
 import type { DatabaseSync } from "node:sqlite";
 import type { Dialect, Driver } from "kysely";
 import { Adapter, createDialect, createDriver, type Use } from "../../../kit/sqlite/dialect.ts";
-import type { StoreAdapter } from "../dialect.ts";
+import type { StoreAdapter } from "../engine/dialect.ts";
 import { sqliteOperations } from "./operations.ts";
 
 class SqliteStoreAdapter extends Adapter implements StoreAdapter {

@@ -2,9 +2,9 @@ import { existsSync } from "node:fs";
 import { DatabaseSync } from "node:sqlite";
 import { pathToFileURL } from "node:url";
 import { Kysely } from "kysely";
-import { guard, guardDialect } from "../guard.ts";
+import { guard, guardDialect } from "../engine/guard.ts";
 import type { Db } from "../port.ts";
-import type { Tables } from "../tables.ts";
+import type { Tables } from "../tables/schema.ts";
 import { isSqliteOutage } from "../../../kit/sqlite/outage.ts";
 import { createDatabaseDialect } from "./dialect.ts";
 

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { DialectOperations } from "../dialect.ts";
+import type { DialectOperations } from "../engine/dialect.ts";
 import { decimalSums } from "./decimal-sums.ts";
 import { partitions } from "./partitions.ts";
 import { paymentQueries } from "./payments.ts";

@@ -1,4 +1,4 @@
-import type { Partitions } from "../dialect.ts";
+import type { Partitions } from "../engine/dialect.ts";
 
 /** SQLite has no partitions. */
 export const partitions: Partitions = {

@@ -1,8 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import { type PaymentQueries, ROW_SEPARATOR } from "../dialect.ts";
-import { type Column, findColumn, TABLES } from "../payments/columns.ts";
-import { matches } from "../payments/filter.ts";
-import { findCandidates, hasSeq, isBetween, sliceSeqs } from "../payments/scan.ts";
+import { type PaymentQueries, ROW_SEPARATOR } from "../engine/dialect.ts";
+import { type Column, findColumn, TABLES } from "../queries/payments/columns.ts";
+import { matches } from "../queries/payments/filter.ts";
+import { findCandidates, hasSeq, isBetween, sliceSeqs } from "../queries/payments/scan.ts";
 
 // A query holds the event loop or a reader thread until it ends, so each reads few rows.
 const ROWS_PER_READ = 500;

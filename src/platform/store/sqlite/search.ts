@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import type { SearchIndex, SearchTarget } from "../dialect.ts";
+import type { SearchIndex, SearchTarget } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 
 /** The full-text index, and the table that gives each row a number: those of other tables can change. */
@@ -27,10 +27,10 @@ const MOST_FOUND = 2000;
 const findNumbers = async (
   db: Db,
   target: SearchTarget,
-  sought: readonly string[],
+  fragments: readonly string[],
 ): Promise<number[]> => {
   const { triples, triplesColumn } = namesOf(target);
-  const compared = JSON.stringify(sought.slice(-MOST_COMPARED).map(quote));
+  const compared = JSON.stringify(fragments.slice(-MOST_COMPARED).map(quote));
   const { rows } = await sql<{ number: number }>`
     with samples as materialized (
       select value, (select json_array(count(*), max(rowid)) from (select rowid from ${triples}

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { TABLES } from "../payments/columns.ts";
+import { TABLES } from "../queries/payments/columns.ts";
 import type { Db } from "../port.ts";
 
 const LARGE = ["accounts", "documents", "disputes", ...Object.values(TABLES)];

@@ -9,9 +9,7 @@ import { Controls } from "./controls.tsx";
 import { GroupChart } from "./group-chart.tsx";
 import { GroupTable } from "./group-table.tsx";
 import { RowsBehind } from "./rows-behind.tsx";
-import { sourceOf } from "./sources.ts";
-
-export type Group = { key: Fields; currencyCode: unknown; item: Fields };
+import { type Group, sourceOf } from "./sources.ts";
 
 /** As many groups as a summary has at most; a series of months must not end early. */
 const LIMIT = 200;

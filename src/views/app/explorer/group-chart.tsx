@@ -3,8 +3,7 @@ import { counted, money, plainText, span } from "../format.ts";
 import { type Bar, Columns, Rows } from "../ui/bars.tsx";
 import { useCurrency } from "../ui/fields.tsx";
 import { Empty } from "../ui/status.tsx";
-import type { Group } from "./explorer.tsx";
-import type { Source } from "./sources.ts";
+import type { Group, Source } from "./sources.ts";
 
 /** Names a group by its values. */
 export const labelOf = ({ key }: Pick<Group, "key">): string => {

@@ -1,8 +1,8 @@
 import { recordOf } from "../answers.ts";
 import { count, money, plainText, words } from "../format.ts";
 import { type Column, Table } from "../ui/table.tsx";
-import type { Group } from "./explorer.tsx";
 import { labelOf } from "./group-chart.tsx";
+import type { Group } from "./sources.ts";
 
 const OPS: Record<string, string> = { sum: "", avg: "average ", min: "least ", max: "most " };
 

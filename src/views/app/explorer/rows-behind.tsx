@@ -6,9 +6,8 @@ import type { Reply } from "../reply.ts";
 import { callTool, useSession } from "../session.ts";
 import { Empty, Failure, Loading } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
-import type { Group } from "./explorer.tsx";
 import { labelOf } from "./group-chart.tsx";
-import { groupFilter, rowFilters, type sourceOf } from "./sources.ts";
+import { type Group, groupFilter, rowFilters, type sourceOf } from "./sources.ts";
 
 const PAGE_ROWS = 25;
 
@@ -39,6 +38,7 @@ const RowTable = ({ caption, rows, columns, main }: RowTableProps) => (
       .map((name) => ({
         name: words(name),
         isNumber: isAmount(name),
+        isWhole: /date$/i.test(name),
         isMinor: !main.includes(name),
         cell: (row: Fields) => cell(name, row[name], row["currencyCode"]),
       }))}

@@ -2,6 +2,9 @@ import { openCalendar } from "../../../contract/insights/calendar.ts";
 import { placeDays } from "../../../contract/insights/payment-days.ts";
 import type { Fields } from "../host.ts";
 
+/** One group of a summary. */
+export type Group = { key: Fields; currencyCode: unknown; item: Fields };
+
 /** What the explorer offers of each payment source; the names are those of the payment schema. */
 export type Source = {
   title: string;

@@ -1,4 +1,4 @@
-import type { NewEntry } from "../../../store/audit-entries.ts";
+import type { NewEntry } from "../../../store/audit/entries.ts";
 
 /** Ids that an entry names; of more payments it has the number. */
 const MOST_NAMED = 20;

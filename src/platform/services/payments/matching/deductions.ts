@@ -1,11 +1,15 @@
 import type Big from "big.js";
-import type { NewPayment } from "../../../store/payments.ts";
-import { replacePayments } from "../../../store/payments.ts";
-import { readAppliedRows, readDeductions, readReturnsOf } from "../../../store/payment-matching.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
+import { replacePayments } from "../../../store/queries/payments.ts";
+import {
+  readAppliedRows,
+  readDeductions,
+  readReturnsOf,
+} from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { isFinal, openOf, readLedger } from "./ledger.ts";
 import type { Settling } from "./returns.ts";
-import { readTenant } from "../../../store/tenants.ts";
+import { readTenant } from "../../../store/queries/tenants.ts";
 import { amountOf, atLeastZero, smallest, sum, textOf, type Values } from "./values.ts";
 
 const isComputed = ({ matching }: NewPayment): boolean =>
@@ -79,13 +83,13 @@ export const settleDeductions = async (
   for (const [number, rows] of byDocument) {
     const open = findOpen(number);
     if (open === undefined) continue;
-    const said = rows.filter((row) => !isComputed(row));
-    let left = atLeastZero(open.minus(sumOf(said, "deductionAmount")));
+    const stated = rows.filter((row) => !isComputed(row));
+    let left = atLeastZero(open.minus(sumOf(stated, "deductionAmount")));
     for (const row of rows.filter(isComputed).toSorted(byTime)) {
       const before = amountOf(row.values, "deductionAmount");
-      const kept = smallest(before, left);
-      left = left.minus(kept);
-      if (!kept.eq(before)) changed.push(withDeduction(row, kept.toNumber(), settling));
+      const reduced = smallest(before, left);
+      left = left.minus(reduced);
+      if (!reduced.eq(before)) changed.push(withDeduction(row, reduced.toNumber(), settling));
     }
   }
   await replacePayments(tx, "cashapp", changed);

@@ -1,9 +1,9 @@
 import type Big from "big.js";
-import { findCreditsOf, findDocumentsByKeys } from "../../../store/documents.ts";
-import { toNumberKey } from "../../../store/number-key.ts";
-import { type Applied, sumApplied } from "../../../store/payment-matching.ts";
+import { findCreditsOf, findDocumentsByKeys } from "../../../store/queries/documents.ts";
+import { toNumberKey } from "../../../store/engine/number-key.ts";
+import { type Applied, sumApplied } from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
-import type { DocumentRow } from "../../../store/tables.ts";
+import type { DocumentRow } from "../../../store/tables/schema.ts";
 import { parseDocument } from "../../ingest/stored.ts";
 import { atLeastZero, smallest, toBig, ZERO } from "./values.ts";
 

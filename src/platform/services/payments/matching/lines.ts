@@ -1,6 +1,6 @@
 import type Big from "big.js";
-import { toNumberKey } from "../../../store/number-key.ts";
-import type { NewPayment } from "../../../store/payments.ts";
+import { toNumberKey } from "../../../store/engine/number-key.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
 import type { Paper } from "./ledger.ts";
 import { amountOf, atLeastZero, sum, textOf, toBig, type Values, ZERO } from "./values.ts";
 
@@ -39,14 +39,14 @@ export type Payment = {
 export const isReturn = (values: Values): boolean =>
   amountOf(values, "paymentAmount").lt(0) || values["applicationStatus"] === "reversed";
 
-export const toLine = (row: NewPayment, said: Values, values: Values): Line => ({
+export const toLine = (row: NewPayment, stated: Values, values: Values): Line => ({
   row,
   values,
-  said,
+  said: stated,
   name: textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber"),
-  share: toBig(said["appliedAmount"]),
-  discount: amountOf(said, "discountTaken"),
-  deduction: amountOf(said, "deductionAmount"),
+  share: toBig(stated["appliedAmount"]),
+  discount: amountOf(stated, "discountTaken"),
+  deduction: amountOf(stated, "deductionAmount"),
   applied: ZERO,
 });
 

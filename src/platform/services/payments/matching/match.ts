@@ -1,8 +1,8 @@
-import { findAccounts } from "../../../store/accounts.ts";
-import type { NewPayment } from "../../../store/payments.ts";
-import { readPaymentRows, readReturnsOf } from "../../../store/payment-matching.ts";
+import { findAccounts } from "../../../store/queries/accounts.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
+import { readPaymentRows, readReturnsOf } from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
-import { readTenant } from "../../../store/tenants.ts";
+import { readTenant } from "../../../store/queries/tenants.ts";
 import { allocate } from "./allocate.ts";
 import { chooseDocuments } from "./choose.ts";
 import { type Ledger, readLedger } from "./ledger.ts";
@@ -15,8 +15,8 @@ import { amountOf, readSaid, restore, textOf } from "./values.ts";
 
 const toLines = (rows: readonly NewPayment[], isStored: boolean): Line[] =>
   rows.map((row) => {
-    const said = readSaid(row, isStored);
-    return toLine(row, said, restore(row.values, said));
+    const stated = readSaid(row, isStored);
+    return toLine(row, stated, restore(row.values, stated));
   });
 
 const toPayment = (id: string, lines: Line[]): Payment => {

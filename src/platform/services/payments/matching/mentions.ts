@@ -1,4 +1,4 @@
-import { toNumberKey } from "../../../store/number-key.ts";
+import { toNumberKey } from "../../../store/engine/number-key.ts";
 import { textOf, type Values } from "./values.ts";
 
 /** Fields that may mention a document or a customer, best first. */

@@ -1,6 +1,6 @@
-import { readMatchedSince } from "../../../store/payment-matching.ts";
+import { readMatchedSince } from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
-import { readTenant } from "../../../store/tenants.ts";
+import { readTenant } from "../../../store/queries/tenants.ts";
 import { type Paper, readLedger } from "./ledger.ts";
 import { rematchPayments } from "./rematch.ts";
 import type { Settling } from "./returns.ts";

@@ -1,7 +1,7 @@
-import { findAccounts, findAccountsNamed } from "../../../store/accounts.ts";
-import { fold } from "../../../store/fold.ts";
-import { findPayerAccounts } from "../../../store/payment-matching.ts";
-import { toPayerKey } from "../../../store/payments/payer-key.ts";
+import { findAccounts, findAccountsNamed } from "../../../store/queries/accounts.ts";
+import { fold } from "../../../store/engine/fold.ts";
+import { findPayerAccounts } from "../../../store/queries/payment-matching.ts";
+import { toPayerKey } from "../../../store/queries/payments/payer-key.ts";
 import type { Db } from "../../../store/port.ts";
 import { listAccountMentions } from "./mentions.ts";
 import { textOf, type Values } from "./values.ts";

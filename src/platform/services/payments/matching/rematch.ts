@@ -1,5 +1,9 @@
-import { type NewPayment, replacePayments } from "../../../store/payments.ts";
-import { readPaymentRows, readReturnsOf, readWaiting } from "../../../store/payment-matching.ts";
+import { type NewPayment, replacePayments } from "../../../store/queries/payments.ts";
+import {
+  readPaymentRows,
+  readReturnsOf,
+  readWaiting,
+} from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import { settleDeductions } from "./deductions.ts";
 import { isReturn } from "./lines.ts";

@@ -1,6 +1,6 @@
 import type Big from "big.js";
-import type { Matching, NewPayment } from "../../../store/payments.ts";
-import { WAITING_RETURN } from "../../../store/payment-matching.ts";
+import type { Matching, NewPayment } from "../../../store/queries/payments.ts";
+import { WAITING_RETURN } from "../../../store/queries/payment-matching.ts";
 import { isFinal, openOf, type Paper } from "./ledger.ts";
 import { keyOf, type Line, type Payment } from "./lines.ts";
 import { amountOf, atLeastZero, sum, textOf, type Values, ZERO } from "./values.ts";
@@ -18,8 +18,8 @@ const isApplied = (payment: Payment, line: Line, paper: Paper): boolean => {
   if (same.some(({ applied }) => !applied.eq(0))) {
     return !line.applied.eq(0) || line.share?.eq(0) === true;
   }
-  const says = same.every(({ share }) => share?.eq(0) === true);
-  return says && (line.discount.gt(0) || openOf(paper)?.gt(0) !== false);
+  const isZero = same.every(({ share }) => share?.eq(0) === true);
+  return isZero && (line.discount.gt(0) || openOf(paper)?.gt(0) !== false);
 };
 
 /** Returns the amount by which a final payment was short. */

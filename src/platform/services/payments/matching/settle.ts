@@ -1,7 +1,7 @@
-import type { NewPayment } from "../../../store/payments.ts";
-import { findDocuments, findDocumentsByKeys } from "../../../store/documents.ts";
+import type { NewPayment } from "../../../store/queries/payments.ts";
+import { findDocuments, findDocumentsByKeys } from "../../../store/queries/documents.ts";
 import type { Db } from "../../../store/port.ts";
-import type { DocumentRow } from "../../../store/tables.ts";
+import type { DocumentRow } from "../../../store/tables/schema.ts";
 import { restoreDeductions, settleDeductions } from "./deductions.ts";
 import { listDocumentKeys } from "./ledger.ts";
 import { isReturn } from "./lines.ts";

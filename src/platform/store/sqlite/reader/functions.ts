@@ -1,6 +1,6 @@
 import type { DatabaseSync } from "node:sqlite";
 import { zstdCompressSync } from "node:zlib";
-import { FRAME } from "../../row-frame.ts";
+import { FRAME } from "../../engine/row-frame.ts";
 
 /** Adds to a connection the functions that the store's queries call. */
 export const addFunctions = (database: DatabaseSync): DatabaseSync => {

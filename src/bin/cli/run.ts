@@ -1,0 +1,68 @@
+import about from "../../../package.json" with { type: "json" };
+import { SECOND } from "../../kit/clock.ts";
+import { waitAtMost } from "../../kit/wait.ts";
+import { escapeControls } from "../../kit/text.ts";
+import { terminalAsk } from "../commands/ask.ts";
+import { installLastResort } from "./last-resort.ts";
+import { onStarterEnd } from "./parent.ts";
+import { openProxies } from "./proxies.ts";
+import { runMain } from "./main.ts";
+
+const FLUSH_MS = 2 * SECOND;
+
+// npm runs scripts in the package's folder, but file arguments are relative to the person's folder.
+const restoreWorkingFolder = (): void => {
+  const { npm_lifecycle_event: script, npm_package_name: of, INIT_CWD: folder } = process.env;
+  if (script === "cli" && of === about.name && folder !== undefined) process.chdir(folder);
+};
+
+const isStdio = ([first = "stdio"]: readonly string[]): boolean =>
+  first === "stdio" || first.startsWith("-");
+
+/** Runs this process's command line and ends the process. */
+export const run = async (dataFolder: string): Promise<void> => {
+  installLastResort();
+  restoreWorkingFolder();
+  await openProxies(process.env);
+  const ended = new AbortController();
+  const end = (): void => ended.abort();
+
+  // The host has closed stdout, so it has gone. Other commands print their results there, and servers one line.
+  process.stdout.on("error", isStdio(process.argv.slice(2)) ? end : () => {});
+  // A log that cannot be written, to a full disk or a reader that has gone, costs its lines alone.
+  process.stderr.on("error", () => {});
+
+  process.exitCode = await runMain({
+    argv: process.argv.slice(2),
+    env: process.env,
+    dataFolder,
+    version: about.version,
+    program: { command: process.execPath, args: process.argv.slice(1, 2) },
+    print: (value) => {
+      process.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
+    },
+    tell: (line) => {
+      process.stderr.write(`${escapeControls(line)}\n`);
+    },
+    tellsPerson: process.stderr.isTTY,
+    isTerminal: process.stdout.isTTY,
+    ask: process.stdin.isTTY ? terminalAsk : undefined,
+    readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
+    takeSignals: () => {
+      onStarterEnd(process.env, end);
+      for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, end);
+      return ended.signal;
+    },
+  });
+
+  // Answers in a pipe that is slow or, as on Windows, asynchronous.
+  await waitAtMost(
+    FLUSH_MS,
+    new Promise((resolve) => {
+      process.stdout.write("", resolve);
+    }),
+  );
+
+  // Ends the process even if something is still open.
+  setTimeout(() => process.exit(), 300).unref();
+};

@@ -1,0 +1,74 @@
+import { createReadStream, createWriteStream } from "node:fs";
+import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import type { Readable } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { Problem } from "../../contract/errors.ts";
+import { getMessage } from "../../kit/error.ts";
+
+/** Says that a file of the command line cannot be read. */
+export const createReadProblem = (what: string, path: string, error: unknown): Problem =>
+  new Problem("not_found", `The ${what} ${path} cannot be read: ${getMessage(error)}`);
+
+export type Input = {
+  /** The name of the file without its folder; `stdin` for standard input. */
+  name: string;
+  /** Opens the input from its start with each call. */
+  bytes: () => AsyncIterable<Uint8Array>;
+  path: string;
+  /** Size in bytes; undefined for a pipe. */
+  size: number | undefined;
+  close(): Promise<void>;
+};
+
+/** Spools a pipe to a temporary file, because files are read twice. */
+const openPipe = async (source: Readable, name: string): Promise<Input> => {
+  const folder = await mkdtemp(join(tmpdir(), "receivables-import-"));
+  const path = join(folder, "spooled");
+  await pipeline(source, createWriteStream(path, { mode: 0o600 }));
+  return {
+    name,
+    bytes: () => createReadStream(path),
+    path,
+    size: undefined,
+    close: () => rm(folder, { recursive: true, force: true }),
+  };
+};
+
+const CHUNK_BYTES = 64 * 1024;
+
+/** Reads an open file from its start; several readers may do so one after the other. */
+async function* readFrom(handle: FileHandle): AsyncGenerator<Uint8Array> {
+  for (let position = 0; ;) {
+    const { bytesRead, buffer } = await handle.read({
+      buffer: Buffer.allocUnsafe(CHUNK_BYTES),
+      position,
+    });
+    if (bytesRead === 0) return;
+    position += bytesRead;
+    yield buffer.subarray(0, bytesRead);
+  }
+}
+
+/** Opens a file of the command line; `-` is standard input. */
+export const openInput = async (file: string): Promise<Input> => {
+  if (file === "-") return openPipe(process.stdin, "stdin");
+  const name = basename(file);
+  const handle = await open(file).catch((error: unknown) => {
+    throw createReadProblem("file", file, error);
+  });
+  const stat = await handle.stat();
+  if (stat.isDirectory()) {
+    await handle.close();
+    throw new Problem("invalid_request", `${file} is a folder.`);
+  }
+  if (!stat.isFile()) return openPipe(handle.createReadStream(), name);
+  return {
+    name,
+    bytes: () => readFrom(handle),
+    path: file,
+    size: stat.size,
+    close: () => handle.close(),
+  };
+};

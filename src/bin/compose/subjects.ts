@@ -1,0 +1,48 @@
+import { Problem } from "../../contract/errors.ts";
+import type { Config } from "../../config/config.ts";
+import { readStamp } from "../../config/private-file.ts";
+import { readProfilesFile } from "./profile.ts";
+
+const invalidRequest = (message: string): Problem => new Problem("invalid_request", message);
+
+/** Returns the profile of each OAuth subject. */
+const readProfilesBySubject = (config: Config): ReadonlyMap<string, string> => {
+  const found = new Map<string, string>();
+  for (const { name, subjects = [] } of readProfilesFile(config)) {
+    for (const subject of subjects) {
+      const other = found.get(subject);
+      if (other !== undefined) {
+        throw invalidRequest(
+          `The profiles ${other} and ${name} have the same subject; a subject can have one profile.`,
+        );
+      }
+      found.set(subject, name);
+    }
+  }
+  return found;
+};
+
+/**
+ * Returns a lookup of the profile of an issuer's subject. It reads the profiles file again when the file changes. Only
+ * listed subjects have access: having an account at the issuer is not enough.
+ */
+export const openSubjects = async (
+  config: Config,
+): Promise<(subject: string) => Promise<string | undefined>> => {
+  const { profilesFile: path } = config;
+  let profiles = readProfilesBySubject(config);
+  if (path === undefined || profiles.size === 0) {
+    throw invalidRequest(
+      'No subject of the issuer has access: add subjects to profiles in RECEIVABLES_PROFILES_FILE, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
+    );
+  }
+  let stamp = await readStamp(path);
+  return async (subject) => {
+    const now = await readStamp(path);
+    if (now !== stamp) {
+      profiles = readProfilesBySubject(config);
+      stamp = now;
+    }
+    return profiles.get(subject);
+  };
+};

@@ -1,0 +1,93 @@
+import type { CallArguments } from "../../../contract/operation.ts";
+import type { Fault } from "../../../contract/errors.ts";
+import { CATALOGUE, isSource } from "../../../contract/payments/catalogue.ts";
+import { OPERATOR_NAMES } from "../../../contract/payments/operators.ts";
+import { UNITS } from "../../../contract/insights/calendar.ts";
+import { isRecord } from "../../../kit/json.ts";
+import { findSpelling } from "../../../kit/spelling.ts";
+
+type OnTwice = (fault: Fault) => void;
+
+/** Returns values under the known spellings of their names, and reports names that were sent in several spellings. */
+export const respellNames = (
+  values: CallArguments,
+  known: readonly string[],
+  { path, onTwice }: { path: string; onTwice: OnTwice },
+): CallArguments => {
+  const respelt: CallArguments = {};
+  for (const [name, value] of Object.entries(values)) {
+    const spelling = findSpelling(name, known);
+    if (
+      Object.hasOwn(respelt, spelling) ||
+      (spelling !== name && Object.hasOwn(values, spelling))
+    ) {
+      const field = path === "" ? spelling : `${path}.${spelling}`;
+      onTwice({ field, code: "repeated", message: "is sent in two spellings; send one of them" });
+      continue;
+    }
+    Object.defineProperty(respelt, spelling, {
+      value,
+      enumerable: true,
+      writable: true,
+      configurable: true,
+    });
+  }
+  return respelt;
+};
+
+const GROUPS = ["and", "or", "not"] as const;
+
+/** Returns filters of payments with the documented spellings of fields and operators. */
+const respellFilters = (filters: unknown, fields: readonly string[], report: OnTwice): unknown => {
+  if (Array.isArray(filters)) return filters.map((one) => respellFilters(one, fields, report));
+  if (!isRecord(filters)) return filters;
+  const known = [...fields, ...GROUPS];
+  const named = respellNames(filters, known, { path: "filters", onTwice: report });
+  return Object.fromEntries(
+    Object.entries(named).map(([name, condition]) => {
+      if ((GROUPS as readonly string[]).includes(name)) {
+        return [name, respellFilters(condition, fields, report)];
+      }
+      if (!isRecord(condition)) return [name, condition];
+      const path = `filters.${name}`;
+      return [name, respellNames(condition, OPERATOR_NAMES, { path, onTwice: report })];
+    }),
+  );
+};
+
+/** Returns the documented spelling of a field, also before a unit: `payment_date:Month`. */
+const respellField = (field: unknown, fields: readonly string[]): unknown => {
+  if (typeof field !== "string") return field;
+  const [name = "", unit, ...rest] = field.split(":");
+  const known = findSpelling(name, fields);
+  return unit === undefined ? known : [known, findSpelling(unit, UNITS), ...rest].join(":");
+};
+
+const LISTS = ["fields", "groupBy"] as const;
+
+/** Returns measures of payments with the documented spellings of their fields. */
+const respellMeasures = (measures: unknown, fields: readonly string[]): unknown =>
+  Array.isArray(measures)
+    ? measures.map((measure: unknown) =>
+        isRecord(measure) && "field" in measure
+          ? { ...measure, field: respellField(measure["field"], fields) }
+          : measure,
+      )
+    : measures;
+
+/** Returns arguments about payments with the documented spellings of the fields that they name. */
+export const respellPayments = (values: CallArguments, onTwice: OnTwice): CallArguments => {
+  const { source, filters, measures } = values;
+  if (!isSource(source)) return values;
+  const fields = CATALOGUE[source].fields.map(({ name }) => name);
+  const lists = LISTS.flatMap((list): [string, unknown][] => {
+    const names = values[list];
+    return Array.isArray(names) ? [[list, names.map((name) => respellField(name, fields))]] : [];
+  });
+  return {
+    ...values,
+    ...Object.fromEntries(lists),
+    ...(filters === undefined ? {} : { filters: respellFilters(filters, fields, onTwice) }),
+    ...(measures === undefined ? {} : { measures: respellMeasures(measures, fields) }),
+  };
+};

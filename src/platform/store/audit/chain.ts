@@ -1,0 +1,383 @@
+import { sql } from "kysely";
+import { type AuditHead, type AuditKey, findSigner, type StoreAuditKey } from "../audit-key.ts";
+import { type ChainEnd, advanceEnd } from "./links.ts";
+import { toSearchColumns, type NewEntry } from "./entries.ts";
+import { getDialect } from "../engine/dialect.ts";
+import { type Db, StoreUnavailable } from "../port.ts";
+import { prepareQuery } from "../engine/prepared.ts";
+import type { AuditLogRow } from "../tables/schema.ts";
+
+const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
+  const row = {
+    tenant_id: entry.tenantId,
+    seq,
+    id: entry.id,
+    at: entry.at,
+    method: entry.method,
+    endpoint: entry.endpoint,
+    action: entry.action,
+    status_code: entry.statusCode,
+    metadata: JSON.stringify(entry.metadata),
+    ...toSearchColumns(entry),
+    prev_hash: prevHash,
+    hash: "",
+  };
+  row.hash = key.link(row);
+  return row;
+};
+
+const COLUMNS = [
+  "tenant_id",
+  "seq",
+  "id",
+  "at",
+  "method",
+  "endpoint",
+  "action",
+  "status_code",
+  "metadata",
+  "schedule_id",
+  "search",
+  "prev_hash",
+  "hash",
+] as const satisfies (keyof AuditLogRow)[];
+
+type Value = string | number | null;
+
+const toRows = (values: readonly Value[], size: number): AuditLogRow[] =>
+  Array.from({ length: size }, (_, row) =>
+    Object.fromEntries(
+      COLUMNS.map((column, index) => [column, values[row * COLUMNS.length + index]]),
+    ),
+  ) as AuditLogRow[];
+
+const createInsert = (size: number) =>
+  prepareQuery((db: Db, ...values: Value[]) =>
+    db.insertInto("audit_logs").values(toRows(values, size)),
+  );
+
+// Few statement shapes, each compiled once; larger batches are split into them.
+const INSERTS = [32, 16, 8, 4, 2, 1].map((size) => ({ size, insert: createInsert(size) }));
+
+const insertRows = async (tx: Db, rows: readonly AuditLogRow[]): Promise<void> => {
+  let done = 0;
+  for (const { size, insert } of INSERTS) {
+    for (; rows.length - done >= size; done += size) {
+      const values: Value[] = [];
+      for (const row of rows.slice(done, done + size)) {
+        for (const column of COLUMNS) values.push(row[column]);
+      }
+      await insert(tx, ...values);
+    }
+  }
+};
+
+/** Starts the chain of a new tenant. A chain without this start never verifies. */
+export const startChain = async (tx: Db, key: AuditKey, tenantId: string): Promise<void> => {
+  const empty = { seq: 0, hash: "", purged_seq: 0, purged_hash: "" };
+  await tx
+    .insertInto("audit_heads")
+    .values({ tenant_id: tenantId, ...empty, mac: key.head(tenantId, empty), key_id: key.id })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+};
+
+const advanceHead = prepareQuery((db: Db, tenantId: string, more: number) =>
+  db
+    .insertInto("audit_heads")
+    .values({
+      tenant_id: tenantId,
+      seq: more,
+      hash: "",
+      purged_seq: 0,
+      purged_hash: "",
+      mac: "",
+      key_id: "",
+    })
+    .onConflict((conflict) =>
+      conflict.column("tenant_id").doUpdateSet({ seq: sql`audit_heads.seq + excluded.seq` }),
+    )
+    .returning(["seq", "hash", "purged_seq", "purged_hash", "mac", "key_id"]),
+);
+
+const updateHead = (db: Pick<Db, "updateTable">, hash: string, mac: string, tenantId: string) =>
+  db.updateTable("audit_heads").set({ hash, mac }).where("tenant_id", "=", tenantId);
+
+const setHead = prepareQuery(updateHead);
+
+const setHeadAndInsert = prepareQuery(
+  (db: Db, hash: string, mac: string, tenantId: string, ...values: Value[]) =>
+    db
+      .with("head", (parts) => updateHead(parts, hash, mac, tenantId))
+      .insertInto("audit_logs")
+      .values(toRows(values, 1)),
+);
+
+type Head = AuditHead & { mac: string; key_id: string };
+
+const replaceHead = prepareQuery(
+  (
+    db: Db,
+    tenantId: string,
+    seq: number,
+    hash: string,
+    mac: string,
+    wasSeq: number,
+    wasHash: string,
+    wasMac: string,
+    purgedSeq: number,
+    purgedHash: string,
+    keyId: string,
+  ) =>
+    db
+      .updateTable("audit_heads")
+      .set({ seq, hash, mac })
+      .where("tenant_id", "=", tenantId)
+      .where("seq", "=", wasSeq)
+      .where("hash", "=", wasHash)
+      .where("mac", "=", wasMac)
+      .where("purged_seq", "=", purgedSeq)
+      .where("purged_hash", "=", purgedHash)
+      .where("key_id", "=", keyId)
+      .returning("seq"),
+);
+
+const MOST_KEPT_HEADS = 1000;
+
+/** Heads that this process has signed, by tenant. The next entry most often follows one of them. */
+const keptHeads = new WeakMap<StoreAuditKey, Map<string, Head>>();
+
+const keepHead = (key: StoreAuditKey, tenantId: string, head: Head): void => {
+  const heads = keptHeads.get(key) ?? new Map<string, Head>();
+  keptHeads.set(key, heads);
+  if (heads.size >= MOST_KEPT_HEADS) heads.clear();
+  heads.set(tenantId, head);
+};
+
+const requireSigner = (key: StoreAuditKey, keyId: string): AuditKey => {
+  const signer = findSigner(key, keyId);
+  if (signer !== undefined) return signer;
+  const reason = "the audit log has a master key that this process does not have: restart it";
+  throw new StoreUnavailable(new Error(reason));
+};
+
+const linkRows = (
+  key: AuditKey,
+  entries: readonly NewEntry[],
+  { seq, hash }: Pick<AuditHead, "seq" | "hash">,
+): AuditLogRow[] => {
+  let last = hash;
+  return entries.map((entry, index) => {
+    const row = toRow(key, entry, seq + 1 + index, last);
+    last = row.hash;
+    return row;
+  });
+};
+
+/** Appends to the chain of a head that this process has signed. Returns false where the stored one is another. */
+const continueChain = async (
+  tx: Db,
+  storeKey: StoreAuditKey,
+  tenantId: string,
+  entries: readonly NewEntry[],
+): Promise<boolean> => {
+  const head = keptHeads.get(storeKey)?.get(tenantId);
+  const key = head === undefined ? undefined : findSigner(storeKey, head.key_id);
+  if (head === undefined || key === undefined) return false;
+  const { purged_seq, purged_hash, key_id } = head;
+  const rows = linkRows(key, entries, head);
+  const hash = rows.at(-1)?.hash ?? head.hash;
+  const next = { ...head, seq: head.seq + rows.length, hash };
+  const mac = key.head(tenantId, next);
+  const replaced = await replaceHead(
+    tx,
+    tenantId,
+    next.seq,
+    hash,
+    mac,
+    head.seq,
+    head.hash,
+    head.mac,
+    purged_seq,
+    purged_hash,
+    key_id,
+  );
+  if (replaced.length === 0) return false;
+  await insertRows(tx, rows);
+  keepHead(storeKey, tenantId, { ...next, mac });
+  return true;
+};
+
+/** Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction. */
+const appendChain = async (
+  tx: Db,
+  storeKey: StoreAuditKey,
+  tenantId: string,
+  entries: readonly NewEntry[],
+): Promise<void> => {
+  const { changesTwoTables } = getDialect(tx);
+  if (!changesTwoTables && (await continueChain(tx, storeKey, tenantId, entries))) return;
+  const [advanced] = await advanceHead(tx, tenantId, entries.length);
+  if (advanced === undefined) throw new Error("the chain of audit entries has no head");
+  const key = requireSigner(storeKey, advanced.key_id);
+  const before = advanced.seq - entries.length;
+  const isSigned = advanced.mac === key.head(tenantId, { ...advanced, seq: before });
+  const rows = linkRows(key, entries, { seq: before, hash: advanced.hash });
+  const hash = rows.at(-1)?.hash ?? advanced.hash;
+  // A head that was changed is not signed again: signing it would hide the change from verification.
+  const mac = isSigned ? key.head(tenantId, { ...advanced, hash }) : "";
+  const [only] = rows;
+  if (rows.length === 1 && only !== undefined && changesTwoTables) {
+    await setHeadAndInsert(tx, hash, mac, tenantId, ...COLUMNS.map((column) => only[column]));
+    return;
+  }
+  await insertRows(tx, rows);
+  await setHead(tx, hash, mac, tenantId);
+  if (isSigned && !changesTwoTables) keepHead(storeKey, tenantId, { ...advanced, hash, mac });
+};
+
+/** Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other. */
+export const appendEntries = async (
+  tx: Db,
+  key: StoreAuditKey,
+  entries: readonly NewEntry[],
+): Promise<void> => {
+  const [only] = entries;
+  if (only !== undefined && entries.length === 1) {
+    return appendChain(tx, key, only.tenantId, entries);
+  }
+  const byTenant = Map.groupBy(entries, (entry) => entry.tenantId);
+  for (const tenantId of [...byTenant.keys()].toSorted()) {
+    await appendChain(tx, key, tenantId, byTenant.get(tenantId) ?? []);
+  }
+};
+
+/** Removes a chain with its entries and its head. */
+export const removeChain = async (tx: Db, tenantId: string): Promise<void> => {
+  await tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).execute();
+  await tx.deleteFrom("audit_heads").where("tenant_id", "=", tenantId).execute();
+};
+
+/** An audit chain was changed outside the program, so no entry is removed from it. */
+export class AuditChainChanged extends Error {
+  constructor(tenantId: string) {
+    super(`the audit log of tenant ${tenantId} was changed; see: admin audit verify ${tenantId}`);
+    this.name = "AuditChainChanged";
+  }
+}
+
+const PURGED_AT_ONCE = 1000;
+
+/** Reads the first entries of a chain and both of its ends, from one snapshot. */
+const selectBeginning = (tx: Db, tenantId: string) =>
+  tx
+    .selectFrom("audit_logs")
+    .leftJoin("audit_heads", "audit_heads.tenant_id", "audit_logs.tenant_id")
+    .selectAll("audit_logs")
+    .select([
+      "audit_heads.seq as head_seq",
+      "audit_heads.hash as head_hash",
+      "audit_heads.purged_seq",
+      "audit_heads.purged_hash",
+      "audit_heads.mac",
+      "audit_heads.key_id",
+    ])
+    .where("audit_logs.tenant_id", "=", tenantId)
+    .orderBy("audit_logs.seq")
+    .limit(PURGED_AT_ONCE)
+    .execute();
+type Beginning = Awaited<ReturnType<typeof selectBeginning>>[number];
+
+const verifyHead = (storeKey: StoreAuditKey, row: Beginning): AuditHead => {
+  const { head_seq: seq, head_hash: hash, purged_seq, purged_hash } = row;
+  const key = findSigner(storeKey, row.key_id ?? "");
+  if (
+    seq !== null &&
+    hash !== null &&
+    purged_seq !== null &&
+    purged_hash !== null &&
+    row.mac === key?.head(row.tenant_id, { seq, hash, purged_seq, purged_hash })
+  ) {
+    return { seq, hash, purged_seq, purged_hash };
+  }
+  throw new AuditChainChanged(row.tenant_id);
+};
+
+/** Returns the last of the leading entries that are old enough, and their number. */
+const findOld = (
+  key: StoreAuditKey,
+  rows: readonly Beginning[],
+  head: AuditHead,
+  before: number,
+): { end: ChainEnd; count: number } => {
+  let end: ChainEnd = { seq: head.purged_seq, hash: head.purged_hash, era: undefined };
+  let count = 0;
+  for (const row of rows) {
+    if (row.at >= before) break;
+    const next = advanceEnd(key, end, row);
+    if (next === undefined) {
+      if (count > 0) break;
+      throw new AuditChainChanged(row.tenant_id);
+    }
+    end = next;
+    count += 1;
+  }
+  return { end, count };
+};
+
+/**
+ * Removes entries that begin a tenant's chain and are older than `before`, at most 1,000. The head keeps the code of
+ * the last one, which the first remaining entry refers to. Returns how many.
+ *
+ * @throws {AuditChainChanged} where the head or one of these entries was changed
+ */
+export const purgeEntries = async (
+  tx: Db,
+  storeKey: StoreAuditKey,
+  tenantId: string,
+  before: number,
+): Promise<number> => {
+  const rows = await selectBeginning(tx, tenantId);
+  const [first] = rows;
+  if (first === undefined) return 0;
+  const head = verifyHead(storeKey, first);
+  const { end, count } = findOld(storeKey, rows, head, before);
+  if (count === 0) return 0;
+  await tx
+    .deleteFrom("audit_logs")
+    .where("tenant_id", "=", tenantId)
+    .where("seq", "<=", end.seq)
+    .where("at", "<", before)
+    .execute();
+  const purged = { purged_seq: end.seq, purged_hash: end.hash };
+  // Last, because it takes the tenant's head row. Entries may have been appended since; another process may have
+  // removed the same ones, and then this changes nothing.
+  const now = await tx
+    .updateTable("audit_heads")
+    .set(purged)
+    .where("tenant_id", "=", tenantId)
+    .where("purged_seq", "=", head.purged_seq)
+    .returning(["seq", "hash", "mac", "key_id"])
+    .executeTakeFirst();
+  if (now === undefined) return count;
+  const key = requireSigner(storeKey, now.key_id);
+  if (now.mac !== key.head(tenantId, { ...head, ...now })) throw new AuditChainChanged(tenantId);
+  await tx
+    .updateTable("audit_heads")
+    .set({ mac: key.head(tenantId, { ...now, ...purged }) })
+    .where("tenant_id", "=", tenantId)
+    .execute();
+  return count;
+};
+
+/** The head row of a tenant's chain. */
+export const findHead = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("audit_heads")
+    .select(["seq", "hash", "purged_seq", "purged_hash", "mac", "key_id"])
+    .where("tenant_id", "=", tenantId)
+    .executeTakeFirst();
+
+/** Reads a tenant's whole chain from its beginning. */
+export const selectChain = (db: Db, tenantId: string) =>
+  db.selectFrom("audit_logs").selectAll().where("tenant_id", "=", tenantId).orderBy("seq");

@@ -1,0 +1,51 @@
+import type { CompiledQuery, Compilable } from "kysely";
+import type { Db } from "../port.ts";
+
+/** A placeholder for a parameter while its query is compiled. */
+class Hole {
+  readonly index: number;
+
+  constructor(index: number) {
+    this.index = index;
+  }
+}
+
+/** Tells whether a query has exactly the parameters, in their order. */
+const isInOrder = (values: readonly unknown[], count: number): boolean =>
+  values.length === count &&
+  values.every((value, index) => value instanceof Hole && value.index === index);
+
+type Parameter = string | number | null;
+
+/**
+ * A query that is compiled once and run often: building one costs more than a point read.
+ * `build` gets stand-ins for its parameters, so it must only pass them on.
+ */
+export const prepareQuery = <P extends Parameter[], Row>(
+  build: (db: Db, ...parameters: P) => Compilable<Row>,
+) => {
+  // Per adapter, because the databases write their SQL differently.
+  const compiled = new WeakMap<object, { query: CompiledQuery<Row>; inOrder: boolean }>();
+  return async (db: Db, ...parameters: P): Promise<Row[]> => {
+    const executor = db.getExecutor();
+    let known = compiled.get(executor.adapter);
+    if (known === undefined) {
+      const holes = parameters.map((_, index) => new Hole(index)) as unknown as P;
+      const query = build(db, ...holes).compile();
+      known = { query, inOrder: isInOrder(query.parameters, parameters.length) };
+      compiled.set(executor.adapter, known);
+    }
+    const { query, inOrder } = known;
+    const values = inOrder
+      ? parameters
+      : query.parameters.map((value) => (value instanceof Hole ? parameters[value.index] : value));
+    // `CompiledQuery.raw` would build a node and freeze four objects, and `db.executeQuery` add a promise.
+    const { rows } = await executor.executeQuery<Row>({
+      sql: query.sql,
+      query: query.query,
+      queryId: query.queryId,
+      parameters: values,
+    });
+    return rows;
+  };
+};

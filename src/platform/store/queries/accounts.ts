@@ -1,0 +1,128 @@
+import { getDialect } from "../engine/dialect.ts";
+import type { Db } from "../port.ts";
+import { prepareQuery } from "../engine/prepared.ts";
+import type { AccountRow } from "../tables/schema.ts";
+import { findText } from "../engine/search.ts";
+import { createUpsert } from "../engine/bulk-writes.ts";
+
+export const ACCOUNT_SEARCH = { table: "accounts", key: "account_number" } as const;
+
+const accountByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
+  db
+    .selectFrom("accounts")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("account_number", "=", number),
+);
+
+export const findAccount = async (
+  db: Db,
+  tenantId: string,
+  number: string,
+): Promise<AccountRow | undefined> => (await accountByNumber(db, tenantId, number))[0];
+
+/** Finds several accounts at once, for imports. */
+export const findAccounts = (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<AccountRow[]> =>
+  db
+    .selectFrom("accounts")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("account_number", numbers))
+    .execute();
+
+/** Finds the accounts that have one of the names, in any letter case. */
+export const findAccountsNamed = (
+  db: Db,
+  tenantId: string,
+  names: readonly string[],
+): Promise<Pick<AccountRow, "account_number" | "name_folded">[]> =>
+  db
+    .selectFrom("accounts")
+    .select(["account_number", "name_folded"])
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("name_folded", names))
+    .execute();
+
+export type AccountFilter = {
+  search?: string | undefined;
+  group?: string | undefined;
+  parentNumber?: string | undefined;
+};
+
+/** Finds the first `most` numbers of accounts that match a filter and follow a number, ascending. */
+export const findAccountNumbers = async (
+  db: Db,
+  tenantId: string,
+  { search, group, parentNumber }: AccountFilter,
+  { after, most }: { after: string | undefined; most: number },
+): Promise<string[]> => {
+  let query = db
+    .selectFrom("accounts")
+    .select("account_number")
+    .where("tenant_id", "=", tenantId)
+    .orderBy("account_number")
+    .limit(most);
+  if (group !== undefined) query = query.where("account_group", "=", group);
+  if (parentNumber !== undefined) query = query.where("parent_account_number", "=", parentNumber);
+  if (after !== undefined) query = query.where("account_number", ">", after);
+  if (search !== undefined) {
+    query = query.where(await findText(db, ACCOUNT_SEARCH, tenantId, search));
+  }
+  return (await query.execute()).map((row) => row.account_number);
+};
+
+const parentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
+  db
+    .selectFrom("accounts")
+    .select("parent_account_number")
+    .where("tenant_id", "=", tenantId)
+    .where("account_number", "=", number),
+);
+
+/** Finds an account's parent; undefined if the account does not exist. */
+export const findParentNumber = async (
+  db: Db,
+  tenantId: string,
+  number: string,
+): Promise<string | null | undefined> =>
+  (await parentByNumber(db, tenantId, number))[0]?.parent_account_number;
+
+/** Finds the children of several accounts, `limit` at most. */
+export const findChildNumbers = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+  limit: number,
+): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("accounts")
+    .select("account_number")
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("parent_account_number", numbers))
+    .limit(limit)
+    .execute();
+  return rows.map(({ account_number }) => account_number);
+};
+
+/** Finds those of several accounts that have children. */
+export const findParentsAmong = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<Set<string | null>> => {
+  const rows = await db
+    .selectFrom("accounts")
+    .select("parent_account_number")
+    .distinct()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("parent_account_number", numbers))
+    .execute();
+  return new Set(rows.map(({ parent_account_number }) => parent_account_number));
+};
+
+/** Inserts or replaces complete accounts; no two may have the same number. */
+export const putAccounts = createUpsert("accounts", ["tenant_id", "account_number"]);

@@ -1,0 +1,84 @@
+import { createKeyedTable } from "./coded-table.ts";
+import { hasDispute } from "./disputes.ts";
+import type { Db } from "../port.ts";
+import type { DisputeAttachmentRow } from "../tables/schema.ts";
+
+export const { update: updateDisputeAttachment, remove: removeDisputeAttachment } =
+  createKeyedTable("dispute_attachments");
+
+const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
+  db
+    .selectFrom("dispute_attachments")
+    .where("tenant_id", "=", tenantId)
+    .where("dispute_id", "=", disputeId);
+
+/** Finds an attachment unless its dispute is deleted, since the attachments of that are removed later. */
+export const findDisputeAttachment = (
+  db: Db,
+  tenantId: string,
+  { disputeId, attachmentId }: { disputeId: string; attachmentId: string },
+): Promise<DisputeAttachmentRow | undefined> =>
+  ofDispute(db, tenantId, disputeId)
+    .selectAll()
+    .where("id", "=", attachmentId)
+    .where(hasDispute(tenantId, disputeId))
+    .executeTakeFirst();
+
+/** Finds an attachment by the id in a signed URL. The caller must verify the URL's signature against the row. */
+export const findSignedAttachment = (
+  db: Db,
+  id: string,
+): Promise<DisputeAttachmentRow | undefined> =>
+  db
+    .selectFrom("dispute_attachments as a")
+    .innerJoin("disputes as d", (on) =>
+      on.onRef("d.tenant_id", "=", "a.tenant_id").onRef("d.id", "=", "a.dispute_id"),
+    )
+    .selectAll("a")
+    .where("a.id", "=", id)
+    .executeTakeFirst();
+
+type Visibilities = readonly DisputeAttachmentRow["visibility"][] | undefined;
+
+export const countDisputeAttachments = async (
+  db: Db,
+  tenantId: string,
+  disputeId: string,
+  visibilities: Visibilities,
+): Promise<number> => {
+  const { total } = await ofDispute(db, tenantId, disputeId)
+    .$if(visibilities !== undefined, (query) => query.where("visibility", "in", visibilities ?? []))
+    .select((eb) => eb.fn.countAll().as("total"))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+};
+
+export const selectDisputeAttachments = (
+  db: Db,
+  tenantId: string,
+  disputeId: string,
+  visibilities: Visibilities,
+) =>
+  ofDispute(db, tenantId, disputeId)
+    .selectAll()
+    .$if(visibilities !== undefined, (query) => query.where("visibility", "in", visibilities ?? []))
+    .orderBy("created_at", "desc")
+    .orderBy("id", "desc");
+
+/** Selects a deleted dispute's first `most` attachments. */
+export const selectAttachmentsToRemove = (
+  tx: Db,
+  tenantId: string,
+  disputeId: string,
+  most: number,
+): Promise<DisputeAttachmentRow[]> =>
+  ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
+
+/** Lists a tenant's attachments that wait for their upload or their scan. */
+export const listUnscanned = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("dispute_attachments")
+    .select(["id", "file_key", "upload_expires_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("status", "=", "PendingScan")
+    .execute();

@@ -1,0 +1,106 @@
+import type { SortKey } from "../../../contract/fields.ts";
+import type { NOTE_SORT } from "../../../contract/operations/dispute-notes.ts";
+import { createKeyedTable } from "./coded-table.ts";
+import { hasDispute } from "./disputes.ts";
+import type { Db } from "../port.ts";
+import type { DisputeNoteRow } from "../tables/schema.ts";
+
+export const { update: updateNote, remove: removeNote } = createKeyedTable("dispute_notes");
+
+type SortField = (typeof NOTE_SORT)[number];
+
+const COLUMNS = { CreateDate: "created_at", UpdateDate: "updated_at" } as const;
+
+const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
+  db
+    .selectFrom("dispute_notes")
+    .where("tenant_id", "=", tenantId)
+    .where("dispute_id", "=", disputeId);
+
+/** Finds a note unless its dispute is deleted, since the notes of that are removed later. */
+export const findNote = (db: Db, tenantId: string, disputeId: string, id: string) =>
+  ofDispute(db, tenantId, disputeId)
+    .selectAll()
+    .where("id", "=", id)
+    .where(hasDispute(tenantId, disputeId))
+    .executeTakeFirst();
+
+type Visibilities = readonly DisputeNoteRow["visibility"][] | undefined;
+
+export const countNotes = async (
+  db: Db,
+  tenantId: string,
+  disputeId: string,
+  visibilities: Visibilities,
+): Promise<number> => {
+  let query = ofDispute(db, tenantId, disputeId);
+  if (visibilities !== undefined) query = query.where("visibility", "in", visibilities);
+  const { total } = await query
+    .select((eb) => eb.fn.countAll().as("total"))
+    .executeTakeFirstOrThrow();
+  return Number(total);
+};
+
+export const selectNotes = (
+  db: Db,
+  tenantId: string,
+  disputeId: string,
+  visibilities: Visibilities,
+  sort: readonly SortKey<SortField>[] = [{ field: "CreateDate", descending: true }],
+) => {
+  let query = ofDispute(db, tenantId, disputeId).selectAll();
+  if (visibilities !== undefined) query = query.where("visibility", "in", visibilities);
+  for (const { field, descending } of sort) {
+    query = query.orderBy(COLUMNS[field], descending ? "desc" : "asc");
+  }
+  return query.orderBy("id", sort.at(-1)?.descending === true ? "desc" : "asc");
+};
+
+/** Removes a dispute's first `most` notes; returns how many. */
+export const removeNotes = async (
+  tx: Db,
+  tenantId: string,
+  disputeId: string,
+  most: number,
+): Promise<number> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("dispute_notes")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "in", ofDispute(tx, tenantId, disputeId).select("id").limit(most))
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+};
+
+/** Selects the notes that a user wrote, oldest first. */
+export const selectNotesBy = (db: Db, tenantId: string, userId: string) =>
+  db
+    .selectFrom("dispute_notes")
+    .select(["id", "dispute_id", "content", "created_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("created_by", "=", userId)
+    .orderBy("created_at");
+
+/** Lists the ids of deleted disputes that still have notes or attachments. */
+export const listUnremoved = async (db: Db, tenantId: string): Promise<Set<string>> => {
+  const ids = new Set<string>();
+  for (const table of ["dispute_notes", "dispute_attachments"] as const) {
+    const rows = await db
+      .selectFrom(table)
+      .select("dispute_id")
+      .distinct()
+      .where("tenant_id", "=", tenantId)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("disputes as d")
+              .select("d.id")
+              .where("d.tenant_id", "=", tenantId)
+              .whereRef("d.id", "=", `${table}.dispute_id`),
+          ),
+        ),
+      )
+      .execute();
+    for (const { dispute_id } of rows) ids.add(dispute_id);
+  }
+  return ids;
+};

@@ -1,0 +1,96 @@
+import { sql } from "kysely";
+import { createKeyedTable } from "./coded-table.ts";
+import { formatDisputeCode, insertDisputes as insertCoded } from "./disputes.ts";
+import { getDialect } from "../engine/dialect.ts";
+import type { Db } from "../port.ts";
+import type { DisputeRow } from "../tables/schema.ts";
+
+// Keeps the number of parameters well below the limits of both databases.
+const BATCH_ROWS = 100;
+
+/** Finds the disputes that were imported under these keys. */
+export const findImportedDisputes = (
+  db: Db,
+  tenantId: string,
+  sourceKeys: readonly string[],
+): Promise<DisputeRow[]> =>
+  db
+    .selectFrom("disputes")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("source_key", sourceKeys))
+    .execute();
+
+/** Reserves a dispute number for each occurrence of a document; returns the last number per document. */
+const takeNumbers = async (
+  tx: Db,
+  tenantId: string,
+  documentNumbers: readonly string[],
+): Promise<Map<string, number>> => {
+  const counts = new Map<string, number>();
+  for (const number of documentNumbers) counts.set(number, (counts.get(number) ?? 0) + 1);
+  const taken = await tx
+    .insertInto("dispute_sequences")
+    .values(
+      [...counts].map(([document_number, last]) => ({
+        tenant_id: tenantId,
+        document_number,
+        last,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict
+        .columns(["tenant_id", "document_number"])
+        .doUpdateSet({ last: sql`dispute_sequences.last + excluded.last` }),
+    )
+    .returning(["document_number", "last"])
+    .execute();
+  return new Map(
+    taken.map(({ document_number, last }) => [
+      document_number,
+      last - (counts.get(document_number) ?? 0),
+    ]),
+  );
+};
+
+/** Inserts disputes in the given order with their next codes. */
+export const insertNumbered = async (
+  tx: Db,
+  tenantId: string,
+  rows: readonly Omit<DisputeRow, "code">[],
+): Promise<void> => {
+  for (let from = 0; from < rows.length; from += BATCH_ROWS) {
+    const batch = rows.slice(from, from + BATCH_ROWS);
+    const last = await takeNumbers(
+      tx,
+      tenantId,
+      batch.map((row) => row.document_number),
+    );
+    const coded = batch.map((row) => {
+      const number = (last.get(row.document_number) ?? 0) + 1;
+      last.set(row.document_number, number);
+      return { ...row, code: formatDisputeCode(row.document_number, number) };
+    });
+    await insertCoded(tx, coded);
+  }
+};
+
+type SourceRow = Pick<DisputeRow, "id" | "source_row">;
+
+/** Lists what imports remember of the first `most` disputes after an id. */
+export const listSourceRows = (
+  db: Db,
+  tenantId: string,
+  after: string,
+  most: number,
+): Promise<SourceRow[]> =>
+  db
+    .selectFrom("disputes")
+    .select(["id", "source_row"])
+    .where("tenant_id", "=", tenantId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(most)
+    .execute();
+
+export const { update: updateImported } = createKeyedTable("disputes");

@@ -1,0 +1,93 @@
+import { sql } from "kysely";
+import { createUpsert } from "../engine/bulk-writes.ts";
+import { getDialect } from "../engine/dialect.ts";
+import type { Db } from "../port.ts";
+import type { PaymentEntryRow } from "../tables/schema.ts";
+
+const upsertEntries = createUpsert("payment_entries", ["tenant_id", "id"]);
+
+/** Inserts or replaces entries; no two of them may have the same id. */
+export const putEntries = (tx: Db, rows: readonly PaymentEntryRow[]): Promise<void> =>
+  upsertEntries(tx, rows);
+
+const selectEntries = (db: Db, tenantId: string) =>
+  db.selectFrom("payment_entries").selectAll().where("tenant_id", "=", tenantId);
+
+export const findEntries = (
+  db: Db,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<PaymentEntryRow[]> =>
+  selectEntries(db, tenantId).where(getDialect(db).isAmongKeys("id", ids)).execute();
+
+export const findEntriesByReference = (
+  db: Db,
+  tenantId: string,
+  references: readonly string[],
+): Promise<PaymentEntryRow[]> =>
+  selectEntries(db, tenantId)
+    .where(getDialect(db).isAmongKeys("bank_reference", references))
+    .execute();
+
+/** The currency and amounts of entries, and the first and last day of each. */
+export type AmountRange = {
+  currency: string;
+  amounts: readonly string[];
+  from: string;
+  to: string;
+};
+
+/** Finds entries with these amounts; each one is found by the index on currency and amount. */
+export const findEntriesByAmount = (
+  db: Db,
+  tenantId: string,
+  { currency, amounts, from, to }: AmountRange,
+): Promise<PaymentEntryRow[]> =>
+  selectEntries(db, tenantId)
+    .where("currency", "=", currency)
+    .where(getDialect(db).isAmongKeys("amount", amounts))
+    .where("day", ">=", from)
+    .where("day", "<=", to)
+    .orderBy("day")
+    .orderBy("id")
+    .execute();
+
+/** Reasons for which a return waits: its payment is unknown, or was found by payer and amount and not by a reference. */
+export const RETURN_WAITS = { forPayment: 1, forReference: 2 } as const;
+
+/** Finds the returns whose returned payments are not known for sure yet, the newest first. */
+export const findWaitingReturns = (
+  db: Db,
+  tenantId: string,
+  most: number,
+): Promise<PaymentEntryRow[]> =>
+  selectEntries(db, tenantId)
+    .where("waits", "is not", null)
+    .orderBy("day", "desc")
+    .orderBy("id")
+    .limit(most)
+    .execute();
+
+/** Finds the doubtful entries that are not settled, the oldest first, with the entries that they may repeat. */
+export const findOpenDoubts = (db: Db, tenantId: string): Promise<PaymentEntryRow[]> =>
+  selectEntries(db, tenantId).where("doubt", "=", "open").orderBy("day").orderBy("id").execute();
+
+/** Finds the entries of an import. */
+export const findEntriesOfImport = (
+  db: Db,
+  tenantId: string,
+  importId: string,
+): Promise<PaymentEntryRow[]> =>
+  selectEntries(db, tenantId).where("import_id", "=", importId).execute();
+
+/** Finds the entries that other entries were joined to, or that they may repeat. */
+export const findEntriesAbout = async (
+  db: Db,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<PaymentEntryRow[]> => {
+  const { isAmongKeys } = getDialect(db);
+  return selectEntries(db, tenantId)
+    .where(sql<boolean>`(${isAmongKeys("joined_to", ids)} or ${isAmongKeys("doubt_of", ids)})`)
+    .execute();
+};

@@ -1,0 +1,81 @@
+import { UTC } from "../../../kit/time-zone.ts";
+import type { Db } from "../port.ts";
+import { prepareQuery } from "../engine/prepared.ts";
+import type { TenantRow } from "../tables/schema.ts";
+
+/** The switches of a tenant. */
+export const TENANT_SWITCHES = [
+  "requireResolutionOnClose",
+  "requireKnownDocument",
+  "requireKnownAccount",
+] as const;
+export type TenantSettings = Record<(typeof TENANT_SWITCHES)[number], boolean> & {
+  /** The IANA name of the zone whose days summaries count. */
+  timeZone: string;
+};
+
+export const NO_SETTINGS: TenantSettings = {
+  requireResolutionOnClose: false,
+  requireKnownDocument: false,
+  requireKnownAccount: false,
+  timeZone: UTC.name,
+};
+
+export type Tenant = Omit<TenantRow, "settings"> & { settings: TenantSettings };
+
+export const toTenant = (row: TenantRow): Tenant => ({
+  ...row,
+  settings: { ...NO_SETTINGS, ...(JSON.parse(row.settings) as Partial<TenantSettings>) },
+});
+
+/** Selects a tenant's own row as it is stored. */
+export const selectTenant = (db: Db, id: string) =>
+  db.selectFrom("tenants").selectAll().where("id", "=", id);
+
+const tenantById = prepareQuery(selectTenant);
+
+export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined> => {
+  const [row] = await tenantById(db, id);
+  return row && toTenant(row);
+};
+
+export const listAllTenants = async (db: Db): Promise<Tenant[]> =>
+  (await db.selectFrom("tenants").selectAll().orderBy("id").execute()).map(toTenant);
+
+const anyTenant = prepareQuery((db: Db) => db.selectFrom("tenants").select("id").limit(1));
+
+/** Whether the store has any tenant. */
+export const hasTenant = async (db: Db): Promise<boolean> => (await anyTenant(db)).length > 0;
+
+/** Finds the id of the tenant with this connection, also of one that is being imported. */
+export const findTenantOfConnection = async (
+  db: Db,
+  connectionId: string,
+): Promise<string | undefined> => {
+  const query = db.selectFrom("tenants").select("id").where("connection_id", "=", connectionId);
+  return (await query.executeTakeFirst())?.id;
+};
+
+/** Finds a tenant that must exist. */
+export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
+  const [row] = await tenantById(db, id);
+  if (row === undefined) throw new Error(`there is no tenant ${id}`);
+  return toTenant(row);
+};
+
+export const updateTenant = async (
+  tx: Db,
+  id: string,
+  change: Partial<Pick<TenantRow, "settings" | "phase">>,
+): Promise<void> => {
+  await tx.updateTable("tenants").set(change).where("id", "=", id).execute();
+};
+
+/** Removes a tenant's own row; returns whether there was one. */
+export const removeTenant = async (tx: Db, id: string): Promise<boolean> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("tenants")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
+};

@@ -1,0 +1,185 @@
+import { BUILT_IN_ROLES, isPermission, type Permission } from "../../../contract/permissions.ts";
+import { fold } from "../engine/fold.ts";
+import type { Db } from "../port.ts";
+import { prepareQuery } from "../engine/prepared.ts";
+import type { UserRow } from "../tables/schema.ts";
+
+const usersById = prepareQuery((db: Db, id: string) =>
+  db.selectFrom("users").selectAll().where("id", "=", id),
+);
+
+export const findUser = async (db: Db, id: string): Promise<UserRow | undefined> =>
+  (await usersById(db, id))[0];
+
+export const findUserByEmail = (db: Db, email: string) =>
+  db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
+
+/** Lists the tenants that a user can access, by id. */
+export const listActiveTenants = prepareQuery((db: Db, userId: string) =>
+  db
+    .selectFrom("memberships")
+    .innerJoin("tenants", "tenants.id", "memberships.tenant_id")
+    .selectAll("tenants")
+    .where("memberships.user_id", "=", userId)
+    .where("memberships.status", "=", "Active")
+    .orderBy("tenants.id"),
+);
+
+/** Returns a user's default tenant if it is accessible, else the first accessible one. */
+export const findHomeTenant = (
+  user: Pick<UserRow, "default_tenant_id">,
+  tenants: readonly { id: string }[],
+): string | null =>
+  (tenants.find((tenant) => tenant.id === user.default_tenant_id) ?? tenants[0])?.id ?? null;
+
+const builtIn = new Map(BUILT_IN_ROLES.map((role) => [role.roleId, role]));
+
+const parseGrants = (text: string): Permission[] =>
+  (JSON.parse(text) as string[]).filter(isPermission);
+
+const rolesOfMember = prepareQuery((db: Db, tenantId: string, userId: string) =>
+  db
+    .selectFrom("memberships")
+    .leftJoin("membership_roles", (join) =>
+      join
+        .onRef("membership_roles.tenant_id", "=", "memberships.tenant_id")
+        .onRef("membership_roles.user_id", "=", "memberships.user_id"),
+    )
+    .leftJoin("roles", (join) =>
+      join
+        .onRef("roles.tenant_id", "=", "membership_roles.tenant_id")
+        .onRef("roles.id", "=", "membership_roles.role_id"),
+    )
+    .select(["membership_roles.role_id", "roles.grants"])
+    .where("memberships.tenant_id", "=", tenantId)
+    .where("memberships.user_id", "=", userId)
+    .where("memberships.status", "=", "Active"),
+);
+
+/** Finds the permissions of an active member; undefined for any other user. */
+export const findPermissions = async (
+  db: Db,
+  tenantId: string,
+  userId: string,
+): Promise<ReadonlySet<Permission> | undefined> => {
+  const rows = await rolesOfMember(db, tenantId, userId);
+  if (rows.length === 0) return undefined;
+  return new Set(
+    rows.flatMap(({ role_id, grants }) =>
+      grants === null ? (builtIn.get(role_id ?? "")?.grants ?? []) : parseGrants(grants),
+    ),
+  );
+};
+
+export type MemberRole = { userId: string; roleId: string; name: string; custom: boolean };
+
+/** Returns the roles of a tenant's members, highest built-in ones first. */
+export const listMemberRoles = async (db: Db, tenantId: string): Promise<MemberRole[]> => {
+  const rows = await db
+    .selectFrom("membership_roles")
+    .leftJoin("roles", (join) =>
+      join
+        .onRef("roles.tenant_id", "=", "membership_roles.tenant_id")
+        .onRef("roles.id", "=", "membership_roles.role_id"),
+    )
+    .select(["membership_roles.user_id", "membership_roles.role_id", "roles.name"])
+    .where("membership_roles.tenant_id", "=", tenantId)
+    .execute();
+  const rank = [...builtIn.keys()];
+  return rows
+    .map((row) => ({
+      userId: row.user_id,
+      roleId: row.role_id,
+      name: row.name ?? builtIn.get(row.role_id)?.name ?? row.role_id,
+      custom: row.name !== null,
+    }))
+    .toSorted((a, b) => rank.indexOf(a.roleId) - rank.indexOf(b.roleId));
+};
+
+export const listMembers = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("memberships")
+    .innerJoin("users", "users.id", "memberships.user_id")
+    .selectAll("users")
+    .select(["memberships.status", "memberships.profile", "memberships.added_at"])
+    .where("memberships.tenant_id", "=", tenantId)
+    .orderBy("users.email_folded")
+    .execute();
+
+export const listMemberships = (db: Db, userIds: readonly string[]) =>
+  db
+    .selectFrom("memberships")
+    .select(["user_id", "tenant_id"])
+    .where("user_id", "in", userIds)
+    .orderBy("tenant_id")
+    .execute();
+
+export type EndedCredentials = { sessions: number; apiKeys: number };
+
+/** Ends a user's sessions and removes the user's API keys, those of connected programs included. */
+export const endCredentials = async (tx: Db, userId: string): Promise<EndedCredentials> => {
+  const ended = async (table: "sessions" | "api_keys"): Promise<number> => {
+    const { numDeletedRows } = await tx
+      .deleteFrom(table)
+      .where("user_id", "=", userId)
+      .executeTakeFirstOrThrow();
+    return Number(numDeletedRows);
+  };
+  // A session that is creating an API key at the same time holds its own row until the key exists.
+  const sessions = await ended("sessions");
+  return { sessions, apiKeys: await ended("api_keys") };
+};
+
+/**
+ * Replaces a user's password and ends everything that the former one gave access to; undefined, and nothing changes,
+ * if the password was replaced meanwhile.
+ */
+export const replacePassword = async (
+  tx: Db,
+  { id, password_hash: former }: Pick<UserRow, "id" | "password_hash">,
+  passwordHash: string,
+): Promise<EndedCredentials | undefined> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({ password_hash: passwordHash })
+    .where("id", "=", id)
+    .where("password_hash", former === null ? "is" : "=", former)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows === 0n ? undefined : endCredentials(tx, id);
+};
+
+/** Records a login with a password; returns whether the user still has that password. */
+export const recordLogin = async (
+  tx: Db,
+  { id, password_hash }: Pick<UserRow, "id" | "password_hash">,
+  now: number,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({ last_login_at: now, last_login_method: "USERNAME_PASSWORD" })
+    .where("id", "=", id)
+    .where("password_hash", "=", password_hash)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+};
+
+/** Sets a user's password; unlike {@link replacePassword} it ends no credentials. */
+export const setPasswordHash = async (tx: Db, id: string, passwordHash: string): Promise<void> => {
+  await tx.updateTable("users").set({ password_hash: passwordHash }).where("id", "=", id).execute();
+};
+
+/** Removes a user of no tenant, with sessions, keys and known addresses. */
+export const removeUser = async (tx: Db, id: string): Promise<void> => {
+  await endCredentials(tx, id);
+  await tx.deleteFrom("known_addresses").where("user_id", "=", id).execute();
+  await tx.deleteFrom("users").where("id", "=", id).execute();
+};
+
+/** Selects the users that belong to a tenant, by id. */
+export const selectUsersOf = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("users")
+    .innerJoin("memberships", "memberships.user_id", "users.id")
+    .selectAll("users")
+    .where("memberships.tenant_id", "=", tenantId)
+    .orderBy("users.id");

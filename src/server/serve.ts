@@ -1,0 +1,196 @@
+import { createServer, type IncomingMessage, type RequestListener, STATUS_CODES } from "node:http";
+import { isIPv6, type AddressInfo, type Socket } from "node:net";
+import type { Duplex } from "node:stream";
+import { getRequestListener, RequestError } from "@hono/node-server";
+import { MINUTE, SECOND } from "../kit/clock.ts";
+import { createLog, toErrorFields } from "../kit/log.ts";
+import { textBefore } from "../kit/text.ts";
+import { createDraining } from "./drain.ts";
+import { factsOf } from "./observe.ts";
+import type { HttpServer } from "../mcp/http/http-server.ts";
+import type { Platform } from "../platform/platform.ts";
+
+export type Address = { host: string; port: number };
+
+export type Served = {
+  /** The server's address on this machine. */
+  url: string;
+  /** Lets balancers notice that the server ends, and accepts no more connections. */
+  drain(): Promise<void>;
+  /** Accepts no more requests, finishes running ones, and resets connections that take too long. */
+  close(): Promise<void>;
+};
+
+const errorLog = createLog("error");
+
+// Longer than proxies keep a connection to a server open, so that they end it and no request meets its end.
+const KEEP_ALIVE_MS = 75 * SECOND;
+const GRACE_MS = 10 * SECOND;
+const GONE_EVERY_MS = 100;
+
+/** Limits in milliseconds for receiving a request's headers and the whole request. */
+export type Timeouts = { headersMs: number; requestMs: number; lookEveryMs: number };
+
+// Uploads of many megabytes may come over slow connections; requests to the MCP endpoint have a shorter limit.
+const DEFAULT_TIMEOUTS: Timeouts = {
+  headersMs: 15 * SECOND,
+  requestMs: 5 * MINUTE,
+  lookEveryMs: 5 * SECOND,
+};
+
+const WILDCARDS: Record<string, string> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
+
+const formatUrl = ({ address, port }: AddressInfo): string => {
+  const host = WILDCARDS[address] ?? address;
+  return `http://${isIPv6(host) ? `[${host}]` : host}:${port}`;
+};
+
+/** The time for a client to finish sending and to read why its request was refused. */
+const DISCARD_MS = 2 * SECOND;
+
+/** The statuses with which Node.js itself answers bytes that are no request. */
+const STATUSES: Readonly<Record<string, number>> = {
+  HPE_HEADER_OVERFLOW: 431,
+  HPE_CHUNK_EXTENSIONS_OVERFLOW: 413,
+  ERR_HTTP_REQUEST_TIMEOUT: 408,
+};
+
+/**
+ * Answers bytes that are no request, such as a head of more than 16 KiB, and ends the connection. What the client goes
+ * on sending is read and discarded for a while: closing a connection with unread bytes resets it, and a client that is
+ * still sending would lose the answer.
+ */
+const refuseMalformed = (
+  error: NodeJS.ErrnoException,
+  socket: Duplex,
+  isAnswering: boolean,
+): void => {
+  if (!socket.writable || isAnswering) {
+    socket.destroy();
+    return;
+  }
+  const status = STATUSES[error.code ?? ""] ?? 400;
+  socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\nConnection: close\r\n\r\n`);
+  // In place of the parser, which has stopped at the error.
+  socket.removeAllListeners("data").on("data", () => {});
+  const cut = setTimeout(() => socket.destroy(), DISCARD_MS);
+  socket.once("close", () => clearTimeout(cut));
+};
+
+const PROBES = ["/health", "/ready"];
+
+/** Adds the Host that probes of HTTP/1.0 leave out (RFC 9112, section 3.2); other requests without one are refused. */
+const addHost = (request: IncomingMessage): IncomingMessage => {
+  const path = textBefore(request.url ?? "/", "?#");
+  if (request.headers.host === undefined && PROBES.includes(path)) {
+    request.headers.host = "localhost";
+  }
+  return request;
+};
+
+/** Serves one listener until it is closed. */
+export const serve = async (
+  listener: RequestListener,
+  { host, port }: Address,
+  { headersMs, requestMs, lookEveryMs }: Timeouts = DEFAULT_TIMEOUTS,
+): Promise<Served> => {
+  const draining = createDraining(listener);
+  const server = createServer(
+    {
+      keepAliveTimeout: KEEP_ALIVE_MS,
+      headersTimeout: headersMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: lookEveryMs,
+    },
+    (request, response) => draining.listener(addHost(request), response),
+  );
+  server.on("clientError", (error, socket) =>
+    refuseMalformed(error, socket, draining.isAnswering(socket)),
+  );
+  const sockets = new Set<Socket>();
+  server.on("connection", (socket) => {
+    sockets.add(socket);
+    socket.once("close", () => sockets.delete(socket));
+  });
+  const closed = new Promise((resolve) => {
+    server.once("close", resolve);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(port, host, () => {
+      server.off("error", reject);
+      // For example no file descriptor for a further connection; open ones continue.
+      server.on("error", (error) => errorLog.error("http.server_failed", toErrorFields(error)));
+      resolve();
+    });
+  });
+  return {
+    url: formatUrl(server.address() as AddressInfo),
+    drain: () => draining.drain(server),
+    async close() {
+      const cut = setTimeout(() => {
+        server.closeAllConnections();
+      }, GRACE_MS);
+      // Without this, a connection would stay open for a next request.
+      const gone = setInterval(() => {
+        server.closeIdleConnections();
+        // Browsers and HTTP clients open connections in advance. Node.js waits for the first request of each.
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      }, GONE_EVERY_MS);
+      server.close();
+      await closed;
+      clearTimeout(cut);
+      clearInterval(gone);
+    },
+  };
+};
+
+/** Answers a request whose handler failed; the response does not describe the error. */
+const createErrorHandler = (error: unknown): Response => {
+  if (error instanceof RequestError) return new Response(null, { status: 400 });
+  errorLog.error("http.failed", toErrorFields(error));
+  return new Response(null, { status: 500 });
+};
+
+/** Creates a Node.js listener over the platform. It passes the Node.js message on, for a GET with a body. */
+export const createPlatformListener = (platform: Pick<Platform, "fetch">): RequestListener =>
+  getRequestListener((request, env) => platform.fetch(request, env), {
+    errorHandler: createErrorHandler,
+  });
+
+/**
+ * Refuses requests that name another host: a page of another site can send them from a person's browser after its own
+ * name was pointed at this server (DNS rebinding). Requests without a name come from no browser.
+ */
+export const onlyForHosts = (
+  hosts: readonly string[],
+  listener: RequestListener,
+): RequestListener => {
+  const known = new Set(hosts.map((host) => URL.parse(`http://${host}`)?.hostname));
+  return (request, response) => {
+    const { host } = request.headers;
+    if (host === undefined || known.has(URL.parse(`http://${host}`)?.hostname)) {
+      return listener(request, response);
+    }
+    const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+    response.writeHead(403, headers).end("This server does not have the name in Host.\n");
+  };
+};
+
+/** The names of this machine itself. */
+export const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
+export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
+  getRequestListener(
+    async (request, { outgoing }) => {
+      const response = await mcp.fetch(request, factsOf(outgoing));
+      // Of the SDK's streams: whether a connection stays open is the HTTP server's to say. The stream of a GET ends when
+      // the server stops, and a proxy would then use its connection for the next request.
+      if (response.headers.get("connection") === "keep-alive") {
+        if (request.method === "GET") response.headers.set("connection", "close");
+        else response.headers.delete("connection");
+      }
+      return response;
+    },
+    { errorHandler: createErrorHandler },
+  );

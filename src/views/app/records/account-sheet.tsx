@@ -1,0 +1,59 @@
+import { plainText } from "../format.ts";
+import { type Place, type RecordRef, usePlace } from "../place.ts";
+import { Finder } from "./finder.tsx";
+import { RecordView } from "./record.tsx";
+import { useSession } from "../session.ts";
+import { Entry } from "../ui/fields.tsx";
+import { Empty } from "../ui/status.tsx";
+import { hasTool } from "../session.ts";
+import { AccountOverview } from "../account/overview.tsx";
+
+/** One customer: open documents, disputes, payments, credit and notes; another one can be looked up. */
+export const AccountSheet = () => {
+  const { opening } = useSession();
+  const accountNumber = plainText(opening.args["account"]);
+  const first: Place =
+    accountNumber === "" ? {} : { record: { kind: "account", id: accountNumber } };
+  const { place, go } = usePlace(first);
+  const { record } = place;
+  const open = (next: RecordRef): void => go({ record: next });
+  const isFirst = record?.kind === "account" && record.id === accountNumber;
+  return (
+    <>
+      {hasTool("find_records") ? (
+        <Finder open={open} />
+      ) : (
+        <Entry
+          label="Find an account"
+          placeholder="Number or name"
+          value={record?.kind === "account" ? record.id : ""}
+          onChange={(text) => {
+            if (text.trim() !== "") open({ kind: "account", id: text.trim() });
+          }}
+        />
+      )}
+      {record === undefined && (
+        <main>
+          <h1>Account sheet</h1>
+          <Empty>Type an account number or a part of its name.</Empty>
+        </main>
+      )}
+      {record?.kind === "account" && (
+        <AccountOverview
+          key={record.id}
+          account={record.id}
+          first={isFirst ? opening.reply : undefined}
+          open={open}
+        />
+      )}
+      {record !== undefined && record.kind !== "account" && (
+        <RecordView
+          key={record.id}
+          record={record}
+          back={{ text: "Account sheet", go: () => go(first) }}
+          open={open}
+        />
+      )}
+    </>
+  );
+};
