@@ -2,6 +2,8 @@ import leven from "leven";
 
 const normalize = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "");
 const MAX_LENGTH = 64;
+/** The shortest name that counts as the meant one where it ends the mistyped one, as `noteId` ends `disputeNoteId`. */
+const SHORTEST_END = 4;
 
 /** Returns up to `most` known names that resemble a mistyped one, best first. */
 export const findNearest = (word: string, known: readonly string[], most = 3): string[] => {
@@ -10,7 +12,11 @@ export const findNearest = (word: string, known: readonly string[], most = 3): s
   return known
     .map((name) => {
       const other = normalize(name);
-      const part = other.startsWith(meant) || meant.startsWith(other) || other.endsWith(meant);
+      const part =
+        other.startsWith(meant) ||
+        meant.startsWith(other) ||
+        other.endsWith(meant) ||
+        (other.length >= SHORTEST_END && meant.endsWith(other));
       const isPart = part && other !== meant && meant.length > 2;
       return { name, distance: isPart ? 1 : leven(meant, other) };
     })
