@@ -1,7 +1,9 @@
 import { z } from "zod";
+import type { Reply } from "../client/port.ts";
 import { oneOrMore } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { contract } from "../contract/index.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { Problem } from "../contract/errors.ts";
@@ -222,12 +224,17 @@ const SEARCHES: Record<RecordType, Search> = {
   payer: searchPayers,
 };
 
+type Made<O extends Operation = Operation> = { operation: O; reply: Promise<Reply<O>> };
+
+const isCallOf = <O extends Operation>(made: Made | undefined, operation: O): made is Made<O> =>
+  made?.operation === operation;
+
 /**
  * Returns a context that makes each call once, because searches of several types need the same lists, and says whether
  * all of them were answered.
  */
 const rememberCalls = (given: InsightContext) => {
-  const replies = new Map<string, ReturnType<InsightContext["call"]>>();
+  const known = new Map<string, Made>();
   let isWhole = true;
   const callOnce: InsightContext["call"] = async (operation, args) => {
     try {
@@ -239,8 +246,10 @@ const rememberCalls = (given: InsightContext) => {
   };
   const call: InsightContext["call"] = (operation, args) => {
     const name = JSON.stringify([operation.id, args]);
-    const reply = replies.get(name) ?? callOnce(operation, args);
-    replies.set(name, reply);
+    const made = known.get(name);
+    if (isCallOf(made, operation)) return made.reply;
+    const reply = callOnce(operation, args);
+    known.set(name, { operation, reply });
     return reply;
   };
   return { context: { ...given, call }, isWhole: () => isWhole };
@@ -251,17 +260,17 @@ const PREFIX = 1;
 const PART = 2;
 const ELSEWHERE = 3;
 
-const rankText = (text: string | null, wanted: string): number => {
+const rankText = (text: string | null, target: string): number => {
   const folded = text?.normalize("NFC").toLowerCase() ?? "";
-  if (folded === wanted) return EXACT;
-  if (folded.startsWith(wanted)) return PREFIX;
-  return folded.includes(wanted) ? PART : ELSEWHERE;
+  if (folded === target) return EXACT;
+  if (folded.startsWith(target)) return PREFIX;
+  return folded.includes(target) ? PART : ELSEWHERE;
 };
 
 /** Ranks a record by the text that fits best. */
-const rank = (record: Found, wanted: string) => {
+const rank = (record: Found, target: string) => {
   const [best = ["", ELSEWHERE] as const] = Object.entries(record.texts)
-    .map(([name, text]) => [name, rankText(text, wanted)] as const)
+    .map(([name, text]) => [name, rankText(text, target)] as const)
     .toSorted(([, a], [, b]) => a - b);
   const [matchedOn, place] = best;
   return { record, matchedOn, place };
@@ -310,7 +319,7 @@ export const findRecords = defineInsight({
   async run(given, { text, types = [...TYPES], limit }) {
     const { context, isWhole } = rememberCalls(given);
     const asOf = formatTimestamp(context.now());
-    const wanted = text.trim().normalize("NFC").toLowerCase();
+    const foldedText = text.trim().normalize("NFC").toLowerCase();
     const search = async (type: RecordType): Promise<Searched> => {
       const searched = await SEARCHES[type](context, text.trim());
       await context.progress(`Searched ${type}s.`);
@@ -321,14 +330,14 @@ export const findRecords = defineInsight({
     const isMissing = hits.length === 0 && types.includes("account");
     const similar = isMissing ? await findSimilarAccounts(context, text) : [];
     const ranked = [...hits, ...similar.map(toSimilar)]
-      .map((record) => rank(record, wanted))
+      .map((record) => rank(record, foldedText))
       .toSorted(byRank);
     const truncated = results.some(({ isPartial }) => isPartial);
     const notes = [
       ...(similar.length > 0 ? [SIMILAR] : []),
       ...(ranked.length > 0 ? [] : [isWhole() ? NOTHING : NOTHING_READ]),
       ...(truncated ? [PARTIAL] : []),
-      ...([...wanted].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
+      ...([...foldedText].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
       ...results.flatMap((one) => one.notes),
     ];
     return {
