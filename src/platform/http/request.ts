@@ -122,7 +122,10 @@ const identify = async function* identify(
 ): AsyncGenerator<Found, void> {
   const { operation } = context;
   const { access, service } = operation;
-  if (access === "public") return yield* identifyVisitor(needs, context);
+  if (access === "public") {
+    yield* identifyVisitor(needs, context);
+    return;
+  }
   const identified =
     service === "gateway"
       ? identifyUser(needs, context)
