@@ -23,6 +23,11 @@ export type Outcome = {
   before?: unknown;
 };
 
+/** The action in the audit log: one, or those from which the outcome chooses. */
+export type AuditAction =
+  | string
+  | { actions: readonly string[]; choose: (outcome: Outcome) => string };
+
 /** Returns ids and codes of a request for its audit entry. The body of a `lateValidation` operation is not validated yet. */
 export type AuditMetadata = (input: {
   params: Record<string, unknown>;
@@ -95,7 +100,14 @@ type Spec = {
   /** Additional routes of the operation, such as the POST alias of a GET with a body. */
   aliases?: readonly { method: Method; path: `/${string}` }[];
   access: Access;
+  /** By default as the method says: GET reads, POST creates, and the others change. */
   effect?: Effect;
+  /** A change of fields of the record at the path, to which a version can be named. By default PUT and PATCH. */
+  updates?: boolean;
+  /** Null clears a field. By default PATCH. */
+  clears?: boolean;
+  /** Two equal requests have the effect of one, and the same answer. By default PUT, and what reads. */
+  repeatable?: boolean;
   summary: string;
   params?: Shape;
   query?: Shape;
@@ -131,8 +143,7 @@ type Spec = {
   extension?: true;
   /** Query parameters that are additions to the documented operation, announced as `<id>.<name>`. */
   additions?: Additions;
-  /** The action in the audit log, or a function that derives it from the outcome. */
-  audit: string | ((outcome: Outcome) => string);
+  audit: AuditAction;
   /** Additional metadata of the audit entry; also written for refused requests. */
   auditMetadata?: AuditMetadata;
 };
@@ -187,8 +198,8 @@ const deriveEffect = (spec: Spec): Effect => {
   return spec.method === "POST" ? "create" : "change";
 };
 
-const deriveStatus = (spec: Spec, effect: Effect): 200 | 201 | 204 => {
-  if (spec.method === "DELETE") return 204;
+const deriveStatus = ({ output }: Spec, effect: Effect): 200 | 201 | 204 => {
+  if (output === null) return 204;
   return effect === "create" ? 201 : 200;
 };
 
@@ -245,6 +256,9 @@ export const defineOperation = <const S extends Spec>(spec: S) => {
     file: false,
     cacheSeconds: 0,
     auditMetadata: () => ({}),
+    updates: spec.method === "PUT" || spec.method === "PATCH",
+    clears: spec.method === "PATCH",
+    repeatable: effect === "read" || spec.method === "PUT",
     ...spec,
     effect,
     list: deriveListAnswer(spec),
@@ -322,6 +336,14 @@ export const findSideEffects = (
   { effects }: Operation,
   args: CallArguments,
 ): readonly SideEffect[] => effects.filter(({ when }) => when === undefined || when(args));
+
+/** Returns every action that an operation can have in the audit log. */
+export const listAuditActions = ({ audit }: Operation): readonly string[] =>
+  typeof audit === "string" ? [audit] : audit.actions;
+
+/** Whether an operation deletes a record. */
+export const isDeleting = ({ effects }: Operation): boolean =>
+  effects.some(({ kind }) => kind === "deletes");
 
 /** Returns the arguments of path, query and body in one object; their names are distinct. */
 export const mergeArguments = (operation: Operation): Record<string, z.ZodType> => ({

@@ -5,10 +5,9 @@ import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import { contract } from "../../contract/index.ts";
 import type { ArgsOf, CallArguments, Operation } from "../../contract/operation.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { auditFields } from "../../contract/fields.ts";
 import { isRecord, omitUndefined } from "../../kit/json.ts";
-import { checkTransition, describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
+import { describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
 import type { applyChanges } from "../../../tools/dispute-operations.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { present, recordAnswer } from "../results/answer.ts";
@@ -50,17 +49,15 @@ const optionsOf = ({ tool, signal }: Working) => ({ tool: tool.name, signal });
 const checkOne = async (
   call: Working,
   { disputeId, change, ifMatch }: Change,
-  now: Clock,
 ): Promise<Checked> => {
   const { broker } = call;
   const options = optionsOf(call);
   const sent = { disputeId, ...omitUndefined(change) };
   const args = await resolveNames({ broker, options }, sent);
-  const context = { broker, tool: UPDATE_TOOL, args, options, now };
+  const context = { broker, tool: UPDATE_TOOL, args, options };
   const prepared = await prepareCall(context, disputeEnding, ifMatch);
   const { etag, records, versions } = prepared;
   const { dispute } = records;
-  if (dispute !== undefined) checkTransition(args, dispute);
   const line = sanitizeLine(describeUpdate(args, records), MAX_LINE);
   return {
     sent,
@@ -89,10 +86,10 @@ const findRepeated = (checked: readonly Checked[]): Fault[] => {
 };
 
 /** Checks every change, so that all faults are named at once. */
-const checkAll = async (call: Working, changes: readonly Change[], now: Clock) => {
+const checkAll = async (call: Working, changes: readonly Change[]) => {
   const check = async (change: Change, at: number) => {
     try {
-      return await checkOne(call, change, now);
+      return await checkOne(call, change);
     } catch (error) {
       if (!(error instanceof Problem) || call.signal.aborted) throw error;
       return toFault(at, error);
@@ -108,9 +105,8 @@ const checkAll = async (call: Working, changes: readonly Change[], now: Clock) =
 const checkChanges = async (
   call: Working,
   changes: readonly Change[],
-  now: Clock,
 ): Promise<readonly Checked[]> => {
-  const { checked, faults } = await checkAll(call, changes, now);
+  const { checked, faults } = await checkAll(call, changes);
   if (faults.length === 0) return checked;
   const lines = faults.map(({ field, message }) => `${field} ${message}`);
   throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, faults);
@@ -217,17 +213,17 @@ export type Consent = (
 
 /** Creates the tool that changes several disputes: all are checked, confirmed once and changed one by one. */
 export const createApply =
-  ({ consent, answerTokens, now }: { consent: Consent; answerTokens: number; now: Clock }) =>
+  ({ consent, answerTokens }: { consent: Consent; answerTokens: number }) =>
   async (
     call: Working,
     given: Given<typeof applyChanges>,
   ): Promise<CallToolResult | InputRequiredResult> => {
     const { changes } = given.args;
-    let checked = await checkChanges(call, changes, now);
+    let checked = await checkChanges(call, changes);
     let isFresh = true;
     const consented = await consent(call, given, async () => {
       // Read again after the answer.
-      if (!isFresh) checked = await checkChanges(call, changes, now);
+      if (!isFresh) checked = await checkChanges(call, changes);
       isFresh = false;
       const print = printOf(checked.map((one) => one.print));
       const bound = { changes: checked.map(toBoundChange) };

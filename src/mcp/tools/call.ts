@@ -173,9 +173,9 @@ const callOne = async (
 /** Asks the person the question about a call. */
 const askPerson =
   ({ context, confirm }: Parts): Consent =>
-  (call, given, asking) =>
+  (call, given, prepareQuestion) =>
     confirm({
-      asking,
+      asking: prepareQuestion,
       open: call.tool.operation.upsert,
       purpose: toClientPurpose(context, call, given),
       ways: call,
@@ -192,12 +192,11 @@ const askPerson =
 const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<Consented> => {
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
-  const { now } = parts.context;
   if (!asksAbout(tool, args)) {
     return { etag: null, absent: false, bound: {}, confirmedBy: "none" };
   }
   return askPerson(parts)(call, given, () =>
-    askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
+    askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
   );
 };
 
@@ -244,7 +243,7 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     specialTool(downloadFile, files.download),
     specialTool(contract.document_attachments.get, files.downloadOfDocument),
     specialTool(readResource, createResourceCall(readContent)),
-    specialTool(applyChanges, createApply({ consent, answerTokens, now: context.now })),
+    specialTool(applyChanges, createApply({ consent, answerTokens })),
   ];
   const callInsight = createInsightCall(context, files.excerpt);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {

@@ -27,7 +27,7 @@ const operations: readonly Operation[] = Object.values(contract).flatMap((noun) 
 /** Finds the operation that reads the record of an update: the one with the same path. */
 const findRead = ({ path, service }: Operation): Operation | undefined =>
   operations.find(
-    (one) => one.method === "GET" && one.path === path && one.service === service && !one.file,
+    (one) => one.effect === "read" && one.path === path && one.service === service && !one.file,
   );
 
 /** Reads the record of an update with text, and checks that no text of it loses a part. */

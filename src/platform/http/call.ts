@@ -16,6 +16,7 @@ import {
   type RequestNeeds,
   type Terms,
 } from "./context.ts";
+import { rollBack } from "../roll-back.ts";
 import { toReply } from "./reply.ts";
 import { VIEW_MS } from "./stream.ts";
 
@@ -30,6 +31,17 @@ const createInvalid = ({ service }: Operation, errors: Fault[]): never => {
     { errors },
   );
 };
+
+/** Thrown out of the handler of a dry run once its change was rolled back: nothing that follows the change may happen. */
+export class Rehearsed extends Error {}
+
+/** Creates `call.change` of a dry run: every rule of the change is checked, and nothing is written. */
+const createRehearsal =
+  ({ store }: RequestNeeds, context: RequestContext): Call["change"] =>
+  async (act, tenantId = context.tenantId) => {
+    await rollBack(store, act, tenantId);
+    throw new Rehearsed();
+  };
 
 /**
  * Creates `call.change`: a transaction that also writes the audit entry and the answer for the Idempotency-Key.
@@ -91,7 +103,9 @@ export const createCall = (
         signal: request.signal,
         maxMs: VIEW_MS,
       }),
-    change: createChange(needs, context, terms, onAudited),
+    change: context.dryRun
+      ? createRehearsal(needs, context)
+      : createChange(needs, context, terms, onAudited),
     fail(code: SharedErrorCode, message: string, details: ProblemDetails = {}) {
       throw new Problem(code, message, details);
     },

@@ -44,8 +44,10 @@ export type RequestNeeds = {
 /** A request as it came in, and what is known of it so far. No step changes it: each returns what it has found out. */
 export type RequestContext = Readonly<{
   operation: Operation;
-  /** The path template that matched: the operation's own, or one of its aliases. */
+  /** The path template that matched: the operation's own, one of its aliases, or that of its dry run. */
   route: string;
+  /** Whether the change is rolled back: then the request has no audit entry once its caller was identified. */
+  dryRun: boolean;
   request: Request;
   /** Node's own message, where the request came over a socket. */
   incoming: IncomingMessage | undefined;
@@ -97,13 +99,14 @@ export const getPlatformHeader = (
 
 export const createContext = (
   needs: RequestNeeds,
-  { operation, route }: Pick<RequestContext, "operation" | "route">,
+  { operation, route, dryRun }: Pick<RequestContext, "operation" | "route" | "dryRun">,
   request: Request,
   params: Record<string, string>,
   incoming: IncomingMessage | undefined,
 ): RequestContext => ({
   operation,
   route,
+  dryRun,
   request,
   incoming,
   requestId: requestIdOf(request, needs.newId),
@@ -199,4 +202,28 @@ export const buildAuditEntry = (
     },
     newId,
   );
+};
+
+/** The audit entry of one request. It is written once: with the change, with the answer or with the refusal. */
+export type AuditOnce = {
+  /** Called when the change has written the entry. */
+  isWritten: () => void;
+  write: (context: RequestContext, outcome: Audited) => Promise<void>;
+};
+
+export const createAuditOnce = (needs: RequestNeeds): AuditOnce => {
+  let isDone = false;
+  const isWritten = (): void => {
+    isDone = true;
+  };
+  return {
+    isWritten,
+    async write(context, outcome) {
+      if (isDone) return;
+      const entry = buildAuditEntry(context, needs.newId, outcome);
+      if (!isAudited(needs, context, entry.tenantId) && outcome.always !== true) return;
+      isWritten();
+      await needs.audit.record(entry);
+    },
+  };
 };

@@ -15,13 +15,12 @@ import {
   toResponse,
 } from "./response.ts";
 import { authorize } from "./authenticate.ts";
-import { createCall } from "./call.ts";
+import { createCall, Rehearsed } from "./call.ts";
 import {
-  buildAuditEntry,
+  type AuditOnce,
+  createAuditOnce,
   createContext,
   createDone,
-  isAudited,
-  type Audited,
   getPlatformHeader,
   type RequestContext,
   type RequestNeeds,
@@ -156,30 +155,6 @@ const parseInput = (context: RequestContext): { input: ValidInput; terms: Terms 
   return { input: { ...target, body }, terms: { ignored, keyed } };
 };
 
-/** The audit entry of one request. It is written once: with the change, with the answer or with the refusal. */
-type AuditOnce = {
-  /** Called when the change has written the entry. */
-  isWritten: () => void;
-  write: (context: RequestContext, outcome: Audited) => Promise<void>;
-};
-
-const createAuditOnce = (needs: RequestNeeds): AuditOnce => {
-  let isDone = false;
-  const isWritten = (): void => {
-    isDone = true;
-  };
-  return {
-    isWritten,
-    async write(context, outcome) {
-      if (isDone) return;
-      const entry = buildAuditEntry(context, needs.newId, outcome);
-      if (!isAudited(needs, context, entry.tenantId) && outcome.always !== true) return;
-      isWritten();
-      await needs.audit.record(entry);
-    },
-  };
-};
-
 /** Resets the connection of an answer that cannot be completed: a client must not take a part for the whole. */
 export const createCut = (
   { log }: RequestNeeds,
@@ -274,6 +249,21 @@ const actOnce = async (
   }
 };
 
+/** Runs the handler without its change, and answers as if it had no body. A refusal is that of the change. */
+const rehearse = async (
+  { idempotency, store }: RequestNeeds,
+  { keyed }: Terms,
+  run: () => Promise<Result<unknown>>,
+): Promise<Reply> => {
+  const stored = keyed && (await idempotency.find(store.read, keyed));
+  try {
+    if (stored === undefined) await run();
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error;
+  }
+  return { status: 204, headers: {}, body: null, audit: {} };
+};
+
 /** Lets the handler act on a valid request, and returns its reply. */
 const act = async (
   needs: RequestNeeds,
@@ -282,6 +272,7 @@ const act = async (
   { handler, entry }: { handler: Handler; entry: AuditOnce },
 ): Promise<Reply> => {
   const run = () => handler(input, createCall(needs, context, terms, entry.isWritten));
+  if (context.dryRun) return rehearse(needs, terms, run);
   const { keyed } = terms;
   const result = keyed === undefined ? await run() : await actOnce(needs, context, keyed, run);
   return "replay" in result ? result.replay : toReply(context, terms, result);
@@ -317,9 +308,9 @@ const refuse = async (
   const { requestId, ip: address } = context;
   if (problem.code === "invalid_credentials")
     needs.log.warn("login.failed", { requestId, address });
-  const asked = { requestId, path: context.url.pathname };
+  const instance = { requestId, path: context.url.pathname };
   const done = createDone(needs, context, problem);
-  const response = buildProblemResponse(problem, context.operation.service, asked, done);
+  const response = buildProblemResponse(problem, context.operation.service, instance, done);
   // The rest of a refused file is not read, so the connection cannot be used again.
   if (context.operation.raw !== null) response.headers.set("Connection", "close");
   const own = { ...context.rateLimitHeaders, ...buildHeldRights(context) };
@@ -338,7 +329,8 @@ const perform = async (
   let context = arrived;
   try {
     for await (const found of identify(needs, arrived)) context = { ...context, ...found };
-    const { operation, request, incoming } = context;
+    const { operation, request, incoming, dryRun } = context;
+    if (dryRun) entry.isWritten();
     context = { ...context, sentBody: await readBody(operation, request, incoming) };
     const valid = parseInput(context);
     context = { ...context, input: valid.input };
@@ -351,7 +343,11 @@ const perform = async (
 
 /** Creates the request handler of one operation. */
 export const createServe =
-  (needs: RequestNeeds, route: Pick<RequestContext, "operation" | "route">, handler: Handler) =>
+  (
+    needs: RequestNeeds,
+    route: Pick<RequestContext, "operation" | "route" | "dryRun">,
+    handler: Handler,
+  ) =>
   async (
     request: Request,
     params: Record<string, string>,

@@ -1,70 +1,15 @@
 import pMap from "p-map";
 import type { CallOptions } from "../../../client/port.ts";
-import { contract } from "../../../contract/index.ts";
 import { createFieldProblem, Problem } from "../../../contract/errors.ts";
 import type { CallArguments } from "../../../contract/operation.ts";
 import type { Broker } from "../../../broker/port.ts";
 import { parseDisputeCode } from "../../../insights/dispute-code.ts";
 import { findByCode } from "../../../insights/find-dispute.ts";
+import { findNamed } from "../../../../tools/record-names.ts";
 import { createNumberContext } from "../../results/number-context.ts";
 import { sanitizeLine } from "../../results/sanitize.ts";
 
 type Context = { broker: Broker; options: CallOptions };
-
-/** An entry of the configuration; its parent distinguishes entries with equal codes. */
-type Entry = { id: string; code: string; parent?: string };
-
-/** Reads a list of the configuration. */
-type Coded = (context: Context) => Promise<Entry[]>;
-
-const { assignees, categories, departments, reasons, resolutions } = contract;
-
-const REASON: Coded = async ({ broker, options }) => {
-  const { output } = await broker.call(reasons.list, {}, options);
-  return output.map(({ reasonId: id, code, categoryId }) => ({
-    id,
-    code,
-    parent: `categoryId ${categoryId}`,
-  }));
-};
-
-const CATEGORY: Coded = async ({ broker, options }) => {
-  const { output } = await broker.call(categories.list, {}, options);
-  return output.map(({ categoryId: id, code }) => ({ id, code }));
-};
-
-const DEPARTMENT: Coded = async ({ broker, options }) => {
-  const { output } = await broker.call(departments.list, {}, options);
-  return output.map(({ departmentId: id, code }) => ({ id, code }));
-};
-
-const RESOLUTION: Coded = async ({ broker, options }) => {
-  const { output } = await broker.call(resolutions.list, {}, options);
-  return output.map(({ resolutionId: id, code }) => ({ id, code }));
-};
-
-const ASSIGNEE: Coded = async ({ broker, options }) => {
-  const { output } = await broker.call(assignees.list, {}, options);
-  return output.map(({ assigneeId: id, person, departmentId }) => ({
-    id,
-    code: person.email,
-    parent: `departmentId ${departmentId}`,
-  }));
-};
-
-/** The arguments that take an id of the configuration. */
-const CODED: Readonly<Record<string, Coded>> = {
-  reasonId: REASON,
-  externalReasonId: REASON,
-  defaultInternalReasonId: REASON,
-  defaultExternalReasonId: REASON,
-  categoryId: CATEGORY,
-  departmentId: DEPARTMENT,
-  DepartmentId: DEPARTMENT,
-  resolutionId: RESOLUTION,
-  assigneeId: ASSIGNEE,
-  AssigneeId: ASSIGNEE,
-};
 
 // The ids of this project's platform. Such a value is an id, so that it costs no read.
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
@@ -114,11 +59,14 @@ const toConfigurationId = async (
   field: string,
   value: string,
 ): Promise<string> => {
-  const readEntries = CODED[field];
-  if (readEntries === undefined || value === "" || UUID.test(value)) return value;
-  const entries = await readUnlessRefused(context.options, () => readEntries(context));
+  const named = findNamed(field);
+  if (named === undefined || value === "" || UUID.test(value)) return value;
+  const { broker, options } = context;
+  const entries = await readUnlessRefused(options, () =>
+    named.read((operation, args) => broker.call(operation, args, options)),
+  );
   if (entries.some(({ id }) => id === value)) return value;
-  const found = entries.filter(({ code }) => isSame(code, value));
+  const found = entries.filter(({ name }) => isSame(name, value));
   if (found.length > 1) {
     const candidates = found.map(({ id, parent }) =>
       parent === undefined ? id : `${id} of ${parent}`,
