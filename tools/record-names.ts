@@ -1,32 +1,70 @@
 import { contract } from "../src/contract/index.ts";
-import type { Operation } from "../src/contract/operation.ts";
+import type { InsightContext } from "../src/insights/insight.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
-/** A list of the configuration, with the id of its entries and the name that people use for them. */
-export type Named = {
-  list: Operation;
+/** An entry of the configuration: its id, and the name that people use for it. */
+export type Entry = {
   id: string;
-  nameOf: (row: Fields) => unknown;
+  name: string;
   /** Distinguishes entries with equal names. */
-  parent: string;
+  parent?: string;
+};
+
+/** A list of the configuration. */
+export type Named = {
+  read(call: InsightContext["call"]): Promise<Entry[]>;
   /** What tools accept, in words for a model. */
   accepts: string;
 };
 
-const code = { nameOf: (row: Fields): unknown => row["code"], accepts: "id or code" };
-
+const CODE = "id or code";
 const { assignees, categories, departments, reasons, resolutions } = contract;
-const REASON: Named = { list: reasons.list, id: "reasonId", parent: "categoryId", ...code };
-const CATEGORY: Named = { list: categories.list, id: "categoryId", parent: "", ...code };
-const DEPARTMENT: Named = { list: departments.list, id: "departmentId", parent: "", ...code };
-const RESOLUTION: Named = { list: resolutions.list, id: "resolutionId", parent: "", ...code };
+
+const REASON: Named = {
+  accepts: CODE,
+  async read(call) {
+    const { output } = await call(reasons.list, {});
+    return output.map(({ reasonId: id, code: name, categoryId }) => ({
+      id,
+      name,
+      parent: `categoryId ${categoryId}`,
+    }));
+  },
+};
+
+const CATEGORY: Named = {
+  accepts: CODE,
+  async read(call) {
+    const { output } = await call(categories.list, {});
+    return output.map(({ categoryId: id, code: name }) => ({ id, name }));
+  },
+};
+
+const DEPARTMENT: Named = {
+  accepts: CODE,
+  async read(call) {
+    const { output } = await call(departments.list, {});
+    return output.map(({ departmentId: id, code: name }) => ({ id, name }));
+  },
+};
+
+const RESOLUTION: Named = {
+  accepts: CODE,
+  async read(call) {
+    const { output } = await call(resolutions.list, {});
+    return output.map(({ resolutionId: id, code: name }) => ({ id, name }));
+  },
+};
+
 const ASSIGNEE: Named = {
-  list: assignees.list,
-  id: "assigneeId",
-  nameOf: ({ person }) => (person as Fields | undefined)?.["email"],
-  parent: "departmentId",
   accepts: "id or e-mail",
+  async read(call) {
+    const { output } = await call(assignees.list, {});
+    return output.map(({ assigneeId: id, person, departmentId }) => ({
+      id,
+      name: person.email,
+      parent: `departmentId ${departmentId}`,
+    }));
+  },
 };
 
 /** The arguments that take an id of the configuration. */

@@ -1,7 +1,7 @@
 import { DRY_RUN, nameDryRun } from "../contract/dry-run.ts";
 import { createFieldProblem, Problem } from "../contract/errors.ts";
 import { HELD_RIGHTS, operations, PASSWORD_PAGE, TENANT_TIME_ZONE } from "../contract/index.ts";
-import type { Operation } from "../contract/operation.ts";
+import type { CallArguments, Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { traced, traceHeaders } from "../kit/tracing.ts";
@@ -96,9 +96,9 @@ type Context = Required<ClientNeeds> & {
 };
 
 /** One call: what the caller passed, and the signal that ends it. */
-type Call = {
-  operation: Operation;
-  args: Record<string, unknown>;
+type Call<O extends Operation = Operation> = {
+  operation: O;
+  args: CallArguments;
   credential: CredentialHeaders;
   options: CallOptions;
   signal: AbortSignal;
@@ -166,10 +166,10 @@ const exchange = (
   );
 };
 
-const perform = async (context: Context, call: Call): Promise<Reply> => {
+const perform = async <O extends Operation>(context: Context, call: Call<O>): Promise<Reply<O>> => {
   const { transport, log, clock, lookUp } = context;
   const { operation, args } = call;
-  const read = (reply: WireReply): Reply => parseReply({ operation, log, now: clock }, reply);
+  const read = (reply: WireReply): Reply<O> => parseReply({ operation, log, now: clock }, reply);
   if (isLookup(operation) && transport.getWithBody) {
     const ask = (form: LookupForm, repeatable: Repeatable): Promise<WireReply> =>
       exchange(context, call, form, async () => repeatable);

@@ -136,7 +136,7 @@ type Spec = {
   /** The effect of a `session` operation on the session. */
   session?: "opens" | "verifies" | "closes";
   /** Masks the parts of a record that models must not see. */
-  mask?: (record: never) => Record<string, unknown>;
+  mask?(record: unknown): Record<string, unknown>;
   /** For a record that may exceed an answer: its short form, and the fields that only this form has. */
   brief?: Brief;
   /** An addition to the interface documents; other platforms may not have the route. */
@@ -294,9 +294,34 @@ export type Input<O extends Operation> = {
   body: Body<O>;
 };
 
-export type Output<O extends Operation> = O["output"] extends z.ZodType
-  ? z.input<O["output"]>
-  : null;
+type ShapeOf<S> = S extends Shape ? S["shape"] : unknown;
+
+/**
+ * The arguments of a call in one object: the names of path, query and body, which are distinct, without the tenant,
+ * which goes with the credential. For an operation that is not known before run time, any names.
+ */
+export type ArgsOf<O extends Operation> = Omit<
+  z.input<z.ZodObject<ShapeOf<O["params"]> & ShapeOf<O["query"]> & ShapeOf<O["body"]>>>,
+  "tenantId"
+>;
+
+/** What an operation answers, as it is sent; unknown for an operation that is not known before run time. */
+export type OutputOf<O extends Operation> = O extends { output: infer Schema }
+  ? Schema extends z.ZodType
+    ? z.input<Schema>
+    : null
+  : never;
+
+/** Holds that a value is what the operation answers. `refuse` gets the first issue where it is not. */
+export function assertOutput<O extends Operation>(
+  { output }: O,
+  value: unknown,
+  refuse: (issue: z.core.$ZodIssue | undefined) => never,
+): asserts value is OutputOf<O> {
+  if (output === null) return value === null ? undefined : refuse(undefined);
+  const { error } = output.safeParse(value);
+  if (error !== undefined) refuse(error.issues[0]);
+}
 
 export type FailCode<O extends Operation> = O["errors"][number];
 

@@ -1,7 +1,9 @@
 import { z } from "zod";
+import type { Reply } from "../client/port.ts";
 import { oneOrMore } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { contract } from "../contract/index.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
@@ -221,15 +223,22 @@ const SEARCHES: Record<RecordType, Search> = {
   payer: searchPayers,
 };
 
+type Made<O extends Operation = Operation> = { operation: O; reply: Promise<Reply<O>> };
+
+const isCallOf = <O extends Operation>(made: Made | undefined, operation: O): made is Made<O> =>
+  made?.operation === operation;
+
 /** Returns a context that makes each call once, because searches of several types need the same lists. */
 const rememberCalls = (context: InsightContext): InsightContext => {
-  const replies = new Map<string, ReturnType<InsightContext["call"]>>();
+  const known = new Map<string, Made>();
   return {
     ...context,
     call(operation, args) {
       const name = JSON.stringify([operation.id, args]);
-      const reply = replies.get(name) ?? context.call(operation, args);
-      replies.set(name, reply);
+      const made = known.get(name);
+      if (isCallOf(made, operation)) return made.reply;
+      const reply = context.call(operation, args);
+      known.set(name, { operation, reply });
       return reply;
     },
   };

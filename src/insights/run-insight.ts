@@ -1,7 +1,8 @@
+import type { CallArguments } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import { SECOND } from "../kit/clock.ts";
-import type { Fields, Insight, InsightContext, InsightResult } from "./insight.ts";
+import type { Insight, InsightContext, InsightResult } from "./insight.ts";
 
 /** A context before its time has begun. */
 export type StartContext = Omit<InsightContext, "endsAt" | "skip"> & { skip?: number };
@@ -59,7 +60,7 @@ const describeNothing = ({ rowCount, filter }: InsightResult, calendar: Calendar
 export const runInsight = async (
   insight: Insight,
   start: StartContext,
-  args: Fields,
+  args: CallArguments,
 ): Promise<InsightResult> => {
   const { context, notes } = createTimedContext(start);
   const result = await insight.run(context, args);

@@ -172,13 +172,4 @@ describe("exports", () => {
     expect(await complete("runId", "run", { scheduleId: "s-9" })).toEqual([]);
     await host.close();
   });
-
-  it("reports a response of another form as unavailable", async () => {
-    const plays = { ...PLAYS(), "export_runs.status": () => ({ data: "none" }) };
-    const host = await connectModern(await createOptions(scriptBroker(plays)));
-    await expect(
-      host.client.readResource({ uri: "receivables://export-runs/s-1" }),
-    ).rejects.toThrow(/documented form/);
-    await host.close();
-  });
 });

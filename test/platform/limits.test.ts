@@ -296,7 +296,7 @@ describe.each(dialects)("a count that is undone ($name)", (dialect) => {
     const store = await database.open();
     const first = await count(store.counting, "key", 0, MINUTE);
     await count(store.counting, "key", MINUTE, MINUTE);
-    await giveBack(store.counting, "key", first.window_ends_at);
+    await giveBack(store.counting, "key", first.endsAt);
     expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 1 });
     await giveBack(store.counting, "key", 2 * MINUTE);
     expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 0 });
@@ -314,9 +314,9 @@ describe.each(dialects)(
       const store = await database.open();
       await count(store.counting, "key", 9 * MINUTE, MINUTE);
       const second = await count(store.counting, "key", 2 * MINUTE, MINUTE);
-      expect(second).toEqual({ count: 2, window_ends_at: 3 * MINUTE });
+      expect(second).toEqual({ count: 2, endsAt: 3 * MINUTE });
       const third = await count(store.counting, "key", 2.5 * MINUTE, MINUTE);
-      expect(third).toEqual({ count: 3, window_ends_at: 3 * MINUTE });
+      expect(third).toEqual({ count: 3, endsAt: 3 * MINUTE });
       expect((await count(store.counting, "key", 3 * MINUTE, MINUTE)).count).toBe(1);
       await store.close();
       await database.remove();

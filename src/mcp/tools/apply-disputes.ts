@@ -3,10 +3,12 @@ import { z } from "zod";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import { contract } from "../../contract/index.ts";
+import type { ArgsOf, CallArguments, Operation } from "../../contract/operation.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
 import { auditFields } from "../../contract/fields.ts";
 import { isRecord, omitUndefined } from "../../kit/json.ts";
 import { describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
+import type { applyChanges } from "../../../tools/dispute-operations.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { present, recordAnswer } from "../results/answer.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -20,13 +22,13 @@ import { resolveNames } from "./arguments/record-names.ts";
 import type { Working } from "./tool-context.ts";
 
 type Fields = Record<string, unknown>;
-type Change = { disputeId: string; change: Fields; ifMatch?: string };
+type Change = ArgsOf<typeof applyChanges>["changes"][number];
 
 /** A change that the platform is expected to accept; `print` is that of everything that its line names. */
 type Checked = {
   /** The change as it was sent, and with ids in place of codes. */
-  sent: Fields;
-  args: Fields;
+  sent: CallArguments;
+  args: CallArguments;
   etag: string | null;
   disputeCode: string;
   /** The dispute before the change. */
@@ -149,7 +151,7 @@ const applyOne = async (
   const { disputeId } = args;
   const options = { ...optionsOf(call), confirmedBy, ifMatch: etag ?? undefined };
   try {
-    const { output, etag: version } = await call.broker.call(update, args, options);
+    const { output, etag: version } = await call.broker.call<Operation>(update, args, options);
     const result = { disputeId, disputeCode, outcome: "applied" };
     return {
       result: version === null ? result : { ...result, etag: version },
@@ -212,13 +214,16 @@ export type Consent = (
 /** Creates the tool that changes several disputes: all are checked, confirmed once and changed one by one. */
 export const createApply =
   ({ consent, answerTokens }: { consent: Consent; answerTokens: number }) =>
-  async (call: Working, given: Given): Promise<CallToolResult | InputRequiredResult> => {
-    const { args } = given;
-    let checked = await checkChanges(call, args["changes"] as Change[]);
+  async (
+    call: Working,
+    given: Given<typeof applyChanges>,
+  ): Promise<CallToolResult | InputRequiredResult> => {
+    const { changes } = given.args;
+    let checked = await checkChanges(call, changes);
     let isFresh = true;
     const consented = await consent(call, given, async () => {
       // Read again after the answer.
-      if (!isFresh) checked = await checkChanges(call, args["changes"] as Change[]);
+      if (!isFresh) checked = await checkChanges(call, changes);
       isFresh = false;
       const print = printOf(checked.map((one) => one.print));
       const bound = { changes: checked.map(toBoundChange) };

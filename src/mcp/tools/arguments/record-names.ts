@@ -1,6 +1,7 @@
 import pMap from "p-map";
 import type { CallOptions } from "../../../client/port.ts";
 import { createFieldProblem, Problem } from "../../../contract/errors.ts";
+import type { CallArguments } from "../../../contract/operation.ts";
 import type { Broker } from "../../../broker/port.ts";
 import { parseDisputeCode } from "../../../insights/dispute-code.ts";
 import { findByCode } from "../../../insights/find-dispute.ts";
@@ -8,7 +9,6 @@ import { findNamed } from "../../../../tools/record-names.ts";
 import { createNumberContext } from "../../results/number-context.ts";
 import { sanitizeLine } from "../../results/sanitize.ts";
 
-type Fields = Record<string, unknown>;
 type Context = { broker: Broker; options: CallOptions };
 
 // The ids of this project's platform. Such a value is an id, so that it costs no read.
@@ -16,8 +16,8 @@ const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
 const MAX_CANDIDATES = 10;
 
-const isSame = (value: unknown, code: string): boolean =>
-  typeof value === "string" && value.trim().toLowerCase() === code.trim().toLowerCase();
+const isSame = (value: string, code: string): boolean =>
+  value.trim().toLowerCase() === code.trim().toLowerCase();
 
 /** Refuses a code that several records have; the message names them. */
 const refuseAmbiguous = (field: string, code: string, candidates: string[]): never => {
@@ -62,19 +62,18 @@ const toConfigurationId = async (
   const named = findNamed(field);
   if (named === undefined || value === "" || UUID.test(value)) return value;
   const { broker, options } = context;
-  const rows = await readUnlessRefused(options, async () => {
-    const { output } = await broker.call(named.list, {}, options);
-    return Array.isArray(output) ? (output as Fields[]) : [];
-  });
-  if (rows.some((row) => row[named.id] === value)) return value;
-  const found = rows.filter((row) => isSame(named.nameOf(row), value));
+  const entries = await readUnlessRefused(options, () =>
+    named.read((operation, args) => broker.call(operation, args, options)),
+  );
+  if (entries.some(({ id }) => id === value)) return value;
+  const found = entries.filter(({ name }) => isSame(name, value));
   if (found.length > 1) {
-    const candidates = found.map(
-      (row) => `${String(row[named.id])} of ${named.parent} ${String(row[named.parent])}`,
+    const candidates = found.map(({ id, parent }) =>
+      parent === undefined ? id : `${id} of ${parent}`,
     );
     refuseAmbiguous(field, value, candidates);
   }
-  return String(found[0]?.[named.id] ?? value);
+  return found[0]?.id ?? value;
 };
 
 const MAX_CODES = 100;
@@ -108,9 +107,11 @@ const resolve = async (context: Context, name: string, value: unknown): Promise<
  *
  * @throws {Problem} invalid_request if several records have a code
  */
-export const resolveNames = async (context: Context, args: Fields): Promise<Fields> => {
-  const entries = await Promise.all(
-    Object.entries(args).map(async ([name, value]) => [name, await resolve(context, name, value)]),
-  );
-  return Object.fromEntries(entries) as Fields;
+export const resolveNames = async (
+  context: Context,
+  args: CallArguments,
+): Promise<CallArguments> => {
+  const resolveEntry = async ([name, value]: [string, unknown]) =>
+    [name, await resolve(context, name, value)] as const;
+  return Object.fromEntries(await Promise.all(Object.entries(args).map(resolveEntry)));
 };
