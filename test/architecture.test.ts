@@ -1,10 +1,10 @@
 import { existsSync, readdirSync } from "node:fs";
-import { isBuiltin } from "node:module";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { contract, operations } from "../src/contract/index.ts";
 import {
   importsOf,
+  packagesOf,
   resolved,
   ROOT,
   type Source,
@@ -124,11 +124,6 @@ const refusedImports = (file: Source): string[] => {
     .filter((target) => !within(target, allowed))
     .map((target) => `${file.path} imports ${target}`);
 };
-
-const packagesOf = (file: Source): string[] =>
-  importsOf(file)
-    .map(({ specifier }) => specifier)
-    .filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier));
 
 const bySource = new Map(code.map((file) => [file.path, file]));
 

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import about from "../package.json" with { type: "json" };
 import manifest from "../manifest.json" with { type: "json" };
+import { packagesOf, sources } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -31,8 +32,8 @@ describe("the manifest of the desktop extension", () => {
   });
 });
 
+verifies("HS-09");
 describe("the Node.js that is needed", () => {
-  verifies("HS-09");
   it("is declared in package.json, and the manifest, the program and README agree", () => {
     const needed = about.engines.node.replace(">=", "");
     expect(manifest.compatibility.runtimes.node).toBe(`>=${needed}.0.0`);
@@ -47,10 +48,22 @@ describe("the Node.js that is needed", () => {
     expect(stated).toEqual([]);
   });
 
-  verifies("HS-09");
   it("does not fill the screen of `npm ci` with warnings about the machine's version", () => {
     expect(readFileSync(join(ROOT, ".npmrc"), "utf8")).toMatch(/^loglevel=error$/m);
     expect(about.devEngines.runtime).toEqual({ name: "node", version: ">=20", onFail: "error" });
+  });
+});
+
+describe("the dependencies", () => {
+  it("are the packages that the programs import; all others are for development", () => {
+    const code = ["src", "tools", "prompts"].flatMap(sources);
+    const readFiles = code.flatMap(({ text }) => [...text.matchAll(/meta\.resolve\("([^"]+)"/g)]);
+    const imported = [...code.flatMap(packagesOf), ...readFiles.map(([, path = ""]) => path)].map(
+      (path) => path.split("/", path.startsWith("@") ? 2 : 1).join("/"),
+    );
+    const declared = { ...about.dependencies, ...about.optionalDependencies };
+    expect(Object.keys(declared).toSorted()).toEqual([...new Set(imported)].toSorted());
+    expect(Object.keys(about.devDependencies).filter((name) => name in declared)).toEqual([]);
   });
 });
 
@@ -72,28 +85,28 @@ describe("the scripts of package.json", () => {
 
 type Locked = { version?: string; integrity?: string; hasInstallScript?: boolean };
 
+verifies("C-59");
 describe("the lock file", () => {
   const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
     packages: Record<string, Locked>;
   };
   const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
 
-  verifies("C-59");
   it("pins each package by its hash, and each direct one by its version", () => {
     expect(packages.length).toBeGreaterThan(100);
     const loose = packages.filter(([, { integrity = "" }]) => !integrity.startsWith("sha512-"));
     expect(loose.map(([path]) => path)).toEqual([]);
-    const wanted = Object.entries<string>({
+    const direct = Object.entries<string>({
+      ...about.dependencies,
       ...about.devDependencies,
       ...about.optionalDependencies,
     });
     const found = new Map(packages.map(([path, { version }]) => [path, version]));
-    for (const [name, version] of wanted) {
+    for (const [name, version] of direct) {
       expect(found.get(`node_modules/${name}`), name).toBe(version);
     }
   });
 
-  verifies("C-59");
   it("has install scripts of known packages only, none of which the program contains", () => {
     const scripted = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
     const names = scripted.map(([path]) => path.replace("node_modules/", ""));
@@ -104,7 +117,6 @@ describe("the lock file", () => {
       "esbuild",
       "node",
     ]);
-    expect(Object.keys(about)).not.toContain("dependencies");
     expect(Object.keys(about.scripts)).not.toContain("postinstall");
   });
 });

@@ -44,12 +44,16 @@ const FAULTS: Record<FaultKind, string> = {
   unknown_host: "The platform's address has a host name that cannot be found.",
   untrusted: "The platform's TLS certificate is not trusted, or it does not speak TLS.",
   refused: "The platform cannot be reached.",
+  proxy: "The proxy on the way to the platform refuses the request, or asks for a user name.",
   lost: "The connection to the platform was lost before it answered.",
   garbled: "The platform's answer cannot be read.",
   timeout: "The platform did not answer in time.",
   too_large: "The platform's answer is too large to read; ask for fewer records.",
   canceled: "The call was canceled.",
 };
+
+/** The faults that only a change of settings or of the network ends. */
+const MISCONFIGURED: ReadonlySet<FaultKind> = new Set(["unknown_host", "untrusted", "proxy"]);
 
 const checkHeader = (name: string, value: string): string => {
   if (/^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(value)) return value;
@@ -83,7 +87,7 @@ const toProblem = (operation: Operation, fault: TransportFault): Problem => {
     FAULTS[kind],
     {
       ...(isChanging(operation) && !isUnsent(fault) ? { uncertain: true } : {}),
-      ...(kind === "unknown_host" || kind === "untrusted" ? { misconfigured: true } : {}),
+      ...(MISCONFIGURED.has(kind) ? { misconfigured: true } : {}),
     },
     fault,
   );

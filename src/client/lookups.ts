@@ -31,10 +31,10 @@ const createMatcher = ({
 }: Pick<LookUp, "operation" | "args">): ((row: Row) => boolean) => {
   const { field = "", argument = "" } = operation.lookup ?? {};
   const { [argument]: listed, accountNumber, status } = args;
-  const wanted = Array.isArray(listed) ? new Set(listed.map(fold)) : undefined;
+  const folded = Array.isArray(listed) ? new Set(listed.map(fold)) : undefined;
   const state = STATUSES.indexOf(fold(status));
   return (row) =>
-    (wanted === undefined || wanted.has(fold(row[field]))) &&
+    (folded === undefined || folded.has(fold(row[field]))) &&
     (accountNumber === undefined || fold(row["accountNumber"]) === fold(accountNumber)) &&
     (state === -1 || row["status"] === state);
 };

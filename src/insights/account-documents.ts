@@ -26,11 +26,11 @@ const toMoney = (document: Document) => {
   return { currencyCode, amount: amount ?? 0 };
 };
 
-const toAging = (all: readonly Document[], moment: Moment): Fields => {
+const toAging = (all: readonly Document[], asOf: Moment): Fields => {
   const keys = listOverdueKeys(BUCKETS);
   const buckets = keys.map((): Document[] => []);
   for (const document of all) {
-    buckets[findAgeBucket(BUCKETS, daysPastDue(document, moment))]?.push(document);
+    buckets[findAgeBucket(BUCKETS, daysPastDue(document, asOf))]?.push(document);
   }
   return Object.fromEntries(
     keys.map((key, place) => [key, sumByCurrency((buckets[place] ?? []).map(toMoney))]),

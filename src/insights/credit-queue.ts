@@ -21,8 +21,8 @@ const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
   applicationStatus.type.startsWith("Closed");
 
 const lacking = (kind: string, submitted: string, requested: string): string[] => {
-  const [got, asked] = [Number(submitted), Number(requested)];
-  return got < asked ? [`${asked - got} of ${asked} ${kind} references`] : [];
+  const [received, requestedCount] = [Number(submitted), Number(requested)];
+  return received < requestedCount ? [`${requestedCount - received} of ${requestedCount} ${kind} references`] : [];
 };
 
 /** Lists the gaps that prevent a decision on an application. */
@@ -132,19 +132,19 @@ export const creditQueue = defineInsight({
   figures: z.object({ byStatus: z.record(z.string(), z.int()) }),
   needs: [credit_applications.list],
   async run(context, { startDate, endDate, limit }) {
-    const moment = toMoment(undefined, context);
-    const filter = toPeriod(moment, startDate, endDate);
+    const evaluatedAt = toMoment(undefined, context);
+    const filter = toPeriod(evaluatedAt, startDate, endDate);
     const { skip } = context;
     const applications = await readApplications(context, filter);
     const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
     return {
-      asOf: formatTimestamp(moment.at),
+      asOf: formatTimestamp(evaluatedAt.at),
       filter,
       rowCount: waiting.length,
       truncated: false,
       currencyTotals: [],
       byStatus: countByStatus(applications),
-      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, moment)),
+      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, evaluatedAt)),
       itemsTotal: waiting.length,
       notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };

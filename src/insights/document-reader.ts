@@ -139,10 +139,10 @@ const findInList = async (
     const isEnd = pagination.cursor === null || pagination.cursor === cursor;
     if (isEnd) for (const number of left) states.set(number, MISSING);
     if (isEnd || left.size === 0) return page;
-    const asked = countAsked(left.size);
-    if (canAsk && page >= PAGES_FIRST && page + asked <= most) {
+    const expectedCalls = countAsked(left.size);
+    if (canAsk && page >= PAGES_FIRST && page + expectedCalls <= most) {
       await askDisputes(context, [...left], states);
-      return page + asked;
+      return page + expectedCalls;
     }
     ({ cursor } = pagination);
   }
@@ -155,27 +155,27 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
   const unread = new Set<string>();
   let [calls, refusal]: [number, Problem | undefined] = [0, undefined];
 
-  const load = async (wanted: readonly string[], most: number): Promise<void> => {
-    if (wanted.length > MANY && context.extensions.has(documents.list.id)) {
-      calls += await findInList(context, wanted, states, most);
+  const load = async (missing: readonly string[], most: number): Promise<void> => {
+    if (missing.length > MANY && context.extensions.has(documents.list.id)) {
+      calls += await findInList(context, missing, states, most);
       return;
     }
-    const now = wanted.slice(0, most);
+    const now = missing.slice(0, most);
     calls += now.length;
     await readEach(context, now, states);
   };
 
   return {
     async read(numbers, most = limit) {
-      const wanted = [...new Set(numbers)].filter((number) => !states.has(number));
-      if (wanted.length === 0 || refusal !== undefined) return;
+      const missing = [...new Set(numbers)].filter((number) => !states.has(number));
+      if (missing.length === 0 || refusal !== undefined) return;
       try {
-        await load(wanted, Math.max(0, Math.min(most, limit - calls)));
+        await load(missing, Math.max(0, Math.min(most, limit - calls)));
       } catch (error) {
         if (context.signal.aborted || !isRefusal(error)) throw error;
         refusal = error;
       }
-      for (const number of wanted) if (!states.has(number)) unread.add(number);
+      for (const number of missing) if (!states.has(number)) unread.add(number);
     },
     async readClosings(numbers, most) {
       if (!context.extensions.has(CLOSURE)) return;

@@ -58,11 +58,11 @@ export const readDocument = (
 ): Promise<Part<DocumentWithClosing>> =>
   readPart(context, documents.get, { document_number: documentNumber, ...askClosure(context) });
 
-export const showDocument = (part: Part<DocumentWithClosing>, moment: Moment): Shown =>
+export const showDocument = (part: Part<DocumentWithClosing>, asOf: Moment): Shown =>
   showPart(part, (document) =>
     withoutNulls({
-      ...toDocumentBrief(document, moment),
-      closedOn: toTenantDay(moment.calendar, document.closedAt),
+      ...toDocumentBrief(document, asOf),
+      closedOn: toTenantDay(asOf.calendar, document.closedAt),
       ...toBilling(document),
     }),
   );

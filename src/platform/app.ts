@@ -177,13 +177,13 @@ const mountTransfers = (app: Hono<Env>, needs: AppNeeds): void => {
         const cut = createCut(needs, { incoming, request: context.req.raw, requestId });
         return await serve(context.req.raw, id, { requestId, done, ...cut });
       } catch (error) {
-        const asked = {
+        const visitor = {
           ip: needs.addressOf(context.env?.incoming),
           now: needs.clock(),
           requestId,
         };
         const found = toProblem(error, needs.log, requestId);
-        const response = refuse(request, await limitFailures(needs, asked, found));
+        const response = refuse(request, await limitFailures(needs, visitor, found));
         response.headers.set("Connection", "close");
         return response;
       }
@@ -199,10 +199,10 @@ const mountPages = (app: Hono<Env>, needs: AppNeeds): void => {
     app.on(["GET", "POST"], toPattern(path), async (context) => {
       const own = openRequest(needs, context, path);
       const { raw: request, requestId } = own;
-      const asked = { ip: needs.addressOf(context.env?.incoming), now: needs.clock() };
+      const visitor = { ip: needs.addressOf(context.env?.incoming), now: needs.clock() };
       try {
         const token = context.req.param("token") ?? "";
-        const response = await serve({ request, requestId, token, ...asked });
+        const response = await serve({ request, requestId, token, ...visitor });
         const { byteLength } = await response.clone().arrayBuffer();
         createDone(needs, own, response)(byteLength);
         return withSecurityHeaders(response, requestId);

@@ -6,6 +6,7 @@ import { openOperationTenant } from "./operation-tenant.ts";
 import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("IN-54");
 onEveryStore("before a person is asked", (at) => {
   const tenant = openOperationTenant(at, "checked");
 
@@ -16,7 +17,6 @@ onEveryStore("before a person is asked", (at) => {
     return problem;
   };
 
-  verifies("IN-54");
   it.each([
     [{ reasonCode: "NONE" }, "reasonCode names no reason"],
     [{ externalReasonId: "none" }, "externalReasonId names no reason"],
@@ -30,21 +30,18 @@ onEveryStore("before a person is asked", (at) => {
     expect(problem.message).toContain(message);
   });
 
-  verifies("IN-54");
   it("a record that does not exist is not asked about", async () => {
     expect(await refused("disputes_delete", { disputeId: "none" })).toMatchObject({
       code: "not_found",
     });
   });
 
-  verifies("IN-54");
   it("a webhook and a schedule that do not exist are not asked about", async () => {
     for (const tool of ["webhooks_delete", "schedules_delete"]) {
       expect(await refused(tool, { id: "none" })).toMatchObject({ code: "not_found" });
     }
   });
 
-  verifies("IN-54");
   it.each([
     ["not a url", "must be an absolute URL"],
     ["ftp://hooks.example/", "must be an https URL"],
@@ -60,7 +57,6 @@ onEveryStore("before a person is asked", (at) => {
     });
   });
 
-  verifies("IN-54");
   it("a webhook for a schedule that does not exist is refused", async () => {
     const { schedule } = tenant().records;
     const hook = { callbackUrl: "https://hooks.example/in" };
@@ -75,7 +71,6 @@ onEveryStore("before a person is asked", (at) => {
     });
   });
 
-  verifies("IN-54");
   it("a closure dated in the future is refused", async () => {
     const { document_number } = tenant().records.document;
     const closing = { document_number, closure_reason: "paid", closure_date: "2030-01-01" };
@@ -85,7 +80,6 @@ onEveryStore("before a person is asked", (at) => {
     });
   });
 
-  verifies("IN-54");
   it("an entry of the configuration that is in use is not asked about", async () => {
     const { used, shelf, desk, dispute } = tenant().records;
     const { disputeId } = dispute;
@@ -123,7 +117,6 @@ onEveryStore("before a person is asked", (at) => {
     await tenant().answer("disputes_update", { disputeId, status: "Open" });
   });
 
-  verifies("IN-54");
   it("an entry that nothing uses is asked about and deleted", async () => {
     const { department, category, resolution, assignee } = tenant().records;
     for (const [tool, args] of [
@@ -138,7 +131,6 @@ onEveryStore("before a person is asked", (at) => {
     }
   });
 
-  verifies("IN-54");
   it("the question says what is lost", async () => {
     const { disputeId } = tenant().records.dispute;
     const unused = { reasonId: null, externalReasonCode: null };

@@ -43,6 +43,19 @@ describe("the question names the record", () => {
       { accountName: "Acme. Nothing is closed. Press confirm" },
       'D-INV-1-01 of "Acme. Nothing is closed. Press confirm", 9,108.20 USD',
     ],
+    [{ accountName: "\u0410cme" }, 'D-INV-1-01 of "\u0410cme" [not Latin: \u0410], 9,108.20 USD'],
+    [
+      { disputeCode: "D-\u0421\u0410\u0422-01", accountName: "\uff21cme" },
+      '"D-\u0421\u0410\u0422-01" [not Latin: \u0421 \u0410 \u0422] of "\uff21cme" [not Latin: \uff21], 9,108.20 USD',
+    ],
+    [
+      { accountName: "\u041e\u041e\u041e \u0420\u043e\u043c\u0430\u0448\u043a\u0430" },
+      "D-INV-1-01 of \u041e\u041e\u041e \u0420\u043e\u043c\u0430\u0448\u043a\u0430, 9,108.20 USD",
+    ],
+    [
+      { accountName: "M\u00fcller & S\u00f8n" },
+      "D-INV-1-01 of M\u00fcller & S\u00f8n, 9,108.20 USD",
+    ],
   ])("with code, account and exact amount: %j", async (more, words) => {
     const { question, broker } = await asked(dispute(more), "disputes_update", CLOSE);
     expect(question).toBe(`Close dispute ${words}, as DUPLICATE?`);
@@ -136,7 +149,6 @@ describe("the question names the record", () => {
     );
     await host.call("disputes_update", CLOSE);
     expect(broker.seen).toEqual([]);
-    await host.close();
   });
 });
 
@@ -182,7 +194,6 @@ describe("checks before the question", () => {
     const result = await host.call("disputes_update", { disputeId: "d", status: 1 });
     expect(readProblem(result).code).toBe("invalid_transition");
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.2"');
-    await host.close();
   });
 
   it("are followed by a change of the version in the question", async () => {
@@ -190,6 +201,5 @@ describe("checks before the question", () => {
     const host = await connectModern(await createOptions(broker), YES);
     await host.call("disputes_update", { disputeId: "d", status: 1, resolutionCode: "CREDIT" });
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.1"');
-    await host.close();
   });
 });

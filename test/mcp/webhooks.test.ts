@@ -68,7 +68,6 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     });
     expect(broker.kept).toEqual([{ name: "webhook-secret-hook-1", value: SECRET }]);
     expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
-    await host.close();
   });
 
   verifies("C-72");
@@ -81,7 +80,6 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     const name = `hooks.acme.example.${"a".repeat(60)}.evil.example`;
     await host.call("webhooks_create", { callbackUrl: `https://${name}/in` });
     expect(questions).toEqual([expect.stringContaining(`…" at ${name}?`)]);
-    await host.close();
   });
 
   it("are not created when the person declines", async () => {
@@ -90,7 +88,6 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     const result = await host.call("webhooks_create", { callbackUrl: ARGS.callbackUrl });
     expect(readProblem(result).code).toBe("declined");
     expect([broker.seen, broker.kept]).toEqual([[], []]);
-    await host.close();
   });
 
   it("are deleted again if the secret cannot be stored, and it is not shown", async () => {
@@ -104,7 +101,6 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
       ["webhooks.delete", { id: "hook-1" }],
     ]);
     expect(JSON.stringify(result)).not.toContain(SECRET);
-    await host.close();
   });
 
   it("are listed in the form of the export API", async () => {
@@ -114,7 +110,6 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
       pagination: { cursor: null, hasMore: false, rowCount: 2 },
       truncated: false,
     });
-    await host.close();
   });
 
   verifies("C-73");
@@ -137,6 +132,5 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
     } while (cursor !== null);
     expect(found).toEqual(DELIVERIES);
     expect(calls).toBeGreaterThan(2);
-    await host.close();
   });
 });

@@ -1,20 +1,12 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
 import { listClosures } from "../../src/platform/store/queries/documents.ts";
-import { importRecords } from "../support/importing.ts";
-import { documentAt, ingestTenant } from "../support/ingest.ts";
-import {
-  type Caller,
-  CONFIGURATION,
-  configure,
-  DISPUTES,
-  onEveryStore,
-} from "../support/platform.ts";
+import { importRecords, NONE } from "../support/importing.ts";
+import { documentAt, useIngestTenant } from "../support/ingest.ts";
+import { CONFIGURATION, configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 
 const NDJSON = { format: "ndjson" as const };
 
@@ -32,10 +24,7 @@ const document = (number: string, more: object = {}) => ({
 });
 
 onEveryStore("import of documents", (at) => {
-  let call: Caller;
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "acme");
-  });
+  const call = useIngestTenant(at, "acme");
   const run = (...rows: object[]) =>
     importRecords(at(), "acme", "documents", ndjson(...rows), NDJSON);
   const statusOf = async (number: string): Promise<string> =>
@@ -123,10 +112,7 @@ onEveryStore("import of documents", (at) => {
 });
 
 onEveryStore("import of closures", (at) => {
-  let call: Caller;
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "acme");
-  });
+  const call = useIngestTenant(at, "acme");
   const run = (...rows: object[]) =>
     importRecords(at(), "acme", "closures", ndjson(...rows), NDJSON);
 

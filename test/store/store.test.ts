@@ -1,4 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { StatementSync } from "node:sqlite";
@@ -197,7 +197,6 @@ for (const dialect of dialects) {
 describe("the SQLite file", () => {
   const folder = mkdtempSync(join(tmpdir(), "receivables-file-"));
   const path = join(folder, "platform.db");
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   verifies("C-07");
   it("can be opened for the first time by several processes at once, without losing writes", async () => {

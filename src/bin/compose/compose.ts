@@ -221,9 +221,9 @@ const createIdentity = (
 
 const withRefusalHook = (broker: Broker, { refused }: Identity): Broker => ({
   ...broker,
-  async call(...asked) {
+  async call(...args) {
     try {
-      return await broker.call(...asked);
+      return await broker.call(...args);
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error;
       throw (await refused?.()) ?? error;

@@ -47,11 +47,11 @@ export const completeNumber =
   (field: "accountNumber" | "documentNumber") =>
   async ({ broker }: CallerContext, typed: string, options: CallOptions): Promise<string[]> => {
     const found = await findDisputes(broker, { Sort: "-UpdateDate" }, options);
-    const sought = typed.toLowerCase();
+    const searched = typed.toLowerCase();
     const matching = found.filter(
       (dispute) =>
-        dispute[field].toLowerCase().startsWith(sought) ||
-        (dispute.accountName ?? "").toLowerCase().includes(sought),
+        dispute[field].toLowerCase().startsWith(searched) ||
+        (dispute.accountName ?? "").toLowerCase().includes(searched),
     );
     return [...new Set(matching.map((dispute) => sanitizeText(dispute[field], "stored")))];
   };
@@ -143,8 +143,8 @@ export const readConfiguration = async (
       return { noun, part: await readRecords(context, list, options) };
     }),
   );
-  const wants = parts.map(({ part }) => cost(part));
-  const shares = fairShares(wants, budget);
+  const costs = parts.map(({ part }) => cost(part));
+  const shares = fairShares(costs, budget);
   return Object.fromEntries(
     parts.map(({ noun, part }, index) => [noun, truncatePart(part, shares[index] ?? 0)]),
   );

@@ -48,12 +48,12 @@ export const chooseRows = (
   const named = isOurs ? fields : namesOf(args["fields"]);
   const isAll = named?.includes(ALL) === true;
   const defaults = list.defaultFields.filter((name) => known.includes(name));
-  const wanted = isAll ? known : (named ?? defaults);
+  const selected = isAll ? known : (named ?? defaults);
   if (!isOurs) {
-    const chosen = wanted.length === 0 ? {} : { fields: wanted };
+    const chosen = selected.length === 0 ? {} : { fields: selected };
     return { args: { ...args, ...chosen }, shape: (row) => withoutNulls(row) as Fields };
   }
-  const names = new Set(wanted);
+  const names = new Set(selected);
   return {
     args,
     shape: (row) => withoutNulls(isAll ? row : pick(row, names)) as Fields,

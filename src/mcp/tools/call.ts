@@ -173,9 +173,9 @@ const callOne = async (
 /** Asks the person the question about a call. */
 const askPerson =
   ({ context, confirm }: Parts): Consent =>
-  (call, given, asking) =>
+  (call, given, prepareQuestion) =>
     confirm({
-      asking,
+      asking: prepareQuestion,
       open: call.tool.operation.upsert,
       purpose: toClientPurpose(context, call, given),
       ways: call,

@@ -76,13 +76,13 @@ const readInput = <N extends DiscoveryTool>(
 
 /** Names the tools that an unknown name may mean. */
 const unknownTool = async (
-  asked: DiscoveryTool,
+  named: DiscoveryTool,
   name: string,
   known: readonly string[],
 ): Promise<Problem> => {
   const shown = JSON.stringify(sanitizeLine(name, 80));
   const message = `${shown} is not a tool${await offerTools(name, known)}; find_tools finds the tool for a task`;
-  return refuseArguments({ name: asked }, [{ field: "name", code: "unknown", message }]);
+  return refuseArguments({ name: named }, [{ field: "name", code: "unknown", message }]);
 };
 
 const present = (answer: CallArguments, tokens: number): CallToolResult => {

@@ -8,7 +8,7 @@ import { isDeeperThan, isLargerThan } from "../../kit/json.ts";
 import { toErrorFields } from "../../kit/log.ts";
 import { getRequestId } from "../../kit/request-id.ts";
 import type { Tool } from "../../../tools/tool.ts";
-import { failed, tell } from "../results/failure.ts";
+import { failed, describeFailure } from "../results/failure.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
 import { isWaiting } from "../results/waiting.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
@@ -90,10 +90,10 @@ export const createRunCall = (needs: ToolContext): RunCall => {
     const { working, lastRequestId } = watched(broker);
     const end = async (event: string, outcome: string, requestId: string | null): Promise<void> => {
       const ms = now() - started;
-      const said = { tool: name, outcome, ms, caller, tenantId, requestId };
+      const fields = { tool: name, outcome, ms, caller, tenantId, requestId };
       // Without the principal, which may be a person's e-mail address.
-      log.info(event, { ...said, httpRequestId: getRequestId() });
-      await callLog.record({ ...said, principal, args });
+      log.info(event, { ...fields, httpRequestId: getRequestId() });
+      await callLog.record({ ...fields, principal, args });
     };
     try {
       await pass();
@@ -103,7 +103,7 @@ export const createRunCall = (needs: ToolContext): RunCall => {
       await end("tool.called", isAsked(result) ? "asked" : "done", lastRequestId());
       return result;
     } catch (error) {
-      const problem = tell(error, { tool, args }, newId());
+      const problem = describeFailure(error, { tool, args }, newId());
       const { code, requestId } = problem;
       await end("tool.refused", code, requestId ?? lastRequestId());
       if (code === "internal" && !signal.aborted) {

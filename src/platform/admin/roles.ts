@@ -35,8 +35,8 @@ export const listRoles = async (db: Db, tenantId: string): Promise<NamedRole[]> 
 ];
 
 const findRoleId = (roles: readonly NamedRole[], name: string): string | undefined => {
-  const wanted = fold(name.trim());
-  return roles.find((role) => fold(role.name) === wanted)?.id;
+  const folded = fold(name.trim());
+  return roles.find((role) => fold(role.name) === folded)?.id;
 };
 
 /** Returns the ids of a tenant's roles by name, ignoring case. */
@@ -141,11 +141,11 @@ const MOST_NAMED = 20;
 /** Deletes a role that no user has. */
 export const deleteRole = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
-  { confirm, ...wanted }: RoleName & { confirm?: string | undefined },
+  { confirm, ...roleName }: RoleName & { confirm?: string | undefined },
 ): Promise<{ roleId: string; name: string; deleted: true }> =>
   store.transaction(async (tx) => {
-    const { tenantId } = wanted;
-    const { id: roleId, name } = await readCustomRole(tx, wanted);
+    const { tenantId } = roleName;
+    const { id: roleId, name } = await readCustomRole(tx, roleName);
     checkConfirmed([name], confirm);
     const holders = await listRoleHolders(tx, tenantId, roleId);
     if (holders.length > 0) {

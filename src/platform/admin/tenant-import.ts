@@ -108,8 +108,8 @@ const writeFile = async (
   folder: string,
   { key, size, sha256 }: { key: string; size: number; sha256: string | null },
 ): Promise<void> => {
-  const kept = await files.put(key, createReadStream(filePath(folder, key)), size);
-  if (kept.sha256 === sha256) return;
+  const stored = await files.put(key, createReadStream(filePath(folder, key)), size);
+  if (stored.sha256 === sha256) return;
   throw new Problem("invalid_request", `The exported file ${filePath(folder, key)} was changed.`);
 };
 

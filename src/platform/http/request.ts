@@ -94,10 +94,10 @@ const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promi
   context.tenantId = person.homeTenantId;
   context.caller = { ...person, may: NO_PERMISSIONS };
   context.rateLimitHeaders = await needs.limiter.gateway(person.id, now);
-  const wanted = context.params["tenantId"];
-  if (wanted === undefined) return;
-  context.caller = await person.enter(wanted);
-  context.tenantId = wanted;
+  const pathTenant = context.params["tenantId"];
+  if (pathTenant === undefined) return;
+  context.caller = await person.enter(pathTenant);
+  context.tenantId = pathTenant;
 };
 
 /** Authenticates, rate-limits and authorizes the request. @throws {Problem} where one of them refuses it. */
@@ -304,9 +304,9 @@ const refuse = async (
   const { requestId, ip: address } = context;
   if (problem.code === "invalid_credentials")
     needs.log.warn("login.failed", { requestId, address });
-  const asked = { requestId, path: context.url.pathname };
+  const instance = { requestId, path: context.url.pathname };
   const done = createDone(needs, context, problem);
-  const response = buildProblemResponse(problem, context.operation.service, asked, done);
+  const response = buildProblemResponse(problem, context.operation.service, instance, done);
   // The rest of a refused file is not read, so the connection cannot be used again.
   if (context.operation.raw !== null) response.headers.set("Connection", "close");
   const own = { ...context.rateLimitHeaders, ...buildHeldRights(context) };

@@ -60,10 +60,10 @@ const mapJsonRow = (cells: Cells): Mapped => {
   for (const [name, value] of Object.entries(cells)) {
     if (isBlank(value)) continue;
     const isKey = typeof value === "string" && isIdentifier(name);
-    const kept = isKey ? value.trim() : value;
-    if (isKey) checkIdentifier(name, kept, name, refuse);
-    if (name !== "__proto__") record[name] = kept;
-    else Object.defineProperty(record, name, { value: kept, enumerable: true });
+    const trimmed = isKey ? value.trim() : value;
+    if (isKey) checkIdentifier(name, trimmed, name, refuse);
+    if (name !== "__proto__") record[name] = trimmed;
+    else Object.defineProperty(record, name, { value: trimmed, enumerable: true });
   }
   if (faults.length > 0) return { as: "refused", faults };
   return { as: "record", record, sourceKey: undefined };

@@ -19,8 +19,8 @@ const listOf = <Kept>(
   keep: (values: PaymentValues) => Kept | undefined,
 ): Accepted<Kept>[] =>
   rows.flatMap(({ values, ...rest }) => {
-    const kept = keep(values);
-    return kept === undefined ? [] : [{ ...rest, values: kept }];
+    const result = keep(values);
+    return result === undefined ? [] : [{ ...rest, values: result }];
   });
 
 /** Creates the import target of one payment source. */

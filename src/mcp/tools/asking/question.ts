@@ -215,7 +215,7 @@ export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> 
   if (confirm === undefined) return none;
   const prepared = await prepareCall(needs, confirm, ifMatch);
   const { etag, absent, records, versions } = prepared;
-  const asked = (text: string | null): Asking => {
+  const createAsking = (text: string | null): Asking => {
     const summary = text === null ? null : sanitizeLine(text, MAX_QUESTION);
     const print = printOf(summary, prepared.args, versions, absent);
     return { summary, etag, absent, bound: toBound(args, prepared.args), print };
@@ -223,5 +223,5 @@ export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> 
   const due = findSideEffects(operation, needs.args).filter(
     ({ kind }) => !absent || kind !== "replaces",
   );
-  return asked(due.length === 0 ? null : confirm.question(args, records));
+  return createAsking(due.length === 0 ? null : confirm.question(args, records));
 };

@@ -37,8 +37,8 @@ const findLoss = (stored: string, text: string): string | undefined => {
     return "This text was read in part, and this update would remove the rest.";
   }
   const escape = ESCAPES.find(
-    ([written, meant]) =>
-      text.includes(written) && !stored.includes(written) && stored.includes(meant),
+    ([written, replaced]) =>
+      text.includes(written) && !stored.includes(written) && stored.includes(replaced),
   );
   return escape && `The stored text has ${escape[1]} where this update has ${escape[0]}.`;
 };

@@ -55,8 +55,8 @@ export const openDisputeFile =
     const { fields, url, mimeType } = await findFile(broker, one, options);
     const fileName = String(fields["fileName"]);
     const most = maxBytes(kindOf(fileName, mimeType));
-    const wanted = { maxBytes: most, part: false };
-    const { bytes, fileSize } = await transfers.get(url, wanted, options.signal);
+    const range = { maxBytes: most, part: false };
+    const { bytes, fileSize } = await transfers.get(url, range, options.signal);
     return { fields, fileName, mimeType, fileSize: fileSize ?? bytes?.byteLength, bytes };
   };
 

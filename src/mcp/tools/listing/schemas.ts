@@ -162,7 +162,7 @@ const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
 const argument: Change = (schema, name) => publish(schema, name, false);
 
 const publishItems = (schema: JsonSchema): JsonSchema => {
-  const { description: _said, ...rest } = argument(schema, "");
+  const { description: _description, ...rest } = argument(schema, "");
   return rest;
 };
 

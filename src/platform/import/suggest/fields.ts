@@ -151,8 +151,8 @@ const chooseOrder = (
 ): "day" | "month" => {
   const dated = columns.filter(({ concept, days }) => DAYS.has(concept) && days?.isIso === false);
   const orders = dated.flatMap(({ days }) => (days === undefined ? [] : (findOrder(days) ?? [])));
-  const [told] = orders;
-  if (told !== undefined) return told;
+  const [firstOrder] = orders;
+  if (firstOrder !== undefined) return firstOrder;
   if (dated.length === 0) return "day";
   const isPointed = dated.every(({ values }) =>
     values.every((value) => /^\d+\./.test(String(value))),
@@ -312,7 +312,7 @@ const fillPayment = ({ columns, fields, map, notes }: State): void => {
 /** Whether the rows of a payment repeat one amount. */
 const hasOneTotal = (columns: readonly Column[], id: string, amount: string): boolean => {
   const [ids, amounts] = [id, amount].map(
-    (wanted) => columns.find(({ name }) => name === wanted)?.values ?? [],
+    (columnName) => columns.find(({ name }) => name === columnName)?.values ?? [],
   );
   if (ids === undefined || amounts === undefined || ids.length !== amounts.length) return true;
   const known = new Map<string, string>();

@@ -13,7 +13,7 @@ export const chooseAssignee = async (
   tx: Db,
   call: Call,
   body: Named,
-  kept: string | null = null,
+  current: string | null = null,
 ): Promise<string | null | undefined> => {
   const { assigneeId, assigneeEmail } = body;
   if (assigneeId === undefined && assigneeEmail === undefined) return undefined;
@@ -30,7 +30,7 @@ export const chooseAssignee = async (
   ) {
     call.refuse("assigneeEmail", "conflict", "is not the e-mail address of assigneeId");
   }
-  if (found.active === 0 && found.id !== kept) {
+  if (found.active === 0 && found.id !== current) {
     call.refuse(field, "inactive", "names an inactive assignee");
   }
   return found.id;

@@ -75,9 +75,9 @@ const checkUsable = (
   side: Side,
   body: Body,
   reason: CategorizedReason | undefined,
-  kept: string | null,
+  current: string | null,
 ): void => {
-  if (reason === undefined || reason.id === kept) return;
+  if (reason === undefined || reason.id === current) return;
   const field = body[`${side.name}Id`] === undefined ? `${side.name}Code` : `${side.name}Id`;
   if (reason.active === 0) call.refuse(field, "inactive", "names an inactive reason");
   if (reason.visibility === side.closedTo) {
@@ -102,13 +102,13 @@ export const chooseReasons = async (
   tx: Db,
   call: DisputeCall,
   body: Body,
-  kept: { internal: string | null; external: string | null } = NONE,
+  current: { internal: string | null; external: string | null } = NONE,
 ): Promise<ChosenReasons | undefined> => {
   const external = await resolve(tx, call, EXTERNAL, body);
   const internal = await resolve(tx, call, INTERNAL, body);
-  checkUsable(call, EXTERNAL, body, external, kept.external);
-  checkUsable(call, INTERNAL, body, internal, kept.internal);
-  const isNew = external !== undefined && external.id !== kept.external;
+  checkUsable(call, EXTERNAL, body, external, current.external);
+  checkUsable(call, INTERNAL, body, internal, current.internal);
+  const isNew = external !== undefined && external.id !== current.external;
   if (isNew && external.default_internal_reason_id === null) {
     call.refuse(
       "externalReasonId",

@@ -27,12 +27,12 @@ const takeNumbers = async (
   tenantId: string,
   documentNumbers: readonly string[],
 ): Promise<Map<string, number>> => {
-  const wanted = new Map<string, number>();
-  for (const number of documentNumbers) wanted.set(number, (wanted.get(number) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const number of documentNumbers) counts.set(number, (counts.get(number) ?? 0) + 1);
   const taken = await tx
     .insertInto("dispute_sequences")
     .values(
-      [...wanted].map(([document_number, last]) => ({
+      [...counts].map(([document_number, last]) => ({
         tenant_id: tenantId,
         document_number,
         last,
@@ -48,7 +48,7 @@ const takeNumbers = async (
   return new Map(
     taken.map(({ document_number, last }) => [
       document_number,
-      last - (wanted.get(document_number) ?? 0),
+      last - (counts.get(document_number) ?? 0),
     ]),
   );
 };

@@ -79,8 +79,8 @@ export const linkWaitingReturns = async (tx: Db, settling: Settling): Promise<st
   const { tenantId } = settling;
   const waiting = await readWaiting(tx, tenantId, [WAITING_RETURN], { most: MOST_WAITING });
   if (waiting.length === 0) return [];
-  const sought = [...new Set(waiting.flatMap(({ values }) => referencesOf(values)))];
-  const payments = await readReferencedPayments(tx, tenantId, sought);
+  const references = [...new Set(waiting.flatMap(({ values }) => referencesOf(values)))];
+  const payments = await readReferencedPayments(tx, tenantId, references);
   const byReference = Map.groupBy(payments, ({ values }) => textOf(values, "paymentReference"));
   const linked: string[] = [];
   for (const { values } of waiting) {
