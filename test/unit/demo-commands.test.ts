@@ -24,7 +24,7 @@ const run = async (...argv: string[]) => {
     version: "0.0.0",
     program: { command: "node", args: [] },
     print: (value) => printed.push(value as Record<string, unknown>),
-    tell: (line) => told.push(line),
+    notify: (line) => told.push(line),
     tellsPerson: false,
     isTerminal: false,
     ask: undefined,

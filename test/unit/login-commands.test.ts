@@ -35,7 +35,7 @@ const run = async (
     version: "0.0.0",
     program: { command: "node", args: [] },
     print: (value) => printed.push(value as Record<string, unknown>),
-    tell: (line) => told.push(line),
+    notify: (line) => told.push(line),
     tellsPerson: false,
     isTerminal: false,
     ask,

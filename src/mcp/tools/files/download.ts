@@ -72,8 +72,8 @@ const begin = (
 const readText = async (open: OpenFile, options: Options, limits: Limits): Promise<FileContent> => {
   const read = await begin(open, options, limits);
   if ("unreadable" in read) throw new Problem("unavailable", read.unreadable);
-  if ("unreadable" in read.told) throw new Problem("conflict", read.told.unreadable);
-  return { mimeType: "text/plain", text: toPlainText(read.told) };
+  if ("unreadable" in read.content) throw new Problem("conflict", read.content.unreadable);
+  return { mimeType: "text/plain", text: toPlainText(read.content) };
 };
 
 const readExcerpt = async (
@@ -84,9 +84,9 @@ const readExcerpt = async (
   const limits = { caller, tokens: EXCERPT_TOKENS, maxBytes: MAX_EXCERPT_BYTES };
   const read = await begin(open, options, limits);
   if ("unreadable" in read) return read;
-  const { told } = read;
-  if ("unreadable" in told) return told;
-  const text = told.text.map(({ text: words }) => words).join("\n");
+  const { content } = read;
+  if ("unreadable" in content) return content;
+  const text = content.text.map(({ text: words }) => words).join("\n");
   return text === "" ? { unreadable: "Its pages have no text." } : { text };
 };
 
