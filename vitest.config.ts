@@ -5,8 +5,19 @@ import { createRunFolder, findFastFolder } from "./test/support/temporary-folder
 
 const SECOND = 1000;
 
-/** One end-to-end run of the main job: a ledger is imported and its disputes are triaged. */
+/** An end-to-end run of the main job, in `npm test` too: a ledger is imported and its disputes are triaged. */
 const MAIN_JOB = "test/e2e/import-triage.test.ts";
+
+/**
+ * Series of generated or repeated cases, of which `npm test` runs the first ones and `npm run test:all` all: see
+ * `extentOf`.
+ */
+const SERIES = [
+  "test/insights/{disputes-summary,payments-summarize}.test.ts",
+  "test/mcp/{insight-cursors,unasked}.test.ts",
+  "test/platform/{account-chains,credit-applications,payment-matches-model,payments-model}.test.ts",
+  "test/unit/{file-text-attacks,scan-junk,scan-limits}.test.ts",
+];
 
 /** Faults, crash loops, other clients and long series of inputs: `npm run test:all` runs them, `npm test` does not. */
 const SLOW = [
@@ -18,7 +29,9 @@ const SLOW = [
   "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
   "test/platform/{audit-pages,dispute-removal,pdf-streaming,scan-fairness,score-fairness}.test.ts",
   "test/platform/{attachment-corpus,file-store-faults,ingest-junk,login-limits,simulation}.test.ts",
+  "test/platform/{several-limiters,tenant-move}.test.ts",
   "test/simulation/{mistakes,seeds}.test.ts",
+  "test/store/{key-rotation,payments}.test.ts",
   "test/unit/{scan-clamd,scan-name-and-size}.test.ts",
 ];
 
@@ -33,6 +46,9 @@ const FAST_WORKERS = 3;
 
 /** The compiled code of programs that tests start: compiling it takes most of the time of a short command. */
 const programs = { NODE_COMPILE_CACHE: createRunFolder(tmpdir()) };
+
+/** Folders that tests create in it are removed with it. */
+const inMemory = { TMPDIR: createRunFolder(findFastFolder()) };
 
 // oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
 const inCi = process.env["CI"] !== undefined;
@@ -61,7 +77,8 @@ export default defineConfig({
         extends: true,
         test: {
           name: "fast",
-          env: { ...programs, TMPDIR: createRunFolder(findFastFolder()) },
+          provide: { runsWholeSeries: false },
+          env: { ...programs, ...inMemory },
           include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
           exclude: [...SLOW, ...MOCKING],
           // Loading the contract and the libraries again for each file would take a fifth of the time.
@@ -76,6 +93,7 @@ export default defineConfig({
         extends: true,
         test: {
           name: "mocking",
+          env: inMemory,
           include: MOCKING,
           maxWorkers: FAST_WORKERS,
           sequence: { groupOrder: 0 },
@@ -86,7 +104,8 @@ export default defineConfig({
         test: {
           name: "slow",
           env: programs,
-          include: SLOW,
+          provide: { runsWholeSeries: true },
+          include: [...SLOW, ...SERIES],
           maxWorkers: 2,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,
@@ -99,8 +118,8 @@ export default defineConfig({
         test: {
           name: "e2e",
           env: programs,
+          provide: { runsWholeSeries: true },
           include: ["test/e2e/**/*.test.ts"],
-          exclude: [MAIN_JOB],
           maxWorkers: 2,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,

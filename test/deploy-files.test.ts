@@ -10,7 +10,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { knownSettings } from "../src/config/config.ts";
 import { ROOT } from "./support/sources.ts";
@@ -44,7 +44,6 @@ let folder: string;
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), "deploy-"));
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 /** Runs a checker, and returns its output and exit status. */
 const check = (program: string, args: string[]) => {
@@ -57,8 +56,8 @@ const MAY_RUN_AS_OTHERS =
   process.getuid?.() === 0 &&
   check("runuser", ["-u", "nobody", "--", process.execPath, CLI, "--version"]).status === 0;
 
+verifies("OP-42");
 describe("files for containers", () => {
-  verifies("OP-42");
   it("compose.yaml has two platforms, two MCP servers, database, files and proxy", () => {
     const own = services.filter(([, { image }]) => image === "receivables-mcp");
     const commands = own.map(([, { command = [] }]) => command[0]).toSorted();
@@ -73,7 +72,6 @@ describe("files for containers", () => {
     expect(needed.filter((name) => !names.includes(name))).toEqual([]);
   });
 
-  verifies("OP-42");
   it("compose.yaml lets MCP servers transfer files: signed URLs have the address that they know", () => {
     const of = (command: string) =>
       services.filter(([, service]) => service.command?.[0] === command);
@@ -85,7 +83,6 @@ describe("files for containers", () => {
     expect(signed.filter((url) => !known.includes(url))).toEqual([]);
   });
 
-  verifies("OP-42");
   it("images have a version, and settings exist", () => {
     const images = [
       ...services.map(([, { image }]) => image).filter((image) => image !== "receivables-mcp"),
@@ -102,7 +99,6 @@ describe("files for containers", () => {
     expect(names.filter((name) => isOwn(name) && !knownSettings.includes(name))).toEqual([]);
   });
 
-  verifies("OP-42");
   it("the image is built from the lock file, and runs without root", () => {
     const lines = read("docker/Dockerfile").split("\n");
     expect(lines).toContain("COPY package.json package-lock.json ./");
@@ -118,8 +114,8 @@ describe("files for containers", () => {
   });
 });
 
+verifies("OP-42");
 describe("files for machines", () => {
-  verifies("OP-42");
   it.skipIf(!has("nginx"))("nginx accepts its example", () => {
     writeFileSync(join(folder, "site.conf"), withoutNames(read("nginx/receivables.conf")));
     const main = join(folder, "nginx.conf");
@@ -130,7 +126,6 @@ describe("files for machines", () => {
     expect(output).not.toContain("[warn]");
   });
 
-  verifies("OP-42");
   it.skipIf(!has("caddy"))("Caddy accepts its example", () => {
     const path = join(ROOT, "deploy/caddy/Caddyfile");
     const { status, output } = check("caddy", [
@@ -143,7 +138,7 @@ describe("files for machines", () => {
     expect(status, output).toBe(0);
   });
 
-  verifies("OP-42", "OP-13");
+  verifies("OP-13");
   it.skipIf(!has("caddy"))(
     "Caddy passes the clients that MCP servers name on to the platforms",
     () => {
@@ -164,7 +159,6 @@ describe("files for machines", () => {
     },
   );
 
-  verifies("OP-42");
   it.skipIf(!has("systemd-analyze"))("systemd accepts the units", () => {
     for (const unit of units) {
       const text = read(`systemd/${unit}`).replaceAll("/usr/bin/receivables-mcp", process.execPath);
@@ -177,7 +171,6 @@ describe("files for machines", () => {
     expect(status, output).toBe(0);
   });
 
-  verifies("OP-42");
   it("a unit waits between starts for longer than systemd counts them", () => {
     // Five starts within ten seconds are the most that systemd tries by default.
     const servers = units.map((unit) => read(`systemd/${unit}`));
@@ -188,7 +181,6 @@ describe("files for machines", () => {
     }
   });
 
-  verifies("OP-42");
   it("no unit opens the data folder to others", () => {
     const using = units
       .map((unit) => read(`systemd/${unit}`))
@@ -197,7 +189,6 @@ describe("files for machines", () => {
     expect(using.filter((text) => !text.includes("\nStateDirectoryMode=0700\n"))).toEqual([]);
   });
 
-  verifies("OP-42");
   it.skipIf(!MAY_RUN_AS_OTHERS)(
     "commands of root run as the service's user, with its settings and key",
     () => {

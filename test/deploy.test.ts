@@ -29,15 +29,14 @@ const namesIn = (text: string): string[] => [...new Set(text.match(NAME) ?? [])]
 
 type Dashboard = { panels: { title: string; type: string; targets?: { expr: string }[] }[] };
 
+verifies("OP-31");
 describe("files for monitoring", () => {
-  verifies("OP-31");
   it.each([DASHBOARD, ALERTS])("%s names only metrics that exist", (path) => {
     const used = namesIn(read(path));
     expect(used.length).toBeGreaterThan(5);
     expect(used.filter((name) => !series.has(name))).toEqual([]);
   });
 
-  verifies("OP-31");
   it("the dashboard shows every metric of the program, each panel by a query", () => {
     const { panels } = JSON.parse(read(DASHBOARD)) as Dashboard;
     const queries = panels.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr));
@@ -48,7 +47,6 @@ describe("files for monitoring", () => {
     expect(empty).toEqual([]);
   });
 
-  verifies("OP-31");
   it("the manual has a row for each metric of the program and for each alert", () => {
     const rows = [...read(MANUAL).matchAll(/^\| `(\w+)` /gm)].map(([, name = ""]) => name);
     const alerts = [...read(ALERTS).matchAll(/- alert: (\w+)/g)].map(([, name = ""]) => name);

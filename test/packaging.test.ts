@@ -32,8 +32,8 @@ describe("the manifest of the desktop extension", () => {
   });
 });
 
+verifies("HS-09");
 describe("the Node.js that is needed", () => {
-  verifies("HS-09");
   it("is declared in package.json, and the manifest, the program and README agree", () => {
     const needed = about.engines.node.replace(">=", "");
     expect(manifest.compatibility.runtimes.node).toBe(`>=${needed}.0.0`);
@@ -48,7 +48,6 @@ describe("the Node.js that is needed", () => {
     expect(stated).toEqual([]);
   });
 
-  verifies("HS-09");
   it("does not fill the screen of `npm ci` with warnings about the machine's version", () => {
     expect(readFileSync(join(ROOT, ".npmrc"), "utf8")).toMatch(/^loglevel=error$/m);
     expect(about.devEngines.runtime).toEqual({ name: "node", version: ">=20", onFail: "error" });
@@ -86,13 +85,13 @@ describe("the scripts of package.json", () => {
 
 type Locked = { version?: string; integrity?: string; hasInstallScript?: boolean };
 
+verifies("C-59");
 describe("the lock file", () => {
   const lock = JSON.parse(readFileSync(join(ROOT, "package-lock.json"), "utf8")) as {
     packages: Record<string, Locked>;
   };
   const packages = Object.entries(lock.packages).filter(([path]) => path !== "");
 
-  verifies("C-59");
   it("pins each package by its hash, and each direct one by its version", () => {
     expect(packages.length).toBeGreaterThan(100);
     const loose = packages.filter(([, { integrity = "" }]) => !integrity.startsWith("sha512-"));
@@ -108,7 +107,6 @@ describe("the lock file", () => {
     }
   });
 
-  verifies("C-59");
   it("has install scripts of known packages only, none of which the program contains", () => {
     const scripted = packages.filter(([, { hasInstallScript }]) => hasInstallScript === true);
     const names = scripted.map(([path]) => path.replace("node_modules/", ""));

@@ -54,10 +54,7 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
       limit: Math.min(PAGE_ROWS, maxRows),
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const { data, pagination } = output as {
-      data: Document[];
-      pagination: { cursor: string | null };
-    };
+    const { data, pagination } = output;
     const after = pagination.cursor;
     return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
   };

@@ -2,10 +2,7 @@ import { z } from "zod";
 import { Day } from "../contract/insights/arguments.ts";
 import { type Calendar, formatDayNumber, parseDay } from "../contract/insights/calendar.ts";
 import { contract } from "../contract/index.ts";
-import type {
-  CreditApplication,
-  CreditApplications,
-} from "../contract/operations/credit-applications.ts";
+import type { CreditApplication } from "../contract/operations/credit-applications.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { UTC } from "../kit/time-zone.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
@@ -105,7 +102,7 @@ const readApplications = async (
     activityType: "APPLICATIONSTATUSDATE",
     ...widen(calendar, period),
   });
-  const { applications } = reply.output as CreditApplications;
+  const { applications } = reply.output;
   const [first, last] = [calendar.startOf(period.startDate), calendar.endOf(period.endDate)];
   return applications.filter(({ applicationStatus: { statusDate } }) => {
     const at = Date.parse(statusDate);

@@ -33,7 +33,7 @@ export const createActivityReader = (context: InsightContext): ActivityReader =>
   const known = new Map<string, DisputeActivity>();
   let isOffered = context.extensions.has(disputes.activity.id);
   const load = (disputeIds: readonly string[]) =>
-    readPart(context, disputes.activity, { disputeIds });
+    readPart(context, disputes.activity, { disputeIds: [...disputeIds] });
   return {
     async read(ids, mostCalls) {
       const missing = ids.filter((id) => !known.has(id)).slice(0, mostCalls * IDS_PER_CALL);

@@ -11,9 +11,9 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { createFilter, toListArguments } from "./dispute-filters.ts";
 import { resolveNames } from "./dispute-names.ts";
 import type { DocumentReader } from "./document-reader.ts";
-import type { Fields, InsightContext } from "./insight.ts";
+import type { InsightContext } from "./insight.ts";
 import type { Reading } from "./read-pages.ts";
-import { readDisputes } from "./read-disputes.ts";
+import { type DisputeArguments, readDisputes } from "./read-disputes.ts";
 import { readPart } from "./read-part.ts";
 import { canFindNumbers, respellArguments } from "./spellings.ts";
 import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
@@ -41,7 +41,7 @@ const EXACT = ["AccountNumber", "DocumentNumber"] as const;
  */
 const readIgnoringCase = async (
   context: InsightContext,
-  args: Fields,
+  args: DisputeArguments,
   take: (disputes: readonly Dispute[]) => Promise<void>,
 ): Promise<Reading> => {
   const reading = await readDisputes(context, args, take);

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
+import { DRY_RUN, hasDryRun, toDryRun } from "../contract/dry-run.ts";
 import { extensions, platformContract } from "../contract/index.ts";
 import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
@@ -18,7 +19,13 @@ import type { Brand } from "../pages/page.ts";
 import type { Passwords } from "./services/passwords.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
-type Route = { method: string; path: string; operation: Operation; handler: unknown };
+type Route = {
+  method: string;
+  path: string;
+  operation: Operation;
+  handler: unknown;
+  dryRun: boolean;
+};
 type Env = { Bindings: { incoming?: IncomingMessage } };
 
 const listRoutes = (services: Services): Route[] =>
@@ -26,12 +33,16 @@ const listRoutes = (services: Services): Route[] =>
     Object.entries(verbs).flatMap(([verb, declared]) => {
       const operation: Operation = declared;
       const handler: unknown = (services[noun as keyof Services] as Record<string, unknown>)[verb];
-      return [operation, ...operation.aliases].map(({ method, path }) => ({
+      const routes = [operation, ...operation.aliases].map(({ method, path }) => ({
         method,
         path,
         operation,
         handler,
+        dryRun: false,
       }));
+      if (!hasDryRun(operation)) return routes;
+      const { path } = toDryRun(operation);
+      return [...routes, { method: operation.method, path, operation, handler, dryRun: true }];
     }),
   );
 
@@ -56,7 +67,7 @@ const BASES: [base: string, service: Service][] = [
 ];
 
 const findService = (path: string): Service =>
-  BASES.find(([base]) => path.startsWith(base))?.[1] ?? "gateway";
+  BASES.find(([base]) => path.replace(DRY_RUN.path, "").startsWith(base))?.[1] ?? "gateway";
 
 const toPattern = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
@@ -236,8 +247,8 @@ export const createApp = (services: Services, needs: AppNeeds) => {
     );
   for (const path of [...byPath.keys()].toSorted(compareSpecificity)) {
     const routes = byPath.get(path) ?? [];
-    for (const { method, operation, handler } of routes) {
-      const serve = createServe(needs, { operation, route: path }, handler as never);
+    for (const { method, operation, handler, dryRun } of routes) {
+      const serve = createServe(needs, { operation, route: path, dryRun }, handler as never);
       app.on(method, toPattern(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );

@@ -4,46 +4,49 @@ import { Problem } from "../contract/errors.ts";
 
 const derive = promisify(argon2);
 
+/** How much work one guess takes. */
+export type HashCost = { memoryKib: number; passes: number };
+
 // OWASP's floor for argon2id: 19 MiB, two passes, one lane.
-const MEMORY_KIB = 19_456;
-const PASSES = 2;
+const COST: HashCost = { memoryKib: 19_456, passes: 2 };
 const TAG_BYTES = 32;
 
-const tagOf = async (password: string, nonce: Buffer): Promise<Buffer> =>
+const tagOf = (password: string, nonce: Buffer, { memoryKib, passes }: HashCost): Promise<Buffer> =>
   derive("argon2id", {
     message: password.normalize("NFC"),
     nonce,
-    memory: MEMORY_KIB,
-    passes: PASSES,
+    memory: memoryKib,
+    passes,
     parallelism: 1,
     tagLength: TAG_BYTES,
   });
 
-/** `argon2id$memory$passes$nonce$tag`. */
-export const hashPassword = async (password: string): Promise<string> => {
+/** Returns `argon2id$memory$passes$nonce$tag`. */
+export const hashPassword = async (password: string, cost = COST): Promise<string> => {
   const nonce = randomBytes(16);
-  const tag = await tagOf(password, nonce);
-  return [
-    "argon2id",
-    MEMORY_KIB,
-    PASSES,
-    nonce.toString("base64url"),
-    tag.toString("base64url"),
-  ].join("$");
+  const tag = await tagOf(password, nonce, cost);
+  const [nonceText, tagText] = [nonce.toString("base64url"), tag.toString("base64url")];
+  return ["argon2id", cost.memoryKib, cost.passes, nonceText, tagText].join("$");
 };
 
 const PLACEHOLDER_NONCE = Buffer.alloc(16);
 
-/** Compares a password with a hash. A missing hash takes the same time as a wrong password. */
+/**
+ * Compares a password with a hash, at the cost that the hash names. A missing hash takes the same time as a wrong
+ * password.
+ */
 export const matchesPassword = async (
   password: string,
   hash: string | null | undefined,
 ): Promise<boolean> => {
-  const [, , , nonce, tag] = (hash ?? "").split("$");
-  const made = await tagOf(
-    password,
-    nonce === undefined ? PLACEHOLDER_NONCE : Buffer.from(nonce, "base64url"),
-  );
+  const [, memoryKib, passes, nonce, tag] = (hash ?? "").split("$");
+  const made =
+    nonce === undefined
+      ? await tagOf(password, PLACEHOLDER_NONCE, COST)
+      : await tagOf(password, Buffer.from(nonce, "base64url"), {
+          memoryKib: Number(memoryKib),
+          passes: Number(passes),
+        });
   const known = Buffer.from(tag ?? "", "base64url");
   return known.length === made.length && timingSafeEqual(known, made);
 };

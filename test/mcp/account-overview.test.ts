@@ -195,7 +195,6 @@ onEveryStore("account_overview", (at) => {
     });
     const byName = answerIn(await host.call("account_overview", { account: "island" }));
     expect(byName.items[0]).toMatchObject({ account: { accountNumber: "A-70" } });
-    await host.close();
   });
 
   verifies("IN-41");

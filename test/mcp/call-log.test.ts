@@ -1,9 +1,9 @@
 import { createReadStream } from "node:fs";
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, stat, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import {
   type CalledTool,
@@ -25,7 +25,6 @@ beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "call-log-"));
   path = join(folder, "logs", "audit.ndjson");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const clock = fakeClock();
 const log = (key = KEY, at = path) =>

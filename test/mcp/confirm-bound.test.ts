@@ -6,6 +6,7 @@ import { type Host, connectModern, createOptions, NOW, readProblem } from "./hos
 import { isOperationTool } from "../../tools/tool.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("C-110");
 onEveryStore("a record that changes while the person reads the question", (at) => {
   let tenant: Tenant;
   let records: Records;
@@ -41,7 +42,6 @@ onEveryStore("a record that changes while the person reads the question", (at) =
   const refused = async (tool: string, args: Record<string, unknown>) =>
     readProblem(await host.call(tool, args))?.code;
 
-  verifies("C-110");
   it("keeps a note that was rewritten", async () => {
     const { disputeId } = await open(5);
     const notes = `${DISPUTES}/${disputeId}/disputenotes`;
@@ -58,7 +58,7 @@ onEveryStore("a record that changes while the person reads the question", (at) =
     });
   });
 
-  verifies("C-110", "C-111");
+  verifies("C-111");
   it.each([
     ["no version", undefined],
     ["any version", "*"],
@@ -94,7 +94,6 @@ onEveryStore("a record that changes while the person reads the question", (at) =
     await createResolution(code);
   };
 
-  verifies("C-110");
   it("is not closed with the resolution that has the code of the question's one by now", async () => {
     const { disputeId } = await open(6);
     await createResolution("CREDIT");
@@ -111,7 +110,6 @@ onEveryStore("a record that changes while the person reads the question", (at) =
     expect(await read(disputeId)).toMatchObject({ status: 0, resolutionId: null });
   });
 
-  verifies("C-110");
   it("changes nothing if another record in the question has changed by a late answer", async () => {
     const { disputeId } = await open(8);
     const { resolutionId } = await createResolution("LATE");
@@ -131,7 +129,6 @@ onEveryStore("a record that changes while the person reads the question", (at) =
     expect(await read(disputeId)).toMatchObject({ status: 0 });
   });
 
-  verifies("C-110");
   it("keeps an entry of the configuration whose code another one has now", async () => {
     const { resolutionId } = await createResolution("GONE");
     meanwhile = () => moveCode("GONE");

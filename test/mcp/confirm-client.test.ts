@@ -88,8 +88,8 @@ const headersOf = (who: string, version: string) => ({
   "mcp-protocol-version": version,
 });
 
+verifies("C-105");
 describe("a question to a host over HTTP", () => {
-  verifies("C-105");
   it("accepts the answer of the asked program only (2026)", async () => {
     const broker = newBroker();
     const http = createHttpServer(await createOptions(broker), { gate: trustingGate });
@@ -129,7 +129,6 @@ describe("a question to a host over HTTP", () => {
     await http.close();
   });
 
-  verifies("C-105");
   it("accepts an answer only within the session of one program (2025)", async () => {
     const http = createHttpServer(await createOptions(newBroker()), { gate: trustingGate });
     const send = (who: string, body: object, more: Record<string, string> = {}) =>

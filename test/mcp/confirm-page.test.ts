@@ -38,7 +38,7 @@ describe.each(ASKED_HOSTS)("a host without forms and views (%s)", (_door, mode, 
 
   verifies("WK-13", "WK-10");
   it("names the page, and its token is good after the approval, once", async () => {
-    const { broker, pages, host, call } = await open();
+    const { broker, pages, call } = await open();
     const asked = await call();
     expect(readProblem(asked).code).toBe("confirmation_required");
     const { confirmationToken, summary, ...more } = readConfirmation(asked);
@@ -62,23 +62,21 @@ describe.each(ASKED_HOSTS)("a host without forms and views (%s)", (_door, mode, 
     expect(readProblem(await call({ confirmationToken })).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toMatchObject([{ options: { confirmedBy: "page" } }]);
     expect(pages.asked).toHaveLength(1);
-    await host.close();
   });
 
   verifies("WK-13");
   it("is declined after a no", async () => {
-    const { broker, pages, host, call } = await open();
+    const { broker, pages, call } = await open();
     const { confirmationToken } = readConfirmation(await call());
     pages.decide("declined");
     expect(readProblem(await call({ confirmationToken })).code).toBe("declined");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-13", "C-77");
   it("finds the token refused for other arguments, and after ten minutes", async () => {
     let time = NOW;
-    const { broker, pages, host, call } = await open({ now: () => time });
+    const { broker, pages, call } = await open({ now: () => time });
     const { confirmationToken } = readConfirmation(await call());
     pages.decide("approved");
     const other = await call({ departmentId: "dep-2", confirmationToken });
@@ -86,16 +84,14 @@ describe.each(ASKED_HOSTS)("a host without forms and views (%s)", (_door, mode, 
     time += 10 * MINUTE + 1;
     expect(readProblem(await call({ confirmationToken })).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   verifies("WK-10");
   it("asks on the page also with RECEIVABLES_CONFIRM=refuse", async () => {
-    const { pages, host, call } = await open({ settings: { confirm: "refuse" } });
+    const { pages, call } = await open({ settings: { confirm: "refuse" } });
     const { confirmationToken } = readConfirmation(await call());
     pages.decide("approved");
     expect((await call({ confirmationToken })).structuredContent).toMatchObject({ deleted: true });
-    await host.close();
   });
 
   verifies("WK-10");

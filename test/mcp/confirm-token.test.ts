@@ -43,7 +43,6 @@ describe.each(HOSTS)("a host that cannot ask (%s)", (_name, open) => {
     expect(readProblem(third).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toHaveLength(1);
     expect(listChanges(broker)[0]?.args).toEqual(ARGS);
-    await host.close();
   });
 
   it("is refused with confirm=refuse, with and without a token", async () => {
@@ -132,7 +131,6 @@ describe("a token", () => {
     expect(broker.seen.map(({ id }) => id)).not.toContain("schedules.delete");
     const own = await host.call("webhooks_delete", { id: "x", confirmationToken });
     expect(withoutAbout(own)).toEqual({ deleted: true, id: "x" });
-    await host.close();
   });
 
   it("is refused if altered or invented", async () => {
@@ -162,7 +160,6 @@ describe("a token", () => {
     const done = await host.call("disputes_update", { ...same, disputeId: "d" });
     expect(done.isError).not.toBe(true);
     expect(listChanges(broker)[0]?.options.ifMatch).toBe('"1"');
-    await host.close();
   });
 });
 

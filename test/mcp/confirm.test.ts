@@ -38,7 +38,6 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
     expect(withoutAbout(result)).toEqual({ deleted: true, ...ARGS });
     expect(questions).toEqual(["Delete department SALES (Sales and service)?"]);
     expect(listChanges(broker).map(({ id }) => id)).toEqual(["departments.delete"]);
-    await host.close();
   });
 
   verifies("D-MCP-2");
@@ -50,7 +49,6 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
     expect(result.isError).toBe(true);
     expect(result).not.toHaveProperty("structuredContent");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   it("asks before it closes or cancels a dispute, not before other changes", async () => {
@@ -79,7 +77,6 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
       2,
       undefined,
     ]);
-    await host.close();
   });
 
   it("does not ask about an invalid call", async () => {
@@ -88,7 +85,6 @@ describe.each(HOSTS)("a host that can ask (%s)", (_name, open) => {
       () => new Error("must not be asked"),
     );
     expect(readProblem(await host.call("departments_delete", {})).code).toBe("invalid_request");
-    await host.close();
   });
 });
 
@@ -99,7 +95,6 @@ describe("a host whose dialog fails", () => {
     const result = await host.call("departments_delete", ARGS);
     expect(readProblem(result).code).toBe("declined");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   it("has not confirmed (2026)", async () => {
@@ -107,7 +102,6 @@ describe("a host whose dialog fails", () => {
     const host = await connectModern(await createOptions(broker), () => new Error("no window"));
     await expect(host.call("departments_delete", ARGS)).rejects.toThrow("no window");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 });
 
@@ -136,7 +130,7 @@ const ACCEPT = { action: "accept", content: { confirm: true } };
 describe("confirmation in the protocol of 2026", () => {
   verifies("C-66");
   it("accepts a yes once, with the state of its question", async () => {
-    const { round, broker, host } = await rounds();
+    const { round, broker } = await rounds();
     const asked = await round(ARGS);
     expect(asked.resultType).toBe("input_required");
     const state = asked.requestState ?? "";
@@ -145,12 +139,11 @@ describe("confirmation in the protocol of 2026", () => {
     const again = await round(ARGS, { state, answer: ACCEPT });
     expect(readProblem(again).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toHaveLength(1);
-    await host.close();
   });
 
   verifies("C-77");
   it("refuses a yes without a state, or with the state of another call", async () => {
-    const { round, broker, host } = await rounds();
+    const { round, broker } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const lies: [Record<string, unknown>, { state?: string; name?: string }][] = [
       [ARGS, {}],
@@ -164,15 +157,13 @@ describe("confirmation in the protocol of 2026", () => {
       expect(readProblem(result).code, JSON.stringify(more)).toBe("confirmation_invalid");
     }
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   it("does not accept the state of a question as a confirmation token", async () => {
-    const { round, broker, host } = await rounds();
+    const { round, broker } = await rounds();
     const state = (await round(ARGS)).requestState ?? "";
     const result = await round({ ...ARGS, confirmationToken: state });
     expect(readProblem(result).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 });

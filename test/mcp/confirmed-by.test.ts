@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { CONFIRM_TOOL } from "../../src/views/views.ts";
 import { AUDIT_LOGS } from "../support/audit.ts";
-import { type Caller, CONFIGURATION, onEveryStore } from "../support/platform.ts";
+import { CONFIGURATION, onEveryStore, useExportCaller } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { ASKED_HOSTS, type AskedHost, type Options } from "./asked-hosts.ts";
 import { readConfirmation } from "./confirming.ts";
@@ -9,10 +9,11 @@ import { createRecords, createTenantBroker, type Tenant } from "./each-tool.ts";
 import { createOptions, type Result, YES } from "./hosts.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("WK-14");
 onEveryStore("the audit entry of a change that a tool made", (at) => {
   let tenant: Tenant;
   let options: Options;
-  let reader: Caller;
+  const reader = useExportCaller(at, "confirmed", ["audit:read"]);
   let records: Records;
   const [, mode, connect] = ASKED_HOSTS[0] ?? [];
 
@@ -20,7 +21,6 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     tenant = { at: at(), tenantId: "confirmed", admin: await at().tenant("confirmed") };
     options = await createOptions(await createTenantBroker(tenant), { now: () => Date.now() });
     records = await createRecords(tenant, "one");
-    reader = await at().exportCaller("confirmed", ["audit:read"]);
   });
   afterAll(() => options.broker.close());
 
@@ -40,15 +40,12 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
   };
   const ticketIn = ({ _meta = {} }: Result): unknown => _meta["receivables/ticket"];
 
-  verifies("WK-14");
   it("says that a form confirmed it", async () => {
     const host = await open({ person: YES });
     await host.call("departments_delete", await create("FORM"));
     expect(await confirmedBy("department.deleted")).toBe("form");
-    await host.close();
   });
 
-  verifies("WK-14");
   it("says that a view confirmed it, for each of several changes too", async () => {
     const host = await open({ showsViews: true });
     const asked = await host.call("departments_delete", await create("VIEW"));
@@ -59,20 +56,16 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
     const several = await host.call("disputes_apply", { changes });
     await host.call(CONFIRM_TOOL, { ticket: ticketIn(several) });
     expect(await confirmedBy("dispute.closed")).toBe("view");
-    await host.close();
   });
 
-  verifies("WK-14");
   it("says that a token confirmed it", async () => {
     const host = await open({});
     const args = await create("TOKEN");
     const { confirmationToken } = readConfirmation(await host.call("departments_delete", args));
     await host.call("departments_delete", { ...args, confirmationToken });
     expect(await confirmedBy("department.deleted")).toBe("token");
-    await host.close();
   });
 
-  verifies("WK-14");
   it("says that no question was due, and nothing of reads and of calls without a tool", async () => {
     const host = await open({ person: YES });
     await host.call("departments_create", { code: "NONE", description: "none" });
@@ -90,6 +83,5 @@ onEveryStore("the audit entry of a change that a tool made", (at) => {
       await tenant.admin.call("PUT", path, { body: { description: "x" }, headers });
       expect(await confirmedBy("department.updated")).toBeUndefined();
     }
-    await host.close();
   });
 });

@@ -122,7 +122,6 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
     });
     const unlisted = await host.call("credit_applications_list", { ...DAYS, activityType: "NEW" });
     expect(readProblem(unlisted)).toMatchObject({ code: "invalid_request" });
-    await host.close();
   });
 
   verifies("D-CRED-6");
@@ -134,7 +133,6 @@ describe.each(HOSTS)("credit tools (%s)", (_name, open) => {
       expect(text).toContain("****4321");
       expect(text).not.toContain("98-7654321");
     }
-    await host.close();
   });
 });
 
@@ -156,7 +154,6 @@ describe("credit tools", () => {
       expect(structuredContent["truncated"]).toBe(cursor !== null);
     }
     expect(found).toEqual(rows.map(withoutNulls));
-    await host.close();
   });
 
   it("a requested page is returned with a cursor to the next one", async () => {
@@ -171,7 +168,6 @@ describe("credit tools", () => {
       [1, 2],
       [2, 2],
     ]);
-    await host.close();
   });
 
   it("company_scores_get accepts the id as a number or text", async () => {
@@ -188,7 +184,6 @@ describe("credit tools", () => {
       expect(withoutAbout(result)).toEqual(score);
     }
     expect(broker.seen.map(({ args }) => String(args["companyId"]))).toEqual(["4711", "4711"]);
-    await host.close();
   });
 
   verifies("D-MCP-5");
@@ -206,14 +201,13 @@ describe("credit tools", () => {
       applicationId: "app-1",
     });
     expect(JSON.stringify(structuredContent)).toContain(JSON.stringify(`Question ${left}`));
-    await host.close();
   });
 });
 
 describe("credit resources", () => {
   verifies("CR-23", "CR-16");
   it("an application has its enabled parts in order, each answer with its question", async () => {
-    const { host, read, broker } = await opened(PLAYS);
+    const { read, broker } = await opened(PLAYS);
     const text = await read(URI);
     const { application: about, forms, truncated } = JSON.parse(text);
     expect(about).toMatchObject({ applicationId: "app-1", company: { name: COMPANY.name } });
@@ -244,7 +238,6 @@ describe("credit resources", () => {
     expect(truncated).toBe(false);
     expect(text).not.toContain("98-7654321");
     expect(broker.seen.map(({ options }) => options.tool)).toEqual(["resources.read"]);
-    await host.close();
   });
 
   verifies("CR-23");
@@ -261,7 +254,7 @@ describe("credit resources", () => {
       submitted: false,
       submitDate: null,
     };
-    const { host, read } = await opened({
+    const { read } = await opened({
       "credit_applications.get": () =>
         detail({ applicationForm: null, bankReferences: [reference] }),
     });
@@ -274,11 +267,10 @@ describe("credit resources", () => {
         sections: [{ section: "Section r", questions: [{ question: "IBAN", answer: "****8937" }] }],
       },
     ]);
-    await host.close();
   });
 
   it("the list covers the last 90 days, with a count per status", async () => {
-    const { host, read, broker } = await opened(PLAYS);
+    const { read, broker } = await opened(PLAYS);
     const days = { activityType: "LASTMODIFIED", startDate: "2026-08-22", endDate: "2026-11-20" };
     expect(JSON.parse(await read(LIST))).toEqual({
       ...days,
@@ -287,7 +279,6 @@ describe("credit resources", () => {
       truncated: false,
     });
     expect(broker.seen[0]?.args).toMatchObject(days);
-    await host.close();
   });
 
   verifies("C-73");
@@ -296,7 +287,7 @@ describe("credit resources", () => {
       field(`f-${index}`, answers("a long story ".repeat(40))),
     );
     const parts = formType("External Form", [section("s", fields)]);
-    const { host, read } = await opened(
+    const { read } = await opened(
       {
         "credit_applications.list": pagesOf(createMany(300, (index) => summary(index))),
         "credit_applications.get": () => detail({ applicationForm: form(parts) }),
@@ -308,7 +299,6 @@ describe("credit resources", () => {
       expect(estimateTokens(text)).toBeLessThanOrEqual(5000);
       expect(JSON.parse(text).truncated).toBe(true);
     }
-    await host.close();
   });
 
   it.each([
@@ -319,7 +309,6 @@ describe("credit resources", () => {
   ])("do not include %s", async (uri) => {
     const host = await connectLegacy(await createOptions(scriptBroker(PLAYS)));
     await expect(host.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
-    await host.close();
   });
 
   it("require their toolset, as does the prompt", async () => {
@@ -329,7 +318,6 @@ describe("credit resources", () => {
     await expect(host.client.readResource({ uri: LIST })).rejects.toMatchObject({ code: -32602 });
     const { prompts } = await host.client.listPrompts();
     expect(prompts.map(({ name }) => name)).not.toContain("review-credit-application");
-    await host.close();
   });
 });
 
@@ -350,7 +338,6 @@ describe("the review of an application", () => {
     expect(JSON.parse(brought.resource.text).application.applicationId).toBe("app-1");
     expect(brought.resource.text).toContain("****4321");
     expect(JSON.stringify(messages)).not.toContain("98-7654321");
-    await host.close();
   });
 
   it.each([
@@ -370,6 +357,5 @@ describe("the review of an application", () => {
       });
       expect(completion.values).toEqual(expected);
     }
-    await host.close();
   });
 });

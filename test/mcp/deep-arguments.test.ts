@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createMcpListener, serve } from "../../src/server/serve.ts";
 import type { CalledTool } from "../../src/mcp/tools/call-log.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
@@ -10,12 +10,6 @@ import { scriptBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Sender = (message: string, method: string, name: string) => Promise<string>;
-
-let ends: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
-});
 
 const CLIENT = { name: "test", version: "1" };
 const MODERN_META = {
@@ -34,7 +28,7 @@ const INITIALIZED = JSON.stringify({ jsonrpc: "2.0", method: "notifications/init
 const overStdio = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sender> => {
   const [input, output] = [new PassThrough(), new PassThrough()];
   const server = startStdio(front, { input, output });
-  ends.push(() => server.close());
+  onTestFinished(() => server.close());
   let printed = "";
   output.setEncoding("utf8").on("data", (chunk: string) => {
     printed += chunk;
@@ -50,10 +44,8 @@ const overStdio = async (front: ServerOptions, era: "2025" | "2026"): Promise<Se
 const overHttp = async (front: ServerOptions, era: "2025" | "2026"): Promise<Sender> => {
   const http = createHttpServer(front, OPEN);
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
-  ends.push(
-    () => served.close(),
-    () => http.close(),
-  );
+  onTestFinished(() => served.close());
+  onTestFinished(() => http.close());
   const headers: Record<string, string> = {
     "content-type": "application/json",
     accept: "application/json, text/event-stream",
@@ -112,7 +104,7 @@ verifies("C-107");
 describe("Content-Type over HTTP", () => {
   const typed = async (type: string): Promise<number> => {
     const http = createHttpServer(await createOptions(scriptBroker({})), OPEN);
-    ends.push(() => http.close());
+    onTestFinished(() => http.close());
     const request = new Request("http://127.0.0.1/mcp", {
       method: "POST",
       body: INITIALIZE,

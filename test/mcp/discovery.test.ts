@@ -83,8 +83,8 @@ describe.each(TRANSPORTS)("discovery over %s", (_transport, serve) => {
   });
 });
 
+verifies("IN-62");
 describe.each(HOSTS)("call_tool (%s)", (_name, open) => {
-  verifies("IN-62");
   it("asks the person, and changes nothing without a yes", async () => {
     const broker = createDeletion();
     const questions: string[] = [];
@@ -96,10 +96,8 @@ describe.each(HOSTS)("call_tool (%s)", (_name, open) => {
     expect(readProblem(result).code).toBe("declined");
     expect(questions).toEqual(["Delete department SALES (Sales and service)?"]);
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
-  verifies("IN-62");
   it("gives a host that cannot ask a token, which acts once", async () => {
     const broker = createDeletion();
     const host = await open(await createOptions(broker, DISCOVERY));
@@ -111,7 +109,6 @@ describe.each(HOSTS)("call_tool (%s)", (_name, open) => {
     expect(withoutAbout(second)).toEqual({ deleted: true, ...ARGS });
     expect(readProblem(await host.call("call_tool", again)).code).toBe("confirmation_invalid");
     expect(listChanges(broker)).toHaveLength(1);
-    await host.close();
   });
 });
 
@@ -129,7 +126,6 @@ describe("call_tool", () => {
       expect(through.isError).toBe(direct.isError);
       if (direct.isError === true) expect(readProblem(through)).toEqual(readProblem(direct));
     }
-    await host.close();
   });
 
   it("takes arguments as JSON text, and none for a tool without arguments", async () => {
@@ -139,7 +135,6 @@ describe("call_tool", () => {
     expect(withoutAbout(await host.call("call_tool", text))).toEqual({ departmentId: "d" });
     const list = await host.call("call_tool", { name: "departments_list" });
     expect(list.structuredContent).toMatchObject({ count: 0 });
-    await host.close();
   });
 
   it.each([
@@ -157,7 +152,6 @@ describe("call_tool", () => {
     const result = await host.call(name, args);
     expect(readProblem(result).code).toBe("invalid_request");
     expect(readText(result)).toContain(said);
-    await host.close();
   });
 
   it("is logged under the name of the tool that it calls, and limited once", async () => {
@@ -183,7 +177,6 @@ describe("call_tool", () => {
       "departments_get done",
       "find_tools rate_limited",
     ]);
-    await host.close();
   });
 
   verifies("IN-62");
@@ -205,20 +198,17 @@ describe("call_tool", () => {
       }
     }
     expect(listChanges(broker)).toEqual([]);
-    await host.close();
   });
 
   it("does not exist outside discovery mode", async () => {
     const { host } = await connectScripted({});
     await expect(host.call("call_tool", DELETION)).rejects.toThrow("Unknown tool");
-    await host.close();
   });
 
   it("finds nothing in words that name no tool, and says how to ask", async () => {
     const { host } = await connectScripted({}, DISCOVERY);
     const found = await host.call("find_tools", { query: "xyzzy" });
     expect(found.structuredContent).toMatchObject({ tools: [], notes: expect.any(String) });
-    await host.close();
   });
 });
 

@@ -37,7 +37,6 @@ describe.each(HOSTS)("downloading a text (%s)", (_name, open) => {
     expect(readText(result)).toMatch(/<data-[\w-]+>\n\{.*They agreed to pay\..*\}\n<\/data-/);
     expect(result._meta).toMatchObject({ "receivables/untrusted": true });
     expect(files.requests).toEqual([{ url: DOWNLOAD_URL, text: "" }]);
-    await host.close();
   });
 });
 
@@ -70,7 +69,6 @@ describe("downloading a file", () => {
         blob: Buffer.from("%PDF").toString("base64"),
       },
     });
-    await host.close();
   });
 
   it("links a large file as a resource that can be read", async () => {
@@ -87,14 +85,12 @@ describe("downloading a file", () => {
     });
     const { contents } = await host.client.readResource({ uri });
     expect(contents[0]).toMatchObject({ uri, blob: large.toString("base64") });
-    await host.close();
   });
 
   it("refuses to read a file that is too large for a message", async () => {
     const { host } = await downloading({ fileName: "film.mp4" }, Buffer.alloc(8 * 1024 * 1024));
     const uri = "receivables://disputes/d-1/attachments/file-1";
     await expect(host.client.readResource({ uri })).rejects.toThrow("payload_too_large");
-    await host.close();
   });
 
   it("reads a text by its URI too", async () => {
@@ -102,7 +98,6 @@ describe("downloading a file", () => {
     const uri = "receivables://disputes/d-1/attachments/file-1";
     const { contents } = await host.client.readResource({ uri });
     expect(contents).toMatchObject([{ uri, mimeType: "text/plain", text: "a text" }]);
-    await host.close();
   });
 
   verifies("C-73", "WK-20");
@@ -126,7 +121,6 @@ describe("downloading a file", () => {
       calls += 1;
     } while (cursor !== undefined && calls < 40);
     expect(shown).toBe(long.toString());
-    await host.close();
   });
 
   it.each([
@@ -138,7 +132,6 @@ describe("downloading a file", () => {
     expect((await host.call(DOWNLOAD, ids)).structuredContent).toMatchObject({
       text: [{ text: "gr\u00fc\u00df" }],
     });
-    await host.close();
   });
 
   it.each(["PendingScan", "Infected", "Expired"])(
@@ -149,7 +142,6 @@ describe("downloading a file", () => {
       expect(readProblem(result)).toMatchObject({ code: "conflict" });
       expect(readText(result)).toContain(status);
       expect(sent).toEqual([]);
-      await host.close();
     },
   );
 

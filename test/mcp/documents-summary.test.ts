@@ -6,6 +6,7 @@ import { connectModern, createOptions, readProblem } from "./hosts.ts";
 import { askAt } from "./insight-host.ts";
 import { scriptBroker } from "./script.ts";
 
+verifies("IN-47");
 onEveryStore("documents_summary", (at) => {
   const asking = askAt(at, "receivables");
   beforeAll(async () => {
@@ -21,7 +22,6 @@ onEveryStore("documents_summary", (at) => {
     }
   });
 
-  verifies("IN-47");
   it("adds up open documents by days past due", async () => {
     const answer = await asking().ask("documents_summary");
     expect(answer.rowCount).toBe(3);
@@ -35,7 +35,6 @@ onEveryStore("documents_summary", (at) => {
     ]);
   });
 
-  verifies("IN-47");
   it("groups by account", async () => {
     const { items } = await asking().ask("documents_summary", { groupBy: "account" });
     expect(items.map(({ key, amount }) => [key, amount])).toEqual([

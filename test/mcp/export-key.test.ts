@@ -32,8 +32,9 @@ const refusalOf = (request: Promise<unknown>): Promise<string> =>
     (error: unknown) => String(error),
   );
 
+verifies("IN-60");
 describe("a server without an export key", () => {
-  verifies("IN-60", "C-69");
+  verifies("C-69");
   it("lists all tools but those that need the key", () => {
     const all = namesOf(toolList({ toolsets: toolsetNames, readOnly: false }));
     const hidden = new Set([
@@ -49,7 +50,6 @@ describe("a server without an export key", () => {
     ).toEqual([]);
   });
 
-  verifies("IN-60");
   it("lists the resources and prompts of the toolsets that need no key", async () => {
     const [keyless, fewer] = await Promise.all([
       connect(),
@@ -68,7 +68,6 @@ describe("a server without an export key", () => {
     await Promise.all([keyless.close(), fewer.close()]);
   });
 
-  verifies("IN-60");
   it("names no hidden tool in instructions and guide", async () => {
     const host = await connect();
     const { contents } = await host.client.readResource({ uri: "receivables://guide" });
@@ -76,10 +75,8 @@ describe("a server without an export key", () => {
     for (const name of HIDDEN_INSIGHTS) expect(text).not.toContain(`- ${name}:`);
     expect(text).toContain("- disputes_triage:");
     expect(text).not.toContain("## Payments");
-    await host.close();
   });
 
-  verifies("IN-60");
   it("answers a call of a hidden tool with the missing key, before arguments and the person", async () => {
     const host = await connect();
     for (const name of [
@@ -95,10 +92,8 @@ describe("a server without an export key", () => {
         expect.stringContaining(MISSING),
       ]);
     }
-    await host.close();
   });
 
-  verifies("IN-60");
   it("refuses hidden prompts with the missing key, and unknown names as before", async () => {
     const { client, call, close } = await connect();
     expect(await refusalOf(client.getPrompt({ name: "export-health" }))).toContain(MISSING);
@@ -113,7 +108,6 @@ describe("a server without an export key", () => {
     await close();
   });
 
-  verifies("IN-60");
   it("finds no hidden tool in discovery mode, and says there which key is missing", async () => {
     const host = await connect({ discovery: true });
     const found = await host.call("find_tools", { query: "query payments" });
@@ -121,10 +115,8 @@ describe("a server without an export key", () => {
     expect(readText(found)).not.toContain('"name":"payments_query"');
     const called = await host.call("call_tool", { name: "payments_query", arguments: {} });
     expect([called.isError, readText(called)]).toEqual([true, expect.stringContaining(MISSING)]);
-    await host.close();
   });
 
-  verifies("IN-60");
   it("answers the lists of a handshake from the settings alone", async () => {
     const options = await createOptions(scriptBroker({}), { settings: { lacksExportKey: true } });
     const handshake = createHandshake(options);

@@ -1,5 +1,5 @@
 import { randomUUID } from "node:crypto";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createMcpListener, serve } from "../../src/server/serve.ts";
 import type { Vault } from "../../src/broker/port.ts";
 import { withClientAddress } from "../../src/kit/client-address.ts";
@@ -30,11 +30,6 @@ const BEARER = {
   expiresAt: Infinity,
 } as const;
 
-const ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.splice(0).toReversed()) await end();
-});
-
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 
 const tally = (statuses: number[]): Record<number, number> =>
@@ -50,7 +45,7 @@ const serveFor = async (fetch: (request: Request) => Promise<Response>) => {
     (request, response) => withClientAddress(addressOf(request), () => listener(request, response)),
     { host: "127.0.0.1", port: 0 },
   );
-  ends.push(() => served.close());
+  onTestFinished(() => served.close());
   return served.url;
 };
 
@@ -164,7 +159,7 @@ describe("invalid tokens of another authorization server", () => {
   verifies("C-89");
   it("are not introspected beyond the limit; cached and signed tokens are admitted", async () => {
     const issuer = await startIssuer();
-    ends.push(async () => issuer.close());
+    onTestFinished(async () => issuer.close());
     const verify = createIssuerVerifier({
       issuer: issuer.issuer,
       audience: RESOURCE.href,

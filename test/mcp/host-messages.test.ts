@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createMcpListener, serve } from "../../src/server/serve.ts";
 import { createOriginCheck } from "../../src/kit/cors.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
@@ -10,13 +10,8 @@ import { createOptions, OPEN } from "./hosts.ts";
 import { type ScriptedBroker, scriptBroker } from "./script.ts";
 
 let broker: ScriptedBroker;
-let ends: (() => Promise<unknown>)[] = [];
 beforeEach(() => {
   broker = scriptBroker({ "departments.get": () => ({ departmentId: "d" }) });
-});
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
 });
 
 const INITIALIZE =
@@ -62,7 +57,7 @@ describe("messages over stdio", () => {
   const open = async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const server = startStdio(await createOptions(broker), { input, output });
-    ends.push(() => server.close());
+    onTestFinished(() => server.close());
     let printed = "";
     output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
     const lines = () => printed.split("\n").slice(0, -1);
@@ -136,10 +131,8 @@ describe("messages over HTTP", () => {
     const isOrigin = createOriginCheck(["https://app.example.com"]);
     const http = createHttpServer(await createOptions(broker), { ...OPEN, isOrigin });
     const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
-    ends.push(
-      () => served.close(),
-      () => http.close(),
-    );
+    onTestFinished(() => served.close());
+    onTestFinished(() => http.close());
     const post = (text: string, headers: Record<string, string> = {}) =>
       ask(`${served.url}/mcp`, {
         method: "POST",

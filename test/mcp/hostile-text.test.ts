@@ -37,7 +37,6 @@ describe("hostile text in records", () => {
     expect(readFramedData(result)).toEqual(result.structuredContent);
     expect(result._meta?.["receivables/untrusted"]).toBe(true);
     expect(broker.seen.map(({ id }) => id)).toEqual(["dispute_notes.list"]);
-    await host.close();
   });
 
   const ORDERS = [
@@ -98,7 +97,6 @@ describe("hostile text in records", () => {
     }
     expect(new Set(broker.seen.map(({ id }) => id))).toEqual(new Set(["disputes.get"]));
     expect(broker.seen).toHaveLength(texts.length);
-    await host.close();
   });
 
   it("gets a new frame in each result", async () => {
@@ -109,7 +107,6 @@ describe("hostile text in records", () => {
       marks.add(/<(data-[\w-]{12})>/.exec(text)?.[1] ?? "");
     }
     expect(marks.size).toBe(5);
-    await host.close();
   });
 
   it("is sanitized in refusals too", async () => {
@@ -119,6 +116,5 @@ describe("hostile text in records", () => {
     const result = await host.call("departments_get", { departmentCode: "A" });
     expect(withoutAbout(result)).toEqual({ departmentId: "d" });
     expect(result._meta?.["receivables/etag"]).toBe('"1"');
-    await host.close();
   });
 });

@@ -1,3 +1,4 @@
+import { onTestFinished, type RunnerTestCase, TestRunner } from "vitest";
 import { Client, type ElicitResult } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import { serveStdio } from "@modelcontextprotocol/server/stdio";
@@ -141,6 +142,14 @@ const serve = (needs: ServerOptions): InMemoryTransport => {
   return theirs;
 };
 
+/** Ends a host with the test that connects it. A hook ends one that it connects for several tests. */
+const endWithTest = (host: Host): Host => {
+  if (TestRunner.getCurrentTest<RunnerTestCase | undefined>() !== undefined) {
+    onTestFinished(host.close);
+  }
+  return host;
+};
+
 const newHost = async (
   needs: ServerOptions,
   mode: "legacy" | "auto",
@@ -158,13 +167,13 @@ const newHost = async (
   }
   await client.connect(serve(needs));
   await client.listTools();
-  return {
+  return endWithTest({
     name: `2.x client, ${mode}`,
     client,
     call: async (name, args = {}) =>
       (await client.callTool({ name, arguments: args })) as unknown as Result,
     close: () => client.close(),
-  };
+  });
 };
 
 /** A host on the 2.x SDK that speaks the protocol of 2026. */
@@ -188,13 +197,13 @@ export const connectOldSdk = async (
   }
   await client.connect(serve(needs));
   await client.listTools();
-  return {
+  return endWithTest({
     name: "1.x client",
     client: client as unknown as Client,
     call: async (name, args = {}) =>
       (await client.callTool({ name, arguments: args })) as unknown as Result,
     close: () => client.close(),
-  };
+  });
 };
 
 export const HOSTS = [

@@ -51,7 +51,6 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
     const [, replaced] = broker.seen;
     expect(replaced).toMatchObject({ id: "accounts.replace", args: REPLACE });
     expect(replaced?.options.ifMatch).toBe('"a.7"');
-    await host.close();
   });
 
   it("does not ask about a record that does not exist yet", async () => {
@@ -65,7 +64,6 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
     expect((await host.call("documents_replace", args)).isError).toBeFalsy();
     expect(questions).toEqual([]);
     expect(broker.seen[1]?.options).toMatchObject({ ifMatch: undefined, ifAbsent: true });
-    await host.close();
   });
 
   it("asks before it closes a document, and lets the platform refuse a closed one", async () => {
@@ -90,7 +88,6 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
     );
     expect(broker.seen.at(-1)?.options.ifMatch).toBe('"d.closed"');
     expect(questions).toEqual(["Close document INV/1 of account ACC-1, 1,204.55 USD, as paid?"]);
-    await host.close();
   });
 
   it("changes nothing when the person declines", async () => {
@@ -99,7 +96,6 @@ describe.each(HOSTS)("replacing and closing (%s)", (_name, open) => {
     const args = { document_number: "INV/1", closure_reason: "other" };
     expect(readProblem(await host.call("documents_close", args)).code).toBe("declined");
     expect(broker.seen.every(({ id }) => id !== "documents.close")).toBe(true);
-    await host.close();
   });
 });
 
@@ -137,7 +133,6 @@ describe("replacing through a host that cannot ask", () => {
     const other = readConfirmation(await host.call("accounts_replace", REPLACE));
     const late = { ...REPLACE, confirmationToken: other.confirmationToken };
     expect(readProblem(await host.call("accounts_replace", late)).code).toBe("precondition_failed");
-    await host.close();
   });
 
   it("refuses an ifMatch of another version without a question", async () => {
@@ -149,7 +144,6 @@ describe("replacing through a host that cannot ask", () => {
     expect(questions).toEqual([]);
     const same = await host.call("accounts_replace", { ...REPLACE, ifMatch: '"a.1"' });
     expect(same.isError).toBeFalsy();
-    await host.close();
   });
 
   it("with confirm=refuse creates a new record and refuses to replace an existing one", async () => {
@@ -166,7 +160,6 @@ describe("replacing through a host that cannot ask", () => {
     );
     const { code } = readProblem(await host.call("accounts_replace", REPLACE));
     expect(code).toBe("confirmation_unavailable");
-    await host.close();
   });
 
   it("names a record that may not be read by its number", async () => {
@@ -178,6 +171,5 @@ describe("replacing through a host that cannot ask", () => {
     const host = await connectModern(await createOptions(broker));
     const { summary } = readConfirmation(await host.call("accounts_replace", REPLACE));
     expect(summary).toContain('Replace account "ACC-1"');
-    await host.close();
   });
 });

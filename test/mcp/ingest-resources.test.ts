@@ -46,7 +46,7 @@ const reading = async (
 
 describe("resources of accounts and documents", () => {
   it("include an account's notes and a document's files", async () => {
-    const { host, read } = await reading(RECORDS);
+    const { read } = await reading(RECORDS);
     const account = await read("receivables://accounts/ACC-1");
     expect(JSON.parse(account.text ?? "")).toEqual({
       account: ACCOUNT,
@@ -61,18 +61,16 @@ describe("resources of accounts and documents", () => {
       mimeType: "application/pdf",
       blob: PDF.toString("base64"),
     });
-    await host.close();
   });
 
   verifies("C-73");
   it("stay within the budget and report truncation", async () => {
     const notes = createMany(200, (index) => note(index, "a long story ".repeat(100)));
     const plays = { ...RECORDS, "accounts.get": () => ({ ...ACCOUNT, notes }) };
-    const { host, read } = await reading(plays, { settings: { answerTokens: 5000 } });
+    const { read } = await reading(plays, { settings: { answerTokens: 5000 } });
     const { text = "" } = await read("receivables://accounts/ACC-1");
     expect(estimateTokens(text)).toBeLessThanOrEqual(5000);
     expect(JSON.parse(text)).toMatchObject({ notes: { total: 200, truncated: true } });
-    await host.close();
   });
 
   it.each([
@@ -85,16 +83,14 @@ describe("resources of accounts and documents", () => {
     "receivables://documents/INV%2F1/attachments/a/b",
     "receivables://documents/%zz/attachments/a",
   ])("do not include %s", async (uri) => {
-    const { host, read } = await reading(RECORDS);
+    const { read } = await reading(RECORDS);
     await expect(read(uri)).rejects.toMatchObject({ code: -32602 });
-    await host.close();
   });
 
   it("refuse a file that is too large, with its size", async () => {
     const plays = { "document_attachments.get": () => ({ ...FILE, fileSize: 20_000_000 }) };
-    const { host, read } = await reading(plays);
+    const { read } = await reading(plays);
     await expect(read(URI)).rejects.toThrow(/payload_too_large: The file has 20000000 bytes/);
-    await host.close();
   });
 
   it("require their toolset", async () => {
@@ -103,7 +99,6 @@ describe("resources of accounts and documents", () => {
     await expect(read(URI)).rejects.toMatchObject({ code: -32602 });
     const { resourceTemplates } = await host.client.listResourceTemplates();
     expect(JSON.stringify(resourceTemplates)).not.toContain("receivables://documents");
-    await host.close();
   });
 });
 
@@ -135,7 +130,6 @@ describe("completions of accounts and documents", () => {
         context: { arguments: given },
       });
       expect(completion.values).toEqual(expected);
-      await host.close();
     },
   );
 });

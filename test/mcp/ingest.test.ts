@@ -42,7 +42,6 @@ describe("arguments of ingest tools", () => {
       "tenantId",
     ]);
     expect(updates()).toHaveLength(1);
-    await host.close();
   });
 
   it("include an idempotency key, and all their faults are named together", async () => {
@@ -60,7 +59,6 @@ describe("arguments of ingest tools", () => {
         .fields?.map(({ field }) => field)
         .toSorted(),
     ).toEqual(["account_number", "due_date", "invoice_date"]);
-    await host.close();
   });
 });
 
@@ -83,7 +81,6 @@ describe("files of documents", () => {
       resource: { uri: URI, mimeType: "application/pdf", blob: PDF.toString("base64") },
     });
     expect(broker.seen[0]?.options.maxFileBytes).toBe(1024 * 1024);
-    await host.close();
   });
 
   verifies("WK-20", "WK-01a");
@@ -105,7 +102,6 @@ describe("files of documents", () => {
     expect(shown.structuredContent).toMatchObject({
       text: "[page 1]\nInvoice 4711\n\n[page 2]\nSecond page",
     });
-    await host.close();
   });
 
   it.each(HOSTS)("are a link for %s if they are large", async (_name, open) => {
@@ -122,7 +118,6 @@ describe("files of documents", () => {
       mimeType: "application/pdf",
       size: 2_000_000,
     });
-    await host.close();
   });
 
   it("are listed in the platform's order, with a cursor only if they exceed the budget", async () => {
@@ -146,6 +141,5 @@ describe("files of documents", () => {
       cursor = structuredContent["nextCursor"];
     }
     expect(found).toEqual(files);
-    await host.close();
   });
 });

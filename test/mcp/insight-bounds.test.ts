@@ -18,6 +18,7 @@ const schedule = (index: number) => ({
 });
 const listOf = (pages: number): ScriptedReply => servePages(createMany(pages * 1000, dispute));
 
+verifies("IN-05");
 describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) => {
   const connect = async (plays: Record<string, ScriptedReply>) => {
     const broker = scriptBroker(plays);
@@ -35,7 +36,6 @@ describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) =
   };
   const call = { name: "disputes_summary", arguments: {} };
 
-  verifies("IN-05");
   it.each([
     [
       "disputes_summary",
@@ -73,7 +73,6 @@ describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) =
     await close();
   });
 
-  verifies("IN-05");
   it("stops reading when the host cancels", async () => {
     const cancel = new AbortController();
     const list = listOf(PAGES);
@@ -98,6 +97,7 @@ describe.each(["auto", "legacy"] as const)("an insight over HTTP (%s)", (mode) =
   });
 });
 
+verifies("IN-05");
 describe("an insight that takes longer than it may", () => {
   const slow = async (replies: Record<string, ScriptedReply>, last: string) => {
     let now = NOW;
@@ -115,17 +115,14 @@ describe("an insight that takes longer than it may", () => {
     return { broker, host };
   };
 
-  verifies("IN-05");
   it("answers what it has read, and reads no further page", async () => {
     const { broker, host } = await slow({ "disputes.list": listOf(PAGES) }, "disputes.list");
     const answer = answerIn(await host.call("disputes_summary"));
     expect(answer).toMatchObject({ truncated: true, rowCount: 1000 });
     expect(answer.notes[0]).toContain("Only the first 1,000 disputes were read");
     expect(broker.seen).toHaveLength(1);
-    await host.close();
   });
 
-  verifies("IN-05");
   it("names the parts that it has not read", async () => {
     const replies = { "schedules.list": () => ({ data: [schedule(1)] }) };
     const { broker, host } = await slow(replies, "schedules.list");
@@ -135,10 +132,8 @@ describe("an insight that takes longer than it may", () => {
       "Reading took 60 seconds; the parts left out by then are missing.",
     );
     expect(broker.seen.map(({ id }) => id)).toEqual(["schedules.list"]);
-    await host.close();
   });
 
-  verifies("IN-05");
   it("finds no records in what it has not read", async () => {
     const none = serveAuditPages([]);
     const replies = {
@@ -150,10 +145,8 @@ describe("an insight that takes longer than it may", () => {
     const result = await host.call("find_records", { text: "X", types: ["document", "payer"] });
     expect(answerIn(result)).toMatchObject({ truncated: true, itemsTotal: 1 });
     expect(readProblem(result)).toBeUndefined();
-    await host.close();
   });
 
-  verifies("IN-05");
   it("matches no payments after the disputes took the time", async () => {
     const replies = { "disputes.list": servePages([dispute(1)]) };
     const { broker, host } = await slow(replies, "disputes.list");
@@ -163,7 +156,6 @@ describe("an insight that takes longer than it may", () => {
       "Payments on 1 documents were not read: reading took 60 seconds.",
     ]);
     expect(broker.seen.map(({ id }) => id)).toEqual(["disputes.list"]);
-    await host.close();
   });
 });
 
@@ -185,7 +177,6 @@ describe("an insight with more items than fit", () => {
         /^The first \d+ of 300 items fit; send nextCursor as cursor for more, or narrow the filters/,
       );
       expect(note.includes("ask for a higher limit")).toBe(is);
-      await host.close();
     },
   );
 });

@@ -61,6 +61,7 @@ onEveryStore("every insight", (at) => {
   });
 });
 
+verifies("IN-04");
 describe("arguments of insights", () => {
   const refusal = async (name: string, args: Record<string, unknown>): Promise<string> => {
     const host = await connectModern(await createOptions(scriptBroker({})));
@@ -69,21 +70,18 @@ describe("arguments of insights", () => {
     return said;
   };
 
-  verifies("IN-04");
   it("are refused with the nearest known one", async () => {
     expect(await refusal("credit_queue", { starDate: "2026-01-01" })).toMatch(
       /^invalid_request: credit_queue: starDate is not an argument; did you mean startDate\?/,
     );
   });
 
-  verifies("IN-04");
   it("are refused with all known ones if none is near", async () => {
     expect(await refusal("credit_queue", { tenant: "x" })).toContain(
       "tenant is not an argument; known: startDate, endDate, limit",
     );
   });
 
-  verifies("IN-04");
   it("are refused with an example of the right form", async () => {
     expect(await refusal("credit_queue", { endDate: "yesterday" })).toContain(
       'endDate must be a date, such as "2026-01-31"',
@@ -109,7 +107,6 @@ describe("arguments of insights", () => {
     expect(answer).toMatchObject({ rowCount: 0, items: [] });
     const refused = await host.call("credit_queue", { limit: "0" });
     expect(readProblem(refused).message).toContain("limit must be at least 1");
-    await host.close();
   });
 });
 
@@ -123,6 +120,5 @@ describe("a refusal by the platform", () => {
     const host = await connectModern(await createOptions(broker));
     const problem = readProblem(await host.call("credit_queue", {}));
     expect(problem.nextStep).toContain('"Credit Applications : READ"');
-    await host.close();
   });
 });

@@ -1,5 +1,5 @@
 import { PassThrough } from "node:stream";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { createMcpListener, serve } from "../../src/server/serve.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { startStdio } from "../../src/mcp/stdio/stdio.ts";
@@ -8,13 +8,8 @@ import { createOptions, OPEN } from "./hosts.ts";
 import { type ScriptedBroker, scriptBroker } from "./script.ts";
 
 let broker: ScriptedBroker;
-let ends: (() => Promise<unknown>)[] = [];
 beforeEach(() => {
   broker = scriptBroker({ "departments.get": () => ({ departmentId: "d" }) });
-});
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
 });
 
 /** Bytes that no UTF-8 text has, one letter each. */
@@ -51,7 +46,7 @@ describe.each(INVALID)("a line over stdio with %s", (_what, bytes) => {
   it("is refused during the handshake and after it, and the next line is answered", async () => {
     const [input, output] = [new PassThrough(), new PassThrough()];
     const server = startStdio(await createOptions(broker), { input, output });
-    ends.push(() => server.close());
+    onTestFinished(() => server.close());
     let printed = "";
     output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
     let taken = 0;
@@ -79,10 +74,8 @@ describe.each(INVALID)("a request over HTTP with %s", (_what, bytes) => {
   it("is refused with 400, whole or in chunks, and the next one is answered", async () => {
     const http = createHttpServer(await createOptions(broker), OPEN);
     const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 });
-    ends.push(
-      () => served.close(),
-      () => http.close(),
-    );
+    onTestFinished(() => served.close());
+    onTestFinished(() => http.close());
     const post = async (text: string, { isChunked = false, session = "" } = {}) => {
       const body = bytesOf(text);
       // One byte each, so that characters are divided.

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { createMcpListener, type Timeouts, serve, type Served } from "../../src/server/serve.ts";
 import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { toAuthInfo } from "../../src/mcp/caller.ts";
@@ -39,12 +39,6 @@ const HEADERS = {
 };
 const CALLING = { ...HEADERS, "mcp-method": "tools/call", "mcp-name": CALL.name };
 
-let ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
-});
-
 type World = {
   http: HttpServer;
   served: Served;
@@ -75,7 +69,7 @@ const world = async (
     ...options,
   });
   const served = await serve(createMcpListener(http), { host: "127.0.0.1", port: 0 }, patience);
-  ends.push(async () => {
+  onTestFinished(async () => {
     release();
     const closed = served.close();
     await http.close();
@@ -229,6 +223,7 @@ describe("many requests at once", () => {
   });
 });
 
+verifies("C-56", "C-79");
 describe("calls of tools", () => {
   const calls = async ({ post }: World, authorization: string): Promise<Result> => {
     const response = await post(call, { ...CALLING, authorization });
@@ -236,7 +231,6 @@ describe("calls of tools", () => {
   };
   let clock: FakeClock;
 
-  verifies("C-56", "C-79");
   it("of one caller are limited per minute, and the refusal says when to retry", async () => {
     clock = fakeClock();
     const place = await world({}, { waits: false, now: clock, settings: { callsPerMinute: 3 } });
@@ -254,7 +248,6 @@ describe("calls of tools", () => {
     expect((await calls(place, "ann")).isError).toBe(true);
   });
 
-  verifies("C-56", "C-79");
   it("of one caller are limited by a count that nodes share, for the rest of its window", async () => {
     clock = fakeClock();
     const endsAt = clock() + MINUTE;

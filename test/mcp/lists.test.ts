@@ -90,7 +90,6 @@ describe.each(HOSTS)("disputes_list (%s)", (_name, open) => {
     expect(calls).toBeGreaterThan(2);
     expect(broker.seen.every(({ args }) => Array.isArray(args["Status"]))).toBe(true);
     expect(broker.seen.every(({ options }) => options.tool === "disputes_list")).toBe(true);
-    await host.close();
   });
 });
 
@@ -105,7 +104,6 @@ describe("pages", () => {
     const second = listIn(await host.call("disputes_list", { Page: 2 }));
     expect(second).toMatchObject({ count: 5, truncated: false, nextCursor: null });
     expect(broker.seen.at(-1)?.args).toEqual({ Page: 2, PageSize: 20 });
-    await host.close();
   });
 
   verifies("WK-06a");
@@ -117,7 +115,6 @@ describe("pages", () => {
     expect(first.truncated).toBe(true);
     const { items } = await walk(host, "disputes_list", args);
     expect(items).toEqual(rows.map(toShown));
-    await host.close();
   });
 
   it("a list without a total is read to its end", async () => {
@@ -126,7 +123,6 @@ describe("pages", () => {
     expect(listIn(await host.call("disputes_list")).total).toBeNull();
     const { items } = await walk(host, "disputes_list", { fields: ["*"] });
     expect(items).toEqual(rows.map(toShown));
-    await host.close();
   });
 
   it("lookups by document and by id page in the body", async () => {
@@ -146,7 +142,6 @@ describe("pages", () => {
     const found = await host.call("disputes_list_by_document_numbers", documents);
     expect(listIn(found).count).toBe(5);
     expect(broker.seen.at(-1)?.args).toMatchObject({ documentNumbers: ["INV-1"], status: "Open" });
-    await host.close();
   });
 
   it("configuration is returned whole, or in parts if it is too long", async () => {
@@ -159,7 +154,6 @@ describe("pages", () => {
     expect(items).toEqual(rows);
     expect(calls).toBeGreaterThan(1);
     expect(broker.seen[0]?.args).toEqual({});
-    await host.close();
   });
 
   verifies("C-13");
@@ -174,7 +168,6 @@ describe("pages", () => {
     const rest = listIn(await host.call("disputes_list", { ...args, cursor: first.nextCursor }));
     const found = [...first.items, ...rest.items].map(({ disputeId }) => disputeId);
     expect(found).toEqual(before);
-    await host.close();
   });
 
   it("a response of another form is reported as unavailable", async () => {
@@ -216,7 +209,6 @@ describe("the audit log", () => {
     } while (cursor !== null);
     expect(found).toEqual(rows);
     expect(broker.seen.every(({ args }) => args["q"] === "list")).toBe(true);
-    await host.close();
   });
 
   it("returns as many as `limit`, and continues there", async () => {
@@ -231,10 +223,10 @@ describe("the audit log", () => {
     const { cursor } = first.pagination;
     const second = logIn(await host.call("audit_logs_list", { ...args, cursor }));
     expect([...first.data, ...second.data]).toEqual(rows.slice(0, 260));
-    await host.close();
   });
 });
 
+verifies("C-66");
 describe("cursors", () => {
   const lists = () => ({ "disputes.list": servePages(createMany(300, dispute)) });
 
@@ -259,7 +251,6 @@ describe("cursors", () => {
     return readProblem(result);
   };
 
-  verifies("C-66");
   it("are valid for a day, for the same person and arguments", async () => {
     const cursor = await cursorOf();
     const same = { Status: ["0"], cursor };
@@ -284,7 +275,6 @@ describe("cursors", () => {
     expect(refused[6]?.message).toContain("expired");
   });
 
-  verifies("C-66");
   it("are valid for their tool only", async () => {
     const notes = Array.from({ length: 300 }, (_, index) => createNote(index, "x".repeat(600)));
     const broker = scriptBroker({
@@ -298,7 +288,6 @@ describe("cursors", () => {
     const refused = await host.call("dispute_attachments_list", { ...args, cursor });
     expect(readProblem(refused)).toMatchObject({ code: "invalid_parameter" });
     expect(broker.seen.map(({ id }) => id)).not.toContain("dispute_attachments.list");
-    await host.close();
   });
 });
 
@@ -322,7 +311,6 @@ describe("the budget of a result", () => {
       expect(readText(result)).toContain("Long texts were shortened");
       expect(JSON.stringify(result.structuredContent)).toMatch(/… \[[0-9]+ more characters\]/);
     }
-    await host.close();
   });
 
   it.each([
@@ -339,7 +327,6 @@ describe("the budget of a result", () => {
     );
     const { items } = await walk(host, "dispute_notes_list", { disputeId: "d-1" }, 6000);
     expect(items).toHaveLength(40);
-    await host.close();
   });
 
   it("cuts nested lists last, and keeps the result valid", async () => {
@@ -351,6 +338,5 @@ describe("the budget of a result", () => {
     const result = await host.call("users_profile");
     withinBudget(result, 1000);
     expect(result.structuredContent).toMatchObject({ userId: "u-1" });
-    await host.close();
   });
 });

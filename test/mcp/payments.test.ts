@@ -47,7 +47,6 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
       argument: { name: "source", value: "i" },
     });
     expect(completion.values).toEqual(["iandp"]);
-    await host.close();
   });
 
   it("is in the prompt, with all operators and similar worked examples", async () => {
@@ -65,7 +64,6 @@ describe.each(HOSTS)("the payment schema (%s)", (_name, open) => {
     expect(text).not.toContain("10492");
     expect(text).toContain("applicationStatus");
     expect(text).toContain("payments_summarize");
-    await host.close();
   });
 });
 
@@ -90,7 +88,6 @@ describe("payments over MCP", () => {
       expect(short?.fields.map(operatorsOf)).toEqual(fields.map(({ operators }) => operators));
       expect(short?.fields.map((field) => field.enum)).toEqual(fields.map((field) => field.enum));
     }
-    await host.close();
   });
 
   verifies("QY-01", "C-73");
@@ -108,7 +105,6 @@ describe("payments over MCP", () => {
       });
       const namesOf = (list: readonly { name: string }[]) => list.map(({ name }) => name);
       expect(namesOf(short.fields)).toEqual(namesOf(fields));
-      await host.close();
     },
   );
 
@@ -156,7 +152,6 @@ describe("payments over MCP", () => {
     expect(broker.seen.every(({ args: sent }) => sent["filters"] !== undefined)).toBe(true);
     const few = await host.call("payments_query", { ...args, pageSize: 3 });
     expect(few.structuredContent).toMatchObject({ truncated: true, pagination: { rowCount: 3 } });
-    await host.close();
   });
 
   verifies("QY-06");
@@ -169,7 +164,6 @@ describe("payments over MCP", () => {
     const host = await connectModern(await createOptions(scriptBroker({})));
     const result = await host.call("payments_query", { source: "cashapp", ...args });
     expect(readProblem(result).message).toContain(words);
-    await host.close();
   });
 
   verifies("SC-05");
@@ -182,7 +176,6 @@ describe("payments over MCP", () => {
       expect(readProblem(result).message).toContain(
         "firstRunAt must be a date-time with a time zone",
       );
-      await host.close();
     },
   );
 
@@ -200,7 +193,6 @@ describe("payments over MCP", () => {
       filters: { payerName: "Acme" },
     });
     expect(readProblem(result).message).toContain('write {"eq": "Acme"}');
-    await host.close();
   });
 
   it.each(WORKED_EXAMPLES)("the worked example is valid: $asked", ({ query }) => {
@@ -215,7 +207,6 @@ describe("payments over MCP", () => {
     const [, listed = ""] = /Operators: ([^.]+)\./.exec(words) ?? [];
     const names = listed.split(", ").map((one) => one.replace(/ \(.*\)$/, ""));
     expect(names).toEqual(OPERATOR_NAMES);
-    await host.close();
   });
 
   it("the prompt contains the current time and the time of its examples", async () => {
@@ -227,6 +218,5 @@ describe("payments over MCP", () => {
     const text = JSON.stringify(await host.client.getPrompt(prompt));
     expect(text).toContain("It is now 2027-01-04T08:30Z.");
     expect(text).toContain("as if today were 2026-11-19:");
-    await host.close();
   });
 });

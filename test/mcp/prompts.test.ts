@@ -27,6 +27,7 @@ const argumentsFor = ({ dispute, application }: Records): Record<string, string>
   applicationId: application.applicationId,
 });
 
+verifies("IN-80");
 onEveryStore("prompts", (at) => {
   const asking = askAt(at, "prompting");
   let given: Record<string, string>;
@@ -42,7 +43,6 @@ onEveryStore("prompts", (at) => {
     });
   };
 
-  verifies("IN-80");
   it.each(prompts.map((prompt) => [prompt.name, prompt] as const))(
     "%s embeds the records it needs within 2,500 tokens",
     async (name, prompt) => {
@@ -58,7 +58,7 @@ onEveryStore("prompts", (at) => {
     },
   );
 
-  verifies("IN-80", "IN-62");
+  verifies("IN-62");
   it.each(prompts.map((prompt) => [prompt.name, prompt] as const))(
     "%s names the tools that only call_tool reaches, in discovery mode alone",
     async (name, prompt) => {
@@ -90,7 +90,6 @@ onEveryStore("prompts", (at) => {
     );
   });
 
-  verifies("IN-80");
   it("triage-disputes embeds the codes of a large configuration", async () => {
     const { admin } = asking();
     await make(admin, "/categories", { code: "WIDE", description: "Wide" });
@@ -104,7 +103,6 @@ onEveryStore("prompts", (at) => {
     expect(o200kTokens(text)).toBeLessThanOrEqual(MAX_TOKENS);
   });
 
-  verifies("IN-80");
   it("work-dispute includes document and payments, and says if there is no such dispute", async () => {
     const [, packet = ""] = await getPrompt(asking(), "work-dispute", {
       disputeId: given["disputeId"] ?? "",

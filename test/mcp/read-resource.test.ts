@@ -49,5 +49,4 @@ it("names the known addresses where nothing has the one that was asked for", asy
     /receivables:\/\/guide, .*receivables:\/\/disputes\/\{disputeId\}/,
   );
   expect(host.client.getInstructions()).toContain(`${TOOL} reads it`);
-  await host.close();
 });

@@ -99,6 +99,5 @@ describe("codes that several records have", () => {
     );
     expect(second.message).toContain("r-1 of categoryId c-1, r-2 of categoryId c-2");
     expect(broker.seen.map(({ id }) => id)).toEqual(["disputes.list", "reasons.list"]);
-    await host.close();
   });
 });

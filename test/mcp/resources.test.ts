@@ -85,7 +85,6 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       },
     });
     expect(broker.seen.every(({ options }) => options.tool === "resources.read")).toBe(true);
-    await host.close();
   });
 });
 
@@ -104,7 +103,6 @@ describe("resources", () => {
     expect(resources.map(({ uri }) => uri)).toEqual(["receivables://guide"]);
     expect((await host.client.listResourceTemplates()).resourceTemplates).toEqual([]);
     expect((await host.client.listPrompts()).prompts).toEqual([]);
-    await host.close();
   });
 
   it("configuration is available whole or by noun", async () => {
@@ -121,7 +119,6 @@ describe("resources", () => {
       "assignees",
     ]);
     expect(broker.seen).toHaveLength(6);
-    await host.close();
   });
 
   verifies("C-73");
@@ -146,7 +143,6 @@ describe("resources", () => {
       expect(estimateTokens(text)).toBeGreaterThan(2000);
       expect(JSON.stringify(JSON.parse(text))).toContain('"truncated":true');
     }
-    await host.close();
   });
 
   it("one noun may use the budget that the others leave", async () => {
@@ -184,7 +180,6 @@ describe("resources", () => {
     const { dispute: found } = JSON.parse(textIn(await host.client.readResource({ uri })));
     expect(found.disputeId).toBe("dispute-7");
     expect(broker.seen[0]?.args).toMatchObject({ DocumentNumber: "inv-7" });
-    await host.close();
   });
 
   it.each([
@@ -198,7 +193,6 @@ describe("resources", () => {
   ])("do not include %s", async (uri) => {
     const { host } = await openHost(DISPUTE);
     await expect(host.client.readResource({ uri })).rejects.toMatchObject({ code: -32602 });
-    await host.close();
   });
 
   it("refusals keep their code, and internal errors do not show their text", async () => {
@@ -225,7 +219,6 @@ describe("resources", () => {
     });
     await expect(read("categories")).rejects.toThrow("Something went wrong in this server.");
     expect(lines.join("")).toContain("secret of the inside");
-    await host.close();
   });
 });
 
@@ -258,7 +251,6 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
     expect(new Set(broker.seen.map(({ options }) => options.tool))).toEqual(
       new Set(["prompts.get"]),
     );
-    await host.close();
   });
 });
 
@@ -270,7 +262,6 @@ describe("prompts", () => {
     expect(messages).toHaveLength(2);
     expect(JSON.stringify(messages[1])).toContain("not_found: No dispute");
     expect(JSON.stringify(messages)).not.toContain("\u202e");
-    await host.close();
   });
 
   it("name a missing argument, and suggest the name of a prompt", async () => {
@@ -278,7 +269,6 @@ describe("prompts", () => {
     const get = (name: string) => host.client.getPrompt({ name });
     await expect(get("work-dispute")).rejects.toThrow("work-dispute needs disputeId");
     await expect(get("work-disputes")).rejects.toThrow("did you mean work-dispute?");
-    await host.close();
   });
 });
 

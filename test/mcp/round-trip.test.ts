@@ -34,6 +34,7 @@ const texts = fc
   )
   .filter((text) => text.trim() !== "" && !text.includes("\u0000") && text.isWellFormed());
 
+verifies("HS-07");
 onEveryStore("text that is read, added to and written back", (at) => {
   const tenant = openOperationTenant(at, "round");
 
@@ -74,7 +75,6 @@ onEveryStore("text that is read, added to and written back", (at) => {
     expect(after).toBe(shown);
   };
 
-  verifies("HS-07");
   it("keeps every other character of a note", async () => {
     expect.hasAssertions();
     const { disputeId } = tenant().records.dispute;
@@ -96,7 +96,6 @@ onEveryStore("text that is read, added to and written back", (at) => {
     );
   });
 
-  verifies("HS-07");
   it("keeps every other character of a name", async () => {
     const ingest = await at().exportCaller("round", ["ingest:read", "ingest:write"]);
     const path = accountAt("RT-1");
@@ -118,7 +117,6 @@ onEveryStore("text that is read, added to and written back", (at) => {
     );
   });
 
-  verifies("HS-07");
   it("keeps every other character of a description", async () => {
     expect.hasAssertions();
     const { departmentId, departmentCode } = tenant().records.department;
@@ -138,7 +136,6 @@ onEveryStore("text that is read, added to and written back", (at) => {
     );
   });
 
-  verifies("HS-07");
   it("is refused with the way to append where characters were removed or the text was cut", async () => {
     const { call, records } = tenant();
     const { disputeId } = records.dispute;

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Vault } from "../../src/broker/port.ts";
 import { createVault } from "../../src/broker/vault.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
@@ -45,7 +45,6 @@ beforeEach(async () => {
   vault = createVault({ folder: join(folder, "secrets"), masterKey: async () => KEY, clock });
   logged = createLineLog();
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const pagesWith = (more: { key?: Buffer; signsIn?: boolean } = {}) =>
   createSecretPages({ key: KEY, base: BASE, now: clock, signsIn: false, ...more });
@@ -245,7 +244,6 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
     expect(JSON.stringify(result) + logged.lines.join("")).not.toContain("canary");
     expect(broker.seen.map(({ id }) => id)).toEqual(["api_keys.create"]);
     expect((await startProcess().press(url)).text).toContain(SECRET);
-    await host.close();
   });
 
   verifies("D-MCP-2");
@@ -256,7 +254,6 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
     expect(result.structuredContent).toMatchObject({ secretStoredAs: "webhook-secret-hook-1" });
     expect(broker.seen.map(({ id }) => id)).toEqual(["webhooks.create"]);
     expect((await startProcess().press(opened[0] ?? "")).text).toContain(SECRET);
-    await host.close();
   });
 
   it.each([
@@ -276,7 +273,6 @@ describe.each(HOSTS)("a secret created over HTTP (%s)", (_name, open) => {
       expect(JSON.stringify({ content, structuredContent })).not.toMatch(/https:/);
       expect(JSON.stringify(result)).not.toMatch(/canary/);
       expect(await vault.show("api-key-key-1")).toBe(SECRET);
-      await host.close();
     },
   );
 });
@@ -305,7 +301,6 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
     expect(readText(result)).not.toContain("/secrets/");
     expect(await made(opened[0] ?? "")).toContain(`${SECRET} of ann@x for ${CALLER}`);
     expect(broker.seen).toEqual([]);
-    await host.close();
   });
 
   it.each([
@@ -317,12 +312,11 @@ describe.each(HOSTS)("a key that the person must create themselves (%s)", (_name
     expect(readProblem(result)).toMatchObject({ code: "sign_in_required" });
     const [url = ""] = /https:\/\/\S+/.exec(readText(result)) ?? [];
     expect(await made(url)).toContain(SECRET);
-    await host.close();
   });
 });
 
+verifies("C-66");
 describe("a host of 2026 that repeats the call with a page's answer", () => {
-  verifies("C-66");
   it("creates no second secret from a foreign state", async () => {
     const broker = scriptBroker({ "api_keys.create": () => made });
     const needs = await remote(broker);
@@ -345,7 +339,6 @@ describe("a host of 2026 that repeats the call with a page's answer", () => {
     expect(broker.seen).toEqual([]);
   });
 
-  verifies("C-66");
   it("never gets another caller's answer", async () => {
     const pages = pagesWith();
     const wait = { sleep: async () => {} };
@@ -380,6 +373,5 @@ describe("a person who does not answer", () => {
     );
     const result = await host.call("api_keys_create");
     expect(readText(result)).toContain("was given a page");
-    await host.close();
   });
 });

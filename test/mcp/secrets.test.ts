@@ -26,7 +26,6 @@ describe("secrets", () => {
     expect(readText(result)).toContain("receivables-mcp secrets show api-key-key-1");
     expect(broker.kept).toEqual([{ name: "api-key-key-1", value: SECRET }]);
     expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
-    await host.close();
   });
 
   it("a key that cannot be stored is revoked and not shown", async () => {
@@ -41,7 +40,6 @@ describe("secrets", () => {
     expect(broker.seen.map(({ id }) => id)).toEqual(["api_keys.create", "api_keys.delete"]);
     expect(broker.seen[1]?.args).toEqual({ keyId: "key-1" });
     expect(JSON.stringify(result) + lines.join("")).not.toContain(SECRET);
-    await host.close();
   });
 
   it("a session's token is not in the result, even if the broker returns it", async () => {
@@ -64,6 +62,5 @@ describe("secrets", () => {
       "auth_verify_session",
       "auth_logout",
     ]);
-    await host.close();
   });
 });

@@ -24,5 +24,4 @@ it.each(HOSTS)("names the server with website and icons to a %s", async (_name, 
   expect(svg?.toString()).not.toMatch(/script|href|on\w+=/);
   expect(png?.subarray(0, 8).toString("hex")).toBe(PNG_SIGNATURE);
   expect(png?.readUInt32BE(WIDTH_AT)).toBe(64);
-  await host.close();
 });

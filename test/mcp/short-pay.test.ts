@@ -33,6 +33,5 @@ describe("the investigation of short payments", () => {
     });
     expect(messages).toHaveLength(2);
     expect(JSON.stringify(messages[1])).toContain("SHORT");
-    await host.close();
   });
 });

@@ -57,7 +57,6 @@ describe("the rows of a list", () => {
     const [first = {}, second = {}] = rowsIn(await host.call("disputes_list"));
     expect(Object.keys(first).toSorted()).toEqual(SHORT.toSorted());
     expect(second).not.toHaveProperty("assigneeName");
-    await host.close();
   });
 
   verifies("IN-51");
@@ -70,7 +69,6 @@ describe("the rows of a list", () => {
     const [all = {}] = rowsIn(await host.call("disputes_list", { fields: ["*"] }));
     expect(all).toHaveProperty("originSystem");
     expect(Object.values(all)).not.toContain(null);
-    await host.close();
   });
 
   verifies("IN-51");
@@ -81,7 +79,6 @@ describe("the rows of a list", () => {
     expect(message).toContain('fields[0] "amout" is not a field; did you mean amount?');
     expect(message).toContain("known: disputeId, disputeCode");
     expect(broker.seen).toEqual([]);
-    await host.close();
   });
 
   verifies("IN-51");
@@ -98,7 +95,6 @@ describe("the rows of a list", () => {
     expect(broker.seen[1]?.args["fields"]).toContain("adjustmentReasonCode");
     await host.call("payments_query", { source: "bpn", fields: ["payerName"] });
     expect(broker.seen[2]?.args["fields"]).toEqual(["payerName"]);
-    await host.close();
   });
 
   verifies("IN-51");
@@ -123,7 +119,6 @@ describe("the rows of a list", () => {
     expect(rowsIn(await host.call(tool, { fields: ["*"] }))).toEqual([all]);
     expect(rowsIn(await host.call(tool, { fields: [name] }))).toEqual([{ [name]: value }]);
     expect(readProblem(await host.call(tool, { fields: ["nope"] })).code).toBe("invalid_request");
-    await host.close();
   });
 
   verifies("D-MCP-6", "IN-50");
@@ -141,7 +136,6 @@ describe("the rows of a list", () => {
     );
     expect(text).not.toContain("Long texts");
     expect(o200kTokens(text)).toBeLessThanOrEqual(1000);
-    await host.close();
   });
 
   verifies("D-MCP-6");
@@ -162,7 +156,6 @@ describe("the rows of a list", () => {
     const result = await host.call("payments_query", { source: "cashapp" });
     expect(rowsIn(result)).toEqual([payment]);
     expect(readText(result)).not.toContain("Left out");
-    await host.close();
   });
 
   it("go on with a cursor for the same fields alone", async () => {
@@ -174,7 +167,6 @@ describe("the rows of a list", () => {
     expect(readProblem(await host.call("disputes_list", { cursor })).code).toBe(
       "invalid_parameter",
     );
-    await host.close();
   });
 });
 
@@ -197,7 +189,6 @@ describe("completeness", () => {
     expect(log).toMatchObject({ truncated: false, pagination: { cursor: null, hasMore: false } });
     const last = (await host.call("disputes_list", { Page: 60, PageSize: 5 })).structuredContent;
     expect(last).toMatchObject({ truncated: false, nextCursor: null, count: 5 });
-    await host.close();
   });
 
   verifies("IN-59");
@@ -217,7 +208,6 @@ describe("completeness", () => {
       expect(text.indexOf("for more, send")).toBeLessThan(text.indexOf(`"${rows}":[`));
       expect(text.indexOf('"truncated":true')).toBeLessThan(text.indexOf(`"${rows}":[`));
     }
-    await host.close();
   });
 
   verifies("IN-59");
@@ -238,6 +228,5 @@ describe("completeness", () => {
       expect(JSON.stringify(result.structuredContent).length).toBeLessThanOrEqual(25_000);
     }
     expect(list.structuredContent).toMatchObject({ truncated: true });
-    await host.close();
   });
 });

@@ -96,6 +96,5 @@ describe("spellings", () => {
       fields: ["paymentAmount"],
       filters: { or: [{ paymentAmount: { gte: 1 } }, { not: { payerName: { startsWith: "A" } } }] },
     });
-    await host.close();
   });
 });

@@ -1,7 +1,7 @@
 import { mkdtemp, rename, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, describe, expect, it } from "vitest";
+import { describe, expect, it, onTestFinished } from "vitest";
 import { openTokensFile } from "../../src/bin/compose/tokens-file.ts";
 import { SECOND, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
@@ -33,12 +33,6 @@ const HELLO = {
   clientInfo: { name: "test", version: "1" },
 };
 
-let ends: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const end of ends.toReversed()) await end();
-  ends = [];
-});
-
 const serverWith = async (verify: Verify): Promise<HttpServer> => {
   const resource = new URL(ADDRESS);
   const gate = createBearerGate({
@@ -55,7 +49,7 @@ const serverWith = async (verify: Verify): Promise<HttpServer> => {
       revocationCheckMs: 10,
     },
   );
-  ends.push(() => http.close());
+  onTestFinished(() => http.close());
   return http;
 };
 
@@ -124,8 +118,8 @@ const bearer = (id: string, more: Partial<Bearer> = {}): Bearer => ({
   ...more,
 });
 
+verifies("C-61");
 describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
-  verifies("C-61");
   it.each<[string, Bearer | "invalid" | "forbidden"]>([
     ["was taken back", "invalid"],
     ["is nobody's here any more", "forbidden"],
@@ -140,7 +134,6 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     expect(his.ended).toBe(false);
   });
 
-  verifies("C-61");
   it("closes when the token expires, even if the issuer is down", async () => {
     let isDown = false;
     const expiresAt = Math.ceil(systemClock() / SECOND) + 4;
@@ -171,10 +164,9 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     await expect.poll(() => stream.ended).toBe(true);
   });
 
-  verifies("C-61");
   it("closes when its line is removed from the tokens file", async () => {
     const folder = await mkdtemp(join(tmpdir(), "leases-"));
-    ends.push(() => rm(folder, { recursive: true }));
+    onTestFinished(() => rm(folder, { recursive: true }));
     const path = join(folder, "tokens");
     const lineOf = (name: string): string => `${name.repeat(40)} default read,write\n`;
     await writeFile(path, lineOf("a") + lineOf("b"), { mode: 0o600 });
@@ -191,13 +183,12 @@ describe.each(STREAMS)("an open stream (hosts of %s)", (_era, open) => {
     expect(other.ended).toBe(false);
   });
 
-  verifies("C-61");
   it("closes when the person disconnects the program", async () => {
     const at = await startPlatform();
-    ends.push(() => at.close());
+    onTestFinished(() => at.close());
     const ann = await at.tenant("acme");
     const running = await startAuthorization(at);
-    ends.push(() => running.close());
+    onTestFinished(() => running.close());
     const http = await serverWith(async (token) => {
       const found = await running.server.verifyToken(token);
       return found === undefined ? "invalid" : bearer(found.personId, found);

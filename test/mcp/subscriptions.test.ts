@@ -143,7 +143,6 @@ describe("subscriptions of hosts of 2025", () => {
     const to = (uri: string) => host.client.subscribeResource({ uri });
     await expect(to("receivables://guide")).rejects.toThrow("export-runs/{scheduleId}");
     await expect(to("receivables://export-runs/s-2")).rejects.toMatchObject({ code: -32_602 });
-    await host.close();
   });
 
   it("are not offered without the exports", async () => {

@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { Broker } from "../../src/broker/port.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { TENANT_TIME_ZONE } from "../../src/contract/index.ts";
@@ -6,7 +6,7 @@ import { MINUTE } from "../../src/kit/clock.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import { readTenantCalendar } from "../../src/mcp/tools/tenant-calendar.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
-import { onEveryStore, type Person } from "../support/platform.ts";
+import { onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 import { createTenantBroker } from "./each-tool.ts";
 import { connectModern, createOptions } from "./hosts.ts";
@@ -22,10 +22,7 @@ const zoneOf = async (broker: Broker, timeZone?: string, now = 0): Promise<strin
 };
 
 onEveryStore("the time zone of a tenant", (at) => {
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant("zoned");
-  });
+  const admin = useTenant(at, "zoned");
 
   verifies("WK-07");
   it("is that of the platform, read again after 5 minutes, and not that of the setting", async () => {
@@ -82,5 +79,4 @@ it("is named in the filter of every answer, which says so where it cannot be rea
   expect(notes).toContain(
     "Days are those of Asia/Kolkata, because the tenant's time zone cannot be read: No session.",
   );
-  await host.close();
 });

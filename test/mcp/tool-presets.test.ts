@@ -5,7 +5,7 @@ import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { coreTools } from "../../tools/core.ts";
 import { toolsets } from "../../tools/index.ts";
-import { o200kTokens } from "../support/o200k.ts";
+import { o200kTokens } from "../support/tokens.ts";
 import { verifies } from "../support/verifies.ts";
 import { ALL, connectModern, createOptions } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
@@ -23,15 +23,14 @@ const all = toolList(ALL);
 const core = toolList(settingsOf("core"));
 const inDiscovery = toolList({ ...ALL, discovery: true });
 
+verifies("WK-03");
 describe("the preset core", () => {
-  verifies("WK-03");
   it("lists the insights and the tools of daily work", () => {
     const expected = new Set([...namesOf(toolsets.insights), ...coreTools]);
     expect(namesOf(core)).toEqual(namesOf(all).filter((name) => expected.has(name)));
     expect(core).toHaveLength(expected.size);
   });
 
-  verifies("WK-03");
   it("has at most 45 tools and 9,000 tokens", () => {
     const given = core.map(({ name, description, inputSchema }) => ({
       name,
@@ -42,7 +41,6 @@ describe("the preset core", () => {
     expect(o200kTokens(given)).toBeLessThanOrEqual(9000);
   });
 
-  verifies("WK-03");
   it("has whole toolsets that are named beside it", () => {
     const both = namesOf(toolList(settingsOf("core,audit,dispute_configuration")));
     expect(both).toEqual(expect.arrayContaining([...namesOf(core), "audit_logs_list"]));
@@ -59,14 +57,13 @@ describe("the preset core", () => {
     await expect(host.call("users_list")).rejects.toThrow("Unknown tool");
     const { prompts } = await host.client.listPrompts();
     expect(namesOf(prompts)).toEqual(expect.arrayContaining(["triage-disputes", "work-dispute"]));
-    await host.close();
   });
 });
 
+verifies("WK-03");
 describe("hints for hosts that load tools on demand", () => {
   const hintOf = ({ _meta }: ListedTool): unknown => _meta?.["anthropic/searchHint"];
 
-  verifies("WK-03");
   it("are words of people, on every tool", () => {
     for (const tool of [...all, ...inDiscovery])
       expect(hintOf(tool), tool.name).toMatch(/\w+,? \w+/);
@@ -77,7 +74,6 @@ describe("hints for hosts that load tools on demand", () => {
     expect(hints).toContain("credit memo");
   });
 
-  verifies("WK-03");
   it("keep three tools loaded, with their views", () => {
     const loaded = withViews(all).filter(({ _meta }) => _meta?.["anthropic/alwaysLoad"] === true);
     expect(namesOf(loaded)).toEqual(["find_records", "disputes_triage", "dispute_packet"]);

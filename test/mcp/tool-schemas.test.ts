@@ -99,10 +99,10 @@ describe("tools as a way out", () => {
   });
 });
 
+verifies("IN-58");
 describe("output schemas", () => {
   const SECRET = ["accessToken", "apiKey", "secret"];
 
-  verifies("IN-58");
   it("name every documented top-level field with its type", () => {
     for (const { name, operation } of tools) {
       const { properties } = listed(name).outputSchema;
@@ -114,7 +114,6 @@ describe("output schemas", () => {
     }
   });
 
-  verifies("IN-58");
   it("name every field of the rows of a list, none of them required", () => {
     for (const { name, operation } of tools) {
       const row = findRowSchema(operation.output);
@@ -127,10 +126,10 @@ describe("output schemas", () => {
   });
 });
 
+verifies("IN-51");
 describe("lists with short rows", () => {
   const short = tools.filter(({ operation }) => operation.list?.defaultFields != null);
 
-  verifies("IN-51");
   it("are those of disputes, applications, users, payments and the audit log", () => {
     expect(short.map(({ name }) => name)).toEqual(
       expect.arrayContaining([
@@ -146,7 +145,6 @@ describe("lists with short rows", () => {
     );
   });
 
-  verifies("IN-51");
   it.each(short.map((tool) => [tool.name, tool] as const))(
     "%s documents its default fields and takes others",
     (name, { operation: { list } }) => {

@@ -1,5 +1,5 @@
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import type { Broker } from "../../src/broker/port.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { createHttpServer } from "../../src/mcp/http/http-server.ts";
@@ -8,7 +8,7 @@ import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { updateUser } from "../../src/platform/admin/users.ts";
 import { createRightsRecord } from "../../src/broker/held-rights.ts";
 import { fakeClock } from "../support/clock.ts";
-import { onEveryStore, type Person, type TestPlatform } from "../support/platform.ts";
+import { onEveryStore, type Person, type TestPlatform, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 import { createTenantBroker } from "./each-tool.ts";
 import { ALL, createOptions, readProblem, type Result } from "./hosts.ts";
@@ -46,14 +46,12 @@ const call = async (client: Client, name: string, args: Record<string, unknown> 
   (await client.callTool({ name, arguments: args })) as unknown as Result;
 
 onEveryStore("tools that a caller may use", (at) => {
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant(TENANT);
-  });
+  const admin = useTenant(at, TENANT);
 
   const brokerOf = (platform: TestPlatform, person: Person): Promise<Broker> =>
     createTenantBroker({ at: platform, tenantId: TENANT, admin: person });
 
+  verifies("WK-04");
   describe.each(TRANSPORTS)("over %s", (door, serve) => {
     const connect = async (broker: Broker, mode: Mode) => {
       const served = await serve(await createOptions(broker));
@@ -67,7 +65,6 @@ onEveryStore("tools that a caller may use", (at) => {
       return { client, close };
     };
 
-    verifies("WK-04");
     it.each(ERAS)("are those of a person who may only read (%s)", async (_era, mode) => {
       const viewer = await at().person(TENANT, { roles: ["Viewer"] });
       const { client, close } = await connect(await brokerOf(at(), viewer), mode);
@@ -85,7 +82,6 @@ onEveryStore("tools that a caller may use", (at) => {
       await close();
     });
 
-    verifies("WK-04");
     it.each(ERAS)(
       "change with the person's role, and the host hears of it (%s)",
       async (_era, mode) => {
@@ -112,7 +108,6 @@ onEveryStore("tools that a caller may use", (at) => {
       },
     );
 
-    verifies("WK-04");
     it("are all of an administrator's, with every key", async () => {
       const { client, close } = await connect(await brokerOf(at(), admin), "legacy");
       await call(client, "reasons_list");
@@ -168,8 +163,8 @@ describe.each(ERAS)("tools of a caller over HTTP as of %s", (_era, mode) => {
   );
 });
 
+verifies("WK-04");
 describe("a platform that does not name rights", () => {
-  verifies("WK-04");
   it("hides what it refused, for ten minutes", () => {
     const clock = fakeClock();
     const rights = createRightsRecord(clock);
@@ -196,7 +191,6 @@ describe("a platform that does not name rights", () => {
     ]);
   });
 
-  verifies("WK-04");
   it("offers everything to a caller whose credentials cannot be opened", async () => {
     const options = await createOptions(scriptBroker({}));
     const open = () => Promise.reject(new Problem("unavailable", "not now"));

@@ -93,11 +93,11 @@ const read = async (host: Host, name: string, args: object): Promise<About> => {
   return structuredContent["about"] as About;
 };
 
+verifies("WK-01");
 describe("about", () => {
   const reply = (etag: string) =>
     createReply({ departmentId: "d", name: "Sales\u0007", about: "Obey" }, { etag });
 
-  verifies("WK-01");
   it("has the version that ifMatch takes, and says which texts lack characters", async () => {
     const { host, broker } = await connectScripted({
       "departments.get": reply('"7"'),
@@ -109,20 +109,16 @@ describe("about", () => {
     await host.call("departments_update", { departmentId: "d", ifMatch: etag });
     const sent = broker.seen.find(({ id }) => id === "departments.update");
     expect(sent?.options.ifMatch).toBe('"7"');
-    await host.close();
   });
 
-  verifies("WK-01");
   it("is the server's, even if a record has a field of that name", async () => {
     const { host } = await connectScripted({ "departments.get": reply('"7"') });
     const result = await host.call("departments_get", { departmentCode: "S" });
     checkWhole(result, "departments_get");
     expect(withoutAbout(result)).toMatchObject({ departmentId: "d" });
     expect(JSON.stringify(result)).not.toContain("Obey");
-    await host.close();
   });
 
-  verifies("WK-01");
   it("says how a list that was cut goes on", async () => {
     const items = Array.from({ length: 400 }, (_, at) => ({
       departmentId: `department-${at}`,
@@ -131,6 +127,5 @@ describe("about", () => {
     const { host } = await connectScripted({ "departments.list": () => items });
     const { notes } = await read(host, "departments_list", {});
     expect(notes?.[0]).toMatch(/^\d+ of 400 records are here; for more, send nextCursor as cursor/);
-    await host.close();
   });
 });

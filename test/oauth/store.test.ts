@@ -18,18 +18,17 @@ const record = (id: string, more: { kind?: string; grantId?: string } = {}) => (
 const RELEASED = sql`create table oauth_records (kind text not null, id text not null, grant_id text, owner text,
   payload text not null, consumed_at bigint, expires_at bigint not null, primary key (kind, id))`;
 
+const FILLED = sql`with recursive numbers (n) as (select 0 union all select n + 1 from numbers where n < 1202)
+  insert into oauth_records select 'Grant', 'grant' || n, null, 'person', 'payload of grant' || n, null, ${sql.lit(NOW + 1000)}
+  from numbers`;
+
 describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) => {
   it("copies the records of a released version once", async () => {
-    const database = await dialect.create();
+    const database = await dialect.createMigrated();
     const platform = await database.open();
     await platform.transaction(async (tx) => {
       await RELEASED.execute(tx);
-      for (let index = 0; index < 1203; index++) {
-        const id = `grant${index}`;
-        await sql`insert into oauth_records values ('Grant', ${id}, null, 'person', ${`payload of ${id}`}, null, ${NOW + 1000})`.execute(
-          tx,
-        );
-      }
+      await FILLED.execute(tx);
     });
     const first = await database.openOauth();
     const storage = createStorage(first, () => NOW);
@@ -54,13 +53,16 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     );
     expect(claims.filter(Boolean)).toHaveLength(1);
     const counts = await Promise.all(
-      range.map(async (index) => storages[index % 2]?.countAttempt("key", 1000)),
+      range.map(async (index) => storages[index % 2]?.counter.count("key", 1000)),
     );
     expect(
       counts.map((counted) => counted?.count).toSorted((one, other) => Number(one) - Number(other)),
     ).toEqual(range.map((index) => index + 1));
-    await storages[0]?.uncountAttempt("key");
-    expect(await storages[1]?.countAttempt("key", 1000)).toEqual({ count: 40, endsAt: NOW + 1000 });
+    await storages[0]?.uncount("key");
+    expect(await storages[1]?.counter.count("key", 1000)).toEqual({
+      count: 40,
+      endsAt: NOW + 1000,
+    });
     await Promise.all(stores.map((store) => store.close()));
     await database.remove();
   });
@@ -70,11 +72,11 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     const store = await database.openOauth();
     let now = NOW;
     const storage = createStorage(store, () => now);
-    await storage.countAttempt("key", 1000);
+    await storage.counter.count("key", 1000);
     now -= 60_000;
-    expect(await storage.countAttempt("key", 1000)).toEqual({ count: 2, endsAt: now + 1000 });
+    expect(await storage.counter.count("key", 1000)).toEqual({ count: 2, endsAt: now + 1000 });
     now += 1000;
-    expect(await storage.countAttempt("key", 1000)).toEqual({ count: 1, endsAt: now + 1000 });
+    expect(await storage.counter.count("key", 1000)).toEqual({ count: 1, endsAt: now + 1000 });
     await store.close();
     await database.remove();
   });
@@ -85,7 +87,7 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     let now = NOW;
     const storage = createStorage(store, () => now);
     await storage.upsert(record("old"));
-    await storage.countAttempt("key", 1000);
+    await storage.counter.count("key", 1000);
     expect(await storage.purge()).toBe(0);
     now += 2000;
     await storage.upsert({ ...record("new"), expires_at: now + 1 });

@@ -132,8 +132,8 @@ onEveryStore("assignees", (at) => {
     expect((await other("GET", "/assignees?departmentId=x")).status).toBe(400);
   });
 
+  verifies("AS-06");
   describe("naming the department", () => {
-    verifies("AS-06");
     it("accepts its id, its code, or both, to create and to change", async () => {
       const { departmentId } = on.claims;
       for (const department of [
@@ -152,7 +152,6 @@ onEveryStore("assignees", (at) => {
       }
     });
 
-    verifies("AS-06");
     it("refuses no department, an unknown one, and two that disagree", async () => {
       const made = await assignee();
       const refuse = async (department: object) => {
@@ -178,8 +177,9 @@ onEveryStore("assignees", (at) => {
     });
   });
 
+  verifies("AS-07");
   describe("based on a user", () => {
-    verifies("AS-07", "D-CONF-10");
+    verifies("D-CONF-10");
     it("fills the absent fields of the person", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
       const made = await make(on.admin, "/assignees", {
@@ -202,7 +202,6 @@ onEveryStore("assignees", (at) => {
       expect([again.status, again.body.code]).toEqual([409, "conflict"]);
     });
 
-    verifies("AS-07");
     it("fills from the user's profile in the tenant", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
       await at().store.transaction((tx) =>
@@ -228,7 +227,6 @@ onEveryStore("assignees", (at) => {
       });
     });
 
-    verifies("AS-07");
     it("refuses an unknown user, or one of another tenant, to create and to change", async () => {
       const stranger = await at().tenant("strangers-user");
       const made = await assignee();
@@ -247,7 +245,6 @@ onEveryStore("assignees", (at) => {
       }
     });
 
-    verifies("AS-07");
     it("is set, kept and cleared by a change", async () => {
       const user = await at().person("acme", { roles: ["Viewer"] });
       const made = await assignee();

@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { announce, disputeWithFiles, put } from "../support/attachments.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, uploadPath } from "../support/pdf.ts";
-import { configure, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { goodUploads, hostileUploads } from "../support/uploads.ts";
 import { harmless } from "../support/uploads/harmless.ts";
 import type { Upload } from "../support/uploads/upload.ts";
@@ -10,11 +10,10 @@ import { verifies } from "../support/verifies.ts";
 type Seen = { title: string; status: string; code?: string };
 
 onEveryStore("uploads that must not be kept", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "corpus");
   let path: string;
 
   beforeAll(async () => {
-    admin = await at().tenant("corpus");
     const { reason } = await configure(admin);
     ({ path } = await disputeWithFiles(admin, reason.reasonId));
   });

@@ -8,7 +8,7 @@ import { HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { announce, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { OPEN_FILES, openFiles } from "../support/open-files.ts";
 import { filesUnder } from "../support/pdf.ts";
-import { configure, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { jpeg } from "../support/uploads/samples.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -18,11 +18,10 @@ const LIMIT = 50 * MIB;
 onEveryStore("files of disputes over sockets", (at) => {
   let serving: Served;
   let port: number;
-  let admin: Person;
+  const admin = useTenant(at, "transfer");
   let path: string;
 
   beforeAll(async () => {
-    admin = await at().tenant("transfer");
     const { reason } = await configure(admin);
     ({ path } = await disputeWithFiles(admin, reason.reasonId));
     serving = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });

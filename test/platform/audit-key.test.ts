@@ -41,6 +41,7 @@ const restore = async (tx: Db, tenantId: string, { rows, head }: State): Promise
   await tx.insertInto("audit_heads").values(head).execute();
 };
 
+verifies("C-97", "D-AUD-4", "OP-04");
 onEveryStore("an audit chain whose attacker can write the database", (at) => {
   let tenants = 0;
   let tenantId: string;
@@ -80,7 +81,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
       await restore(tx, tenantId, { rows, head: { ...head, mac } });
     };
 
-    verifies("C-97", "D-AUD-4", "OP-04");
     it("reports an entry that was deleted, with the chain relinked and the head rewritten", async () => {
       await start(9);
       await change(async (tx) => {
@@ -92,7 +92,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
       expect(await verdict()).toMatchObject({ ok: false });
     });
 
-    verifies("C-97", "D-AUD-4", "OP-04");
     it("reports an entry whose fields were changed, with the chain relinked", async () => {
       await start(9);
       await change(async (tx) => {
@@ -107,7 +106,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
     });
   });
 
-  verifies("C-97", "D-AUD-4", "OP-04");
   it("reports a tail that was cut off, before and after the program appends to it", async () => {
     await start(9);
     await change(async (tx) => {
@@ -130,7 +128,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
     await expect(signHead(at(), tenantId)).rejects.toThrow("was changed");
   });
 
-  verifies("C-97", "D-AUD-4", "OP-04");
   it("reports a log that was emptied, before and after the program appends to it", async () => {
     await start(9);
     await change((tx) => wipe(tx, tenantId));
@@ -139,7 +136,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
     expect(await verdict()).toMatchObject({ ok: false, fault: "head_changed" });
   });
 
-  verifies("C-97", "D-AUD-4", "OP-04");
   it("reports first entries that were removed as if by retention, and retention keeps the rest", async () => {
     await start(9);
     await change(async (tx) => {
@@ -162,7 +158,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
     expect(await verdict()).toMatchObject({ ok: false, entries: 6 });
   });
 
-  verifies("C-97", "D-AUD-4", "OP-04");
   it("removes no entry by retention that was made to look old, nor one after a gap", async () => {
     const old = at().clock() - RETENTION.auditLogs - DAY;
     await start(3);
@@ -183,7 +178,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
     expect(await verdict()).toMatchObject({ ok: false, entries: 2, firstBadId: "entry-2" });
   });
 
-  verifies("C-97", "D-AUD-4", "OP-04");
   it("says that another master key signed a log", async () => {
     await start(2);
     await change(async (tx) => {
@@ -208,14 +202,12 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
       kept = readSignedHead(at(), tenantId, text);
     });
 
-    verifies("C-97", "D-AUD-4", "OP-04");
     it("finds the head in the log, also after further entries", async () => {
       expect(await against()).toMatchObject({ ok: true, entries: 6 });
       await append(7);
       expect(await against()).toMatchObject({ ok: true, entries: 7 });
     });
 
-    verifies("C-97", "D-AUD-4", "OP-04");
     it("reports a log that was restored to an older state, also if it has grown since", async () => {
       await change((tx) => restore(tx, tenantId, before));
       expect(await verdict()).toMatchObject({ ok: true, entries: 5 });
@@ -225,7 +217,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
       expect(await against()).toMatchObject({ ok: false, fault: "kept_head_differs" });
     });
 
-    verifies("C-97", "D-AUD-4", "OP-04");
     it("compares with the last entry that retention has removed, and says when it is older", async () => {
       await start(0);
       kept = readSignedHead(at(), tenantId, JSON.stringify(await signHead(at(), tenantId)));
@@ -241,7 +232,6 @@ onEveryStore("an audit chain whose attacker can write the database", (at) => {
       expect(await against()).toMatchObject({ ok: false, fault: "kept_head_purged" });
     });
 
-    verifies("C-97", "D-AUD-4", "OP-04");
     it("refuses a head that was changed, of another tenant, of another key, or no head", async () => {
       const signed = await signHead(at(), tenantId);
       const read = (head: object) => () => readSignedHead(at(), tenantId, JSON.stringify(head));

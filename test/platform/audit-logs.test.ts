@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import {
-  type Caller,
   configure,
   DISPUTES,
   onEveryStore,
-  type Person,
+  useExportCaller,
+  useTenant,
 } from "../support/platform.ts";
 import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { verifies } from "../support/verifies.ts";
@@ -25,8 +25,8 @@ type Entry = {
 };
 
 onEveryStore("audit log", (at) => {
-  let admin: Person;
-  let read: Caller;
+  const admin = useTenant(at, "audit");
+  const read = useExportCaller(at, "audit", ["audit:read"]);
   const entries = async (query = ""): Promise<Entry[]> =>
     (await read("GET", `${LOGS}${query}`)).body.data;
   const stored = (tenantId: string) =>
@@ -38,11 +38,7 @@ onEveryStore("audit log", (at) => {
       .execute();
   const dispute = { amount: 5, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
 
-  beforeAll(async () => {
-    admin = await at().tenant("audit");
-    read = await at().exportCaller("audit", ["audit:read"]);
-    await configure(admin);
-  });
+  beforeAll(() => configure(admin));
 
   verifies("AU-01", "D-AUD-3");
   it("adds one entry per request of a tool and per export request, and none for other reads", async () => {

@@ -6,15 +6,15 @@ import { updateUser } from "../../src/platform/admin/users.ts";
 import { attach, disputeWithFiles, targetOf } from "../support/attachments.ts";
 import { AUDIT_LOGS, rowsOf } from "../support/audit.ts";
 import {
-  type Caller,
-  configure,
   CONFIGURATION,
+  configure,
   DISPUTES,
   LIFETIMES,
   onEveryStore,
-  type Person,
   startPlatform,
   type TestPlatform,
+  useExportCaller,
+  useTenant,
 } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
@@ -33,8 +33,8 @@ const entriesOf = async ({ store }: TestPlatform, act: () => Promise<unknown>) =
 };
 
 onEveryStore("the scope of the audit log", (at) => {
-  let admin: Person;
-  let read: Caller;
+  const admin = useTenant(at, TENANT);
+  const read = useExportCaller(at, TENANT, ["audit:read"]);
   let made: Awaited<ReturnType<typeof configure>>;
   const login = (email: string, password = "wrong") =>
     at().call("POST", LOGIN, { body: { email, password } });
@@ -42,8 +42,6 @@ onEveryStore("the scope of the audit log", (at) => {
     (await at().store.read.selectFrom("audit_logs").select("id").execute()).length;
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
-    read = await at().exportCaller(TENANT, ["audit:read"]);
     made = await configure(admin);
   });
 
@@ -155,6 +153,7 @@ onEveryStore("the scope of the audit log", (at) => {
   });
 });
 
+verifies("OP-01");
 describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
   let at: TestPlatform;
   beforeAll(async () => {
@@ -162,7 +161,6 @@ describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
   });
   afterAll(() => at.close());
 
-  verifies("OP-01");
   it("adds an entry for each read", async () => {
     const admin = await at.tenant(TENANT);
     const ingester = await at.exportCaller(TENANT, ["ingest:read"]);
@@ -178,7 +176,6 @@ describe.each(dialects)("RECEIVABLES_AUDIT_READS=all ($name)", (dialect) => {
     ]);
   });
 
-  verifies("OP-01");
   it("adds an entry for each download by a signed URL", async () => {
     const admin = await at.person(TENANT, { roles: ["Administrator"] });
     const { reason } = await configure(admin);

@@ -2,20 +2,18 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
 import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, configure, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("categories", (at) => {
-  let admin: Person;
-  let call: Caller;
+  const admin = useTenant(at, "acme");
+  const call = below(admin);
   let reasons: Record<"internal" | "external" | "all", { reasonId: string; code: string }>;
 
   const category = (code: string, more: object = {}) =>
     make(admin, "/categories", { code, description: `About ${code}`, ...more });
 
   beforeAll(async () => {
-    admin = await at().tenant("acme");
-    call = below(admin);
     await category("HOME");
     const reason = (code: string, visibility: string) =>
       make(admin, "/reasons", { code, description: code, categoryCode: "HOME", visibility });
@@ -241,10 +239,9 @@ onEveryStore("categories", (at) => {
     const needs = () => ({ store: at().store, clock: at().clock });
     const route = (category: string, assignee: string, tenantId = "routed") =>
       setRoute(needs(), { tenantId, category, assignee });
-    let routed: Person;
+    const routed = useTenant(at, "routed");
 
     beforeAll(async () => {
-      routed = await at().tenant("routed");
       made = await configure(routed);
     });
 

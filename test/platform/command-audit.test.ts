@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { issueKey, revokeKey } from "../../src/platform/admin/keys.ts";
@@ -14,11 +14,11 @@ import { randomId } from "../../src/kit/ids.ts";
 import { AUDIT_LOGS, rowsOf } from "../support/audit.ts";
 import { importRecords } from "../support/importing.ts";
 import {
-  type Caller,
   configure,
   MASTER_KEY,
   onEveryStore,
-  type Person,
+  useExportCaller,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -26,9 +26,10 @@ const TENANT = "commands";
 const OPERATOR = "the-operator";
 const PERSON = { tenantId: TENANT, email: "new@commands.example" };
 
+verifies("OP-02");
 onEveryStore("audit entries of commands", (at) => {
-  let admin: Person;
-  let read: Caller;
+  const admin = useTenant(at, TENANT);
+  const read = useExportCaller(at, TENANT, ["audit:read"]);
 
   const needsOf = () => {
     const needs = { store: at().store, clock: at().clock, newId: randomId };
@@ -38,12 +39,7 @@ onEveryStore("audit entries of commands", (at) => {
     (await read("GET", `${AUDIT_LOGS}?endpoint=${query}`)).body.data.toReversed();
   const count = async () => (await rowsOf(at().store.read, TENANT)).length;
 
-  beforeAll(async () => {
-    admin = await at().tenant(TENANT);
-    read = await at().exportCaller(TENANT, ["audit:read"]);
-  });
-
-  verifies("OP-02", "OP-03");
+  verifies("OP-03");
   it("adds one entry for each change, with the operator and the record", async () => {
     const { category, assignee, resolution } = await configure(admin);
     const needs = needsOf();
@@ -97,14 +93,12 @@ onEveryStore("audit entries of commands", (at) => {
     expect(await verifyAudit(at(), TENANT)).toMatchObject({ ok: true });
   });
 
-  verifies("OP-02");
   it("starts the log of a new tenant with its creation", async () => {
     await createTenant(needsOf(), { tenantId: "created", name: "Created" });
     const [first, ...others] = await rowsOf(at().store.read, "created");
     expect([first?.action, others]).toEqual(["admin.tenant_created", []]);
   });
 
-  verifies("OP-02");
   it("adds no entry for a command that was refused or failed, and keeps nothing of its change", async () => {
     const before = await count();
     const needs = needsOf();
@@ -117,7 +111,6 @@ onEveryStore("audit entries of commands", (at) => {
     expect(await count()).toBe(before);
   });
 
-  verifies("OP-02");
   it("adds one entry for each batch of an import that changes something, with the counts so far", async () => {
     const { record } = needsOf();
     const csv = "account_number,name,currency\nA-1,One,USD\nA-2,Two,USD\nA-3,,USD\n";

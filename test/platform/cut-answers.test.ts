@@ -1,14 +1,13 @@
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
-import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import type { Snapshot } from "../../src/platform/store/port.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
+import { copyDispute } from "../support/many-disputes.ts";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "cut";
 const COPIES = 1500;
-const AT_ONCE = 100;
 const SECRET = "relation disputes, row 1100";
 
 /** Yields rows until enough of them have been sent that the client has the beginning of the body. */
@@ -22,28 +21,15 @@ async function* failing<Row>(rows: AsyncIterable<Row>, after: number): AsyncGene
 }
 
 onEveryStore("an answer that fails in the middle of its body", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let served: Served;
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     await configure(admin);
     const body = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
     await admin.call("POST", DISPUTES, { body });
     const { store } = at();
-    const row = await store.read
-      .selectFrom("disputes")
-      .selectAll()
-      .where("tenant_id", "=", TENANT)
-      .executeTakeFirstOrThrow();
-    for (let from = 0; from < COPIES; from += AT_ONCE) {
-      const copies = Array.from({ length: AT_ONCE }, (_, index) => ({
-        ...row,
-        id: `copy-${from + index}`,
-        code: `copy-${from + index}`,
-      }));
-      await store.transaction((tx) => insertDisputes(tx, copies));
-    }
+    await copyDispute(store, TENANT, COPIES);
     served = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
   });
   afterEach(() => {

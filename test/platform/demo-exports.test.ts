@@ -7,21 +7,19 @@ import { loadDemo } from "../../src/platform/demo/load.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { EXPORTS, runsOf, SCHEDULES } from "../support/exports.ts";
 import { documentAt } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore, useExportCaller } from "../support/platform.ts";
 
 const FILTERS = { shortPay: { eq: true }, disputeId: { isNull: false } };
 
 const FOUND = ["accountNumber", "documentNumber", "deductionAmount", "disputeId"];
 
 onEveryStore("what the demo tenant exports", (at) => {
-  let call: Caller;
-  let ingest: Caller;
+  const call = useExportCaller(at, "demo");
+  const ingest = useExportCaller(at, "demo", ["ingest:read"]);
 
   beforeAll(async () => {
     const { store, clock, files } = at();
     await loadDemo({ store, files: createDiskFiles(files), clock, newId: randomId });
-    call = await at().exportCaller("demo");
-    ingest = await at().exportCaller("demo", ["ingest:read"]);
   });
 
   const query = async (body: object) => {

@@ -1,20 +1,15 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { below, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("departments", (at) => {
-  let admin: Person;
-  let call: Caller;
+  const admin = useTenant(at, "acme");
+  const call = below(admin);
 
   const department = (code: string, more: object = {}) =>
     make(admin, "/departments", { code, description: `About ${code}`, ...more });
-
-  beforeAll(async () => {
-    admin = await at().tenant("acme");
-    call = below(admin);
-  });
 
   verifies("DE-01", "T-17");
   it("creates, changes, reads at /code/ in any case and lists in order", async () => {

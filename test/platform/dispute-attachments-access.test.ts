@@ -2,14 +2,14 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { SECOND } from "../../src/kit/clock.ts";
 import { announce, attach, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { scriptedScanner } from "../support/scanner.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore(
   "dispute attachments: listing, access and signed URLs",
   (at) => {
-    let admin: Person;
+    const admin = useTenant(at, "attach");
 
     let reasonId: string;
 
@@ -18,7 +18,6 @@ onEveryStore(
     let disputeId: string;
 
     beforeAll(async () => {
-      admin = await at().tenant("attach");
       reasonId = (await configure(admin)).reason.reasonId;
       ({ path, disputeId } = await disputeWithFiles(admin, reasonId));
     });

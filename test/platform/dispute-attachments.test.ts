@@ -3,7 +3,7 @@ import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
 import { announce, attach, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { filesUnder } from "../support/pdf.ts";
-import { configure, MASTER_KEY, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, MASTER_KEY, onEveryStore, useTenant } from "../support/platform.ts";
 import { scriptedScanner } from "../support/scanner.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -14,14 +14,13 @@ const EXTENSIONS = "pdf zip eml jpeg gif png mov mp4 docx xlsx txt rtf".split(" 
 onEveryStore(
   "dispute attachments",
   (at) => {
-    let admin: Person;
+    const admin = useTenant(at, "attach");
 
     let reasonId: string;
 
     let path: string;
 
     beforeAll(async () => {
-      admin = await at().tenant("attach");
       reasonId = (await configure(admin)).reason.reasonId;
       ({ path } = await disputeWithFiles(admin, reasonId));
     });

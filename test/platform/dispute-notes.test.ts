@@ -1,10 +1,10 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("dispute notes", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "notes");
   let notes: string;
   const add = async (content: string, visibility?: string) =>
     (await admin.call("POST", notes, { body: { content, visibility } })).body;
@@ -16,7 +16,6 @@ onEveryStore("dispute notes", (at) => {
   };
 
   beforeAll(async () => {
-    admin = await at().tenant("notes");
     await configure(admin);
     notes = `${DISPUTES}/${(await newDispute()).disputeId}/disputenotes`;
   });

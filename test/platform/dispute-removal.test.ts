@@ -1,18 +1,17 @@
 import { beforeAll, expect, it } from "vitest";
 import { announce, attach, disputeWithFiles, put, targetOf } from "../support/attachments.ts";
 import { filesUnder } from "../support/pdf.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const NOTES = 1300;
 const ATTACHMENTS = 120;
 
 onEveryStore("the deletion of a dispute with many notes and attachments", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "removal");
   let reasonId: string;
 
   beforeAll(async () => {
-    admin = await at().tenant("removal");
     ({ reasonId } = (await configure(admin)).reason);
   });
 

@@ -3,12 +3,12 @@ import type { Dispute, DisputeActivity } from "../../src/contract/operations/dis
 import { make } from "../support/configuration.ts";
 import { importRecords } from "../support/importing.ts";
 import { ndjson } from "../support/payment-rows.ts";
-import { DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { DISPUTES, onEveryStore, type Person, useTenant } from "../support/platform.ts";
 
 const TENANT = "activity";
 
 onEveryStore("POST /disputes/activity", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let quiet: Dispute;
   let busy: Dispute;
 
@@ -25,7 +25,6 @@ onEveryStore("POST /disputes/activity", (at) => {
 
   beforeAll(async () => {
     at().clock.set("2026-02-10T09:00:00.000Z");
-    admin = await at().tenant(TENANT);
     await make(admin, "/categories", { code: "PRICE", description: "Price" });
     await make(admin, "/reasons", { categoryCode: "PRICE", code: "WRONG", description: "Wrong" });
     const document = {

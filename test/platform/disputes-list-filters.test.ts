@@ -2,11 +2,12 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY } from "../../src/kit/clock.ts";
 import { dispute } from "../support/configuration.ts";
 import { accountAt } from "../support/ingest.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("IN-72");
 onEveryStore("further filters of the list of disputes", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "filters");
 
   const ask = (query: string) => admin.call("GET", `${DISPUTES}?Sort=DisputeCode&${query}`);
 
@@ -19,7 +20,6 @@ onEveryStore("further filters of the list of disputes", (at) => {
   };
 
   beforeAll(async () => {
-    admin = await at().tenant("filters");
     const { assignee } = await configure(admin);
     const ingest = await at().exportCaller("filters", ["ingest:write"]);
     for (const [number, name] of [
@@ -43,7 +43,6 @@ onEveryStore("further filters of the list of disputes", (at) => {
     }
   });
 
-  verifies("IN-72");
   it.each([
     ["AccountName=%C3%A4RGON", [0, 2]],
     ["AccountName=100%25", [1, 3]],
@@ -64,7 +63,6 @@ onEveryStore("further filters of the list of disputes", (at) => {
     expect(await codes(query)).toEqual(expected.map((index) => `D-INV-${index}-01`));
   });
 
-  verifies("IN-72");
   it.each([
     "AmountMin=many",
     "Unassigned=maybe",

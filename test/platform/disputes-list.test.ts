@@ -5,7 +5,7 @@ import {
   configure,
   DISPUTES,
   onEveryStore,
-  type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -14,7 +14,7 @@ type Configured = Awaited<ReturnType<typeof configure>>;
 const base = { amount: 125.5, accountNumber: "ACC-1", documentNumber: "INV-1" };
 
 onEveryStore("disputes: read and list", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "read");
   let made: Configured;
   const ids: string[] = [];
   const list = async (query: string) => (await admin.call("GET", `${DISPUTES}?${query}`)).body;
@@ -22,7 +22,6 @@ onEveryStore("disputes: read and list", (at) => {
     (await list(query)).map((dispute: { documentNumber: string }) => dispute.documentNumber);
 
   beforeAll(async () => {
-    admin = await at().tenant("read");
     made = await configure(admin);
     await admin.call("POST", `${CONFIGURATION}/categories`, {
       body: { code: "QTY", description: "Quantity 100%_short" },

@@ -7,7 +7,7 @@ import type { DisputeRow } from "../../src/platform/store/tables/schema.ts";
 import { make } from "../support/configuration.ts";
 import { createDice } from "../support/dice.ts";
 import { spanOf } from "../support/payment-summary-model.ts";
-import { DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "disputed";
@@ -64,7 +64,7 @@ const createRows = (now: number, reasons: readonly string[], assigneeId: string)
 type Asked = { asOf?: string; groupBy: string[]; status?: string[]; olderThanDays?: number };
 
 onEveryStore("disputes.summary against a model", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let rows: DisputeRow[];
   const names = new Map<string, string>();
 
@@ -75,7 +75,6 @@ onEveryStore("disputes.summary against a model", (at) => {
   };
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     await make(admin, "/categories", { code: "CAT", description: "Category" });
     const reasons: Reason[] = [];
     for (const code of ["PRICE", "SHORT"]) {

@@ -6,7 +6,7 @@ import {
   configure,
   DISPUTES,
   onEveryStore,
-  type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -15,7 +15,7 @@ type Configured = Awaited<ReturnType<typeof configure>>;
 const base = { amount: 125.5, accountNumber: "ACC-1", documentNumber: "INV-1" };
 
 onEveryStore("disputes: update and delete", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "update");
   let made: Configured;
   const create = async (extra: object = {}) =>
     (await admin.call("POST", DISPUTES, { body: { ...base, reasonCode: "WRONG", ...extra } })).body;
@@ -23,7 +23,6 @@ onEveryStore("disputes: update and delete", (at) => {
     admin.call("PUT", `${DISPUTES}/${id}`, { body, headers });
 
   beforeAll(async () => {
-    admin = await at().tenant("update");
     made = await configure(admin);
   });
 

@@ -4,7 +4,7 @@ import {
   configure,
   DISPUTES,
   onEveryStore,
-  type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -13,11 +13,10 @@ type Configured = Awaited<ReturnType<typeof configure>>;
 const base = { amount: 125.5, accountNumber: "ACC-1", documentNumber: "INV-1" };
 
 onEveryStore("disputes: create", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "create");
   let made: Configured;
   const create = (body: unknown, who = admin) => who.call("POST", DISPUTES, { body });
   beforeAll(async () => {
-    admin = await at().tenant("create");
     made = await configure(admin);
   });
 

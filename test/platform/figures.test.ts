@@ -3,8 +3,8 @@ import { hooked } from "../support/hooked.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("OP-31");
 onEveryStore("figures of the platform", (at) => {
-  verifies("OP-31");
   it("count jobs and deliveries by state, with the age of the oldest", async () => {
     const hooks = await hooked(at());
     await hooks.hook("https://receiver.example/hook");
@@ -23,7 +23,6 @@ onEveryStore("figures of the platform", (at) => {
     ]);
   });
 
-  verifies("OP-31");
   it("count the views of the store in use", async () => {
     const views = async () =>
       (await at().platform.figures()).pools.find(({ pool }) => pool === "views");

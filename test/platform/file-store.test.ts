@@ -1,7 +1,7 @@
 import { mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { describeFileStore } from "../support/file-store.ts";
 import { describeFilesInUse } from "../support/files-in-use.ts";
@@ -22,7 +22,6 @@ describe("folders of files", () => {
   beforeEach(() => {
     folder = mkdtempSync(join(tmpdir(), "receivables-files-"));
   });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it("go with their last file", async () => {
     const files = createDiskFiles(folder);

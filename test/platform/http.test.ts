@@ -7,7 +7,7 @@ import {
   configure,
   DISPUTES,
   onEveryStore,
-  type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -41,14 +41,13 @@ const send = (
   });
 
 onEveryStore("the platform over HTTP", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "http");
   let serving: Served;
   let port: number;
   let headers: Record<string, string>;
   const base = { amount: 5, accountNumber: "A/1 é%", documentNumber: "D", reasonCode: "WRONG" };
 
   beforeAll(async () => {
-    admin = await at().tenant("http");
     await configure(admin);
     serving = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
     port = Number(new URL(serving.url).port);

@@ -1,13 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { importDisputes, importPayments, importRecords } from "../support/importing.ts";
-import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
-import {
-  type Caller,
-  configure,
-  DISPUTES,
-  onEveryStore,
-  type Person,
-} from "../support/platform.ts";
+import { accountAt, documentAt, useIngestTenant } from "../support/ingest.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "amounts";
@@ -46,19 +40,17 @@ const FORMATS = [
   ["ndjson", ndjson],
 ] as const;
 
+verifies("C-100");
 onEveryStore("amounts that are too large in an import file", (at) => {
-  let admin: Person;
-  let call: Caller;
+  const admin = useTenant(at, TENANT);
+  const call = useIngestTenant(at, "amounts-documents");
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     await configure(admin);
-    call = await ingestTenant(at(), "amounts-documents");
     const account = { account_number: "A", name: "A", currency: "USD" };
     const made = await call("POST", accountAt("A"), { body: account });
     if (made.status !== 201) throw new Error(made.text);
   });
 
-  verifies("C-100");
   it.each(FORMATS)(
     "reject their rows of disputes in %s and write nothing",
     async (format, write) => {
@@ -77,7 +69,6 @@ onEveryStore("amounts that are too large in an import file", (at) => {
     },
   );
 
-  verifies("C-100");
   it.each(FORMATS)(
     "reject their rows of documents in %s and write nothing",
     async (format, write) => {
@@ -107,7 +98,6 @@ onEveryStore("amounts that are too large in an import file", (at) => {
     },
   );
 
-  verifies("C-100");
   it.each(FORMATS)(
     "reject their rows of payments in %s and write nothing",
     async (format, write) => {

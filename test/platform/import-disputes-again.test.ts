@@ -1,61 +1,47 @@
 import { beforeAll, expect, it } from "vitest";
 import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
-import { importDisputes } from "../support/importing.ts";
+import {
+  importDisputes,
+  findDispute,
+  listDisputes,
+  NONE,
+  toCsv,
+  type Listed,
+} from "../support/importing.ts";
 import {
   CONFIGURATION,
   configure,
   DISPUTES,
   onEveryStore,
   type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
-type Dispute = Record<string, unknown> & { disputeId: string; disputeCode: string };
-
-const listed = async (who: Person, query = ""): Promise<Dispute[]> =>
-  (await who.call("GET", `${DISPUTES}${query}`)).body;
-
-const one = async (who: Person, documentNumber: string): Promise<Dispute> => {
-  const [dispute, ...others] = await listed(who, `?DocumentNumber=${documentNumber}`);
-  if (dispute === undefined || others.length > 0) throw new Error(`no single ${documentNumber}`);
-  return dispute;
-};
-
-const csv = (...rows: Record<string, string | number>[]): string => {
-  const columns = [...new Set(rows.flatMap(Object.keys))];
-  const lines = rows.map((row) => columns.map((name) => row[name] ?? "").join(","));
-  return [columns.join(","), ...lines].join("\n");
-};
-
-const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
-
 onEveryStore("import of disputes that are known", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "known");
   const base = { accountNumber: "A-1", documentNumber: "", amount: 10, reasonCode: "WRONG" };
   const bring = async (row: Record<string, string | number>) => {
     const map = Object.fromEntries(Object.keys(row).map((name) => [name, name]));
     const sourceKey = "documentNumber";
-    const { counts, rejects } = await importDisputes(at(), "known", csv(row), {
+    const { counts, rejects } = await importDisputes(at(), "known", toCsv(row), {
       map: { ...map, sourceKey },
     });
     expect(rejects).toEqual([]);
     return counts;
   };
-  const change = (dispute: Dispute, body: object) =>
+  const change = (dispute: Listed, body: object) =>
     admin.call("PUT", `${DISPUTES}/${dispute.disputeId}`, { body });
-  beforeAll(async () => {
-    admin = await at().tenant("known");
-    await configure(admin);
-  });
+  beforeAll(() => configure(admin));
 
   it("changes the dispute of a known key, and keeps its id and code", async () => {
     const row = { ...base, documentNumber: "K-1" };
     await bring({ ...row, poNumber: "P-1" });
-    const before = await one(admin, "K-1");
+    const before = await findDispute(admin, "K-1");
     const etag = (await admin.call("GET", `${DISPUTES}/${before.disputeId}`)).headers.get("etag");
     at().clock.advance(MINUTE);
     expect(await bring({ ...row, amount: 12, poNumber: "" })).toMatchObject({ written: 1 });
-    const after = await one(admin, "K-1");
+    const after = await findDispute(admin, "K-1");
     expect(after).toEqual({ ...before, amount: 12, updateDate: formatTimestamp(at().clock()) });
     const { headers } = await admin.call("GET", `${DISPUTES}/${before.disputeId}`);
     expect(headers.get("etag")).not.toBe(etag);
@@ -72,7 +58,7 @@ onEveryStore("import of disputes that are known", (at) => {
     ] as const;
     for (const [said, isValid, day] of steps) {
       expect(await bring({ ...row, ...said })).toMatchObject({ written: 1 });
-      expect(await one(admin, "K-2")).toMatchObject({
+      expect(await findDispute(admin, "K-2")).toMatchObject({
         status: said.status,
         isValid,
         closedDate: day === null ? null : `${day}T00:00:00.000Z`,
@@ -84,14 +70,14 @@ onEveryStore("import of disputes that are known", (at) => {
   it("writes changes of the source, and keeps changes by people", async () => {
     const row = { ...base, documentNumber: "K-3", poNumber: "P-1", status: 0 };
     await bring(row);
-    const dispute = await one(admin, "K-3");
+    const dispute = await findDispute(admin, "K-3");
     await change(dispute, { amount: 7, assigneeEmail: "ana@sales.example", poNumber: "MINE" });
     await change(dispute, { status: 1, resolutionCode: "CREDIT" });
-    const worked = await one(admin, "K-3");
+    const worked = await findDispute(admin, "K-3");
     expect(await bring(row)).toMatchObject({ unchanged: 1 });
-    expect(await one(admin, "K-3")).toEqual(worked);
+    expect(await findDispute(admin, "K-3")).toEqual(worked);
     expect(await bring({ ...row, poNumber: "P-2" })).toMatchObject({ written: 1 });
-    expect(await one(admin, "K-3")).toMatchObject({
+    expect(await findDispute(admin, "K-3")).toMatchObject({
       amount: 7,
       assigneeName: "Ana Silva",
       status: 1,
@@ -103,12 +89,12 @@ onEveryStore("import of disputes that are known", (at) => {
   it("counts a dispute as unchanged if people made the same change before", async () => {
     const row = { ...base, documentNumber: "K-4" };
     await bring(row);
-    const dispute = await one(admin, "K-4");
+    const dispute = await findDispute(admin, "K-4");
     await change(dispute, { amount: 9 });
-    const before = await one(admin, "K-4");
+    const before = await findDispute(admin, "K-4");
     at().clock.advance(MINUTE);
     expect(await bring({ ...row, amount: 9 })).toMatchObject({ unchanged: 1 });
-    expect(await one(admin, "K-4")).toEqual(before);
+    expect(await findDispute(admin, "K-4")).toEqual(before);
     expect(await bring({ ...row, amount: 10 })).toMatchObject({ written: 1 });
   });
 
@@ -130,16 +116,16 @@ onEveryStore("import of disputes that are known", (at) => {
   it("creates a deleted dispute again, with a new code", async () => {
     const row = { ...base, documentNumber: "K-5" };
     await bring(row);
-    const { disputeId } = await one(admin, "K-5");
+    const { disputeId } = await findDispute(admin, "K-5");
     await admin.call("DELETE", `${DISPUTES}/${disputeId}`);
     expect(await bring(row)).toMatchObject({ written: 1 });
-    expect(await one(admin, "K-5")).toMatchObject({ disputeCode: "D-K-5-02" });
+    expect(await findDispute(admin, "K-5")).toMatchObject({ disputeCode: "D-K-5-02" });
   });
 
   it("identifies a row without a source key by account, document and date", async () => {
     const row = { accountNumber: "A-1", documentNumber: "K-6", amount: 1, reasonCode: "WRONG" };
     const add = (...rows: Record<string, string | number>[]) =>
-      importDisputes(at(), "known", csv(...rows));
+      importDisputes(at(), "known", toCsv(...rows));
     const dated = { ...row, createDate: "2026-01-01" };
     expect((await add(row, dated)).counts).toMatchObject({ written: 2 });
     const timed = { ...dated, createDate: "2026-01-01T00:00:00Z" };
@@ -147,16 +133,16 @@ onEveryStore("import of disputes that are known", (at) => {
     at().clock.advance(DAY);
     expect((await add(row, dated)).counts).toMatchObject({ unchanged: 2 });
     expect((await add({ ...row, accountNumber: "A-2" })).counts).toMatchObject({ written: 1 });
-    expect(await listed(admin, "?DocumentNumber=K-6")).toHaveLength(3);
+    expect(await listDisputes(admin, "?DocumentNumber=K-6")).toHaveLength(3);
   });
 
   verifies("MN-04");
   it("opens a dispute for each of several deductions of one document on one day", async () => {
     const row = { ...base, documentNumber: "K-7" };
     const rows = [15, 40, 25].map((amount) => ({ ...row, amount }));
-    const add = () => importDisputes(at(), "known", csv(...rows));
+    const add = () => importDisputes(at(), "known", toCsv(...rows));
     expect((await add()).counts).toMatchObject({ written: 3 });
-    const found = await listed(admin, "?DocumentNumber=K-7");
+    const found = await listDisputes(admin, "?DocumentNumber=K-7");
     expect(found.map(({ amount }) => Number(amount)).toSorted((a, b) => a - b)).toEqual([
       15, 25, 40,
     ]);
@@ -170,7 +156,7 @@ onEveryStore("import of disputes that are known", (at) => {
       ...Object.fromEntries(Object.keys(base).map((name) => [name, name])),
       sourceKey: "documentNumber",
     };
-    const text = csv({ ...row, amount: 1 }, { ...row, amount: 2 });
+    const text = toCsv({ ...row, amount: 1 }, { ...row, amount: 2 });
     const { counts, rejects } = await importDisputes(at(), "known", text, { map });
     expect(counts).toMatchObject({ written: 0, rejected: 2 });
     expect(rejects.map(({ line, message }) => [line, /line (\d)/.exec(message)?.[1]])).toEqual([
@@ -186,10 +172,10 @@ onEveryStore("import of disputes that are known", (at) => {
       sourceKey: ["documentNumber", "note"],
     };
     const row = { ...long, note: "n".repeat(5000) };
-    expect((await importDisputes(at(), "known", csv(row), { map })).counts.written).toBe(1);
-    expect((await importDisputes(at(), "known", csv(row), { map })).counts.unchanged).toBe(1);
+    expect((await importDisputes(at(), "known", toCsv(row), { map })).counts.written).toBe(1);
+    expect((await importDisputes(at(), "known", toCsv(row), { map })).counts.unchanged).toBe(1);
     const other = { ...long, note: `${"n".repeat(4999)}m` };
-    expect((await importDisputes(at(), "known", csv(other), { map })).counts.written).toBe(1);
+    expect((await importDisputes(at(), "known", toCsv(other), { map })).counts.written).toBe(1);
   });
 });
 
@@ -202,7 +188,7 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
 
   it("creates the configuration that rows name, if the option is set", async () => {
     const admin = await at().tenant("empty");
-    const file = csv(
+    const file = toCsv(
       { ...row, documentNumber: "1", categoryCode: "Price", reasonCode: "R1" },
       { ...row, documentNumber: "2", categoryCode: "PRICE", reasonCode: "R2" },
       { ...row, documentNumber: "3", categoryCode: "Freight", reasonCode: "R1" },
@@ -223,14 +209,17 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
     const reasons = await list(admin, "/reasons");
     expect(reasons).toHaveLength(3);
     expect(reasons[0]).toMatchObject({ description: "R1", visibility: "Internal", active: true });
-    expect(await one(admin, "4")).toMatchObject({ categoryName: "Price", reasonName: "R1" });
+    expect(await findDispute(admin, "4")).toMatchObject({
+      categoryName: "Price",
+      reasonName: "R1",
+    });
   });
 
   it("creates no configuration for a refused or incomplete row", async () => {
     const admin = await at().tenant("sparse");
     const { counts, rejects } = await add(
       "sparse",
-      csv(
+      toCsv(
         { ...row, categoryCode: "NEW", reasonCode: "R", amount: 0 },
         { ...row, categoryCode: "NEW", reasonCode: "R", assigneeEmail: "no@body.example" },
         { ...row, categoryCode: "NEW", reasonCode: "" },
@@ -253,7 +242,7 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
     const admin = await at().tenant("there");
     const body = { code: "C", description: "Mine" };
     await admin.call("POST", `${CONFIGURATION}/categories`, { body });
-    await add("there", csv({ ...row, categoryCode: "c", reasonCode: "R" }));
+    await add("there", toCsv({ ...row, categoryCode: "c", reasonCode: "R" }));
     expect(await list(admin, "/categories")).toMatchObject([
       { code: "C", description: "Mine", defaultInternalReasonId: null },
     ]);
@@ -261,13 +250,10 @@ onEveryStore("import of disputes into a tenant without configuration", (at) => {
 });
 
 onEveryStore("import as a whole", (at) => {
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant("whole");
-    await configure(admin);
-  });
+  const admin = useTenant(at, "whole");
+  beforeAll(() => configure(admin));
   const rows = (from: number, count: number) =>
-    csv(
+    toCsv(
       ...Array.from({ length: count }, (_, place) => ({
         accountNumber: "A",
         documentNumber: `W-${from + place}`,
@@ -298,7 +284,7 @@ onEveryStore("import as a whole", (at) => {
       { line: 4, field: "", code: "invalid_json", row: "{" },
       { line: 5, field: "amount", code: "type" },
     ]);
-    expect(await one(admin, "N-1")).toMatchObject({ amount: 5.5, status: 1 });
+    expect(await findDispute(admin, "N-1")).toMatchObject({ amount: 5.5, status: 1 });
   });
 
   it("reports its progress after each batch", async () => {

@@ -2,45 +2,30 @@ import { beforeAll, expect, it } from "vitest";
 import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { setRoute } from "../../src/platform/admin/routes.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
-import { importDisputes, importRecords } from "../support/importing.ts";
+import {
+  importDisputes,
+  importRecords,
+  findDispute,
+  listDisputes,
+  NONE,
+  toCsv,
+} from "../support/importing.ts";
 import { disputesOf, invoices, ledgerCsv, ledgerMap } from "../support/ledger.ts";
 import {
   CONFIGURATION,
   configure,
   DISPUTES,
   onEveryStore,
-  type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-type Dispute = Record<string, unknown> & { disputeId: string; disputeCode: string };
-
-const listed = async (who: Person, query = ""): Promise<Dispute[]> =>
-  (await who.call("GET", `${DISPUTES}${query}`)).body;
-
-const one = async (who: Person, documentNumber: string): Promise<Dispute> => {
-  const [dispute, ...others] = await listed(who, `?DocumentNumber=${documentNumber}`);
-  if (dispute === undefined || others.length > 0) throw new Error(`no single ${documentNumber}`);
-  return dispute;
-};
-
-const csv = (...rows: Record<string, string | number>[]): string => {
-  const columns = [...new Set(rows.flatMap(Object.keys))];
-  const lines = rows.map((row) => columns.map((name) => row[name] ?? "").join(","));
-  return [columns.join(","), ...lines].join("\n");
-};
-
-const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
 
 onEveryStore("import of a ledger", (at) => {
   const SEEN = "2025-08-15";
   const ledger = invoices(11, 400);
   const { seen, open } = disputesOf(ledger, SEEN);
   const how = { map: ledgerMap(SEEN), createConfiguration: true };
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant("ledger");
-  });
+  const admin = useTenant(at, "ledger");
 
   it("creates a dispute for each row that the map selects, as of the given day", async () => {
     expect(open.length).toBeGreaterThan(5);
@@ -49,9 +34,9 @@ onEveryStore("import of a ledger", (at) => {
     expect(rejects).toEqual([]);
     const skipped = ledger.length - seen.length;
     expect(counts).toEqual({ ...NONE, read: ledger.length, written: seen.length, skipped });
-    const all = await listed(admin);
+    const all = await listDisputes(admin);
     expect(all).toHaveLength(seen.length);
-    const stillOpen = (await listed(admin, "?Status=0")).map(
+    const stillOpen = (await listDisputes(admin, "?Status=0")).map(
       (dispute) => dispute["documentNumber"],
     );
     expect(stillOpen.toSorted()).toEqual(open.map(({ number }) => number).toSorted());
@@ -77,12 +62,12 @@ onEveryStore("import of a ledger", (at) => {
   });
 
   it("changes nothing when it runs again", async () => {
-    const before = await listed(admin);
+    const before = await listDisputes(admin);
     at().clock.advance(MINUTE);
     const { counts } = await importDisputes(at(), "ledger", ledgerCsv(ledger), how);
     const skipped = ledger.length - seen.length;
     expect(counts).toEqual({ ...NONE, read: ledger.length, unchanged: seen.length, skipped });
-    expect(await listed(admin)).toEqual(before);
+    expect(await listDisputes(admin)).toEqual(before);
   });
 
   it("closes disputes that were settled by a later day, and keeps changes by people", async () => {
@@ -91,19 +76,19 @@ onEveryStore("import of a ledger", (at) => {
     const [worked] = after.open.filter((invoice) => open.includes(invoice));
     const settled = open.filter((invoice) => !after.open.includes(invoice));
     if (worked === undefined || settled[0] === undefined) throw new Error("choose other days");
-    const mine = await one(admin, worked.number);
+    const mine = await findDispute(admin, worked.number);
     await admin.call("PUT", `${DISPUTES}/${mine.disputeId}`, {
       body: { status: 1, poNumber: "X" },
     });
-    const before = await one(admin, settled[0].number);
+    const before = await findDispute(admin, settled[0].number);
     const { counts } = await importDisputes(at(), "ledger", ledgerCsv(ledger), {
       map: ledgerMap(later),
     });
     const fresh = after.seen.length - seen.length;
     expect(counts).toMatchObject({ written: settled.length + fresh, rejected: 0 });
-    expect(await one(admin, worked.number)).toMatchObject({ status: 1, poNumber: "X" });
+    expect(await findDispute(admin, worked.number)).toMatchObject({ status: 1, poNumber: "X" });
     const { disputeId, disputeCode } = before;
-    expect(await one(admin, settled[0].number)).toMatchObject({
+    expect(await findDispute(admin, settled[0].number)).toMatchObject({
       disputeId,
       disputeCode,
       status: 1,
@@ -124,18 +109,18 @@ onEveryStore("import of a ledger", (at) => {
 
   it("shows nothing to another tenant", async () => {
     const other = await at().tenant("other");
-    expect(await listed(other)).toEqual([]);
+    expect(await listDisputes(other)).toEqual([]);
     const { counts } = await importDisputes(at(), "other", ledgerCsv(ledger), how);
     expect(counts.written).toBe(seen.length);
-    expect(await listed(admin)).toHaveLength(disputesOf(ledger, "2025-08-25").seen.length);
+    expect(await listDisputes(admin)).toHaveLength(disputesOf(ledger, "2025-08-25").seen.length);
   });
 });
 
 onEveryStore("import of disputes, field by field", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "fields");
   const base = { accountNumber: "A-1", amount: "10.50", reasonCode: "WRONG" };
   const add = (...rows: Record<string, string | number>[]) =>
-    importDisputes(at(), "fields", csv(...rows));
+    importDisputes(at(), "fields", toCsv(...rows));
   /** The first fault of a row that is refused. */
   const faultOf = async (row: Record<string, string | number>) => {
     const { counts, rejects } = await add({ ...base, documentNumber: "BAD", ...row });
@@ -143,7 +128,6 @@ onEveryStore("import of disputes, field by field", (at) => {
     return [rejects[0]?.field, rejects[0]?.code];
   };
   beforeAll(async () => {
-    admin = await at().tenant("fields");
     await configure(admin);
     const make = (path: string, body: object) =>
       admin.call("POST", `${CONFIGURATION}${path}`, { body });
@@ -170,7 +154,7 @@ onEveryStore("import of disputes, field by field", (at) => {
       resolutionCode: "credit",
     });
     expect(rejects).toEqual([]);
-    expect(await one(admin, "FULL")).toMatchObject({
+    expect(await findDispute(admin, "FULL")).toMatchObject({
       accountNumber: "A-7",
       accountName: "Seven Ltd.",
       amount: 12.345,
@@ -191,7 +175,7 @@ onEveryStore("import of disputes, field by field", (at) => {
   it("fills blank fields: status Open, the time of the import, the tenant's currency, no assignee", async () => {
     await add({ ...base, documentNumber: "BARE" });
     const now = formatTimestamp(at().clock());
-    expect(await one(admin, "BARE")).toMatchObject({
+    expect(await findDispute(admin, "BARE")).toMatchObject({
       status: 0,
       createDate: now,
       updateDate: now,
@@ -228,7 +212,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     });
     const own = row("CUR-4", { currencyCode: "KWD" });
     expect((await add(row("CUR-1"), row("CUR-2"), row("CUR-3"), own)).rejects).toEqual([]);
-    const found = ["CUR-1", "CUR-2", "CUR-3", "CUR-4"].map((number) => one(admin, number));
+    const found = ["CUR-1", "CUR-2", "CUR-3", "CUR-4"].map((number) => findDispute(admin, number));
     expect((await Promise.all(found)).map(({ currencyCode }) => currencyCode)).toEqual([
       "JPY",
       "EUR",
@@ -249,17 +233,17 @@ onEveryStore("import of disputes, field by field", (at) => {
     await set(true);
     expect(await faultOf({})).toEqual(["documentNumber", "unknown_reference"]);
     await set(false);
-    expect(await listed(admin, "?DocumentNumber=BAD")).toEqual([]);
+    expect(await listDisputes(admin, "?DocumentNumber=BAD")).toEqual([]);
   });
 
   it("closes at the time of the first import if a closed row has no date", async () => {
     const row = { ...base, documentNumber: "NODATE", status: 2 };
     await add(row);
     const closedDate = formatTimestamp(at().clock());
-    expect(await one(admin, "NODATE")).toMatchObject({ status: 2, closedDate });
+    expect(await findDispute(admin, "NODATE")).toMatchObject({ status: 2, closedDate });
     at().clock.advance(DAY);
     expect((await add(row)).counts.unchanged).toBe(1);
-    expect(await one(admin, "NODATE")).toMatchObject({ status: 2, closedDate });
+    expect(await findDispute(admin, "NODATE")).toMatchObject({ status: 2, closedDate });
   });
 
   it.each([
@@ -297,7 +281,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     // A comma would be a cell of its own.
     const cell = value.includes(",") ? `"${value}"` : value;
     expect(await faultOf({ [field]: cell })).toEqual([field, code]);
-    expect(await listed(admin, "?DocumentNumber=BAD")).toEqual([]);
+    expect(await listDisputes(admin, "?DocumentNumber=BAD")).toEqual([]);
   });
 
   it("refuses an unknown resolution, and a resolution with another status than closed", async () => {
@@ -343,7 +327,7 @@ onEveryStore("import of disputes, field by field", (at) => {
         ),
       }),
     ]);
-    for (const document of ["GOOD-1", "GOOD-2", "GOOD-3"]) await one(admin, document);
+    for (const document of ["GOOD-1", "GOOD-2", "GOOD-3"]) await findDispute(admin, document);
   });
 
   it("uses the category's default reason if a row names only the category", async () => {
@@ -353,13 +337,16 @@ onEveryStore("import of disputes, field by field", (at) => {
       documentNumber: "DEFAULT",
       categoryCode: "PRICE",
     });
-    expect(await one(admin, "DEFAULT")).toMatchObject({ reasonName: "Wrong price" });
+    expect(await findDispute(admin, "DEFAULT")).toMatchObject({ reasonName: "Wrong price" });
     expect(await faultOf({ reasonCode: "", categoryCode: "FREIGHT" })).toEqual([
       "reasonCode",
       "required",
     ]);
     await add({ ...base, documentNumber: "TOLD", categoryCode: "freight", reasonCode: "late" });
-    expect(await one(admin, "TOLD")).toMatchObject({ categoryName: "Freight", reasonName: "Late" });
+    expect(await findDispute(admin, "TOLD")).toMatchObject({
+      categoryName: "Freight",
+      reasonName: "Late",
+    });
   });
 
   it("assigns an open dispute without assignee to the default assignee of its category", async () => {
@@ -373,8 +360,8 @@ onEveryStore("import of disputes, field by field", (at) => {
       { ...freight, documentNumber: "ROUTED" },
       { ...freight, documentNumber: "PAST", status: 1, closedDate: "2026-01-01" },
     );
-    expect(await one(admin, "ROUTED")).toMatchObject({ assigneeName: "Ana Silva" });
-    expect(await one(admin, "PAST")).toMatchObject({ assigneeName: null });
+    expect(await findDispute(admin, "ROUTED")).toMatchObject({ assigneeName: "Ana Silva" });
+    expect(await findDispute(admin, "PAST")).toMatchObject({ assigneeName: null });
   });
 
   it("continues the numbers of a document's disputes, also those created by people", async () => {
@@ -383,7 +370,7 @@ onEveryStore("import of disputes, field by field", (at) => {
     });
     const many = { ...base, documentNumber: "MANY" };
     await add({ ...many, createDate: "2026-01-01" }, { ...many, createDate: "2026-01-02" });
-    const codes = (await listed(admin, "?DocumentNumber=MANY&Sort=DisputeCode")).map(
+    const codes = (await listDisputes(admin, "?DocumentNumber=MANY&Sort=DisputeCode")).map(
       ({ disputeCode }) => disputeCode,
     );
     expect(codes).toEqual(["D-MANY-01", "D-MANY-02", "D-MANY-03"]);

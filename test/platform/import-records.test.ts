@@ -1,14 +1,12 @@
 import Big from "big.js";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { DAY, formatTimestamp, MINUTE } from "../../src/kit/clock.ts";
 import { listClosures } from "../../src/platform/store/queries/documents.ts";
-import { importRecords } from "../support/importing.ts";
-import { accountAt, documentAt, ingestTenant } from "../support/ingest.ts";
+import { importRecords, NONE } from "../support/importing.ts";
+import { accountAt, documentAt, useIngestTenant } from "../support/ingest.ts";
 import { invoices, ledgerCsv, recordMaps } from "../support/ledger.ts";
 import { verifies } from "../support/verifies.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
-
-const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };
+import { onEveryStore } from "../support/platform.ts";
 
 const NDJSON = { format: "ndjson" as const };
 
@@ -23,10 +21,7 @@ onEveryStore("import of a whole ledger", (at) => {
   const paid = ledger.filter(({ settled }) => settled <= Date.parse(`${SEEN}T00:00:00Z`));
   const customers = new Set(ledger.map(({ customer }) => customer));
   const last = new Map(ledger.map((invoice) => [invoice.customer, invoice.country]));
-  let call: Caller;
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "ledger");
-  });
+  const call = useIngestTenant(at, "ledger");
   const run = (kind: keyof typeof maps) =>
     importRecords(at(), "ledger", kind, text, { map: maps[kind] });
 
@@ -114,10 +109,7 @@ onEveryStore("import of a whole ledger", (at) => {
 });
 
 onEveryStore("import of accounts", (at) => {
-  let call: Caller;
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "acme");
-  });
+  const call = useIngestTenant(at, "acme");
 
   it("reads NDJSON with nested objects, and replaces like a PUT", async () => {
     const row = {

@@ -35,6 +35,7 @@ const returned = (id: string, amount: string, of: string): string =>
 const statement = (id: string, ...entries: readonly string[]): string =>
   camtStatement(entries.join("")).replace("<Id>S1</Id>", `<Id>${id}</Id>`);
 
+verifies("MN-05");
 onEveryStore("taking an import back", (at) => {
   const { start, bring, pay, paid, tenant } = createMoneyCases(at);
   const needs = () => {
@@ -50,7 +51,6 @@ onEveryStore("taking an import back", (at) => {
   const amounts = async () =>
     (await paid()).map(({ amount, applied, unapplied }) => [amount, applied, unapplied]);
 
-  verifies("MN-05");
   it("lists the imports, the newest first, and writes what was taken back to the audit log", async () => {
     await start("EUR");
     const accounts = await bring("accounts", "account_number,name,currency\nC1,Acme,EUR\n");
@@ -85,7 +85,6 @@ onEveryStore("taking an import back", (at) => {
     ]);
   });
 
-  verifies("MN-05");
   it("takes accounts and documents back, and keeps those that others refer to", async () => {
     await start("EUR");
     const head = "account_number,name,currency";
@@ -107,7 +106,6 @@ onEveryStore("taking an import back", (at) => {
     expect(await list("documents")).toEqual([]);
   });
 
-  verifies("MN-05");
   it("names the table that refers to a record", async () => {
     await start("EUR");
     const accounts = await bring("accounts", "account_number,name,currency\nC1,Acme,EUR\n");
@@ -126,7 +124,6 @@ onEveryStore("taking an import back", (at) => {
     expect(await paid()).toEqual([]);
   });
 
-  verifies("MN-05");
   it("takes disputes back, those that were changed too, and keeps those with a later change", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { D1: "100.00" } });
     const head = "accountNumber,documentNumber,amount,currencyCode,categoryCode,reasonCode,key";
@@ -160,7 +157,7 @@ onEveryStore("taking an import back", (at) => {
     expect([await read(), await totals()]).toEqual([[10], 1]);
   });
 
-  verifies("MN-05", "MN-31");
+  verifies("MN-31");
   it("opens the documents of payments that are taken back, for payments that wait", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { D1: "100.00" } });
     const first = await pay(statement("S1", payment("P-1", "100.00", "D1")), camt);
@@ -175,7 +172,7 @@ onEveryStore("taking an import back", (at) => {
     expect(await amounts()).toEqual([[100, 100, 0]]);
   });
 
-  verifies("MN-05", "MN-10");
+  verifies("MN-10");
   it("pays documents again when a return is taken back, with its further rows", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { D1: "60.00", D2: "40.00" } });
     const two = camtEntry({
@@ -218,7 +215,6 @@ onEveryStore("taking an import back", (at) => {
     expect((await paid()).map(({ applied }) => applied)).toEqual([100, 60, -100]);
   });
 
-  verifies("MN-05");
   it("takes a file with a payment and its return back as a whole", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { D1: "100.00" } });
     const file = statement("S1", payment("P-1", "100.00", "D1"), returned("R-1", "100.00", "P-1"));
@@ -230,7 +226,6 @@ onEveryStore("taking an import back", (at) => {
     expect((await paid()).map(({ applied }) => applied)).toEqual([100, -100]);
   });
 
-  verifies("MN-05");
   it("takes a file back whose return comes before its payment", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { D1: "100.00" } });
     const file = statement("S1", returned("R-1", "100.00", "P-1"), payment("P-1", "100.00", "D1"));
@@ -240,7 +235,6 @@ onEveryStore("taking an import back", (at) => {
     expect([await paid(), await list("payment_entries")]).toEqual([[], []]);
   });
 
-  verifies("MN-05");
   it("takes details of a returned payment back as a whole", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { D1: "60.00", D2: "40.00" } });
     const brief = camtEntry({
@@ -284,7 +278,6 @@ onEveryStore("taking an import back", (at) => {
     ]);
   });
 
-  verifies("MN-05");
   it("goes on with an undo that was killed between two transactions", async () => {
     const count = 260;
     const numbers = Array.from({ length: count }, (_, place) => `D${place}`);
@@ -331,7 +324,6 @@ onEveryStore("taking an import back", (at) => {
 
   const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,documentNumber,poNumber";
 
-  verifies("MN-05");
   it("puts changed rows of a table back, and keeps rows that a later import changed", async () => {
     await start("USD");
     const row = (order: string): string => `${HEAD}\nP1,2026-03-01,USD,10.00,Acme,,${order}\n`;
@@ -352,7 +344,6 @@ onEveryStore("taking an import back", (at) => {
     expect(await order()).toEqual(["B"]);
   });
 
-  verifies("MN-05");
   it("keeps payments that a message of another import is about", async () => {
     await start("EUR");
     const entry = payment("P-1", "10.00", "X");
@@ -366,7 +357,6 @@ onEveryStore("taking an import back", (at) => {
     expect(await paid()).toHaveLength(1);
   });
 
-  verifies("MN-05");
   it("reports a dry run as an import and changes nothing", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { D1: "10.00" } });
     const before = await rowsOf(at().store.read, tenant());

@@ -1,17 +1,13 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { faultsOf } from "../support/configuration.ts";
-import { ACCOUNT, accountAt, ingestTenant, recordAt, WHOLE_ACCOUNT } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { ACCOUNT, accountAt, recordAt, useIngestTenant, WHOLE_ACCOUNT } from "../support/ingest.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("fields of ingested accounts", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "basic");
 
   const account = (number: string) => recordAt(call, accountAt(number));
-
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "basic");
-  });
 
   verifies("D-ING-10");
   it("refuses an account as its own ancestor", async () => {

@@ -1,18 +1,21 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
-import { ACCOUNT, accountAt, ingestTenant, recordAt, WHOLE_ACCOUNT } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import {
+  ACCOUNT,
+  accountAt,
+  ingestTenant,
+  recordAt,
+  useIngestTenant,
+  WHOLE_ACCOUNT,
+} from "../support/ingest.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("ingested accounts", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "basic");
 
   const account = (number: string) => recordAt(call, accountAt(number));
-
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "basic");
-  });
 
   verifies("IA-01", "T-12");
   it("creates once; the second POST is a conflict that refers to PUT and PATCH", async () => {

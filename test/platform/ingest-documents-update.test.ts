@@ -1,4 +1,4 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { DAY, MINUTE } from "../../src/kit/clock.ts";
 import { setTenant } from "../../src/platform/admin/tenants.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
@@ -9,8 +9,9 @@ import {
   documentAt,
   ingestTenant,
   recordAt,
+  useIngestTenant,
 } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const WHOLE = {
@@ -62,13 +63,9 @@ const WHOLE = {
 };
 
 onEveryStore("ingested documents: closing and updating", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "docs");
 
   const document = (number: string) => recordAt(call, documentAt(number));
-
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "docs");
-  });
 
   verifies("ID-08", "ID-09", "ID-10", "ID-11", "T-13");
   it("closes at zero and reopens with an amount", async () => {

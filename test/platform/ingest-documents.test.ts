@@ -1,18 +1,14 @@
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
-import { DOCUMENT, documentAt, ingestTenant, recordAt } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { DOCUMENT, documentAt, recordAt, useIngestTenant } from "../support/ingest.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("ingested documents", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "docs");
 
   const document = (number: string) => recordAt(call, documentAt(number));
-
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "docs");
-  });
 
   verifies("ID-01", "ID-05", "ID-16");
   it("creates once; the second POST is a conflict", async () => {

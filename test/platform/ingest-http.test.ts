@@ -8,19 +8,17 @@ import {
   INGEST,
   ingestTenant,
   recordAt,
+  useIngestTenant,
 } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 
 onEveryStore("the ingest API over HTTP", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "dialect");
 
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "dialect");
-    await call("PUT", accountAt("A"), { body: ACCOUNT });
-  });
+  beforeAll(() => call("PUT", accountAt("A"), { body: ACCOUNT }));
 
   verifies("T-12", "D-ERR-7");
   it("refuses unknown and unauthorized callers in its own format", async () => {

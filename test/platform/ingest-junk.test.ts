@@ -1,14 +1,14 @@
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import {
   ACCOUNT,
   accountAt,
   DOCUMENT,
   documentAt,
-  ingestTenant,
   recordAt,
+  useIngestTenant,
 } from "../support/ingest.ts";
-import { type Caller, onEveryStore, type Reply } from "../support/platform.ts";
+import { onEveryStore, type Reply } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const BODIES = 2100;
@@ -67,12 +67,8 @@ const REQUEST = fc.record<Request>({
 });
 
 onEveryStore("junk sent to the ingest API", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "junk");
   const paths = { accounts: accountAt("J"), documents: documentAt("J") };
-
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "junk");
-  });
 
   const send = ({ verb, kind, fields }: Request): Promise<Reply> => {
     const whole = { accounts: ACCOUNT, documents: DOCUMENT }[kind];

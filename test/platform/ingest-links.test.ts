@@ -5,11 +5,11 @@ import { createTenant, setTenant } from "../../src/platform/admin/tenants.ts";
 import { below, dispute, faultsOf } from "../support/configuration.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt, recordAt } from "../support/ingest.ts";
 import {
-  type Caller,
   configure,
   DISPUTES,
   onEveryStore,
   type Person,
+  useExportCaller,
 } from "../support/platform.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { verifies } from "../support/verifies.ts";
@@ -17,7 +17,7 @@ import { verifies } from "../support/verifies.ts";
 onEveryStore("disputes and what is ingested", (at) => {
   const TENANT = "linked";
   let admin: Person;
-  let keyed: Caller;
+  const keyed = useExportCaller(at, TENANT);
   const account = (number: string) => recordAt(keyed, accountAt(number));
   const document = (number: string) => recordAt(keyed, documentAt(number));
 
@@ -26,7 +26,6 @@ onEveryStore("disputes and what is ingested", (at) => {
     await createTenant(needs, { tenantId: TENANT, name: "x", currency: "CHF" });
     admin = await at().person(TENANT, { roles: ["Administrator"] });
     await configure(admin);
-    keyed = await at().exportCaller(TENANT);
   });
 
   const open = (accountNumber: string, documentNumber: string, more: object = {}) =>

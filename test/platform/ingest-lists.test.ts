@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { extensions } from "../../src/contract/index.ts";
 import { createDice } from "../support/dice.ts";
-import { accountAt, documentAt, INGEST, ingestTenant } from "../support/ingest.ts";
+import { accountAt, documentAt, INGEST, ingestTenant, useIngestTenant } from "../support/ingest.ts";
 import { importRecords } from "../support/importing.ts";
 import { ndjson } from "../support/payment-rows.ts";
-import { type Caller, onEveryStore, type TestPlatform } from "../support/platform.ts";
+import { onEveryStore, type TestPlatform, useExportCaller } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Fields = Record<string, unknown>;
@@ -70,8 +70,8 @@ const importAll = async (
 };
 
 onEveryStore("lists of accounts and documents", (at) => {
-  let call: Caller;
-  let reader: Caller;
+  const call = useIngestTenant(at, "lists");
+  const reader = useExportCaller(at, "lists", ["ingest:read"]);
   const accounts = createAccounts(90);
   const documents = createDocuments(90);
 
@@ -99,8 +99,6 @@ onEveryStore("lists of accounts and documents", (at) => {
     rows.map(({ accountNumber, documentNumber }) => accountNumber ?? documentNumber);
 
   beforeAll(async () => {
-    call = await ingestTenant(at(), "lists");
-    reader = await at().exportCaller("lists", ["ingest:read"]);
     const other = await ingestTenant(at(), "other");
     await other("POST", accountAt("A-000"), {
       body: { name: "Acme of another tenant", currency: "EUR" },
@@ -176,6 +174,7 @@ onEveryStore("lists of accounts and documents", (at) => {
     expect((await reader("GET", search(DOCUMENTS, { due_from: "May" }))).status).toBe(422);
   });
 
+  verifies("IN-71");
   describe("documents", () => {
     const keyOf = (one: Fields, sort: string): string => {
       const name = sort.replace("-", "");
@@ -183,7 +182,6 @@ onEveryStore("lists of accounts and documents", (at) => {
       return name === "document_number" ? number : `${dayOf(one[name])} ${number}`;
     };
 
-    verifies("IN-71");
     it.each(["document_number", "due_date", "-due_date", "invoice_date", "-invoice_date"])(
       "are sorted by %s",
       async (sort) => {
@@ -197,7 +195,6 @@ onEveryStore("lists of accounts and documents", (at) => {
       },
     );
 
-    verifies("IN-71");
     it.each<[Fields, (one: Fields) => boolean]>([
       [{ account_number: "A-2" }, (one) => one["account_number"] === "A-2"],
       [{ status: "closed" }, (one) => one["denomination"] === 0],

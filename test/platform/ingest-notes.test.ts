@@ -1,18 +1,17 @@
 import { beforeAll, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { faultsOf, statusesOf } from "../support/configuration.ts";
-import { ACCOUNT, accountAt, ingestTenant, recordAt } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { ACCOUNT, accountAt, ingestTenant, recordAt, useIngestTenant } from "../support/ingest.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("notes on accounts", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "notes");
   const account = (number: string) => recordAt(call, accountAt(number));
   const noteAt = (number: string, reference: string) =>
     `${accountAt(number)}/notes/${encodeURIComponent(reference)}`;
 
   beforeAll(async () => {
-    call = await ingestTenant(at(), "notes");
     for (const number of ["A", "B", "ORDER"]) await account(number).post(ACCOUNT);
   });
 

@@ -1,16 +1,13 @@
 import fc from "fast-check";
-import { beforeAll, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { AMOUNTS, newModel, play, type Step, steps } from "../support/document-model.ts";
-import { DOCUMENT, documentAt, ingestTenant, recordAt } from "../support/ingest.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { DOCUMENT, documentAt, recordAt, useIngestTenant } from "../support/ingest.ts";
+import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("the status of documents", (at) => {
-  let call: Caller;
+  const call = useIngestTenant(at, "states");
   let counter = 0;
-  beforeAll(async () => {
-    call = await ingestTenant(at(), "states");
-  });
 
   const perform = (number: string, { act, ...amounts }: Step) => {
     const document = recordAt(call, documentAt(number));

@@ -4,7 +4,7 @@ import {
   configure,
   DISPUTES,
   onEveryStore,
-  type Person,
+  useTenant,
 } from "../support/platform.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt, ingestTenant } from "../support/ingest.ts";
 import { parseAmount } from "../../src/platform/import/bank/file.ts";
@@ -14,12 +14,9 @@ import { createOpenApi } from "../../src/contract/openapi.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("bounds of input", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "bounds");
   const base = { accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
-  beforeAll(async () => {
-    admin = await at().tenant("bounds");
-    await configure(admin);
-  });
+  beforeAll(() => configure(admin));
 
   const sorted = (sort: string) =>
     admin.call("GET", `${DISPUTES}?Sort=${encodeURIComponent(sort)}`);

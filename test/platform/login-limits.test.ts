@@ -217,6 +217,7 @@ onEveryStore(
   { limits: LIMITS },
 );
 
+verifies("C-96");
 onEveryStore(
   "session tokens",
   (at) => {
@@ -226,7 +227,6 @@ onEveryStore(
         asked: { method: "POST", body: { accessToken }, from },
       }) as const;
 
-    verifies("C-96");
     it("are verified a limited number of times per minute", async () => {
       const { ask } = await open(at());
       const one = await at().tenant("verify-often");
@@ -244,7 +244,6 @@ onEveryStore(
       expect((await verify(one.token)).status).toBe(200);
     });
 
-    verifies("C-96");
     it.each(["verify-session", "logout"])(
       "that are unknown are limited by address in %s",
       async (verb) => {

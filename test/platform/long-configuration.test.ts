@@ -1,15 +1,14 @@
 import { beforeAll, expect, it, vi } from "vitest";
-import { configure, CONFIGURATION, onEveryStore, type Person } from "../support/platform.ts";
+import { CONFIGURATION, configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const COUNT = 1200;
 
 onEveryStore("configuration lists of many rows", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "long");
   let reasonCount = 0;
 
   beforeAll(async () => {
-    admin = await at().tenant("long");
     await configure(admin);
     await at().store.transaction(async (tx) => {
       const row = await tx

@@ -3,11 +3,13 @@ import { beforeAll, expect, it } from "vitest";
 import { CATALOGUE, type Source, SOURCES } from "../../src/contract/payments/catalogue.ts";
 import type { Field } from "../../src/contract/payments/field.ts";
 import {
-  startPlatform,
-  onEveryStore,
   type Caller,
+  onEveryStore,
+  startPlatform,
   type TestPlatform,
+  useExportCaller,
 } from "../support/platform.ts";
+import { extentOf } from "../support/extent.ts";
 import { kept, type Row } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows, QUERY } from "../support/payment-rows.ts";
 import { dialects } from "../support/stores.ts";
@@ -71,12 +73,11 @@ const filtersOf = (source: Source, rows: readonly Row[]): fc.Arbitrary<Row> => {
 const namesOf = (source: Source): string[] => CATALOGUE[source].fields.map(({ name }) => name);
 
 onEveryStore("payments against a model", (at) => {
-  let call: Caller;
+  const call = useExportCaller(at, TENANT);
   const all = new Map<Source, Row[]>();
 
   beforeAll(async () => {
     await at().tenant(TENANT);
-    call = await at().exportCaller(TENANT);
     for (const source of SOURCES) {
       await load(at(), TENANT, source, paymentRows(source, COUNT));
       const { data } = await ask(call, { source, fields: namesOf(source), limit: 1000 });
@@ -94,7 +95,7 @@ onEveryStore("payments against a model", (at) => {
         const expected = rows.filter((row) => kept(row, filters));
         expect(data.map(({ id }: Row) => id)).toEqual(expected.map(({ id }) => id));
       }),
-      { numRuns: 150, seed: 20_261_121 },
+      { numRuns: extentOf(30, 150), seed: 20_261_121 },
     );
   });
 
@@ -142,7 +143,7 @@ onEveryStore("payments against a model", (at) => {
         }
         expect(walked.map(([id]) => id)).toEqual(start);
       }),
-      { numRuns: 12, seed: 20_261_121 },
+      { numRuns: extentOf(3, 12), seed: 20_261_121 },
     );
   });
 });

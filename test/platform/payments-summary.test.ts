@@ -5,7 +5,7 @@ import { createDice } from "../support/dice.ts";
 import { kept, type Row } from "../support/payment-model.ts";
 import { type ModelItem, summable, summarized } from "../support/payment-summary-model.ts";
 import { load, paymentRow, SUMMARY } from "../support/payment-rows.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore, useExportCaller } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const COUNT = 120;
@@ -63,7 +63,7 @@ const sorted = (items: readonly ModelItem[]): ModelItem[] =>
   );
 
 onEveryStore("payments.summary against a model", (at) => {
-  let call: Caller;
+  const call = useExportCaller(at, TENANT, ["export:read"]);
   const all = new Map<Source, Row[]>();
 
   const ask = async (body: object) => {
@@ -74,7 +74,6 @@ onEveryStore("payments.summary against a model", (at) => {
 
   beforeAll(async () => {
     await at().tenant(TENANT);
-    call = await at().exportCaller(TENANT, ["export:read"]);
     for (const source of SOURCES) {
       const rows = rowsOf(source);
       all.set(source, rows);

@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { CATALOGUE, SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { PaymentQueryBody, parseSelection } from "../../src/contract/payments/query.ts";
 import { DAY } from "../../src/kit/clock.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { type Caller, onEveryStore, useExportCaller } from "../support/platform.ts";
 import { answered, coreOf, kept, type Row } from "../support/payment-model.ts";
 import { load, paymentRow, paymentRows, QUERY, SCHEMA } from "../support/payment-rows.ts";
 import { verifies } from "../support/verifies.ts";
@@ -15,8 +15,8 @@ const naming =
     words.every((word) => message.includes(word));
 
 onEveryStore("payments", (at) => {
-  let call: Caller;
-  let stranger: Caller;
+  const call = useExportCaller(at, "pay", ["export:read"]);
+  const stranger = useExportCaller(at, "other");
   const ask = (body: object, who: Caller = call) => who("POST", QUERY, { body });
   const refusal = async (body: object): Promise<string> => {
     const { status, body: answer } = await ask(body);
@@ -32,8 +32,6 @@ onEveryStore("payments", (at) => {
   beforeAll(async () => {
     await at().tenant("pay");
     await at().tenant("other");
-    call = await at().exportCaller("pay", ["export:read"]);
-    stranger = await at().exportCaller("other");
     for (const source of SOURCES) {
       await load(at(), "pay", source, paymentRows(source, COUNT));
       await load(at(), "other", source, paymentRows(source, 3));

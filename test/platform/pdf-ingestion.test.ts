@@ -4,22 +4,20 @@ import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { PdfReceipt } from "../../src/contract/pdf-ingestion.ts";
 import { connectionOf, DOCUMENTS, filesUnder, invoice, pdf, uploadPath } from "../support/pdf.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore, useExportCaller } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const MIB = 1024 * 1024;
 onEveryStore("PDF files of documents", (at) => {
   const TENANT = "pdf-own";
-  let call: Caller;
-  let other: Caller;
+  const call = useExportCaller(at, TENANT, ["ingest:read", "ingest:write"]);
+  const other = useExportCaller(at, "pdf-other", ["ingest:read", "ingest:write"]);
   let connectionId: string;
   let counter = 0;
 
   beforeAll(async () => {
     await at().tenant(TENANT);
     await at().tenant("pdf-other");
-    call = await at().exportCaller(TENANT, ["ingest:read", "ingest:write"]);
-    other = await at().exportCaller("pdf-other", ["ingest:read", "ingest:write"]);
     connectionId = await connectionOf(at().store, TENANT);
   });
 

@@ -8,6 +8,7 @@ import { startPlatform, type TestPlatform } from "../support/platform.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
+verifies("OP-30");
 describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
   let at: TestPlatform;
 
@@ -21,7 +22,6 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
     return at.call("GET", "/ready");
   };
 
-  verifies("OP-30");
   it("is given when store, schema and file store can be used", async () => {
     const { status, body } = await ready();
     const ok = { ok: true };
@@ -31,7 +31,6 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
     ]);
   });
 
-  verifies("OP-30");
   it("ends with the reason when files cannot be written, and returns with them", async () => {
     await rm(at.files, { recursive: true, force: true });
     await writeFile(at.files, "not a folder");
@@ -47,7 +46,6 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
     expect((await ready()).status).toBe(200);
   });
 
-  verifies("OP-30");
   it("ends when another folder is in the place of the files", async () => {
     const id = join(at.files, "store/id");
     await mkdir(join(at.files, "store"), { recursive: true });
@@ -61,7 +59,6 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
     expect((await ready()).status).toBe(200);
   });
 
-  verifies("OP-30");
   it("names the steps that the schema lacks, and accepts steps of a later version", async () => {
     const change = (from: string, to: string) =>
       sql`update kysely_migration set name = ${to} where name = ${from}`.execute(at.store.read);
@@ -73,7 +70,6 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
     expect((await ready()).status).toBe(200);
   });
 
-  verifies("OP-30");
   it("ends without a store, while the process is alive", async () => {
     expect((await ready()).status).toBe(200);
     const { store } = at;
@@ -84,8 +80,8 @@ describe.each(dialects)("readiness of the platform ($name)", (dialect) => {
   });
 });
 
+verifies("OP-30");
 describe("a readiness check", () => {
-  verifies("OP-30");
   it("does not wait for a part that does not answer", async () => {
     const ready = createReadiness({
       parts: { slow: () => new Promise(() => {}), fast: async () => {} },
@@ -99,7 +95,6 @@ describe("a readiness check", () => {
     });
   });
 
-  verifies("OP-30");
   it("checks the parts once for all requests of a second, and keeps secrets to the log", async () => {
     let now = 0;
     let checks = 0;

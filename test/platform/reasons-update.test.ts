@@ -1,13 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { below, dispute, faultsOf, FORGED, make } from "../support/configuration.ts";
-import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("reasons: update and delete", (at) => {
-  let admin: Person;
-
-  let call: Caller;
+  const admin = useTenant(at, "acme");
+  const call = below(admin);
 
   let price: { categoryId: string };
 
@@ -17,8 +16,6 @@ onEveryStore("reasons: update and delete", (at) => {
     make(admin, "/reasons", { code, description: `About ${code}`, categoryCode: "PRICE", ...more });
 
   beforeAll(async () => {
-    admin = await at().tenant("acme");
-    call = below(admin);
     price = await make(admin, "/categories", { code: "PRICE", description: "Pricing" });
     freight = await make(admin, "/categories", { code: "Freight", description: "Freight" });
   });

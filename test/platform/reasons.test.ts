@@ -1,14 +1,13 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { below, faultsOf, make, statusesOf } from "../support/configuration.ts";
-import { type Caller, onEveryStore, type Person } from "../support/platform.ts";
+import { type Caller, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const codesOf = (body: { code: string }[]): string[] => body.map(({ code }) => code);
 
 onEveryStore("reasons", (at) => {
-  let admin: Person;
-
-  let call: Caller;
+  const admin = useTenant(at, "acme");
+  const call = below(admin);
 
   let price: { categoryId: string };
 
@@ -18,8 +17,6 @@ onEveryStore("reasons", (at) => {
     make(admin, "/reasons", { code, description: `About ${code}`, categoryCode: "PRICE", ...more });
 
   beforeAll(async () => {
-    admin = await at().tenant("acme");
-    call = below(admin);
     price = await make(admin, "/categories", { code: "PRICE", description: "Pricing" });
     freight = await make(admin, "/categories", { code: "Freight", description: "Freight" });
   });

@@ -7,6 +7,7 @@ import { verifies } from "../support/verifies.ts";
 
 const DISPUTE_ROUTE = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}";
 
+verifies("OP-33");
 onEveryStore("the log of requests", (at) => {
   /** The lines of one request, parsed. */
   const linesOf = (requestId: string | null) =>
@@ -14,7 +15,6 @@ onEveryStore("the log of requests", (at) => {
       .lines.map((line) => JSON.parse(line) as Record<string, unknown>)
       .filter((line) => line["requestId"] === requestId);
 
-  verifies("OP-33");
   it("has one line for an answered request, with its route and without ids from its path", async () => {
     const admin = await at().tenant("logged");
     await configure(admin);
@@ -46,7 +46,6 @@ onEveryStore("the log of requests", (at) => {
     expect(JSON.stringify(lines)).not.toContain(made.body.disputeId);
   });
 
-  verifies("OP-33");
   it("counts the bytes of a streamed list when its last byte is out", async () => {
     const admin = await at().tenant("streamed");
     const { headers, text } = await admin.call("GET", DISPUTES);
@@ -55,7 +54,6 @@ onEveryStore("the log of requests", (at) => {
     ]);
   });
 
-  verifies("OP-33");
   it.each([
     ["GET", "/dispute/v1/tenants/x/disputes/secret-id", 401, DISPUTE_ROUTE, "unauthenticated"],
     ["GET", "/downloads/secret-id?expires=1&sig=secret", 403, "/downloads/{attachmentId}", /refus/],
@@ -70,7 +68,6 @@ onEveryStore("the log of requests", (at) => {
     expect(JSON.stringify(line)).not.toContain("secret");
   });
 
-  verifies("OP-33");
   it.each([
     [
       "/authentication/v1/login",

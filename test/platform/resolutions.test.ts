@@ -1,27 +1,16 @@
-import { beforeAll, describe, expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
-import {
-  type Caller,
-  configure,
-  DISPUTES,
-  onEveryStore,
-  type Person,
-} from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 onEveryStore("resolutions", (at) => {
-  let admin: Person;
-  let call: Caller;
+  const admin = useTenant(at, "acme");
+  const call = below(admin);
 
   const resolution = (code: string, more: object = {}) =>
     make(admin, "/resolutions", { code, description: `About ${code}`, ...more });
-
-  beforeAll(async () => {
-    admin = await at().tenant("acme");
-    call = below(admin);
-  });
 
   verifies("RS-01", "T-17");
   it("creates, changes, reads at /by-code/ in any case and lists in order", async () => {
@@ -151,6 +140,7 @@ onEveryStore("resolutions", (at) => {
     expect((await call("DELETE", path, { headers })).status).toBe(412);
   });
 
+  verifies("D-CONF-8");
   describe("applied when an invoice is closed", () => {
     const set = (code: string, value: boolean, tenantId = "acme") =>
       setApplyWhenInvoiceClosed(
@@ -158,7 +148,7 @@ onEveryStore("resolutions", (at) => {
         { tenantId, code, value },
       );
 
-    verifies("D-CONF-8", "RS-03");
+    verifies("RS-03");
     it("is chosen by the operator, for at most one resolution of the tenant", async () => {
       const made = await resolution("PAID");
       await resolution("PAID-TOO");
@@ -180,7 +170,6 @@ onEveryStore("resolutions", (at) => {
       expect((await set("PAID-TOO", true)).applyWhenInvoiceClosed).toBe(true);
     });
 
-    verifies("D-CONF-8");
     it("is kept when the resolution changes", async () => {
       const { resolutionId } = (await call("GET", "/resolutions/by-code/PAID-TOO")).body;
       const { body } = await call("PUT", `/resolutions/${resolutionId}`, {
@@ -189,7 +178,6 @@ onEveryStore("resolutions", (at) => {
       expect(body.applyWhenInvoiceClosed).toBe(true);
     });
 
-    verifies("D-CONF-8");
     it("refuses a resolution or a tenant that does not exist, by name", async () => {
       await expect(set("NONE", true)).rejects.toThrow("There is no resolution with the code NONE.");
       await expect(set("PAID", true, "none")).rejects.toThrow("There is no tenant none.");

@@ -7,6 +7,7 @@ import { verifies } from "../support/verifies.ts";
 const STEPS = 5;
 const ROWS = STEPS * 1000;
 
+verifies("OP-50");
 onEveryStore("the removal of old data", (at) => {
   /** Returns the number of turns that the event loop made meanwhile. */
   const countTurns = async (work: Promise<unknown>): Promise<number> => {
@@ -18,7 +19,6 @@ onEveryStore("the removal of old data", (at) => {
     return turns;
   };
 
-  verifies("OP-50");
   it("removes ended counters in steps between which requests get their turn", async () => {
     const { counting } = at().store;
     const rows = Array.from({ length: ROWS }, (_, index) => ({
@@ -32,7 +32,6 @@ onEveryStore("the removal of old data", (at) => {
     expect(await left.execute()).toEqual([]);
   });
 
-  verifies("OP-50");
   it("removes old sessions and login addresses in steps", async () => {
     const admin = await at().tenant("retention");
     const old = Array.from({ length: ROWS }, (_, index) => index);

@@ -2,20 +2,18 @@ import { afterAll, beforeAll, expect, it } from "vitest";
 import { DAY, formatTimestamp } from "../../src/kit/clock.ts";
 import { type Answered, servePlatform } from "../support/addresses.ts";
 import { ACCOUNT, accountAt, DOCUMENT, documentAt } from "../support/ingest.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, type Person, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const INVOICES = 40_000;
 const AT_ONCE = 500;
 
 onEveryStore("the score of an account with very many invoices", (at) => {
-  let owner: Person;
-  let other: Person;
+  const owner = useTenant(at, "many");
+  const other = useTenant(at, "few");
   let served: Awaited<ReturnType<typeof servePlatform>>;
 
   beforeAll(async () => {
-    owner = await at().tenant("many");
-    other = await at().tenant("few");
     await configure(other);
     const call = await at().exportCaller("many");
     await call("POST", accountAt("4711"), { body: ACCOUNT });

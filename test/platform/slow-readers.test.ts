@@ -1,11 +1,10 @@
 import { afterEach, beforeAll, expect, it, vi } from "vitest";
-import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { ViewExpired } from "../../src/platform/store/port.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
+import { copyDispute } from "../support/many-disputes.ts";
 import { verifies } from "../support/verifies.ts";
 
 const COPIES = 1500;
-const AT_ONCE = 100;
 /** Longer than a client may take for the first pieces of an answer. */
 const TOO_LONG_MS = 31_000;
 
@@ -21,30 +20,17 @@ async function* readSlowly<Row>(
 }
 
 onEveryStore("whole lists of many disputes", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "slow");
   let released: number;
   /** Set by a test of a slow database. */
   let more: (() => Promise<void>) | undefined;
 
   beforeAll(async () => {
-    admin = await at().tenant("slow");
     await configure(admin);
     const body = { amount: 1, accountNumber: "A", documentNumber: "D", reasonCode: "WRONG" };
     await admin.call("POST", DISPUTES, { body });
     const { store } = at();
-    const row = await store.read
-      .selectFrom("disputes")
-      .selectAll()
-      .where("tenant_id", "=", "slow")
-      .executeTakeFirstOrThrow();
-    for (let from = 0; from < COPIES; from += AT_ONCE) {
-      const copies = Array.from({ length: AT_ONCE }, (_, index) => ({
-        ...row,
-        id: `copy-${from + index}`,
-        code: `copy-${from + index}`,
-      }));
-      await store.transaction((tx) => insertDisputes(tx, copies));
-    }
+    await copyDispute(store, "slow", COPIES);
     const open = store.snapshot.bind(store);
     released = 0;
     store.snapshot = async (options) => {

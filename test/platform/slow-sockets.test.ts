@@ -1,15 +1,14 @@
 import { truncateSync } from "node:fs";
 import { afterAll, afterEach, beforeAll, expect, it, vi } from "vitest";
 import { createPlatformListener, type Served, serve } from "../../src/server/serve.ts";
-import { insertDisputes } from "../../src/platform/store/queries/disputes.ts";
 import { attach, disputeWithFiles, targetOf } from "../support/attachments.ts";
 import { filesUnder } from "../support/pdf.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
+import { copyDispute } from "../support/many-disputes.ts";
 import { type RawSocket, rawSocket } from "../support/raw-socket.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "sockets";
-const AT_ONCE = 100;
 /** More than the buffers of a connection hold: about 24 MiB of JSON. */
 const COPIES = 6000;
 const LONG_NAME = "n".repeat(4000);
@@ -19,28 +18,10 @@ const FILE_BYTES = 24 * 1024 * 1024;
 const [SPOOLED_MS, EXPIRED_MS, SILENT_MS] = [11_000, 31_000, 31 * 60_000];
 
 onEveryStore("a client that reads slowly from a socket", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let served: Served;
   let released = 0;
   let downloadUrl: string;
-
-  const copyDisputes = async (): Promise<void> => {
-    const { store } = at();
-    const row = await store.read
-      .selectFrom("disputes")
-      .selectAll()
-      .where("tenant_id", "=", TENANT)
-      .executeTakeFirstOrThrow();
-    for (let from = 0; from < COPIES; from += AT_ONCE) {
-      const copies = Array.from({ length: AT_ONCE }, (_, index) => ({
-        ...row,
-        id: `copy-${from + index}`,
-        code: `copy-${from + index}`,
-        account_name: LONG_NAME,
-      }));
-      await store.transaction((tx) => insertDisputes(tx, copies));
-    }
-  };
 
   const countReleases = (): void => {
     const { store } = at();
@@ -58,13 +39,12 @@ onEveryStore("a client that reads slowly from a socket", (at) => {
   };
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     const { reason } = await configure(admin);
     const { path } = await disputeWithFiles(admin, reason.reasonId);
     const bytes = Buffer.alloc(FILE_BYTES, "plain text ");
     const { body } = await attach(at(), admin, path, { fileName: "long.txt", bytes });
     downloadUrl = String(body["downloadUrl"]);
-    await copyDisputes();
+    await copyDispute(at().store, TENANT, COPIES, { account_name: LONG_NAME });
     countReleases();
     served = await serve(createPlatformListener(at().platform), { host: "127.0.0.1", port: 0 });
   }, 60_000);

@@ -8,22 +8,21 @@ import { createSignedUrls } from "../../src/platform/files/signed-urls.ts";
 import { createTransfers } from "../../src/platform/services/dispute-attachments/transfers.ts";
 import { countStoredBytes } from "../../src/platform/store/queries/stored-files.ts";
 import { announce, attach, disputeWithFiles, put } from "../support/attachments.ts";
-import { configure, onEveryStore, type Person, startPlatform } from "../support/platform.ts";
+import { configure, onEveryStore, startPlatform, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LIMIT = 1000;
 
+verifies("C-98", "OP-51");
 onEveryStore("the storage quota of a tenant", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, "quota");
   let path: string;
 
   beforeAll(async () => {
-    admin = await at().tenant("quota");
     const { reason } = await configure(admin);
     ({ path } = await disputeWithFiles(admin, reason.reasonId));
   });
 
-  verifies("C-98", "OP-51");
   it("counts stored files and running uploads, and releases both", async () => {
     const quota = createStorageQuota(at().store, LIMIT);
     const first = await quota.reserve("quota", 600);
@@ -47,7 +46,6 @@ onEveryStore("the storage quota of a tenant", (at) => {
     (await quota.reserve("quota", LIMIT)).release();
   });
 
-  verifies("C-98", "OP-51");
   it("stops a stream at the byte that exceeds it", async () => {
     const quota = createStorageQuota(at().store, LIMIT);
     const reservation = await quota.reserve("quota", 0);
@@ -64,7 +62,6 @@ onEveryStore("the storage quota of a tenant", (at) => {
     (await quota.reserve("quota", LIMIT)).release();
   });
 
-  verifies("C-98", "OP-51");
   it("accepts parallel uploads of several processes up to the quota exactly", async () => {
     const { store, clock, files: folder } = at();
     const signedUrls = createSignedUrls(Buffer.alloc(32, 7));
@@ -107,7 +104,6 @@ onEveryStore("the storage quota of a tenant", (at) => {
     for (const id of ids) await admin.call("DELETE", `${path}/${id}`);
   });
 
-  verifies("C-98", "OP-51");
   it("accepts one upload to a URL at a time", async () => {
     const { uploadUrl } = await announce(admin, path, "twice.txt");
     const sent = await Promise.all(

@@ -1,7 +1,7 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { HOUR } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
@@ -13,7 +13,7 @@ import { addJob } from "../../src/platform/store/queries/jobs.ts";
 import { readTenant } from "../../src/platform/store/queries/tenants.ts";
 import { linesOf, needsOf, rewrite } from "../support/archives.ts";
 import { announce, attach, disputeWithFiles } from "../support/attachments.ts";
-import { configure, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, onEveryStore, useTenant } from "../support/platform.ts";
 import { everyPayment, SCHEDULES } from "../support/exports.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -24,10 +24,10 @@ const FILE = { fileName: "agreement.txt", bytes: "a signed agreement" };
 onEveryStore("a folder from a stranger", (at) => {
   let parent: string;
   let folder: string;
-  let victim: Person;
+  const victim = useTenant(at, "victim");
   let victimPath: string;
   let victimFile: string;
-  let mallory: Person;
+  const mallory = useTenant(at, TENANT);
   let copies = 0;
 
   /** A copy of the exported tenant, with these tables in place of its own. */
@@ -48,11 +48,9 @@ onEveryStore("a folder from a stranger", (at) => {
   beforeAll(async () => {
     parent = mkdtempSync(join(tmpdir(), "receivables-archives-"));
     folder = join(parent, "genuine");
-    victim = await at().tenant("victim");
     const { reason } = await configure(victim);
     ({ path: victimPath } = await disputeWithFiles(victim, reason.reasonId));
     ({ attachmentId: victimFile } = await attach(at(), victim, victimPath, FILE));
-    mallory = await at().tenant(TENANT);
     const own = await configure(mallory);
     const { path } = await disputeWithFiles(mallory, own.reason.reasonId, "INV-7");
     await attach(at(), mallory, path, FILE);
@@ -65,7 +63,6 @@ onEveryStore("a folder from a stranger", (at) => {
     await exportTenant(needsOf(at()), { tenantId: TENANT, folder });
     await remove();
   });
-  afterAll(() => rmSync(parent, { recursive: true, force: true }));
 
   verifies("C-108");
   it("brings no jobs: they follow from its records", async () => {

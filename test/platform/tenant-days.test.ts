@@ -16,7 +16,7 @@ import { createTestContext, runInsight, type TestContext } from "../support/insi
 import { daysApart, localDay, ZONES } from "../support/local-days.ts";
 import { disputeRow } from "../support/many-disputes.ts";
 import { load, ndjson, paymentRow, SUMMARY } from "../support/payment-rows.ts";
-import { DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "elsewhere";
@@ -205,12 +205,11 @@ const toComparable = (items: readonly unknown[]) =>
   );
 
 onEveryStore("days of the tenant's time zone", (at) => {
-  let admin: Person;
+  const admin = useTenant(at, TENANT);
   let rows: DisputeRow[];
   let posted: { id: string; postedAt: string }[];
 
   beforeAll(async () => {
-    admin = await at().tenant(TENANT);
     await make(admin, "/categories", { code: "CAT", description: "Category" });
     const reason = { code: "PRICE", description: "Price", categoryCode: "CAT" };
     const { reasonId } = await make(admin, "/reasons", reason);
@@ -230,8 +229,8 @@ onEveryStore("days of the tenant's time zone", (at) => {
   const contextIn = (zone: string): Promise<TestContext> =>
     createTestContext(at(), TENANT, admin, { calendar: openCalendar(zone) });
 
+  verifies("WK-07");
   describe.each(ZONES)("%s", (zone) => {
-    verifies("WK-07");
     it("counts disputes by the days that local clocks show, in the store and page by page", async () => {
       await setZone(zone);
       const context = await contextIn(zone);
@@ -251,7 +250,6 @@ onEveryStore("days of the tenant's time zone", (at) => {
       await fc.assert(property, { numRuns: 8 });
     });
 
-    verifies("WK-07");
     it("counts payments by the days of their times", async () => {
       await setZone(zone);
       const context = await contextIn(zone);

@@ -27,8 +27,8 @@ const usedAt = async (at: () => TestPlatform, userId: string): Promise<number[]>
       .execute()
   ).map((row) => row.used_at);
 
+verifies("D-AUTH-2");
 onEveryStore("when a credential was last used", (at) => {
-  verifies("D-AUTH-2");
   it("is visible at once and in the store within a second", async () => {
     const admin = await at().tenant("uses-flushed");
     at().clock.advance(10 * MINUTE);
@@ -36,7 +36,6 @@ onEveryStore("when a credential was last used", (at) => {
     await expect.poll(() => usedAt(at, admin.userId)).toEqual([at().clock()]);
   });
 
-  verifies("D-AUTH-2");
   it("is written at shutdown, and never set back", async () => {
     const admin = await at().tenant("uses-closed");
     const { id } = await at()
@@ -54,7 +53,6 @@ onEveryStore("when a credential was last used", (at) => {
     expect(await usedAt(at, admin.userId)).toEqual([now + 2]);
   });
 
-  verifies("D-AUTH-2");
   it("is read again before a session or a key counts as idle", async () => {
     const admin = await at().tenant("uses-again");
     const { keyId, apiKey } = (
@@ -90,7 +88,6 @@ onEveryStore("when a credential was last used", (at) => {
     await uses.close();
   });
 
-  verifies("D-AUTH-2");
   it("counts for every process on the store", async () => {
     const admin = await at().tenant("uses-shared");
     const second = createPlatform({

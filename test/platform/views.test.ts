@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
 import { issueKey } from "../../src/platform/admin/keys.ts";
-import { type Caller, onEveryStore } from "../support/platform.ts";
+import { onEveryStore, useExportCaller } from "../support/platform.ts";
 import { load, paymentRows, QUERY } from "../support/payment-rows.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -9,14 +9,13 @@ const READERS = 12;
 const AT_ONCE = 4;
 
 onEveryStore("answers that are read slowly", (at) => {
-  let other: Caller;
+  const other = useExportCaller(at, "quick");
   let apiKey: string;
   beforeAll(async () => {
     for (const id of ["slow", "quick"]) {
       await at().tenant(id);
       await load(at(), id, "bpn", paymentRows("bpn", ROWS));
     }
-    other = await at().exportCaller("quick");
     const { store, clock } = at();
     const needs = { store, clock, newId: () => "slow-key" };
     ({ apiKey } = await issueKey(needs, { tenantId: "slow", name: "slow" }));

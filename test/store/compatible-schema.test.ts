@@ -1,15 +1,10 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Kysely, sql } from "kysely";
-import { Migrator } from "kysely/migration";
+import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
+import type { Db } from "../../src/platform/store/port.ts";
 import { recordVersion } from "../../src/platform/store/engine/program-versions.ts";
-import { listMigrationNames, listMigrations } from "../../src/platform/store/migrations/migrate.ts";
-import { createSealing } from "../../src/platform/store/audit/signing.ts";
-import { signingIn } from "../support/signing.ts";
+import { listMigrationNames } from "../../src/platform/store/migrations/migrate.ts";
 import { dialects } from "../support/stores.ts";
-import { openUnmigratedPostgres, openUnmigratedSqlite } from "../support/unmigrated.ts";
+import { withSteps } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** The last step of version 0.1.0. */
@@ -19,7 +14,7 @@ type Column = { type: string; isRequired: boolean };
 type Schema = Map<string, Column>;
 
 /** Returns the columns by table and name; required are those that a former program must have known to insert a row. */
-const readSchema = async (db: Kysely<never>): Promise<Schema> => {
+const readSchema = async (db: Db): Promise<Schema> => {
   const tables = await db.introspection.getTables();
   return new Map(
     tables.flatMap(({ name, columns }) =>
@@ -48,38 +43,25 @@ const listBreaks = (before: Schema, after: Schema): string[] => {
   return [...lost, ...required];
 };
 
+verifies("OP-25");
 describe.each(dialects)("the schema ($name)", (one) => {
-  verifies("OP-25");
   it("fits the release before after each step since 0.1.0", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "receivables-steps-"));
-    const database = await one.create();
-    const { DATABASE_URL: url = "" } = database.environment;
-    const { dialect, types } =
-      one.name === "sqlite" ? openUnmigratedSqlite(folder) : openUnmigratedPostgres(url);
-    const db = new Kysely<never>({ dialect });
-    try {
-      const migrations = listMigrations(types, createSealing(signingIn(folder)));
-      const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+    await withSteps(one, async (db, migrateTo) => {
       const names = listMigrationNames();
-      expect((await migrator.migrateTo(RELEASED)).error).toBeUndefined();
+      await migrateTo(RELEASED);
       let before = await readSchema(db);
       const breaks: string[] = [];
       for (const name of names.slice(names.indexOf(RELEASED) + 1)) {
-        expect((await migrator.migrateTo(name)).error).toBeUndefined();
+        await migrateTo(name);
         const after = await readSchema(db);
         breaks.push(...listBreaks(before, after).map((what) => `${name}: ${what}`));
         before = after;
       }
       expect(breaks).toEqual([]);
       expect(before.size).toBeGreaterThan(200);
-    } finally {
-      await db.destroy();
-      await database.remove();
-      rmSync(folder, { recursive: true });
-    }
+    });
   });
 
-  verifies("OP-25");
   it("is refused with its steps and version if a later program has changed it", async () => {
     const database = await one.createMigrated();
     try {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { beforeAll, expect, it } from "vitest";
 import { countDisputes } from "../../src/platform/store/queries/disputes.ts";
-import { configure, DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
+import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 type Step = { act: "create" | "update" | "delete"; which: number; status: 0 | 1 | 2 };
@@ -16,11 +16,8 @@ const Steps = fc.array(
 );
 
 onEveryStore("counted disputes", (at) => {
-  let admin: Person;
-  beforeAll(async () => {
-    admin = await at().tenant("counted");
-    await configure(admin);
-  });
+  const admin = useTenant(at, "counted");
+  beforeAll(() => configure(admin));
 
   const play = async (ids: string[], { act, which, status }: Step): Promise<void> => {
     const id = ids[which % Math.max(1, ids.length)];

@@ -1,16 +1,9 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Kysely, sql } from "kysely";
-import { Migrator } from "kysely/migration";
+import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { listMigrations } from "../../src/platform/store/migrations/migrate.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { findText } from "../../src/platform/store/engine/search.ts";
-import { createSealing } from "../../src/platform/store/audit/signing.ts";
-import { signingIn } from "../support/signing.ts";
 import { dialects } from "../support/stores.ts";
-import { openUnmigratedPostgres, openUnmigratedSqlite } from "../support/unmigrated.ts";
+import { withSteps } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 const BEFORE = "0013-account-children";
@@ -40,18 +33,10 @@ const insertOld = async (db: Db): Promise<void> => {
 
 verifies("IN-70", "IN-71");
 it.each(dialects)("fills the columns and searches of records that exist ($name)", async (one) => {
-  const folder = mkdtempSync(join(tmpdir(), "receivables-listings-"));
-  const database = await one.create();
-  const { DATABASE_URL: url = "" } = database.environment;
-  const { dialect, types } =
-    one.name === "sqlite" ? openUnmigratedSqlite(folder) : openUnmigratedPostgres(url);
-  const db = new Kysely({ dialect }) as unknown as Db;
-  try {
-    const migrations = listMigrations(types, createSealing(signingIn(folder)));
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-    expect((await migrator.migrateTo(BEFORE)).error).toBeUndefined();
+  await withSteps(one, async (db, migrateTo) => {
+    await migrateTo(BEFORE);
     await insertOld(db);
-    expect((await migrator.migrateToLatest()).error).toBeUndefined();
+    await migrateTo();
     const account = await db.selectFrom("accounts").selectAll().executeTakeFirstOrThrow();
     expect(account).toMatchObject({ name_folded: "ångström ltd", account_group: "north" });
     const document = await db.selectFrom("documents").selectAll().executeTakeFirstOrThrow();
@@ -71,9 +56,5 @@ it.each(dialects)("fills the columns and searches of records that exist ($name)"
       const { rows } = await sql`select 1 from ${sql.table(table)} where ${condition}`.execute(db);
       expect(rows, part).toHaveLength(1);
     }
-  } finally {
-    await db.destroy();
-    await database.remove();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 });

@@ -1,15 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Kysely, sql } from "kysely";
-import { Migrator } from "kysely/migration";
+import { sql } from "kysely";
 import { expect, it } from "vitest";
-import { listMigrations } from "../../src/platform/store/migrations/migrate.ts";
 import type { Db } from "../../src/platform/store/port.ts";
-import { createSealing } from "../../src/platform/store/audit/signing.ts";
-import { signingIn } from "../support/signing.ts";
 import { dialects } from "../support/stores.ts";
-import { openUnmigratedPostgres, openUnmigratedSqlite } from "../support/unmigrated.ts";
+import { withSteps } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 const BEFORE = "0022-dispute-names";
@@ -45,18 +38,10 @@ const makeFormer = async (db: Db): Promise<void> => {
 
 verifies("MN-24", "MN-30");
 it.each(dialects)("fills the keys of documents that exist ($name)", async (one) => {
-  const folder = mkdtempSync(join(tmpdir(), "receivables-matching-"));
-  const database = await one.create();
-  const { DATABASE_URL: url = "" } = database.environment;
-  const { dialect, types } =
-    one.name === "sqlite" ? openUnmigratedSqlite(folder) : openUnmigratedPostgres(url);
-  const db = new Kysely({ dialect }) as unknown as Db;
-  try {
-    const migrations = listMigrations(types, createSealing(signingIn(folder)));
-    const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-    expect((await migrator.migrateTo(BEFORE)).error).toBeUndefined();
+  await withSteps(one, async (db, migrateTo) => {
+    await migrateTo(BEFORE);
     await makeFormer(db);
-    expect((await migrator.migrateToLatest()).error).toBeUndefined();
+    await migrateTo();
     const document = await db.selectFrom("documents").selectAll().executeTakeFirstOrThrow();
     expect(document).toMatchObject({
       number_key: "CN1",
@@ -67,9 +52,5 @@ it.each(dialects)("fills the keys of documents that exist ($name)", async (one) 
     });
     await sql`select remittance_text, remittance_text_folded, fee_amount_order, doubt_folded
       from cashapp_payments`.execute(db);
-  } finally {
-    await db.destroy();
-    await database.remove();
-    rmSync(folder, { recursive: true, force: true });
-  }
+  });
 });

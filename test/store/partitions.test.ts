@@ -1,20 +1,14 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { Kysely, sql } from "kysely";
-import { Migrator } from "kysely/migration";
+import { sql } from "kysely";
 import { describe, expect, it } from "vitest";
 import { getDialect } from "../../src/platform/store/engine/dialect.ts";
-import { listMigrations } from "../../src/platform/store/migrations/migrate.ts";
 import {
   addPayments,
   type NewPayment,
   replacePayments,
 } from "../../src/platform/store/queries/payments.ts";
 import type { Db } from "../../src/platform/store/port.ts";
-import { signingIn } from "../support/signing.ts";
 import { dialects } from "../support/stores.ts";
-import { openUnmigratedPostgres } from "../support/unmigrated.ts";
+import { withSteps } from "../support/unmigrated.ts";
 import { verifies } from "../support/verifies.ts";
 
 const BEFORE = "0018-versions";
@@ -43,57 +37,42 @@ const countByPart = async (db: Db, table: string): Promise<Record<string, number
 };
 
 describe.each(postgres)("partitions ($name)", (one) => {
-  const withSteps = async (
-    act: (db: Db, migrateTo: (step: string) => Promise<void>) => Promise<void>,
-  ): Promise<void> => {
-    const folder = mkdtempSync(join(tmpdir(), "receivables-partitions-"));
-    const database = await one.create();
-    const { dialect, types } = openUnmigratedPostgres(database.environment["DATABASE_URL"] ?? "");
-    const db = new Kysely({ dialect }) as unknown as Db;
-    const sealing = { ...signingIn(folder), clock: () => NOVEMBER };
-    try {
-      const migrations = listMigrations(types, { ...sealing, key: async () => ({}) as never });
-      const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
-      await act(db, async (step) => {
-        expect((await migrator.migrateTo(step)).error).toBeUndefined();
-      });
-    } finally {
-      await db.destroy();
-      await database.remove();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  };
-
   verifies("OP-25");
   it("take over the rows that exist, and what the release before writes", async () => {
-    await withSteps(async (db, migrateTo) => {
-      await migrateTo(BEFORE);
-      await addPayments(db, "iandp", payments("before"));
-      for (const tenant of TENANTS) await entry(tenant, 1, NOVEMBER).execute(db);
-      const read = async () => {
-        const payments = await sql`select * from iandp_payments order by tenant_id`.execute(db);
-        const entries = await sql`select * from audit_logs order by tenant_id`.execute(db);
-        return { payments: payments.rows, entries: entries.rows };
-      };
-      const before = await read();
-      await migrateTo("0019-partitions");
-      expect(await read()).toEqual(before);
-      expect(Object.keys(await countByPart(db, "iandp_payments"))).toHaveLength(8);
-      expect(await countByPart(db, "audit_logs")).toEqual({
-        audit_logs_before_2026_12: TENANTS.length,
-      });
-      // As the release before writes: many rows by copy, few by statements.
-      await db.transaction().execute(async (tx) => {
-        await replacePayments(tx, "iandp", payments("after"));
-      });
-      await expect(addPayments(db, "iandp", payments("x").slice(1, 2))).rejects.toThrow(
-        "duplicate",
-      );
-      await entry("t1", 2, Date.UTC(2026, 11, 1)).execute(db);
-      await expect(entry("t1", 2, Date.UTC(2026, 11, 2)).execute(db)).rejects.toThrow("duplicate");
-      const { rows } = await sql`select distinct created_at from iandp_payments`.execute(db);
-      expect(rows).toEqual([{ created_at: "after" }]);
-    });
+    await withSteps(
+      one,
+      async (db, migrateTo) => {
+        await migrateTo(BEFORE);
+        await addPayments(db, "iandp", payments("before"));
+        for (const tenant of TENANTS) await entry(tenant, 1, NOVEMBER).execute(db);
+        const read = async () => {
+          const payments = await sql`select * from iandp_payments order by tenant_id`.execute(db);
+          const entries = await sql`select * from audit_logs order by tenant_id`.execute(db);
+          return { payments: payments.rows, entries: entries.rows };
+        };
+        const before = await read();
+        await migrateTo("0019-partitions");
+        expect(await read()).toEqual(before);
+        expect(Object.keys(await countByPart(db, "iandp_payments"))).toHaveLength(8);
+        expect(await countByPart(db, "audit_logs")).toEqual({
+          audit_logs_before_2026_12: TENANTS.length,
+        });
+        // As the release before writes: many rows by copy, few by statements.
+        await db.transaction().execute(async (tx) => {
+          await replacePayments(tx, "iandp", payments("after"));
+        });
+        await expect(addPayments(db, "iandp", payments("x").slice(1, 2))).rejects.toThrow(
+          "duplicate",
+        );
+        await entry("t1", 2, Date.UTC(2026, 11, 1)).execute(db);
+        await expect(entry("t1", 2, Date.UTC(2026, 11, 2)).execute(db)).rejects.toThrow(
+          "duplicate",
+        );
+        const { rows } = await sql`select distinct created_at from iandp_payments`.execute(db);
+        expect(rows).toEqual([{ created_at: "after" }]);
+      },
+      () => NOVEMBER,
+    );
   });
 });
 

@@ -18,6 +18,8 @@ declare module "vitest" {
   export interface ProvidedContext {
     postgresUrl: string;
     templates: Templates;
+    /** Set by the project in `vitest.config.ts`. */
+    runsWholeSeries: boolean;
   }
 }
 

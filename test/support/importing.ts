@@ -7,7 +7,7 @@ import { importFile, type ImportFileNeeds } from "../../src/platform/import/impo
 import type { Kind } from "../../src/platform/import/kinds.ts";
 import type { Counts } from "../../src/platform/import/report.ts";
 import type { Reject } from "../../src/platform/import/run.ts";
-import type { TestPlatform } from "./platform.ts";
+import { DISPUTES, type Person, type TestPlatform } from "./platform.ts";
 
 type How = {
   map?: object;
@@ -127,3 +127,26 @@ export const importPayments = (
   text: string | Buffer,
   how: How = {},
 ) => importText(at, tenantId, "payments", text, { format: "csv", source, ...how });
+
+/** A dispute of a list. */
+export type Listed = Record<string, unknown> & { disputeId: string; disputeCode: string };
+
+export const listDisputes = async (who: Person, query = ""): Promise<Listed[]> =>
+  (await who.call("GET", `${DISPUTES}${query}`)).body;
+
+/** The only dispute of a document. */
+export const findDispute = async (who: Person, documentNumber: string): Promise<Listed> => {
+  const [dispute, ...others] = await listDisputes(who, `?DocumentNumber=${documentNumber}`);
+  if (dispute === undefined || others.length > 0) throw new Error(`no single ${documentNumber}`);
+  return dispute;
+};
+
+/** A CSV file of records. */
+export const toCsv = (...rows: Record<string, string | number>[]): string => {
+  const columns = [...new Set(rows.flatMap(Object.keys))];
+  const lines = rows.map((row) => columns.map((name) => row[name] ?? "").join(","));
+  return [columns.join(","), ...lines].join("\n");
+};
+
+/** The counts of an empty file. */
+export const NONE = { read: 0, written: 0, unchanged: 0, skipped: 0, rejected: 0 };

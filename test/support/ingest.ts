@@ -1,3 +1,4 @@
+import { beforeAll } from "vitest";
 import { randomId } from "../../src/kit/ids.ts";
 import { createTenant, type NewTenant } from "../../src/platform/admin/tenants.ts";
 import type { Caller, Reply, TestPlatform } from "./platform.ts";
@@ -43,6 +44,15 @@ export const ingestTenant = async (
   const needs = { store: at.store, clock: at.clock, newId: randomId };
   await createTenant(needs, { tenantId, name: tenantId, ...more });
   return at.exportCaller(tenantId, ["ingest:read", "ingest:write"]);
+};
+
+/** Makes a tenant before the tests, and returns calls that may read and write its accounts and documents. */
+export const useIngestTenant = (at: () => TestPlatform, tenantId: string): Caller => {
+  let call: Caller;
+  beforeAll(async () => {
+    call = await ingestTenant(at(), tenantId);
+  });
+  return (...request) => call(...request);
 };
 
 /** An account with every field. */

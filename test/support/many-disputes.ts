@@ -128,3 +128,27 @@ export const fillDisputes = (
       }),
     );
   }, tenantId);
+
+/** Inserts so many copies of the only dispute of a tenant, each with the given columns. */
+export const copyDispute = async (
+  store: Store,
+  tenantId: string,
+  count: number,
+  columns: Partial<DisputeRow> = {},
+): Promise<void> => {
+  const row = await store.read
+    .selectFrom("disputes")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .executeTakeFirstOrThrow();
+  for (let from = 0; from < count; from += AT_ONCE) {
+    await store.transaction((tx) =>
+      insertManyDisputes(tx, Math.min(AT_ONCE, count - from), (number) => ({
+        ...row,
+        id: `copy-${from + number}`,
+        code: `copy-${from + number}`,
+        ...columns,
+      })),
+    );
+  }
+};

@@ -9,8 +9,9 @@ import { createNetworks } from "../../src/kit/network.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createRole } from "../../src/platform/admin/roles.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
-import { createUser } from "../../src/platform/admin/users.ts";
+import { insertUser } from "../../src/platform/admin/users.ts";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
+import { hashPassword } from "../../src/platform/passwords.ts";
 import { createPlatform, type Platform, type PlatformNeeds } from "../../src/platform/platform.ts";
 import type { OauthStore } from "../../src/records/port.ts";
 import type { Store } from "../../src/platform/store/port.ts";
@@ -153,6 +154,8 @@ const countedIds = (): NewId => {
 };
 
 const PASSWORD = "correct horse battery staple";
+/** Of the least cost, because the tests log in thousands of times. */
+const hashOnce = createLazy(() => hashPassword(PASSWORD, { memoryKib: 8, passes: 1 }));
 
 /** What a test's platform has in place of its default. */
 type Different = Partial<
@@ -206,7 +209,8 @@ export const startPlatform = async (
       names.push(role.name);
     }
     const made = { tenantId, email, firstName: "Pat", lastName: `Person ${people}`, roles: names };
-    await createUser(needs, made, async () => PASSWORD);
+    const hash = await hashOnce();
+    await store.transaction((tx) => insertUser(tx, needs, made, hash));
     const login = async () =>
       (
         await call("POST", "/authentication/v1/login", {
@@ -324,4 +328,23 @@ export const onEveryStore = (
       });
     });
   }
+};
+
+/** Makes a tenant before the tests, and returns its administrator, whose fields have values from then on. */
+export const useTenant = (at: () => TestPlatform, tenantId: string): Person => {
+  const admin = {} as Person;
+  beforeAll(async () => {
+    Object.assign(admin, await at().tenant(tenantId));
+  });
+  return admin;
+};
+
+/** Calls with an export key of a tenant, which is issued at the first request. */
+export const useExportCaller = (
+  at: () => TestPlatform,
+  tenantId: string,
+  scopes?: string[],
+): Caller => {
+  const issue = createLazy(() => at().exportCaller(tenantId, scopes));
+  return async (...request) => (await issue())(...request);
 };

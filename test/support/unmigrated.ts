@@ -1,13 +1,21 @@
+import { mkdtempSync } from "node:fs";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { type Dialect, sql } from "kysely";
+import { type Dialect as SqlDialect, Kysely, sql } from "kysely";
+import { Migrator } from "kysely/migration";
+import { createSealing } from "../../src/platform/store/audit/signing.ts";
 import type { Types } from "../../src/platform/store/migrations/addition.ts";
+import { listMigrations } from "../../src/platform/store/migrations/migrate.ts";
+import type { Db } from "../../src/platform/store/port.ts";
 import { CopyingClient, createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { createTestPool } from "./postgres.ts";
+import { signingIn } from "./signing.ts";
+import type { Dialect } from "./stores.ts";
 
 /** A database for tests that run the migrations themselves. */
-export type Unmigrated = { dialect: Dialect; types: Types };
+export type Unmigrated = { dialect: SqlDialect; types: Types };
 
 /** Opens an SQLite file in the folder without migrating it. */
 export const openUnmigratedSqlite = (folder: string): Unmigrated => ({
@@ -23,3 +31,36 @@ export const openUnmigratedPostgres = (url: string): Unmigrated => ({
   dialect: createPostgresDialect(createTestPool({ Client: CopyingClient, connectionString: url })),
   types: { text: sql`text collate "C"`, integer: "bigint", double: "double precision" },
 });
+
+/** Migrates up to a step, or up to the last one. */
+export type MigrateTo = (step?: string) => Promise<void>;
+
+/** Runs `act` on an empty database that it migrates itself. */
+export const withSteps = async (
+  { name, create }: Dialect,
+  act: (db: Db, migrateTo: MigrateTo) => Promise<void>,
+  clock?: () => number,
+): Promise<void> => {
+  const folder = mkdtempSync(join(tmpdir(), "receivables-steps-"));
+  const database = await create();
+  const { DATABASE_URL: url = "" } = database.environment;
+  const { dialect, types } =
+    name === "sqlite" ? openUnmigratedSqlite(folder) : openUnmigratedPostgres(url);
+  const db = new Kysely({ dialect }) as unknown as Db;
+  const signing = signingIn(folder);
+  const sealing = createSealing(clock === undefined ? signing : { ...signing, clock });
+  const migrations = listMigrations(types, sealing);
+  const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  try {
+    await act(db, async (step) => {
+      const { error } = await (step === undefined
+        ? migrator.migrateToLatest()
+        : migrator.migrateTo(step));
+      if (error !== undefined)
+        throw new Error(`${step ?? "the last step"} failed`, { cause: error });
+    });
+  } finally {
+    await db.destroy();
+    await database.remove();
+  }
+};

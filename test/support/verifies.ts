@@ -9,7 +9,7 @@ const known = new Set(requirements.map(({ id }) => id));
 const UNLISTED = /^(?:D-[A-Z]+(?:-\d+)?|C-\d{2})$/;
 
 /**
- * Records that the test below it holds these requirements. `test/requirements.test.ts` reads the
+ * Records that the test or the group of tests below it holds these requirements. `test/requirements.test.ts` reads the
  * calls and refuses a requirement that no test cites.
  *
  * @throws {Error} for an id that is not a requirement

@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:net";
 import { once } from "node:events";
 import { tmpdir } from "node:os";
@@ -51,7 +51,6 @@ const profilesWith = (keychain: Keychain) => createSealedProfiles({ folder, mast
 beforeEach(async () => {
   folder = join(await mkdtemp(join(tmpdir(), "profiles-")), "profiles");
 });
-afterEach(() => rm(join(folder, ".."), { recursive: true }));
 
 const onDisk = async () =>
   Promise.all((await readdir(folder)).map((name) => readFile(join(folder, name), "utf8")));

@@ -1,7 +1,7 @@
-import { mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rename, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { createVault } from "../../src/broker/vault.ts";
 import { createFileOnce } from "../../src/kit/once.ts";
 import { verifies } from "../support/verifies.ts";
@@ -16,7 +16,6 @@ const vault = (key = masterKey) => createVault({ folder: join(folder, "secrets")
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "vault-"));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const files = async () => readdir(join(folder, "secrets"));
 

@@ -1,7 +1,7 @@
-import { mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createScanner } from "../../src/platform/clamd/scanner.ts";
 import { ConfigError, readConfig, settings } from "../../src/config/config.ts";
 import { mayCreateDemo } from "../../src/bin/compose/embedded.ts";
@@ -309,7 +309,6 @@ describe("the master key", () => {
   beforeEach(async () => {
     folder = join(await mkdtemp(join(tmpdir(), "key-")), "data");
   });
-  afterEach(() => rm(join(folder, ".."), { recursive: true }));
 
   it("is created once by concurrent readers, and is private", async () => {
     const asked = Array.from({ length: 12 }, () =>

@@ -1,38 +1,19 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
-import { runMain } from "../../src/bin/cli/main.ts";
 import { openPlatform } from "../../src/bin/compose/platform.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
+import { runCommand, SILENT } from "../support/run-command.ts";
 import { verifies } from "../support/verifies.ts";
 
 let home: string;
 let data: string;
 
-/** Runs a command in this process. */
-const run = async (...argv: string[]) => {
-  const printed: Record<string, unknown>[] = [];
-  const told: string[] = [];
-  const status = await runMain({
-    argv,
-    env: { RECEIVABLES_DATA: data, RECEIVABLES_KEYCHAIN: "off", RECEIVABLES_LOG: "silent" },
-    dataFolder: data,
-    version: "0.0.0",
-    program: { command: "node", args: [] },
-    print: (value) => printed.push(value as Record<string, unknown>),
-    notify: (line) => told.push(line),
-    tellsPerson: false,
-    isTerminal: false,
-    ask: undefined,
-    readInput: async () => "",
-    takeSignals: () => new AbortController().signal,
-  });
-  return { status, printed, text: told.join("\n") };
-};
+const run = (...argv: string[]) => runCommand(data, argv, { env: SILENT });
 
 const open = () =>
   openPlatform(
@@ -46,10 +27,9 @@ beforeAll(async () => {
   const { status, text } = await run("admin", "demo", "create");
   if (status !== 0) throw new Error(text);
 });
-afterAll(() => rm(home, { recursive: true, force: true }));
 
+verifies("HS-09");
 describe("admin demo", () => {
-  verifies("HS-09");
   it("makes keys with which the REST API of the demo tenant answers", async () => {
     const { status, printed } = await run("admin", "demo", "key");
     expect(status).toBe(0);
@@ -63,7 +43,6 @@ describe("admin demo", () => {
     await platform.close();
   });
 
-  verifies("HS-09");
   it("is reset only when its name is repeated, and has lost every change then", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     const count = () =>
@@ -79,8 +58,8 @@ describe("admin demo", () => {
   });
 });
 
+verifies("HS-09");
 describe("an upgrade of the store", () => {
-  verifies("HS-09");
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     // A store whose last step, which adds one column, has not been applied.
@@ -106,7 +85,6 @@ describe("an upgrade of the store", () => {
     });
   });
 
-  verifies("HS-09");
   it("by a later version is refused with what to do", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     place.exec("insert into kysely_migration values ('9999-later', '2030-01-01T00:00:00.000Z')");
@@ -119,8 +97,8 @@ describe("an upgrade of the store", () => {
   });
 });
 
+verifies("HS-09");
 describe("admin data remove", () => {
-  verifies("HS-09");
   it("refuses a folder that is not named, not its own, or in use", async () => {
     const unnamed = await run("admin", "data", "remove");
     expect([unnamed.status, unnamed.text]).toEqual([1, expect.stringContaining("--confirm")]);
@@ -133,7 +111,6 @@ describe("admin data remove", () => {
     expect(existsSync(join(data, "receivables.db"))).toBe(true);
   });
 
-  verifies("HS-09");
   it("removes what the program stored, and names other files", async () => {
     await writeFile(join(data, "notes.txt"), "mine");
     const { status, printed } = await run("admin", "data", "remove", "--confirm", data);

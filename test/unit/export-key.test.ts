@@ -1,7 +1,7 @@
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { mkdtemp, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { Credentials } from "../../src/config/settings.ts";
 import { type Config, readConfig } from "../../src/config/config.ts";
 import { withExportKey } from "../../src/bin/compose/export-key.ts";
@@ -18,7 +18,6 @@ let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "export-key-"));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const configOf = (env: Record<string, string>): Config =>
   readConfig({

@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync } from "node:fs";
 import type * as Disk from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
+import { beforeEach, describe, expect, it, vi } from "vitest";
 import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { StoreUnavailable } from "../../src/platform/store/port.ts";
 import { filesUnder } from "../support/pdf.ts";
@@ -60,7 +60,6 @@ describe("a disk", () => {
     disk.renamed = () => {};
     disk.mayFlush = Promise.resolve();
   });
-  afterEach(() => rmSync(folder, { recursive: true }));
 
   verifies("C-05");
   it("flushes a file before it is renamed, and its folders before it counts as stored", async () => {

@@ -1,7 +1,7 @@
 import { chmod, mkdtemp, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { createTokensFile, openTokensFile } from "../../src/bin/compose/tokens-file.ts";
 import { createLog } from "../../src/kit/log.ts";
 import {
@@ -74,7 +74,6 @@ describe("the file of tokens", () => {
     path = join(folder, "data", "http-tokens");
     lines = [];
   });
-  afterEach(() => rm(folder, { recursive: true }));
 
   const log = createLog("debug", (line) => lines.push(line));
   const open = () => openTokensFile({ path, isProfile: async (name) => name !== "nobody", log });

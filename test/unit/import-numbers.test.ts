@@ -24,8 +24,8 @@ const faultOf = (text: string, context: AmountContext = USD): string => {
   return "decimal" in found ? "" : found.message;
 };
 
+verifies("MN-20");
 describe("amounts without a map", () => {
-  verifies("MN-20");
   it.each([
     ["1,234.56", 1234.56],
     ["(1,234.56)", -1234.56],
@@ -55,7 +55,6 @@ describe("amounts without a map", () => {
     expect(read(text)).toBe(value);
   });
 
-  verifies("MN-20");
   it.each(["1.000", "12.500", "1,234", "123.456", "-1.000", "(1.000)", "$1,234"])(
     "refuse %j with both readings",
     (text) => {
@@ -64,7 +63,6 @@ describe("amounts without a map", () => {
     },
   );
 
-  verifies("MN-20");
   it("take three decimals after a point where the currency has three", () => {
     const KWD = { currency: "KWD", decimals: 3 };
     expect(read("1.000", KWD)).toBe(1);
@@ -100,10 +98,10 @@ describe("amounts without a map", () => {
   });
 });
 
+verifies("MN-22");
 describe("amounts in the form of a map", () => {
   const of = (form: NumberForm, more: AmountContext = {}) => ({ ...USD, ...more, form });
 
-  verifies("MN-22");
   it("have its signs only", () => {
     const german = of({ decimal: ",", thousands: "." });
     expect(read("1.000", german)).toBe(1000);
@@ -120,7 +118,6 @@ describe("amounts in the form of a map", () => {
     expect(faultOf("x", german)).toBe("must be a number such as 1.234,56 or -1.234,56");
   });
 
-  verifies("MN-22");
   it("mark negatives as it says", () => {
     const form = { decimal: "." } as const;
     const trailing = of({ ...form, negative: "trailing" });
@@ -131,7 +128,6 @@ describe("amounts in the form of a map", () => {
     expect([read("-5.00", minus), read("5.00-", minus)]).toEqual([-5, undefined]);
   });
 
-  verifies("MN-22");
   it("tell debits and credits by DR and CR, in a bank's book and in a ledger", () => {
     const form = { decimal: ".", negative: "DR/CR" } as const;
     const bank = of(form, { negativeMark: "DR" });

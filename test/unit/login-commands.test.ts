@@ -5,11 +5,11 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Ask } from "../../src/bin/commands/ask.ts";
 import { readConfig } from "../../src/config/config.ts";
-import { type Host, runMain } from "../../src/bin/cli/main.ts";
 import { openPlatform, type OpenPlatform } from "../../src/bin/compose/platform.ts";
 import { createPlatformListener, serve, type Served } from "../../src/server/serve.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { closeNow } from "../support/listen.ts";
+import { runCommand } from "../support/run-command.ts";
 import { verifies } from "../support/verifies.ts";
 
 const EMAIL = "ann@acme.example";
@@ -21,30 +21,13 @@ let mine: string;
 let platform: OpenPlatform;
 let served: Served;
 
-/** Runs a command in this process, as a person or a script would. */
 const run = async (
   argv: string[],
-  { input = PASSWORD, env = {}, ask }: { input?: string; env?: Host["env"]; ask?: Ask } = {},
+  { input = PASSWORD, ...different }: Parameters<typeof runCommand>[2] = {},
 ) => {
-  const printed: Record<string, unknown>[] = [];
-  const told: string[] = [];
-  const status = await runMain({
-    argv,
-    env: { RECEIVABLES_DATA: mine, RECEIVABLES_KEYCHAIN: "off", ...env },
-    dataFolder: mine,
-    version: "0.0.0",
-    program: { command: "node", args: [] },
-    print: (value) => printed.push(value as Record<string, unknown>),
-    notify: (line) => told.push(line),
-    tellsPerson: false,
-    isTerminal: false,
-    ask,
-    readInput: async () => input,
-    takeSignals: () => new AbortController().signal,
-  });
-  const text = told.join("\n");
-  expect(text + JSON.stringify(printed)).not.toContain("canary");
-  return { status, printed, text };
+  const ended = await runCommand(mine, argv, { input, ...different });
+  expect(ended.text + JSON.stringify(ended.printed)).not.toContain("canary");
+  return ended;
 };
 
 const admin = async (line: string, input = "") => {
@@ -88,8 +71,8 @@ beforeEach(async () => {
 const logIn = (more: string[] = [], options: Parameters<typeof run>[1] = {}) =>
   run(["login", "--base-url", served.url, "--email", EMAIL, ...more], options);
 
+verifies("HS-09");
 describe("login", () => {
-  verifies("HS-09");
   it("names address and person where the password is wrong, and what to do", async () => {
     const { status, text } = await logIn([], { input: "wrong" });
     expect(status).toBe(1);
@@ -98,7 +81,6 @@ describe("login", () => {
     expect(text).not.toContain("doctor");
   });
 
-  verifies("HS-09");
   it("names an address that does not answer, its cause and the remedy", async () => {
     const away = "http://127.0.0.1:9";
     const { status, text } = await run(["login", "--base-url", away, "--email", EMAIL]);
@@ -110,7 +92,6 @@ describe("login", () => {
     expect(text).not.toContain("doctor");
   });
 
-  verifies("HS-09");
   it("names the base address where a path is too long", async () => {
     const { status, text } = await run([
       "login",
@@ -125,7 +106,6 @@ describe("login", () => {
     ]);
   });
 
-  verifies("HS-09");
   it("says that the header word differs, and both words", async () => {
     const { status, text } = await logIn();
     expect(status).toBe(1);
@@ -134,7 +114,6 @@ describe("login", () => {
     expect(text).toContain("RECEIVABLES_HEADER_WORD (--header-word)");
   });
 
-  verifies("HS-09");
   it("keeps the header word in the profile, for doctor, logout and the next login", async () => {
     const { status, printed } = await logIn(["--header-word", "Acme"]);
     expect([status, printed[0]]).toEqual([0, expect.objectContaining({ headerWord: "Acme" })]);
@@ -148,7 +127,6 @@ describe("login", () => {
     expect(out.printed).toEqual([{ profile: "default", removed: true, keyRevoked: true }]);
   });
 
-  verifies("HS-09");
   it("sends no password over plain http to another machine without consent", async () => {
     const line = ["login", "--base-url", "http://platform.invalid", "--email", EMAIL];
     const refused = await run(line);
@@ -192,8 +170,8 @@ describe("a changed password", () => {
   });
 });
 
+verifies("HS-09");
 describe("logout", () => {
-  verifies("HS-09");
   it("removes the profile also where the platform is gone, and names the key", async () => {
     const { printed } = await logIn(["--header-word", "Acme"]);
     const { keyId } = printed[0] as { keyId: string };
@@ -209,7 +187,6 @@ describe("logout", () => {
     await start(Number(port));
   });
 
-  verifies("HS-09");
   it("does not take another web server's answer for a revocation", async () => {
     const { port } = new URL(served.url);
     await logIn(["--header-word", "Acme"]);

@@ -1,14 +1,13 @@
-import { chmod, mkdtemp, rm, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it } from "vitest";
 import { makeFolder } from "../../src/kit/make-folder.ts";
 
 let folder: string;
 beforeEach(async () => {
   folder = await mkdtemp(join(tmpdir(), "make-folder-"));
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 it("makes a private folder and those above it, also when several do at once", async () => {
   const path = join(folder, "a/b/c");

@@ -11,8 +11,8 @@ const PASSPHRASE = "correct horse battery staple, again and again";
 const keyOf = (text: string) =>
   createMasterKeyReader({ secretKey: new Secret(text), dataFolder: "/does/not/exist" })();
 
+verifies("C-106");
 describe("the master key", () => {
-  verifies("C-106");
   it("is derived slowly from a passphrase, with the same result on every node", async () => {
     const [one, other] = await Promise.all([keyOf(PASSPHRASE), keyOf(PASSPHRASE)]);
     expect(one.equals(other)).toBe(true);
@@ -24,14 +24,12 @@ describe("the master key", () => {
     expect(fast.open(sealed)).toBeUndefined();
   });
 
-  verifies("C-106");
   it("is derived with the cost of scrypt that OWASP names", async () => {
     const cost = { N: 131_072, r: 8, p: 1, maxmem: 256 * 1024 * 1024 };
     const expected = scryptSync(PASSPHRASE, "receivables/master-key/1", 32, cost);
     expect((await keyOf(PASSPHRASE)).equals(expected)).toBe(true);
   });
 
-  verifies("C-106");
   it("opens text that earlier versions sealed with the passphrase itself", async () => {
     const old = createSeal(Buffer.from(PASSPHRASE), "vault").seal("kept");
     const key = await deriveMasterKey(PASSPHRASE);
@@ -41,7 +39,6 @@ describe("the master key", () => {
     expect(createSeal(other, "vault").open(old)).toBeUndefined();
   });
 
-  verifies("C-106");
   it("is a random key unchanged", async () => {
     for (const encoding of ["hex", "base64", "base64url"] as const) {
       const text = randomBytes(48).toString(encoding);
@@ -49,7 +46,6 @@ describe("the master key", () => {
     }
   });
 
-  verifies("C-106");
   it.each([
     PASSPHRASE,
     "correcthorsebatterystaplecorrecthorsebatterystaple",

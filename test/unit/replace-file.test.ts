@@ -5,13 +5,12 @@ import {
   mkdtemp,
   readdir,
   readFile,
-  rm,
   symlink,
   writeFile,
 } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { silentLog } from "../../src/kit/log.ts";
 import { createFileOnce } from "../../src/kit/once.ts";
 import { replacePrivateFile } from "../../src/kit/replace-file.ts";
@@ -27,7 +26,6 @@ beforeEach(async () => {
   victim = join(folder, "victim");
   await writeFile(victim, "untouched");
 });
-afterEach(() => rm(folder, { recursive: true }));
 
 const mode = async (): Promise<number> => (await lstat(path)).mode & 0o777;
 
@@ -38,8 +36,8 @@ const LINKS: [kind: string, make: () => Promise<unknown>][] = [
   ["a folder", () => mkdir(path)],
 ];
 
+verifies("C-103");
 describe("replacing a private file", () => {
-  verifies("C-103");
   it("creates it and replaces a plain file, with mode 0600 and without a draft left", async () => {
     replacePrivateFile(path, "one");
     await writeFile(path, "wide", { mode: 0o644 });
@@ -48,7 +46,6 @@ describe("replacing a private file", () => {
     expect((await readdir(folder)).toSorted()).toEqual(["target", "victim"]);
   });
 
-  verifies("C-103");
   it("does not change the other name of a hard link", async () => {
     await link(victim, path);
     replacePrivateFile(path, "new");
@@ -56,7 +53,6 @@ describe("replacing a private file", () => {
     expect(await readFile(victim, "utf8")).toBe("untouched");
   });
 
-  verifies("C-103");
   it.each(LINKS)("refuses %s and changes nothing", async (_kind, make) => {
     await make();
     const before = (await readdir(folder)).toSorted();
@@ -77,6 +73,7 @@ describe("creating a private file once", () => {
   });
 });
 
+verifies("C-103");
 describe("the log of tool calls", () => {
   const record = () =>
     createCallLog({
@@ -96,13 +93,11 @@ describe("the log of tool calls", () => {
       requestId: null,
     });
 
-  verifies("C-103");
   it("creates a file with mode 0600", async () => {
     await record();
     expect([(await readFile(path, "utf8")).split("\n").length, await mode()]).toEqual([2, 0o600]);
   });
 
-  verifies("C-103");
   it.each([...LINKS, ["a hard link", () => link(victim, path)] as const])(
     "appends nothing through %s",
     async (_kind, make) => {

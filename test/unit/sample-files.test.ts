@@ -1,9 +1,9 @@
-import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runMain } from "../../src/bin/cli/main.ts";
+import { beforeAll, describe, expect, it } from "vitest";
+import { runCommand, SILENT } from "../support/run-command.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SAMPLES = fileURLToPath(new URL("../../docs/samples/", import.meta.url));
@@ -13,23 +13,8 @@ const MAPS = ["accounts", "documents", "closures", "disputes"];
 let data: string;
 
 const run = async (...argv: string[]) => {
-  const printed: Record<string, unknown>[] = [];
-  const told: string[] = [];
-  const status = await runMain({
-    argv,
-    env: { RECEIVABLES_DATA: data, RECEIVABLES_LOG: "silent" },
-    dataFolder: data,
-    version: "0.0.0",
-    program: { command: "node", args: [] },
-    print: (value) => printed.push(value as Record<string, unknown>),
-    notify: (line) => told.push(line),
-    tellsPerson: false,
-    isTerminal: false,
-    ask: undefined,
-    readInput: async () => "",
-    takeSignals: () => new AbortController().signal,
-  });
-  expect([told.join("\n"), status]).toEqual(["", 0]);
+  const { status, printed, text } = await runCommand(data, argv, { env: SILENT });
+  expect([text, status]).toEqual(["", 0]);
   return printed[0] ?? {};
 };
 
@@ -37,10 +22,9 @@ beforeAll(async () => {
   data = await mkdtemp(join(tmpdir(), "samples-"));
   await run("admin", "tenant", "create", "acme", "--name", "Acme");
 });
-afterAll(() => rm(data, { recursive: true, force: true }));
 
+verifies("HS-09");
 describe("the sample files of the manual", () => {
-  verifies("HS-09");
   it("are those that its commands name, with the maps that it shows", async () => {
     const text = await readFile(MANUAL, "utf8");
     const blocks = [...text.matchAll(/```json\n([\s\S]*?)```/g)].map(([, json = ""]) =>
@@ -55,7 +39,6 @@ describe("the sample files of the manual", () => {
     );
   });
 
-  verifies("HS-09");
   it.each(MAPS)("import without a refused row: %s", async (kind) => {
     const file = join(SAMPLES, "ar-invoices.csv");
     const more = kind === "disputes" ? ["--create-configuration"] : [];
@@ -65,7 +48,6 @@ describe("the sample files of the manual", () => {
     expect(Number(report["written"])).toBeGreaterThan(3);
   });
 
-  verifies("HS-09");
   it("take two commands for an accountant's file with semicolons, commas and Windows-1252", async () => {
     const file = join(SAMPLES, "open-items.csv");
     const map = join(data, "map.json");

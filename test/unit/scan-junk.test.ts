@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Extension } from "../../src/contract/file-types.ts";
 import { builtInScanner } from "../../src/platform/scan/built-in.ts";
+import { extentOf } from "../support/extent.ts";
 import { GOOD } from "../support/uploads.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -41,7 +42,7 @@ describe("damaged files", () => {
           });
           expect(STATUSES).toContain(verdict.status);
         }),
-        { numRuns: 100, seed: 20_261_121 },
+        { numRuns: extentOf(15, 100), seed: 20_261_121 },
       );
     },
   );

@@ -31,8 +31,8 @@ const SECRET = "98-7654321";
 const readAs = (displayName: string, more: Fields = {}) =>
   read({ displayName, ...answers(SECRET), ...more });
 
+verifies("D-CRED-6");
 describe("sensitive answers", () => {
-  verifies("D-CRED-6");
   it.each([
     "Tax ID",
     "Tax Id Number",
@@ -71,7 +71,6 @@ describe("sensitive answers", () => {
     expect(readAs("Question 7", { name })).toEqual(["****4321"]);
   });
 
-  verifies("D-CRED-6");
   it.each([
     "Tax exempt?",
     "Number of employees",
@@ -90,7 +89,6 @@ describe("sensitive answers", () => {
     expect(readAs(name)).toEqual([SECRET]);
   });
 
-  verifies("D-CRED-6");
   it("are masked in every form, short ones completely", () => {
     const displayName = "Tax ID";
     const said = read({ displayName, ...answers(987_654_321, "1234", "", null, true, "÷12345÷") });
@@ -103,7 +101,6 @@ describe("sensitive answers", () => {
     expect([first?.value, first?.values]).toEqual(["****4321", ["****4321", "****3333"]]);
   });
 
-  verifies("D-CRED-6");
   it("include members of the tax and bank sets, and answers of a whole set", () => {
     const members = {
       fieldsSet: [
@@ -131,7 +128,6 @@ describe("sensitive answers", () => {
     expect(shown({ ...set("Address"), ...members })).toEqual([SECRET, SECRET, "Norway"]);
   });
 
-  verifies("D-CRED-6");
   it("include follow-ups of a sensitive question, but no plain yes or no", () => {
     const [first] = fieldsIn(
       maskSensitiveAnswers(
@@ -149,7 +145,6 @@ describe("sensitive answers", () => {
     expect(first?.secondaryFields[0]?.answerDetails[0]?.answer).toBe("****4321");
   });
 
-  verifies("D-CRED-6");
   it("include secondary questions, their sets and references", () => {
     const secret = field("ein", { displayName: "EIN", ...answers(SECRET) });
     const detail = CreditApplicationDetail.parse({
@@ -176,7 +171,6 @@ describe("sensitive answers", () => {
     expect(text.match(/\*{4}4321/g)).toHaveLength(3);
   });
 
-  verifies("D-CRED-6");
   it("are masked once although masked twice, and nothing else changes", () => {
     const text = fc.string({ unit: "grapheme", maxLength: 40 });
     fc.assert(

@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import {
   type GetPromptResult,
   type ReadResourceResult,
@@ -20,7 +21,7 @@ type ReadAttachment = (uri: string) => Promise<ReadResourceResult>;
 export type PromptSources = {
   read: ReadAttachment;
   /** Returns the answer of an insight as text, also if it is a refusal. */
-  ask: (name: string, args: Record<string, unknown>) => Promise<string>;
+  ask: (name: string, args: CallArguments) => Promise<string>;
 };
 
 export type GetPrompt = (

@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type Fault, Problem, type ProblemDetails } from "../../contract/errors.ts";
 import type { Tool } from "../../../tools/tool.ts";
@@ -36,7 +37,7 @@ const sentenceOf = (message: string, fields: Fault[]): string => {
 };
 
 /** A tool that only describes others is null. */
-type Called = { tool: Tool | null; args: Record<string, unknown> };
+type Called = { tool: Tool | null; args: CallArguments };
 
 const describeRefusal = (
   { tool, args }: Called,

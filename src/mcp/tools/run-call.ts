@@ -2,6 +2,7 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 import type { Broker } from "../../broker/port.ts";
 import type { Reply } from "../../client/port.ts";
 import type { Problem } from "../../contract/errors.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { isDeeperThan, isLargerThan } from "../../kit/json.ts";
 import { toErrorFields } from "../../kit/log.ts";
@@ -16,14 +17,14 @@ import type { ToolContext } from "./tool-context.ts";
 /** The same broker, and the request id of the last exchange through it. */
 const watched = (broker: Broker) => {
   let requestId: string | null = null;
-  const noted = async (exchange: Promise<Reply>): Promise<Reply> => {
+  const noted = async <O extends Operation>(exchange: Promise<Reply<O>>): Promise<Reply<O>> => {
     const reply = await exchange;
     ({ requestId } = reply);
     return reply;
   };
   const working: Broker = {
     ...broker,
-    call: (...exchange) => noted(broker.call(...exchange)),
+    call: (operation, args, options) => noted(broker.call(operation, args, options)),
     login: (options) => noted(broker.login(options)),
     verify: (options) => noted(broker.verify(options)),
     logout: (options) => noted(broker.logout(options)),
@@ -51,7 +52,7 @@ const tooLarge = (name: string): Problem =>
   ]);
 
 /** The arguments' own values; what is nested in them is left out. */
-const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
+const withinDepth = (args: CallArguments): CallArguments =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? null : value]),
   );
@@ -65,7 +66,7 @@ export type Called = {
   name: string;
   /** Null for a tool that only describes or calls others. */
   tool: Tool | null;
-  args: Record<string, unknown>;
+  args: CallArguments;
   signal: AbortSignal;
 };
 

@@ -15,7 +15,7 @@ import {
   toResponse,
 } from "./response.ts";
 import { authorize } from "./authenticate.ts";
-import { createCall } from "./call.ts";
+import { createCall, Rehearsed } from "./call.ts";
 import {
   buildAuditEntry,
   createContext,
@@ -245,14 +245,32 @@ const performOnce = async (
   }
 };
 
+/** Runs the handler without its change, and answers as if it had no body. A refusal is that of the change. */
+const rehearse = async (
+  needs: RequestNeeds,
+  context: RequestContext,
+  act: () => Promise<Result<unknown>>,
+): Promise<Response> => {
+  const { keyed } = context;
+  const stored = keyed && (await needs.idempotency.find(needs.store.read, keyed));
+  try {
+    if (stored === undefined) await act();
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error;
+  }
+  return respond(needs, context, { status: 204, headers: {}, body: null, audit: {} });
+};
+
 const perform = async (
   needs: RequestNeeds,
   context: RequestContext,
   handler: Handler,
 ): Promise<Response> => {
   await identify(needs, context);
+  context.audited = context.dryRun;
   const input = await readInput(context);
   const act = () => handler(input, createCall(needs, context));
+  if (context.dryRun) return rehearse(needs, context, act);
   const { keyed } = context;
   if (keyed !== undefined) return performOnce(needs, context, keyed, act);
   return respond(needs, context, toReply(context, await act()));
@@ -300,7 +318,11 @@ const refuse = async (
 
 /** Creates the request handler of one operation. */
 export const createServe =
-  (needs: RequestNeeds, route: Pick<RequestContext, "operation" | "route">, handler: Handler) =>
+  (
+    needs: RequestNeeds,
+    route: Pick<RequestContext, "operation" | "route" | "dryRun">,
+    handler: Handler,
+  ) =>
   async (
     request: Request,
     params: Record<string, string>,

@@ -211,14 +211,19 @@ const openBatch = async (
 };
 
 /** Creates the import target of disputes: a row creates the dispute with its key or changes it. */
+/** The form of a dispute's row. */
+export const DISPUTE_FORM: Pick<Target<DisputeValues>, "fields" | "parse"> = {
+  fields: collectFields(DisputeValues, DISPUTE_ROLES),
+  parse: (record) => checkValue(DisputeValues, record),
+};
+
 export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
   const met = createOccurrences();
   const keyOf = (row: Row): string => buildDisputeKey(row, met.count(buildDisputeKey(row, 1)));
   return {
     kind: "disputes",
-    fields: collectFields(DisputeValues, DISPUTE_ROLES),
+    ...DISPUTE_FORM,
     batchRows: 500,
-    parse: (record) => checkValue(DisputeValues, record),
     identify: ({ sourceKey, values }) =>
       sourceKey === undefined
         ? undefined

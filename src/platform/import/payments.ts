@@ -24,6 +24,12 @@ const listOf = <Kept>(
   });
 
 /** Creates the import target of one payment source. */
+/** The form of a payment's row in a table. */
+export const createPaymentForm = (source: Source) => ({
+  fields: collectSourceFields(source),
+  parse: createRowCheck(source, ""),
+});
+
 export const createPaymentTarget = (needs: Needs): Target<PaymentValues> => {
   const { tenantId, source } = needs;
   const check = createRowCheck(source, tenantId);

@@ -1,4 +1,5 @@
 /** Finds the part of a stored text that an update would lose, because its reader was not shown it. */
+import type { CallArguments } from "../../../contract/operation.ts";
 import { Problem } from "../../../contract/errors.ts";
 import { isRecord } from "../../../kit/json.ts";
 import { TEXT_INCOMPLETE } from "../../results/next-step.ts";
@@ -61,7 +62,7 @@ const findFirst = (
 };
 
 /** @throws {Problem} conflict, if the update would lose a part of a stored text */
-export const checkTexts = (args: Fields, stored: Fields): void => {
+export const checkTexts = (args: CallArguments, stored: Fields): void => {
   const found = findFirst(args, stored, "");
   if (found === undefined) return;
   const { field, message } = found;

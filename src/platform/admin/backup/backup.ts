@@ -13,7 +13,7 @@ import { readStoreId, STORE_ID_KEY } from "../../files/identity.ts";
 import type { FileStore } from "../../files/port.ts";
 import { readContent, type StoreContent } from "../../store/queries/content.ts";
 import { inspectSqlite } from "../../store/sqlite/inspect.ts";
-import { copyDatabase } from "./database.ts";
+import { copyDatabase } from "../../../kit/sqlite/driver/copy.ts";
 import { copyFlushed, type DataPaths, type Entry, measureFile, writeManifest } from "./manifest.ts";
 
 /** Number of times that the database is copied again because files that it refers to were deleted meanwhile. */

@@ -35,24 +35,3 @@ export const chooseAssignee = async (
   }
   return found.id;
 };
-
-/** Returns the category's default assignee, null where there is none or the assignee is inactive. */
-export const findDefaultAssignee = async (
-  tx: Db,
-  tenantId: string,
-  categoryId: string,
-): Promise<string | null> => {
-  const row = await tx
-    .selectFrom("categories")
-    .innerJoin("assignees", (on) =>
-      on
-        .onRef("assignees.tenant_id", "=", "categories.tenant_id")
-        .onRef("assignees.id", "=", "categories.default_assignee_id"),
-    )
-    .select("assignees.id")
-    .where("categories.tenant_id", "=", tenantId)
-    .where("categories.id", "=", categoryId)
-    .where("assignees.active", "=", 1)
-    .executeTakeFirst();
-  return row?.id ?? null;
-};

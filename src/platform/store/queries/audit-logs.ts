@@ -126,3 +126,12 @@ export const findEntries = async (
     metadata: JSON.parse(metadata) as Metadata,
   }));
 };
+
+/** Selects the entries whose metadata name a user. */
+export const selectEntriesNaming = (db: Db, tenantId: string, userId: string) =>
+  db
+    .selectFrom("audit_logs")
+    .select(["id", "at", "action", "method", "endpoint", "status_code", "metadata"])
+    .where("tenant_id", "=", tenantId)
+    .where("metadata", "like", `%"${userId}"%`)
+    .orderBy("seq");

@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { createKeyedTable } from "./coded-table.ts";
 import { formatDisputeCode, insertDisputes as insertCoded } from "./disputes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
@@ -73,3 +74,23 @@ export const insertNumbered = async (
     await insertCoded(tx, coded);
   }
 };
+
+type SourceRow = Pick<DisputeRow, "id" | "source_row">;
+
+/** Lists what imports remember of the first `most` disputes after an id. */
+export const listSourceRows = (
+  db: Db,
+  tenantId: string,
+  after: string,
+  most: number,
+): Promise<SourceRow[]> =>
+  db
+    .selectFrom("disputes")
+    .select(["id", "source_row"])
+    .where("tenant_id", "=", tenantId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(most)
+    .execute();
+
+export const { update: updateImported } = createKeyedTable("disputes");

@@ -14,7 +14,7 @@ type Open = (record: RecordRef) => void;
 const Candidates = ({ items, open }: { items: readonly Fields[]; open: Open }) => (
   <section class="card">
     <h2>Which account?</h2>
-    <ul class="plain">
+    <ul class="lines">
       {items.map(({ accountNumber, name }) => (
         <li key={plainText(accountNumber)}>
           <button

@@ -1,5 +1,5 @@
 import { backup, DatabaseSync } from "node:sqlite";
-import { BUSY_MS } from "../../../kit/sqlite/dialect.ts";
+import { BUSY_MS } from "./connection.ts";
 
 /** Checks the pages of a database file. @throws {Error} for a damaged one */
 const checkPages = (path: string): void => {
