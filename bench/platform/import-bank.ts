@@ -8,7 +8,7 @@ import { createXmlReader, detach } from "../../src/platform/import/bank/xml.ts";
 import { importFile } from "../../src/platform/import/import-file.ts";
 import { TABLES } from "../../src/platform/store/queries/payments/columns.ts";
 import type { Store } from "../../src/platform/store/port.ts";
-import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
+import { openSqlite, CACHE } from "../../src/platform/store/sqlite/open.ts";
 import { inFolder } from "../folder.ts";
 import { atMost, type Benchmark, interleaved, wallMs } from "../measure.ts";
 import { makeTenant } from "./importing.ts";
@@ -84,7 +84,7 @@ const prepare = (database: DatabaseSync, { table, columns, values }: Rows) => {
 /** Inserts rows with as many transactions as the import has. */
 const insert = (path: string, rows: readonly Rows[]): void => {
   const database = new DatabaseSync(path);
-  database.exec(`pragma synchronous = full; ${WRITER_CACHE}`);
+  database.exec(`pragma synchronous = full; ${CACHE}`);
   const prepared = rows.map((one) => prepare(database, one));
   const batches = Math.ceil((rows[0]?.values.length ?? 0) / AT_ONCE);
   for (let batch = 0; batch < batches; batch += 1) {

@@ -5,7 +5,7 @@ import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { coreTools } from "../../tools/core.ts";
 import { toolsets } from "../../tools/index.ts";
-import { o200kTokens } from "../support/tokens.ts";
+import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
 import { ALL, connectModern, createOptions } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
