@@ -38,16 +38,21 @@ const summarizePages = async (
   const groups = createDisputeGroups(summary, context.calendar);
   const totals = createDisputeGroups({ ...summary, groupBy: [] });
   const documents = createDocumentReader(context, MOST_DOCUMENTS);
-  const { moment, rowCount, truncated, notes } = await readMatching(context, filters, documents, {
-    match(standing) {
-      groups.add(standing);
-      totals.add(standing);
+  const { evaluatedAt, rowCount, truncated, notes } = await readMatching(
+    context,
+    filters,
+    documents,
+    {
+      match(standing) {
+        groups.add(standing);
+        totals.add(standing);
+      },
     },
-  });
+  );
   const total = sumCounts(totals.counts);
   addEmptyBuckets(groups);
   return {
-    asOf: moment.name,
+    asOf: evaluatedAt.name,
     filter: filters,
     rowCount,
     truncated,

@@ -175,7 +175,7 @@ const askPerson =
   ({ context, confirm }: Parts): Consent =>
   (call, given, prepareQuestion) =>
     confirm({
-      asking: prepareQuestion,
+      prepare: prepareQuestion,
       open: call.tool.operation.upsert,
       purpose: toClientPurpose(context, call, given),
       ways: call,

@@ -85,12 +85,12 @@ const readText = async (
   const from = position && { unit: Number(position.page), offset: position.offset };
   const read = await readWithin(open, options, { ...limits, ...(from && { from }) });
   if ("unreadable" in read) throw new Problem("unavailable", read.unreadable);
-  const { told } = read;
-  if ("unreadable" in told) throw new Problem("conflict", told.unreadable);
-  const content = { mimeType: "text/plain", text: toPlainText(told) };
-  if (told.next === null) return content;
-  const next = { page: told.next.unit, offset: told.next.offset, after: null };
-  return { ...content, nextCursor: paging.seal({ part: TEXT, position: next }) };
+  const { content } = read;
+  if ("unreadable" in content) throw new Problem("conflict", content.unreadable);
+  const file = { mimeType: "text/plain", text: toPlainText(content) };
+  if (content.next === null) return file;
+  const next = { page: content.next.unit, offset: content.next.offset, after: null };
+  return { ...file, nextCursor: paging.seal({ part: TEXT, position: next }) };
 };
 
 const readExcerpt = async (
@@ -101,9 +101,9 @@ const readExcerpt = async (
   const limits = { caller, tokens: EXCERPT_TOKENS, maxBytes: MAX_EXCERPT_BYTES };
   const read = await readWithin(open, options, limits);
   if ("unreadable" in read) return read;
-  const { told } = read;
-  if ("unreadable" in told) return told;
-  const text = told.text.map(({ text: words }) => words).join("\n");
+  const { content } = read;
+  if ("unreadable" in content) return content;
+  const text = content.text.map(({ text: words }) => words).join("\n");
   return text === "" ? { unreadable: "Its pages have no text." } : { text };
 };
 
