@@ -5,6 +5,7 @@ export type Concept =
   | "paymentId"
   | "reference"
   | "documentNumber"
+  | "number"
   | "accountNumber"
   | "customerName"
   | "paymentDate"
@@ -58,6 +59,7 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "numerofacture nofacture facture ndefacture nfacture numerodefacture numeropiece piece numerofactura nofactura " +
     "factura numerodefactura nfactura numerodocumento documento ndocumento numerofattura nfattura fattura numerodoc " +
     "factuurnummer factuurnr factuur documentnummer boekstuknummer opbelegnummer",
+  number: "num number no nr numero nummer",
   accountNumber:
     "accountnumber accountno customernumber customerno customerid customer custno custid accountid account " +
     "customeraccount clientnumber clientid kundennummer kundennr kunde kdnr kdnummer debitor debitorennummer " +
