@@ -29,6 +29,7 @@ export type Concept =
   | "documentType"
   | "appliesTo"
   | "paymentMethod"
+  | "status"
   | "street"
   | "city"
   | "zip"
@@ -141,6 +142,9 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
   appliesTo:
     "appliesto appliestoinvoice originalinvoice relatedinvoice bezugsrechnung ursprungsrechnung zurechnung " +
     "factureorigine factureliee facturaoriginal fatturaoriginale oorspronkelijkefactuur",
+  status:
+    "status paymentstatus paymentstate state zahlungsstatus zahlstatus statut statutpaiement estado estadopago stato " +
+    "statopagamento betaalstatus",
   paymentMethod:
     "paymentmethod method paymenttype zahlungsart zahlart zahlungsweise modepaiement modedepaiement moyendepaiement " +
     "formapago mododepago metododepago metodopagamento betaalwijze betaalmethode",
