@@ -62,7 +62,7 @@ const EXACT_ONLY =
 /** Looks up all references at once where the platform can, otherwise one by one. */
 export const readClaimDocuments = async (
   context: InsightContext,
-  references: readonly string[],
+  references: string[],
 ): Promise<DocumentFinder> => {
   const canLookUp = context.extensions.has(documents.lookup.id);
   const known: DocumentWithClosing[] = [];

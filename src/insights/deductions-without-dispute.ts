@@ -14,7 +14,7 @@ import { createKeyIndex, forEachInTurns, selectPage } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { readDisputes } from "./read-disputes.ts";
 import { readPart } from "./read-part.ts";
-import { readPayments } from "./read-payments.ts";
+import { type PaymentQuery, readPayments } from "./read-payments.ts";
 import { selectStanding } from "./standing-payments.ts";
 
 const GROUPINGS = ["account", "deductionReasonCode", "month"] as const;
@@ -135,7 +135,11 @@ const toFilters = ({ from, to, accountName, accountNumber, currencyCode }: Argum
 /** Reads deductions by document and currency; rows of payments that came back deduct nothing. */
 const readDeductions = async (context: InsightContext, args: Arguments) => {
   const rows = new Map<string | null, Row[]>();
-  const query = { source: "cashapp", fields: FIELDS, filters: toFilters(args) } as const;
+  const query: PaymentQuery = {
+    source: "cashapp",
+    fields: [...FIELDS],
+    filters: toFilters(args),
+  };
   const { stopped } = await readPayments(context, query, (page) => {
     for (const row of page as unknown as readonly Row[]) {
       const own = rows.get(row.documentNumber);
@@ -152,7 +156,7 @@ const readDeductions = async (context: InsightContext, args: Arguments) => {
   return { documents, stopped };
 };
 
-const [OPEN, CLOSED] = [0, 1];
+const [OPEN, CLOSED] = [0, 1] as const;
 
 /** Reads the disputes that can explain deductions, by document: canceled ones explain nothing. */
 const readClaims = async (

@@ -22,7 +22,7 @@ import { balanceOf, originalAmountOf, toDocumentBrief } from "./documents.ts";
 import { findAccounts } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { attemptPart, type Part, readPart } from "./read-part.ts";
-import { readPayments } from "./read-payments.ts";
+import { type PaymentQuery, readPayments } from "./read-payments.ts";
 import { type Moment, toMoment } from "./standing.ts";
 
 const MOST_LINES = 50;
@@ -85,11 +85,11 @@ const readAccounts = async (context: InsightContext, numbers: readonly string[])
 const readRows = async (context: InsightContext, numbers: readonly string[]) => {
   const rows = new Map<string, DeductionRow[]>();
   if (numbers.length === 0) return { rows, notes: [] };
-  const query = {
+  const query: PaymentQuery = {
     source: "cashapp",
-    fields: DEDUCTION_FIELDS,
+    fields: [...DEDUCTION_FIELDS],
     filters: { documentNumber: { in: numbers.slice(0, MAX_LIST_ITEMS) } },
-  } as const;
+  };
   const part = await attemptPart(context, contract.payments.query, () =>
     readPayments(context, query, (page) => {
       for (const row of page as unknown as readonly DeductionRow[]) {

@@ -13,7 +13,7 @@ import { attemptPart, type Part, readPart, toUnavailable } from "./read-part.ts"
 
 const { assignees, disputes } = contract;
 
-const [CLOSED, CANCELED] = [1, 2];
+const [CLOSED, CANCELED] = [1, 2] as const;
 const MOST_READ = 1000;
 
 /** Ended disputes of one account or all, newest closing first, as far as one page reaches. */
@@ -30,7 +30,7 @@ const readEnded = async (
     Page: 1,
     PageSize: MOST_READ,
   });
-  const rows = reply.output as Dispute[];
+  const rows = reply.output;
   return { rows, isWhole: (reply.total ?? rows.length) <= rows.length };
 };
 
