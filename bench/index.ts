@@ -8,6 +8,7 @@ import { exportBenchmarks } from "./platform/exports.ts";
 import { fairnessBenchmarks } from "./platform/fairness.ts";
 import { httpBenchmarks } from "./platform/http.ts";
 import { importBenchmarks } from "./platform/import.ts";
+import { bankBenchmarks } from "./platform/import-bank.ts";
 import { insightBenchmarks } from "./platform/insights.ts";
 import { nodeBenchmarks } from "./platform/nodes.ts";
 import { paymentBenchmarks } from "./platform/payments.ts";
@@ -26,6 +27,7 @@ export const benchmarks: readonly Benchmark[] = [
   ...nodeBenchmarks,
   ...fairnessBenchmarks,
   ...importBenchmarks,
+  ...bankBenchmarks,
   ...exportBenchmarks,
   ...paymentBenchmarks,
   ...insightBenchmarks,

@@ -1,3 +1,4 @@
+import type { CallArguments } from "../src/contract/operation.ts";
 /** An argument of a prompt; every one is required. */
 type PromptArgument = {
   name: string;
@@ -21,7 +22,7 @@ export type Prompt = {
   /** Returns the insight whose answer is attached. */
   insight?(args: Readonly<Record<string, string>>): {
     name: string;
-    args: Readonly<Record<string, unknown>>;
+    args: CallArguments;
   };
   text(args: Readonly<Record<string, string>>): string;
 };

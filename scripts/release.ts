@@ -1,25 +1,16 @@
-import { execFile } from "node:child_process";
 import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { promisify } from "node:util";
 import about from "../package.json" with { type: "json" };
 import { createOpenApi } from "../src/contract/openapi.ts";
-import { packExtension } from "./build/archive.ts";
+import { packExtension, packPackage } from "./build/archive.ts";
+import { npm } from "./build/npm.ts";
 import { type Bom, type Lock, reduceBom } from "./build/sbom.ts";
 import { createServerJson } from "./build/server-json.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 // Another folder may be named, for tests.
 const out = resolve(ROOT, process.argv[2] ?? "release");
-
-/** Runs npm, also where it is no program that can be started without a shell. */
-const npm = async (...args: string[]): Promise<string> => {
-  const path = process.env["npm_execpath"];
-  const [command, first] = path === undefined ? ["npm", []] : [process.execPath, [path]];
-  const maxBuffer = 64 * 1024 * 1024;
-  return (await promisify(execFile)(command, [...first, ...args], { cwd: ROOT, maxBuffer })).stdout;
-};
 
 const writeJson = (name: string, value: unknown): Promise<void> =>
   writeFile(join(out, name), `${JSON.stringify(value, null, 2)}\n`);
@@ -33,7 +24,7 @@ await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const { name, version, license, homepage, mcpName, mcpSummary: summary } = about;
 
-await npm("pack", "--pack-destination", out);
+await packPackage(out);
 const extension = `${name}-${version}.mcpb`;
 const metafile = await packExtension(join(out, extension));
 const sha256 = await hash(extension);

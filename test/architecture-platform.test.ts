@@ -149,6 +149,35 @@ describe("layers of src/platform", () => {
   });
 });
 
+describe("SQL", () => {
+  /** A query of Kysely or a condition of one, SQL as text, and the drivers of the databases. */
+  const SQL =
+    /\.(?:selectFrom|insertInto|updateTable|deleteFrom|mergeInto|where|innerJoin|leftJoin)\(|\bsql(?:<[^>]*>)?`|\.introspection\b|from "(?:node:sqlite|pg)"/;
+  /** The databases' own folders, and the drivers that both databases share: what a connection needs for itself. */
+  const PLACES = [`${PLATFORM}store/`, "src/records/", "src/kit/sqlite/", "src/kit/postgres/"];
+  const isOutside = ({ path, text }: Source): boolean =>
+    SQL.test(withoutComments(text)) && !PLACES.some((place) => path.startsWith(place));
+
+  it("stands in the folders of the databases only", () => {
+    expect(
+      sources("src")
+        .filter(isOutside)
+        .map(({ path }) => path),
+    ).toEqual([]);
+  });
+
+  it.each([
+    'db.selectFrom("disputes")',
+    'query.where("id", "=", id)',
+    "sql`select 1`",
+    "sql<Row>`select 1`",
+    'import { DatabaseSync } from "node:sqlite";',
+  ])("%s in a service is refused", (text) => {
+    expect(isOutside({ path: `${PLATFORM}services/x.ts`, text })).toBe(true);
+    expect(isOutside({ path: `${PLATFORM}store/queries/x.ts`, text })).toBe(false);
+  });
+});
+
 describe("one store behind two databases", () => {
   const filesIn = (folder: string): string[] =>
     readdirSync(join(ROOT, folder)).filter((name) => name.endsWith(".ts"));

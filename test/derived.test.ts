@@ -44,8 +44,8 @@ describe("derived files", () => {
     expect(dependencyFaults(manual, about)).toEqual([]);
     const more = { ...about, devDependencies: { ...about.devDependencies, "left-pad": "1.0.0" } };
     expect(dependencyFaults(manual, more)).toEqual(["docs/development.md lacks left-pad"]);
-    const { zod: _zod, ...fewer } = about.devDependencies;
-    expect(dependencyFaults(manual, { ...about, devDependencies: fewer })).toEqual([
+    const { zod: _zod, ...fewer } = about.dependencies;
+    expect(dependencyFaults(manual, { ...about, dependencies: fewer })).toEqual([
       "docs/development.md names zod, which is not installed",
     ]);
   });

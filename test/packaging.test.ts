@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import about from "../package.json" with { type: "json" };
 import manifest from "../manifest.json" with { type: "json" };
+import { packagesOf, sources } from "./support/sources.ts";
 import { verifies } from "./support/verifies.ts";
 
 const ROOT = join(import.meta.dirname, "..");
@@ -53,6 +54,19 @@ describe("the Node.js that is needed", () => {
   });
 });
 
+describe("the dependencies", () => {
+  it("are the packages that the programs import; all others are for development", () => {
+    const code = ["src", "tools", "prompts"].flatMap(sources);
+    const readFiles = code.flatMap(({ text }) => [...text.matchAll(/meta\.resolve\("([^"]+)"/g)]);
+    const imported = [...code.flatMap(packagesOf), ...readFiles.map(([, path = ""]) => path)].map(
+      (path) => path.split("/", path.startsWith("@") ? 2 : 1).join("/"),
+    );
+    const declared = { ...about.dependencies, ...about.optionalDependencies };
+    expect(Object.keys(declared).toSorted()).toEqual([...new Set(imported)].toSorted());
+    expect(Object.keys(about.devDependencies).filter((name) => name in declared)).toEqual([]);
+  });
+});
+
 describe("the scripts of package.json", () => {
   const scripts = Object.entries(about.scripts);
   const commands = scripts.flatMap(([name, text]) =>
@@ -82,12 +96,13 @@ describe("the lock file", () => {
     expect(packages.length).toBeGreaterThan(100);
     const loose = packages.filter(([, { integrity = "" }]) => !integrity.startsWith("sha512-"));
     expect(loose.map(([path]) => path)).toEqual([]);
-    const wanted = Object.entries<string>({
+    const direct = Object.entries<string>({
+      ...about.dependencies,
       ...about.devDependencies,
       ...about.optionalDependencies,
     });
     const found = new Map(packages.map(([path, { version }]) => [path, version]));
-    for (const [name, version] of wanted) {
+    for (const [name, version] of direct) {
       expect(found.get(`node_modules/${name}`), name).toBe(version);
     }
   });
@@ -102,7 +117,6 @@ describe("the lock file", () => {
       "esbuild",
       "node",
     ]);
-    expect(Object.keys(about)).not.toContain("dependencies");
     expect(Object.keys(about.scripts)).not.toContain("postinstall");
   });
 });

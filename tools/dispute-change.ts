@@ -1,4 +1,3 @@
-import { createFieldProblem, Problem } from "../src/contract/errors.ts";
 import { contract } from "../src/contract/index.ts";
 import {
   describeChange,
@@ -12,35 +11,16 @@ import type { Arguments, Confirmation, Records } from "./tool.ts";
 
 const { disputes: d } = contract;
 
-const OPEN = 0;
 const CLOSED = 1;
 const CANCELED = 2;
 const ENDED: readonly unknown[] = [CLOSED, CANCELED];
 
-const refuse = (field: string, message: string): never => {
-  throw createFieldProblem("invalid_request", { field, code: "unknown_reference", message });
-};
-
-/**
- * Returns the resolution of the call, if it could be read.
- *
- * @throws {Problem} invalid_request, if the platform would refuse the resolution
- */
-const checkResolution = (
-  { status, resolutionId, resolutionCode }: Arguments,
-  { dispute, resolution, resolutions }: Readonly<Record<string, Arguments | undefined>>,
-): Arguments | undefined => {
-  const field = isText(resolutionCode) ? "resolutionCode" : "resolutionId";
-  const listed = listItems(resolutions)?.find((one) => one["resolutionId"] === resolutionId);
-  if (isText(resolutionId) && resolutions !== undefined && listed === undefined) {
-    refuse("resolutionId", "must be an existing resolution; resolutions_list shows them");
-  }
-  const found = resolution ?? listed;
-  if (found === undefined || found["resolutionId"] === dispute?.["resolutionId"]) return found;
-  if (status === CANCELED) refuse(field, "is only allowed with status 1 (Closed)");
-  if (found["active"] === false) refuse(field, "must be an active resolution");
-  return found;
-};
+/** Returns the resolution of the call, if it could be read. */
+const findResolution = (
+  { resolutionId }: Arguments,
+  { resolution, resolutions }: Records,
+): Arguments | undefined =>
+  resolution ?? listItems(resolutions)?.find((one) => one["resolutionId"] === resolutionId);
 
 const describeOutcome = (
   { status, isValid, resolutionId, resolutionCode }: Arguments,
@@ -59,60 +39,7 @@ const REASON_NAMES = ["reasonId", "reasonCode", "externalReasonId", "externalRea
 const isSame = (one: unknown, other: unknown): boolean =>
   String(one).trim().toLowerCase() === String(other).trim().toLowerCase();
 
-/** @throws {Problem} invalid_request, if a named reason does not exist */
-const checkReason = (args: Arguments, { reasons }: Records): void => {
-  const known = listItems(reasons);
-  if (known === undefined) return;
-  for (const name of REASON_NAMES) {
-    const value = args[name];
-    const isKnown = ({ reasonId, code }: Arguments): boolean =>
-      name.endsWith("Id") ? reasonId === value : isSame(code, value);
-    if (isText(value) && !known.some(isKnown)) {
-      refuse(name, "must be an existing reason; reasons_list shows them");
-    }
-  }
-};
-
 const emailOf = ({ person }: Arguments): unknown => (person as Arguments | undefined)?.["email"];
-
-/** @throws {Problem} invalid_request, if the named assignee does not exist */
-const checkAssignee = ({ assigneeId, assigneeEmail }: Arguments, { assignees }: Records): void => {
-  const known = listItems(assignees);
-  if (known === undefined) return;
-  const message = "must be an existing assignee; assignees_list shows them";
-  if (isText(assigneeId) && !known.some((one) => one["assigneeId"] === assigneeId)) {
-    refuse("assigneeId", message);
-  }
-  if (isText(assigneeEmail) && !known.some((one) => isSame(emailOf(one), assigneeEmail))) {
-    refuse("assigneeEmail", message);
-  }
-};
-
-/**
- * Checks that a dispute may change so.
- *
- * @throws {Problem} invalid_transition or conflict, as the platform would
- */
-export const checkTransition = (
-  { disputeId: _id, ...change }: Arguments,
-  dispute: Arguments,
-): void => {
-  const { status } = change;
-  const current = dispute["status"];
-  if (current === OPEN || status === OPEN) return;
-  if (status !== undefined && status !== current) {
-    throw new Problem(
-      "invalid_transition",
-      "The dispute has ended; reopen it with status Open first.",
-    );
-  }
-  if (Object.keys(change).some((name) => name !== "status")) {
-    throw new Problem(
-      "conflict",
-      "The dispute has ended, and only open ones can be changed; reopen it with status Open.",
-    );
-  }
-};
 
 const VERBS: Readonly<Record<string, string>> = { 0: "Reopen", 1: "Close", 2: "Cancel" };
 
@@ -125,7 +52,7 @@ export const describeUpdate = (args: Arguments, records: Records): string => {
   const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
   const { dispute } = records;
   const isEnding = ENDED.includes(status);
-  const outcome = isEnding ? describeOutcome(args, checkResolution(args, records), dispute) : "";
+  const outcome = isEnding ? describeOutcome(args, findResolution(args, records), dispute) : "";
   const verb = VERBS[String(status)] ?? "Update";
   const changes = Object.entries(others)
     .toSorted((one, other) => placeOf(one) - placeOf(other))
@@ -183,7 +110,6 @@ export const disputeEnding: Confirmation = {
     resolution: {
       operation: contract.resolutions.get,
       args: ({ resolutionCode }) => (isText(resolutionCode) ? { resolutionCode } : undefined),
-      idArgument: "resolutionCode",
     },
     resolutions: {
       operation: contract.resolutions.list,
@@ -200,11 +126,6 @@ export const disputeEnding: Confirmation = {
     },
   },
   etagFrom: "dispute",
-  check(args, records) {
-    checkResolution(args, records);
-    checkReason(args, records);
-    checkAssignee(args, records);
-  },
   bind: bindNames,
   question(args, records) {
     const { dispute } = records;

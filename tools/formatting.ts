@@ -26,9 +26,39 @@ export const quoteUrl = (value: unknown): string => {
 // No comma, question mark, quote or end of a sentence, so that a name from a record cannot imitate the question's text.
 const PLAIN_NAME = /^(?!.*\. )[\p{L}\p{N}][\p{L}\p{N} .&'’_/@+-]{0,79}$/u;
 
-/** Returns a value as is if it is a plain name, otherwise in quotes. */
+const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
+/** Fullwidth and mathematical forms of Latin letters and digits. */
+const OTHER_FORM = /[\uff01-\uff5e\u{1d400}-\u{1d7ff}]/u;
+/** Letters of Cyrillic and Greek that most fonts draw like Latin ones. */
+const LOOK_ALIKES = new Set("АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικα");
+
+/**
+ * Returns the letters of a name with which it imitates a Latin one: in a word of several scripts, or where nothing but
+ * such letters is not Latin. A name in Cyrillic or Greek as people write it has others, too.
+ */
+const findImitations = (text: string): string[] => {
+  const letters = [...text];
+  const foreign = letters.filter((letter) => OTHER_SCRIPT.test(letter));
+  const isMixed = text
+    .split(/[^\p{L}\p{M}]/u)
+    .some((word) => /\p{Script=Latin}/u.test(word) && OTHER_SCRIPT.test(word));
+  const imitates = isMixed || foreign.every((letter) => LOOK_ALIKES.has(letter));
+  const forms = letters.filter((letter) => OTHER_FORM.test(letter));
+  return [...new Set(imitates ? [...foreign, ...forms] : forms)];
+};
+
+const MOST_LETTERS = 5;
+
+/**
+ * Returns a value as is if it is a plain name, otherwise in quotes. Letters that only look like Latin ones are named:
+ * the record may be another one than the person takes it for.
+ */
 export const formatName = (value: unknown): string => {
   const text = String(value);
+  const letters = findImitations(text.slice(0, MAX_CHARACTERS));
+  if (letters.length > 0) {
+    return `${quote(text)} [not Latin: ${letters.slice(0, MOST_LETTERS).join(" ")}]`;
+  }
   return PLAIN_NAME.test(text) ? text : quote(text);
 };
 

@@ -1,7 +1,5 @@
-import { createFieldProblem } from "../src/contract/errors.ts";
 import { contract } from "../src/contract/index.ts";
 import { findSideEffects } from "../src/contract/operation.ts";
-import { findClosureDateFault } from "../src/contract/operations/documents.ts";
 import { describeAccount, describeDocument, listItems, formatName } from "./formatting.ts";
 import {
   ABSENT,
@@ -112,16 +110,10 @@ const confirmClosing = (describeHow: (args: Arguments) => string): Confirmation 
 
 const documentUpdate = confirmClosing(() => "with nothing left to pay");
 
-const documentClosure: Confirmation = {
-  ...confirmClosing(({ closure_reason, closure_date }) => {
-    const when = closure_date === undefined ? "" : `, on ${formatName(closure_date)}`;
-    return `as ${formatName(closure_reason)}${when}`;
-  }),
-  check(args, _records, now) {
-    const fault = findClosureDateFault(args, now);
-    if (fault !== undefined) throw createFieldProblem("validation_failed", fault);
-  },
-};
+const documentClosure = confirmClosing(({ closure_reason, closure_date }) => {
+  const when = closure_date === undefined ? "" : `, on ${formatName(closure_date)}`;
+  return `as ${formatName(closure_reason)}${when}`;
+});
 
 export const ingest = [
   defineTool(accounts.get),

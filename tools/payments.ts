@@ -1,7 +1,6 @@
 import { contract } from "../src/contract/index.ts";
-import { UNKNOWN_SCHEDULE } from "../src/contract/operations/webhooks.ts";
 import { type Operator, OPERATOR_NAMES } from "../src/contract/payments/operators.ts";
-import { formatName, isText, quoteUrl, quote } from "./formatting.ts";
+import { formatName, quoteUrl, quote } from "./formatting.ts";
 import { defineTool, type Arguments, type Confirmation } from "./tool.ts";
 
 const { payments, webhooks, schedules, export_runs: runs } = contract;
@@ -62,14 +61,7 @@ export const paymentTools = [
     "Register a URL that is called when scheduled runs finish; asks the person first. The signing secret goes to the person's secret store; returns its name there.",
     {
       confirm: {
-        reads: {
-          schedule: {
-            operation: schedules.list,
-            args: ({ scheduleId }) => (isText(scheduleId) ? {} : undefined),
-            isRecord: (row, { scheduleId }) => row["id"] === scheduleId,
-            fault: UNKNOWN_SCHEDULE,
-          },
-        },
+        reads: {},
         question({ callbackUrl, scheduleId = "" }) {
           const whose = scheduleId === "" ? "every schedule" : `schedule ${formatName(scheduleId)}`;
           return `Send the outcome of each run of ${whose} to ${quoteUrl(callbackUrl)}?`;

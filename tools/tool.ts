@@ -1,4 +1,3 @@
-import type { Fault } from "../src/contract/errors.ts";
 import type { CallArguments, Operation } from "../src/contract/operation.ts";
 import type { Insight } from "../src/insights/insight.ts";
 
@@ -12,23 +11,8 @@ export type ConfirmationRead = {
   operation: Operation;
   /** Returns the arguments of the read, or undefined to skip it. */
   args: (args: Arguments) => Arguments | undefined;
-  /** The argument that identifies the record: the call is refused if the record does not exist. */
-  idArgument?: string;
   /** The record is a row of the list that is read: the call is refused if the list lacks it. */
   isRecord?: (row: Arguments, args: Arguments) => boolean;
-  /** The fault of the call if the list lacks the record that an argument names; `not_found` if absent. */
-  fault?: Fault;
-};
-
-/** A read of records that use the record of a deletion; it follows the other reads. */
-export type UseRead = {
-  operation: Operation;
-  /** Returns the arguments of the read, or undefined to skip it. */
-  args: (args: Arguments, records: Records) => Arguments | undefined;
-  /** Whether a row uses the record; every row does if absent. */
-  isUse?: (row: Arguments, records: Records) => boolean;
-  /** Describes the use and what to do instead. */
-  text: (args: Arguments, records: Records) => string;
 };
 
 /** The confirmation by a person before a tool call. The operation's effects decide whether it is needed. */
@@ -38,18 +22,8 @@ export type Confirmation = {
   /**
    * Returns the question; records that could not be read are undefined. Returns null if no confirmation
    * is needed: the platform will refuse the call, or it changes nothing that needs one.
-   *
-   * @throws {Problem} if the arguments are invalid
    */
   question: (args: Arguments, records: Records) => string | null;
-  /**
-   * Checks at `now` what can be known before a person is asked; records that could not be read are undefined.
-   *
-   * @throws {Problem} if the platform would refuse the call
-   */
-  check?: (args: Arguments, records: Records, now: number) => void;
-  /** The call is refused if one of these reads finds a use. */
-  uses?: readonly UseRead[];
   /**
    * The read whose ETag is sent as If-Match, so that the change applies only to the version in the question. The first
    * read that is a bare operation, if absent.

@@ -3,7 +3,7 @@ import { Agent } from "undici";
 import { createClient } from "../../src/client/client.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract } from "../../src/contract/index.ts";
-import type { Operation } from "../../src/contract/operation.ts";
+import type { CallArguments, Operation } from "../../src/contract/operation.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { type Benchmark, cpuMs, inTurn, interleaved } from "../measure.ts";
 import { withServer } from "../server-process.ts";
@@ -12,7 +12,7 @@ const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
 const CREDENTIAL = { "x-platform-api-key": "a key as long as a real one, more or less" };
 const DISPUTES = "/dispute/v1/tenants/t/disputes";
 
-type Side = { about: string; operation: Operation; args: Record<string, unknown>; path: string };
+type Side = { about: string; operation: Operation; args: CallArguments; path: string };
 
 const SIDES: Record<string, Side & { calls: number }> = {
   "client-record": {

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createMcpListener, type Served } from "../../src/server/serve.ts";
 import type { Broker } from "../../src/broker/port.ts";
-import type { Reply } from "../../src/client/port.ts";
+import { assertOutput, type Operation, type OutputOf } from "../../src/contract/operation.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { createCallLog } from "../../src/mcp/tools/call-log.ts";
@@ -15,20 +15,27 @@ import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { serveLocally } from "../serving.ts";
 import { DISPUTE } from "./record.ts";
 
-const REPLY: Reply = {
+const REPLY = {
   status: 200,
-  output: DISPUTE,
   etag: '"1"',
   requestId: "request-1",
   total: null,
   ignoredFields: [],
 };
 
+const answerOf = <O extends Operation>(operation: O): OutputOf<O> => {
+  const output: unknown = DISPUTE;
+  assertOutput(operation, output, () => {
+    throw new TypeError(`no benchmark calls ${operation.id}`);
+  });
+  return output;
+};
+
 const unused = (): Promise<never> => Promise.reject(new Error("no benchmark uses this"));
 
 // The platform answers at once: what is measured is this server's own part.
 const broker: Broker = {
-  call: async () => REPLY,
+  call: async (operation) => ({ ...REPLY, output: answerOf(operation) }),
   login: unused,
   verify: unused,
   logout: unused,

@@ -6,7 +6,7 @@ import { insertTenant } from "../../src/platform/admin/tenants.ts";
 import { openDemoData } from "../../src/platform/demo/data.ts";
 import { DEMO_TENANT, insertRows, readDemo } from "../../src/platform/demo/load.ts";
 import { appendEntries } from "../../src/platform/store/audit/chain.ts";
-import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
+import { openSqlite, CACHE } from "../../src/platform/store/sqlite/open.ts";
 import { inFolder } from "../folder.ts";
 import { type Benchmark, interleaved, wallMs } from "../measure.ts";
 import { SIGNING } from "./signing.ts";
@@ -53,7 +53,7 @@ const tablesOf = (path: string): Table[] => {
 const insert = async (path: string, tables: readonly Table[]): Promise<number> => {
   await (await openStore(path)).close();
   const database = new DatabaseSync(path);
-  database.exec(`pragma synchronous = full; ${WRITER_CACHE}`);
+  database.exec(`pragma synchronous = full; ${CACHE}`);
   const ms = await wallMs(() => {
     database.exec("begin immediate");
     for (const { name, rows } of tables) {

@@ -7,7 +7,7 @@ import { promisify } from "node:util";
 import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
-import { openSqlite, WRITER_CACHE } from "../../src/platform/store/sqlite/open.ts";
+import { openSqlite, CACHE } from "../../src/platform/store/sqlite/open.ts";
 import { startPostgres } from "../../test/support/postgres.ts";
 import { inFolder } from "../folder.ts";
 import {
@@ -46,7 +46,7 @@ const insertInto = async (meter: Meter, path: string): Promise<number> => {
   await makeTenant(store);
   await store.close();
   const database = new DatabaseSync(path);
-  database.exec(`pragma synchronous = full; ${WRITER_CACHE}`);
+  database.exec(`pragma synchronous = full; ${CACHE}`);
   const marks = COLUMNS.replaceAll(/\w+/g, "?");
   const statement = database.prepare(`insert into documents (${COLUMNS}) values (${marks})`);
   let ms = 0;

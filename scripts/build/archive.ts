@@ -7,8 +7,10 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { ZipFile } from "yazl";
 import type { Metafile } from "esbuild";
+import about from "../../package.json" with { type: "json" };
 import manifest from "../../manifest.json" with { type: "json" };
 import { bundle } from "./bundle.ts";
+import { npm } from "./npm.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const MCPB = join(ROOT, "node_modules/@anthropic-ai/mcpb/dist/cli/cli.js");
@@ -35,22 +37,49 @@ const zip = async (folder: string, out: string): Promise<void> => {
   await pipeline(archive.outputStream, createWriteStream(out));
 };
 
-/** Builds the desktop extension: the program, which needs no node_modules, as a ZIP archive. Equal sources make equal files. */
-export const packExtension = async (out: string): Promise<Metafile> => {
+/** Builds the program in a new folder, adds files and a package.json, packs the folder and removes it. */
+const packProgram = async (
+  files: readonly string[],
+  packageJson: object,
+  pack: (stage: string) => Promise<unknown>,
+): Promise<Metafile> => {
   const stage = await mkdtemp(join(tmpdir(), "receivables-bundle-"));
   try {
     const metafile = await bundle(join(stage, "dist"));
-    for (const file of FILES) {
-      await cp(join(ROOT, file), join(stage, file));
-    }
-    // Marks the program's files as ES modules.
-    await writeFile(join(stage, "package.json"), `${JSON.stringify({ type: "module" })}\n`);
-    const validate = [MCPB, "validate", join(stage, "manifest.json")];
-    await promisify(execFile)(process.execPath, validate);
-    await mkdir(dirname(out), { recursive: true });
-    await zip(stage, out);
+    for (const file of files) await cp(join(ROOT, file), join(stage, file), { recursive: true });
+    await writeFile(join(stage, "package.json"), `${JSON.stringify(packageJson, null, 2)}\n`);
+    await pack(stage);
     return metafile;
   } finally {
     await rm(stage, { recursive: true, force: true });
   }
+};
+
+/** Packs the desktop extension as a ZIP archive. Equal sources make equal files. */
+export const packExtension = (out: string): Promise<Metafile> =>
+  // The package.json marks the program's files as ES modules.
+  packProgram(FILES, { type: "module" }, async (stage) => {
+    const validate = [MCPB, "validate", join(stage, "manifest.json")];
+    await promisify(execFile)(process.execPath, validate);
+    await mkdir(dirname(out), { recursive: true });
+    await zip(stage, out);
+  });
+
+/** Packs the npm package into a folder. Its manifest leaves out what the program contains and what a checkout needs. */
+export const packPackage = async (folder: string): Promise<void> => {
+  const {
+    private: _private,
+    dependencies: _dependencies,
+    devDependencies: _devDependencies,
+    devEngines: _devEngines,
+    allowScripts: _allowScripts,
+    scripts: _scripts,
+    scarfSettings: _scarfSettings,
+    ...published
+  } = about;
+  const files = [...about.files.filter((file) => file !== "dist"), "LICENSE"];
+  await packProgram(files, published, async (stage) => {
+    await mkdir(folder, { recursive: true });
+    await npm("pack", stage, "--pack-destination", folder);
+  });
 };

@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../src/contract/operation.ts";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
@@ -20,7 +21,7 @@ export type Session = {
    *
    * @throws {Error} if the tool fails; the message has the problem's code and next step
    */
-  call<T>(tool: string, args: Record<string, unknown>, result: z.ZodType<T>): Promise<T>;
+  call<T>(tool: string, args: CallArguments, result: z.ZodType<T>): Promise<T>;
   /** Returns the calls and confirmations since the last call of this function. */
   takeRecords(): { calls: Call[]; confirmations: Confirmation[] };
   close(): Promise<void>;

@@ -9,7 +9,7 @@ import { prompts } from "../../prompts/index.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
-import { DEPENDENCIES, dependencyFaults, documents } from "./documents.ts";
+import { DEPENDENCIES, dependencyFaults, documents, forModel } from "./documents.ts";
 
 const ROOT = fileURLToPath(new URL("../..", import.meta.url));
 const FORMATTER = join(ROOT, "node_modules/oxfmt/bin/oxfmt");
@@ -65,13 +65,8 @@ const manifest = (text: string, { version, homepage, bugs }: About): string => {
 /** Returns what hosts pay for the lists, in o200k tokens, so that a review shows a change. */
 const tokenCosts = (): string => {
   const tools = listedTools();
-  const forModel = tools.map(({ name, description, inputSchema }) => ({
-    name,
-    description,
-    inputSchema,
-  }));
   return JSON.stringify({
-    toolsForModel: countTokens(JSON.stringify(forModel)),
+    toolsForModel: countTokens(JSON.stringify(tools.map(forModel))),
     toolList: countTokens(JSON.stringify(tools)),
     instructions: countTokens(buildInstructions(toolsetNames, false)),
     guide: countTokens(buildGuide(toolsetNames, false)),

@@ -9,12 +9,24 @@ import {
 } from "../../src/bin/compose/host-blocks.ts";
 import { OPERATORS } from "../../src/contract/payments/operators.ts";
 import { createProgram } from "../../src/bin/cli/program.ts";
-import type { Operation } from "../../src/contract/operation.ts";
+import { isDeleting, type Operation } from "../../src/contract/operation.ts";
 import { alwaysAsks, mayAsk, scopeOfTool } from "../../src/mcp/tools/listing/kinds.ts";
 import { prompts } from "../../prompts/index.ts";
+import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { type ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
+import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsets } from "../../tools/index.ts";
+import { coreToolsets, toolsetNames } from "../../tools/toolsets.ts";
 import { isInsightTool, type OperationTool, type Tool } from "../../tools/tool.ts";
-import { bai2Table, camtTable, gvcTable, mt940Table, paymentFieldTable } from "./formats.ts";
+import {
+  bai2Table,
+  camtTable,
+  formatTable,
+  gvcTable,
+  kindTable,
+  mt940Table,
+  paymentFieldTable,
+} from "./formats.ts";
 import { checkedRows, replaceSection, table } from "./sections.ts";
 
 const { devDependencies, devEngines, engines } = about;
@@ -29,8 +41,8 @@ const DOES: Record<Operation["effect"], string> = {
 };
 
 const kindOf = (tool: OperationTool): string => {
-  const { method, effect } = tool.operation;
-  const does = method === "DELETE" ? "deletes" : DOES[effect];
+  const { operation } = tool;
+  const does = isDeleting(operation) ? "deletes" : DOES[operation.effect];
   if (!mayAsk(tool)) return does;
   return `${does}, ${alwaysAsks(tool) ? "asks" : "may ask"}`;
 };
@@ -58,6 +70,28 @@ const toolTables = (): string =>
       return `Toolset ${code(name)}\n\n${table(["tool", "does", "kind", "needs", "scope"], rows)}`;
     })
     .join("\n\n");
+
+/** The part of a tool that hosts hand to a model. */
+export const forModel = ({ name, description, inputSchema }: ListedTool) => ({
+  name,
+  description,
+  inputSchema,
+});
+
+/** What each list of tools costs a model: to the next hundred, so that few changes reach the manual. */
+const listTable = (): string => {
+  const whole = { toolsets: toolsetNames, readOnly: false };
+  const core = { ...whole, toolsets: ["insights", ...coreToolsets] as const, coreOf: coreToolsets };
+  const lists = { all: whole, core, discovery: { ...whole, discovery: true } };
+  return table(
+    ["list", "tools", "tokens for a model, about"],
+    Object.entries(lists).map(([name, options]) => {
+      const tools = toolList(options);
+      const tokens = countTokens(JSON.stringify(tools.map(forModel)));
+      return [name, String(tools.length), String(Math.ceil(tokens / 100) * 100)];
+    }),
+  );
+};
 
 const promptTable = (): string =>
   table(
@@ -134,11 +168,13 @@ const SECTIONS: Record<string, Record<string, () => string>> = {
     "http-blocks": () => listHttpBlocks(LOCAL_URL).map(renderBlock).join("\n\n"),
     "stdio-blocks": () => listCheckoutBlocks().map(renderBlock).join("\n\n"),
   },
-  "docs/tools.md": { tools: toolTables, prompts: promptTable },
+  "docs/tools.md": { lists: listTable, tools: toolTables, prompts: promptTable },
   "docs/rest.md": { operators: operatorTable },
   "docs/settings.md": { settings: settingTable },
   "docs/commands.md": { commands: commandTable },
   "docs/import.md": {
+    formats: formatTable,
+    kinds: kindTable,
     "payment-fields": paymentFieldTable,
     "bai2-types": bai2Table,
     "camt-types": camtTable,

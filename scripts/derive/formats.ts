@@ -4,6 +4,8 @@ import { GVC_TYPES } from "../../src/platform/import/bank/gvc-types.ts";
 import { MT940_TYPES } from "../../src/platform/import/bank/mt940-types.ts";
 import type { RecordType } from "../../src/platform/import/bank/types.ts";
 import { collectSourceFields } from "../../src/platform/import/payments/row.ts";
+import { FORMATS, isTableFormat, nameFormat } from "../../src/platform/import/formats.ts";
+import { getUsualFormat, KINDS, SUGGEST_KINDS } from "../../src/platform/import/kinds.ts";
 import { SOURCES } from "../../src/contract/payments/catalogue.ts";
 import { table } from "./sections.ts";
 
@@ -93,4 +95,30 @@ export const paymentFieldTable = (): string =>
       const others = fields.filter(([, spec]) => spec.required === undefined);
       return [code(source), required.join(", "), others.map(([name]) => code(name)).join(", ")];
     }),
+  );
+
+/** The formats of files, by the values of `--format`. */
+export const formatTable = (): string =>
+  table(
+    ["format", "file", "has"],
+    FORMATS.map((format) => [
+      code(format),
+      nameFormat(format),
+      isTableFormat(format) ? "rows of any kind" : "payments of the source cashapp",
+    ]),
+  );
+
+/** The kinds of rows. */
+export const kindTable = (): string =>
+  table(
+    [
+      "kind",
+      "format, unless the content or `--format` tells it",
+      "`import suggest` proposes a map",
+    ],
+    KINDS.map((kind) => [
+      code(kind),
+      code(getUsualFormat(kind)),
+      SUGGEST_KINDS.includes(kind) ? "yes" : "no",
+    ]),
   );

@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 import nodeModule from "node:module";
 import envPaths from "env-paths";
+import { makeFolder } from "../kit/make-folder.ts";
 
 const NEEDED = 24;
 
@@ -10,8 +11,14 @@ const start = async (): Promise<void> => {
 
   const folders = envPaths("receivables-mcp", { suffix: "" });
 
-  // Must run before any other import. The cache is in the owner's folder, because its content is executed.
-  nodeModule.enableCompileCache(folders.cache);
+  // Must run before the program is imported. The cache is in the owner's folder, because its content is executed.
+  // Node.js tries for ever to make the folder where a file system refuses it with ENOENT.
+  try {
+    await makeFolder(folders.cache);
+    nodeModule.enableCompileCache(folders.cache);
+  } catch {
+    // Starts are slower without the cache.
+  }
 
   // Hosts may kill the process, so the cache is also written early.
   setTimeout(nodeModule.flushCompileCache, 2000).unref();

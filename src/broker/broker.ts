@@ -1,11 +1,20 @@
-import type { CallOptions, Client, CredentialHeaders, Reply } from "../client/port.ts";
+import type { CallOptions, Client, ClientArgs, CredentialHeaders, Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { contract, HELD_RIGHTS } from "../contract/index.ts";
-import { type Operation, takesExportKey } from "../contract/operation.ts";
+import { type ArgsOf, type Operation, takesExportKey } from "../contract/operation.ts";
 import { MINUTE, SECOND, systemClock, type Clock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import type { Secret } from "../kit/secret.ts";
-import { exportHeader, keyHeader, toLogin, MISSING, type Origin, type Origins, SETTING_ORIGINS, sessionHeader } from "./credentials.ts";
+import {
+  exportHeader,
+  keyHeader,
+  toLogin,
+  MISSING,
+  type Origin,
+  type Origins,
+  SETTING_ORIGINS,
+  sessionHeader,
+} from "./credentials.ts";
 import type { Credentials } from "../config/settings.ts";
 import { createRightsRecord, type RightsRecord } from "./held-rights.ts";
 import type { Broker, Vault } from "./port.ts";
@@ -45,7 +54,6 @@ const nameRefused = (error: unknown, { name, remedy }: Origin): unknown =>
     : error;
 
 type Context = BrokerNeeds & { session: SessionKeeper; rights: RightsRecord; origins: Origins };
-type Args = Record<string, unknown>;
 
 const createSession = (needs: BrokerNeeds): SessionKeeper =>
   new SessionKeeper({
@@ -62,20 +70,24 @@ const createSession = (needs: BrokerNeeds): SessionKeeper =>
     },
   });
 
-const addTenant = ({ tenantId }: Context, operation: Operation, args: Args): Args => {
+const addTenant = <O extends Operation>(
+  { tenantId }: Context,
+  operation: O,
+  args: ArgsOf<O>,
+): ClientArgs<O> => {
   if (!("tenantId" in operation.params.shape)) return args;
   if (tenantId === "") throw MISSING.tenant();
   return { ...args, tenantId };
 };
 
 /** Calls with a key; a refusal names its origin. */
-const callWithKey = async (
+const callWithKey = async <O extends Operation>(
   { client }: Context,
-  operation: Operation,
-  args: Args,
+  operation: O,
+  args: ClientArgs<O>,
   options: CallOptions,
   [headers, origin]: [CredentialHeaders, Origin],
-): Promise<Reply> => {
+): Promise<Reply<O>> => {
   try {
     return await client.call(operation, args, headers, options);
   } catch (error) {
@@ -84,13 +96,13 @@ const callWithKey = async (
 };
 
 /** Calls with the session, and once more with a new one if the platform refused it before it acted. */
-const callWithSession = async (
+const callWithSession = async <O extends Operation>(
   { client, session, headerWord }: Context,
-  operation: Operation,
-  args: Args,
+  operation: O,
+  args: ClientArgs<O>,
   options: CallOptions,
-): Promise<Reply> => {
-  const send = (token: Secret): Promise<Reply> =>
+): Promise<Reply<O>> => {
+  const send = (token: Secret): Promise<Reply<O>> =>
     client.call(operation, args, sessionHeader(headerWord.toLowerCase(), token), options);
   const token = await session.token(options);
   try {
@@ -102,12 +114,12 @@ const callWithSession = async (
   }
 };
 
-const callOperation = async (
+const callOperation = async <O extends Operation>(
   context: Context,
-  operation: Operation,
-  input: Args,
+  operation: O,
+  input: ArgsOf<O>,
   options: CallOptions,
-): Promise<Reply> => {
+): Promise<Reply<O>> => {
   if (operation.effect === "session") {
     throw new TypeError(`${operation.id} is not called with a credential`);
   }
@@ -131,12 +143,12 @@ const callOperation = async (
 };
 
 /** Calls an operation, and records what its answer says about the rights of the credential. */
-const callAndNote = async (
+const callAndNote = async <O extends Operation>(
   context: Context,
-  operation: Operation,
-  args: Args,
+  operation: O,
+  args: ArgsOf<O>,
   options: CallOptions,
-): Promise<Reply> => {
+): Promise<Reply<O>> => {
   const { rights } = context;
   const side = takesExportKey(operation) ? "scopes" : "permissions";
   const onRights: CallOptions["onRights"] = (named) => rights.note(named, side);
@@ -154,12 +166,6 @@ const callAndNote = async (
 const LEARN_EVERY_MS = MINUTE;
 const LEARN_MS = 3 * SECOND;
 
-/** One cheap read with each credential: their answers name its rights, even if they are refusals. */
-const PROBES = [
-  { operation: contract.departments.list, args: {} },
-  { operation: contract.documents.get, args: { document_number: "-" } },
-];
-
 const createLearnRights = (context: Context): NonNullable<Broker["learnRights"]> => {
   const { client, clock = systemClock } = context;
   let learntAt = -Infinity;
@@ -167,11 +173,12 @@ const createLearnRights = (context: Context): NonNullable<Broker["learnRights"]>
   const learn = async (): Promise<void> => {
     const signal = AbortSignal.timeout(LEARN_MS);
     if (!(await client.extensions(signal)).has(HELD_RIGHTS.name)) return;
-    await Promise.allSettled(
-      PROBES.map(({ operation, args }) =>
-        callAndNote(context, operation, args, { tool: undefined, signal }),
-      ),
-    );
+    const options = { tool: undefined, signal };
+    // One cheap read with each credential: their answers name its rights, even if they are refusals.
+    await Promise.allSettled([
+      callAndNote(context, contract.departments.list, {}, options),
+      callAndNote(context, contract.documents.get, { document_number: "-" }, options),
+    ]);
   };
   return () => {
     if (clock() - learntAt < LEARN_EVERY_MS) return learning;

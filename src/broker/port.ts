@@ -1,5 +1,5 @@
 import type { CallOptions, Reply } from "../client/port.ts";
-import type { Operation } from "../contract/operation.ts";
+import type { ArgsOf, Operation } from "../contract/operation.ts";
 import type { HeldRights } from "./held-rights.ts";
 
 /** A stored secret of the person. It is never shown to a model. */
@@ -29,7 +29,7 @@ export type Vault = {
 /** The platform as one person may use it. The broker adds tenant and credential; its callers never see either. */
 export type Broker = {
   /** Calls an operation; `args` never hold tenantId, password or accessToken. Throws Problem. */
-  call(operation: Operation, args: Record<string, unknown>, options: CallOptions): Promise<Reply>;
+  call<O extends Operation>(operation: O, args: ArgsOf<O>, options: CallOptions): Promise<Reply<O>>;
   /** Opens (or reopens) the login session; the reply's output lacks the token. */
   login(options: CallOptions): Promise<Reply>;
   verify(options: CallOptions): Promise<Reply>;

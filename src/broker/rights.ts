@@ -1,10 +1,15 @@
 import { Problem } from "../contract/errors.ts";
-import { type Access, type Operation, parsePathParameters } from "../contract/operation.ts";
+import {
+  type CallArguments,
+  type Access,
+  type Operation,
+  parsePathParameters,
+} from "../contract/operation.ts";
 import { randomId } from "../kit/ids.ts";
 import type { Broker } from "./port.ts";
 
 /** A request that changes nothing for any caller: a read, or a change that must be refused. */
-export type Probe = { operation: Operation; args: Record<string, unknown> };
+export type Probe = { operation: Operation; args: CallArguments };
 
 const listRecordIds = ({ path }: Operation): string[] =>
   parsePathParameters(path).filter((name) => name !== "tenantId");

@@ -31,7 +31,6 @@ export type SessionNeeds = {
 };
 
 type Open = { token: Secret; lifetimeMs: number; verifiedAt: number; usedAt: number };
-type SessionOperation = typeof contract.auth.verify_session | typeof contract.auth.logout;
 
 const KEEP_ALIVE = { tool: "session.keep_alive" };
 /** The part of a lifetime after which a session is verified again: early enough for a slow network. */
@@ -72,7 +71,7 @@ export class SessionKeeper {
     const former = this.#session;
     const reply = await this.#login(options);
     if (former !== undefined && former !== this.#session) {
-      this.#send(contract.auth.logout, former.token, options).catch(() => {});
+      this.#logout(former.token, options).catch(() => {});
     }
     return reply;
   }
@@ -90,7 +89,7 @@ export class SessionKeeper {
       return { status: 200, output, etag: null, requestId: null, total: null, ignoredFields: [] };
     }
     this.#forget();
-    return this.#send(contract.auth.logout, current.token, options);
+    return this.#logout(current.token, options);
   }
 
   /** Forgets a token that the platform refused, unless another one has replaced it. */
@@ -103,8 +102,9 @@ export class SessionKeeper {
     this.#cancelKeepAlive();
   }
 
-  #send(operation: SessionOperation, token: Secret, options: CallOptions): Promise<Reply> {
-    return this.#needs.client.call(operation, { accessToken: token.reveal() }, {}, options);
+  #logout(token: Secret, options: CallOptions): Promise<Reply<typeof contract.auth.logout>> {
+    const args = { accessToken: token.reveal() };
+    return this.#needs.client.call(contract.auth.logout, args, {}, options);
   }
 
   #login(options: CallOptions): Promise<Reply> {
@@ -144,9 +144,9 @@ export class SessionKeeper {
   }
 
   async #check(current: Open, options: CallOptions): Promise<Reply> {
-    const reply = await this.#send(contract.auth.verify_session, current.token, options);
-    const { verified } = reply.output as { verified: boolean };
-    if (verified) current.verifiedAt = this.#needs.clock();
+    const args = { accessToken: current.token.reveal() };
+    const reply = await this.#needs.client.call(contract.auth.verify_session, args, {}, options);
+    if (reply.output.verified) current.verifiedAt = this.#needs.clock();
     else if (this.#session === current) this.#forget();
     return reply;
   }

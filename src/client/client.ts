@@ -1,6 +1,7 @@
+import { DRY_RUN, nameDryRun } from "../contract/dry-run.ts";
 import { createFieldProblem, Problem } from "../contract/errors.ts";
 import { HELD_RIGHTS, operations, PASSWORD_PAGE, TENANT_TIME_ZONE } from "../contract/index.ts";
-import type { Operation } from "../contract/operation.ts";
+import type { CallArguments, Operation } from "../contract/operation.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { traced, traceHeaders } from "../kit/tracing.ts";
@@ -43,12 +44,16 @@ const FAULTS: Record<FaultKind, string> = {
   unknown_host: "The platform's address has a host name that cannot be found.",
   untrusted: "The platform's TLS certificate is not trusted, or it does not speak TLS.",
   refused: "The platform cannot be reached.",
+  proxy: "The proxy on the way to the platform refuses the request, or asks for a user name.",
   lost: "The connection to the platform was lost before it answered.",
   garbled: "The platform's answer cannot be read.",
   timeout: "The platform did not answer in time.",
   too_large: "The platform's answer is too large to read; ask for fewer records.",
   canceled: "The call was canceled.",
 };
+
+/** The faults that only a change of settings or of the network ends. */
+const MISCONFIGURED: ReadonlySet<FaultKind> = new Set(["unknown_host", "untrusted", "proxy"]);
 
 const checkHeader = (name: string, value: string): string => {
   if (/^[\x21-\x7e]([\x20-\x7e]{0,253}[\x21-\x7e])?$/.test(value)) return value;
@@ -82,7 +87,7 @@ const toProblem = (operation: Operation, fault: TransportFault): Problem => {
     FAULTS[kind],
     {
       ...(isChanging(operation) && !isUnsent(fault) ? { uncertain: true } : {}),
-      ...(kind === "unknown_host" || kind === "untrusted" ? { misconfigured: true } : {}),
+      ...(MISCONFIGURED.has(kind) ? { misconfigured: true } : {}),
     },
     fault,
   );
@@ -95,9 +100,9 @@ type Context = Required<ClientNeeds> & {
 };
 
 /** One call: what the caller passed, and the signal that ends it. */
-type Call = {
-  operation: Operation;
-  args: Record<string, unknown>;
+type Call<O extends Operation = Operation> = {
+  operation: O;
+  args: CallArguments;
   credential: CredentialHeaders;
   options: CallOptions;
   signal: AbortSignal;
@@ -107,13 +112,13 @@ const decideRepeatable = async (
   { idempotency }: Context,
   { operation, options, signal }: Call,
 ): Promise<Repeatable> => {
-  const { effect, method, service } = operation;
+  const { effect, repeatable, service } = operation;
   const { idempotencyKey, ifMatch, ifAbsent } = options;
   if (effect === "read") return "always";
   if (effect === "create" && idempotencyKey !== undefined) {
     return (await idempotency.ask(service, signal)) ? "always" : "never";
   }
-  if (method !== "PUT") return "never";
+  if (!repeatable) return "never";
   // A conditional PUT that succeeded would fail its own condition at the second attempt.
   return ifMatch === undefined && ifAbsent !== true ? "always" : "unsent";
 };
@@ -165,10 +170,10 @@ const exchange = (
   );
 };
 
-const perform = async (context: Context, call: Call): Promise<Reply> => {
+const perform = async <O extends Operation>(context: Context, call: Call<O>): Promise<Reply<O>> => {
   const { transport, log, clock, lookUp } = context;
   const { operation, args } = call;
-  const read = (reply: WireReply): Reply => parseReply({ operation, log, now: clock }, reply);
+  const read = (reply: WireReply): Reply<O> => parseReply({ operation, log, now: clock }, reply);
   if (isLookup(operation) && transport.getWithBody) {
     const ask = (form: LookupForm, repeatable: Repeatable): Promise<WireReply> =>
       exchange(context, call, form, async () => repeatable);
@@ -216,10 +221,15 @@ const readExtensions = async (
       (name) => announcedBy[service]?.extensions.includes(name) ?? false,
     ),
   );
+  const dryRuns = operations.flatMap((operation) =>
+    announcedBy[operation.service]?.extensions.includes(DRY_RUN.name) === true
+      ? [nameDryRun(operation)]
+      : [],
+  );
   const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name, TENANT_TIME_ZONE].filter(
     (name) => gateway?.extensions.includes(name) ?? false,
   );
-  return new Set([...names, ...others]);
+  return new Set([...names, ...dryRuns, ...others]);
 };
 
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */

@@ -1,7 +1,8 @@
 import { getCode } from "../kit/error.ts";
 
 /**
- * The reason why a request got no response. `unknown_host`, `untrusted` (TLS) and `refused`: nothing was sent.
+ * The reason why a request got no response. `unknown_host`, `untrusted` (TLS), `refused` and `proxy` (which does not let
+ * the request through): nothing was sent to the platform.
  * `lost`: the connection ended midway, so the platform may have acted. `garbled`: the bytes are not a valid response.
  * `canceled`: the caller aborted.
  */
@@ -9,6 +10,7 @@ export type FaultKind =
   | "unknown_host"
   | "untrusted"
   | "refused"
+  | "proxy"
   | "lost"
   | "garbled"
   | "timeout"
@@ -26,10 +28,23 @@ export class TransportFault extends Error {
   }
 }
 
-const UNSENT: ReadonlySet<FaultKind> = new Set(["unknown_host", "untrusted", "refused"]);
+const UNSENT: ReadonlySet<FaultKind> = new Set(["unknown_host", "untrusted", "refused", "proxy"]);
 
 /** Whether the request never reached the platform, so that it cannot have acted. */
 export const isUnsent = ({ kind }: TransportFault): boolean => UNSENT.has(kind);
+
+/**
+ * Returns the status with which a proxy refused a request, which undici gives in the message alone; undefined for any
+ * other error.
+ */
+export const findProxyStatus = (error: unknown): number | undefined => {
+  if (!(error instanceof Error)) return undefined;
+  const [, tunnel, plain] =
+    /^Proxy response \((\d{3})\)|^Proxy Authentication Required \((407)\)/.exec(error.message) ??
+    [];
+  const status = tunnel ?? plain;
+  return status === undefined ? findProxyStatus(error.cause) : Number(status);
+};
 
 /** Returns an error's system code such as ECONNREFUSED, or "". Never text of the remote side. */
 export const findSystemCode = (error: unknown): string => {

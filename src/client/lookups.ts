@@ -1,5 +1,5 @@
 import { Problem } from "../contract/errors.ts";
-import type { Operation, Service } from "../contract/operation.ts";
+import type { CallArguments, Operation, Service } from "../contract/operation.ts";
 import { isSuccess } from "./body.ts";
 import { TransportFault } from "./fault.ts";
 import type { Reply, WireReply } from "./port.ts";
@@ -7,16 +7,16 @@ import { isJson } from "./problem.ts";
 import type { LookupForm } from "./request.ts";
 import type { Repeatable } from "./retry.ts";
 
-export type LookUp = {
-  operation: Operation;
-  args: Record<string, unknown>;
+export type LookUp<O extends Operation = Operation> = {
+  operation: O;
+  args: CallArguments;
   ask: (form: LookupForm, repeatable: Repeatable) => Promise<WireReply>;
   /** Parses a response. @throws {Problem} the platform's refusal */
-  read: (wire: WireReply) => Reply;
+  read: (wire: WireReply) => Reply<O>;
 };
 
 type Failure = { error: unknown; wire: WireReply | undefined };
-type Outcome = { reply: Reply } | Failure;
+type Outcome<O extends Operation> = { reply: Reply<O> } | Failure;
 type Row = Record<string, unknown>;
 
 const fold = (value: unknown): string => String(value).normalize("NFC").trim().toLowerCase();
@@ -25,19 +25,25 @@ const fold = (value: unknown): string => String(value).normalize("NFC").trim().t
 const STATUSES = ["open", "closed", "cancel"];
 
 /** Creates the check of whether a record matches the arguments of a lookup. */
-const createMatcher = ({ operation, args }: LookUp): ((row: Row) => boolean) => {
+const createMatcher = ({
+  operation,
+  args,
+}: Pick<LookUp, "operation" | "args">): ((row: Row) => boolean) => {
   const { field = "", argument = "" } = operation.lookup ?? {};
   const { [argument]: listed, accountNumber, status } = args;
-  const wanted = Array.isArray(listed) ? new Set(listed.map(fold)) : undefined;
+  const folded = Array.isArray(listed) ? new Set(listed.map(fold)) : undefined;
   const state = STATUSES.indexOf(fold(status));
   return (row) =>
-    (wanted === undefined || wanted.has(fold(row[field]))) &&
+    (folded === undefined || folded.has(fold(row[field]))) &&
     (accountNumber === undefined || fold(row["accountNumber"]) === fold(accountNumber)) &&
     (state === -1 || row["status"] === state);
 };
 
 // If a proxy drops the body of a GET, the platform returns other records than those that were requested.
-const checkMatches = (lookUp: LookUp, { output }: Reply): void => {
+const checkMatches = (
+  lookUp: Pick<LookUp, "operation" | "args">,
+  { output }: { output: unknown },
+): void => {
   if (!Array.isArray(output)) return;
   const { pageSize } = lookUp.args;
   const isTooMany = typeof pageSize === "number" && output.length > pageSize;
@@ -45,11 +51,11 @@ const checkMatches = (lookUp: LookUp, { output }: Reply): void => {
   throw new Problem("unavailable", "The platform answered with records that were not requested.");
 };
 
-const attempt = async (
-  lookUp: LookUp,
+const attempt = async <O extends Operation>(
+  lookUp: LookUp<O>,
   form: LookupForm,
   repeatable: Repeatable,
-): Promise<Outcome> => {
+): Promise<Outcome<O>> => {
   let wire: WireReply | undefined;
   try {
     wire = await lookUp.ask(form, repeatable);
@@ -61,12 +67,13 @@ const attempt = async (
   }
 };
 
-const unwrap = (outcome: Outcome): Reply => {
+const unwrap = <O extends Operation>(outcome: Outcome<O>): Reply<O> => {
   if ("reply" in outcome) return outcome.reply;
   throw outcome.error;
 };
 
-const isEmpty = ({ output }: Reply): boolean => Array.isArray(output) && output.length === 0;
+const isEmpty = ({ output }: { output: unknown }): boolean =>
+  Array.isArray(output) && output.length === 0;
 
 const isFault = ({ error }: Failure, ...kinds: TransportFault["kind"][]): boolean =>
   error instanceof TransportFault && kinds.includes(error.kind);
@@ -99,14 +106,17 @@ export const createLookups = () => {
   /** Services whose lookups begin with the POST alias. */
   const byPostAlias = new Set<Service>();
 
-  const confirmEmpty = async (lookUp: LookUp, reply: Reply): Promise<Reply> => {
+  const confirmEmpty = async <O extends Operation>(
+    lookUp: LookUp<O>,
+    reply: Reply<O>,
+  ): Promise<Reply<O>> => {
     const second = await attempt(lookUp, "postAlias", "always");
     if (!("reply" in second) || isEmpty(second.reply)) return reply;
     byPostAlias.add(lookUp.operation.service);
     return second.reply;
   };
 
-  const sendDocumented = async (lookUp: LookUp): Promise<Reply> => {
+  const sendDocumented = async <O extends Operation>(lookUp: LookUp<O>): Promise<Reply<O>> => {
     const { service } = lookUp.operation;
     const isProven = proven.has(service);
     const first = await attempt(lookUp, "documented", isProven ? "always" : "answered");
@@ -124,7 +134,7 @@ export const createLookups = () => {
     return second.reply;
   };
 
-  return async (lookUp: LookUp): Promise<Reply> => {
+  return async <O extends Operation>(lookUp: LookUp<O>): Promise<Reply<O>> => {
     const { service } = lookUp.operation;
     if (!byPostAlias.has(service)) return sendDocumented(lookUp);
     const first = await attempt(lookUp, "postAlias", "always");

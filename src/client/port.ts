@@ -1,5 +1,5 @@
 import type { ConfirmationWay } from "../contract/confirmation.ts";
-import type { Operation } from "../contract/operation.ts";
+import type { ArgsOf, Operation, OutputOf } from "../contract/operation.ts";
 import type { Permission, Scope } from "../contract/permissions.ts";
 
 /** Headers that carry a credential, by name. They never leave the client. */
@@ -21,10 +21,11 @@ export type CallOptions = {
   maxFileBytes?: number | undefined;
 };
 
-export type Reply = {
+/** The answer to a call. */
+export type Reply<O extends Operation = Operation> = {
   status: number;
   /** The parsed body; null where the operation has none. */
-  output: unknown;
+  output: OutputOf<O>;
   etag: string | null;
   requestId: string | null;
   /** X-Total-Count of a list. */
@@ -35,14 +36,17 @@ export type Reply = {
   bytes?: Uint8Array | undefined;
 };
 
+/** The arguments of a call, with the tenant where the operation's path has one. */
+export type ClientArgs<O extends Operation> = ArgsOf<O> | (ArgsOf<O> & { tenantId: string });
+
 /** Calls operations. Arguments are one object with the names of path, query and body. Throws Problem. */
 export type Client = {
-  call(
-    operation: Operation,
-    args: Record<string, unknown>,
+  call<O extends Operation>(
+    operation: O,
+    args: ClientArgs<O>,
     credential: CredentialHeaders,
     options: CallOptions,
-  ): Promise<Reply>;
+  ): Promise<Reply<O>>;
   /** Returns the ids of operations beyond the documents, as the platform announces them; empty if it does not answer. */
   extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
   close(): Promise<void>;

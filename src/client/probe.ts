@@ -1,5 +1,6 @@
 import { request } from "undici";
 import { createDispatcher } from "./dispatcher.ts";
+import { findProxyStatus } from "./fault.ts";
 import { getCode } from "../kit/error.ts";
 import type { Clock } from "../kit/clock.ts";
 import { trimEndOf } from "../kit/text.ts";
@@ -28,10 +29,9 @@ const MOST_BYTES = 16 * 1024;
 const listErrorCodes = (error: unknown): string[] => {
   if (error instanceof AggregateError) return error.errors.flatMap(listErrorCodes);
   if (!(error instanceof Error)) return [];
-  const cause = error.cause instanceof Error ? listErrorCodes(error.cause) : [];
-  // undici gives the status of a proxy that refuses a tunnel in the message alone.
-  const [, status] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? [];
+  const status = findProxyStatus(error);
   if (status !== undefined) return [`PROXY_${status}`];
+  const cause = error.cause instanceof Error ? listErrorCodes(error.cause) : [];
   return [getCode(error) ?? error.name, ...cause];
 };
 

@@ -1,3 +1,4 @@
+import type { CallArguments } from "../contract/operation.ts";
 import type { WireReply, WireRequest } from "./port.ts";
 
 const HIDDEN = "[secret]";
@@ -8,7 +9,7 @@ const SENT_IN_BODIES = ["password", "accessToken"];
 /** Collects the secrets of a request, plain and JSON-escaped, to be redacted from its response. */
 export const collectSecrets = (
   credential: WireRequest["headers"],
-  args: Record<string, unknown>,
+  args: CallArguments,
 ): string[] => {
   const values = [...Object.values(credential), ...SENT_IN_BODIES.map((name) => args[name])];
   return values.flatMap((value) => {

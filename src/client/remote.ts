@@ -3,7 +3,7 @@ import { getClientAddress } from "../kit/client-address.ts";
 import { readBody } from "./body.ts";
 import { getAbortReason } from "./deadline.ts";
 import { createDispatcher } from "./dispatcher.ts";
-import { findSystemCode, type FaultKind, TransportFault } from "./fault.ts";
+import { findProxyStatus, findSystemCode, type FaultKind, TransportFault } from "./fault.ts";
 import type { Transport, WireReply, WireRequest } from "./port.ts";
 import { trimEndOf } from "../kit/text.ts";
 
@@ -100,6 +100,10 @@ export const createRemoteTransport = ({
         return await exchange(request);
       } catch (error) {
         if (request.signal.aborted) throw getAbortReason(request.signal);
+        const proxyStatus = findProxyStatus(error);
+        if (proxyStatus !== undefined) {
+          throw new TransportFault(proxyStatus < 500 ? "proxy" : "refused", error);
+        }
         // A request that undici refuses to send is a bug of this client, not a transport fault.
         if (error instanceof TransportFault || error instanceof errors.InvalidArgumentError) {
           throw error;

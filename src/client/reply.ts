@@ -1,6 +1,5 @@
-import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
-import type { Operation } from "../contract/operation.ts";
+import { assertOutput, type Operation, type OutputOf } from "../contract/operation.ts";
 import { findExceededLimit, parseJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
 import { isSuccess } from "./body.ts";
@@ -12,7 +11,11 @@ const MAX_IGNORED = 20;
 /** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
 const LIMITS = { depth: 64, arrayLength: Infinity, names: 10_000, commas: Infinity };
 
-export type ReplyNeeds = { operation: Operation; log: Log; now: () => number };
+export type ReplyNeeds<O extends Operation = Operation> = {
+  operation: O;
+  log: Log;
+  now: () => number;
+};
 
 const unexpectedAnswer = (
   { operation, log }: ReplyNeeds,
@@ -40,7 +43,7 @@ const formatPath = (path: readonly PropertyKey[]): string =>
     .slice(0, 8)
     .join(".");
 
-const parseOutput = (needs: ReplyNeeds, reply: WireReply): unknown => {
+const readJson = (needs: ReplyNeeds, reply: WireReply): unknown => {
   const { output } = needs.operation;
   if (output === null && reply.body === "") return null;
   if (!isJson(reply)) throw unexpectedAnswer(needs, reply, "it is not JSON");
@@ -50,28 +53,23 @@ const parseOutput = (needs: ReplyNeeds, reply: WireReply): unknown => {
     const why = broken === "depth" ? "it is too deep" : "it has too many different fields";
     throw unexpectedAnswer(needs, reply, why);
   }
-  let value: unknown;
   try {
-    value = parseJson(reply.body);
+    return parseJson(reply.body);
   } catch {
     throw unexpectedAnswer(needs, reply, "its JSON is broken");
   }
-  const { error } = output.safeParse(value);
-  if (error === undefined) return value;
-  const at = formatPath(error.issues[0]?.path ?? []);
-  throw unexpectedAnswer(
-    needs,
-    reply,
-    at === "" ? "it has another shape" : `${at} is not as documented`,
-  );
 };
 
-/** Describes a file from its headers, also when it was too large to read. */
-const parseFile = (needs: ReplyNeeds, reply: WireReply): unknown => {
-  const file = describeFile(reply);
-  const { error } = z.safeParse(needs.operation.output ?? z.never(), file);
-  if (error === undefined) return file;
-  throw unexpectedAnswer(needs, reply, "its headers describe no file");
+/** Reads the output; that of a file is told by its headers, also when it was too large to read. */
+const parseOutput = <O extends Operation>(needs: ReplyNeeds<O>, reply: WireReply): OutputOf<O> => {
+  const { operation } = needs;
+  const value = operation.file ? describeFile(reply) : readJson(needs, reply);
+  assertOutput(operation, value, (issue) => {
+    const at = formatPath(issue?.path ?? []);
+    const shape = at === "" ? "it has another shape" : `${at} is not as documented`;
+    throw unexpectedAnswer(needs, reply, operation.file ? "its headers describe no file" : shape);
+  });
+  return value;
 };
 
 // An entity tag as RFC 9110 has it: it identifies one version of one record.
@@ -93,12 +91,15 @@ const parseIgnoredFields = (text: string | undefined): string[] =>
  *
  * @throws {Problem} the platform's refusal, or `unavailable` for an answer that is not as documented
  */
-export const parseReply = (needs: ReplyNeeds, reply: WireReply): Reply => {
+export const parseReply = <O extends Operation>(
+  needs: ReplyNeeds<O>,
+  reply: WireReply,
+): Reply<O> => {
   const { operation, now } = needs;
   if (!isSuccess(reply.status)) throw toReplyProblem(operation, reply, now());
   return {
     status: reply.status,
-    output: operation.file ? parseFile(needs, reply) : parseOutput(needs, reply),
+    output: parseOutput(needs, reply),
     etag: parseEtag(reply.headers["etag"]),
     requestId: parseRequestId(reply.headers["x-request-id"]) ?? null,
     total: parseTotal(reply.headers["x-total-count"]),

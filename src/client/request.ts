@@ -1,4 +1,9 @@
-import { type Method, type Operation, parsePathParameters } from "../contract/operation.ts";
+import {
+  type CallArguments,
+  type Method,
+  type Operation,
+  parsePathParameters,
+} from "../contract/operation.ts";
 import { createFieldProblem } from "../contract/errors.ts";
 
 /** An operation's request line and body. */
@@ -6,8 +11,6 @@ export type Route = { method: Method; target: string; body: string | null };
 
 /** The form of a lookup: the documented GET with a body, or its POST alias. */
 export type LookupForm = "documented" | "postAlias";
-
-type Args = Record<string, unknown>;
 
 const formatScalar = (name: string, value: unknown): string => {
   if (typeof value === "string") return value;
@@ -34,7 +37,7 @@ const encodeSegment = (name: string, value: unknown): string => {
   return text;
 };
 
-const buildPath = (template: string, args: Args): string =>
+const buildPath = (template: string, args: CallArguments): string =>
   parsePathParameters(template).reduce(
     (path, name) => path.replace(`{${name}}`, () => encodeSegment(name, args[name])),
     template,
@@ -43,7 +46,7 @@ const buildPath = (template: string, args: Args): string =>
 const encodePair = (name: string, value: unknown): string =>
   `${encodeURIComponent(name)}=${encodeValue(name, value)}`;
 
-const buildQuery = (operation: Operation, args: Args): string => {
+const buildQuery = (operation: Operation, args: CallArguments): string => {
   const pairs = Object.keys(operation.query.shape).flatMap((name) => {
     const value = args[name];
     if (value === undefined) return [];
@@ -54,7 +57,7 @@ const buildQuery = (operation: Operation, args: Args): string => {
   return pairs.length === 0 ? "" : `?${pairs.join("&")}`;
 };
 
-const buildBody = (operation: Operation, args: Args): string | null => {
+const buildBody = (operation: Operation, args: CallArguments): string | null => {
   if (operation.body === null) return null;
   const names = Object.keys(operation.body.shape);
   return JSON.stringify(
@@ -62,7 +65,7 @@ const buildBody = (operation: Operation, args: Args): string | null => {
   );
 };
 
-const checkNames = (operation: Operation, args: Args): void => {
+const checkNames = (operation: Operation, args: CallArguments): void => {
   const known = [operation.params, operation.query, operation.body].flatMap((part) =>
     Object.keys(part?.shape ?? {}),
   );
@@ -79,7 +82,7 @@ export const isLookup = (operation: Operation): boolean =>
   operation.method === "GET" && operation.body !== null && findPostAlias(operation) !== undefined;
 
 /** Builds the request from flat arguments: path, query and body. */
-export const buildRoute = (operation: Operation, args: Args, form: LookupForm): Route => {
+export const buildRoute = (operation: Operation, args: CallArguments, form: LookupForm): Route => {
   checkNames(operation, args);
   const alias = form === "postAlias" && isLookup(operation) ? findPostAlias(operation) : undefined;
   const { method, path } = alias ?? operation;

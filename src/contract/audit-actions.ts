@@ -1,3 +1,12 @@
+/** The actions of audit entries that belong to no operation: pages, signed URLs, jobs and a step of the schema. */
+export const SERVICE_ACTIONS = [
+  "audit.sealed",
+  "auth.password_changed",
+  "auth.password_reset",
+  "dispute_attachment.uploaded",
+  "payments.matched",
+] as const;
+
 /** The actions of audit entries that belong to commands, and so to no operation. */
 export const COMMAND_ACTIONS = [
   "admin.demo_created",

@@ -183,3 +183,13 @@ export const sortBy = <const F extends string>(fields: readonly F[]) =>
       return z.NEVER;
     })
     .meta({ description: `comma list of ${fields.join(" ")}, each once; - for descending` });
+
+type Shown =
+  | { type: "string" | "number"; description: string }
+  | { type: "object"; description: string; properties: Record<string, Shown> };
+
+/**
+ * Properties that tools publish of an object with keys of any name, or with more fields than a tool has room for. The
+ * description of its argument names the others.
+ */
+export const shownProperties = z.registry<Record<string, Shown>>();

@@ -1,3 +1,4 @@
+import { DRY_RUN } from "./dry-run.ts";
 import type { Operation } from "./operation.ts";
 import { account_notes } from "./operations/account-notes.ts";
 import { accounts } from "./operations/accounts.ts";
@@ -72,7 +73,7 @@ export const HELD_RIGHTS = { name: "held_rights", header: "x-held-rights" } as c
 /** The name under which a platform announces that the caller's profile tells the time zone of each tenant. */
 export const TENANT_TIME_ZONE = "tenants.time_zone";
 
-/** Names of the additions to the interface documents: operations, groups of parameters, a page, a header and a field. */
+/** Names of the additions to the interface documents: operations, parameters, a page, a header, a field and dry runs. */
 export const extensions: readonly string[] = [
   ...operations.flatMap(({ id, extension, additions }) => [
     ...(extension ? [id] : []),
@@ -81,6 +82,7 @@ export const extensions: readonly string[] = [
   PASSWORD_PAGE.name,
   TENANT_TIME_ZONE,
   HELD_RIGHTS.name,
+  DRY_RUN.name,
 ];
 
 export const platformOperations = listOperations(platformContract);

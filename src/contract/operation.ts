@@ -23,6 +23,11 @@ export type Outcome = {
   before?: unknown;
 };
 
+/** The action in the audit log: one, or those from which the outcome chooses. */
+export type AuditAction =
+  | string
+  | { actions: readonly string[]; choose: (outcome: Outcome) => string };
+
 /** Returns ids and codes of a request for its audit entry. The body of a `lateValidation` operation is not validated yet. */
 export type AuditMetadata = (input: {
   params: Record<string, unknown>;
@@ -95,7 +100,14 @@ type Spec = {
   /** Additional routes of the operation, such as the POST alias of a GET with a body. */
   aliases?: readonly { method: Method; path: `/${string}` }[];
   access: Access;
+  /** By default as the method says: GET reads, POST creates, and the others change. */
   effect?: Effect;
+  /** A change of fields of the record at the path, to which a version can be named. By default PUT and PATCH. */
+  updates?: boolean;
+  /** Null clears a field. By default PATCH. */
+  clears?: boolean;
+  /** Two equal requests have the effect of one, and the same answer. By default PUT, and what reads. */
+  repeatable?: boolean;
   summary: string;
   params?: Shape;
   query?: Shape;
@@ -124,15 +136,14 @@ type Spec = {
   /** The effect of a `session` operation on the session. */
   session?: "opens" | "verifies" | "closes";
   /** Masks the parts of a record that models must not see. */
-  mask?: (record: never) => Record<string, unknown>;
+  mask?(record: unknown): Record<string, unknown>;
   /** For a record that may exceed an answer: its short form, and the fields that only this form has. */
   brief?: Brief;
   /** An addition to the interface documents; other platforms may not have the route. */
   extension?: true;
   /** Query parameters that are additions to the documented operation, announced as `<id>.<name>`. */
   additions?: Additions;
-  /** The action in the audit log, or a function that derives it from the outcome. */
-  audit: string | ((outcome: Outcome) => string);
+  audit: AuditAction;
   /** Additional metadata of the audit entry; also written for refused requests. */
   auditMetadata?: AuditMetadata;
 };
@@ -187,8 +198,8 @@ const deriveEffect = (spec: Spec): Effect => {
   return spec.method === "POST" ? "create" : "change";
 };
 
-const deriveStatus = (spec: Spec, effect: Effect): 200 | 201 | 204 => {
-  if (spec.method === "DELETE") return 204;
+const deriveStatus = ({ output }: Spec, effect: Effect): 200 | 201 | 204 => {
+  if (output === null) return 204;
   return effect === "create" ? 201 : 200;
 };
 
@@ -245,6 +256,9 @@ export const defineOperation = <const S extends Spec>(spec: S) => {
     file: false,
     cacheSeconds: 0,
     auditMetadata: () => ({}),
+    updates: spec.method === "PUT" || spec.method === "PATCH",
+    clears: spec.method === "PATCH",
+    repeatable: effect === "read" || spec.method === "PUT",
     ...spec,
     effect,
     list: deriveListAnswer(spec),
@@ -280,9 +294,34 @@ export type Input<O extends Operation> = {
   body: Body<O>;
 };
 
-export type Output<O extends Operation> = O["output"] extends z.ZodType
-  ? z.input<O["output"]>
-  : null;
+type ShapeOf<S> = S extends Shape ? S["shape"] : unknown;
+
+/**
+ * The arguments of a call in one object: the names of path, query and body, which are distinct, without the tenant,
+ * which goes with the credential. For an operation that is not known before run time, any names.
+ */
+export type ArgsOf<O extends Operation> = Omit<
+  z.input<z.ZodObject<ShapeOf<O["params"]> & ShapeOf<O["query"]> & ShapeOf<O["body"]>>>,
+  "tenantId"
+>;
+
+/** What an operation answers, as it is sent; unknown for an operation that is not known before run time. */
+export type OutputOf<O extends Operation> = O extends { output: infer Schema }
+  ? Schema extends z.ZodType
+    ? z.input<Schema>
+    : null
+  : never;
+
+/** Holds that a value is what the operation answers. `refuse` gets the first issue where it is not. */
+export function assertOutput<O extends Operation>(
+  { output }: O,
+  value: unknown,
+  refuse: (issue: z.core.$ZodIssue | undefined) => never,
+): asserts value is OutputOf<O> {
+  if (output === null) return value === null ? undefined : refuse(undefined);
+  const { error } = output.safeParse(value);
+  if (error !== undefined) refuse(error.issues[0]);
+}
 
 export type FailCode<O extends Operation> = O["errors"][number];
 
@@ -297,6 +336,14 @@ export const findSideEffects = (
   { effects }: Operation,
   args: CallArguments,
 ): readonly SideEffect[] => effects.filter(({ when }) => when === undefined || when(args));
+
+/** Returns every action that an operation can have in the audit log. */
+export const listAuditActions = ({ audit }: Operation): readonly string[] =>
+  typeof audit === "string" ? [audit] : audit.actions;
+
+/** Whether an operation deletes a record. */
+export const isDeleting = ({ effects }: Operation): boolean =>
+  effects.some(({ kind }) => kind === "deletes");
 
 /** Returns the arguments of path, query and body in one object; their names are distinct. */
 export const mergeArguments = (operation: Operation): Record<string, z.ZodType> => ({

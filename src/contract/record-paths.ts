@@ -4,8 +4,8 @@ import type { Operation } from "./operation.ts";
 const NAME = /^\/\{\w+\}$/;
 
 /** Whether an operation reads the record that another one creates: at the same path, or at the record's own below it. */
-const isReaderOf = ({ path }: Operation, { method, path: read, list }: Operation): boolean =>
-  method === "GET" &&
+const isReaderOf = ({ path }: Operation, { effect, path: read, list }: Operation): boolean =>
+  effect === "read" &&
   list === null &&
   (read === path || (read.startsWith(path) && NAME.test(read.slice(path.length))));
 

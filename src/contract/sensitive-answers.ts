@@ -21,8 +21,8 @@ const listReadings = (name: string): string[] => {
 
 type NameTest = (words: string) => boolean;
 
-const matchesAny = (name: string, ...tells: readonly NameTest[]): boolean =>
-  listReadings(name).some((words) => tells.some((tell) => tell(words)));
+const matchesAny = (name: string, ...tests: readonly NameTest[]): boolean =>
+  listReadings(name).some((words) => tests.some((matches) => matches(words)));
 
 const NUMBER = "id|ids|identifier|identification|number|numbers|num|no|nr|#";
 const buildWordPattern = (words: string): RegExp =>
@@ -73,8 +73,8 @@ const findHiddenBySet = ({ fieldType, fieldsSet, displayName }: AnyField): Hidde
 const isSensitive = (field: AnyField, hidden: Hidden): boolean => {
   // An answer of a whole set contains the answers of its members.
   if (hidden === "all" || findHiddenBySet(field) !== undefined) return true;
-  const tells = [...TAX_TESTS, ...ACCOUNT_TESTS, ...(hidden === "numbers" ? [isNumberName] : [])];
-  return matchesAny(field.displayName, ...tells) || matchesAny(field.name ?? "", ...tells);
+  const tests = [...TAX_TESTS, ...ACCOUNT_TESTS, ...(hidden === "numbers" ? [isNumberName] : [])];
+  return matchesAny(field.displayName, ...tests) || matchesAny(field.name ?? "", ...tests);
 };
 
 /** Follow-up questions of a sensitive question usually ask for the number itself, so all their answers are masked. */

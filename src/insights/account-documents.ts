@@ -26,11 +26,11 @@ const toMoney = (document: Document) => {
   return { currencyCode, amount: amount ?? 0 };
 };
 
-const toAging = (all: readonly Document[], moment: Moment): Fields => {
+const toAging = (all: readonly Document[], asOf: Moment): Fields => {
   const keys = listOverdueKeys(BUCKETS);
   const buckets = keys.map((): Document[] => []);
   for (const document of all) {
-    buckets[findAgeBucket(BUCKETS, daysPastDue(document, moment))]?.push(document);
+    buckets[findAgeBucket(BUCKETS, daysPastDue(document, asOf))]?.push(document);
   }
   return Object.fromEntries(
     keys.map((key, place) => [key, sumByCurrency((buckets[place] ?? []).map(toMoney))]),
@@ -54,10 +54,7 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
       limit: Math.min(PAGE_ROWS, maxRows),
       ...(cursor === undefined ? {} : { cursor }),
     });
-    const { data, pagination } = output as {
-      data: Document[];
-      pagination: { cursor: string | null };
-    };
+    const { data, pagination } = output;
     const after = pagination.cursor;
     return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
   };

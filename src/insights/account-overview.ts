@@ -78,9 +78,9 @@ const readCredit = async (context: InsightContext, name: string): Promise<Fields
     ...period,
   });
   if (part.refused !== undefined) return toUnavailable(part.refused);
-  const wanted = name.trim().toLowerCase();
+  const folded = name.trim().toLowerCase();
   const application = part.value.applications.find(
-    ({ company }) => company.name.trim().toLowerCase() === wanted,
+    ({ company }) => company.name.trim().toLowerCase() === folded,
   );
   if (application === undefined) {
     return {

@@ -2,10 +2,7 @@ import { z } from "zod";
 import { Day } from "../contract/insights/arguments.ts";
 import { type Calendar, formatDayNumber, parseDay } from "../contract/insights/calendar.ts";
 import { contract } from "../contract/index.ts";
-import type {
-  CreditApplication,
-  CreditApplications,
-} from "../contract/operations/credit-applications.ts";
+import type { CreditApplication } from "../contract/operations/credit-applications.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { UTC } from "../kit/time-zone.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
@@ -24,8 +21,8 @@ const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
   applicationStatus.type.startsWith("Closed");
 
 const lacking = (kind: string, submitted: string, requested: string): string[] => {
-  const [got, asked] = [Number(submitted), Number(requested)];
-  return got < asked ? [`${asked - got} of ${asked} ${kind} references`] : [];
+  const [received, requestedCount] = [Number(submitted), Number(requested)];
+  return received < requestedCount ? [`${requestedCount - received} of ${requestedCount} ${kind} references`] : [];
 };
 
 /** Lists the gaps that prevent a decision on an application. */
@@ -103,7 +100,7 @@ const readApplications = async (
     activityType: "APPLICATIONSTATUSDATE",
     ...widen(calendar, period),
   });
-  const { applications } = reply.output as CreditApplications;
+  const { applications } = reply.output;
   const [first, last] = [calendar.startOf(period.startDate), calendar.endOf(period.endDate)];
   return applications.filter(({ applicationStatus: { statusDate } }) => {
     const at = Date.parse(statusDate);
@@ -135,19 +132,19 @@ export const creditQueue = defineInsight({
   figures: z.object({ byStatus: z.record(z.string(), z.int()) }),
   needs: [credit_applications.list],
   async run(context, { startDate, endDate, limit }) {
-    const moment = toMoment(undefined, context);
-    const filter = toPeriod(moment, startDate, endDate);
+    const evaluatedAt = toMoment(undefined, context);
+    const filter = toPeriod(evaluatedAt, startDate, endDate);
     const { skip } = context;
     const applications = await readApplications(context, filter);
     const waiting = applications.filter((one) => !isClosed(one)).toSorted(byAge);
     return {
-      asOf: formatTimestamp(moment.at),
+      asOf: formatTimestamp(evaluatedAt.at),
       filter,
       rowCount: waiting.length,
       truncated: false,
       currencyTotals: [],
       byStatus: countByStatus(applications),
-      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, moment)),
+      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, evaluatedAt)),
       itemsTotal: waiting.length,
       notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };

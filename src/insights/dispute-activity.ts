@@ -33,13 +33,13 @@ export const createActivityReader = (context: InsightContext): ActivityReader =>
   const known = new Map<string, DisputeActivity>();
   let isOffered = context.extensions.has(disputes.activity.id);
   const load = (disputeIds: readonly string[]) =>
-    readPart(context, disputes.activity, { disputeIds });
+    readPart(context, disputes.activity, { disputeIds: [...disputeIds] });
   return {
     async read(ids, mostCalls) {
-      const wanted = ids.filter((id) => !known.has(id)).slice(0, mostCalls * IDS_PER_CALL);
-      if (!isOffered || wanted.length === 0) return;
-      const chunks = Array.from({ length: Math.ceil(wanted.length / IDS_PER_CALL) }, (_, place) =>
-        wanted.slice(place * IDS_PER_CALL, (place + 1) * IDS_PER_CALL),
+      const missing = ids.filter((id) => !known.has(id)).slice(0, mostCalls * IDS_PER_CALL);
+      if (!isOffered || missing.length === 0) return;
+      const chunks = Array.from({ length: Math.ceil(missing.length / IDS_PER_CALL) }, (_, place) =>
+        missing.slice(place * IDS_PER_CALL, (place + 1) * IDS_PER_CALL),
       );
       for await (const part of mapConcurrent(chunks, CONCURRENT, load)) {
         if (part.refused !== undefined) isOffered = false;

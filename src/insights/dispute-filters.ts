@@ -1,6 +1,6 @@
 import type { Calendar } from "../contract/insights/calendar.ts";
-import { DISPUTE_STATUSES, type DisputeFilters } from "../contract/insights/dispute-filters.ts";
-import type { Fields } from "./insight.ts";
+import { type DisputeFilters, STATUS_NUMBERS } from "../contract/insights/dispute-filters.ts";
+import type { DisputeArguments } from "./read-disputes.ts";
 import { fold, isPart, type NameConditions } from "./dispute-names.ts";
 import type { Standing } from "./standing.ts";
 
@@ -82,19 +82,18 @@ export const toListArguments = (
   filters: DisputeFilters,
   names: NameConditions,
   withOpen = false,
-): Fields => {
+): DisputeArguments => {
   // A dispute that is closed today can have been open then.
   const status = filters.asOf === undefined ? only(filters.status) : undefined;
   const idOf = (name: string): string | undefined =>
     only(names.conditions.find(({ filter }) => filter === name)?.ids);
-  const args = {
+  return {
     Status:
       status === undefined || (withOpen && status !== "Open")
         ? undefined
-        : [DISPUTE_STATUSES.indexOf(status)],
+        : [STATUS_NUMBERS[status]],
     AccountNumber: only(filters.accountNumber),
     DocumentNumber: only(filters.documentNumber),
     ...(withOpen ? {} : { AssigneeId: idOf("assignee"), DepartmentId: idOf("department") }),
   };
-  return Object.fromEntries(Object.entries(args).filter(([, value]) => value !== undefined));
 };

@@ -2,10 +2,8 @@ import { createFieldProblem, Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import { describeKnown } from "../contract/insights/arguments.ts";
 import type { DisputeFilters } from "../contract/insights/dispute-filters.ts";
-import type { Operation } from "../contract/operation.ts";
-import type { Assignee } from "../contract/operations/assignees.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
-import type { Fields, InsightContext } from "./insight.ts";
+import type { InsightContext } from "./insight.ts";
 
 /** Folds case for comparisons, as the platform does. */
 export const fold = (text: string): string =>
@@ -22,29 +20,56 @@ const NAMED = ["reason", "category", "department", "assignee", "resolution"] as 
 type NamedFilter = (typeof NAMED)[number];
 
 type Kind = {
-  operation: Operation;
-  /** The field of the id, of the record and of a dispute that has it. */
+  read(call: InsightContext["call"]): Promise<Named[]>;
+  /** The field of a dispute with its id. */
   id: `${NamedFilter}Id`;
   /** The field of a dispute with its name. */
   name: keyof Dispute & `${NamedFilter}${"Name" | "Code"}`;
 };
 
-const KINDS: Readonly<Record<NamedFilter, Kind>> = {
-  reason: { operation: contract.reasons.list, id: "reasonId", name: "reasonName" },
-  category: { operation: contract.categories.list, id: "categoryId", name: "categoryName" },
-  department: { operation: contract.departments.list, id: "departmentId", name: "departmentName" },
-  assignee: { operation: contract.assignees.list, id: "assigneeId", name: "assigneeName" },
-  resolution: { operation: contract.resolutions.list, id: "resolutionId", name: "resolutionCode" },
-};
+const { reasons, categories, departments, assignees, resolutions } = contract;
 
-const toNamed = (record: Fields, { id }: Kind): Named => {
-  if (!("person" in record)) {
-    const { [id]: recordId, code, description } = record;
-    return { id: String(recordId), code: String(code), name: String(description) };
-  }
-  const { assigneeId, person } = record as Assignee;
-  const name = `${person.firstName} ${person.lastName}`.trim();
-  return { id: assigneeId, code: person.email, name };
+const toNamed = (id: string, { code, description }: { code: string; description: string }) => ({
+  id,
+  code,
+  name: description,
+});
+
+const KINDS: Readonly<Record<NamedFilter, Kind>> = {
+  reason: {
+    id: "reasonId",
+    name: "reasonName",
+    read: async (call) =>
+      (await call(reasons.list, {})).output.map((one) => toNamed(one.reasonId, one)),
+  },
+  category: {
+    id: "categoryId",
+    name: "categoryName",
+    read: async (call) =>
+      (await call(categories.list, {})).output.map((one) => toNamed(one.categoryId, one)),
+  },
+  department: {
+    id: "departmentId",
+    name: "departmentName",
+    read: async (call) =>
+      (await call(departments.list, {})).output.map((one) => toNamed(one.departmentId, one)),
+  },
+  assignee: {
+    id: "assigneeId",
+    name: "assigneeName",
+    read: async (call) =>
+      (await call(assignees.list, {})).output.map(({ assigneeId, person }) => ({
+        id: assigneeId,
+        code: person.email,
+        name: `${person.firstName} ${person.lastName}`.trim(),
+      })),
+  },
+  resolution: {
+    id: "resolutionId",
+    name: "resolutionCode",
+    read: async (call) =>
+      (await call(resolutions.list, {})).output.map((one) => toNamed(one.resolutionId, one)),
+  },
 };
 
 /** The ids that one filter names, or the comparison of names if the configuration cannot be read. */
@@ -82,8 +107,7 @@ const resolveName = async (
 ): Promise<{ condition: NameCondition; notes: string[] }> => {
   const kind = KINDS[filter];
   try {
-    const { output } = await call(kind.operation, {});
-    const known = (output as Fields[]).map((record) => toNamed(record, kind));
+    const known = await kind.read(call);
     const ids = new Set(known.filter((one) => isNamed(one, word)).map(({ id }) => id));
     if (ids.size === 0) refuseUnknown(filter, word, known);
     const holds = (dispute: Dispute): boolean => {

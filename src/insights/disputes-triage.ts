@@ -162,8 +162,8 @@ const readCandidates = async (context: InsightContext, filters: DisputeFilters) 
   };
   const documents = createDocumentReader(context, MOST_DOCUMENTS);
   const matching = await readMatching({ ...context, limits }, filters, documents, {
-    match(standing, moment) {
-      candidates.push(toCandidate(standing, moment));
+    match(standing, evaluatedAt) {
+      candidates.push(toCandidate(standing, evaluatedAt));
     },
     see({ dispute, status }) {
       if (status === "Open") claims.add(dispute);

@@ -1,9 +1,10 @@
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
+import type { ArgsOf } from "../contract/operation.ts";
 import type { Document, DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { toTenantDay } from "./brief.ts";
-import { callSummary, type Fields, type InsightContext } from "./insight.ts";
+import { callSummary, type InsightContext } from "./insight.ts";
 
 /** A document as disputes need it. `unknown`: it was not read. */
 export type DocumentState = {
@@ -62,14 +63,13 @@ const toState = (
 const CLOSURE = `${documents.get.id}.${documents.get.additions?.name}`;
 
 /** Returns the argument of documents.get for the day of the closing, where the platform knows it. */
-export const askClosure = ({ extensions }: InsightContext): Fields =>
+export const askClosure = ({ extensions }: InsightContext): { closure?: true } =>
   extensions.has(CLOSURE) ? { closure: true } : {};
 
 const readOne = async (context: InsightContext, number: string): Promise<DocumentState> => {
   try {
     const args = { document_number: number, ...askClosure(context) };
-    const { output } = await context.call(documents.get, args);
-    return toState(context, output as DocumentWithClosing);
+    return toState(context, (await context.call(documents.get, args)).output);
   } catch (error) {
     if (isMissing(error)) return MISSING;
     throw error;
@@ -86,8 +86,6 @@ const readEach = async (
     states.set(number, state);
   }
 };
-
-type ListAnswer = { data: Document[]; pagination: { cursor: string | null } };
 
 /** Pages in which documents are sought before the platform is asked which disputes are on closed or missing ones. */
 const PAGES_FIRST = 5;
@@ -114,7 +112,7 @@ const askDisputes = async (
         groupBy: ["document"],
         limit: GROUPS_PER_CALL,
       });
-      for (const { key } of items) states.set(String((key as Fields)["document"]), { status });
+      for (const { key } of items) states.set(String(key["document"]), { status });
     }
     for (const number of some) if (!states.has(number)) states.set(number, { status: "open" });
   }
@@ -132,8 +130,8 @@ const findInList = async (
   const canAsk = extensions.has(disputes.summary.id);
   let cursor: string | null = null;
   for (let page = 1; page <= most; page += 1) {
-    const args: Fields = { limit: PAGE_ROWS, ...(cursor === null ? {} : { cursor }) };
-    const { data, pagination } = (await call(documents.list, args)).output as ListAnswer;
+    const args: ArgsOf<typeof documents.list> = { limit: PAGE_ROWS, cursor: cursor ?? undefined };
+    const { data, pagination } = (await call(documents.list, args)).output;
     for (const document of data) {
       const { documentNumber } = document;
       if (left.delete(documentNumber)) states.set(documentNumber, toState(context, document));
@@ -141,10 +139,10 @@ const findInList = async (
     const isEnd = pagination.cursor === null || pagination.cursor === cursor;
     if (isEnd) for (const number of left) states.set(number, MISSING);
     if (isEnd || left.size === 0) return page;
-    const asked = countAsked(left.size);
-    if (canAsk && page >= PAGES_FIRST && page + asked <= most) {
+    const expectedCalls = countAsked(left.size);
+    if (canAsk && page >= PAGES_FIRST && page + expectedCalls <= most) {
       await askDisputes(context, [...left], states);
-      return page + asked;
+      return page + expectedCalls;
     }
     ({ cursor } = pagination);
   }
@@ -157,27 +155,27 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
   const unread = new Set<string>();
   let [calls, refusal]: [number, Problem | undefined] = [0, undefined];
 
-  const load = async (wanted: readonly string[], most: number): Promise<void> => {
-    if (wanted.length > MANY && context.extensions.has(documents.list.id)) {
-      calls += await findInList(context, wanted, states, most);
+  const load = async (missing: readonly string[], most: number): Promise<void> => {
+    if (missing.length > MANY && context.extensions.has(documents.list.id)) {
+      calls += await findInList(context, missing, states, most);
       return;
     }
-    const now = wanted.slice(0, most);
+    const now = missing.slice(0, most);
     calls += now.length;
     await readEach(context, now, states);
   };
 
   return {
     async read(numbers, most = limit) {
-      const wanted = [...new Set(numbers)].filter((number) => !states.has(number));
-      if (wanted.length === 0 || refusal !== undefined) return;
+      const missing = [...new Set(numbers)].filter((number) => !states.has(number));
+      if (missing.length === 0 || refusal !== undefined) return;
       try {
-        await load(wanted, Math.max(0, Math.min(most, limit - calls)));
+        await load(missing, Math.max(0, Math.min(most, limit - calls)));
       } catch (error) {
         if (context.signal.aborted || !isRefusal(error)) throw error;
         refusal = error;
       }
-      for (const number of wanted) if (!states.has(number)) unread.add(number);
+      for (const number of missing) if (!states.has(number)) unread.add(number);
     },
     async readClosings(numbers, most) {
       if (!context.extensions.has(CLOSURE)) return;

@@ -50,7 +50,7 @@ export const daysPastDue = (
 ): number => calendar.dayNumber(at) - parseDay(utcCalendar.toDay(due_date));
 
 /** Returns the fields of a document that matter for a dispute or a balance. */
-export const toDocumentBrief = (document: Document, moment: Moment): Fields => {
+export const toDocumentBrief = (document: Document, asOf: Moment): Fields => {
   const { currencyCode, amount } = balanceOf(document);
   return withoutNulls({
     documentNumber: document.documentNumber,
@@ -59,7 +59,7 @@ export const toDocumentBrief = (document: Document, moment: Moment): Fields => {
     accountNumber: document.account_number,
     invoiceDate: toDay(document.invoice_date),
     dueDate: toDay(document.due_date),
-    daysPastDue: document.status === "open" ? daysPastDue(document, moment) : null,
+    daysPastDue: document.status === "open" ? daysPastDue(document, asOf) : null,
     currencyCode,
     originalAmount: originalAmountOf(document),
     balance: amount,

@@ -155,8 +155,7 @@ export const exportHealth = defineInsight({
   async run(context, { limit }) {
     const { call, now } = context;
     const asOf = formatTimestamp(now());
-    const { output } = await call(schedules.list, {});
-    const { data } = output as { data: Schedule[] };
+    const { data } = (await call(schedules.list, {})).output;
     const notes = new Set<string>();
     const deliveries = await readDeliveries(context, notes);
     let [examined, unread] = [0, 0];

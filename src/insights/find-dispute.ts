@@ -16,8 +16,7 @@ const readOfDocument = async (
   documentNumber: string,
 ): Promise<Dispute[]> => {
   const args = { DocumentNumber: documentNumber, Page: 1, PageSize: DISPUTES_OF_DOCUMENT };
-  const { output } = await call(disputes.list, args);
-  return Array.isArray(output) ? output : [];
+  return (await call(disputes.list, args)).output;
 };
 
 /** Returns the disputes with a code, in any letter case; none for a name that is no code. */
@@ -43,8 +42,7 @@ export const findDispute = async (
   const [found] = await findByCode(context, name);
   if (found !== undefined) return found;
   try {
-    const { output } = await context.call(disputes.get, { disputeId: name });
-    return output as Dispute;
+    return (await context.call(disputes.get, { disputeId: name })).output;
   } catch (error) {
     if (isAbsence(error)) return undefined;
     throw error;

@@ -1,9 +1,12 @@
 import { z } from "zod";
+import type { Reply } from "../client/port.ts";
 import { oneOrMore } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { contract } from "../contract/index.ts";
+import type { Operation } from "../contract/operation.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { Problem } from "../contract/errors.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accounts.ts";
 import { guessDocumentNumbers } from "./dispute-code.ts";
@@ -221,18 +224,35 @@ const SEARCHES: Record<RecordType, Search> = {
   payer: searchPayers,
 };
 
-/** Returns a context that makes each call once, because searches of several types need the same lists. */
-const rememberCalls = (context: InsightContext): InsightContext => {
-  const replies = new Map<string, ReturnType<InsightContext["call"]>>();
-  return {
-    ...context,
-    call(operation, args) {
-      const name = JSON.stringify([operation.id, args]);
-      const reply = replies.get(name) ?? context.call(operation, args);
-      replies.set(name, reply);
-      return reply;
-    },
+type Made<O extends Operation = Operation> = { operation: O; reply: Promise<Reply<O>> };
+
+const isCallOf = <O extends Operation>(made: Made | undefined, operation: O): made is Made<O> =>
+  made?.operation === operation;
+
+/**
+ * Returns a context that makes each call once, because searches of several types need the same lists, and says whether
+ * all of them were answered.
+ */
+const rememberCalls = (given: InsightContext) => {
+  const known = new Map<string, Made>();
+  let isWhole = true;
+  const callOnce: InsightContext["call"] = async (operation, args) => {
+    try {
+      return await given.call(operation, args);
+    } catch (error) {
+      if (!(error instanceof Problem && error.status === 404)) isWhole = false;
+      throw error;
+    }
   };
+  const call: InsightContext["call"] = (operation, args) => {
+    const name = JSON.stringify([operation.id, args]);
+    const made = known.get(name);
+    if (isCallOf(made, operation)) return made.reply;
+    const reply = callOnce(operation, args);
+    known.set(name, { operation, reply });
+    return reply;
+  };
+  return { context: { ...given, call }, isWhole: () => isWhole };
 };
 
 const EXACT = 0;
@@ -240,17 +260,17 @@ const PREFIX = 1;
 const PART = 2;
 const ELSEWHERE = 3;
 
-const rankText = (text: string | null, wanted: string): number => {
+const rankText = (text: string | null, target: string): number => {
   const folded = text?.normalize("NFC").toLowerCase() ?? "";
-  if (folded === wanted) return EXACT;
-  if (folded.startsWith(wanted)) return PREFIX;
-  return folded.includes(wanted) ? PART : ELSEWHERE;
+  if (folded === target) return EXACT;
+  if (folded.startsWith(target)) return PREFIX;
+  return folded.includes(target) ? PART : ELSEWHERE;
 };
 
 /** Ranks a record by the text that fits best. */
-const rank = (record: Found, wanted: string) => {
+const rank = (record: Found, target: string) => {
   const [best = ["", ELSEWHERE] as const] = Object.entries(record.texts)
-    .map(([name, text]) => [name, rankText(text, wanted)] as const)
+    .map(([name, text]) => [name, rankText(text, target)] as const)
     .toSorted(([, a], [, b]) => a - b);
   const [matchedOn, place] = best;
   return { record, matchedOn, place };
@@ -264,6 +284,7 @@ const byRank = (a: ReturnType<typeof rank>, b: ReturnType<typeof rank>): number 
 const SIMILAR = "Nothing has this text; these accounts have similar names.";
 const NOTHING =
   "Nothing has this text. payments_query finds payments by paymentId, assignees_list people, credit_applications_list applicants.";
+const NOTHING_READ = "Nothing of what could be searched has this text.";
 const PARTIAL = "More records match than were read; a longer text finds fewer.";
 
 const SHORT =
@@ -296,9 +317,9 @@ export const findRecords = defineInsight({
   }),
   needs: [],
   async run(given, { text, types = [...TYPES], limit }) {
-    const context = rememberCalls(given);
+    const { context, isWhole } = rememberCalls(given);
     const asOf = formatTimestamp(context.now());
-    const wanted = text.trim().normalize("NFC").toLowerCase();
+    const foldedText = text.trim().normalize("NFC").toLowerCase();
     const search = async (type: RecordType): Promise<Searched> => {
       const searched = await SEARCHES[type](context, text.trim());
       await context.progress(`Searched ${type}s.`);
@@ -309,14 +330,14 @@ export const findRecords = defineInsight({
     const isMissing = hits.length === 0 && types.includes("account");
     const similar = isMissing ? await findSimilarAccounts(context, text) : [];
     const ranked = [...hits, ...similar.map(toSimilar)]
-      .map((record) => rank(record, wanted))
+      .map((record) => rank(record, foldedText))
       .toSorted(byRank);
     const truncated = results.some(({ isPartial }) => isPartial);
     const notes = [
       ...(similar.length > 0 ? [SIMILAR] : []),
-      ...(ranked.length === 0 ? [NOTHING] : []),
+      ...(ranked.length > 0 ? [] : [isWhole() ? NOTHING : NOTHING_READ]),
       ...(truncated ? [PARTIAL] : []),
-      ...([...wanted].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
+      ...([...foldedText].length < SHORTEST_PART && isListed(context) ? [SHORT] : []),
       ...results.flatMap((one) => one.notes),
     ];
     return {

@@ -2,9 +2,10 @@ import type { z } from "zod";
 import type { Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
 import { type Checked, formatFaults } from "../contract/faults.ts";
+import type { contract } from "../contract/index.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
-import type { Operation } from "../contract/operation.ts";
+import type { CallArguments, ArgsOf, Operation, OutputOf } from "../contract/operation.ts";
 import type { Clock } from "../kit/clock.ts";
 import { UTC } from "../kit/time-zone.ts";
 
@@ -54,7 +55,7 @@ export type InsightContext = {
    *
    * @throws {Problem}
    */
-  call(operation: Operation, args: Fields): Promise<Reply>;
+  call<O extends Operation>(operation: O, args: ArgsOf<O>): Promise<Reply<O>>;
   /** Ids of the operations beyond the documents that the platform announces. */
   extensions: ReadonlySet<string>;
   now: Clock;
@@ -92,7 +93,7 @@ export type Insight = {
   tokens?: number;
   /** Gives the only item in ever shorter forms, which say what they leave out; the first that fits is shown. */
   shorten?(item: Fields): Iterable<Fields>;
-  run(context: InsightContext, args: Fields): Promise<InsightResult>;
+  run(context: InsightContext, args: CallArguments): Promise<InsightResult>;
 };
 
 type Definition<I extends z.ZodObject> = Omit<Insight, "input" | "run"> & {
@@ -112,29 +113,33 @@ export const acceptParsed = <T>({ value, faults }: Checked<T>): T => {
   throw new Problem("invalid_request", formatFaults(faults), { errors: faults });
 };
 
+/** An operation that answers in the form of an insight. */
+type Summary =
+  | typeof contract.disputes.summary
+  | typeof contract.documents.summary
+  | typeof contract.payments.summary;
+
 /** Asks the platform for a whole result, which the operation answers in the form of an insight. */
-export const callSummary = async (
+export const callSummary = async <O extends Summary>(
   { call }: Pick<InsightContext, "call">,
-  operation: Operation,
-  args: Fields,
-): Promise<InsightResult> => {
-  const result = (await call(operation, args)).output as InsightResult;
+  operation: O,
+  args: ArgsOf<O>,
+): Promise<OutputOf<O>> => {
+  const { output } = await call(operation, args);
   // Platforms that name no time zone count the days of UTC.
-  return {
-    ...result,
-    filter: { ...result.filter, timeZone: result.filter["timeZone"] ?? UTC.name },
-  };
+  const { filter } = output;
+  return { ...output, filter: { ...filter, timeZone: filter["timeZone"] ?? UTC.name } };
 };
 
 /**
  * Asks the platform for the part of a whole result that follows earlier answers. Undefined if the platform is of a
  * version that has only the first items.
  */
-export const callSummaryPage = async (
+export const callSummaryPage = async <O extends Summary>(
   context: Pick<InsightContext, "call" | "skip">,
-  operation: Operation,
-  args: Fields,
-): Promise<InsightResult | undefined> => {
+  operation: O,
+  args: ArgsOf<O>,
+): Promise<OutputOf<O> | undefined> => {
   const { skip } = context;
   if (skip === 0) return callSummary(context, operation, args);
   try {

@@ -11,9 +11,9 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { createFilter, toListArguments } from "./dispute-filters.ts";
 import { resolveNames } from "./dispute-names.ts";
 import type { DocumentReader } from "./document-reader.ts";
-import type { Fields, InsightContext } from "./insight.ts";
+import type { InsightContext } from "./insight.ts";
 import type { Reading } from "./read-pages.ts";
-import { readDisputes } from "./read-disputes.ts";
+import { type DisputeArguments, readDisputes } from "./read-disputes.ts";
 import { readPart } from "./read-part.ts";
 import { canFindNumbers, respellArguments } from "./spellings.ts";
 import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
@@ -41,7 +41,7 @@ const EXACT = ["AccountNumber", "DocumentNumber"] as const;
  */
 const readIgnoringCase = async (
   context: InsightContext,
-  args: Fields,
+  args: DisputeArguments,
   take: (disputes: readonly Dispute[]) => Promise<void>,
 ): Promise<Reading> => {
   const reading = await readDisputes(context, args, take);
@@ -94,9 +94,9 @@ export const readMatching = async (
   documents: DocumentReader,
   { match, see }: Consumer,
 ): Promise<Matching> => {
-  const moment = toMoment(filters.asOf, context);
+  const asOf = toMoment(filters.asOf, context);
   const names = await resolveNames(context, filters);
-  const reopened = await readReopened(context, moment);
+  const reopened = await readReopened(context, asOf);
   const holds = createFilter(filters, names, context.calendar);
   const { documentStatus } = filters;
   let [rowCount, unknown] = [0, 0];
@@ -113,7 +113,7 @@ export const readMatching = async (
     toListArguments(filters, names, see !== undefined),
     async (disputes) => {
       const standing = disputes
-        .map((dispute) => standAt(dispute, moment, reopened))
+        .map((dispute) => standAt(dispute, asOf, reopened))
         .filter((one) => one !== undefined);
       for (const one of standing) see?.(one);
       const held = standing.filter(holds);
@@ -125,12 +125,12 @@ export const readMatching = async (
       }
       for (const one of held.filter(isInStatus)) {
         rowCount += 1;
-        match(one, moment);
+        match(one, asOf);
       }
     },
   );
   return {
-    moment,
+    moment: asOf,
     rowCount,
     truncated: reading.stopped !== undefined || unknown > 0,
     notes: [

@@ -1,5 +1,6 @@
 import { contract } from "../contract/index.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
+import type { ArgsOf } from "../contract/operation.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { toDay, withoutNulls } from "./brief.ts";
@@ -19,8 +20,6 @@ const NO_LIST = {
   isAbsent: true,
 } as const;
 
-type Page = { data: Document[]; pagination: { cursor: string | null } };
-
 /** Reads the credit notes of the account that apply to the dispute's document. */
 const readCreditNotes = async (
   context: InsightContext,
@@ -29,14 +28,14 @@ const readCreditNotes = async (
   const found: Document[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
-    const args: Fields = {
+    const args: ArgsOf<typeof documents.list> = {
       account_number: accountNumber,
       document_type: "credit_note",
       sort: "-invoice_date",
       limit: PAGE_ROWS,
-      ...(cursor === null ? {} : { cursor }),
+      cursor: cursor ?? undefined,
     };
-    const { data, pagination } = (await context.call(documents.list, args)).output as Page;
+    const { data, pagination } = (await context.call(documents.list, args)).output;
     found.push(...data.filter(({ applies_to_invoice: to }) => to === documentNumber));
     if (pagination.cursor === null || pagination.cursor === cursor) break;
     ({ cursor } = pagination);

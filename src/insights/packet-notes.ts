@@ -1,3 +1,4 @@
+import type { CallArguments } from "../contract/operation.ts";
 import { contract } from "../contract/index.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
 import type { Assignee } from "../contract/operations/assignees.ts";
@@ -13,7 +14,7 @@ const NOTES = 10;
 const ACCOUNT_NOTES = 5;
 
 /** The tool that reads a note whole. */
-const toCall = (id: string, args: Fields): string =>
+const toCall = (id: string, args: CallArguments): string =>
   `${id.replace(".", "_")} ${JSON.stringify(args)}`;
 
 type Person = { firstName: string; lastName: string; email: string };

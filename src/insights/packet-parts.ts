@@ -58,11 +58,11 @@ export const readDocument = (
 ): Promise<Part<DocumentWithClosing>> =>
   readPart(context, documents.get, { document_number: documentNumber, ...askClosure(context) });
 
-export const showDocument = (part: Part<DocumentWithClosing>, moment: Moment): Shown =>
+export const showDocument = (part: Part<DocumentWithClosing>, asOf: Moment): Shown =>
   showPart(part, (document) =>
     withoutNulls({
-      ...toDocumentBrief(document, moment),
-      closedOn: toTenantDay(moment.calendar, document.closedAt),
+      ...toDocumentBrief(document, asOf),
+      closedOn: toTenantDay(asOf.calendar, document.closedAt),
       ...toBilling(document),
     }),
   );
@@ -80,25 +80,23 @@ const PAYMENT_FIELDS = [
   "applicationStatus",
 ];
 
-type Rows = { data: Fields[]; pagination: { hasMore?: boolean } };
-
 /** Reads the payments on a document; where there are many, also those since the dispute was opened. */
 export const readPayments = async (
   context: InsightContext,
   { documentNumber, createDate }: Dispute,
 ): Promise<Part<Fields[]>> => {
   const query = {
-    source: "cashapp",
+    source: "cashapp" as const,
     fields: PAYMENT_FIELDS,
     filters: { documentNumber: { eq: documentNumber } },
     limit: PAYMENT_ROWS,
   };
   return attemptPart(context, payments.query, async () => {
-    const { data, pagination } = (await context.call(payments.query, query)).output as Rows;
-    if (pagination.hasMore !== true) return data.map(withoutNulls);
+    const { data, pagination } = (await context.call(payments.query, query)).output;
+    if (!pagination.hasMore) return data.map(withoutNulls);
     const paymentDate = { gte: context.calendar.toDay(createDate) };
     const filters = { ...query.filters, paymentDate };
-    const later = (await context.call(payments.query, { ...query, filters })).output as Rows;
+    const { output: later } = await context.call(payments.query, { ...query, filters });
     const rows = [...later.data, ...data].slice(0, PAYMENT_ROWS).map(withoutNulls);
     return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
   });

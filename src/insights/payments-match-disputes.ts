@@ -109,11 +109,8 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
       break;
     }
     const documentNumber = { in: numbers.slice(from, from + MAX_LIST_ITEMS) };
-    const query = {
-      source: "cashapp",
-      fields: DEDUCTION_FIELDS,
-      filters: { documentNumber },
-    } as const;
+    const fields = [...DEDUCTION_FIELDS];
+    const query = { source: "cashapp", fields, filters: { documentNumber } } as const;
     const limits = { ...context.limits, paymentRows: left };
     const { rowCount, stopped } = await readPayments({ ...context, limits }, query, take);
     left -= rowCount;

@@ -102,8 +102,8 @@ const summarize = async (
   context: InsightContext,
   args: z.output<typeof SummarizeBody>,
 ): Promise<InsightResult> => {
-  const asked = { ...args, offset: context.skip };
-  const summary = acceptParsed(parsePaymentSummary(asked, context.calendar));
+  const summaryArgs = { ...args, offset: context.skip };
+  const summary = acceptParsed(parsePaymentSummary(summaryArgs, context.calendar));
   const { payments } = contract;
   const result = context.extensions.has(payments.summary.id)
     ? await callSummaryPage(context, payments.summary, args)

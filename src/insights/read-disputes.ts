@@ -1,12 +1,17 @@
 import { contract } from "../contract/index.ts";
+import type { ArgsOf } from "../contract/operation.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
-import type { Fields, InsightContext } from "./insight.ts";
+import type { InsightContext } from "./insight.ts";
 import { type Page, type Reading, readPages } from "./read-pages.ts";
+
+/** The filters of a list of disputes. */
+export type DisputeArguments = Omit<
+  ArgsOf<typeof contract.disputes.list>,
+  "Sort" | "Page" | "PageSize"
+>;
 
 /** The longest page that the platform gives. */
 const PAGE_SIZE = 1000;
-
-type Answer = { output: unknown; total: number | null };
 
 /** The pages read so far. They tell the end of a list on platforms that give no total. */
 type Progress = { page: number; read: number; firstLength: number };
@@ -26,7 +31,7 @@ const isLast = (rows: readonly Dispute[], total: number | null, progress: Progre
  */
 export const readDisputes = (
   context: InsightContext,
-  args: Fields,
+  args: DisputeArguments,
   take: (disputes: readonly Dispute[]) => void | Promise<void>,
 ): Promise<Reading> => {
   const seen = new Set<string>();
@@ -39,8 +44,7 @@ export const readDisputes = (
 
   const load = async ({ page, read, firstLength }: Progress): Promise<Page<Dispute>> => {
     const paged = { ...args, Sort: "CreateDate", Page: page, PageSize: PAGE_SIZE };
-    const { output, total }: Answer = await context.call(contract.disputes.list, paged);
-    const all = output as Dispute[];
+    const { output: all, total } = await context.call(contract.disputes.list, paged);
     const rows = all.filter(isNew);
     const after = { page, read: read + all.length, firstLength: firstLength || all.length };
     const isEnd = isLast(all, total, after) || rows.length === 0;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import type { Reply } from "../client/port.ts";
 import { Problem } from "../contract/errors.ts";
-import type { Operation } from "../contract/operation.ts";
-import type { Fields, InsightContext } from "./insight.ts";
+import type { ArgsOf, Operation, OutputOf } from "../contract/operation.ts";
+import type { InsightContext } from "./insight.ts";
 
 /** A part of an answer that the platform does not give to this caller. It is never shown as zero. */
 export const UnavailablePart = z.object({ available: z.literal(false), reason: z.string() });
@@ -34,18 +34,15 @@ export const attemptPart = async <T>(
   }
 };
 
-/** The record that an operation answers with. */
-type OutputOf<O extends Operation> = O["output"] extends z.ZodType ? z.output<O["output"]> : null;
-
 /** Reads one part of an answer: a refusal ends the part, not the answer. */
 export const readPart = async <O extends Operation>(
   context: Pick<InsightContext, "call" | "signal">,
   operation: O,
-  args: Fields,
-): Promise<Part<OutputOf<O>> & { reply?: Reply }> => {
+  args: ArgsOf<O>,
+): Promise<Part<OutputOf<O>> & { reply?: Reply<O> }> => {
   const part = await attemptPart(context, operation, () => context.call(operation, args));
   if (part.refused !== undefined) return part;
-  return { value: part.value.output as OutputOf<O>, reply: part.value };
+  return { value: part.value.output, reply: part.value };
 };
 
 export const toUnavailable = ({ reason }: Unavailable): Unavailable => ({

@@ -1,6 +1,5 @@
 import { contract } from "../contract/index.ts";
-import type { Pagination } from "../contract/fields.ts";
-import type { Source } from "../contract/payments/catalogue.ts";
+import type { ArgsOf } from "../contract/operation.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 import { type Page, type Reading, readPages } from "./read-pages.ts";
@@ -8,11 +7,10 @@ import { type Page, type Reading, readPages } from "./read-pages.ts";
 /** Parsing and adding up a page of 10,000 rows holds the event loop for up to 100 ms. */
 const PAGE_ROWS = 4000;
 
-export type PaymentQuery = {
-  source: Source;
-  fields: readonly string[];
-  filters: Readonly<Record<string, unknown>>;
-};
+export type PaymentQuery = Pick<
+  ArgsOf<typeof contract.payments.query>,
+  "source" | "fields" | "filters"
+>;
 
 /**
  * Reads all payment rows of a query in pages.
@@ -30,7 +28,7 @@ export const readPayments = (
     const more = cursor === undefined ? {} : { cursor };
     const args = { ...query, limit, ...more };
     const { output } = await context.call(contract.payments.query, args);
-    const { data, pagination } = output as { data: Row[]; pagination: Pagination };
+    const { data, pagination } = output;
     const after = pagination.cursor;
     // A cursor that repeats itself would be read for ever.
     const next = after === null || after === cursor ? undefined : () => load(after);

@@ -1,26 +1,50 @@
+import type { CallArguments } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import { SECOND } from "../kit/clock.ts";
-import type { Fields, Insight, InsightContext, InsightResult } from "./insight.ts";
+import type { Insight, InsightContext, InsightResult } from "./insight.ts";
 
 /** A context before its time has begun. */
 export type StartContext = Omit<InsightContext, "endsAt" | "skip"> & { skip?: number };
+
+/** Calls with a note of whether any was answered; that a record does not exist is an answer, too. */
+const watchCalls = ({ call }: Pick<StartContext, "call">) => {
+  let isAnswered = false;
+  let refusal: Problem | undefined;
+  const watched: InsightContext["call"] = async (operation, args) => {
+    try {
+      const reply = await call(operation, args);
+      isAnswered = true;
+      return reply;
+    } catch (error) {
+      if (error instanceof Problem && error.status !== 404) refusal ??= error;
+      else isAnswered = true;
+      throw error;
+    }
+  };
+  return { call: watched, refusal: () => (isAnswered ? undefined : refusal) };
+};
 
 /** A context whose calls are refused after its end, or after the host has canceled. */
 const createTimedContext = (start: StartContext) => {
   const { now, signal, limits } = start;
   const endsAt = now() + limits.ms;
   const seconds = limits.ms / SECOND;
+  const watched = watchCalls(start);
   let isLate = false;
   const call: InsightContext["call"] = async (operation, args) => {
     if (signal.aborted) throw new Problem("unavailable", "The host canceled the call.");
-    if (now() < endsAt) return start.call(operation, args);
+    if (now() < endsAt) return watched.call(operation, args);
     isLate = true;
     throw new Problem("unavailable", `Reading took ${seconds} seconds.`);
   };
   const notes = (): string[] =>
     isLate ? [`Reading took ${seconds} seconds; the parts left out by then are missing.`] : [];
-  return { context: { ...start, skip: start.skip ?? 0, endsAt, call }, notes };
+  return {
+    context: { ...start, skip: start.skip ?? 0, endsAt, call },
+    notes,
+    refusal: watched.refusal,
+  };
 };
 
 /** The conditions whose values an assistant can get wrong, and find_records knows. */
@@ -54,15 +78,19 @@ const describeNothing = ({ rowCount, filter }: InsightResult, calendar: Calendar
 /**
  * Runs an insight with validated arguments within the time limit: a call past it is refused, and the answer is partial.
  *
- * @throws {Problem} the platform's refusal, or `unavailable` if the time was over before anything was read
+ * @throws {Problem} the platform's refusal, also if an insight would answer without parts but nothing was read; or
+ *   `unavailable` if the time was over before anything was read
  */
 export const runInsight = async (
   insight: Insight,
   start: StartContext,
-  args: Fields,
+  args: CallArguments,
 ): Promise<InsightResult> => {
-  const { context, notes } = createTimedContext(start);
+  const { context, notes, refusal } = createTimedContext(start);
   const result = await insight.run(context, args);
+  // An answer of which nothing was read would look like one that found nothing.
+  const refused = refusal();
+  if (refused !== undefined) throw refused;
   const late = notes();
   const { calendar } = context;
   return {

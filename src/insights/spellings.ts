@@ -1,6 +1,7 @@
+import type { CallArguments } from "../contract/operation.ts";
 import { isDeepStrictEqual } from "node:util";
 import { contract } from "../contract/index.ts";
-import type { Operation } from "../contract/operation.ts";
+import { isSource, type Source } from "../contract/payments/catalogue.ts";
 import { fold } from "./dispute-names.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
@@ -16,20 +17,20 @@ export const LISTED: Readonly<Record<NumberKind, number>> = { account: 1000, doc
 const GROUPS_READ = 100;
 const ROWS_READ = 1000;
 
-/** Returns the records in an answer; none if the platform refuses it. */
-const readRecords = async (
+/** Lists the numbers that a search for a text finds; none if the platform refuses it. */
+export const listNumbers = async (
   context: NumberContext,
-  operation: Operation,
-  args: Fields,
-  name: "data" | "items",
-): Promise<Fields[]> => {
-  const part = await readPart(context, operation, args);
-  if (part.refused !== undefined) return [];
-  const answer: Record<string, unknown> = { ...(part.value as object | null) };
-  return (answer[name] ?? []) as Fields[];
+  kind: NumberKind,
+  search: string,
+  limit = LISTED[kind],
+): Promise<string[]> => {
+  if (kind === "account") {
+    const part = await readPart(context, accounts.list, { search, limit });
+    return part.refused === undefined ? part.value.data.map((one) => one.accountNumber) : [];
+  }
+  const part = await readPart(context, documents.list, { search, limit });
+  return part.refused === undefined ? part.value.data.map((one) => one.documentNumber) : [];
 };
-
-const LISTS = { account: accounts.list, document: documents.list };
 
 /** Finds numbers by the platform's own searches, which ignore letter case. */
 const findNumbers = async (
@@ -37,26 +38,28 @@ const findNumbers = async (
   kind: NumberKind,
   number: string,
 ): Promise<unknown[]> => {
-  const field = `${kind}Number`;
-  const grouped = { [field]: number, groupBy: [kind], limit: GROUPS_READ };
-  const listed = { search: number, limit: LISTED[kind] };
-  const [groups, rows] = await Promise.all([
-    readRecords(context, disputes.summary, grouped, "items"),
-    readRecords(context, LISTS[kind], listed, "data"),
+  const [groups, listed] = await Promise.all([
+    readPart(context, disputes.summary, {
+      [`${kind}Number` as const]: number,
+      groupBy: [kind],
+      limit: GROUPS_READ,
+    }),
+    listNumbers(context, kind, number),
   ]);
-  return [...groups.map(({ key }) => (key as Fields)[kind]), ...rows.map((row) => row[field])];
+  const grouped = groups.refused === undefined ? groups.value.items : [];
+  return [...grouped.map(({ key }) => key[kind]), ...listed];
 };
 
 const findInPayments = async (
   context: NumberContext,
-  source: string,
+  source: Source,
   field: string,
   number: string,
 ): Promise<unknown[]> => {
   const filters = { [field]: { startsWith: number } };
   const query = { source, fields: [field], filters, limit: ROWS_READ };
-  const rows = await readRecords(context, payments.query, query, "data");
-  return rows.map((row) => row[field]);
+  const part = await readPart(context, payments.query, query);
+  return part.refused === undefined ? part.value.data.map((row) => row[field]) : [];
 };
 
 /** Whether the platform announces its searches of numbers; without them, spellings are guesses. */
@@ -133,7 +136,7 @@ const respell = async (
 /** Returns filters of payments in which an account or document number means each of its spellings in the payments. */
 const respellFilters = async (
   context: NumberContext,
-  source: string,
+  source: Source,
   sent: unknown,
   field = "",
 ): Promise<unknown> => {
@@ -156,14 +159,17 @@ const respellFilters = async (
 };
 
 /** Whether arguments of a list have account or document numbers, outside of filters. */
-export const hasNumbers = (args: Fields): boolean =>
+export const hasNumbers = (args: CallArguments): boolean =>
   Object.entries(args).some(([name, value]) => value !== undefined && kindOf(name) !== undefined);
 
 /** Returns the arguments of a list with other spellings of the account and document numbers in them. */
-export const respellArguments = async (context: NumberContext, args: Fields): Promise<Fields[]> => {
+export const respellArguments = async <Args extends Fields>(
+  context: NumberContext,
+  args: Args,
+): Promise<Args[]> => {
   const respelt: [name: string, values: unknown[]][] = [];
   const { source, filters } = args;
-  if (typeof source === "string" && filters !== undefined) {
+  if (isSource(source) && filters !== undefined) {
     const others = await respellFilters(context, source, filters);
     return isDeepStrictEqual(others, filters) ? [] : [{ ...args, filters: others }];
   }

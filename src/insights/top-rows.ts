@@ -44,7 +44,6 @@ export const readTopRows = async (
   if (ids.length === 0) return [];
   const args = { source, filters: { id: { in: ids } }, limit: ids.length };
   const { output } = await call(contract.payments.query, args);
-  const { data } = output as { data: Row[] };
-  const byId = new Map(data.map((row) => [row["id"], omitNulls(row)]));
+  const byId = new Map(output.data.map((row) => [row["id"], omitNulls(row)]));
   return ids.map((id) => byId.get(id)).filter((row) => row !== undefined);
 };

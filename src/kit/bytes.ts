@@ -31,8 +31,8 @@ const createBytes = (size: number, read: Bytes["read"]): Bytes => ({
 /** Returns random access to an open file. */
 export const toBytes = (file: FileHandle, size: number): Bytes =>
   createBytes(size, async (at, length) => {
-    const wanted = Math.max(0, Math.min(length, size - at));
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(wanted), 0, wanted, at);
+    const pieceBytes = Math.max(0, Math.min(length, size - at));
+    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, at);
     return buffer.subarray(0, bytesRead);
   });
 

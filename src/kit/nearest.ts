@@ -5,16 +5,16 @@ const MAX_LENGTH = 64;
 
 /** Returns up to `most` known names that resemble a mistyped one, best first. */
 export const findNearest = (word: string, known: readonly string[], most = 3): string[] => {
-  const meant = normalize(word.slice(0, MAX_LENGTH));
-  if (meant === "") return [];
+  const target = normalize(word.slice(0, MAX_LENGTH));
+  if (target === "") return [];
   return known
     .map((name) => {
       const other = normalize(name);
-      const part = other.startsWith(meant) || meant.startsWith(other) || other.endsWith(meant);
-      const isPart = part && other !== meant && meant.length > 2;
-      return { name, distance: isPart ? 1 : leven(meant, other) };
+      const part = other.startsWith(target) || target.startsWith(other) || other.endsWith(target);
+      const isPart = part && other !== target && target.length > 2;
+      return { name, distance: isPart ? 1 : leven(target, other) };
     })
-    .filter(({ distance }) => distance <= Math.max(1, Math.floor(meant.length / 3)))
+    .filter(({ distance }) => distance <= Math.max(1, Math.floor(target.length / 3)))
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, most)
     .map(({ name }) => name);

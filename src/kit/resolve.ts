@@ -22,10 +22,10 @@ export const createResolve = (nameServers?: readonly string[]): Resolve => {
   if (nameServers !== undefined) resolver.setServers(nameServers);
   return async (name) => {
     if (isShort(name)) return resolveBySystem(name);
-    const asked = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
-    const found = asked.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+    const results = await Promise.allSettled([resolver.resolve4(name), resolver.resolve6(name)]);
+    const found = results.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
     if (found.length > 0) return found;
-    const failures = asked.flatMap((answer): unknown[] =>
+    const failures = results.flatMap((answer): unknown[] =>
       answer.status === "rejected" ? [answer.reason] : [],
     );
     if (failures.every(isNotThere)) return resolveBySystem(name);

@@ -25,11 +25,11 @@ const createFormat = (timeZone: string): Intl.DateTimeFormat =>
 
 const OFFSET = /GMT(?:([+-])(\d\d):(\d\d)(?::(\d\d))?)?$/;
 
-const readOffset = (format: Intl.DateTimeFormat, moment: number): OffsetChange => {
-  const [, sign, hours, minutes, seconds] = OFFSET.exec(format.format(moment)) ?? [];
+const readOffset = (format: Intl.DateTimeFormat, timestamp: number): OffsetChange => {
+  const [, sign, hours, minutes, seconds] = OFFSET.exec(format.format(timestamp)) ?? [];
   const ahead = Number(hours ?? 0) * HOUR + Number(minutes ?? 0) * MINUTE;
   const offset = ahead + Number(seconds ?? 0) * SECOND;
-  return { at: moment, offset: sign === "-" ? -offset : offset };
+  return { at: timestamp, offset: sign === "-" ? -offset : offset };
 };
 
 /** Finds the changes after one probe up to another, to the second, by halving the time between them. */
@@ -61,7 +61,7 @@ const readYear = (format: Intl.DateTimeFormat, year: number): Year => {
   return { offset: first.offset, changes };
 };
 
-const yearOf = (moment: number): number => Math.max(FIRST_YEAR, new Date(moment).getUTCFullYear());
+const yearOf = (timestamp: number): number => Math.max(FIRST_YEAR, new Date(timestamp).getUTCFullYear());
 
 /** Creates a zone that reads each year when it is first asked for, in less than a millisecond. */
 const createZone = (name: string, format: Intl.DateTimeFormat): TimeZone => {
@@ -77,14 +77,14 @@ const createZone = (name: string, format: Intl.DateTimeFormat): TimeZone => {
 
   return {
     name,
-    offsetAt(moment) {
-      if (moment >= part.from && moment < part.until) return part.offset;
-      if (Number.isNaN(moment)) return 0;
-      const year = yearOf(moment);
+    offsetAt(timestamp) {
+      if (timestamp >= part.from && timestamp < part.until) return part.offset;
+      if (Number.isNaN(timestamp)) return 0;
+      const year = yearOf(timestamp);
       const { offset, changes } = open(year);
       const start = { at: Date.UTC(year, 0, 1), offset };
-      const last = changes.findLast(({ at }) => at <= moment) ?? start;
-      const next = changes.find(({ at }) => at > moment)?.at ?? Date.UTC(year + 1, 0, 1);
+      const last = changes.findLast(({ at }) => at <= timestamp) ?? start;
+      const next = changes.find(({ at }) => at > timestamp)?.at ?? Date.UTC(year + 1, 0, 1);
       part = { from: last.at, until: next, offset: last.offset };
       return last.offset;
     },

@@ -92,9 +92,9 @@ export const createWorkerPool = <Value>(options: WorkerPoolOptions) => {
     const thread = idle.take() ?? createThread(options);
     const { promise, resolve, reject } = Promise.withResolvers<WorkerReply<Value>>();
     const start = performance.now();
-    const spent = await measureCpu(thread);
+    const startedCpuMs = await measureCpu(thread);
     const checkCpu = async (): Promise<void> => {
-      if ((await measureCpu(thread)) - spent > maxMs) reject(new WorkerLimit("time"));
+      if ((await measureCpu(thread)) - startedCpuMs > maxMs) reject(new WorkerLimit("time"));
     };
     const timer = setInterval(() => {
       if (performance.now() - start > deadlineMs) reject(new WorkerLimit("time"));

@@ -78,8 +78,8 @@ const findTool = async (tools: ReadonlyMap<string, Tool>, name: string): Promise
 
 /** Returns the tools whose views exist; the confirmation view does where a tool asks. */
 const listPages = (tools: readonly Tool[]): { name: string }[] => {
-  const asks = tools.some((tool) => isOperationTool(tool) && mayAsk(tool));
-  return [...tools, ...(asks ? [{ name: CONFIRM_TOOL }] : [])];
+  const hasQuestions = tools.some((tool) => isOperationTool(tool) && mayAsk(tool));
+  return [...tools, ...(hasQuestions ? [{ name: CONFIRM_TOOL }] : [])];
 };
 
 /** Creates the reader of what resources have; its guide describes the listed tools alone. */

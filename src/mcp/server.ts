@@ -42,8 +42,6 @@ export type ServerOptions = {
   open: (caller: Caller) => Promise<ToolContext>;
   /** Returns a value that changes when the caller's profile or credentials change; absent if they never do. */
   stampOf?: (caller: Caller) => Promise<string>;
-  /** Returns what a message waits for before it is sent over stdio: the audit entries of calls are on disk then. */
-  settled?: () => Promise<void> | undefined;
 };
 
 /** Builds a server without side effects: one per connection or request, in either protocol era. */

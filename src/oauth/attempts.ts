@@ -1,9 +1,10 @@
 import { HOUR, MINUTE } from "../kit/clock.ts";
 import { toClientNetwork } from "../kit/network.ts";
+import { type Budget, takeFrom } from "../kit/windows.ts";
 import type { Storage } from "../records/port.ts";
 import { hashId } from "../records/port.ts";
 
-type Limit = { max: number; windowMs: number };
+type Limit = Omit<Budget, "key">;
 
 const SIGN_INS_PER_ACCOUNT_AND_NETWORK: Limit = { max: 10, windowMs: 15 * MINUTE };
 const SIGN_INS_PER_NETWORK: Limit = { max: 40, windowMs: 15 * MINUTE };
@@ -33,9 +34,9 @@ const signInKeys = (email: string, ip: string): [key: string, limit: Limit][] =>
  * result is known. Each count returns undefined within the limit, or the end of the window in epoch milliseconds.
  */
 export const createAttempts = (storage: Storage) => {
-  const count = async (key: string, { max, windowMs }: Limit): Promise<number | undefined> => {
-    const attempts = await storage.countAttempt(key, windowMs);
-    return attempts.count > max ? attempts.endsAt : undefined;
+  const count = async (key: string, limit: Limit): Promise<number | undefined> => {
+    const budget = { key, ...limit };
+    return (await takeFrom(storage.counter, [budget], { refund: false })).refusedUntil;
   };
   return {
     async countSignIn(email: string, ip: string): Promise<number | undefined> {
@@ -47,7 +48,7 @@ export const createAttempts = (storage: Storage) => {
     },
     /** Takes back the count of a successful sign-in. */
     async uncountSignIn(email: string, ip: string): Promise<void> {
-      await Promise.all(signInKeys(email, ip).map(([key]) => storage.uncountAttempt(key)));
+      await Promise.all(signInKeys(email, ip).map(([key]) => storage.uncount(key)));
     },
     async countRegistration(ip: string): Promise<number | undefined> {
       const endsAt = await count(hashId(`registration:${toClientNetwork(ip)}`), REGISTRATIONS);

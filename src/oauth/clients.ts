@@ -7,12 +7,18 @@ const LOOPBACK_HOSTS = new Set(["localhost", "127.0.0.1", "[::1]"]);
 const MAX_REDIRECT_URIS = 20;
 const MAX_REDIRECT_URI_LENGTH = 2000;
 
-/** Schemes that a browser or another program handles by itself, so that no program on the computer receives the code. */
+/**
+ * Schemes that a browser, the system or another program handles by itself: the client would not receive the code, and a
+ * sign-in would lead the person's browser to a program that acts on what it is given.
+ */
 const RESERVED_SCHEMES = new Set(
-  "about blob chrome content cid data feed file filesystem ftp ftps intent jar javascript ldap ldaps mailto mid resource res sftp sms ssh tel urn vbscript view-source ws wss".split(
+  "about afp android-app blob callto chrome cid cifs content data edge facetime feed file filesystem ftp ftps gopher help hcp intent itms itms-apps itms-services jar javascript ldap ldaps magnet mailto market microsoft-edge mid news nfs nntp rdp res resource rlogin search search-ms sftp shell sip sips skype sms smb ssh steam tel telnet tn3270 urn vbscript view-source vnc ws wss x-apple.systempreferences x-help zoommtg".split(
     " ",
   ),
 );
+
+/** Of programs of Windows, such as `ms-msdt`, which runs what it is given. */
+const RESERVED_PREFIX = "ms-";
 
 /** The grants that the server offers; an authorization code is what all of them start with. */
 const GRANT_TYPES = ["authorization_code", "refresh_token"];
@@ -27,15 +33,19 @@ const isWeb = ({ protocol }: URL): boolean => protocol === "https:" || protocol 
 export const isNativeRedirect = (url: URL): boolean =>
   !isWeb(url) || LOOPBACK_HOSTS.has(url.hostname);
 
-const invalid = (message: string): errors.InvalidRedirectUri =>
-  new errors.InvalidRedirectUri(message);
+/** The error `invalid_redirect_uri` of RFC 7591: the provider chooses the code by the first word of the reason. */
+const invalid = (reason: string): errors.InvalidClientMetadata =>
+  new errors.InvalidClientMetadata(reason);
 
 /** Returns the reason why codes must not be sent to a URI; undefined for a safe one. */
 const findRisk = (url: URL): string | undefined => {
   const scheme = url.protocol.slice(0, -1);
   if (url.username + url.password !== "") return "must not contain a user name";
   if (url.href.includes("#")) return "must not contain a fragment";
-  if (RESERVED_SCHEMES.has(scheme)) return `must not use the scheme ${scheme}`;
+  if (RESERVED_SCHEMES.has(scheme) || scheme.startsWith(RESERVED_PREFIX)) {
+    return `must not use the scheme ${scheme}`;
+  }
+  if (!url.href.startsWith(`${scheme}:/`)) return `must go on with / after ${scheme}:`;
   if (scheme === "http" && !isNativeRedirect(url)) {
     return "must be https; http is accepted for loopback addresses only";
   }
@@ -61,7 +71,7 @@ const isEmpty = (value: unknown): boolean =>
 /** Returns the members of a list that are not empty; a single value is a list of one. */
 const toList = (value: unknown): unknown[] => [value].flat().filter((one) => !isEmpty(one));
 
-/** Returns the redirect URIs, each once. @throws {errors.InvalidRedirectUri} for an unsafe one */
+/** Returns the redirect URIs, each once. @throws {errors.InvalidClientMetadata} for an unsafe one */
 const readRedirectUris = (value: unknown): { texts: string[]; urls: URL[] } => {
   const uris = [...new Set(toList(value))];
   if (uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
@@ -89,7 +99,7 @@ const PROVIDER_MEMBERS = new Set([
  * Narrows what a client says about itself to what this server offers, in place (RFC 7591, section 3.2.1): members that
  * it does not use are dropped, empty ones count as absent, and each client is a public one that uses codes. Redirects to
  * a program on the person's computer make the client native, so that any loopback port matches (RFC 8252, section 7.3).
- * @throws {errors.InvalidRedirectUri} for a redirect URI to which a code must not be sent
+ * @throws {errors.InvalidClientMetadata} for a redirect URI to which a code must not be sent
  */
 const narrowClient = (metadata: Metadata): void => {
   const { texts, urls } = readRedirectUris(metadata["redirect_uris"]);

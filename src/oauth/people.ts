@@ -106,7 +106,7 @@ const readListedRole = async (
 ): Promise<string | undefined> => {
   try {
     const { output } = await client.call(list_v1, { tenantId }, headers, { tool: undefined });
-    return list_v1.output.parse(output).find((user) => user.userId === userId)?.role;
+    return output.find((user) => user.userId === userId)?.role;
   } catch (error) {
     if (error instanceof Problem && [403, 404].includes(error.status)) return undefined;
     throw error;
@@ -123,7 +123,7 @@ export const readRole = async (
 ): Promise<string | undefined> => {
   const headers = headerOf(context, person.apiKey);
   const { output } = await context.client.call(profile, {}, headers, { tool: undefined });
-  const { role, tenants, defaultTenantId } = profile.output.parse(output);
+  const { role, tenants, defaultTenantId } = output;
   const ids = tenants.map(({ tenantId }) => tenantId);
   if (!ids.includes(person.tenant.id)) return undefined;
   const [only, ...others] = ids;
@@ -141,7 +141,7 @@ export const createApiKey = async (
   const headers = sessionHeaderOf(context, session);
   const { create } = contract.api_keys;
   const { output } = await context.client.call(create, { tenantId }, headers, CALL_OPTIONS);
-  const { keyId, apiKey } = create.output.parse(output);
+  const { keyId, apiKey } = output;
   return { keyId, apiKey: new Secret(apiKey) };
 };
 

@@ -1,5 +1,4 @@
 import { contract } from "../contract/index.ts";
-import { Login } from "../contract/operations/auth.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import type { OauthContext } from "./context.ts";
@@ -19,8 +18,7 @@ const openSession = async (
   password: Secret,
 ): Promise<PlatformSession> => {
   const input = { email, password: password.reveal() };
-  const { output } = await client.call(contract.auth.login, input, {}, CALL_OPTIONS);
-  const login = Login.parse(output);
+  const { output: login } = await client.call(contract.auth.login, input, {}, CALL_OPTIONS);
   const tenants = login.tenants
     .filter(({ tenantId }) => onlyTenant === undefined || tenantId === onlyTenant)
     .map(({ tenantId, tenantName }) => ({ id: tenantId, name: tenantName }));

@@ -1,6 +1,7 @@
 import { createSeal, joinSeals, type MasterKey } from "../kit/seal.ts";
 import { fitsColumn, type Renewal, renewColumn } from "../kit/sealed-column.ts";
 import { hashId, type OauthStore, type Storage, type StoredRecord } from "../records/port.ts";
+import { SEALED_PAYLOADS } from "../records/sealed-payloads.ts";
 
 /** One record before encryption. */
 export type PlainRecord = {
@@ -16,8 +17,6 @@ type FoundRecord = { value: Record<string, unknown>; consumedAt: number | null }
 
 const PURPOSE = "oauth-record";
 
-const PAYLOADS = { table: "sign_in_records", column: "payload", key: ["kind", "id"] };
-
 const joinPurposes = (masterKey: MasterKey, purposes: readonly string[]) =>
   joinSeals([PURPOSE, ...purposes].map((purpose) => createSeal(masterKey, purpose)));
 
@@ -28,7 +27,7 @@ export const checkRecordsKey = async (
   purposes: readonly string[],
 ): Promise<void> => {
   const openSeal = async () => joinPurposes(await masterKey(), purposes);
-  if (await fitsColumn(read, PAYLOADS, openSeal)) return;
+  if (await fitsColumn(read, SEALED_PAYLOADS, openSeal)) return;
   throw new Error(
     "The sessions, sign-ins and secrets in this database are sealed with another master key. Set" +
       " RECEIVABLES_SECRET_KEY, or the file secret.key of the data folder, to the master key of the other nodes; while" +
@@ -42,7 +41,7 @@ export const renewRecords = (
   masterKey: MasterKey,
   purposes: readonly string[] = [],
 ): Promise<Renewal> =>
-  renewColumn((act) => store.transaction(act), PAYLOADS, joinPurposes(masterKey, purposes));
+  renewColumn((act) => store.transaction(act), SEALED_PAYLOADS, joinPurposes(masterKey, purposes));
 
 /** Creates the authorization server's access to its records, which hashes ids and encrypts values. */
 export const createRecords = (storage: Storage, masterKey: MasterKey) => {

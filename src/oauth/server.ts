@@ -83,8 +83,8 @@ const purge = async (context: SignInContext): Promise<void> => {
   const { storage, records, now } = context;
   // Short transactions, so that requests get their turn.
   while ((await storage.purge()) > 0);
-  const spent = await storage.listSpentGrants(now() + LIFETIMES.grant - HOUR);
-  for (const { jti: grantId } of records.decryptAll(spent)) {
+  const spentGrants = await storage.listSpentGrants(now() + LIFETIMES.grant - HOUR);
+  for (const { jti: grantId } of records.decryptAll(spentGrants)) {
     if (typeof grantId === "string") await revokeGrant(context, grantId);
   }
   await removeUngranted(context);

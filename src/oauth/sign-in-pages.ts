@@ -11,7 +11,13 @@ export type ClientDescription = {
   documentHost: string | undefined;
   /** The host of its redirect URI; undefined for a program on the person's own computer. */
   redirectHost: string | undefined;
+  /** Whether it is the page of this server itself, which chose nothing. */
+  isOwnPage: boolean;
 };
+
+/** The name of a client within a sentence. */
+const nameInside = ({ name, isOwnPage }: ClientDescription): string =>
+  isOwnPage ? "the web page of this server" : name;
 
 type FormPage = {
   /** The last path segment of the sign-in's pages. */
@@ -31,12 +37,18 @@ export type SignInPage = FormPage & {
 
 export const signInPage = (content: SignInPage): Page => {
   const { path, formToken, client, alert, email, platform, status, headers } = content;
-  const body = html`<h1>Sign in to connect ${client.name}</h1>
-    <p class="lead">
-      <strong>${client.name}</strong> would like to work with your receivables. Sign in with your
-      account at <strong>${platform}</strong>.
-    </p>
-    ${renderAlert(alert)}
+  const head = client.isOwnPage
+    ? html`<h1>Sign in</h1>
+        <p class="lead">
+          Sign in with your account at <strong>${platform}</strong> to see your receivables on the
+          web page of this server.
+        </p>`
+    : html`<h1>Sign in to connect ${client.name}</h1>
+        <p class="lead">
+          <strong>${client.name}</strong> would like to work with your receivables. Sign in with
+          your account at <strong>${platform}</strong>.
+        </p>`;
+  const body = html`${head} ${renderAlert(alert)}
     <form method="post" action="${path}">
       ${renderFormToken(formToken)}
       ${renderSignInFields({ email, refused: alert !== undefined, autofocus: email === "" ? "email" : "password" })}
@@ -99,8 +111,26 @@ const renderScopeChoice = (offered: readonly Scope[], chosen: readonly Scope[]):
 const renderEmail = (email: string): Html[] =>
   email.split(/(?=@)/).map((part, index) => (index === 0 ? html`${part}` : html`<wbr />${part}`));
 
+/** Says who vouches for a client's name, and where the browser goes next. */
+const renderOrigin = ({ documentHost, redirectHost, isOwnPage }: ClientDescription) => {
+  if (isOwnPage) {
+    return {
+      origin: "part of this server",
+      next: html`your browser returns to <strong>it</strong>`,
+    };
+  }
+  return {
+    origin:
+      documentHost === undefined ? "a name that it chose itself" : `described at ${documentHost}`,
+    next:
+      redirectHost === undefined
+        ? html`your browser opens <strong>a program on this computer</strong>`
+        : html`your browser goes to <strong>${redirectHost}</strong>`,
+  };
+};
+
 const renderFacts = ({ client, email, tenants }: ConsentPage): Html => {
-  const { name, documentHost, redirectHost } = client;
+  const { origin, next } = renderOrigin(client);
   const [tenant, ...others] = tenants;
   const company =
     tenant === undefined || others.length > 0
@@ -109,23 +139,12 @@ const renderFacts = ({ client, email, tenants }: ConsentPage): Html => {
           <dd><strong>${tenant.name}</strong><small>${tenant.id}</small></dd>`;
   return html`<dl class="facts">
     <dt>Program</dt>
-    <dd>
-      <strong>${name}</strong
-      ><small
-        >${documentHost === undefined ? "a name that it chose itself" : `described at ${documentHost}`}</small
-      >
-    </dd>
+    <dd><strong>${client.name}</strong><small>${origin}</small></dd>
     <dt>You</dt>
     <dd><strong>${renderEmail(email)}</strong></dd>
     ${company}
     <dt>Then</dt>
-    <dd>
-      ${
-        redirectHost === undefined
-          ? html`your browser opens <strong>a program on this computer</strong>`
-          : html`your browser goes to <strong>${redirectHost}</strong>`
-      }
-    </dd>
+    <dd>${next}</dd>
   </dl>`;
 };
 
@@ -137,13 +156,16 @@ export type ConsentPage = FormPage & {
   chosen: readonly Scope[];
 };
 
+const warnOf = ({ redirectHost, isOwnPage }: ClientDescription): string => {
+  if (isOwnPage) return "Allow it only if you came from that page.";
+  return redirectHost === undefined
+    ? "Allow it only if you have just started it on this computer."
+    : `Allow it only if you came from ${redirectHost}.`;
+};
+
 export const consentPage = (content: ConsentPage): Page => {
   const { path, formToken, client, alert, tenants, tenant, offered, chosen, status } = content;
-  const warning =
-    client.redirectHost === undefined
-      ? "Allow it only if you have just started it on this computer. "
-      : `Allow it only if you came from ${client.redirectHost}. `;
-  const body = html`<h1>Allow ${client.name} to connect?</h1>
+  const body = html`<h1>Allow ${nameInside(client)} to connect?</h1>
     <p class="lead">It would act with your own rights, and only as far as you allow here.</p>
     ${renderAlert(alert)} ${renderFacts(content)}
     <form method="post" action="${path}">
@@ -154,7 +176,7 @@ export const consentPage = (content: ConsentPage): Page => {
         <button class="quiet" name="action" value="cancel" formnovalidate>Cancel</button>
       </div>
       <p class="note">
-        ${warning}You can disconnect it at any time under
+        ${warnOf(client)} You can disconnect it at any time under
         <a href="../account">connected programs</a>.
         <button class="link" name="action" value="switch" formnovalidate>
           Sign in with another account

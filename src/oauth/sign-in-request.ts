@@ -8,6 +8,7 @@ import { isNativeRedirect } from "./clients.ts";
 import type { OauthContext } from "./context.ts";
 import { type Exchange, redirect, sendPage } from "./form.ts";
 import { closeSession, type PlatformSession } from "./platform-session.ts";
+import { PAGE_CLIENT } from "./page-client.ts";
 import { LIFETIMES, PATHS } from "./provider.ts";
 import type { Refusal } from "./refusal.ts";
 import { parseScopes, REQUESTED_SCOPE_PARAMETER, type Scope } from "./scopes.ts";
@@ -143,6 +144,7 @@ export const describeClient = ({ client, params }: SignInRequest): ClientDescrip
   return {
     name: toOneLine(client.clientName ?? "") || documentHost || "A program without a name",
     documentHost: documentHost && toOneLine(documentHost, 255),
+    isOwnPage: client.clientId === PAGE_CLIENT,
     redirectHost:
       redirectUri === null || isNativeRedirect(redirectUri)
         ? undefined

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { type Context, Hono } from "hono";
+import { DRY_RUN, hasDryRun, toDryRun } from "../contract/dry-run.ts";
 import { extensions, platformContract } from "../contract/index.ts";
 import type { Operation, Service } from "../contract/operation.ts";
 import { Problem } from "../contract/errors.ts";
@@ -18,7 +19,13 @@ import type { Brand } from "../pages/page.ts";
 import type { Passwords } from "./services/passwords.ts";
 import type { Transfers } from "./services/dispute-attachments/transfers.ts";
 
-type Route = { method: string; path: string; operation: Operation; handler: unknown };
+type Route = {
+  method: string;
+  path: string;
+  operation: Operation;
+  handler: unknown;
+  dryRun: boolean;
+};
 type Env = { Bindings: { incoming?: IncomingMessage } };
 
 const listRoutes = (services: Services): Route[] =>
@@ -26,12 +33,16 @@ const listRoutes = (services: Services): Route[] =>
     Object.entries(verbs).flatMap(([verb, declared]) => {
       const operation: Operation = declared;
       const handler: unknown = (services[noun as keyof Services] as Record<string, unknown>)[verb];
-      return [operation, ...operation.aliases].map(({ method, path }) => ({
+      const routes = [operation, ...operation.aliases].map(({ method, path }) => ({
         method,
         path,
         operation,
         handler,
+        dryRun: false,
       }));
+      if (!hasDryRun(operation)) return routes;
+      const { path } = toDryRun(operation);
+      return [...routes, { method: operation.method, path, operation, handler, dryRun: true }];
     }),
   );
 
@@ -56,7 +67,7 @@ const BASES: [base: string, service: Service][] = [
 ];
 
 const findService = (path: string): Service =>
-  BASES.find(([base]) => path.startsWith(base))?.[1] ?? "gateway";
+  BASES.find(([base]) => path.replace(DRY_RUN.path, "").startsWith(base))?.[1] ?? "gateway";
 
 const toPattern = (path: string): string => path.replace(/\{(\w+)\}/g, ":$1");
 
@@ -166,13 +177,13 @@ const mountTransfers = (app: Hono<Env>, needs: AppNeeds): void => {
         const cut = createCut(needs, { incoming, request: context.req.raw, requestId });
         return await serve(context.req.raw, id, { requestId, done, ...cut });
       } catch (error) {
-        const asked = {
+        const visitor = {
           ip: needs.addressOf(context.env?.incoming),
           now: needs.clock(),
           requestId,
         };
         const found = toProblem(error, needs.log, requestId);
-        const response = refuse(request, await limitFailures(needs, asked, found));
+        const response = refuse(request, await limitFailures(needs, visitor, found));
         response.headers.set("Connection", "close");
         return response;
       }
@@ -188,10 +199,10 @@ const mountPages = (app: Hono<Env>, needs: AppNeeds): void => {
     app.on(["GET", "POST"], toPattern(path), async (context) => {
       const own = openRequest(needs, context, path);
       const { raw: request, requestId } = own;
-      const asked = { ip: needs.addressOf(context.env?.incoming), now: needs.clock() };
+      const visitor = { ip: needs.addressOf(context.env?.incoming), now: needs.clock() };
       try {
         const token = context.req.param("token") ?? "";
-        const response = await serve({ request, requestId, token, ...asked });
+        const response = await serve({ request, requestId, token, ...visitor });
         const { byteLength } = await response.clone().arrayBuffer();
         createDone(needs, own, response)(byteLength);
         return withSecurityHeaders(response, requestId);
@@ -236,8 +247,8 @@ export const createApp = (services: Services, needs: AppNeeds) => {
     );
   for (const path of [...byPath.keys()].toSorted(compareSpecificity)) {
     const routes = byPath.get(path) ?? [];
-    for (const { method, operation, handler } of routes) {
-      const serve = createServe(needs, { operation, route: path }, handler as never);
+    for (const { method, operation, handler, dryRun } of routes) {
+      const serve = createServe(needs, { operation, route: path, dryRun }, handler as never);
       app.on(method, toPattern(path), (context) =>
         serve(context.req.raw, context.req.param(), context.env?.incoming),
       );

@@ -2,7 +2,9 @@ import { hash } from "node:crypto";
 import { type Clock, SECOND } from "../kit/clock.ts";
 import { type NewId, randomToken } from "../kit/ids.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
+import { insertAll } from "./store/engine/bulk-writes.ts";
 import type { Db, Store } from "./store/port.ts";
+import { recordUse } from "./store/queries/sessions.ts";
 
 /** Hashes a random secret for the store. 256 random bits need no salt and no work factor. */
 export const hashSecret = (secret: string): string => hash("sha256", secret, "base64url");
@@ -24,9 +26,8 @@ export const insertApiKey = async (
 ): Promise<{ keyId: string; apiKey: string }> => {
   const apiKey = makeKey("rcvg_");
   const [keyId, now] = [newId(), clock()];
-  await tx
-    .insertInto("api_keys")
-    .values({
+  await insertAll(tx, "api_keys", [
+    {
       id: keyId,
       hash: hashSecret(apiKey),
       prefix: apiKey.slice(0, PREFIX_CHARACTERS),
@@ -34,8 +35,8 @@ export const insertApiKey = async (
       tenant_id: tenantId,
       created_at: now,
       used_at: now,
-    })
-    .execute();
+    },
+  ]);
   return { keyId, apiKey };
 };
 
@@ -64,14 +65,7 @@ export const createUses = (store: Store, log: Log): Uses => {
     if (batch.sessions.length + batch.api_keys.length === 0) return;
     await store.transaction(async (tx) => {
       for (const table of ["sessions", "api_keys"] as const) {
-        for (const [id, at] of batch[table]) {
-          await tx
-            .updateTable(table)
-            .set({ used_at: at })
-            .where("id", "=", id)
-            .where("used_at", "<", at)
-            .execute();
-        }
+        for (const [id, at] of batch[table]) await recordUse(tx, table, id, at);
       }
     });
     for (const table of ["sessions", "api_keys"] as const) {

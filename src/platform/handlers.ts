@@ -1,6 +1,6 @@
 import type { PlatformContract } from "../contract/index.ts";
 import type { AuditFacts, Fault, ProblemDetails, SharedErrorCode } from "../contract/errors.ts";
-import type { FailCode, Input, Operation, Output } from "../contract/operation.ts";
+import type { FailCode, Input, Operation, OutputOf } from "../contract/operation.ts";
 import type { Permission, Scope } from "../contract/permissions.ts";
 import type { Span } from "./files/port.ts";
 import type { Preconditions, RecordVersion } from "./preconditions.ts";
@@ -109,11 +109,11 @@ export type FileAnswer = {
 export type Answer<O extends Operation> = O["file"] extends true ? FileAnswer : JsonAnswer<O>;
 
 type JsonAnswer<O extends Operation> =
-  Output<O> extends (infer Row)[]
+  OutputOf<O> extends (infer Row)[]
     ? Row[] | Listing<Row>
-    : Output<O> extends { data: unknown[]; pagination: unknown }
-      ? Output<O> | Page<Output<O>>
-      : Output<O> | Streamed<NonNullable<Output<O>>>;
+    : OutputOf<O> extends { data: unknown[]; pagination: unknown }
+      ? OutputOf<O> | Page<OutputOf<O>>
+      : OutputOf<O> | Streamed<NonNullable<OutputOf<O>>>;
 
 export type Handler<O extends Operation> = (
   input: Input<O>,

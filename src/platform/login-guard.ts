@@ -5,7 +5,8 @@ import { type Clock, MINUTE, SECOND } from "../kit/clock.ts";
 import { createFairQueue, QueueFull } from "../kit/fair-queue.ts";
 import { toClientNetwork } from "../kit/network.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
-import { count, findCounter, forget, giveBack } from "./store/queries/counters.ts";
+import { type Budget, takeFrom } from "../kit/windows.ts";
+import { createCounter, findCounter, forget, giveBack } from "./store/queries/counters.ts";
 import { fold } from "./store/engine/fold.ts";
 import type { Db, Store } from "./store/port.ts";
 
@@ -21,8 +22,6 @@ const QUEUE = { running: HASHES_AT_ONCE, waiting: 64, waitingPerKey: 16 };
 
 const digest = (secret: Buffer, parts: string[]): string =>
   createHmac("sha256", secret).update(JSON.stringify(parts)).digest("base64url");
-
-type Budget = { key: string; max: number };
 
 /** A login attempt; `isKnown` if its user has logged in from the address before. */
 export type LoginAttempt = { email: string; ip: string; isKnown: boolean; now: number };
@@ -100,10 +99,12 @@ export class LoginGuard {
   }
 
   #listBudgets({ email, ip, isKnown }: LoginAttempt): Budget[] {
-    const here = { key: this.#addressKey(email, ip), max: MAX_FAILURES_PER_ADDRESS };
+    const windowMs = WINDOW_MS;
+    const here = { key: this.#addressKey(email, ip), max: MAX_FAILURES_PER_ADDRESS, windowMs };
     const everywhere = {
       key: `password:${this.#digest(fold(email))}`,
       max: MAX_FAILURES_PER_ACCOUNT,
+      windowMs,
     };
     return isKnown ? [here] : [here, everywhere];
   }
@@ -119,13 +120,10 @@ export class LoginGuard {
 
   /** Counts the attempt, and returns when the window of each budget ends. */
   async #takeBudgets(budgets: Budget[], now: number): Promise<number[]> {
-    const ends: number[] = [];
-    for (const { key, max } of budgets) {
-      const row = await count(this.#counting, key, now, WINDOW_MS);
-      if (row.count > max) throw createTooMany(row.window_ends_at, now);
-      ends.push(row.window_ends_at);
-    }
-    return ends;
+    const counter = createCounter(this.#counting, now);
+    const { states, refusedUntil } = await takeFrom(counter, budgets, { refund: false });
+    if (refusedUntil !== undefined) throw createTooMany(refusedUntil, now);
+    return states.map(({ endsAt }) => endsAt);
   }
 
   #refuseFull(error: unknown): never {

@@ -1,7 +1,8 @@
 import { Problem } from "../contract/errors.ts";
 import { HOUR, MINUTE, SECOND } from "../kit/clock.ts";
 import { toClientNetwork } from "../kit/network.ts";
-import { count, giveBack } from "./store/queries/counters.ts";
+import { type Counted, takeFrom } from "../kit/windows.ts";
+import { createCounter } from "./store/queries/counters.ts";
 import type { Store } from "./store/port.ts";
 
 /** Requests per fixed window; 0 switches a limit off. */
@@ -18,7 +19,6 @@ export type RateLimits = {
 const FAILURES_PER_MINUTE = 100;
 
 type Window = { name: "minute" | "hour"; quota: number; ms: number };
-type State = Window & { used: number; endsAt: number };
 
 const minute = (quota: number): Window => ({ name: "minute", quota, ms: MINUTE });
 const hour = (quota: number): Window => ({ name: "hour", quota, ms: HOUR });
@@ -29,47 +29,37 @@ const secondsLeft = (endsAt: number, now: number): number =>
 /** Returns the policy of all windows and the state of the counted ones (draft-ietf-httpapi-ratelimit-headers). */
 const buildHeaders = (
   windows: readonly Window[],
-  states: readonly State[],
+  states: readonly Counted[],
   now: number,
 ): Record<string, string> => ({
   "RateLimit-Policy": windows
     .map(({ name, quota, ms }) => `"${name}";q=${quota};w=${ms / SECOND}`)
     .join(", "),
   RateLimit: states
-    .map(({ name, quota, used, endsAt }) => {
-      const left = Math.max(0, quota - used);
-      return `"${name}";r=${left};t=${secondsLeft(endsAt, now)}`;
+    .map(({ count, endsAt }, place) => {
+      // The longest window is counted first.
+      const { name = "", quota = 0 } = windows.at(-1 - place) ?? {};
+      return `"${name}";r=${Math.max(0, quota - count)};t=${secondsLeft(endsAt, now)}`;
     })
+    .toReversed()
     .join(", "),
 });
 
 /** Counts requests in windows that all processes on the store share. */
 export const createRateLimiter = (store: Store, limits: RateLimits) => {
-  const take = async (subject: string, windows: readonly Window[], now: number) => {
-    const states: State[] = [];
-    // The longest window first. When a shorter one refuses, the counts of the longer ones are undone.
-    for (const window of windows.toReversed()) {
-      const key = `${subject}:${window.name}`;
-      const row = await count(store.counting, key, now, window.ms);
-      states.push({ ...window, used: row.count, endsAt: row.window_ends_at });
-      if (row.count <= window.quota) continue;
-      for (const state of states) {
-        await giveBack(store.counting, `${subject}:${state.name}`, state.endsAt);
-        state.used -= 1;
-      }
-      return { states, refusedUntil: row.window_ends_at };
-    }
-    return { states, refusedUntil: undefined };
-  };
-
   const takeOrRefuse = async (
     subject: string,
     all: readonly Window[],
     now: number,
   ): Promise<Record<string, string>> => {
     const windows = all.filter(({ quota }) => quota > 0);
-    const { states, refusedUntil } = await take(subject, windows, now);
-    const headers = windows.length === 0 ? {} : buildHeaders(windows, states.toReversed(), now);
+    // The longest window first. When a shorter one refuses, the counts of the longer ones are undone.
+    const budgets = windows
+      .toReversed()
+      .map(({ name, quota, ms }) => ({ key: `${subject}:${name}`, max: quota, windowMs: ms }));
+    const counter = createCounter(store.counting, now);
+    const { states, refusedUntil } = await takeFrom(counter, budgets, { refund: true });
+    const headers = windows.length === 0 ? {} : buildHeaders(windows, states, now);
     if (refusedUntil === undefined) return headers;
     const seconds = secondsLeft(refusedUntil, now);
     throw new Problem("rate_limited", `Too many requests. Wait ${seconds} seconds.`, {

@@ -10,6 +10,8 @@ import { purgeKnownAddresses } from "./store/queries/known-addresses.ts";
 import { forgetChunks, listExpired } from "./store/queries/export-runs.ts";
 import { getDialect } from "./store/engine/dialect.ts";
 import type { Db, Store } from "./store/port.ts";
+import { purgeSessions } from "./store/queries/sessions.ts";
+import { listAllTenants } from "./store/queries/tenants.ts";
 import { purgeAttempts } from "./store/queries/webhook-deliveries.ts";
 
 /** Retention periods, in milliseconds. */
@@ -37,22 +39,6 @@ type Needs = {
 
 /** Expired sessions are kept for this time, so that their use is answered with token_expired. */
 const SESSION_REMEMBERED_MS = DAY;
-
-const SESSIONS_AT_ONCE = 1000;
-
-const purgeSessions = async (tx: Db, before: number): Promise<number> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("sessions")
-    .where("id", "in", (from) =>
-      from
-        .selectFrom("sessions")
-        .select("id")
-        .where("created_at", "<", before)
-        .limit(SESSIONS_AT_ONCE),
-    )
-    .executeTakeFirstOrThrow();
-  return Number(numDeletedRows);
-};
 
 /** Calls `removeSome` until it removes nothing; requests get their turn in between. Returns the total. */
 const repeatUntilNone = async (removeSome: () => Promise<number>): Promise<number> => {
@@ -125,7 +111,7 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   const { store, clock, retention, lifetimes } = needs;
   const before = clock() - retention.auditLogs;
   let [auditEntries, exportRuns] = [0, 0];
-  for (const { id } of await store.read.selectFrom("tenants").select("id").execute()) {
+  for (const { id } of await listAllTenants(store.read)) {
     auditEntries += await purgeAudit(needs, id, before);
     exportRuns += await purgeRuns(needs, id);
   }

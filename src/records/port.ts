@@ -1,5 +1,6 @@
 import { hash } from "node:crypto";
 import type { Kysely } from "kysely";
+import type { Counter } from "../kit/windows.ts";
 
 /** One record of the authorization server. Ids are hashes and payloads encrypted, so a copy of the store opens nothing. */
 export type StoredRecord = {
@@ -36,10 +37,10 @@ export type Storage = {
   listSpentGrants(expiresBefore: number): Promise<StoredRecord[]>;
   /** Removes some of the expired records and counters, and returns how many. */
   purge(): Promise<number>;
-  /** Counts one attempt under a key, in a window that the first attempt opens. */
-  countAttempt(key: string, windowMs: number): Promise<{ count: number; endsAt: number }>;
-  /** Takes one counted attempt back. */
-  uncountAttempt(key: string): Promise<void>;
+  /** Counts attempts in windows that all processes share. */
+  counter: Counter;
+  /** Takes back one attempt of the key's latest window. */
+  uncount(key: string): Promise<void>;
 };
 
 export type Tables = {

@@ -195,11 +195,12 @@ const countAttempt = async (tx: Db, key: string, now: number, windowMs: number) 
   return { count: row.count, endsAt: row.window_ends_at };
 };
 
-const uncountAttempt = async (tx: Db, key: string): Promise<void> => {
+const uncount = async (tx: Db, key: string, endsAt?: number): Promise<void> => {
   await tx
     .updateTable("sign_in_counters")
     .set({ count: sql`count - 1` })
     .where("key", "=", key)
+    .$if(endsAt !== undefined, (query) => query.where("window_ends_at", "=", endsAt ?? 0))
     .where("count", ">", 0)
     .execute();
 };
@@ -227,6 +228,9 @@ export const createStorage = (store: OauthStore, now: Clock): Storage => ({
     const records = await store.transaction((tx) => purgeRecords(tx, now()));
     return records + (await store.count((tx) => purgeCounters(tx, now())));
   },
-  countAttempt: (key, windowMs) => store.count((tx) => countAttempt(tx, key, now(), windowMs)),
-  uncountAttempt: (key) => store.count((tx) => uncountAttempt(tx, key)),
+  counter: {
+    count: (key, windowMs) => store.count((tx) => countAttempt(tx, key, now(), windowMs)),
+    giveBack: (key, endsAt) => store.count((tx) => uncount(tx, key, endsAt)),
+  },
+  uncount: (key) => store.count((tx) => uncount(tx, key)),
 });

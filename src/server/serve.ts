@@ -158,6 +158,28 @@ export const createPlatformListener = (platform: Pick<Platform, "fetch">): Reque
     errorHandler: createErrorHandler,
   });
 
+/**
+ * Refuses requests that name another host: a page of another site can send them from a person's browser after its own
+ * name was pointed at this server (DNS rebinding). Requests without a name come from no browser.
+ */
+export const onlyForHosts = (
+  hosts: readonly string[],
+  listener: RequestListener,
+): RequestListener => {
+  const known = new Set(hosts.map((host) => URL.parse(`http://${host}`)?.hostname));
+  return (request, response) => {
+    const { host } = request.headers;
+    if (host === undefined || known.has(URL.parse(`http://${host}`)?.hostname)) {
+      return listener(request, response);
+    }
+    const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+    response.writeHead(403, headers).end("This server does not have the name in Host.\n");
+  };
+};
+
+/** The names of this machine itself. */
+export const LOOPBACK_NAMES = ["localhost", "127.0.0.1", "[::1]"];
+
 export const createMcpListener = (mcp: Pick<HttpServer, "fetch">): RequestListener =>
   getRequestListener(
     async (request, { outgoing }) => {

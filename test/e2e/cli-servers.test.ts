@@ -178,6 +178,15 @@ describe("stdio", () => {
     expect(JSON.stringify(answer.content)).toContain("/dev/null/data");
     await client.close();
   });
+
+  verifies("HS-06");
+  it("starts where the home can have no folders, not even one for its compile cache", async () => {
+    const client = await connected({ HOME: "/proc/self", RECEIVABLES_DATA: "/proc/self/data" });
+    const answer = await tool(client, "find_records", { text: "5222244" });
+    expect(answer.isError).toBe(true);
+    expect(JSON.stringify(answer.content)).toContain("/proc/self/data");
+    await client.close();
+  });
 });
 
 describe("stdio with a remote platform", () => {

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { describe, expect, it } from "vitest";
 import { type Running, startCli, whenReady } from "../support/cli.ts";
+import { ask } from "../support/raw-http.ts";
 import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -11,6 +12,8 @@ const ON = { RECEIVABLES_METRICS_ADDRESS: "127.0.0.1:0" };
 
 const scrape = async ({ texts }: Running): Promise<string> => {
   const [, url = ""] = /"event":"metrics.ready","url":"([^"]*)"/.exec(texts.stderr) ?? [];
+  const foreign = { method: "GET", headers: { host: "evil.example" }, body: "" };
+  expect((await ask(url, foreign)).status).toBe(403);
   const response = await fetch(url);
   expect(response.headers.get("content-type")).toMatch(/^text\/plain; version=0\.0\.4/);
   return response.text();
@@ -46,7 +49,7 @@ describe.each(dialects)("metrics of a platform ($name)", (dialect) => {
   });
 });
 
-verifies("OP-31");
+verifies("OP-31", "C-64");
 it("an MCP server counts tool calls by tool and outcome, below its log level too", async () => {
   const folder = await mkdtemp(join(tmpdir(), "metrics-"));
   const env = { RECEIVABLES_DATA: folder, ...ON };

@@ -59,6 +59,28 @@ const settle = async (frame: Frame): Promise<void> => {
   await frame.waitForFunction("!document.querySelector('[aria-busy=true], .loading')");
 };
 
+/** A closed dispute of the demo data, whose badges have every tone. */
+const CLOSED = "D-5117006-01";
+
+/** Lists badges, codes and days that take more than a line, and blocks that touch the one above them or are cut. */
+const findBroken = `(() => {
+  const tall = [...document.querySelectorAll(".badge, .whole, .number")].filter((one) => {
+    const range = document.createRange();
+    range.selectNodeContents(one);
+    const { height, width } = range.getBoundingClientRect();
+    const isWide = one.matches(".badge") && one.getBoundingClientRect().width > width + 24;
+    return height > 2 * parseFloat(getComputedStyle(one).fontSize) || isWide;
+  });
+  const blocks = [...document.querySelectorAll("#view > *, main > *")];
+  const close = blocks.filter((one) => {
+    const above = one.previousElementSibling?.getBoundingClientRect();
+    const own = one.getBoundingClientRect();
+    return own.height > 0 && above?.height > 0 && own.top - above.bottom < 8;
+  });
+  const cut = [...document.querySelectorAll(".scroll")].filter((one) => one.scrollWidth > one.clientWidth);
+  return [...tall, ...close, ...cut].map(({ outerHTML }) => outerHTML.slice(0, 120));
+})()`;
+
 const title = (frame: Frame): Promise<string> => text(frame, "main:not([hidden] *) h1");
 
 describe.skipIf(chromium === undefined)(
@@ -243,6 +265,8 @@ describe.skipIf(chromium === undefined)(
       for (const [name, path, frame] of [
         ["board", "", "Dispute board"],
         ["document", "documents/5209808", "Dispute board"],
+        ["dispute", `disputes/${CLOSED}`, "Dispute board"],
+        ["account", "accounts/C-11272", "Account sheet"],
       ] as const) {
         const { page, view } = await openPage(path, { width, scheme });
         const shown = await view(frame);
@@ -255,6 +279,7 @@ describe.skipIf(chromium === undefined)(
         const overflow =
           "document.documentElement.scrollWidth > document.documentElement.clientWidth";
         expect(await shown.evaluate(overflow)).toBe(false);
+        expect(await shown.evaluate(findBroken), name).toEqual([]);
         await page.close();
       }
     });

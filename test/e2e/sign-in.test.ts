@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { type Client, UnauthorizedError } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { ask } from "../support/raw-http.ts";
 import { codeFrom } from "../support/oauth.ts";
 import { connectNew, connectOld } from "../support/oauth-host.ts";
 import { type Database, dialects } from "../support/stores.ts";
@@ -103,6 +104,17 @@ for (const dialect of dialects) {
       const answer = await client.callTool({ name: "users_profile", arguments: {} });
       expect(JSON.stringify(answer.structuredContent)).toContain(emailOf("ann"));
       await client.close();
+    });
+
+    verifies("C-64");
+    it("are shown no page under the name of another site that points at the server", async () => {
+      for (const path of ["/oauth/account", "/oauth/authorize", "/secrets/x", "/", "/mcp"]) {
+        const url = new URL(path, mcpUrl).href;
+        const get = (host: string) =>
+          ask(url, { method: "GET", headers: { host, accept: "text/html" }, body: "" });
+        expect((await get("evil.example")).status, path).toBe(403);
+        expect((await get(`localhost:${new URL(url).port}`)).status, path).not.toBe(403);
+      }
     });
 
     verifies("C-62");

@@ -220,6 +220,27 @@ describe.skipIf(chromium === undefined)(
       await page.close();
     });
 
+    verifies("HS-08");
+    it("leads a person with a telephone to the sign-in at once, in words about this page", async () => {
+      const { page } = await openPage(at, "disputes/D-1");
+      await page.setViewport({ width: 390, height: 664 });
+      const button = await page.waitForSelector("#app button");
+      const box = await button?.boundingBox();
+      expect((box?.y ?? Infinity) + (box?.height ?? 0)).toBeLessThan(664);
+      await Promise.all([page.waitForNavigation(), button?.click()]);
+      const words = () =>
+        page.$eval("main", (main) => (main as unknown as { innerText: string }).innerText);
+      expect(await words()).toContain("to see your receivables");
+      await page.type("#email", EMAIL);
+      await page.type("#password", PASSWORD);
+      await Promise.all([page.waitForNavigation(), page.keyboard.press("Enter")]);
+      const consent = await words();
+      expect(consent).toContain("Allow the web page of this server to connect?");
+      expect(consent).toContain("your browser returns to it");
+      expect(consent).not.toMatch(/chose itself|program on this computer/);
+      await page.close();
+    });
+
     it("returns to the sign-in when the server ends it", async () => {
       const { page } = await openPage(at);
       await signIn(page);

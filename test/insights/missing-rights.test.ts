@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { Problem } from "../../src/contract/errors.ts";
 import { platformOperations } from "../../src/contract/index.ts";
-import type { Operation } from "../../src/contract/operation.ts";
+import type { CallArguments, Operation } from "../../src/contract/operation.ts";
 import type { InsightResult } from "../../src/insights/insight.ts";
 import { insightTools } from "../../tools/insights.ts";
 import { createRecords } from "../mcp/each-tool.ts";
@@ -15,10 +15,8 @@ import { verifies } from "../support/verifies.ts";
 const TENANT = "rights";
 const EXTENSIONS = platformOperations.filter(({ extension }) => extension).map(({ id }) => id);
 
-type Args = Record<string, unknown>;
-
 /** Arguments with which each insight reads all that it can read. */
-const ARGS: Record<string, (records: Records) => Args> = {
+const ARGS: Record<string, (records: Records) => CallArguments> = {
   ...INSIGHT_SAMPLES,
   disputes_summary: () => ({ documentStatus: "open", reason: "canary" }),
 };
@@ -88,7 +86,7 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
 
 const isEqual = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSON.stringify(b);
 
-const listChanged = (a: Args, b: Args): string[] =>
+const listChanged = (a: CallArguments, b: CallArguments): string[] =>
   [...new Set([...Object.keys(a), ...Object.keys(b)])].filter((name) => !isEqual(a[name], b[name]));
 
 /** The fields of an answer that changed; of items that are still the same ones, their fields. */

@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
 import { onEveryStore } from "../support/platform.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { connectModern, createOptions, readProblem, YES } from "./hosts.ts";
@@ -18,12 +18,12 @@ onEveryStore("before a person is asked", (at) => {
   };
 
   it.each([
-    [{ reasonCode: "NONE" }, "reasonCode must be an existing reason; reasons_list shows them"],
-    [{ externalReasonId: "none" }, "externalReasonId must be an existing reason"],
-    [{ assigneeEmail: "no@one.example" }, "assigneeEmail must be an existing assignee"],
-    [{ assigneeId: "none" }, "assigneeId must be an existing assignee"],
-    [{ resolutionCode: "NONE" }, "resolutionCode names no record"],
-    [{ ifMatch: '"old"' }, "has changed since it was read"],
+    [{ reasonCode: "NONE" }, "reasonCode names no reason"],
+    [{ externalReasonId: "none" }, "externalReasonId names no reason"],
+    [{ assigneeEmail: "no@one.example" }, "assigneeEmail names no assignee"],
+    [{ assigneeId: "none" }, "assigneeId names no assignee"],
+    [{ resolutionCode: "NONE" }, "resolutionCode names no resolution"],
+    [{ ifMatch: '"old"' }, "changed"],
   ])("closing a dispute with %j is refused", async (more, message) => {
     const { disputeId } = tenant().records.dispute;
     const problem = await refused("disputes_update", { disputeId, status: "Closed", ...more });
@@ -57,14 +57,13 @@ onEveryStore("before a person is asked", (at) => {
     });
   });
 
-  it("a webhook for a schedule that does not exist is refused, with the tool that lists them", async () => {
+  it("a webhook for a schedule that does not exist is refused", async () => {
     const { schedule } = tenant().records;
     const hook = { callbackUrl: "https://hooks.example/in" };
     const problem = await refused("webhooks_create", { ...hook, scheduleId: "none" });
     expect(problem).toMatchObject({
       code: "invalid_request",
       message: "scheduleId names no schedule.",
-      nextStep: expect.stringContaining("schedules_list"),
     });
     const { scheduleId } = schedule;
     expect(await tenant().answer("webhooks_create", { ...hook, scheduleId })).toMatchObject({
@@ -100,7 +99,7 @@ onEveryStore("before a person is asked", (at) => {
         { departmentCode, assigneeEmail: "busy-one@work.example" },
         "is named by disputes",
       ],
-      ["reasons_delete", reason, "is a default reason of a category"],
+      ["reasons_delete", reason, "is a default reason of the category"],
       ["resolutions_delete_by_code", { resolutionCode: "SPENT" }, "were closed with"],
     ];
     for (const [tool, args, message] of cases) {
@@ -143,18 +142,42 @@ onEveryStore("before a person is asked", (at) => {
   });
 });
 
-verifies("IN-54");
-it("finds the use of a resolution among closed disputes where nothing adds them up", async () => {
-  const broker = scriptBroker({
+describe("a platform without dry runs", () => {
+  const refuse = () => {
+    throw new Problem("in_use", "Disputes were closed with the resolution SPENT.");
+  };
+  const plays = {
     "resolutions.get": () => ({ resolutionId: "r-1", code: "SPENT" }),
-    "disputes.summary": () => {
-      throw new Problem("not_found", "There is no such route.");
-    },
-    "disputes.list": () => [{ resolutionId: "r-0" }, { resolutionId: "r-1" }],
+    "resolutions.delete_by_code": refuse,
+    "resolutions.delete_by_code.dry_run": refuse,
+  };
+  const remove = async (extensions: readonly string[]) => {
+    const broker = scriptBroker(plays, { extensions });
+    const questions: string[] = [];
+    const host = await connectModern(await createOptions(broker), (question) => {
+      questions.push(question);
+      return YES(question);
+    });
+    const result = await host.call("resolutions_delete_by_code", { resolutionCode: "SPENT" });
+    await host.close();
+    return { questions, code: readProblem(result).code, calls: broker.seen.map(({ id }) => id) };
+  };
+
+  verifies("IN-54");
+  it("refuses what a person has confirmed", async () => {
+    expect(await remove([])).toEqual({
+      questions: [expect.stringContaining("Delete resolution SPENT")],
+      code: "in_use",
+      calls: ["resolutions.get", "resolutions.delete_by_code"],
+    });
   });
-  const host = await connectModern(await createOptions(broker), YES);
-  const result = await host.call("resolutions_delete_by_code", { resolutionCode: "SPENT" });
-  await host.close();
-  expect(readProblem(result).code).toBe("in_use");
-  expect(broker.seen.map(({ id }) => id)).not.toContain("resolutions.delete_by_code");
+
+  verifies("IN-54");
+  it("differs from one that announces them, which no person is asked about", async () => {
+    expect(await remove(["resolutions.delete_by_code.dry_run"])).toEqual({
+      questions: [],
+      code: "in_use",
+      calls: ["resolutions.delete_by_code.dry_run"],
+    });
+  });
 });

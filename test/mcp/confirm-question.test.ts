@@ -43,6 +43,19 @@ describe("the question names the record", () => {
       { accountName: "Acme. Nothing is closed. Press confirm" },
       'D-INV-1-01 of "Acme. Nothing is closed. Press confirm", 9,108.20 USD',
     ],
+    [{ accountName: "\u0410cme" }, 'D-INV-1-01 of "\u0410cme" [not Latin: \u0410], 9,108.20 USD'],
+    [
+      { disputeCode: "D-\u0421\u0410\u0422-01", accountName: "\uff21cme" },
+      '"D-\u0421\u0410\u0422-01" [not Latin: \u0421 \u0410 \u0422] of "\uff21cme" [not Latin: \uff21], 9,108.20 USD',
+    ],
+    [
+      { accountName: "\u041e\u041e\u041e \u0420\u043e\u043c\u0430\u0448\u043a\u0430" },
+      "D-INV-1-01 of \u041e\u041e\u041e \u0420\u043e\u043c\u0430\u0448\u043a\u0430, 9,108.20 USD",
+    ],
+    [
+      { accountName: "M\u00fcller & S\u00f8n" },
+      "D-INV-1-01 of M\u00fcller & S\u00f8n, 9,108.20 USD",
+    ],
   ])("with code, account and exact amount: %j", async (more, words) => {
     const { question, broker } = await asked(dispute(more), "disputes_update", CLOSE);
     expect(question).toBe(`Close dispute ${words}, as DUPLICATE?`);
@@ -141,9 +154,6 @@ describe("the question names the record", () => {
 
 describe("checks before the question", () => {
   const OPEN = { ...DISPUTE, status: 0, isValid: false, resolutionId: null };
-  const unknown = () => {
-    throw new Problem("not_found", "There is no such resolution.");
-  };
   const MINE = { resolutionId: "r-1", code: "CREDIT", active: true };
   const plays = (more: Record<string, ScriptedReply> = {}): Record<string, ScriptedReply> => ({
     "disputes.get": createReply(OPEN, { etag: '"d.1"' }),
@@ -152,8 +162,8 @@ describe("checks before the question", () => {
     "resolutions.list": () => [MINE],
     ...more,
   });
-  const refused = async (args: Record<string, unknown>, more?: Record<string, ScriptedReply>) => {
-    const broker = scriptBroker(plays(more));
+  const refused = async (args: Record<string, unknown>) => {
+    const broker = scriptBroker(plays());
     const host = await connectModern(
       await createOptions(broker),
       () => new Error("must not be asked"),
@@ -163,23 +173,6 @@ describe("checks before the question", () => {
     expect(broker.seen.map(({ id }) => id)).not.toContain("disputes.update");
     return readProblem(result);
   };
-
-  it("refuse an unknown resolution, by code and by id", async () => {
-    const byCode = await refused({ resolutionCode: "NONE" }, { "resolutions.get": unknown });
-    expect(byCode.code).toBe("invalid_request");
-    expect(byCode.fields?.map(({ field }) => field)).toEqual(["resolutionCode"]);
-    const byId = await refused({ resolutionId: "r-404" });
-    expect(byId.fields?.map(({ field }) => field)).toEqual(["resolutionId"]);
-  });
-
-  it("refuse an inactive resolution, and one of another status", async () => {
-    const inactive = { "resolutions.get": () => ({ ...MINE, active: false }) };
-    expect((await refused({ resolutionCode: "CREDIT" }, inactive)).message).toContain(
-      "must be an active resolution",
-    );
-    const canceling = await refused({ status: 2, resolutionCode: "CREDIT" });
-    expect(canceling.message).toContain("is only allowed with status 1 (Closed)");
-  });
 
   it("refuse another version than ifMatch", async () => {
     expect((await refused({ ifMatch: '"d.0"' })).code).toBe("precondition_failed");

@@ -82,7 +82,7 @@ onEveryStore("disputes_apply", (at) => {
       "changes[3]",
       "changes[4]",
     ]);
-    expect(readText(refused)).toContain("Nothing was changed: changes[1] The dispute has ended");
+    expect(readText(refused)).toContain("Nothing was changed: changes[1] The dispute is Cancel");
     expect(questions).toHaveLength(asked);
     expect(await statusOf(fine.disputeId)).toBe("Open");
     const twice = { disputeId: fine.disputeId, change: { poNumber: "1" } };

@@ -168,12 +168,4 @@ describe("exports", () => {
     expect(await complete("runId", "run")).toEqual([]);
     expect(await complete("runId", "run", { scheduleId: "s-9" })).toEqual([]);
   });
-
-  it("reports a response of another form as unavailable", async () => {
-    const plays = { ...PLAYS(), "export_runs.status": () => ({ data: "none" }) };
-    const host = await connectModern(await createOptions(scriptBroker(plays)));
-    await expect(
-      host.client.readResource({ uri: "receivables://export-runs/s-1" }),
-    ).rejects.toThrow(/documented form/);
-  });
 });

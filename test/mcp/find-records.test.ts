@@ -168,4 +168,35 @@ describe("find_records without some rights", () => {
       "Payers were not searched: No key for the export service is configured.",
     );
   });
+
+  const DOWN = new Problem("unavailable", "The platform does not answer.");
+  const down = () => {
+    throw DOWN;
+  };
+  const absent = () => {
+    throw new Problem("not_found", "There is none.");
+  };
+  const ask = async (script: Parameters<typeof scriptBroker>[0], text: string) => {
+    const host = await connectModern(await createOptions(scriptBroker(script)));
+    const answer = await host.call("find_records", { text });
+    await host.close();
+    return answer;
+  };
+
+  verifies("IN-45", "WK-01");
+  it("fails if nothing was searched, instead of saying that nothing has this text", async () => {
+    const all = { "accounts.get": down, "documents.get": down, "disputes.get": down };
+    const answer = await ask({ ...all, "disputes.list": down, "payments.query": down }, "1");
+    expect(answer.isError).toBe(true);
+    expect(JSON.stringify(answer.content)).toContain(DOWN.message);
+  });
+
+  verifies("IN-45");
+  it("does not say that nothing has this text if a part was not searched", async () => {
+    const none = { "accounts.get": absent, "documents.get": absent, "disputes.get": absent };
+    const answer = await ask({ ...none, "disputes.list": () => [], "payments.query": down }, "1");
+    const { notes } = answerIn(answer);
+    expect(notes).toContain("Nothing of what could be searched has this text.");
+    expect(notes.join(" ")).not.toContain("Nothing has this text");
+  });
 });

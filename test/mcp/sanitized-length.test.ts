@@ -62,7 +62,8 @@ describe("a record that is too large for an answer", () => {
   it("is cut before the question about it is sanitized", async () => {
     const output = { description: "é<".repeat(2 ** 19), custom: fields(10_000, "é<".repeat(2000)) };
     const reply = { output, etag: null };
-    const broker = { call: async () => reply } as unknown as Broker;
+    const extensions = async () => new Set<string>();
+    const broker = { call: async () => reply, extensions } as unknown as Broker;
     const tool = disputes.find(({ name }) => name === "disputes_delete");
     if (tool === undefined) throw new Error("there is no tool disputes_delete");
     const args = { disputeId: "D-1" };
@@ -71,7 +72,6 @@ describe("a record that is too large for an answer", () => {
       tool,
       args,
       options: { tool: tool.name },
-      now: () => 0,
     });
     expect(summary).toContain("D-1");
     expect(sanitizedLength()).toBeLessThanOrEqual(300_000);

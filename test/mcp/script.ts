@@ -1,12 +1,11 @@
 import type { Broker } from "../../src/broker/port.ts";
 import type { CallOptions, Reply } from "../../src/client/port.ts";
-import type { Operation } from "../../src/contract/operation.ts";
+import type { CallArguments, Operation } from "../../src/contract/operation.ts";
 
-type Args = Record<string, unknown>;
-export type Seen = { id: string; args: Args; options: CallOptions };
+export type Seen = { id: string; args: CallArguments; options: CallOptions };
 
 /** Returns the platform's response to one operation, or throws its refusal. */
-export type ScriptedReply = (args: Args, options: CallOptions) => unknown;
+export type ScriptedReply = (args: CallArguments, options: CallOptions) => unknown;
 
 const toReply = (output: unknown): Reply => ({
   status: 200,
@@ -37,6 +36,10 @@ const CONFIGURATION = ["reasons", "categories", "departments", "assignees", "res
 const isConfigurationList = (id: string): boolean =>
   CONFIGURATION.some((noun) => id === `${noun}.list`);
 
+/** A script answers what its test is about: parts of records, and also what the client would refuse. */
+const isScripted = <O extends Operation>(_operation: O, reply: Reply): reply is Reply<O> =>
+  "output" in reply;
+
 /** A broker with scripted responses. An unexpected call fails the test. */
 export const scriptBroker = (
   plays: Record<string, ScriptedReply>,
@@ -44,7 +47,7 @@ export const scriptBroker = (
 ): ScriptedBroker => {
   const seen: Seen[] = [];
   const kept: { name: string; value: string }[] = [];
-  const play = async (id: string, args: Args, options: CallOptions): Promise<Reply> => {
+  const play = async (id: string, args: CallArguments, options: CallOptions): Promise<Reply> => {
     const known = plays[id];
     if (known === undefined && isConfigurationList(id)) return toReply([]);
     seen.push({ id, args, options });
@@ -57,7 +60,11 @@ export const scriptBroker = (
   return {
     seen,
     kept,
-    call: (operation: Operation, args, options) => play(operation.id, args, options),
+    async call(operation, args, options) {
+      const reply = await play(operation.id, args, options);
+      if (!isScripted(operation, reply)) throw new Error(`no script answers ${operation.id}`);
+      return reply;
+    },
     login: (options) => play("auth.login", {}, options),
     verify: (options) => play("auth.verify_session", {}, options),
     logout: (options) => play("auth.logout", {}, options),

@@ -55,36 +55,6 @@ describe("stdio", () => {
     await expect(second.closed).resolves.toBeUndefined();
   });
 
-  it("sends messages in order once the audit entries of a call are on disk, or else an error", async () => {
-    const { promise: flushed, resolve: flush } = Promise.withResolvers<void>();
-    let state: Promise<void> | undefined = flushed;
-    const needs = await createOptions(scriptBroker({ "departments.get": () => ({}) }));
-    const [input, output] = [new PassThrough(), new PassThrough()];
-    const server = startStdio({ ...needs, settled: () => state }, { input, output });
-    let printed = "";
-    output.setEncoding("utf8").on("data", (chunk: string) => {
-      printed += chunk;
-    });
-    const answers = (): { id: number; error?: { code: number } }[] =>
-      printed
-        .trim()
-        .split("\n")
-        .map((line) => JSON.parse(line));
-    const ask = (id: number) => input.write(`${JSON.stringify({ ...HANGING, id })}\n`);
-    input.write(`${JSON.stringify(HELLO)}\n`);
-    ask(2);
-    ask(3);
-    await delay(200);
-    expect(answers().map(({ id }) => id)).toEqual([1]);
-    flush();
-    await expect.poll(() => answers().map(({ id }) => id)).toEqual([1, 2, 3]);
-    state = Promise.reject(new Error("input/output error"));
-    ask(4);
-    await expect.poll(answers).toHaveLength(4);
-    expect(answers().at(-1)).toMatchObject({ id: 4, error: { code: -32603 } });
-    await server.close();
-  });
-
   it("answers a request of 2026 and then a handshake of 2025 on one pipe", async () => {
     const needs = await createOptions(scriptBroker({}));
     const [input, output] = [new PassThrough(), new PassThrough()];

@@ -26,24 +26,34 @@ describe("clients that register themselves", () => {
       body: JSON.stringify({ client_name: "x", ...metadata }),
     });
 
+  const SCHEME = "must not use the scheme";
+
+  verifies("HS-02");
   it.each([
-    "http://host.example/callback",
-    "javascript:alert(1)",
-    "data:text/html,x",
-    "file:///etc/passwd",
-    "intent://host.example/callback",
-    "blob:https://host.example/callback",
-    "https://user@host.example/callback",
-    "https://host.example/callback#part",
-    "/callback",
-  ])("are refused with the redirect URI %s", async (uri) => {
+    ["http://host.example/callback", "must be https"],
+    ["http://127.0.0.1.host.example/callback", "must be https"],
+    ["javascript:alert(1)", SCHEME],
+    ["JavaScript:alert(1)", SCHEME],
+    ["data:text/html,x", SCHEME],
+    ["file:///etc/passwd", SCHEME],
+    ["intent://host.example/callback", SCHEME],
+    ["blob:https://host.example/callback", SCHEME],
+    ["ms-msdt:/id PCWDiagnostic", SCHEME],
+    ["search-ms:/query=x", SCHEME],
+    ["smb://host.example/share", SCHEME],
+    ["editor:callback", "must go on with /"],
+    ["https://user@host.example/callback", "must not contain a user name"],
+    ["https://host.example/callback#part", "must not contain a fragment"],
+    ["/callback", "must be an absolute URL"],
+  ])("are refused with the redirect URI %s, and told why", async (uri, reason) => {
     const answer = await ask(oauth.running.url, {
       redirect_uris: ["https://host.example/good", uri],
     });
     expect(answer.status).toBe(400);
-    expect(((await answer.json()) as { error: string }).error).toMatch(
-      /^invalid_(redirect_uri|client_metadata)$/,
-    );
+    expect(await answer.json()).toEqual({
+      error: "invalid_redirect_uri",
+      error_description: expect.stringContaining(`redirect_uris[1] ${reason}`),
+    });
   });
 
   it.each([

@@ -53,13 +53,16 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     );
     expect(claims.filter(Boolean)).toHaveLength(1);
     const counts = await Promise.all(
-      range.map(async (index) => storages[index % 2]?.countAttempt("key", 1000)),
+      range.map(async (index) => storages[index % 2]?.counter.count("key", 1000)),
     );
     expect(
       counts.map((counted) => counted?.count).toSorted((one, other) => Number(one) - Number(other)),
     ).toEqual(range.map((index) => index + 1));
-    await storages[0]?.uncountAttempt("key");
-    expect(await storages[1]?.countAttempt("key", 1000)).toEqual({ count: 40, endsAt: NOW + 1000 });
+    await storages[0]?.uncount("key");
+    expect(await storages[1]?.counter.count("key", 1000)).toEqual({
+      count: 40,
+      endsAt: NOW + 1000,
+    });
     await Promise.all(stores.map((store) => store.close()));
     await database.remove();
   });
@@ -69,11 +72,11 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     const store = await database.openOauth();
     let now = NOW;
     const storage = createStorage(store, () => now);
-    await storage.countAttempt("key", 1000);
+    await storage.counter.count("key", 1000);
     now -= 60_000;
-    expect(await storage.countAttempt("key", 1000)).toEqual({ count: 2, endsAt: now + 1000 });
+    expect(await storage.counter.count("key", 1000)).toEqual({ count: 2, endsAt: now + 1000 });
     now += 1000;
-    expect(await storage.countAttempt("key", 1000)).toEqual({ count: 1, endsAt: now + 1000 });
+    expect(await storage.counter.count("key", 1000)).toEqual({ count: 1, endsAt: now + 1000 });
     await store.close();
     await database.remove();
   });
@@ -84,7 +87,7 @@ describe.each(dialects)("the store of the built-in sign-in ($name)", (dialect) =
     let now = NOW;
     const storage = createStorage(store, () => now);
     await storage.upsert(record("old"));
-    await storage.countAttempt("key", 1000);
+    await storage.counter.count("key", 1000);
     expect(await storage.purge()).toBe(0);
     now += 2000;
     await storage.upsert({ ...record("new"), expires_at: now + 1 });

@@ -57,10 +57,21 @@ onEveryStore("imported audit entries", (at) => {
   it("writes nothing when the file is imported again", async () => {
     await importing([old(4)]);
     const before = await rowsOf(at().store.read, "imported");
-    const { counts, rejects } = await importing([old(4), old(4), old(4, { statusCode: 500 })]);
-    expect(counts).toMatchObject({ unchanged: 2, rejected: 1, written: 0 });
-    expect(rejects[0]).toMatchObject({ line: 3, field: "id", code: "conflict" });
+    expect((await importing([old(4), old(4)])).counts).toMatchObject({ unchanged: 2, written: 0 });
+    const { counts, rejects } = await importing([old(4, { statusCode: 500 })]);
+    expect(counts).toMatchObject({ rejected: 1, written: 0 });
+    expect(rejects[0]).toMatchObject({ line: 1, field: "id", code: "conflict" });
     expect(await rowsOf(at().store.read, "imported")).toEqual(before);
+  });
+
+  verifies("MN-04");
+  it("refuses entries of one id and time that contradict each other, by both lines", async () => {
+    const { counts, rejects } = await importing([old(6), old(7), old(6, { statusCode: 500 })]);
+    expect(counts).toMatchObject({ read: 3, written: 1, rejected: 2 });
+    expect(rejects.map(({ line, code, message }) => [line, code, message.split(",")[0]])).toEqual([
+      [1, "contradiction", "stands in line 3 too"],
+      [3, "contradiction", "stands in line 1 too"],
+    ]);
   });
 
   it.each([

@@ -118,7 +118,7 @@ onEveryStore("import of closures", (at) => {
 
   verifies("ID-14");
   it("closes once: an equal row is unchanged, another reason or day is refused", async () => {
-    const numbers = ["C-1", "C-2", "C-3"];
+    const numbers = ["C-1", "C-2", "C-3", "C-4"];
     await importRecords(
       at(),
       "acme",
@@ -132,33 +132,31 @@ onEveryStore("import of closures", (at) => {
     const paid = { document_number: "C-1", closure_reason: "paid", closure_date: "2026-02-01" };
     const rows = [
       paid,
-      paid,
-      { ...paid, closure_date: "2026-02-02" },
-      { ...paid, closure_reason: "other" },
+      { ...paid, closure_date: "2026-02-01T00:00:00Z" },
       { document_number: "C-2", closure_reason: "write_off", notes: "Too small" },
-      { document_number: "C-2", closure_reason: "write_off" },
       { document_number: "C-0", closure_reason: "paid" },
       { document_number: "nowhere", closure_reason: "paid" },
       { document_number: "C-3", closure_reason: "lost", closure_date: "2099-01-01" },
-      { document_number: "C-3" },
+      { document_number: "C-4" },
     ];
     const { counts, rejects } = await run(...rows);
-    expect(counts).toEqual({ ...NONE, read: 10, written: 2, unchanged: 2, rejected: 6 });
+    expect(counts).toEqual({ ...NONE, read: 7, written: 2, unchanged: 1, rejected: 4 });
     expect(rejects.map(({ line, field, code }) => [line, field, code])).toEqual([
-      [3, "document_number", "document_already_closed"],
       [4, "document_number", "document_already_closed"],
-      [7, "document_number", "document_already_closed"],
-      [8, "document_number", "document_not_found"],
-      [9, "closure_reason", "enum"],
-      [10, "closure_reason", "required"],
+      [5, "document_number", "document_not_found"],
+      [6, "closure_reason", "enum"],
+      [7, "closure_reason", "required"],
     ]);
-    expect(rejects[4]?.message).toMatch(/; also closure_date must not be after/);
-    expect(rejects.map(({ message }) => message)).toMatchObject([
-      expect.stringContaining("another day"),
-      expect.stringContaining("another reason"),
-      expect.stringContaining("closed by itself"),
-      ...rejects.slice(3).map(() => expect.any(String)),
-    ]);
+    expect(rejects[0]?.message).toContain("closed by itself");
+    expect(rejects[2]?.message).toMatch(/; also closure_date must not be after/);
+    for (const [other, what] of [
+      [{ ...paid, closure_date: "2026-02-02" }, "another day"],
+      [{ ...paid, closure_reason: "other" }, "another reason"],
+    ] as const) {
+      expect((await run(other)).rejects).toMatchObject([
+        { code: "document_already_closed", message: expect.stringContaining(what) },
+      ]);
+    }
     const closures = await listClosures(at().store.read, "acme", "C-2");
     expect(closures).toMatchObject([
       {
@@ -169,7 +167,39 @@ onEveryStore("import of closures", (at) => {
       },
     ]);
     at().clock.advance(DAY);
-    expect((await run(...rows)).counts).toMatchObject({ written: 0, unchanged: 4 });
+    expect((await run(...rows)).counts).toMatchObject({ written: 0, unchanged: 3 });
+  });
+
+  verifies("MN-04");
+  it("refuses closures of one document that contradict each other, by both lines", async () => {
+    const numbers = ["T-1", "T-2", "T-3"];
+    const documents = numbers.map((number) => document(number, { denomination: 9 }));
+    await importRecords(at(), "acme", "documents", ndjson(...documents), NDJSON);
+    const closure = (number: string) => ({
+      document_number: number,
+      closure_reason: "paid",
+      closure_date: "2026-02-01",
+    });
+    const { counts, rejects } = await run(
+      closure("T-1"),
+      closure("T-2"),
+      { ...closure("T-3"), closure_date: undefined },
+      { ...closure("T-1"), closure_reason: "write_off" },
+      { ...closure("T-2"), closure_date: "2026-02-02" },
+      closure("T-3"),
+    );
+    expect(counts).toEqual({ ...NONE, read: 6, rejected: 6 });
+    expect(rejects.map(({ line, code, message }) => [line, code, message.split(";")[0]])).toEqual([
+      [1, "contradiction", "stands in line 4 too, with another closure_reason"],
+      [2, "contradiction", "stands in line 5 too, with another closure_date"],
+      [3, "contradiction", "stands in line 6 too, with another closure_date"],
+      [4, "contradiction", "stands in line 1 too, with another closure_reason"],
+      [5, "contradiction", "stands in line 2 too, with another closure_date"],
+      [6, "contradiction", "stands in line 3 too, with another closure_date"],
+    ]);
+    for (const number of numbers) {
+      expect(await listClosures(at().store.read, "acme", number)).toEqual([]);
+    }
   });
 
   it("closes a reopened document again", async () => {

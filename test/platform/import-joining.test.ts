@@ -256,6 +256,42 @@ onEveryStore("payments that several messages are about", (at) => {
     expect(await paid()).toHaveLength(2);
   });
 
+  /** The orders of two advices and their deposits, of instalments of one document a week apart. */
+  const INSTALMENTS = ["ADad", "aDAd", "DaAd", "AdDa", "aAdD", "daDA"].map((order) => [order]);
+
+  verifies("MN-03", "MN-12");
+  it.each(INSTALMENTS)(
+    "joins each instalment of a document to its own advice (%s)",
+    async (order) => {
+      await start("USD");
+      const advise = (trace: string, day: string) =>
+        edi820(["N1*PR*Acme", "ENT*1", "RMR*IV*INV-1**1500.75"])
+          .replace("TRACE-77", trace)
+          .replace("20260228", day)
+          .replaceAll("000000042", trace.padStart(9, "0"));
+      const deposit = (customer: string, day: string) =>
+        bai2([{ cents: "150075", customer, text: "INV-1" }], { file: customer }).replace(
+          "260228",
+          day,
+        );
+      const files: Record<string, [string, "edi820" | "bai2"]> = {
+        A: [advise("10001", "20260220"), "edi820"],
+        D: [deposit("10001", "260220"), "bai2"],
+        a: [advise("10002", "20260227"), "edi820"],
+        d: [deposit("10002", "260227"), "bai2"],
+      };
+      for (const name of order) {
+        const [text, format] = files[name] ?? ["", "bai2"];
+        await pay(text, { format });
+      }
+      expect(listAmounts(await paid())).toEqual([
+        [1500.75, "USD"],
+        [1500.75, "USD"],
+      ]);
+      expect(await listDoubts(at().store.read, tenant())).toEqual([]);
+    },
+  );
+
   verifies("MN-10");
   it("has a return wait for the payment that it names, and gives back the one that it was taken for", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { "INV-1": "80.00", "INV-2": "80.00" } });
@@ -287,6 +323,32 @@ onEveryStore("payments that several messages are about", (at) => {
   });
 
   const HEAD = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,documentNumber";
+
+  verifies("MN-10");
+  it.each([["payment first"], ["return first"]])(
+    "opens the documents of a payment that is returned with charges (%s)",
+    async (order) => {
+      await start("EUR", { accounts: ["Acme"], documents: { "INV-1": "100.00" } });
+      const credit = camtEntry({
+        amount: "100.00",
+        details: details("E1", "100.00", "Acme", "INV-1"),
+      });
+      const reason = "<RtrInf><Rsn><Cd>AC04</Cd></Rsn></RtrInf>";
+      const back = camtEntry({
+        amount: "104.00",
+        sign: "DBIT",
+        details: `<TxDtls><Refs><EndToEndId>E1</EndToEndId></Refs>${reason}</TxDtls>`,
+      });
+      const files = [statementOf(credit), statementOf(back).replace("<Id>S1", "<Id>S2")];
+      if (order === "return first") files.reverse();
+      for (const file of files) await pay(file, camt);
+      const all = await paid();
+      const [payment, returned] = all.toSorted((a, b) => b.amount - a.amount);
+      expect(returned).toMatchObject({ amount: -104, applied: -100, unapplied: -4 });
+      expect(returned?.rows[0]).toMatchObject({ returnedPaymentId: payment?.id });
+      expect(returned?.documents).toEqual({ "INV-1": -100 });
+    },
+  );
 
   verifies("MN-03");
   it("keeps a table's row with the id of another payment beside it, as doubtful", async () => {

@@ -137,4 +137,25 @@ onEveryStore("tables of payments and documents", (at) => {
       1234.56,
     ]);
   });
+
+  verifies("MN-04", "MN-02");
+  it("keeps equal credits of a bank's list apart, which has no numbers of payments", async () => {
+    const rows = ["28.02.2026;Acme;Spende;100,00", "28.02.2026;Acme;Spende;100,00"];
+    const text = ["Datum;Auftraggeber;Verwendungszweck;Betrag", ...rows].join("\n");
+    const { map } = await suggest("cashapp", { format: "csv", bytes: Buffer.from(text) }, "EUR");
+    const { counts, report } = await importCsv(text, { map });
+    expect(counts).toMatchObject({ written: 2, rejected: 0 });
+    expect(report.files[0]?.totals).toMatchObject([{ credits: 200, written: 200 }]);
+    expect((await importCsv(text, { map })).counts).toMatchObject({ written: 0, unchanged: 2 });
+    const longer = await importCsv(`${text}\n${rows[0]}`, { map });
+    expect(longer.counts).toMatchObject({ written: 1, unchanged: 2 });
+    const ids = (await paymentsOf("paymentId")).flat();
+    expect(new Set(ids).size).toBe(3);
+  });
+
+  verifies("MN-05", "MN-21");
+  it("refuses a table without a header", async () => {
+    for (const text of ["", "\n\n"]) await expect(importCsv(text)).rejects.toThrow("is empty");
+    expect((await importCsv(`${HEADER}\n`)).counts).toMatchObject({ read: 0 });
+  });
 });

@@ -111,7 +111,7 @@ onEveryStore("the export API's first refusals", (at) => {
     const { counting } = at().store;
     const first = await count(counting, "undone", 0, MINUTE);
     await count(counting, "undone", MINUTE, MINUTE);
-    await giveBack(counting, "undone", first.window_ends_at);
+    await giveBack(counting, "undone", first.endsAt);
     expect(await findCounter(counting, "undone", MINUTE)).toMatchObject({ count: 1 });
     await giveBack(counting, "undone", 2 * MINUTE);
     expect(await findCounter(counting, "undone", MINUTE)).toMatchObject({ count: 0 });
@@ -121,8 +121,8 @@ onEveryStore("the export API's first refusals", (at) => {
   it("ends a window within its length, also when the clock was set back, and keeps its count", async () => {
     const countAt = (now: number) => count(at().store.counting, "set back", now, MINUTE);
     await countAt(9 * MINUTE);
-    expect(await countAt(2 * MINUTE)).toEqual({ count: 2, window_ends_at: 3 * MINUTE });
-    expect(await countAt(2.5 * MINUTE)).toEqual({ count: 3, window_ends_at: 3 * MINUTE });
+    expect(await countAt(2 * MINUTE)).toEqual({ count: 2, endsAt: 3 * MINUTE });
+    expect(await countAt(2.5 * MINUTE)).toEqual({ count: 3, endsAt: 3 * MINUTE });
     expect((await countAt(3 * MINUTE)).count).toBe(1);
   });
 });

@@ -15,9 +15,10 @@ import { addFunctions } from "../../src/platform/store/sqlite/reader/functions.t
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { streamRows } from "../../src/platform/store/engine/stream-rows.ts";
 import type { Tables } from "../../src/platform/store/tables/schema.ts";
-import { LIFETIMES, MASTER_KEY, RETENTION, TRANSFERS } from "./settings.ts";
+import { DELAYS_MS, LIFETIMES, MASTER_KEY, RETENTION, TRANSFERS } from "./settings.ts";
 import { createGatedFiles } from "./files.ts";
 import { type Machine, runOn } from "./machine.ts";
+import type { Ports, Wrapper, Wrappers } from "./mistakes.ts";
 import type { Life } from "./scheduler.ts";
 import type { World } from "./world.ts";
 
@@ -106,6 +107,18 @@ const gateStore = (world: World, life: Life, store: Store, opened: Set<DatabaseS
   };
 };
 
+/** Returns a port of a node, with the mistake of the run if it has one there. */
+const wrap = <P extends keyof Ports>(
+  world: World,
+  life: Life,
+  name: P,
+  port: Ports[P],
+): Ports[P] => {
+  const wrappers: Wrappers = world.mistake ?? {};
+  const wrapper: Wrapper<P> | undefined = wrappers[name];
+  return wrapper?.(port, life) ?? port;
+};
+
 const createMachine = (world: World, life: Life): Machine => ({
   randomBytes: world.randomBytes,
   monotonic: () => world.scheduler.now,
@@ -113,7 +126,9 @@ const createMachine = (world: World, life: Life): Machine => ({
     world.scheduler.setTimer(life, () => runOn(createMachine(world, life), callback), ms, repeats),
   clearTimer: (timer) => world.scheduler.clearTimer(timer),
   yield: () => world.scheduler.turn(life, "yields"),
-  request: (url, options) => world.outside.request(life, url, options),
+  request: wrap(world, life, "network", (url, options) =>
+    world.outside.request(life, url, options),
+  ),
 });
 
 const createLife = (name: string, end: () => void): Life => {
@@ -146,22 +161,22 @@ export const startNode = async (world: World, name: string): Promise<Node> => {
   const signing = { masterKey: async () => MASTER_KEY, clock, newId: world.newId };
   return runOn(machine, async () => {
     store = await openSqlite(join(world.folder, "receivables.db"), signing);
-    const gated = gateStore(world, life, store, opened);
+    const gated = wrap(world, life, "store", gateStore(world, life, store, opened));
     const platform = createPlatform({
       store: gated,
-      files: createGatedFiles(world, life),
+      files: wrap(world, life, "files", createGatedFiles(world, life)),
       clock,
       newId: world.newId,
       log,
       masterKey: MASTER_KEY,
       ...TRANSFERS,
-      scanner: {
+      scanner: wrap(world, life, "scanner", {
         async scan({ open }) {
           await scheduler.turn(life, "scans");
           await (await open()).cancel();
           return { status: "Available", warnings: [] };
         },
-      },
+      }),
       tenantFileBytes: Number.MAX_SAFE_INTEGER,
       lifetimes: LIFETIMES,
       limits: world.limits,
@@ -176,7 +191,7 @@ export const startNode = async (world: World, name: string): Promise<Node> => {
           },
           allowed: createNetworks([]),
         },
-        delaysMs: world.delaysMs,
+        delaysMs: wrap(world, life, "delaysMs", DELAYS_MS),
       },
       headerWord: "Platform",
       version: "1.2.3",

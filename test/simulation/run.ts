@@ -10,6 +10,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     trace: { type: "boolean", default: false },
     hash: { type: "boolean", default: false },
+    mistake: { type: "string" },
   },
 });
 
@@ -30,6 +31,14 @@ const count = values.seed === undefined ? readNumber("seeds") : 1;
 // Before the platform's modules are loaded: some of them keep functions of Node.
 replaceMachine();
 const { createBeginning, simulate } = await import("./simulate.ts");
+const { MISTAKES } = await import("./mistakes.ts");
+
+const mistake = MISTAKES[values.mistake ?? ""];
+if (values.mistake !== undefined && mistake === undefined) {
+  const known = Object.keys(MISTAKES).join("\n");
+  process.stderr.write(`--mistake must be one of these, not "${values.mistake}":\n${known}\n`);
+  process.exit(2);
+}
 
 const MOST_LINES = 80;
 
@@ -39,14 +48,15 @@ const parent = createRunFolder(findFastFolder());
 const beginning = await createBeginning(parent);
 let failed: number | undefined;
 for (let seed = first; seed < first + count && failed === undefined; seed += 1) {
-  const { fault, trace, hash } = await simulate(beginning, seed, parent);
+  const { fault, trace, hash } = await simulate(beginning, seed, parent, mistake);
   if (values.trace) for (const line of trace) say(line);
   if (values.hash) say(`${seed} ${hash}`);
   if (fault === undefined) continue;
   failed = seed;
   if (!values.trace) for (const line of trace.slice(-MOST_LINES)) say(line);
   say(`seed ${seed}: ${fault.message}`);
-  say(`Replay it with: npm run simulate -- --seed ${seed} --trace`);
+  const planted = mistake === undefined ? "" : ` --mistake "${values.mistake}"`;
+  say(`Replay it with: npm run simulate -- --seed ${seed}${planted} --trace`);
 }
 if (failed === undefined) say(`${count} seeds from ${first} on: every invariant holds.`);
 rmSync(parent, { recursive: true, force: true });

@@ -1,6 +1,7 @@
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { openInspector } from "./inspector.ts";
 import { startNode } from "./node.ts";
+import type { Mistake } from "./mistakes.ts";
 import { checkEverything } from "./final.ts";
 import { send } from "./client.ts";
 import type { Asked, Body } from "./records.ts";
@@ -134,8 +135,9 @@ export const simulate = async (
   { template, fixed }: Beginning,
   seed: number,
   parent: string,
+  mistake?: Mistake,
 ): Promise<Result> => {
-  const world = createWorld(template, seed, parent);
+  const world = createWorld(template, seed, parent, mistake);
   const simulation = new Simulation(world, fixed);
   let fault: Error | undefined;
   try {

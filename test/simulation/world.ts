@@ -5,9 +5,10 @@ import { xoroshiro128plus } from "pure-rand/generator/xoroshiro128plus";
 import type { NewId } from "../../src/kit/ids.ts";
 import { createDice, type Dice } from "../support/dice.ts";
 import { createOutside, type Outside } from "./outside.ts";
+import type { Mistake } from "./mistakes.ts";
 import { createRandomBytes, createRandomId } from "./randomness.ts";
 import { type Life, Scheduler } from "./scheduler.ts";
-import { BEGINNING, DELAYS_MS, type Limits, LOW_LIMITS, NO_LIMITS } from "./settings.ts";
+import { BEGINNING, type Limits, LOW_LIMITS, NO_LIMITS } from "./settings.ts";
 import { copyTemplate, type Template } from "./template.ts";
 
 /** Everything that a run of one seed consists of, except the nodes. */
@@ -19,7 +20,8 @@ export type World = {
   folder: string;
   accounts: Template["accounts"];
   limits: Limits;
-  delaysMs: readonly number[];
+  /** A mistake in every node. */
+  mistake: Mistake | undefined;
   /** A full disk takes no files; one of the store takes no transactions either. */
   disk: { isFull: boolean; isStoreFull: boolean; keptAt: Map<string, number> };
   /** Called after each commit of a process. */
@@ -42,7 +44,12 @@ export type World = {
 const seedOf = (seed: number, purpose: string): number =>
   createHash("sha256").update(`${seed} ${purpose}`).digest().readInt32BE();
 
-export const createWorld = (template: Template, seed: number, parent: string): World => {
+export const createWorld = (
+  template: Template,
+  seed: number,
+  parent: string,
+  mistake?: Mistake,
+): World => {
   const folder = mkdtempSync(join(parent, "receivables-simulation-"));
   copyTemplate(template, folder);
   const trace: string[] = [];
@@ -61,7 +68,7 @@ export const createWorld = (template: Template, seed: number, parent: string): W
     folder,
     accounts: template.accounts,
     limits: dice.chance(0.25) ? LOW_LIMITS : NO_LIMITS,
-    delaysMs: DELAYS_MS,
+    mistake,
     disk: { isFull: false, isStoreFull: false, keptAt: new Map() },
     afterCommit: () => {},
     clockOffset: 0,

@@ -94,7 +94,7 @@ describe("the limit of tool calls", () => {
   it("holds for all nodes together", async () => {
     const limiters = stores.map((store) => {
       const storage = createStorage(store, systemClock);
-      return createRateLimiter(5, systemClock, () => storage.countAttempt("ann", MINUTE));
+      return createRateLimiter(5, systemClock, () => storage.counter.count("ann", MINUTE));
     });
     const calls = Array.from({ length: 8 }, async (_, index) => limiters[index % 2]?.());
     const outcomes = await Promise.allSettled(calls);

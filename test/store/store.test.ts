@@ -36,19 +36,6 @@ for (const dialect of dialects) {
       await remove();
     });
 
-    it("reports when appended entries are on disk, if appending does not wait for it", async () => {
-      const flushed = second.deferAppends();
-      expect(flushed()).toBeUndefined();
-      await second.append(async (tx) => {
-        await count(tx, "appended", 0, 1000);
-      });
-      expect(await counter(store, "appended")).toMatchObject({ count: 1 });
-      await flushed();
-      expect(flushed()).toBeUndefined();
-      await second.transaction((tx) => count(tx, "changed", 0, 1000));
-      expect(flushed()).toBeUndefined();
-    });
-
     it("shows a committed change to every process and a rolled-back one to none", async () => {
       await store.transaction((tx) => count(tx, "kept", 0, 1000));
       const failing = store.transaction(async (tx) => {

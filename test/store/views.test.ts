@@ -203,3 +203,20 @@ it("keeps views apart when one is aborted while it gives up a second thread (sql
   await snapshots.close();
   rmSync(folder, { recursive: true });
 });
+
+it("releases a view that is aborted while it is being opened (sqlite)", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "views-"));
+  const path = join(folder, "a.db");
+  using database = new DatabaseSync(path);
+  database.exec("pragma journal_mode = wal; create table t (n integer)");
+  const snapshots = new SqliteSnapshots(path, database);
+  const aborting = new AbortController();
+  const opening = snapshots.open({ owner: "gone", signal: aborting.signal });
+  await Promise.resolve();
+  aborting.abort();
+  const reading = opening.then(({ db }) => sql`select n from t`.execute(db));
+  await expect(reading).rejects.toThrow(ViewExpired);
+  expect(snapshots.use().busy).toBe(0);
+  await snapshots.close();
+  rmSync(folder, { recursive: true });
+});

@@ -1,26 +1,23 @@
+import type { CallArguments } from "../../src/contract/operation.ts";
 import { ONCE } from "./fourteen-questions.ts";
 import { itemsBy, type Question } from "./questions.ts";
 
 const source = "cashapp";
 const USD = { currencyCode: { eq: "USD" } };
 
-type Args = Record<string, unknown>;
+const payments = (
+  question: string,
+  args: CallArguments,
+  columns: string[],
+  sql: string,
+): Question => [question, "payments_summarize", { source, ...args }, itemsBy(...columns), sql];
 
-const payments = (question: string, args: Args, columns: string[], sql: string): Question => [
-  question,
-  "payments_summarize",
-  { source, ...args },
-  itemsBy(...columns),
-  sql,
-];
-
-const disputes = (question: string, args: Args, columns: string[], sql: string): Question => [
-  question,
-  "disputes_summary",
-  args,
-  itemsBy(...columns),
-  sql,
-];
+const disputes = (
+  question: string,
+  args: CallArguments,
+  columns: string[],
+  sql: string,
+): Question => [question, "disputes_summary", args, itemsBy(...columns), sql];
 
 const YEARS = [2023, 2024];
 const METHODS = ["ach", "wire", "check"];

@@ -1,6 +1,5 @@
+import type { CallArguments } from "../../src/contract/operation.ts";
 import { itemsBy, type Question, totalsOf } from "./questions.ts";
-
-type Args = Record<string, unknown>;
 
 const source = "cashapp";
 const USD = { currencyCode: { eq: "USD" } };
@@ -53,7 +52,10 @@ export const FOURTEEN: readonly Question[] = [
       itemsBy(
         "payments",
         "min.paymentAmount",
-      )(result).map((row) => [...row, (result["topRows"] as Args[])[0]?.["paymentAmount"]]),
+      )(result).map((row) => [
+        ...row,
+        (result["topRows"] as CallArguments[])[0]?.["paymentAmount"],
+      ]),
     `select count(*), min(amount) a, min(amount) b from ${ONCE} where c = 'USD' and amount < 0`,
   ],
   [
@@ -121,7 +123,7 @@ export const FOURTEEN: readonly Question[] = [
     "open disputes on closed documents",
     "disputes_triage",
     { limit: 5 },
-    (result) => [[(result["flags"] as Args)["documentClosed"], result.rowCount]],
+    (result) => [[(result["flags"] as CallArguments)["documentClosed"], result.rowCount]],
     "select sum(number in (select number from closedDocuments)), count(*) from l where closed is null",
   ],
   [

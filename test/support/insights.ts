@@ -1,7 +1,7 @@
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { utcCalendar } from "../../src/contract/insights/calendar.ts";
-import type { Operation } from "../../src/contract/operation.ts";
+import type { ArgsOf, Operation } from "../../src/contract/operation.ts";
 import {
   INSIGHT_LIMITS,
   type Insight,
@@ -19,7 +19,7 @@ export type TestContext = StartContext & { calls: string[]; messages: string[] }
 
 type Options = Partial<Pick<InsightContext, "calendar" | "extensions" | "limits" | "signal">> & {
   /** Changes the arguments of a call, or refuses it. */
-  intercept?: (operation: Operation, args: Record<string, unknown>) => Record<string, unknown>;
+  intercept?: <O extends Operation>(operation: O, args: ArgsOf<O>) => ArgsOf<O>;
   /** The scopes of the key for the export service; all by default. */
   scopes?: readonly string[];
 };

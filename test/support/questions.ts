@@ -1,9 +1,9 @@
+import type { CallArguments } from "../../src/contract/operation.ts";
 import type { DatabaseSync } from "node:sqlite";
 import type { InsightResult } from "../../src/insights/insight.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import type { Invoice } from "./ledger.ts";
 
-type Args = Record<string, unknown>;
 export type Tool =
   | "payments_summarize"
   | "disputes_summary"
@@ -16,7 +16,7 @@ export type Tool =
 export type Question = readonly [
   question: string,
   tool: Tool,
-  args: Args,
+  args: CallArguments,
   read: (result: InsightResult) => unknown[][],
   sql: string,
 ];
@@ -71,6 +71,8 @@ export const itemsBy =
   ({ items }: InsightResult): unknown[][] =>
     items.map((item) =>
       paths.map((path) =>
-        path.split(".").reduce<unknown>((value, name) => (value as Args | undefined)?.[name], item),
+        path
+          .split(".")
+          .reduce<unknown>((value, name) => (value as CallArguments | undefined)?.[name], item),
       ),
     );

@@ -1,4 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
+import { isBuiltin } from "node:module";
 import { dirname, join, posix } from "node:path";
 import { fileURLToPath } from "node:url";
 
@@ -42,6 +43,12 @@ export const importsOf = ({ text }: Source): Import[] => {
   });
   return [...statements, ...calls];
 };
+
+/** Returns the paths of packages that a file imports, such as `zod` and `hono/cors`. */
+export const packagesOf = (file: Source): string[] =>
+  importsOf(file)
+    .map(({ specifier }) => specifier)
+    .filter((specifier) => !specifier.startsWith(".") && !isBuiltin(specifier));
 
 /** The repository path a relative specifier means. */
 export const resolved = (from: string, specifier: string): string =>

@@ -72,6 +72,34 @@ export const UNKNOWN_FILES: [
     },
   ],
   [
+    "a bank's list with signs and two columns of text",
+    "cashapp",
+    () =>
+      csv(
+        "Buchungstag;Beguenstigter/Zahlungspflichtiger;Buchungstext;Verwendungszweck;Betrag;Waehrung\n28.02.26;Acme;GUTSCHRIFT;RE 1;1.234,56;EUR\n27.02.26;Haus KG;LASTSCHRIFT;Miete;-50,00;EUR\n26.02.26;Bolt;GUTSCHRIFT;RE 2;9,00;EUR\n",
+        windows1252,
+      ),
+    {
+      records: 2,
+      first: { paymentAmount: 1234.56, remittanceText: "GUTSCHRIFT RE 1" },
+      last: { paymentAmount: 9, paymentDate: "2026-02-26", payerName: "Bolt" },
+      leftOut: ["debit"],
+    },
+  ],
+  [
+    "a French bank's list with the currency in words",
+    "cashapp",
+    () =>
+      csv(
+        "Date;Libell\u00E9;D\u00E9bit euros;Cr\u00E9dit euros;R\u00E9f\u00E9rence\n28/02/2026;VIR ACME;;1\u00A0234,56;R1\n13/03/2026;FRAIS;12,00;;R1\nTotal (EUR);;12,00;1\u00A0234,56;\n",
+      ),
+    {
+      records: 1,
+      first: { paymentAmount: 1234.56, paymentDate: "2026-02-28", paymentReference: "R1" },
+      leftOut: ["debit", "total"],
+    },
+  ],
+  [
     "an American register",
     "cashapp",
     () =>

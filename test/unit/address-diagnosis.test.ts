@@ -227,4 +227,15 @@ describe("the diagnosis of an address", () => {
     expect(asked).toMatchObject({ ok: false, hint: expect.stringContaining("HTTPS_PROXY") });
     expect(asked.hint).toContain("asks for a user name");
   });
+
+  it("names a proxy that asks for a user name for plain http, or refuses a wrong one", async () => {
+    const asking = await plain(answer(407, "", { "Proxy-Authenticate": "Basic" }));
+    setProxies(readProxies({ HTTP_PROXY: asking }));
+    const asked = await diagnose("http://platform.invalid", { HTTP_PROXY: asking });
+    expect(asked.hint).toMatch(/asks for a user name.* in HTTP_PROXY/);
+    const refusing = await plain(answer(401, "no", HTML_TYPE));
+    setProxies(readProxies({ HTTP_PROXY: refusing }));
+    const refused = await diagnose("http://platform.invalid", { HTTP_PROXY: refusing });
+    expect(refused.hint).toContain(`may be that of the proxy ${refusing}`);
+  });
 });

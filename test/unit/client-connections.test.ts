@@ -9,6 +9,7 @@ import {
   KINDS,
   RIGHT,
 } from "../support/fake-platform.ts";
+import { readProxies, setProxies } from "../../src/kit/proxy.ts";
 import { listen } from "../support/listen.ts";
 import { certificateFor } from "../support/receiver.ts";
 import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
@@ -69,6 +70,21 @@ describe("a connection that fails", () => {
     expect(problem.details).toEqual({ misconfigured: true });
     expect(client.waits).toEqual([]);
     expect(fake.tries).toEqual({ read: 0, put: 0, post: 0 });
+  });
+
+  verifies("HS-06");
+  it.each(["http", "https"])("names the proxy that asks for a user name (%s)", async (scheme) => {
+    const asks = "HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n";
+    const port = await listening((socket) => socket.once("data", () => socket.end(asks)));
+    const proxy = `http://127.0.0.1:${port}`;
+    setProxies(readProxies({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy }));
+    closing.push(() => setProxies(readProxies({})));
+    const client = clientOf(`${scheme}://platform.invalid`);
+    const problem = await problemOf(call(client, "post"));
+    expect(problem).toMatchObject({ code: "unavailable", details: { misconfigured: true } });
+    expect(problem.details).toEqual({ misconfigured: true });
+    expect(problem.message).toContain("proxy");
+    expect(client.waits).toEqual([]);
   });
 
   it("is reported if the address does not speak TLS at all", async () => {

@@ -138,13 +138,13 @@ describe("requests that may have been executed", () => {
   it.each([500, 502, 504])("include every change answered with %i", async (status) => {
     failures = 9;
     fail = (response) => response.writeHead(status).end();
-    for (const [operation, sent] of [
-      [update, { ...one, content: "x" }],
-      [remove, one],
-      [contract.dispute_notes.create, args],
-    ] as const) {
-      const refusal = await problemOf(client.call(operation, sent, {}, { tool: "a_tool" }));
-      expect(refusal.details.uncertain).toBe(true);
+    const options = { tool: "a_tool" };
+    for (const call of [
+      () => client.call(update, { ...one, content: "x" }, {}, options),
+      () => client.call(remove, one, {}, options),
+      () => client.call(contract.dispute_notes.create, args, {}, options),
+    ]) {
+      expect((await problemOf(call())).details.uncertain).toBe(true);
     }
     const read = await problemOf(client.call(get, one, {}, { tool: "a_tool" }));
     expect(read.details).toEqual({});

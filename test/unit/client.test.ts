@@ -3,7 +3,7 @@ import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { contract, operations } from "../../src/contract/index.ts";
-import { mergeArguments } from "../../src/contract/operation.ts";
+import { mergeArguments, type Operation } from "../../src/contract/operation.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { json } from "../support/wild-server.ts";
 import { verifies } from "../support/verifies.ts";
@@ -51,8 +51,8 @@ describe("the request of a call", () => {
     wild.server.behave((_request, response) => {
       json(response, 200, []);
     });
-    const args = { tenantId: "t", Status: [0, 2], ReasonName: "50% & more", Page: 1 };
-    await wild.client.call(disputes.list, args, key, options);
+    const args = { tenantId: "t", ReasonName: "50% & more", Page: 1 };
+    await wild.client.call(disputes.list, { ...args, Status: [0, 2] }, key, options);
     const query = new URL(wild.server.seen[0]?.url ?? "", "http://x").searchParams;
     expect(query.getAll("Status")).toEqual(["0", "2"]);
     expect(query.get("ReasonName")).toBe("50% & more");
@@ -160,7 +160,7 @@ describe("the request of a call", () => {
   });
 
   it("treats an unknown argument as a bug, not as the caller's fault", async () => {
-    const call = wild.client.call(
+    const call = wild.client.call<Operation>(
       disputes.list,
       { tenantId: "t", baseUrl: "http://x" },
       key,

@@ -1,5 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { createFairQueue, QueueFull } from "../../src/kit/fair-queue.ts";
+import { createFairQueue, type FairQueue, QueueFull } from "../../src/kit/fair-queue.ts";
+import { createViewTurns } from "../../src/platform/store/engine/turns.ts";
+import { TooManyReads } from "../../src/platform/store/port.ts";
 import { verifies } from "../support/verifies.ts";
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
@@ -58,5 +60,97 @@ describe("the fair queue", () => {
     const queue = createFairQueue({ running: 1, waiting: 1, waitingPerKey: 1 });
     await expect(queue.run("a", () => Promise.reject(new Error("no")))).rejects.toThrow("no");
     await expect(queue.run("a", async () => 1)).resolves.toBe(1);
+  });
+});
+
+const SHARED = { running: 3, runningPerKey: 2, waitingPerKey: 4, waitMs: 60_000 };
+
+/** Enters as an owner and notes the order in which turns are given. */
+const entering = (queue: FairQueue, turns: string[]) => async (name: string, owner: string) => {
+  const leave = await queue.enter(owner);
+  turns.push(name);
+  return leave;
+};
+
+describe("turns at a fair queue", () => {
+  verifies("C-91");
+  it("gives one owner no more than its share, and the rest to others", async () => {
+    const queue = createFairQueue(SHARED);
+    const turns: string[] = [];
+    const enter = entering(queue, turns);
+    const busy = [1, 2, 3, 4].map((number) => enter(`busy-${number}`, "busy"));
+    await Promise.all(busy.slice(0, 2));
+    await enter("other-1", "other");
+    expect(turns).toEqual(["busy-1", "busy-2", "other-1"]);
+    expect(queue.running()).toBe(3);
+    for (const one of busy) (await one)();
+    expect(queue.running()).toBe(1);
+  });
+
+  verifies("C-91");
+  it("serves owners in turn, however many requests one of them has waiting", async () => {
+    const queue = createFairQueue({ ...SHARED, running: 1 });
+    const turns: string[] = [];
+    const enter = entering(queue, turns);
+    const leave = await enter("first", "busy");
+    const later = [
+      enter("busy-1", "busy"),
+      enter("busy-2", "busy"),
+      enter("busy-3", "busy"),
+      enter("other", "other"),
+    ];
+    leave();
+    await Promise.all(later.map(async (one) => (await one)()));
+    expect(turns).toEqual(["first", "busy-1", "other", "busy-2", "busy-3"]);
+  });
+
+  it("refuses an owner that has too many requests waiting", async () => {
+    const queue = createFairQueue({ ...SHARED, running: 1 });
+    await queue.enter("busy");
+    const waiting = Array.from({ length: 4 }, () => queue.enter("busy"));
+    await expect(queue.enter("busy")).rejects.toBeInstanceOf(QueueFull);
+    for (const one of waiting) one.catch(() => {});
+  });
+
+  it("refuses a request that has waited too long", async () => {
+    const queue = createFairQueue({ ...SHARED, running: 1, waitMs: 1 });
+    const leave = await queue.enter("busy");
+    await expect(queue.enter("busy")).rejects.toBeInstanceOf(QueueFull);
+    leave();
+    (await queue.enter("busy"))();
+    expect(queue.running()).toBe(0);
+  });
+
+  verifies("C-87");
+  it("removes a canceled request, and gives its turn to the next one", async () => {
+    const queue = createFairQueue({ ...SHARED, running: 1 });
+    const leave = await queue.enter("busy");
+    const gone = new AbortController();
+    const lost = queue.enter("busy", gone.signal);
+    const next = queue.enter("busy");
+    gone.abort();
+    await expect(lost).rejects.toThrow("aborted");
+    await expect(queue.enter("busy", gone.signal)).rejects.toThrow("aborted");
+    leave();
+    (await next)();
+    expect(queue.running()).toBe(0);
+  });
+
+  it("counts a turn once that is ended twice", async () => {
+    const queue = createFairQueue({ ...SHARED, running: 2 });
+    const leave = await queue.enter("one");
+    await queue.enter("two");
+    leave();
+    leave();
+    expect(queue.running()).toBe(1);
+  });
+
+  it("refuses a view of the store where too many of one owner wait", async () => {
+    const turns = createViewTurns(1);
+    await turns.enter("busy");
+    const waiting = Array.from({ length: 64 }, () => turns.enter("busy"));
+    await expect(turns.enter("busy")).rejects.toBeInstanceOf(TooManyReads);
+    expect(turns.use()).toEqual({ pool: "views", busy: 1, free: 0, waiting: 64 });
+    for (const one of waiting) one.catch(() => {});
   });
 });

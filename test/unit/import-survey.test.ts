@@ -33,6 +33,19 @@ it("rows that contradict each other are found in memory and in the file", () => 
 });
 
 verifies("MN-04");
+it("a file with more contradictions than can be remembered is refused", () => {
+  const survey = createSurvey();
+  const addPair = (number: number): void => {
+    const rowOf = (amount: string) => ({ field: "number", key: keyOf(number), facts: [amount] });
+    survey.add(rowOf("1"), 2 * number + 1);
+    survey.add(rowOf("2"), 2 * number + 2);
+  };
+  for (let number = 0; number < 100_000; number += 1) addPair(number);
+  expect(() => addPair(100_000)).toThrow("by line 200002 more than 100000 records");
+  survey.close();
+});
+
+verifies("MN-04");
 it("occurrences are counted in memory and in the file", () => {
   const met = createOccurrences();
   for (let number = 0; number < KEYS; number += 1) expect(met.count(keyOf(number))).toBe(1);

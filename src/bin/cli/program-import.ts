@@ -1,14 +1,9 @@
 import { Argument, type Command, Option } from "commander";
 import { SOURCES } from "../../contract/payments/catalogue.ts";
 import { FORMATS, isBankFormat, TABLE_FORMATS } from "../../platform/import/formats.ts";
-import { type Kind, KINDS } from "../../platform/import/kinds.ts";
+import { type Kind, KINDS, SUGGEST_KINDS } from "../../platform/import/kinds.ts";
 import type { Io } from "../commands/io.ts";
-import {
-  type ImportOptions,
-  SUGGEST_KINDS,
-  type SuggestKind,
-  type SuggestOptions,
-} from "../commands/import-options.ts";
+import type { ImportOptions, SuggestOptions } from "../commands/import-options.ts";
 import { type Define, fromModule } from "./program-parts.ts";
 
 const commands = fromModule(() => import("../commands/import.ts"));
@@ -41,7 +36,7 @@ const findMisuse = (
 
 const runSuggest = async (
   io: Io,
-  kind: SuggestKind,
+  kind: Kind,
   file: string,
   options: Omit<SuggestOptions, "kind" | "file">,
 ) => (await import("../commands/suggest.ts")).suggestImport(io, { ...options, kind, file });

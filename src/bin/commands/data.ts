@@ -2,7 +2,7 @@ import { readdir, rm, rmdir } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { Problem } from "../../contract/errors.ts";
 import { getCode } from "../../kit/error.ts";
-import { isUnused } from "../../platform/admin/backup/database.ts";
+import { isUnused } from "../../kit/sqlite/driver/copy.ts";
 import { getDataPaths } from "../../config/folder.ts";
 import type { Io } from "./io.ts";
 import { openStoredProfiles } from "../compose/profile.ts";

@@ -34,6 +34,7 @@ import {
   type Address,
   createMcpListener,
   createPlatformListener,
+  onlyForHosts,
   serve,
   type Served,
 } from "../../server/serve.ts";
@@ -97,18 +98,24 @@ const createPlatformHandler = (
 };
 
 /** The parts of the server beside the platform. */
-type Mcp = { server: HttpServer; secrets: SecretPlace; site: RequestListener };
+type Mcp = {
+  server: HttpServer;
+  secrets: SecretPlace;
+  site: RequestListener;
+  /** Host names under which the server can be called. */
+  hosts: readonly string[];
+};
 
 const createListener = (
-  { server, secrets, site }: Mcp,
+  { server, secrets, site, hosts }: Mcp,
   shared: Shared,
   { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
   const report = createReport(shared.log);
   const onMcp = observe(report, MCP_PATH, createMcpListener(server));
   const onSite = observe(report, SITE_ROUTE, site);
-  const onSecret = observe(report, SECRETS_ROUTE, secrets.listener);
-  const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, signIn.listener);
+  const onSecret = observe(report, SECRETS_ROUTE, onlyForHosts(hosts, secrets.listener));
+  const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, onlyForHosts(hosts, signIn.listener));
   const describe = async (request: Request) =>
     server.describe(request) ?? new Response(null, { status: 404 });
   const onDescription = observe(report, DESCRIPTION_ROUTE, createMcpListener({ fetch: describe }));
@@ -167,6 +174,7 @@ const createMcp = async (
     server: createHttpServer(serverOptions, { ...names, gate, shared: state }),
     secrets,
     site,
+    hosts: names.hosts,
   };
 };
 

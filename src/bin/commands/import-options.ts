@@ -2,19 +2,9 @@ import type { Source } from "../../contract/payments/catalogue.ts";
 import type { Format, TableFormat } from "../../platform/import/formats.ts";
 import type { Kind } from "../../platform/import/kinds.ts";
 
-/** The kinds whose files are tables of columns, for which a map can be proposed. */
-export const SUGGEST_KINDS = [
-  "accounts",
-  "documents",
-  "closures",
-  "disputes",
-  "payments",
-] as const satisfies readonly Kind[];
-export type SuggestKind = (typeof SUGGEST_KINDS)[number];
-
 /** The command line of `import suggest`. */
 export type SuggestOptions = {
-  kind: SuggestKind;
+  kind: Kind;
   file: string;
   format?: TableFormat;
   source?: Source;

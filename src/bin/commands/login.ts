@@ -83,10 +83,10 @@ const storeProfile = async (
   }
 };
 
-const formatLocation = (kept: SecretLocation): string => {
-  if (kept.in === "keychain") return "It is stored in the keychain of this computer.";
-  const why = kept.why === undefined ? "" : ` No keychain: ${kept.why}.`;
-  return `It is stored encrypted in ${kept.path}, which only you can read.${why}`;
+const formatLocation = (location: SecretLocation): string => {
+  if (location.in === "keychain") return "It is stored in the keychain of this computer.";
+  const why = location.why === undefined ? "" : ` No keychain: ${location.why}.`;
+  return `It is stored encrypted in ${location.path}, which only you can read.${why}`;
 };
 
 /** Revokes the key of the earlier sign-in, which this one replaces. */
@@ -135,11 +135,11 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
       },
       keyId: key?.keyId,
     };
-    const kept = await storeProfile(profiles, session, profile);
+    const place = await storeProfile(profiles, session, profile);
     if (before !== undefined) await revokeFormerKey(io, session, before, profile);
     tell(`The ${key === undefined ? "password" : "API key"} is stored in the profile ${name}.`);
-    tell(formatLocation(kept));
-    print(toOutput(describeProfile(profile, kept.in)));
+    tell(formatLocation(place));
+    print(toOutput(describeProfile(profile, place.in)));
   };
 
   await withClient({ ...config, headerWord }, remote, (client) =>

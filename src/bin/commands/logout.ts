@@ -21,6 +21,7 @@ import { toRemote, openStoredProfiles } from "../compose/profile.ts";
 const revokeOwnKey = async (client: Client, word: string, profile: Profile): Promise<boolean> => {
   const { credentials, tenantId, keyId } = profile;
   if (credentials.apiKey === undefined) return true;
+  if (tenantId === undefined || keyId === undefined) return false;
   const header = keyHeader(word, credentials.apiKey);
   return client.call(contract.api_keys.delete, { tenantId, keyId }, header, CALL_OPTIONS).then(
     () => true,

@@ -16,7 +16,7 @@ const CLOSE_TIMEOUT_MS = 500;
 const createLazyNeeds = (
   given: Config,
   log: Log,
-): Pick<ServerOptions, "open" | "settled"> & { close(): Promise<void> } => {
+): Pick<ServerOptions, "open"> & { close(): Promise<void> } => {
   let composed: Composed | undefined;
   return {
     async open(caller) {
@@ -28,7 +28,6 @@ const createLazyNeeds = (
       optimizeEarly();
       return createMcpNeeds(config, composed, { log, transport: "stdio", caller });
     },
-    settled: () => composed?.settled(),
     close: async () => composed?.close(),
   };
 };

@@ -26,8 +26,6 @@ export type Composed = {
   replayGuard: ReplayGuard;
   /** Seals cursors and confirmations of the MCP server. */
   key: Buffer;
-  /** Resolves when the audit entries of what was answered are on disk; undefined if they are. */
-  settled(): Promise<void> | undefined;
   /** Ends the session and closes transports and stores. */
   close(): Promise<void>;
 };
@@ -223,9 +221,9 @@ const createIdentity = (
 
 const withRefusalHook = (broker: Broker, { refused }: Identity): Broker => ({
   ...broker,
-  async call(...asked) {
+  async call(...args) {
     try {
-      return await broker.call(...asked);
+      return await broker.call(...args);
     } catch (error) {
       if (!(error instanceof Problem) || error.status !== 401) throw error;
       throw (await refused?.()) ?? error;
@@ -261,23 +259,14 @@ export const openSealingKey = ({ masterKey, log }: Shared): Promise<Buffer> =>
     return randomBytes(32);
   });
 
-/**
- * Creates the broker of a single caller, over a remote platform or the embedded one. The caller awaits `settled` before
- * an answer leaves the process: an entry is flushed to disk while the answer is being prepared.
- */
+/** Creates the broker of a single caller, over a remote platform or the embedded one. */
 export const compose = async (config: Config, log: Log): Promise<Composed> => {
   await checkSealedFolders(config);
   warnOfOpenKeyFile(config, log);
-  let settled: Composed["settled"] = () => undefined;
-  const shared = createShared(config, log, async () => {
-    const embedded = await openEmbedded(config, log)();
-    settled = embedded.platform.store.deferAppends();
-    return embedded;
-  });
+  const shared = createShared(config, log);
   const broker = createBrokerFor(shared, config);
   return {
     broker,
-    settled: () => settled(),
     replayGuard: shared.replayGuard,
     key: await openSealingKey(shared),
     async close() {

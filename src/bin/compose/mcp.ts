@@ -32,7 +32,7 @@ export const createLazyTransfers = (config: Pick<Config, "remote" | "requestMs">
   });
   return {
     put: async (url, file, signal) => (await open()).put(url, file, signal),
-    get: async (url, wanted, signal) => (await open()).get(url, wanted, signal),
+    get: async (url, options, signal) => (await open()).get(url, options, signal),
   };
 };
 

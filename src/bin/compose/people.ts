@@ -13,7 +13,7 @@ import { withOtherProfile, withProfile } from "./profile.ts";
 const createCountCall = ({ config, oauthStorage }: Shared, { id }: Caller) => {
   if (config.databaseUrl === undefined) return undefined;
   const key = hashId(`tool calls of ${id}`);
-  return async () => (await oauthStorage()).countAttempt(key, MINUTE);
+  return async () => (await oauthStorage()).counter.count(key, MINUTE);
 };
 
 /** Opens the broker and settings of a caller: with their own credentials, or with those of their profile. */

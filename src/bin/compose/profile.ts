@@ -92,10 +92,10 @@ export const readProfileStamp = async (config: Config, name: string): Promise<st
   const written = readProfilesFile(config).find((one) => one.name === name);
   if (written === undefined) return openStoredProfiles(config).stamp(name);
   const { credentials, ...about } = written;
-  const said = Object.values(credentials).map((one) =>
+  const texts = Object.values(credentials).map((one) =>
     one instanceof Secret ? one.reveal() : one,
   );
-  return hash("sha256", JSON.stringify([about, said]), "base64url");
+  return hash("sha256", JSON.stringify([about, texts]), "base64url");
 };
 
 /** Returns the profile if the settings use it, undefined if they do without one. @throws {Problem} */

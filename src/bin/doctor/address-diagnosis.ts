@@ -199,7 +199,7 @@ const explainRedirect = ({ url, service }: Context, { status, location }: Answer
 };
 
 const explainOther = async (context: Context, answer: Answer): Promise<Diagnosis> => {
-  const { url, service } = context;
+  const { url, service, proxy } = context;
   const { status, type } = answer;
   const fault = (found: string, hint: string): Diagnosis => ({ ok: false, found, hint });
   if (status >= 300 && status <= 399) return explainRedirect(context, answer);
@@ -220,9 +220,12 @@ const explainOther = async (context: Context, answer: Answer): Promise<Diagnosis
       `The platform answers at ${base}: set ${SETTINGS[service]} to it.`,
     );
   }
+  const hint = `Check host, port and path: ${SETTINGS[service]} is the part before ${PATHS[service]}.`;
   return fault(
     `${url} answers (status ${status}${type === "" ? "" : `, ${type}`}), but is not a platform`,
-    `Check host, port and path: ${SETTINGS[service]} is the part before ${PATHS[service]}.`,
+    proxy === undefined
+      ? hint
+      : `${hint} The answer may be that of the proxy ${proxy}: check its user name and password, too.`,
   );
 };
 

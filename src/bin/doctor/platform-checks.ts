@@ -109,10 +109,10 @@ export const checkPlatform = async (
     const who = await checkCredential(broker, config);
     const known = who.length > 1 && who.every(({ ok }) => ok);
     const used = activeOperationTools(config.mcp).map(({ operation }) => operation);
-    const wanted = listNeededAccess(used).filter((access) =>
+    const required = listNeededAccess(used).filter((access) =>
       isExport(access) ? hasExportKey : known,
     );
-    const rights = await checkRights(broker, wanted);
+    const rights = await checkRights(broker, required);
     const [exports, gateway] = [
       rights.filter(({ access }) => isExport(access)),
       rights.filter(({ access }) => !isExport(access)),

@@ -146,8 +146,8 @@ const checkDatabaseClock = async (config: Config): Promise<Check[]> => {
   if (config.databaseUrl === undefined) return [];
   const { readClock } = await import("../../platform/store/postgres/inspect.ts");
   const ahead = await readStore(config, async (db) => {
-    const asked = systemClock();
-    return (await readClock(db)) - (asked + systemClock()) / 2;
+    const startedAt = systemClock();
+    return (await readClock(db)) - (startedAt + systemClock()) / 2;
   });
   return ahead === undefined ? [] : [checkClock("the database", ahead)];
 };

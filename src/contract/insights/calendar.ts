@@ -53,10 +53,10 @@ const findStart = ({ offsetAt, listChanges }: TimeZone, day: number): number => 
 };
 
 const createCalendar = (zone: TimeZone): Calendar => {
-  const dayNumber = (moment: number): number => Math.floor((moment + zone.offsetAt(moment)) / DAY);
+  const dayNumber = (timestamp: number): number => Math.floor((timestamp + zone.offsetAt(timestamp)) / DAY);
   const daysBetween = (from: number, to: number): number => dayNumber(to) - dayNumber(from);
   const startOfNumber = (day: number): number => findStart(zone, day);
-  const toDay = (moment: number): string => formatDayNumber(dayNumber(moment));
+  const toDay = (timestamp: number): string => formatDayNumber(dayNumber(timestamp));
   return {
     zone,
     dayNumber,

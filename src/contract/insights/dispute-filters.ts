@@ -5,6 +5,10 @@ import { Day, DayCount, Flag, oneOrMore, wordInAnyCase } from "./arguments.ts";
 /** Dispute statuses by their documented numbers. */
 export const DISPUTE_STATUSES = ["Open", "Closed", "Canceled"] as const;
 export type DisputeStatusWord = (typeof DISPUTE_STATUSES)[number];
+export const STATUS_NUMBERS = { Open: 0, Closed: 1, Canceled: 2 } as const satisfies Record<
+  DisputeStatusWord,
+  number
+>;
 
 const toStatusWord = (sent: unknown): unknown => {
   const number = parseStatusWord(sent);

@@ -20,7 +20,8 @@ const healthSchema = {
     extensions: {
       type: "array",
       items: { type: "string" },
-      description: "Additions to the documented operations that this platform has.",
+      description:
+        "Additions to the documented operations that this platform has. `dry_run`: a change that is sent to `/dry-run` followed by its path is checked, rolled back and answered with 204.",
     },
   },
   required: ["status"],

@@ -119,7 +119,10 @@ export const accounts = defineOperations("ingest", "accounts", {
     upsert: true,
     effects: [{ kind: "replaces", target: "account" }],
     output: Account,
-    audit: ({ status }: Outcome) => (status === 201 ? "account.created" : "account.replaced"),
+    audit: {
+      actions: ["account.created", "account.replaced"],
+      choose: ({ status }: Outcome) => (status === 201 ? "account.created" : "account.replaced"),
+    },
   },
   update: {
     method: "PATCH",

@@ -37,7 +37,10 @@ export const auth = defineOperations("gateway", "auth", {
     body: z.object({ email: text(254).trim().min(1), password: text(1024).min(1) }),
     output: Login,
     errors: ["invalid_credentials"],
-    audit: ({ status }: Outcome) => (status === 200 ? "auth.logged_in" : "auth.login_failed"),
+    audit: {
+      actions: ["auth.logged_in", "auth.login_failed"],
+      choose: ({ status }: Outcome) => (status === 200 ? "auth.logged_in" : "auth.login_failed"),
+    },
   },
   verify_session: {
     method: "POST",

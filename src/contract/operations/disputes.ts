@@ -145,11 +145,7 @@ const listAdditions = {
 };
 
 const one = z.object({ ...tenantPath, disputeId: RecordId });
-export const STATUS_CHANGE_ACTIONS = [
-  "dispute.reopened",
-  "dispute.closed",
-  "dispute.canceled",
-] as const;
+const STATUS_CHANGE_ACTIONS = ["dispute.reopened", "dispute.closed", "dispute.canceled"] as const;
 
 const parseStatus = (body: unknown): unknown =>
   typeof body === "object" && body !== null && "status" in body
@@ -280,7 +276,10 @@ export const disputes = defineOperations("gateway", "disputes", {
       { kind: "closes", target: "dispute", when: ({ status }) => parseStatusWord(status) === 1 },
       { kind: "cancels", target: "dispute", when: ({ status }) => parseStatusWord(status) === 2 },
     ],
-    audit: deriveUpdateAction,
+    audit: {
+      actions: ["dispute.updated", ...STATUS_CHANGE_ACTIONS],
+      choose: deriveUpdateAction,
+    },
   },
   delete: {
     method: "DELETE",

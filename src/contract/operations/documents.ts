@@ -1,7 +1,5 @@
 import { z } from "zod";
-import { formatTimestamp } from "../../kit/clock.ts";
-import type { Fault } from "../errors.ts";
-import { Amount, Pagination, text, Timestamp } from "../fields.ts";
+import { Amount, Pagination, shownProperties, text, Timestamp } from "../fields.ts";
 import {
   AnyObject,
   clearable,
@@ -34,18 +32,20 @@ const requiredFields = {
   due_date: IngestDate,
 };
 
-const LineItem = z.object(
-  optional({
-    line_number: z.union([z.int(), text(64)]).describe("position"),
-    product_code: text(64).describe("article"),
-    description: text(500).describe("of the article"),
-    quantity: Amount.describe("in units"),
-    unit_of_measure: text(64).describe("such as EA"),
-    unit_price: Amount.describe("of one unit"),
-    amount: IngestAmount.meta({ description: "line total" }),
-    tax_amount: IngestAmount.describe("of the line"),
-  }),
-);
+const LineItem = z
+  .object(
+    optional({
+      line_number: z.union([z.int(), text(64)]).describe("position"),
+      product_code: text(64).describe("article"),
+      description: text(500).describe("of the article"),
+      quantity: Amount.describe("in units"),
+      unit_of_measure: text(64).describe("such as EA"),
+      unit_price: Amount.describe("of one unit"),
+      amount: IngestAmount.meta({ description: "line total" }),
+      tax_amount: IngestAmount.describe("of the line"),
+    }),
+  )
+  .register(shownProperties, { amount: { type: "number", description: "line total" } });
 
 const optionalFields = {
   applies_to_invoice: text(128).meta({ description: "required for a credit note" }),
@@ -131,18 +131,6 @@ export const ClosureFields = z.object({
   notes: text(2000).optional().describe("why"),
 });
 export type ClosureFields = z.infer<typeof ClosureFields>;
-
-/** Returns the fault of a closure that is to be dated after `now`; undefined if the date is allowed or is none. */
-export const findClosureDateFault = (
-  { closure_date: sent }: CallArguments,
-  now: number,
-): Fault | undefined => {
-  // May not be validated yet: an object of JSON may have a field `toString`, which is no function.
-  const at = typeof sent === "string" ? Date.parse(sent) : NaN;
-  if (!(at > now)) return undefined;
-  const message = `must not be after ${formatTimestamp(now)}`;
-  return { field: "closure_date", code: "range", message };
-};
 
 /** The closure of a document. */
 export const Closure = z.object({
@@ -262,7 +250,10 @@ export const documents = defineOperations("ingest", "documents", {
     upsert: true,
     effects: [{ kind: "replaces", target: "document" }, ...PAY_OFF_EFFECTS],
     output: Document,
-    audit: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
+    audit: {
+      actions: ["document.created", "document.replaced"],
+      choose: ({ status }: Outcome) => (status === 201 ? "document.created" : "document.replaced"),
+    },
   },
   update: {
     method: "PATCH",

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { CallbackUrl } from "../callback-url.ts";
-import type { Fault } from "../errors.ts";
 import { RecordId, text, Timestamp } from "../fields.ts";
 import { type AuditMetadata, defineOperation } from "../operation.ts";
 
@@ -38,13 +37,6 @@ export const WebhookDelivery = z.object({
   createdAt: Timestamp,
 });
 export type WebhookDelivery = z.infer<typeof WebhookDelivery>;
-
-/** The fault of a webhook for a schedule that the tenant does not have. */
-export const UNKNOWN_SCHEDULE: Fault = {
-  field: "scheduleId",
-  code: "unknown_reference",
-  message: "names no schedule",
-};
 
 const WEBHOOKS = "/api/v1/remittance-export/webhooks";
 const byId = z.object({ id: RecordId.meta({ description: "webhook id" }) });

@@ -37,7 +37,7 @@ const MAX_SUGGESTIONS = 5;
 /** Returns fields similar to a name: by spelling, by synonym, or by a shared word. */
 const findSimilarFields = (source: Source, name: string): string[] => {
   const names = CATALOGUE[source].fields.map((field) => field.name);
-  const renamed = FIELD_SYNONYMS.reduce((said, [word, ours]) => said.replace(word, ours), name);
+  const renamed = FIELD_SYNONYMS.reduce((replaced, [word, ours]) => replaced.replace(word, ours), name);
   const near = [...findNearest(renamed, names), ...findNearest(name, names)];
   if (near.length > 0) return [...new Set(near)].slice(0, MAX_SUGGESTIONS);
   const words = splitWords(renamed);
@@ -87,18 +87,18 @@ const isFlagFor = ({ type, nullable }: Field, sent: unknown): sent is boolean =>
 
 /** Returns the error message for a value without an operator, such as `{"amount": 5}`. */
 export const describeBareValue = (field: Field, sent: unknown): string => {
-  const asks = "must have an operator; write ";
+  const needsOperator = "must have an operator; write ";
   if (Array.isArray(sent) && field.operators.includes("in")) {
     const values = abbreviate(sent.slice(0, MAX_SHOWN_VALUES).map((one) => guessValue(field, one)));
     const isSpan = sent.length === 2 && field.operators.includes("between");
     const one = `{"in": ${values}}`;
     return isSpan
-      ? `${asks}{"between": ${values}}, or ${one} for exactly these values`
-      : asks + one;
+      ? `${needsOperator}{"between": ${values}}, or ${one} for exactly these values`
+      : needsOperator + one;
   }
-  if (sent === null && field.nullable) return `${asks}{"isNull": true}`;
-  if (isFlagFor(field, sent)) return `${asks}{"isNull": ${!sent}}`;
-  return `${asks}{"eq": ${abbreviate(guessValue(field, sent))}}`;
+  if (sent === null && field.nullable) return `${needsOperator}{"isNull": true}`;
+  if (isFlagFor(field, sent)) return `${needsOperator}{"isNull": ${!sent}}`;
+  return `${needsOperator}{"eq": ${abbreviate(guessValue(field, sent))}}`;
 };
 
 /** Returns a suggestion for a value that the operator does not accept; empty if the type fault suffices. */
@@ -178,6 +178,6 @@ export const describeWrongOperator = (field: Field, word: string, sent: unknown)
   const isNot = `is not an operator of a field of type ${field.type}`;
   const written = suggestOpposite(field, word, sent);
   if (written !== undefined) return `${isNot}; write ${written}; ${known}`;
-  const meant = guessOperator(word, field.operators);
-  return meant === undefined ? `${isNot}; ${known}` : `${isNot}; similar: ${meant}; ${known}`;
+  const guessed = guessOperator(word, field.operators);
+  return guessed === undefined ? `${isNot}; ${known}` : `${isNot}; similar: ${guessed}; ${known}`;
 };

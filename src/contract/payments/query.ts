@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { z } from "zod";
 import type { Fault } from "../errors.ts";
 import { type Checked, toFaults } from "../faults.ts";
-import { Cursor } from "../fields.ts";
+import { Cursor, shownProperties } from "../fields.ts";
 import { findNearest } from "../../kit/nearest.ts";
 import { CATALOGUE, findField, isSource, SOURCE_WORDS, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
@@ -18,6 +18,16 @@ export const Filters = z
   })
   .meta({
     description: `by field, all must hold: ${FILTER_EXAMPLE}; and, or, not`,
+  })
+  .register(shownProperties, {
+    paymentDate: {
+      type: "object",
+      description: "an example",
+      properties: {
+        gte: { type: "string", description: "first day" },
+        lt: { type: "string", description: "day after the last" },
+      },
+    },
   });
 
 /** One of the payment sources. */

@@ -12,9 +12,6 @@ import {
 import { Connection } from "./driver/connection.ts";
 import { WritingDriver } from "./driver/writer.ts";
 
-/** The wait for another process's write, in milliseconds. It is long because SQLite's lock is not fair. */
-export const BUSY_MS = 15_000;
-
 export type Use = {
   /** Only one transaction at a time has the connection; readers share it, and have none. */
   exclusive: boolean;

@@ -1,10 +1,5 @@
-import { getCode } from "../error.ts";
-
 // SQLite's primary result codes: busy, locked, read-only, I/O error, full, cannot open.
 const OUTAGES: ReadonlySet<number> = new Set([5, 6, 8, 10, 13, 14]);
-
-/** Codes of the file system where a flush fails. */
-const FLUSH_OUTAGES: ReadonlySet<string> = new Set(["EIO", "ENOSPC", "EDQUOT"]);
 
 const BUSY = 5;
 
@@ -19,8 +14,8 @@ const getPrimaryCode = (error: unknown): number | undefined =>
 /** Whether SQLite says that another connection is writing. */
 export const isSqliteBusy = (error: unknown): boolean => getPrimaryCode(error) === BUSY;
 
-/** Whether SQLite or the file system says that the file cannot be used now. */
+/** Whether SQLite says that the file cannot be used now. */
 export const isSqliteOutage = (error: unknown): boolean => {
   const code = getPrimaryCode(error);
-  return code === undefined ? FLUSH_OUTAGES.has(getCode(error) ?? "") : OUTAGES.has(code);
+  return code !== undefined && OUTAGES.has(code);
 };

@@ -66,15 +66,15 @@ const add = (state: State, piece: FilePiece): void => {
 const showRows = (state: State, section: { name: string } & Rows, at: Place): Step => {
   const { first, rows, columns, next } = section;
   const { unit } = at;
-  const room = state.left - PIECE_TOKENS;
+  const available = state.left - PIECE_TOKENS;
   const label = labelOf(state, unit, section.name);
   if (rows.length === 0) {
     if (at.offset === 0) add(state, { ...label, text: "" });
     return afterUnit(at);
   }
-  const { text, taken } = fitRows(rows, room);
+  const { text, taken } = fitRows(rows, available);
   if (taken === 0) {
-    const beginning = fitText(rows[0] ?? "", room - NOTE_TOKENS).text;
+    const beginning = fitText(rows[0] ?? "", available - NOTE_TOKENS).text;
     add(state, { ...label, range: rangeOf(first, 1, columns), text: `${beginning}…` });
     state.notes.push(`Row ${first + 1} is longer than an answer; its beginning is here.`);
     return { place: { unit, offset: first + 1 }, isCut: true };

@@ -118,18 +118,20 @@ const limitFailures = ({
     const name = hash("sha256", token, "base64url");
     const wasValid = valid.get(name) === true;
     const address = getClientAddress();
-    const attempt = failures.begin(wasValid ? undefined : address);
-    const found = await verify(token, attempt.retryAfter !== undefined).catch((error: unknown) => {
-      attempt.succeed();
-      throw error;
-    });
+    const attempt = await failures.begin(wasValid ? undefined : address);
+    const found = await verify(token, attempt.retryAfter !== undefined).catch(
+      async (error: unknown) => {
+        await attempt.succeed();
+        throw error;
+      },
+    );
     if (found === "invalid") {
       valid.delete(name);
       if (attempt.retryAfter !== undefined) throw new Refused(tooMany(attempt.retryAfter));
       if (!wasValid) log.warn("token.refused", { address });
       return found;
     }
-    attempt.succeed();
+    await attempt.succeed();
     valid.set(name, true);
     return found;
   };

@@ -227,7 +227,7 @@ export const createSecretPageHandler = (needs: SecretPageNeeds): AnswerSecretPag
     const part = pathname.slice(pathname.indexOf(SECRETS_PATH) + SECRETS_PATH.length);
     const shown = needs.pages.open(part);
     if (shown === undefined) {
-      const { retryAfter } = failures.begin(getClientAddress());
+      const { retryAfter } = await failures.begin(getClientAddress());
       return retryAfter === undefined ? gonePage() : tooManyPage(retryAfter);
     }
     if (request.method === "POST") return submit(needs, repeats, shown, request, createOwnKey);

@@ -47,7 +47,31 @@ const renderConfig = (config: object): Html => ({
 const renderLogo = ({ logo }: Brand): Html | undefined =>
   logo === undefined ? undefined : html`<img src="${logo}" alt="" height="28" /> `;
 
-/** Renders the page of the server: what runs here, the views, and how to connect hosts. */
+const APP = html`<div id="app">
+  <p class="loading" role="status">Connecting…</p>
+  <noscript>The views need JavaScript.</noscript>
+</div>`;
+
+const renderConnect = (auth: SiteAuth, hints: readonly ConnectHint[]): Html =>
+  html`<details class="connect" ${auth === "none" ? undefined : html`open`}>
+    <summary>Connect an assistant</summary>
+    <p>${ACCESS[auth]}</p>
+    <dl>
+      ${hints.map(
+        ({ host, place, text }) =>
+          html`<dt>${host}: ${place}</dt>
+            <dd>
+              <pre><code>${text}</code></pre>
+            </dd>`,
+      )}
+    </dl>
+    <p>Then ask: “Which open disputes are oldest, and who should work on them?”</p>
+  </details>`;
+
+/**
+ * Renders the page of the server: what runs here, the views, and how to connect hosts. Where people sign in, the way in
+ * comes first: a link to a record leads there.
+ */
 export const renderSite = ({
   auth,
   mcpUrl,
@@ -58,8 +82,9 @@ export const renderSite = ({
   root,
   assets,
   brand = OWN_BRAND,
-}: SitePage): string =>
-  html`<!doctype html>
+}: SitePage): string => {
+  const connect = renderConnect(auth, hints);
+  return html`<!doctype html>
     <html lang="en">
       ${renderHead(
         brand.name,
@@ -76,28 +101,12 @@ export const renderSite = ({
           </p>
         </header>
         <main>
-          <details class="connect" ${auth === "none" ? undefined : html`open`}>
-            <summary>Connect an assistant</summary>
-            <p>${ACCESS[auth]}</p>
-            <dl>
-              ${hints.map(
-                ({ host, place, text }) =>
-                  html`<dt>${host}: ${place}</dt>
-                    <dd>
-                      <pre><code>${text}</code></pre>
-                    </dd>`,
-              )}
-            </dl>
-            <p>Then ask: “Which open disputes are oldest, and who should work on them?”</p>
-          </details>
-          <div id="app">
-            <p class="loading" role="status">Connecting…</p>
-            <noscript>The views need JavaScript.</noscript>
-          </div>
+          ${auth === "none" ? html`${connect}${APP}` : html`${APP}${connect}`}
           ${renderDocs(hasDocs, root)}
         </main>
       </body>
     </html> `.html;
+};
 
 /** Renders the page that a browser gets at the MCP endpoint, which is for programs. */
 export const renderEndpoint = ({

@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import {
   type GetPromptResult,
   type ReadResourceResult,
@@ -20,7 +21,7 @@ type ReadAttachment = (uri: string) => Promise<ReadResourceResult>;
 export type PromptSources = {
   read: ReadAttachment;
   /** Returns the answer of an insight as text, also if it is a refusal. */
-  ask: (name: string, args: Record<string, unknown>) => Promise<string>;
+  ask: (name: string, args: CallArguments) => Promise<string>;
 };
 
 export type GetPrompt = (
@@ -91,8 +92,8 @@ export const createGetPrompt = ({
     const args = parseArguments(prompt, sent);
     const uris = prompt.attachments?.(args) ?? [];
     const attachments = await Promise.all(uris.map((uri) => attach(uri, read)));
-    const asked = prompt.insight?.(args);
-    const answers = asked === undefined ? [] : [await ask(asked.name, asked.args)];
+    const insight = prompt.insight?.(args);
+    const answers = insight === undefined ? [] : [await ask(insight.name, insight.args)];
     const body = prompt.text(args);
     const instructions = `${body}${describeUnlisted(body)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
     const text = userMessage({ type: "text", text: instructions });

@@ -3,13 +3,10 @@ import type {
   CompleteResult,
   ResourceTemplateType,
 } from "@modelcontextprotocol/server";
-import { z } from "zod";
 import type { Prompt } from "../../../prompts/prompt.ts";
 import type { CallOptions } from "../../client/port.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import { DisputeAttachment } from "../../contract/operations/dispute-attachments.ts";
-import { DocumentAttachments } from "../../contract/operations/document-attachments.ts";
 import { SOURCES } from "../../contract/payments/catalogue.ts";
 import type { CallerContext } from "../caller.ts";
 import { sanitizeText } from "../results/sanitize.ts";
@@ -39,9 +36,8 @@ const completeDocumentFile: Lookup = async ({ broker }, typed, options, args) =>
   if (document_number === undefined) return [];
   const { list } = contract.document_attachments;
   const { output } = await broker.call(list, { document_number }, options);
-  const attachments = DocumentAttachments.safeParse(output).data?.attachments ?? [];
   return filterByPrefix(
-    attachments.map(({ id }) => sanitizeText(id, "stored")),
+    output.attachments.map(({ id }) => sanitizeText(id, "stored")),
     typed,
   );
 };
@@ -50,9 +46,8 @@ const completeDisputeFile: Lookup = async ({ broker }, typed, options, args) => 
   const { disputeId } = args;
   if (disputeId === undefined) return [];
   const { output } = await broker.call(contract.dispute_attachments.list, { disputeId }, options);
-  const attachments = z.array(DisputeAttachment).safeParse(output).data ?? [];
   return filterByPrefix(
-    attachments.map(({ attachmentId }) => sanitizeText(attachmentId, "stored")),
+    output.map(({ attachmentId }) => sanitizeText(attachmentId, "stored")),
     typed,
   );
 };

@@ -1,9 +1,7 @@
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
-import type {
-  CreditApplication,
-  CreditApplicationDetail,
-} from "../../contract/operations/credit-applications.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
+import type { CreditApplicationDetail } from "../../contract/operations/credit-applications.ts";
 import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY, formatDay } from "../../kit/clock.ts";
 import type { CallerContext } from "../caller.ts";
@@ -86,7 +84,7 @@ const RECENT_DAYS = 90;
 
 /** The query for the applications that were modified in the last 90 days. */
 const buildRecentQuery = (now: number) => ({
-  activityType: "LASTMODIFIED",
+  activityType: "LASTMODIFIED" as const,
   startDate: formatDay(now - RECENT_DAYS * DAY),
   endDate: formatDay(now),
 });
@@ -97,7 +95,7 @@ export const readRecentApplications = async (
 ): Promise<Fields> => {
   const { broker, now } = context;
   const query = buildRecentQuery(now());
-  const readPage = (page: Fields) => broker.call(operations.list, page, options);
+  const readPage = (page: CallArguments) => broker.call<Operation>(operations.list, page, options);
   const limits = { from: null, budget: budgetOf(context), now };
   const { items, beside, position } = await readList(operations.list, query, readPage, limits);
   return { ...query, applications: items, ...beside, truncated: position !== null };
@@ -109,7 +107,7 @@ export const readApplication = async (
   options: CallOptions,
 ): Promise<Fields> => {
   const { output } = await context.broker.call(operations.get, { applicationId }, options);
-  const masked = maskSensitiveAnswers(output as CreditApplicationDetail);
+  const masked = maskSensitiveAnswers(output);
   const { record, cut } = truncateToBudget(formatApplication(masked), budgetOf(context));
   return { ...record, truncated: cut };
 };
@@ -124,10 +122,9 @@ export const completeApplication = async (
 ): Promise<string[]> => {
   const args = { ...buildRecentQuery(now()), page: 1, pageSize: MAX_SEARCHED };
   const { output } = await broker.call(operations.list, args, options);
-  const found = operations.list.output.pick({ applications: true }).safeParse(output);
   const start = typed.toLowerCase();
-  return (found.data?.applications ?? [])
-    .map(({ applicationId, company }: CreditApplication) => ({
+  return output.applications
+    .map(({ applicationId, company }) => ({
       id: sanitizeText(applicationId, "stored"),
       name: company.name,
     }))

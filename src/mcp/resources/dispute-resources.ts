@@ -1,13 +1,13 @@
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
-import type { Operation } from "../../contract/operation.ts";
+import { STATUS_NUMBERS } from "../../contract/insights/dispute-filters.ts";
+import type { ArgsOf, CallArguments, Operation } from "../../contract/operation.ts";
 import { cutText } from "../../insights/brief.ts";
 import type { CallerContext } from "../caller.ts";
 import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
 import { readList } from "../results/pages.ts";
 import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 import type { ConfigurationNoun } from "./resource-list.ts";
-import { isRecord } from "../../kit/json.ts";
 import type { Broker } from "../../broker/port.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
@@ -19,21 +19,13 @@ import { wordsFor } from "../results/status-words.ts";
 const MAX_SEARCHED = 100;
 export const MAX_COMPLETIONS = 100;
 
-const FIELDS = ["disputeId", "disputeCode", "accountNumber", "documentNumber"] as const;
-
-type Found = Pick<Dispute, (typeof FIELDS)[number]>;
-
-const hasFields = (value: unknown): value is Found =>
-  isRecord(value) && FIELDS.every((name) => typeof value[name] === "string");
-
 const findDisputes = async (
   broker: Broker,
-  filter: Record<string, unknown>,
+  filter: ArgsOf<typeof contract.disputes.list>,
   options: CallOptions,
-): Promise<Found[]> => {
+): Promise<Dispute[]> => {
   const args = { ...filter, Page: 1, PageSize: MAX_SEARCHED };
-  const { output } = await broker.call(contract.disputes.list, args, options);
-  return Array.isArray(output) ? output.filter(hasFields) : [];
+  return (await broker.call(contract.disputes.list, args, options)).output;
 };
 
 /** Returns the id of the dispute with a code; any other name unchanged. */
@@ -47,9 +39,6 @@ const findDisputeId = async (
   return dispute?.disputeId ?? name;
 };
 
-const accountNameOf = (dispute: Found): string =>
-  "accountName" in dispute && typeof dispute.accountName === "string" ? dispute.accountName : "";
-
 /**
  * Returns numbers of accounts or documents with disputes, last updated first: those that begin with the typed text, or
  * whose account's name contains it.
@@ -58,11 +47,11 @@ export const completeNumber =
   (field: "accountNumber" | "documentNumber") =>
   async ({ broker }: CallerContext, typed: string, options: CallOptions): Promise<string[]> => {
     const found = await findDisputes(broker, { Sort: "-UpdateDate" }, options);
-    const sought = typed.toLowerCase();
+    const searched = typed.toLowerCase();
     const matching = found.filter(
       (dispute) =>
-        dispute[field].toLowerCase().startsWith(sought) ||
-        accountNameOf(dispute).toLowerCase().includes(sought),
+        dispute[field].toLowerCase().startsWith(searched) ||
+        (dispute.accountName ?? "").toLowerCase().includes(searched),
     );
     return [...new Set(matching.map((dispute) => sanitizeText(dispute[field], "stored")))];
   };
@@ -75,7 +64,7 @@ export const completeDispute = async (
 ): Promise<string[]> => {
   const documentNumber = parseDisputeCode(typed);
   const filter = documentNumber === undefined ? {} : { DocumentNumber: documentNumber };
-  const query = { ...filter, Status: [0], Sort: "-UpdateDate" };
+  const query = { ...filter, Status: [STATUS_NUMBERS.Open], Sort: "-UpdateDate" };
   const found = await findDisputes(broker, query, options);
   const start = typed.toLowerCase();
   return found
@@ -96,7 +85,7 @@ const NOUNS: Record<ConfigurationNoun, Operation> = {
 
 type List = {
   operation: Operation;
-  args: Fields;
+  args: CallArguments;
   budget: number;
   /** Shortens a record before it is counted. */
   shorten?: (record: Fields) => Fields;
@@ -107,7 +96,7 @@ const readRecords = async (
   { operation, args, budget, shorten }: List,
   options: CallOptions,
 ): Promise<Part> => {
-  const readPage = async (page: Fields) => {
+  const readPage = async (page: CallArguments) => {
     const reply = await broker.call(operation, page, options);
     if (shorten === undefined || !Array.isArray(reply.output)) return reply;
     return { ...reply, output: reply.output.map(shorten) };
@@ -154,8 +143,8 @@ export const readConfiguration = async (
       return { noun, part: await readRecords(context, list, options) };
     }),
   );
-  const wants = parts.map(({ part }) => cost(part));
-  const shares = fairShares(wants, budget);
+  const costs = parts.map(({ part }) => cost(part));
+  const shares = fairShares(costs, budget);
   return Object.fromEntries(
     parts.map(({ noun, part }, index) => [noun, truncatePart(part, shares[index] ?? 0)]),
   );
@@ -172,7 +161,7 @@ export const readDispute = async (
   const { output } = await broker.call(contract.disputes.get, { disputeId }, options);
   const budget = settings.answerTokens - MARGIN_TOKENS;
   const { record } = truncateToBudget(
-    wordsFor(contract.disputes.get)(output as Fields),
+    wordsFor(contract.disputes.get)(output),
     Math.floor(budget / 2),
   );
   const left = budget - cost(record) - 2 * MARGIN_TOKENS;

@@ -1,6 +1,7 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
+import type { PaymentSchema } from "../../contract/operations/payments.ts";
 import { shortenSchema } from "../../contract/payments/brief-schema.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
@@ -8,18 +9,11 @@ import { type Fields, fitRecord, truncateToBudget, cost } from "../results/budge
 import { EXPORT_SCHEMA, EXPORT_RUNS } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
 import { budgetOf, MARGIN_TOKENS, truncatePart } from "./part.ts";
-import { z } from "zod";
-import { malformedResponse } from "../results/refusal.ts";
 import { protocolError } from "../results/protocol-errors.ts";
 import type { RunsState } from "./watches.ts";
 
-const findSource = (schema: Fields, source: string): Fields => {
-  const sources: unknown[] = Array.isArray(schema["sources"]) ? schema["sources"] : [];
-  const found = sources
-    .filter(isRecord)
-    .find(
-      ({ source: name }) => typeof name === "string" && sanitizeText(name, "stored") === source,
-    );
+const findSource = ({ sources }: PaymentSchema, source: string): Fields => {
+  const found = sources.find(({ source: name }) => sanitizeText(name, "stored") === source);
   if (found === undefined) throw new ResourceNotFoundError(`${EXPORT_SCHEMA}/${source}`);
   return found;
 };
@@ -36,7 +30,7 @@ export const readPaymentSchema = async (
   options: CallOptions,
   source?: string,
 ): Promise<Fields> => {
-  const schema = (await broker.call(contract.payments.schema, {}, options)).output as Fields;
+  const { output: schema } = await broker.call(contract.payments.schema, {}, options);
   const budget = settings.answerTokens - MARGIN_TOKENS;
   return source === undefined
     ? fitRecord(schema, contract.payments.schema.brief, budget).record
@@ -47,36 +41,11 @@ const { schedules, export_runs } = contract;
 
 const FIRST_ROWS = 100;
 
-const Row = z.record(z.string(), z.unknown());
-const Runs = z.looseObject({
-  schedule: Row,
-  data: z.array(z.looseObject({ runId: z.string(), status: z.string() })),
-  pagination: z.looseObject({ hasMore: z.boolean() }),
-});
-const Rows = z.looseObject({
-  data: z.array(Row),
-  pagination: z.looseObject({ hasMore: z.boolean() }),
-});
-const Schedules = z.looseObject({
-  data: z.array(z.looseObject({ id: z.string(), scheduleName: z.string().nullish() })),
-});
-
-/**
- * Parses a response of the platform.
- *
- * @throws {Problem} unavailable, if it does not have the documented form
- */
-const parseOutput = <S extends z.ZodType>(schema: S, output: unknown): z.output<S> => {
-  const { data } = schema.safeParse(output);
-  if (data !== undefined) return data;
-  throw malformedResponse();
-};
-
 const readStatus = async (
   { broker }: Pick<CallerContext, "broker">,
   args: { scheduleId: string; limit?: number },
   options: CallOptions,
-) => parseOutput(Runs, (await broker.call(export_runs.status, args, options)).output);
+) => (await broker.call(export_runs.status, args, options)).output;
 
 /** Reads a schedule with its runs, the newest first. */
 export const readRuns = async (
@@ -106,7 +75,7 @@ export const readRun = async (
   }
   const args = { scheduleId, runId, limit: FIRST_ROWS };
   const { output } = await context.broker.call(export_runs.data, args, options);
-  const { data, pagination, ...head } = parseOutput(Rows, output);
+  const { data, pagination, ...head } = output;
   const { record } = truncateToBudget(listed ?? head, Math.floor(budget / 2));
   const part = { items: data, total: null, truncated: pagination.hasMore };
   return { run: record, rows: truncatePart(part, budget - cost(record)) };
@@ -122,7 +91,7 @@ export const createReadState =
   async (scheduleId: string, options: CallOptions): Promise<RunsState> => {
     try {
       const { schedule, data } = await readStatus(context, { scheduleId, limit: NEWEST }, options);
-      const nextRunAt = Date.parse(String(schedule["nextRunAt"]));
+      const nextRunAt = Date.parse(schedule.nextRunAt ?? "");
       const ended = data.filter(({ status }) => ENDED.includes(status));
       return {
         ended: ended.map(({ runId }) => runId),
@@ -142,8 +111,8 @@ export const completeSchedule = async (
 ): Promise<string[]> => {
   const { output } = await broker.call(schedules.list, {}, options);
   const start = typed.toLowerCase();
-  return parseOutput(Schedules, output)
-    .data.filter(({ id, scheduleName }) =>
+  return output.data
+    .filter(({ id, scheduleName }) =>
       [id, scheduleName ?? ""].some((text) => text.toLowerCase().startsWith(start)),
     )
     .map(({ id }) => sanitizeText(id, "stored"));

@@ -13,10 +13,7 @@ import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
 
 const { accounts, documents, document_attachments: attachments } = contract;
 
-const toPart = (list: unknown): Part => {
-  const items = Array.isArray(list) ? (list as Fields[]) : [];
-  return { items, total: items.length, truncated: false };
-};
+const toPart = (items: Fields[]): Part => ({ items, total: items.length, truncated: false });
 
 /** Truncates a record to half of the budget, and the list of its parts to the rest. */
 const truncateWithPart = (
@@ -37,7 +34,7 @@ export const readAccount = async (
   options: CallOptions,
 ): Promise<Fields> => {
   const { output } = await context.broker.call(accounts.get, { account_number }, options);
-  const { notes, ...account } = output as Fields;
+  const { notes, ...account } = output;
   const { record, part } = truncateWithPart(context, account, toPart(notes));
   return { account: record, notes: part };
 };
@@ -53,8 +50,8 @@ export const readDocument = async (
     broker.call(documents.get, { document_number }, options),
     broker.call(attachments.list, { document_number }, options),
   ]);
-  const list = toPart((files.output as Fields)["attachments"]);
-  const { record, part } = truncateWithPart(context, document.output as Fields, list);
+  const list = toPart(files.output.attachments);
+  const { record, part } = truncateWithPart(context, document.output, list);
   return { document: record, attachments: part };
 };
 
@@ -74,9 +71,9 @@ export const readDocumentFile = async (
     { document_number, id },
     { ...options, maxFileBytes: MAX_RESOURCE_BYTES },
   );
-  const { mimeType, fileSize } = output as Fields;
+  const { mimeType, fileSize } = output;
   if (bytes !== undefined) {
-    return { mimeType: sanitizeLine(String(mimeType), 255), blob: blobOf(bytes) };
+    return { mimeType: sanitizeLine(mimeType, 255), blob: blobOf(bytes) };
   }
   throw tooLargeToRead(fileSize);
 };

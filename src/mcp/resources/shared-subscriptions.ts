@@ -85,14 +85,14 @@ export const followSubscriptions = (
   };
 
   const update = async (): Promise<void> => {
-    const wanted = await shared.listSubscriptions(session);
+    const subscribed = await shared.listSubscriptions(session);
     for (const [uri, subscription] of open) {
-      if (wanted.some((one) => one.uri === uri)) continue;
+      if (subscribed.some((one) => one.uri === uri)) continue;
       subscription.end();
       open.delete(uri);
     }
     await Promise.all(
-      wanted.filter(({ uri }) => !open.has(uri)).map(({ uri, ended }) => begin(uri, ended)),
+      subscribed.filter(({ uri }) => !open.has(uri)).map(({ uri, ended }) => begin(uri, ended)),
     );
   };
 

@@ -1,5 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
-import type { Brief, Operation } from "../../contract/operation.ts";
+import type { CallArguments, Brief, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { sanitizeLine } from "./sanitize.ts";
 import { type Fields, fitRecord } from "./budget.ts";
@@ -131,7 +131,7 @@ const toListForm = (
   operation: Operation,
   read: Read,
   cursor: string | null,
-  args: Fields,
+  args: CallArguments,
 ): Fields => {
   const { items, total, beside } = read;
   const truncated = cursor !== null;
@@ -170,7 +170,7 @@ export const listAnswer = (
   operation: Operation,
   read: Read,
   cursor: string | null,
-  args: Fields,
+  args: CallArguments,
 ): Answer => {
   const structured = toListForm(operation, read, cursor, args);
   // The rows are the last field of every form.

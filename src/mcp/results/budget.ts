@@ -250,15 +250,15 @@ const cutLists = (value: unknown, most: number): unknown => {
       Object.entries(value).map(([name, child]) => [name, cutLists(child, most)]),
     );
   }
-  const kept: unknown[] = [];
+  const included: unknown[] = [];
   let left = most;
   for (const child of value) {
     const shorter = cutLists(child, most);
     left -= lengthAfter(shorter, LISTED, left);
     if (left < 0) break;
-    kept.push(shorter);
+    included.push(shorter);
   }
-  return kept;
+  return included;
 };
 
 /** Returns a record within its budget. Long texts are cut first, then long lists, and short lists such as totals last. */
@@ -298,12 +298,12 @@ export const fitRecord = (
 };
 
 /** Divides a budget: no share exceeds its demand, and unused parts go to the larger demands. */
-export const fairShares = (wants: readonly number[], budget: number): number[] => {
-  const shares = wants.map(() => 0);
+export const fairShares = (demands: readonly number[], budget: number): number[] => {
+  const shares = demands.map(() => 0);
   let left = budget;
-  const modestFirst = [...wants.entries()].toSorted(([, a], [, b]) => a - b);
-  for (const [served, [index, want]] of modestFirst.entries()) {
-    const share = Math.min(want, Math.floor(left / (wants.length - served)));
+  const modestFirst = [...demands.entries()].toSorted(([, a], [, b]) => a - b);
+  for (const [served, [index, demand]] of modestFirst.entries()) {
+    const share = Math.min(demand, Math.floor(left / (demands.length - served)));
     shares[index] = share;
     left -= share;
   }

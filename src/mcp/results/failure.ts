@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { type Fault, Problem, type ProblemDetails } from "../../contract/errors.ts";
 import type { Tool } from "../../../tools/tool.ts";
@@ -30,15 +31,15 @@ const fieldsOf = ({ errors = [] }: ProblemDetails): Fault[] =>
 const sentenceOf = (message: string, fields: Fault[]): string => {
   const line = sanitizeLine(message, MAX_MESSAGE);
   const unsaid = fields.filter(({ field }) => !line.includes(field));
-  const said = unsaid.map(({ field, message: fault }) => `${field} ${fault}`).join("; ");
-  const full = said === "" ? line : `${line.replace(/\.$/, "")}: ${said}`;
+  const sentences = unsaid.map(({ field, message: fault }) => `${field} ${fault}`).join("; ");
+  const full = sentences === "" ? line : `${line.replace(/\.$/, "")}: ${sentences}`;
   return /[.!?…]$/.test(full) ? full : `${full}.`;
 };
 
 /** A tool that only describes others is null. */
-type Called = { tool: Tool | null; args: Record<string, unknown> };
+type Called = { tool: Tool | null; args: CallArguments };
 
-const told = (
+const describeRefusal = (
   { tool, args }: Called,
   code: RefusalCode,
   message: string,
@@ -58,13 +59,13 @@ const told = (
 };
 
 /** Describes an error: a problem by its own message, any other error only by a request id. */
-export const tell = (error: unknown, called: Called, requestId: string): Told => {
-  if (error instanceof Problem) return told(called, error.code, error.message, error.details);
+export const describeFailure = (error: unknown, called: Called, requestId: string): Told => {
+  if (error instanceof Problem) return describeRefusal(called, error.code, error.message, error.details);
   if (error instanceof Refusal) {
-    const refused = told(called, error.code, error.message);
+    const refused = describeRefusal(called, error.code, error.message);
     return { ...refused, nextStep: error.nextStep ?? refused.nextStep };
   }
-  return told(called, "internal", "Something went wrong in this server.", { requestId });
+  return describeRefusal(called, "internal", "Something went wrong in this server.", { requestId });
 };
 
 const tokenLine = (confirmation: Confirmation | undefined): string =>

@@ -1,13 +1,12 @@
 import { contract } from "../../contract/index.ts";
 import type { ProblemDetails } from "../../contract/errors.ts";
-import { parsePathParameters } from "../../contract/operation.ts";
+import { type CallArguments, parsePathParameters } from "../../contract/operation.ts";
 import { isInsightTool, type Tool } from "../../../tools/tool.ts";
 import { parseDisputeCode } from "../../insights/dispute-code.ts";
 import { sanitizeLine } from "./sanitize.ts";
 import type { RefusalCode } from "./refusal.ts";
 
-type Args = Record<string, unknown>;
-type Step = string | ((tool: Tool, details: ProblemDetails, args: Args) => string);
+type Step = string | ((tool: Tool, details: ProblemDetails, args: CallArguments) => string);
 
 /** The tools that list the records of an argument, by its name without Id, Code or Email. */
 const LISTS: Record<string, string> = {
@@ -44,7 +43,7 @@ const isWithinDispute = (tool: Tool): boolean =>
   !isInsightTool(tool) && parsePathParameters(tool.operation.path).at(-1) !== "disputeId";
 
 /** A dispute code that no dispute has: its document may have others. */
-const byCode = (tool: Tool, { disputeId }: Args): string | undefined => {
+const byCode = (tool: Tool, { disputeId }: CallArguments): string | undefined => {
   if (isWithinDispute(tool)) return undefined;
   const documentNumber = typeof disputeId === "string" ? parseDisputeCode(disputeId) : undefined;
   if (documentNumber === undefined) return undefined;
@@ -218,7 +217,7 @@ export const nextStep = (
   code: RefusalCode,
   tool: Tool | null,
   details: ProblemDetails,
-  args: Args = {},
+  args: CallArguments = {},
 ): string => {
   const step = STEPS[code];
   if (typeof step === "string") return step;

@@ -2,7 +2,7 @@ import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { type Clock, SECOND } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import type { Reply } from "../../client/port.ts";
 import { createBasket, type Fields, type Shortened, truncateToBudget } from "./budget.ts";
 import { malformedResponse } from "./refusal.ts";
@@ -12,7 +12,7 @@ import { findRemoved, type Removed } from "./removed.ts";
 export const isExportList = ({ list }: Operation): boolean =>
   list?.style === "data" || list?.style === "pages" || list?.style === "run";
 
-type Ask = (args: Fields) => Promise<Reply>;
+type Ask = (args: CallArguments) => Promise<Reply>;
 
 /** A position in a list: a page of the platform, an offset in it, and the id of the last record before it. */
 export type Position = { page: number | string | null; offset: number; after: string | null };
@@ -69,7 +69,7 @@ const number = (value: unknown, otherwise: number): number =>
   typeof value === "number" ? value : otherwise;
 
 const numbered = (
-  args: Fields,
+  args: CallArguments,
   ask: Ask,
   [pageName, sizeName]: readonly [string, string],
 ): Reader => {
@@ -90,7 +90,7 @@ const numbered = (
   };
 };
 
-const whole = (args: Fields, ask: Ask): Reader => ({
+const whole = (args: CallArguments, ask: Ask): Reader => ({
   start: 1,
   async open() {
     const { output, total } = await ask(args);
@@ -130,7 +130,7 @@ const followed = ({ pageSize, ...args }: Fields, ask: Ask, keep: Keep): Reader =
 const RunPage = z.tuple([z.string(), z.string().nullable()]);
 
 /** Reads the rows of one run: every request after the first names the run, so that rows of a newer run cannot follow. */
-const ofOneRun = (args: Fields, ask: Ask, keep: Keep): Reader => {
+const ofOneRun = (args: CallArguments, ask: Ask, keep: Keep): Reader => {
   let named: Fields = {};
   const inner = followed(
     args,
@@ -187,7 +187,7 @@ const PAGE_NAMES = [
   ["page", "pageSize"],
 ] as const;
 
-const readerOf = (operation: Operation, args: Fields, ask: Ask, keep: Keep): Reader => {
+const readerOf = (operation: Operation, args: CallArguments, ask: Ask, keep: Keep): Reader => {
   const style = operation.list?.style;
   if (style === "run") return ofOneRun(args, ask, keep);
   if (style === "pages") return followed(args, ask, keep);
@@ -230,7 +230,7 @@ const createProgress = (nameOf: (item: Fields | undefined) => string | null) => 
   };
 };
 
-const prepareReading = (operation: Operation, args: Fields, ask: Ask, budget: number) => {
+const prepareReading = (operation: Operation, args: CallArguments, ask: Ask, budget: number) => {
   let beside: Fields = {};
   const summary = Math.min(SUMMARY_TOKENS, Math.floor(budget / 2));
   const keep = (fields: Fields): void => {
@@ -256,7 +256,7 @@ const prepareReading = (operation: Operation, args: Fields, ask: Ask, budget: nu
 /** Reads a list from a position until the list ends or the budget, the caller's limit or a limit of reading is reached. */
 export const readList = async (
   operation: Operation,
-  args: Fields,
+  args: CallArguments,
   ask: Ask,
   { from, budget, now, shape = (record) => record }: Bounds,
 ): Promise<Read> => {

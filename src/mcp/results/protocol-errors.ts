@@ -59,8 +59,8 @@ export const guardErrors =
       if (error instanceof ProtocolError) throw error;
       // A fault in the caller's own configuration, such as a missing profile, which the caller can correct.
       if (error instanceof Problem) {
-        const said = `${error.code}: ${sanitizeLine(error.message, MOST_CHARACTERS)}`;
-        throw new ProtocolError(ProtocolErrorCode.InternalError, said, problemData(error));
+        const description = `${error.code}: ${sanitizeLine(error.message, MOST_CHARACTERS)}`;
+        throw new ProtocolError(ProtocolErrorCode.InternalError, description, problemData(error));
       }
       log.error("mcp.failed", { method, ...toErrorFields(error) });
       throw new ProtocolError(

@@ -1,4 +1,4 @@
-import type { Operation } from "../../contract/operation.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { Fields } from "./budget.ts";
 
@@ -27,7 +27,7 @@ const pick = (row: Fields, names: ReadonlySet<string>): Fields =>
   Object.fromEntries(Object.entries(row).filter(([name]) => names.has(name)));
 
 /** The arguments for the platform, and the form of a row in the answer. */
-export type RowChoice = { args: Fields; shape: (row: Fields) => Fields };
+export type RowChoice = { args: CallArguments; shape: (row: Fields) => Fields };
 
 const namesOf = (value: unknown): string[] | undefined =>
   Array.isArray(value) && value.length > 0 ? value.map(String) : undefined;
@@ -36,7 +36,11 @@ const namesOf = (value: unknown): string[] | undefined =>
  * Decides which fields the rows of a list have in an answer: the named ones, all for `["*"]`, or the operation's
  * default ones. Where the platform takes `fields`, it is asked for no others.
  */
-export const chooseRows = (operation: Operation, args: Fields, fields?: string[]): RowChoice => {
+export const chooseRows = (
+  operation: Operation,
+  args: CallArguments,
+  fields?: string[],
+): RowChoice => {
   const { list } = operation;
   if (list === null || list.defaultFields === null) return { args, shape: (row) => row };
   const known = list.fieldsOf(args);
@@ -44,12 +48,12 @@ export const chooseRows = (operation: Operation, args: Fields, fields?: string[]
   const named = isOurs ? fields : namesOf(args["fields"]);
   const isAll = named?.includes(ALL) === true;
   const defaults = list.defaultFields.filter((name) => known.includes(name));
-  const wanted = isAll ? known : (named ?? defaults);
+  const selected = isAll ? known : (named ?? defaults);
   if (!isOurs) {
-    const chosen = wanted.length === 0 ? {} : { fields: wanted };
+    const chosen = selected.length === 0 ? {} : { fields: selected };
     return { args: { ...args, ...chosen }, shape: (row) => withoutNulls(row) as Fields };
   }
-  const names = new Set(wanted);
+  const names = new Set(selected);
   return {
     args,
     shape: (row) => withoutNulls(isAll ? row : pick(row, names)) as Fields,

@@ -2,7 +2,6 @@ import type { Readable, Writable } from "node:stream";
 import {
   type JSONRPCMessage,
   type Transport,
-  ProtocolErrorCode,
   isJSONRPCNotification,
   isJSONRPCRequest,
 } from "@modelcontextprotocol/server";
@@ -78,27 +77,6 @@ const dropResponse = (transport: Transport, id: MessageId): void => {
   };
 };
 
-/** Sends each message after `settled`, in order; if `settled` rejects, an answer is sent as an error. */
-const sendSettled = (
-  transport: Transport,
-  settled: NonNullable<ServerOptions["settled"]>,
-  log: Log,
-): void => {
-  const send = transport.send.bind(transport);
-  transport.send = async (message, options) => {
-    try {
-      await settled();
-    } catch (error) {
-      log.error("audit.not_flushed", toErrorFields(error));
-      if (!("id" in message) || "method" in message) return undefined;
-      const text = "The entry of this call in the audit log could not be written to disk.";
-      const refusal = { code: ProtocolErrorCode.InternalError, message: text };
-      return send({ jsonrpc: "2.0", id: message.id, error: refusal }, options);
-    }
-    return send(message, options);
-  };
-};
-
 /** Reports the id of each answer that is sent, and writes ids as the host wrote them. */
 const reportAnswers = (transport: Transport, onAnswered: (id: MessageId) => void): void => {
   const send = transport.send.bind(transport);
@@ -133,7 +111,6 @@ export const serveStreams = (
   let server: ReturnType<typeof build> | undefined;
   const transport = new StdioServerTransport(input, output);
   reportAnswers(transport, onAnswered);
-  if (serverOptions.settled !== undefined) sendSettled(transport, serverOptions.settled, log);
   if (answered !== undefined) dropResponse(transport, answered);
   const report = (error: unknown): void => log.debug("mcp.stdio", toErrorFields(error));
   const handle = serveStdio(

@@ -1,6 +1,6 @@
 import type { Broker } from "../../broker/port.ts";
 import type { CallOptions, Reply } from "../../client/port.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { Fields } from "../results/budget.ts";
 import { malformedResponse } from "../results/refusal.ts";
@@ -62,7 +62,7 @@ const SESSION = {
 export const act = async (
   broker: Broker,
   operation: Operation,
-  args: Fields,
+  args: CallArguments,
   options: CallOptions,
 ): Promise<{ output: Fields; reply: Reply }> => {
   if (operation.session !== null) {
@@ -75,7 +75,7 @@ export const act = async (
     const keys = deletedKeys(operation).map((name) => [name, args[name]]);
     return { output: { deleted: true, ...Object.fromEntries(keys) }, reply };
   }
-  if (operation.mask !== null) return { output: operation.mask(reply.output as never), reply };
+  if (operation.mask !== null) return { output: operation.mask(reply.output), reply };
   const output = wordsFor(operation)(record(reply));
   return { output: await storeSecret(broker, operation, output, options), reply };
 };

@@ -3,11 +3,12 @@ import { z } from "zod";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { ConfirmationWay } from "../../contract/confirmation.ts";
 import { contract } from "../../contract/index.ts";
+import type { ArgsOf, CallArguments, Operation } from "../../contract/operation.ts";
 import { type Fault, Problem } from "../../contract/errors.ts";
-import type { Clock } from "../../kit/clock.ts";
 import { auditFields } from "../../contract/fields.ts";
 import { isRecord, omitUndefined } from "../../kit/json.ts";
-import { checkTransition, describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
+import { describeUpdate, disputeEnding } from "../../../tools/dispute-change.ts";
+import type { applyChanges } from "../../../tools/dispute-operations.ts";
 import { defineTool } from "../../../tools/tool.ts";
 import { present, recordAnswer } from "../results/answer.ts";
 import { badArguments } from "../results/refusal.ts";
@@ -21,13 +22,13 @@ import { resolveNames } from "./arguments/record-names.ts";
 import type { Working } from "./tool-context.ts";
 
 type Fields = Record<string, unknown>;
-type Change = { disputeId: string; change: Fields; ifMatch?: string };
+type Change = ArgsOf<typeof applyChanges>["changes"][number];
 
 /** A change that the platform is expected to accept; `print` is that of everything that its line names. */
 type Checked = {
   /** The change as it was sent, and with ids in place of codes. */
-  sent: Fields;
-  args: Fields;
+  sent: CallArguments;
+  args: CallArguments;
   etag: string | null;
   disputeCode: string;
   /** The dispute before the change. */
@@ -48,17 +49,15 @@ const optionsOf = ({ tool, signal }: Working) => ({ tool: tool.name, signal });
 const checkOne = async (
   call: Working,
   { disputeId, change, ifMatch }: Change,
-  now: Clock,
 ): Promise<Checked> => {
   const { broker } = call;
   const options = optionsOf(call);
   const sent = { disputeId, ...omitUndefined(change) };
   const args = await resolveNames({ broker, options }, sent);
-  const context = { broker, tool: UPDATE_TOOL, args, options, now };
+  const context = { broker, tool: UPDATE_TOOL, args, options };
   const prepared = await prepareCall(context, disputeEnding, ifMatch);
   const { etag, records, versions } = prepared;
   const { dispute } = records;
-  if (dispute !== undefined) checkTransition(args, dispute);
   const line = sanitizeLine(describeUpdate(args, records), MAX_LINE);
   return {
     sent,
@@ -87,10 +86,10 @@ const findRepeated = (checked: readonly Checked[]): Fault[] => {
 };
 
 /** Checks every change, so that all faults are named at once. */
-const checkAll = async (call: Working, changes: readonly Change[], now: Clock) => {
+const checkAll = async (call: Working, changes: readonly Change[]) => {
   const check = async (change: Change, at: number) => {
     try {
-      return await checkOne(call, change, now);
+      return await checkOne(call, change);
     } catch (error) {
       if (!(error instanceof Problem) || call.signal.aborted) throw error;
       return toFault(at, error);
@@ -106,9 +105,8 @@ const checkAll = async (call: Working, changes: readonly Change[], now: Clock) =
 const checkChanges = async (
   call: Working,
   changes: readonly Change[],
-  now: Clock,
 ): Promise<readonly Checked[]> => {
-  const { checked, faults } = await checkAll(call, changes, now);
+  const { checked, faults } = await checkAll(call, changes);
   if (faults.length === 0) return checked;
   const lines = faults.map(({ field, message }) => `${field} ${message}`);
   throw badArguments(`Nothing was changed: ${lines.join("; ")}.`, faults);
@@ -153,7 +151,7 @@ const applyOne = async (
   const { disputeId } = args;
   const options = { ...optionsOf(call), confirmedBy, ifMatch: etag ?? undefined };
   try {
-    const { output, etag: version } = await call.broker.call(update, args, options);
+    const { output, etag: version } = await call.broker.call<Operation>(update, args, options);
     const result = { disputeId, disputeCode, outcome: "applied" };
     return {
       result: version === null ? result : { ...result, etag: version },
@@ -215,14 +213,17 @@ export type Consent = (
 
 /** Creates the tool that changes several disputes: all are checked, confirmed once and changed one by one. */
 export const createApply =
-  ({ consent, answerTokens, now }: { consent: Consent; answerTokens: number; now: Clock }) =>
-  async (call: Working, given: Given): Promise<CallToolResult | InputRequiredResult> => {
-    const { args } = given;
-    let checked = await checkChanges(call, args["changes"] as Change[], now);
+  ({ consent, answerTokens }: { consent: Consent; answerTokens: number }) =>
+  async (
+    call: Working,
+    given: Given<typeof applyChanges>,
+  ): Promise<CallToolResult | InputRequiredResult> => {
+    const { changes } = given.args;
+    let checked = await checkChanges(call, changes);
     let isFresh = true;
     const consented = await consent(call, given, async () => {
       // Read again after the answer.
-      if (!isFresh) checked = await checkChanges(call, args["changes"] as Change[], now);
+      if (!isFresh) checked = await checkChanges(call, changes);
       isFresh = false;
       const print = printOf(checked.map((one) => one.print));
       const bound = { changes: checked.map(toBoundChange) };

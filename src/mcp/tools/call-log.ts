@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import { appendFileSync, closeSync, constants, fstatSync, openSync, renameSync } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
@@ -17,7 +18,7 @@ export type CalledTool = {
   /** The credential's owner. */
   principal: string;
   tool: string;
-  args: Record<string, unknown>;
+  args: CallArguments;
   /** `done`, `asked`, or the code of the refusal. */
   outcome: string;
   ms: number;
@@ -97,7 +98,7 @@ const appendLine = (path: string, line: string, most: number): boolean => {
 /** A log of one JSON line per call that several processes may write at once. */
 export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): CallLog => {
   const hash = createHmacSha256(key, "base64url");
-  const hashArguments = (args: Record<string, unknown>): string =>
+  const hashArguments = (args: CallArguments): string =>
     hash(`tool arguments ${canonical(args)}`).slice(0, HASH_CHARACTERS);
 
   const append = async (line: string): Promise<void> => {

@@ -2,7 +2,7 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 import { MISSING } from "../../broker/credentials.ts";
 import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
@@ -13,7 +13,7 @@ import { act, storedSecretIn } from "./act.ts";
 import { ignoredNote, listAnswer, listBudget, present, recordAnswer } from "../results/answer.ts";
 import { type Purpose, toPurpose } from "./binding.ts";
 import { withBound } from "./asking/bound.ts";
-import { type Given, readArguments } from "./arguments/arguments.ts";
+import { type Given, isGivenFor, readArguments } from "./arguments/arguments.ts";
 import { type Consented, createConfirm } from "./asking/confirm.ts";
 import type { Leave } from "./asking/leave.ts";
 import { createCursors } from "./cursor.ts";
@@ -35,7 +35,13 @@ import { resolveNames } from "./arguments/record-names.ts";
 import { askingOf } from "./asking/question.ts";
 import { type Consent, createApply } from "./apply-disputes.ts";
 
-type SpecialTool = (call: Working, given: Given) => Promise<CallToolResult | InputRequiredResult>;
+type Called = Promise<CallToolResult | InputRequiredResult>;
+
+/** A tool that takes several operations; undefined for the calls of others. */
+const specialTool =
+  <O extends Operation>(operation: O, run: (call: Working, given: Given<O>) => Called) =>
+  (call: Working, given: Given): Called | undefined =>
+    isGivenFor(given, operation) ? run(call, given) : undefined;
 
 const createParts = (context: ToolContext) => {
   const { key, replayGuard, now, settings, caller, secretPages, wait = systemWait } = context;
@@ -76,7 +82,7 @@ const callList = async (
   const from = cursor === undefined ? null : cursors.open(cursor, purpose);
   const rows = chooseRows(tool.operation, args, fields);
   const options = { tool: tool.name, signal };
-  const ask = (page: Record<string, unknown>) =>
+  const ask = (page: CallArguments) =>
     listInAnyCase({ broker, options }, page, (spelt) =>
       readByNumber({ broker, options }, spelt, (args) =>
         broker.call(tool.operation, args, options),
@@ -131,7 +137,7 @@ const callOne = async (
   const { tool, signal, broker } = call;
   const { operation, name } = tool;
   const { settings, newId = randomId } = context;
-  const run = (args: Record<string, unknown>) =>
+  const run = (args: CallArguments) =>
     act(broker, operation, args, {
       tool: name,
       signal,
@@ -167,9 +173,9 @@ const callOne = async (
 /** Asks the person the question about a call. */
 const askPerson =
   ({ context, confirm }: Parts): Consent =>
-  (call, given, asking) =>
+  (call, given, prepareQuestion) =>
     confirm({
-      asking,
+      asking: prepareQuestion,
       open: call.tool.operation.upsert,
       purpose: toClientPurpose(context, call, given),
       ways: call,
@@ -186,12 +192,11 @@ const askPerson =
 const confirmCall = async (parts: Parts, call: Working, given: Given): Promise<Consented> => {
   const { tool, signal, broker } = call;
   const { args, ifMatch } = given;
-  const { now } = parts.context;
   if (!asksAbout(tool, args)) {
     return { etag: null, absent: false, bound: {}, confirmedBy: "none" };
   }
   return askPerson(parts)(call, given, () =>
-    askingOf({ broker, tool, args, options: { tool: tool.name, signal }, now }, ifMatch),
+    askingOf({ broker, tool, args, options: { tool: tool.name, signal } }, ifMatch),
   );
 };
 
@@ -232,22 +237,24 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
   const { handOver } = parts;
   const { answerTokens, lacksExportKey } = context.settings;
   const files = createDownload(context);
-  /** Tools that take several operations. */
-  const special = new Map<Operation, SpecialTool>([
-    [uploadFile, createUpload(context)],
-    [downloadFile, files.download],
-    [contract.document_attachments.get, files.downloadOfDocument],
-    [readResource, createResourceCall(readContent)],
-    [applyChanges, createApply({ consent: askPerson(parts), answerTokens, now: context.now })],
-  ]);
+  const consent = askPerson(parts);
+  const specialTools = [
+    specialTool(uploadFile, createUpload(context)),
+    specialTool(downloadFile, files.download),
+    specialTool(contract.document_attachments.get, files.downloadOfDocument),
+    specialTool(readResource, createResourceCall(readContent)),
+    specialTool(applyChanges, createApply({ consent, answerTokens })),
+  ];
   const callInsight = createInsightCall(context, files.excerpt);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
     if (operation.extension) await requireExtension(call);
     const given = await readNamedArguments(call);
     await requireAdditions(call, given);
-    const callSpecial = special.get(operation);
-    if (callSpecial !== undefined) return callSpecial(call, given);
+    for (const callSpecial of specialTools) {
+      const called = callSpecial(call, given);
+      if (called !== undefined) return called;
+    }
     if (isPaged(operation)) return callList(parts, call, given);
     const purpose = toClientPurpose(context, call, given);
     const earlier = handOver?.resume(call.opens, purpose);

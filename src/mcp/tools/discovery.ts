@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Problem } from "../../contract/errors.ts";
@@ -15,12 +16,15 @@ import type { RunCall } from "./run-call.ts";
 import type { IsUsable } from "./listing/tool-list.ts";
 import { offerTools, openSearch, describeInstead } from "./arguments/unknown-names.ts";
 
-type Values = Record<string, unknown>;
-
 /** Calls a tool as the host's own `tools/call` does. */
-type Call = (tool: Tool, args: Values) => Promise<CallToolResult | InputRequiredResult>;
+type Call = (tool: Tool, args: CallArguments) => Promise<CallToolResult | InputRequiredResult>;
 
-type Request = { name: DiscoveryTool; args: Values; signal: AbortSignal; isUsable: IsUsable };
+type Request = {
+  name: DiscoveryTool;
+  args: CallArguments;
+  signal: AbortSignal;
+  isUsable: IsUsable;
+};
 
 export type DiscoveryNeeds = {
   /** The tools that the settings enable, by name. */
@@ -51,7 +55,10 @@ const INPUTS = {
 };
 
 /** @throws {Problem} `invalid_request`, which names every fault */
-const readInput = <N extends DiscoveryTool>(name: N, args: Values): z.infer<(typeof INPUTS)[N]> => {
+const readInput = <N extends DiscoveryTool>(
+  name: N,
+  args: CallArguments,
+): z.infer<(typeof INPUTS)[N]> => {
   const known = Object.keys(INPUTS[name].shape);
   const unknown = Object.keys(args)
     .filter((key) => !known.includes(key))
@@ -69,16 +76,16 @@ const readInput = <N extends DiscoveryTool>(name: N, args: Values): z.infer<(typ
 
 /** Names the tools that an unknown name may mean. */
 const unknownTool = async (
-  asked: DiscoveryTool,
+  named: DiscoveryTool,
   name: string,
   known: readonly string[],
 ): Promise<Problem> => {
   const shown = JSON.stringify(sanitizeLine(name, 80));
   const message = `${shown} is not a tool${await offerTools(name, known)}; find_tools finds the tool for a task`;
-  return refuseArguments({ name: asked }, [{ field: "name", code: "unknown", message }]);
+  return refuseArguments({ name: named }, [{ field: "name", code: "unknown", message }]);
 };
 
-const present = (answer: Values, tokens: number): CallToolResult => {
+const present = (answer: CallArguments, tokens: number): CallToolResult => {
   const structured = withAbout(truncateToBudget(answer, tokens).record);
   return {
     content: [{ type: "text", text: toJsonText(structured) }],
@@ -99,7 +106,7 @@ const NOTHING_FOUND =
 const createAnswers = ({ tools, isListed }: DiscoveryNeeds) => {
   const known = [...tools.keys()];
   return {
-    async find(args: Values, isUsable: IsUsable): Promise<Values> {
+    async find(args: CallArguments, isUsable: IsUsable): Promise<CallArguments> {
       const { query } = readInput("find_tools", args);
       const search = await openSearch();
       const found = search(query)
@@ -111,7 +118,7 @@ const createAnswers = ({ tools, isListed }: DiscoveryNeeds) => {
         ...(found.length === 0 ? { notes: NOTHING_FOUND } : {}),
       };
     },
-    async describe(args: Values): Promise<Values> {
+    async describe(args: CallArguments): Promise<CallArguments> {
       const { name } = readInput("describe_tool", args);
       const listed = everyTool.find(({ tool }) => tool.name === name)?.tool;
       if (listed === undefined || !tools.has(name))
@@ -120,7 +127,7 @@ const createAnswers = ({ tools, isListed }: DiscoveryNeeds) => {
       return { name, title, description, inputSchema, annotations };
     },
     /** Returns the tool that `call_tool` calls, and its arguments. */
-    async target(args: Values): Promise<{ tool: Tool; given: Values }> {
+    async target(args: CallArguments): Promise<{ tool: Tool; given: CallArguments }> {
       const { name, arguments: given } = readInput("call_tool", args);
       const tool = tools.get(name);
       if (tool === undefined) throw await unknownTool("call_tool", name, known);
@@ -135,7 +142,7 @@ export const createDiscovery = (needs: DiscoveryNeeds) => {
   const answers = createAnswers(needs);
   const answer = (
     request: Request,
-    make: (args: Values, isUsable: IsUsable) => Values | Promise<Values>,
+    make: (args: CallArguments, isUsable: IsUsable) => CallArguments | Promise<CallArguments>,
   ) =>
     run({ ...request, tool: null }, async () =>
       present(await make(request.args, request.isUsable), answerTokens),

@@ -2,8 +2,9 @@ import type { CallToolResult } from "@modelcontextprotocol/server";
 import { INSIGHT_LIMITS, type InsightContext } from "../../insights/insight.ts";
 import { runInsight, type StartContext } from "../../insights/run-insight.ts";
 import { Problem, type Fault } from "../../contract/errors.ts";
-import type { Operation } from "../../contract/operation.ts";
+import { assertOutput, type CallArguments, type Operation } from "../../contract/operation.ts";
 import { present } from "../results/answer.ts";
+import { malformedResponse } from "../results/refusal.ts";
 import { type Budget, type Continuation, insightAnswer } from "../results/insight-answer.ts";
 import type { Working, ToolContext } from "./tool-context.ts";
 import { z } from "zod";
@@ -15,8 +16,6 @@ import { toPurpose } from "./binding.ts";
 import { createCursors } from "./cursor.ts";
 import { inputSchema, type JsonSchema } from "./listing/schemas.ts";
 import { readTenantCalendar } from "./tenant-calendar.ts";
-
-type Values = Record<string, unknown>;
 
 /** The argument that the server adds to those of an insight. */
 const Steering = z.object({ cursor: z.string().min(1).max(8192).optional() });
@@ -65,7 +64,7 @@ const describeWrongType = (value: unknown): string | undefined => {
 const withExample = (
   insight: InsightTool["insight"],
   { properties = {} }: JsonSchema,
-  values: Values,
+  values: CallArguments,
   fault: Fault,
 ): Fault => {
   const [name = ""] = fault.field.split(/[.[]/, 1);
@@ -89,8 +88,8 @@ const withExample = (
  */
 const readInsightArguments = (
   tool: InsightTool,
-  sent: Values,
-): { args: Values; cursor: string | undefined } => {
+  sent: CallArguments,
+): { args: CallArguments; cursor: string | undefined } => {
   const schema = schemaOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
@@ -113,7 +112,7 @@ const MAX_SKIPPED = 10_000;
 const continuationOf = (
   context: ToolContext,
   { insight }: InsightTool,
-  { args, cursor }: { args: Values; cursor: string | undefined },
+  { args, cursor }: { args: CallArguments; cursor: string | undefined },
 ): Continuation => {
   const cursors = createCursors(context.key, context.now);
   const purpose = toPurpose(context, insight, args);
@@ -147,9 +146,12 @@ const callFor =
   async (operation, args) => {
     try {
       const reply = await broker.call(operation, args, { tool: tool.name, signal });
-      return operation.mask === null
-        ? reply
-        : { ...reply, output: operation.mask(reply.output as never) };
+      if (operation.mask === null) return reply;
+      const output: unknown = operation.mask(reply.output);
+      assertOutput(operation, output, () => {
+        throw malformedResponse();
+      });
+      return { ...reply, output };
     } catch (error) {
       throw nameRight(error, operation);
     }
@@ -158,7 +160,11 @@ const callFor =
 /** So many rows of payments, which are long, fit beside the items. */
 const ROWS_WITHIN = 3;
 
-const budgetFor = (answerTokens: number, { tool }: Working<InsightTool>, args: Values): Budget => {
+const budgetFor = (
+  answerTokens: number,
+  { tool }: Working<InsightTool>,
+  args: CallArguments,
+): Budget => {
   const { tokens = INSIGHT_TOKENS, shorten } = tool.insight;
   const usual = defaultOf(tool.insight, "limit");
   const isMore = (name: string, than: unknown): boolean => Number(args[name]) > Number(than);

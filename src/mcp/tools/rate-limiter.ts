@@ -1,25 +1,20 @@
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
+import type { Counted } from "../../kit/windows.ts";
 import { Problem } from "../../contract/errors.ts";
 
-/** Counts one call of the caller in a window that all nodes share; `endsAt` is the window's end. */
-export type CountCall = () => Promise<{ count: number; endsAt: number }>;
+/** Counts one call of the caller; `endsAt` is when the next calls are let through if there are too many. */
+export type CountCall = () => Promise<Counted>;
 
-const rateLimited = (perMinute: number, waitMs: number): Problem =>
-  new Problem(
-    "rate_limited",
-    `Too many calls of tools in a minute; ${perMinute} are let through.`,
-    { retryAfterSeconds: Math.max(1, Math.ceil(waitMs / SECOND)) },
-  );
-
-/** Token-bucket rate limiter: `perMinute` calls per minute, bursts allowed. */
-const createBucket = (perMinute: number, now: Clock): (() => void) => {
+/** Counts the calls of this process as a bucket of `perMinute` that is refilled all the time, so bursts are allowed. */
+const createBucket = (perMinute: number, now: Clock): CountCall => {
   let [left, at] = [perMinute, now()];
-  return () => {
+  return async () => {
     const passed = Math.max(0, now() - at);
     left = Math.min(perMinute, left + (passed * perMinute) / MINUTE);
     at = now();
-    if (left < 1) throw rateLimited(perMinute, ((1 - left) * MINUTE) / perMinute);
+    if (left < 1) return { count: perMinute + 1, endsAt: at + ((1 - left) * MINUTE) / perMinute };
     left -= 1;
+    return { count: perMinute - left, endsAt: at };
   };
 };
 
@@ -31,15 +26,14 @@ const createBucket = (perMinute: number, now: Clock): (() => void) => {
 export const createRateLimiter = (
   perMinute: number,
   now: Clock,
-  countCall?: CountCall,
+  countCall: CountCall = createBucket(perMinute, now),
 ): (() => Promise<void>) => {
   if (perMinute === 0) return async () => {};
-  if (countCall === undefined) {
-    const pass = createBucket(perMinute, now);
-    return async () => pass();
-  }
   return async () => {
     const { count, endsAt } = await countCall();
-    if (count > perMinute) throw rateLimited(perMinute, endsAt - now());
+    if (count <= perMinute) return;
+    const message = `Too many calls of tools in a minute; ${perMinute} are let through.`;
+    const retryAfterSeconds = Math.max(1, Math.ceil((endsAt - now()) / SECOND));
+    throw new Problem("rate_limited", message, { retryAfterSeconds });
   };
 };

@@ -1,4 +1,5 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { readResource } from "../../../tools/read-resource.ts";
 import { Problem } from "../../contract/errors.ts";
 import { parseIfJson } from "../../kit/json.ts";
 import { present } from "../results/answer.ts";
@@ -24,8 +25,10 @@ const NO_TEXT = "The resource has no text.";
 /** Creates the tool that reads resources for hosts that cannot. */
 export const createResourceCall =
   (read: ReadContent) =>
-  async ({ tool, signal }: Working, { args }: Given): Promise<CallToolResult> => {
-    const uri = String(args["uri"]);
+  async (
+    { tool, signal }: Working,
+    { args: { uri } }: Given<typeof readResource>,
+  ): Promise<CallToolResult> => {
     const content = await read(toTextUri(uri), { tool: tool.name, signal });
     if (!("text" in content)) throw new Problem("conflict", NO_TEXT);
     const { mimeType, text } = content;

@@ -2,12 +2,13 @@ import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/
 import type { Broker } from "../../broker/port.ts";
 import type { Reply } from "../../client/port.ts";
 import type { Problem } from "../../contract/errors.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { isDeeperThan, isLargerThan } from "../../kit/json.ts";
 import { toErrorFields } from "../../kit/log.ts";
 import { getRequestId } from "../../kit/request-id.ts";
 import type { Tool } from "../../../tools/tool.ts";
-import { failed, tell } from "../results/failure.ts";
+import { failed, describeFailure } from "../results/failure.ts";
 import { badArguments, Refusal } from "../results/refusal.ts";
 import { isWaiting } from "../results/waiting.ts";
 import { createRateLimiter } from "./rate-limiter.ts";
@@ -16,14 +17,14 @@ import type { ToolContext } from "./tool-context.ts";
 /** The same broker, and the request id of the last exchange through it. */
 const watched = (broker: Broker) => {
   let requestId: string | null = null;
-  const noted = async (exchange: Promise<Reply>): Promise<Reply> => {
+  const noted = async <O extends Operation>(exchange: Promise<Reply<O>>): Promise<Reply<O>> => {
     const reply = await exchange;
     ({ requestId } = reply);
     return reply;
   };
   const working: Broker = {
     ...broker,
-    call: (...exchange) => noted(broker.call(...exchange)),
+    call: (operation, args, options) => noted(broker.call(operation, args, options)),
     login: (options) => noted(broker.login(options)),
     verify: (options) => noted(broker.verify(options)),
     logout: (options) => noted(broker.logout(options)),
@@ -51,7 +52,7 @@ const tooLarge = (name: string): Problem =>
   ]);
 
 /** The arguments' own values; what is nested in them is left out. */
-const withinDepth = (args: Record<string, unknown>): Record<string, unknown> =>
+const withinDepth = (args: CallArguments): CallArguments =>
   Object.fromEntries(
     Object.entries(args).map(([name, value]) => [name, typeof value === "object" ? null : value]),
   );
@@ -65,7 +66,7 @@ export type Called = {
   name: string;
   /** Null for a tool that only describes or calls others. */
   tool: Tool | null;
-  args: Record<string, unknown>;
+  args: CallArguments;
   signal: AbortSignal;
 };
 
@@ -89,10 +90,10 @@ export const createRunCall = (needs: ToolContext): RunCall => {
     const { working, lastRequestId } = watched(broker);
     const end = async (event: string, outcome: string, requestId: string | null): Promise<void> => {
       const ms = now() - started;
-      const said = { tool: name, outcome, ms, caller, tenantId, requestId };
+      const fields = { tool: name, outcome, ms, caller, tenantId, requestId };
       // Without the principal, which may be a person's e-mail address.
-      log.info(event, { ...said, httpRequestId: getRequestId() });
-      await callLog.record({ ...said, principal, args });
+      log.info(event, { ...fields, httpRequestId: getRequestId() });
+      await callLog.record({ ...fields, principal, args });
     };
     try {
       await pass();
@@ -102,7 +103,7 @@ export const createRunCall = (needs: ToolContext): RunCall => {
       await end("tool.called", isAsked(result) ? "asked" : "done", lastRequestId());
       return result;
     } catch (error) {
-      const problem = tell(error, { tool, args }, newId());
+      const problem = describeFailure(error, { tool, args }, newId());
       const { code, requestId } = problem;
       await end("tool.refused", code, requestId ?? lastRequestId());
       if (code === "internal" && !signal.aborted) {

@@ -15,16 +15,13 @@ const LIFE_MS = 5 * MINUTE;
 
 const known = new WeakMap<Broker, { timeZone: string; until: number }>();
 
-type Profile = { tenants?: { tenantId: string; timeZone?: string }[] };
-
 /** Reads the time zone as the platform has it. @throws {Problem} */
 const readTimeZone = async ({ broker, now, signal }: Needs): Promise<string | undefined> => {
   const last = known.get(broker);
   if (last !== undefined && last.until > now()) return last.timeZone;
   // The server reads for itself, and not for a tool.
   const { output } = await broker.call(contract.users.profile, {}, { tool: undefined, signal });
-  const { tenants = [] } = output as Profile;
-  const timeZone = tenants.find(({ tenantId }) => tenantId === broker.tenantId)?.timeZone;
+  const timeZone = output.tenants.find(({ tenantId }) => tenantId === broker.tenantId)?.timeZone;
   if (timeZone !== undefined) known.set(broker, { timeZone, until: now() + LIFE_MS });
   return timeZone;
 };

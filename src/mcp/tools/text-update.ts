@@ -1,19 +1,17 @@
 /** Checks before an update with text that it loses no part of the stored one. */
 import { contract } from "../../contract/index.ts";
 import { Problem } from "../../contract/errors.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import { TEXT_INCOMPLETE } from "../results/next-step.ts";
 import { isUpdate } from "./listing/kinds.ts";
 import { checkTexts } from "./asking/stored-text.ts";
 import type { Working } from "./tool-context.ts";
 
-type Fields = Readonly<Record<string, unknown>>;
-
 /** Fields that hold no text of people: what they may hold has a form. */
 const NO_TEXT = /(?:id|code|email|number|num|currency|date|status|type|visibility|source)$/i;
 
-const holdsText = (args: Fields, { body }: Operation): boolean =>
+const holdsText = (args: CallArguments, { body }: Operation): boolean =>
   Object.entries(args).some(
     ([name, value]) =>
       name in (body?.shape ?? {}) &&
@@ -29,13 +27,13 @@ const operations: readonly Operation[] = Object.values(contract).flatMap((noun) 
 /** Finds the operation that reads the record of an update: the one with the same path. */
 const findRead = ({ path, service }: Operation): Operation | undefined =>
   operations.find(
-    (one) => one.method === "GET" && one.path === path && one.service === service && !one.file,
+    (one) => one.effect === "read" && one.path === path && one.service === service && !one.file,
   );
 
 /** Reads the record of an update with text, and checks that no text of it loses a part. */
 export const checkTextUpdate = async (
   { tool: { operation, name }, broker, signal }: Working,
-  args: Fields,
+  args: CallArguments,
 ): Promise<void> => {
   if (!isUpdate(operation) || !holdsText(args, operation)) return;
   const read = findRead(operation);

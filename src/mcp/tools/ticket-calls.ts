@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import { toFaults } from "../../contract/faults.ts";
@@ -11,14 +12,14 @@ import type { ToolContext } from "./tool-context.ts";
 
 type CallResult = CallToolResult | InputRequiredResult;
 
-type Answer = { args: Record<string, unknown>; client: string; signal: AbortSignal };
+type Answer = { args: CallArguments; client: string; signal: AbortSignal };
 
 /** A call that a person has approved in a view, with the leave to make it. */
 export type ApprovedCall = TicketCall & { leave: unknown };
 
 const Input = z.strictObject({ ticket: z.string().min(1), decline: z.boolean().default(false) });
 
-const readInput = (args: Record<string, unknown>): z.infer<typeof Input> => {
+const readInput = (args: CallArguments): z.infer<typeof Input> => {
   const { data, error } = Input.safeParse(args, { reportInput: true });
   if (data === undefined) throw refuseArguments({ name: CONFIRM_TOOL }, toFaults(error));
   return data;

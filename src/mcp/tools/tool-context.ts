@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../contract/operation.ts";
 import type { Transfers } from "../../client/transfers.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Wait } from "../../kit/wait.ts";
@@ -42,7 +43,7 @@ export type Progress = (message: string) => Promise<void>;
 
 export type ToolCall = Ways & {
   tool: Tool;
-  args: Record<string, unknown>;
+  args: CallArguments;
   /** The authorization and the program that call, as `clientOf` names them. */
   client: string;
   opens: Opens;

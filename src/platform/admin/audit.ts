@@ -88,9 +88,9 @@ const scanChain = async (
   return { ...scan, end };
 };
 
-const findHeadFault = ({ keptHash }: Scan, head: Head, kept: KeptHead): Fault | null => {
-  if (kept.seq < head.purged_seq) return "kept_head_purged";
-  return keptHash === kept.hash ? null : "kept_head_differs";
+const findHeadFault = ({ keptHash }: Scan, head: Head, keptHead: KeptHead): Fault | null => {
+  if (keptHead.seq < head.purged_seq) return "kept_head_purged";
+  return keptHash === keptHead.hash ? null : "kept_head_differs";
 };
 
 const findFault = (
@@ -115,7 +115,7 @@ const NO_HEAD: Head = { seq: 0, hash: "", purged_seq: 0, purged_hash: "", mac: "
 export const verifyAudit = async (
   { store }: { store: Store },
   tenantId: string,
-  kept?: KeptHead,
+  keptHead?: KeptHead,
 ): Promise<Verdict> => {
   await checkTenantExists(store.read, tenantId);
   const { auditKey: key } = store;
@@ -123,9 +123,9 @@ export const verifyAudit = async (
   const found = await findHead(snapshot.db, tenantId);
   const head = found ?? NO_HEAD;
   const rows = snapshot.stream(selectChain(snapshot.db, tenantId));
-  const scan = await scanChain(key, rows, { head, kept });
+  const scan = await scanChain(key, rows, { head, kept: keptHead });
   const fault =
-    found === undefined ? "head_missing" : findFault(key, tenantId, { scan, head, kept });
+    found === undefined ? "head_missing" : findFault(key, tenantId, { scan, head, kept: keptHead });
   const { entries, firstBadId, unkeyed } = scan;
   const sealedTo = scan.end.seq;
   return { tenantId, entries, sealedTo, ok: fault === null, firstBadId, fault, unkeyed };
@@ -159,8 +159,8 @@ export const signHead = async (
 ): Promise<SignedHead> => {
   await checkTenantExists(store.read, tenantId);
   const { seq, hash } = await createSignedHead(store.read, store.auditKey, tenantId);
-  const kept = { tenantId, seq, hash, timestamp: new Date(clock()).toISOString() };
-  return { ...kept, signature: store.auditKey.keptHead(kept) };
+  const keptHead = { tenantId, seq, hash, timestamp: new Date(clock()).toISOString() };
+  return { ...keptHead, signature: store.auditKey.keptHead(keptHead) };
 };
 
 /**
@@ -177,14 +177,14 @@ export const readSignedHead = (
   if (data === undefined) {
     throw new Problem("invalid_request", "The head is not the output of: admin audit head");
   }
-  const { signature, ...kept } = data;
-  if (kept.tenantId !== tenantId) {
+  const { signature, ...keptHead } = data;
+  if (keptHead.tenantId !== tenantId) {
     throw new Problem(
       "invalid_request",
-      `The head is of tenant ${kept.tenantId}, not of tenant ${tenantId}.`,
+      `The head is of tenant ${keptHead.tenantId}, not of tenant ${tenantId}.`,
     );
   }
-  if (listAuditKeys(store.auditKey).some((key) => signature === key.keptHead(kept))) return kept;
+  if (listAuditKeys(store.auditKey).some((key) => signature === key.keptHead(keptHead))) return keptHead;
   throw new Problem(
     "invalid_request",
     "The signature of the head does not fit: the head was changed, or signed with another master key.",

@@ -217,7 +217,7 @@ const undoChanges = async (
 ): Promise<Undone> => {
   const fixed = { shared: await findShared(tx, row), changed };
   const touched: Touched = { documents: new Set(), paymentIds: new Set() };
-  const kept: Kept[] = [];
+  const unchanged: Kept[] = [];
   const except: number[] = [];
   for (const change of changes) {
     const { table_name: table, record_key: key } = change;
@@ -230,14 +230,14 @@ const undoChanges = async (
       await takeBack(tx, place, before, current);
       touch(touched, table, [before, current]);
     } else {
-      kept.push({ record: `${table} ${key}`, reason });
+      unchanged.push({ record: `${table} ${key}`, reason });
       except.push(change.number);
     }
   }
   const [from, to] = [changes.at(-1)?.number ?? 0, changes[0]?.number ?? 0];
   await removeChanges(tx, row, { from, to, except });
   await settleTouched(tx, row, touched, now);
-  return { undone: changes.length - kept.length, kept };
+  return { undone: changes.length - unchanged.length, kept: unchanged };
 };
 
 const checkUndoable = (row: ImportRow | undefined, id: string): ImportRow => {

@@ -3,7 +3,9 @@ import { isScope, SCOPES } from "../../contract/permissions.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Secret } from "../../kit/secret.ts";
 import { hashSecret, makeKey, PREFIX_CHARACTERS } from "../credentials.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db } from "../store/port.ts";
+import { findExportKey, listExportKeys, removeExportKey } from "../store/queries/export-keys.ts";
 import { findTenant } from "../store/queries/tenants.ts";
 import { listRoles } from "./roles.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
@@ -30,9 +32,8 @@ export const insertExportKey = async (
   const apiKey = makeKey("rcvx_");
   const keyId = newId();
   const now = clock();
-  await tx
-    .insertInto("export_keys")
-    .values({
+  await insertAll(tx, "export_keys", [
+    {
       id: keyId,
       hash: hashSecret(apiKey),
       prefix: apiKey.slice(0, PREFIX_CHARACTERS),
@@ -40,8 +41,8 @@ export const insertExportKey = async (
       name,
       scopes: scopes.join(","),
       created_at: now,
-    })
-    .execute();
+    },
+  ]);
   return { keyId, apiKey, tenantId, name, scopes: [...scopes], createdAt: formatTimestamp(now) };
 };
 
@@ -59,13 +60,9 @@ export const revokeKey = (
   keyId: string,
 ): Promise<{ keyId: string; revoked: true }> =>
   store.transaction(async (tx) => {
-    const key = await tx
-      .deleteFrom("export_keys")
-      .where("id", "=", keyId)
-      .returning("tenant_id")
-      .executeTakeFirst();
-    if (key === undefined) throw new Problem("not_found", `There is no key ${keyId}.`);
-    const change = { tenantId: key.tenant_id, resourceId: keyId };
+    const tenantId = await removeExportKey(tx, keyId);
+    if (tenantId === undefined) throw new Problem("not_found", `There is no key ${keyId}.`);
+    const change = { tenantId, resourceId: keyId };
     await record?.(tx, { ...change, action: "admin.key_revoked" });
     return { keyId, revoked: true };
   });
@@ -73,15 +70,7 @@ export const revokeKey = (
 /** Lists export and ingest keys, of one tenant or all, without their text. */
 export const listKeys = async (db: Db, tenantId: string | undefined) => {
   if (tenantId !== undefined) await checkTenantExists(db, tenantId);
-  const rows = await db
-    .selectFrom("export_keys")
-    .select(["id", "prefix", "tenant_id", "name", "scopes", "created_at"])
-    .$if(tenantId !== undefined, (query) => query.where("tenant_id", "=", tenantId ?? ""))
-    .orderBy("tenant_id")
-    .orderBy("created_at")
-    .orderBy("id")
-    .execute();
-  return rows.map((row) => ({
+  return (await listExportKeys(db, tenantId)).map((row) => ({
     keyId: row.id,
     prefix: row.prefix,
     tenantId: row.tenant_id,
@@ -98,11 +87,7 @@ export const listKeyFaults = async (
 ): Promise<string[]> => {
   if ((await findTenant(db, tenantId)) === undefined) return [`there is no tenant ${tenantId}`];
   const names = (await listRoles(db, tenantId)).map(({ name }) => name);
-  const key = await db
-    .selectFrom("export_keys")
-    .select("tenant_id")
-    .where("hash", "=", hashSecret(apiKey.reveal()))
-    .executeTakeFirst();
+  const key = await findExportKey(db, hashSecret(apiKey.reveal()));
   return [
     ...(key?.tenant_id === tenantId ? [] : [`the key of ${tenantId} is not a key of that tenant`]),
     ...roles

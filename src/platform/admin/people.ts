@@ -1,9 +1,14 @@
 import { formatTimestamp } from "../../kit/clock.ts";
 import { findAssigneesOfPerson, updateAssignee } from "../store/queries/assignees.ts";
+import { removeDefaultAssignee } from "../store/queries/categories.ts";
+import { removeAnswersTo } from "../store/queries/idempotency-keys.ts";
+import { listSourceRows, updateImported } from "../store/queries/imported-disputes.ts";
+import { removeMember } from "../store/queries/memberships.ts";
+import { listAllTenants } from "../store/queries/tenants.ts";
 import { fold } from "../store/engine/fold.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { AssigneeRow, UserRow } from "../store/tables/schema.ts";
-import { endCredentials, listMemberRoles, listMembers } from "../store/queries/users.ts";
+import { listMemberRoles, listMembers, removeUser } from "../store/queries/users.ts";
 import { changeFields } from "../services/records.ts";
 import { checkConfirmed } from "./confirm.ts";
 import { OPERATOR } from "./changes.ts";
@@ -30,10 +35,7 @@ const listUsersOf = async (db: Db, tenantId: string) => {
 /** Lists the users of one tenant or of all; a user of several tenants has one entry for each. */
 export async function* listUsers({ read }: Pick<Store, "read">, tenantId: string | undefined) {
   if (tenantId !== undefined) await checkTenantExists(read, tenantId);
-  const tenants =
-    tenantId === undefined
-      ? await read.selectFrom("tenants").select("id").orderBy("id").execute()
-      : [{ id: tenantId }];
+  const tenants = tenantId === undefined ? await listAllTenants(read) : [{ id: tenantId }];
   for (const { id } of tenants) yield* await listUsersOf(read, id);
 }
 
@@ -49,14 +51,7 @@ const forgetImportedAddress = async (
     typeof row.assigneeEmail === "string" && fold(row.assigneeEmail.trim()) === fold(email);
   for (let after = ""; ;) {
     // Short transactions, so that other writers get their turn.
-    const rows = await store.read
-      .selectFrom("disputes")
-      .select(["id", "source_row"])
-      .where("tenant_id", "=", tenantId)
-      .where("id", ">", after)
-      .orderBy("id")
-      .limit(ROWS_AT_ONCE)
-      .execute();
+    const rows = await listSourceRows(store.read, tenantId, after, ROWS_AT_ONCE);
     const found = rows.flatMap(({ id, source_row }) => {
       const { assigneeEmail, ...others } = JSON.parse(source_row ?? "{}") as Record<
         string,
@@ -67,12 +62,7 @@ const forgetImportedAddress = async (
     if (found.length > 0) {
       await store.transaction(async (tx) => {
         for (const { id, source_row } of found) {
-          await tx
-            .updateTable("disputes")
-            .set({ source_row })
-            .where("tenant_id", "=", tenantId)
-            .where("id", "=", id)
-            .execute();
+          await updateImported(tx, { tenant_id: tenantId, id }, { source_row });
         }
       }, tenantId);
     }
@@ -95,41 +85,19 @@ const toNeutral = (row: AssigneeRow, now: number): AssigneeRow => ({
   ...changeFields(row, { caller: OPERATOR, now }),
 });
 
-const removeMember = async (
+const forgetMember = async (
   tx: Db,
   { tenantId, user, now }: { tenantId: string; user: UserRow; now: number },
 ): Promise<number> => {
   const rows = await findAssigneesOfPerson(tx, tenantId, user);
   for (const row of rows) {
     await updateAssignee(tx, toNeutral(row, now));
-    await tx
-      .updateTable("categories")
-      .set({ default_assignee_id: null })
-      .where("tenant_id", "=", tenantId)
-      .where("default_assignee_id", "=", row.id)
-      .execute();
+    await removeDefaultAssignee(tx, tenantId, row.id);
   }
-  for (const table of ["membership_roles", "memberships", "api_keys"] as const) {
-    await tx
-      .deleteFrom(table)
-      .where("tenant_id", "=", tenantId)
-      .where("user_id", "=", user.id)
-      .execute();
-  }
+  await removeMember(tx, tenantId, user.id);
   // They contain what the person wrote.
-  await tx
-    .deleteFrom("idempotency_keys")
-    .where("tenant_id", "=", tenantId)
-    .where("principal", "=", user.id)
-    .execute();
+  await removeAnswersTo(tx, tenantId, user.id);
   return rows.length;
-};
-
-/** Removes a person who belongs to no tenant any more, with all that is stored of them. */
-export const removePerson = async (tx: Db, userId: string): Promise<void> => {
-  await endCredentials(tx, userId);
-  await tx.deleteFrom("known_addresses").where("user_id", "=", userId).execute();
-  await tx.deleteFrom("users").where("id", "=", userId).execute();
 };
 
 /**
@@ -151,10 +119,10 @@ export const deleteUser = async (
     const left = chosen.filter((tenantId) => before.includes(tenantId));
     let assigneesNeutral = 0;
     for (const tenantId of left) {
-      assigneesNeutral += await removeMember(tx, { tenantId, user, now: clock() });
+      assigneesNeutral += await forgetMember(tx, { tenantId, user, now: clock() });
     }
     const personRemoved = left.length === before.length;
-    if (personRemoved) await removePerson(tx, user.id);
+    if (personRemoved) await removeUser(tx, user.id);
     const metadata = { personRemoved };
     const action = "admin.user_deleted";
     await recordForTenants(tx, needs, left, { action, resourceId: user.id, metadata });

@@ -1,6 +1,13 @@
 import { formatTimestamp } from "../../kit/clock.ts";
 import { toPerson } from "../services/person.ts";
+import { selectAccountNotesBy } from "../store/queries/account-notes.ts";
+import { listApiKeys } from "../store/queries/api-keys.ts";
 import { findAssigneesOfPerson } from "../store/queries/assignees.ts";
+import { selectEntriesNaming } from "../store/queries/audit-logs.ts";
+import { selectNotesBy } from "../store/queries/dispute-notes.ts";
+import { listCodesOfAssignee } from "../store/queries/disputes.ts";
+import { findMembership } from "../store/queries/memberships.ts";
+import { listSessions } from "../store/queries/sessions.ts";
 import type { Db, Snapshot } from "../store/port.ts";
 import type { UserRow } from "../store/tables/schema.ts";
 import { listMemberRoles } from "../store/queries/users.ts";
@@ -19,18 +26,8 @@ const collect = async <Row, Item>(
 };
 
 const exportCredentials = async (db: Db, userId: string) => {
-  const sessions = await db
-    .selectFrom("sessions")
-    .select(["created_at", "used_at"])
-    .where("user_id", "=", userId)
-    .orderBy("created_at")
-    .execute();
-  const apiKeys = await db
-    .selectFrom("api_keys")
-    .select(["id", "prefix", "tenant_id", "created_at", "used_at"])
-    .where("user_id", "=", userId)
-    .orderBy("created_at")
-    .execute();
+  const sessions = await listSessions(db, userId);
+  const apiKeys = await listApiKeys(db, userId);
   return {
     sessions: sessions.map((row) => ({
       createdAt: formatTimestamp(row.created_at),
@@ -48,26 +45,14 @@ const exportCredentials = async (db: Db, userId: string) => {
 
 /** Texts that the person wrote: notes of disputes and accounts. */
 const exportNotes = async ({ db, stream }: Snapshot, tenantId: string, userId: string) => {
-  const ofDisputes = db
-    .selectFrom("dispute_notes")
-    .select(["id", "dispute_id", "content", "created_at"])
-    .where("tenant_id", "=", tenantId)
-    .where("created_by", "=", userId)
-    .orderBy("created_at");
-  const ofAccounts = db
-    .selectFrom("account_notes")
-    .select(["reference", "account_number", "body", "created_at"])
-    .where("tenant_id", "=", tenantId)
-    .where("created_by", "=", userId)
-    .orderBy("created_at");
   return {
-    disputeNotes: await collect(stream(ofDisputes), (row) => ({
+    disputeNotes: await collect(stream(selectNotesBy(db, tenantId, userId)), (row) => ({
       noteId: row.id,
       disputeId: row.dispute_id,
       content: row.content,
       createdAt: formatTimestamp(row.created_at),
     })),
-    accountNotes: await collect(stream(ofAccounts), (row) => ({
+    accountNotes: await collect(stream(selectAccountNotesBy(db, tenantId, userId)), (row) => ({
       reference: row.reference,
       accountNumber: row.account_number,
       body: row.body,
@@ -78,55 +63,31 @@ const exportNotes = async ({ db, stream }: Snapshot, tenantId: string, userId: s
 
 /** The audit entries whose metadata name the person. */
 const exportAuditEntries = ({ db, stream }: Snapshot, tenantId: string, userId: string) =>
-  collect(
-    stream(
-      db
-        .selectFrom("audit_logs")
-        .select(["id", "at", "action", "method", "endpoint", "status_code", "metadata"])
-        .where("tenant_id", "=", tenantId)
-        .where("metadata", "like", `%"${userId}"%`)
-        .orderBy("seq"),
-    ),
-    (row) => ({
-      id: row.id,
-      timestamp: formatTimestamp(row.at),
-      action: row.action,
-      method: row.method,
-      endpoint: row.endpoint,
-      statusCode: row.status_code,
-      metadata: JSON.parse(row.metadata) as unknown,
-    }),
-  );
+  collect(stream(selectEntriesNaming(db, tenantId, userId)), (row) => ({
+    id: row.id,
+    timestamp: formatTimestamp(row.at),
+    action: row.action,
+    method: row.method,
+    endpoint: row.endpoint,
+    statusCode: row.status_code,
+    metadata: JSON.parse(row.metadata) as unknown,
+  }));
 
 const exportAssignees = async ({ db }: Snapshot, tenantId: string, user: UserRow) => {
   const rows = await findAssigneesOfPerson(db, tenantId, user);
   return Promise.all(
-    rows.map(async (row) => {
-      const disputes = await db
-        .selectFrom("disputes")
-        .select("code")
-        .where("tenant_id", "=", tenantId)
-        .where("assignee_id", "=", row.id)
-        .orderBy("created_at")
-        .execute();
-      return {
-        assigneeId: row.id,
-        active: row.active === 1,
-        person: toPerson(row),
-        disputes: disputes.map(({ code }) => code),
-      };
-    }),
+    rows.map(async (row) => ({
+      assigneeId: row.id,
+      active: row.active === 1,
+      person: toPerson(row),
+      disputes: await listCodesOfAssignee(db, tenantId, row.id),
+    })),
   );
 };
 
 const exportMembership = async (view: Snapshot, tenantId: string, user: UserRow) => {
   const { db } = view;
-  const member = await db
-    .selectFrom("memberships")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("user_id", "=", user.id)
-    .executeTakeFirst();
+  const member = await findMembership(db, tenantId, user.id);
   const roles = (await listMemberRoles(db, tenantId)).filter((role) => role.userId === user.id);
   return {
     tenantId,

@@ -1,8 +1,16 @@
 import { Problem } from "../../contract/errors.ts";
 import { BUILT_IN_ROLES, isPermission, PERMISSIONS } from "../../contract/permissions.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { fold } from "../store/engine/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { RoleRow } from "../store/tables/schema.ts";
+import {
+  findCustomRole,
+  listCustomRoles,
+  listRoleHolders,
+  removeRole,
+  replaceRole,
+} from "../store/queries/roles.ts";
 import { listMemberRoles } from "../store/queries/users.ts";
 import { checkConfirmed } from "./confirm.ts";
 import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
@@ -10,9 +18,6 @@ import { type AdminNeeds, checkTenantExists } from "./tenants.ts";
 export type RoleRecord = { roleId: string; name: string; grants: string[] };
 
 type NamedRole = { id: string; name: string };
-
-const selectRoles = (db: Db, tenantId: string) =>
-  db.selectFrom("roles").selectAll().where("tenant_id", "=", tenantId).orderBy("name");
 
 const parseGrants = ({ grants }: Pick<RoleRow, "grants">): string[] =>
   JSON.parse(grants) as string[];
@@ -26,12 +31,12 @@ const toRecord = (row: RoleRow): RoleRecord => ({
 /** Returns the roles of a tenant: the built-in ones, then its own. */
 export const listRoles = async (db: Db, tenantId: string): Promise<NamedRole[]> => [
   ...BUILT_IN_ROLES.map(({ roleId, name }) => ({ id: roleId, name })),
-  ...(await selectRoles(db, tenantId).execute()),
+  ...(await listCustomRoles(db, tenantId)),
 ];
 
 const findRoleId = (roles: readonly NamedRole[], name: string): string | undefined => {
-  const wanted = fold(name.trim());
-  return roles.find((role) => fold(role.name) === wanted)?.id;
+  const folded = fold(name.trim());
+  return roles.find((role) => fold(role.name) === folded)?.id;
 };
 
 /** Returns the ids of a tenant's roles by name, ignoring case. */
@@ -73,10 +78,8 @@ export const createRole = (
     }
     const grants = [...new Set(made.grants)];
     const roleId = newId();
-    await tx
-      .insertInto("roles")
-      .values({ tenant_id: tenantId, id: roleId, name, grants: JSON.stringify(grants) })
-      .execute();
+    const row = { tenant_id: tenantId, id: roleId, name, grants: JSON.stringify(grants) };
+    await insertAll(tx, "roles", [row]);
     const metadata = { grants: grants.join(", ") };
     await record?.(tx, { tenantId, action: "admin.role_created", resourceId: roleId, metadata });
     return { roleId, name, grants };
@@ -85,7 +88,7 @@ export const createRole = (
 /** Lists a tenant's roles with the number of users that have each. */
 export const listTenantRoles = async (db: Db, tenantId: string) => {
   await checkTenantExists(db, tenantId);
-  const custom = await selectRoles(db, tenantId).execute();
+  const custom = await listCustomRoles(db, tenantId);
   const members = Map.groupBy(await listMemberRoles(db, tenantId), ({ roleId }) => roleId);
   const toListed = (role: RoleRecord, builtIn: boolean) => ({
     tenantId,
@@ -103,9 +106,7 @@ export const listTenantRoles = async (db: Db, tenantId: string) => {
 const readCustomRole = async (db: Db, { tenantId, name }: RoleName): Promise<RoleRow> => {
   await checkTenantExists(db, tenantId);
   const [id] = await findRoleIds(db, tenantId, [name]);
-  const row = await selectRoles(db, tenantId)
-    .where("id", "=", id ?? "")
-    .executeTakeFirst();
+  const row = await findCustomRole(db, tenantId, id ?? "");
   if (row !== undefined) return row;
   throw new Problem("conflict", `${name} is a built-in role, which cannot be changed.`);
 };
@@ -128,16 +129,11 @@ export const updateRole = (
     if (holder !== undefined && holder !== row.id) {
       throw new Problem("conflict", `The tenant has a role ${name} already.`);
     }
-    const next = { name, grants: JSON.stringify([...new Set(grants)]) };
-    await tx
-      .updateTable("roles")
-      .set(next)
-      .where("tenant_id", "=", tenantId)
-      .where("id", "=", row.id)
-      .execute();
+    const next = { ...row, name, grants: JSON.stringify([...new Set(grants)]) };
+    await replaceRole(tx, row, next);
     const metadata = { grants: grants.join(", ") };
     await record?.(tx, { tenantId, action: "admin.role_changed", resourceId: row.id, metadata });
-    return toRecord({ ...row, ...next });
+    return toRecord(next);
   });
 
 const MOST_NAMED = 20;
@@ -145,33 +141,22 @@ const MOST_NAMED = 20;
 /** Deletes a role that no user has. */
 export const deleteRole = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
-  { confirm, ...wanted }: RoleName & { confirm?: string | undefined },
+  { confirm, ...roleName }: RoleName & { confirm?: string | undefined },
 ): Promise<{ roleId: string; name: string; deleted: true }> =>
   store.transaction(async (tx) => {
-    const { tenantId } = wanted;
-    const { id: roleId, name } = await readCustomRole(tx, wanted);
+    const { tenantId } = roleName;
+    const { id: roleId, name } = await readCustomRole(tx, roleName);
     checkConfirmed([name], confirm);
-    const holders = await tx
-      .selectFrom("membership_roles")
-      .innerJoin("users", "users.id", "membership_roles.user_id")
-      .select("users.email")
-      .where("membership_roles.tenant_id", "=", tenantId)
-      .where("membership_roles.role_id", "=", roleId)
-      .orderBy("users.email_folded")
-      .execute();
+    const holders = await listRoleHolders(tx, tenantId, roleId);
     if (holders.length > 0) {
-      const named = holders.slice(0, MOST_NAMED).map(({ email }) => email);
+      const named = holders.slice(0, MOST_NAMED);
       const more = holders.length - named.length;
       throw new Problem(
         "in_use",
         `The role ${name} belongs to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. Give them other roles first: admin user update.`,
       );
     }
-    await tx
-      .deleteFrom("roles")
-      .where("tenant_id", "=", tenantId)
-      .where("id", "=", roleId)
-      .execute();
+    await removeRole(tx, { tenant_id: tenantId, id: roleId });
     await record?.(tx, { tenantId, action: "admin.role_deleted", resourceId: roleId });
     return { roleId, name, deleted: true };
   });

@@ -30,12 +30,12 @@ const rotateChains = async ({ store, masterKey, ...needs }: Needs): Promise<Rene
 export const rotateStore = async (needs: Needs): Promise<StoreRotation> => {
   const { store, masterKey } = needs;
   const results: Record<string, Renewal> = {};
-  for (const [name, { purpose, ...place }] of Object.entries(SEALED_COLUMNS)) {
+  for (const [name, column] of Object.entries(SEALED_COLUMNS)) {
     // One after the other, so that requests get their turn.
     results[name] = await renewColumn(
       (act) => store.transaction(act),
-      place,
-      createSeal(masterKey, purpose),
+      column,
+      createSeal(masterKey, column.purpose),
     );
   }
   return { ...results, auditLogs: await rotateChains(needs) };

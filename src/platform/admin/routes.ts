@@ -20,15 +20,15 @@ const findActive = async (tx: Db, { tenantId, assignee }: RouteChange): Promise<
 };
 
 /** Sets the default assignee of a category's disputes. */
-export const setRoute = ({ store, clock, record }: Omit<AdminNeeds, "newId">, asked: RouteChange) =>
+export const setRoute = ({ store, clock, record }: Omit<AdminNeeds, "newId">, route: RouteChange) =>
   store.transaction(async (tx) => {
-    const { tenantId } = asked;
+    const { tenantId } = route;
     await checkTenantExists(tx, tenantId);
-    const found = await findCategoryByCode(tx, tenantId, asked.category);
+    const found = await findCategoryByCode(tx, tenantId, route.category);
     if (found === undefined) {
-      throw new Problem("not_found", describeMissing("category", "code", asked.category));
+      throw new Problem("not_found", describeMissing("category", "code", route.category));
     }
-    const assignee = await findActive(tx, asked);
+    const assignee = await findActive(tx, route);
     await updateCategory(tx, {
       ...found,
       default_assignee_id: assignee.id,

@@ -9,9 +9,16 @@ import { formatTimestamp } from "../../kit/clock.ts";
 import { makeFolder } from "../../kit/make-folder.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { FileStore } from "../files/port.ts";
-import type { Db, Snapshot } from "../store/port.ts";
-import { ACCESS_TABLES, RECORD_TABLES } from "../store/queries/tenant-tables.ts";
-import type { Tables } from "../store/tables/schema.ts";
+import type { Snapshot } from "../store/port.ts";
+import { streamFiles } from "../store/queries/stored-files.ts";
+import {
+  ACCESS_TABLES,
+  RECORD_TABLES,
+  selectTenantRows,
+  type TenantTable,
+} from "../store/queries/tenant-tables.ts";
+import { selectTenant } from "../store/queries/tenants.ts";
+import { selectUsersOf } from "../store/queries/users.ts";
 import { verifyAudit } from "./audit.ts";
 import {
   createManifest,
@@ -37,29 +44,14 @@ export type ExportedTenant = {
 /** `secrets` opens the secrets of webhooks, which an export contains as text. */
 export type MoveNeeds = AdminNeeds & { files: FileStore; secrets: Seal };
 
-const SELECTED = {
-  ...RECORD_TABLES,
-  ...ACCESS_TABLES,
-  audit_logs: ["seq"],
-  audit_heads: [],
-} as const;
-type Table = keyof typeof SELECTED & keyof Tables;
+/** The tables of a tenant's rows, in the order in which an export has them. */
+const SELECTED = [
+  ...Object.keys({ ...RECORD_TABLES, ...ACCESS_TABLES }),
+  "audit_logs",
+  "audit_heads",
+] as readonly TenantTable[];
 
-const selectRows = (db: Db, table: Table, tenantId: string) =>
-  SELECTED[table].reduce(
-    (query, column) => query.orderBy(column as never),
-    db.selectFrom(table).selectAll().where("tenant_id", "=", tenantId),
-  );
-
-const selectUsers = (db: Db, tenantId: string) =>
-  db
-    .selectFrom("users")
-    .innerJoin("memberships", "memberships.user_id", "users.id")
-    .selectAll("users")
-    .where("memberships.tenant_id", "=", tenantId)
-    .orderBy("users.id");
-
-const SEALED: readonly string[] = ["webhooks", "webhook_deliveries"] satisfies Table[];
+const SEALED: readonly string[] = ["webhooks", "webhook_deliveries"] satisfies TenantTable[];
 
 async function* openSecrets(rows: AsyncIterable<object>, secrets: Seal): AsyncGenerator<object> {
   for await (const row of rows) {
@@ -81,10 +73,10 @@ const writeTables = async (
   const write = async (table: string, rows: AsyncIterable<object>): Promise<void> => {
     tables[table] = await writeTable(folder, table, rows);
   };
-  await write("tenants", stream(db.selectFrom("tenants").selectAll().where("id", "=", tenantId)));
-  await write("users", stream(selectUsers(db, tenantId)));
-  for (const table of Object.keys(SELECTED) as Table[]) {
-    const rows: AsyncIterable<object> = stream(selectRows(db, table, tenantId));
+  await write("tenants", stream(selectTenant(db, tenantId)));
+  await write("users", stream(selectUsersOf(db, tenantId)));
+  for (const table of SELECTED) {
+    const rows: AsyncIterable<object> = stream(selectTenantRows(db, table, tenantId));
     await write(table, SEALED.includes(table) ? openSecrets(rows, secrets) : rows);
   }
   return tables;
@@ -115,29 +107,13 @@ const copyFile = async (
   );
 };
 
-const FILE_TABLES = ["dispute_attachments", "document_attachments", "run_chunks"] as const;
-
-/** Yields the files that a tenant's records refer to. */
-export async function* listFiles({ db, stream }: Snapshot, tenantId: string) {
-  for (const table of FILE_TABLES) {
-    const query = db
-      .selectFrom(table)
-      .select(["file_key", "sha256", "file_size"])
-      .where("tenant_id", "=", tenantId)
-      .where("file_key", "is not", null);
-    for await (const { file_key: key, sha256, file_size: size } of stream(query)) {
-      if (key !== null) yield { key, sha256, size: size ?? 0 };
-    }
-  }
-}
-
 const copyFiles = async (
   { files }: MoveNeeds,
   view: Snapshot,
   { tenantId, folder }: { tenantId: string; folder: string },
 ): Promise<Manifest["files"]> => {
   const copied: Manifest["files"] = { count: 0, bytes: 0, missing: [] };
-  for await (const file of listFiles(view, tenantId)) {
+  for await (const file of streamFiles(view, tenantId)) {
     const size = await copyFile(files, folder, file);
     if (size === undefined) copied.missing.push(file.key);
     else {

@@ -1,17 +1,24 @@
 import { createReadStream } from "node:fs";
 import { setImmediate } from "node:timers/promises";
-import { sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import type { FileStore } from "../files/port.ts";
 import { claimFiles, isConnectionId } from "../files/unclaimed.ts";
 import { planJobs } from "../services/waiting-jobs.ts";
-import type { Db, Snapshot, Store } from "../store/port.ts";
-import { ACCESS_TABLES, RECORD_TABLES } from "../store/queries/tenant-tables.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
+import type { Db, Snapshot } from "../store/port.ts";
+import { computeTotals } from "../store/queries/dispute-totals.ts";
+import { streamFiles } from "../store/queries/stored-files.ts";
+import {
+  ACCESS_TABLES,
+  findTakenId,
+  readColumns,
+  RECORD_TABLES,
+} from "../store/queries/tenant-tables.ts";
 import type { AuditHeadRow, Tables, TenantRow } from "../store/tables/schema.ts";
-import { findTenant, findTenantOfConnection } from "../store/queries/tenants.ts";
+import { findTenant, findTenantOfConnection, updateTenant } from "../store/queries/tenants.ts";
 import { findUser, findUserByEmail } from "../store/queries/users.ts";
 import { type ImportedAudit, writeAuditLog } from "./tenant-audit.ts";
-import { listFiles, type MoveNeeds } from "./tenant-export.ts";
+import type { MoveNeeds } from "./tenant-export.ts";
 import { filePath, isOwnFolder, readManifest, readTable, type Row } from "./tenant-folder.ts";
 import { deleteTenant } from "./tenant-removal.ts";
 import { completeRows } from "./tenant-rows.ts";
@@ -43,34 +50,17 @@ export type ImportedTenant = LeftOut & {
 
 type Table = keyof Tables;
 
-const readColumns = async ({ read }: Store): Promise<Import["columns"]> => {
-  const tables = await read.introspection.getTables();
-  return new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
-};
-
 const sealSecret = ({ secrets }: MoveNeeds, table: string, row: Row): Row =>
   table === "webhooks" || table === "webhook_deliveries"
     ? { ...row, secret: secrets.seal(row["secret"]) }
     : row;
 
-/** Ids of these tables name jobs, so no other tenant may have them. */
-const WITH_JOBS = ["schedules", "export_runs", "webhook_deliveries"] as const;
-
+/** @throws {Problem} conflict, where another tenant has an id that must be free */
 const checkFreeIds = async ({ owner }: Import, tx: Db, table: Table, rows: Row[]) => {
-  const named = WITH_JOBS.find((name) => name === table);
-  if (named === undefined || rows.length === 0) return;
-  const taken = await tx
-    .selectFrom(named)
-    .select("id")
-    .where("tenant_id", "<>", owner.tenantId)
-    .where(
-      "id",
-      "in",
-      rows.map((row) => String(row["id"])),
-    )
-    .executeTakeFirst();
+  const ids = rows.map((row) => String(row["id"]));
+  const taken = await findTakenId(tx, table, owner.tenantId, ids);
   if (taken === undefined) return;
-  throw new Problem("conflict", `Another tenant has the id ${taken.id} of ${table}.`);
+  throw new Problem("conflict", `Another tenant has the id ${taken} of ${table}.`);
 };
 
 const writeTable = async (task: Import, table: Table): Promise<number> => {
@@ -118,8 +108,8 @@ const writeFile = async (
   folder: string,
   { key, size, sha256 }: { key: string; size: number; sha256: string | null },
 ): Promise<void> => {
-  const kept = await files.put(key, createReadStream(filePath(folder, key)), size);
-  if (kept.sha256 === sha256) return;
+  const stored = await files.put(key, createReadStream(filePath(folder, key)), size);
+  if (stored.sha256 === sha256) return;
   throw new Problem("invalid_request", `The exported file ${filePath(folder, key)} was changed.`);
 };
 
@@ -127,7 +117,7 @@ const writeFiles = async (task: Import): Promise<number> => {
   const { store, files, folder, manifest, owner } = task;
   await using view: Snapshot = await store.snapshot({ owner: owner.tenantId });
   let count = 0;
-  for await (const file of listFiles(view, owner.tenantId)) {
+  for await (const file of streamFiles(view, owner.tenantId)) {
     if (manifest.files.missing.includes(file.key)) continue;
     await writeFile(files, folder, file);
     count += 1;
@@ -202,20 +192,6 @@ const writeAccess = async (
   };
 };
 
-/** Counts the disputes of each status. */
-const writeTotals = (tx: Db, tenantId: string) =>
-  tx
-    .insertInto("dispute_totals")
-    .columns(["tenant_id", "status", "total"])
-    .expression((eb) =>
-      eb
-        .selectFrom("disputes")
-        .select(["tenant_id", "status", sql<number>`count(*)`.as("total")])
-        .where("tenant_id", "=", tenantId)
-        .groupBy(["tenant_id", "status"]),
-    )
-    .execute();
-
 /** Gives the tenant its people, keys and jobs in one transaction, with which it exists. */
 const open = async (
   task: Import,
@@ -227,10 +203,10 @@ const open = async (
   return task.store.transaction(async (tx) => {
     const { written, ...given } = await writeAccess(task, tx, access);
     const rows = done.rows + written + 1;
-    await writeTotals(tx, tenantId);
+    await computeTotals(tx, tenantId);
     await planJobs(tx, { tenantId, now: task.clock() });
-    await tx.insertInto("audit_heads").values(head).execute();
-    await tx.updateTable("tenants").set({ phase: null }).where("id", "=", tenantId).execute();
+    await insertAll(tx, "audit_heads", [head]);
+    await updateTenant(tx, tenantId, { phase: null });
     const { files, audit } = done;
     const { entries, chain, wasValid } = audit;
     const former = { formerKeyId: task.manifest.audit.keyId, entries, chain, wasValid };
@@ -294,7 +270,7 @@ export const importTenant = async (needs: MoveNeeds, folder: string): Promise<Im
     throw new Problem("invalid_request", "The tenant's own rows belong to another tenant.");
   }
   const owner = { tenantId: tenant.id, connectionId: tenant.connection_id };
-  const columns = await readColumns(store);
+  const columns = await readColumns(store.read);
   const isOwn = isOwnFolder(store.auditKey, manifest);
   const task: Import = { ...needs, folder, manifest, isOwn, owner, columns };
   await checkFree(task);

@@ -9,11 +9,12 @@ import {
   RECORD_TABLES,
   removeTenantRows,
 } from "../store/queries/tenant-tables.ts";
-import { findTenant, type Tenant } from "../store/queries/tenants.ts";
+import { removeMemberships } from "../store/queries/memberships.ts";
+import { findTenant, removeTenant, type Tenant, updateTenant } from "../store/queries/tenants.ts";
+import { removeUser } from "../store/queries/users.ts";
 import type { Tables } from "../store/tables/schema.ts";
 import { type SignedHead, signHead } from "./audit.ts";
 import { checkConfirmed } from "./confirm.ts";
-import { removePerson } from "./people.ts";
 import { type AdminNeeds, createUnknownTenant } from "./tenants.ts";
 
 export type RemovedTenant = {
@@ -66,29 +67,11 @@ const removeAll = async (
 const removeMembers = async ({ store }: Needs, tenantId: string) => {
   let people = 0;
   const rows = await repeat(store, async (tx) => {
-    const members = await tx
-      .selectFrom("memberships as mine")
-      .select((of) => [
-        "mine.user_id",
-        of
-          .selectFrom("memberships as other")
-          .select((other) => other.fn.countAll<number | string>().as("count"))
-          .whereRef("other.user_id", "=", "mine.user_id")
-          .as("count"),
-      ])
-      .where("mine.tenant_id", "=", tenantId)
-      .limit(ROWS_AT_ONCE)
-      .execute();
-    for (const { user_id: userId, count } of members) {
-      await tx
-        .deleteFrom("memberships")
-        .where("tenant_id", "=", tenantId)
-        .where("user_id", "=", userId)
-        .execute();
-      if (Number(count) === 1) {
-        await removePerson(tx, userId);
-        people += 1;
-      }
+    const members = await removeMemberships(tx, tenantId, ROWS_AT_ONCE);
+    for (const { userId, hasOthers } of members) {
+      if (hasOthers) continue;
+      await removeUser(tx, userId);
+      people += 1;
     }
     return members.length;
   });
@@ -108,7 +91,7 @@ const begin = ({ store, record }: Needs, tenant: Tenant): Promise<void> =>
   store.transaction(async (tx) => {
     if (tenant.phase === "deleting") return;
     const { id: tenantId } = tenant;
-    await tx.updateTable("tenants").set({ phase: "deleting" }).where("id", "=", tenantId).execute();
+    await updateTenant(tx, tenantId, { phase: "deleting" });
     // The log of a tenant that is still being imported has no end yet, at which an entry could be added.
     if (tenant.phase === "importing") return;
     await record?.(tx, { tenantId, action: "admin.tenant_deleted", resourceId: tenantId });
@@ -116,12 +99,8 @@ const begin = ({ store, record }: Needs, tenant: Tenant): Promise<void> =>
 
 const end = ({ store, clock }: Needs, { id, connection_id: connectionId }: Tenant): Promise<void> =>
   store.transaction(async (tx) => {
-    const { numDeletedRows } = await tx
-      .deleteFrom("tenants")
-      .where("id", "=", id)
-      .executeTakeFirstOrThrow();
     // A second command may have been faster.
-    if (numDeletedRows === 0n) return;
+    if (!(await removeTenant(tx, id))) return;
     await abandonFiles(tx, { tenantId: "", connectionId, now: clock() });
   });
 

@@ -3,6 +3,7 @@ import { Problem } from "../../contract/errors.ts";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { findTimeZone } from "../../kit/time-zone.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { startChain } from "../store/audit/chain.ts";
 import type { Db, Store } from "../store/port.ts";
 import {
@@ -12,6 +13,7 @@ import {
   type Tenant,
   TENANT_SWITCHES,
   type TenantSettings,
+  updateTenant,
 } from "../store/queries/tenants.ts";
 import type { RecordChange } from "./changes.ts";
 
@@ -95,7 +97,7 @@ export const insertTenant = async (
     created_at: needs.clock(),
     phase: null,
   };
-  await tx.insertInto("tenants").values(row).execute();
+  await insertAll(tx, "tenants", [row]);
   await startChain(tx, needs.store.auditKey, made.tenantId);
   return toRecord({ ...row, settings: NO_SETTINGS });
 };
@@ -146,11 +148,7 @@ export const setTenant = (
     const tenant = await checkTenantExists(tx, tenantId);
     const metadata: Partial<TenantSettings> = Object.assign({}, ...pairs.map(parseSetting));
     const settings = { ...tenant.settings, ...metadata };
-    await tx
-      .updateTable("tenants")
-      .set({ settings: JSON.stringify(settings) })
-      .where("id", "=", tenantId)
-      .execute();
+    await updateTenant(tx, tenantId, { settings: JSON.stringify(settings) });
     const action = "admin.tenant_changed";
     await record?.(tx, { tenantId, action, resourceId: tenantId, metadata });
     return toRecord({ ...tenant, settings });

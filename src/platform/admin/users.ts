@@ -1,9 +1,15 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { checkNewPassword, hashPassword } from "../passwords.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { fold } from "../store/engine/fold.ts";
 import type { Db } from "../store/port.ts";
 import type { UserStatus } from "../store/tables/schema.ts";
+import {
+  findMembership,
+  replaceMemberRoles,
+  updateMembership,
+} from "../store/queries/memberships.ts";
 import { findUserByEmail, listMemberRoles } from "../store/queries/users.ts";
 import type { CommandChange } from "./changes.ts";
 import { findRoleIds } from "./roles.ts";
@@ -28,35 +34,9 @@ export type NewUser = {
   roles: readonly string[];
 };
 
-const replaceRoles = async (
-  tx: Db,
-  tenantId: string,
-  userId: string,
-  ids: readonly string[],
-): Promise<void> => {
-  await tx
-    .deleteFrom("membership_roles")
-    .where("tenant_id", "=", tenantId)
-    .where("user_id", "=", userId)
-    .execute();
-  for (const role_id of new Set(ids)) {
-    await tx
-      .insertInto("membership_roles")
-      .values({ tenant_id: tenantId, user_id: userId, role_id })
-      .execute();
-  }
-};
-
 const readRecord = async (db: Db, tenantId: string, email: string): Promise<UserRecord> => {
   const user = await findUserByEmail(db, email);
-  const member =
-    user &&
-    (await db
-      .selectFrom("memberships")
-      .selectAll()
-      .where("tenant_id", "=", tenantId)
-      .where("user_id", "=", user.id)
-      .executeTakeFirst());
+  const member = user && (await findMembership(db, tenantId, user.id));
   if (user === undefined || member === undefined) {
     throw new Problem("not_found", `The tenant has no user ${email}.`);
   }
@@ -78,9 +58,8 @@ export const insertUser = async (
   if (!z.email().safeParse(email).success) {
     throw new Problem("invalid_request", `${email} is no e-mail address.`);
   }
-  await tx
-    .insertInto("users")
-    .values({
+  await insertAll(tx, "users", [
+    {
       id,
       email,
       email_folded: fold(email),
@@ -93,8 +72,8 @@ export const insertUser = async (
       last_login_at: null,
       last_login_method: null,
       created_at: clock(),
-    })
-    .execute();
+    },
+  ]);
   await addMember(tx, clock(), made.tenantId, id, await findRoleIds(tx, made.tenantId, made.roles));
   return id;
 };
@@ -106,17 +85,16 @@ const addMember = async (
   userId: string,
   roles: readonly string[],
 ): Promise<void> => {
-  await tx
-    .insertInto("memberships")
-    .values({
+  await insertAll(tx, "memberships", [
+    {
       tenant_id: tenantId,
       user_id: userId,
       status: "Active",
       profile: "{}",
       added_at: now,
-    })
-    .execute();
-  await replaceRoles(tx, tenantId, userId, roles);
+    },
+  ]);
+  await replaceMemberRoles(tx, tenantId, userId, roles);
 };
 
 /** Adds an existing user to a tenant. @throws {Problem} conflict, where the user is a member */
@@ -126,13 +104,7 @@ const joinTenant = async (
   { tenantId, roles }: NewUser,
   { id, email }: { id: string; email: string },
 ): Promise<void> => {
-  const member = await tx
-    .selectFrom("memberships")
-    .select("user_id")
-    .where("tenant_id", "=", tenantId)
-    .where("user_id", "=", id)
-    .executeTakeFirst();
-  if (member !== undefined) {
+  if ((await findMembership(tx, tenantId, id)) !== undefined) {
     throw new Problem("conflict", `${email} belongs to the tenant already.`);
   }
   await addMember(tx, now, tenantId, id, await findRoleIds(tx, tenantId, roles));
@@ -189,16 +161,9 @@ export const updateUser = (
     await checkTenantExists(tx, tenantId);
     const { userId } = await readRecord(tx, tenantId, email);
     if (roles !== undefined && roles.length > 0) {
-      await replaceRoles(tx, tenantId, userId, await findRoleIds(tx, tenantId, roles));
+      await replaceMemberRoles(tx, tenantId, userId, await findRoleIds(tx, tenantId, roles));
     }
-    if (status !== undefined) {
-      await tx
-        .updateTable("memberships")
-        .set({ status })
-        .where("tenant_id", "=", tenantId)
-        .where("user_id", "=", userId)
-        .execute();
-    }
+    if (status !== undefined) await updateMembership(tx, tenantId, userId, { status });
     const user = await readRecord(tx, tenantId, email);
     await record?.(tx, describeChange("admin.user_changed", user));
     return user;

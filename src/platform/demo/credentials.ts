@@ -14,7 +14,7 @@ import type { FileStore } from "../files/port.ts";
 import { hashPassword } from "../passwords.ts";
 import type { Db } from "../store/port.ts";
 import { findTenant, hasTenant } from "../store/queries/tenants.ts";
-import { findUserByEmail } from "../store/queries/users.ts";
+import { findUserByEmail, setPasswordHash } from "../store/queries/users.ts";
 
 const Sealed = z.object({
   email: z.string(),
@@ -81,11 +81,7 @@ const resetOwner = async (tx: Db, needs: AdminNeeds, passwordHash: string): Prom
     const made = { tenantId, ...DEMO_OWNER, roles: ["Administrator"] };
     return insertUser(tx, needs, made, passwordHash);
   }
-  await tx
-    .updateTable("users")
-    .set({ password_hash: passwordHash })
-    .where("id", "=", owner.id)
-    .execute();
+  await setPasswordHash(tx, owner.id, passwordHash);
   return owner.id;
 };
 

@@ -11,6 +11,7 @@ import { insertDisputes } from "../store/queries/disputes.ts";
 import { fold } from "../store/engine/fold.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { Tables, UserStatus } from "../store/tables/schema.ts";
+import { updateMembership } from "../store/queries/memberships.ts";
 import { findTenant } from "../store/queries/tenants.ts";
 import { insertAll } from "../store/engine/bulk-writes.ts";
 import { buildCreditApplications } from "./credit.ts";
@@ -94,12 +95,7 @@ type Login = Omit<NewUser, "tenantId"> & {
 const insertLogins = async (tx: Db, clock: Clock, logins: readonly Login[]): Promise<void> => {
   for (const { id, status, profile, ...person } of logins) {
     await insertUser(tx, { clock, newId: () => id }, { tenantId, ...person }, null);
-    await tx
-      .updateTable("memberships")
-      .set({ status, profile: JSON.stringify(profile) })
-      .where("tenant_id", "=", tenantId)
-      .where("user_id", "=", id)
-      .execute();
+    await updateMembership(tx, tenantId, id, { status, profile: JSON.stringify(profile) });
   }
 };
 

@@ -138,9 +138,9 @@ export const createDiskFiles = (path: string): FileStore => {
       const draft = join(drafts, randomToken());
       await guardDisk(() => makeFolder(drafts));
       try {
-        const kept = await write(draft, bytes, maxBytes);
+        const stored = await write(draft, bytes, maxBytes);
         await guardDisk(() => keep(draft, place));
-        return kept;
+        return stored;
       } catch (error) {
         await rm(draft, { force: true });
         throw error;

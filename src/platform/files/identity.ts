@@ -9,6 +9,7 @@ import {
   replaceFileStore,
 } from "../store/queries/file-store.ts";
 import type { Store } from "../store/port.ts";
+import { listAllTenants } from "../store/queries/tenants.ts";
 import type { FileStore } from "./port.ts";
 
 type Needs = { store: Store; files: FileStore; newId: NewId };
@@ -70,8 +71,7 @@ export const checkFileStore = async (
 const findLost = async ({ store, files }: Needs): Promise<{ count: number; lost: string[] }> => {
   let count = 0;
   const lost: string[] = [];
-  const tenants = await store.read.selectFrom("tenants").select(["id", "connection_id"]).execute();
-  for (const { id, connection_id } of tenants) {
+  for (const { id, connection_id } of await listAllTenants(store.read)) {
     const present = new Set<string>();
     for await (const { key } of files.list(connection_id)) present.add(key);
     const recorded = await listFileKeys(store.read, id);

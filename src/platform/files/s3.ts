@@ -206,14 +206,14 @@ export const createS3Files = (location: S3Location, times = TIMES): FileStore =>
             const from = (span?.from ?? 0) + offset;
             const last = span === undefined ? "" : span.to - 1;
             const Range = from === 0 && last === "" ? undefined : `bytes=${from}-${last}`;
-            const got = await unlessMissing(
+            const response = await unlessMissing(
               client.send(new GetObjectCommand({ Bucket, Key, Range })),
             );
-            if (got === undefined) return undefined;
-            if (Range !== undefined && got.ContentRange?.startsWith(`bytes ${from}-`) !== true) {
+            if (response === undefined) return undefined;
+            if (Range !== undefined && response.ContentRange?.startsWith(`bytes ${from}-`) !== true) {
               throw new Error("a range was not answered with this range");
             }
-            return { size: Number(got.ContentLength), body: got.Body as Readable };
+            return { size: Number(response.ContentLength), body: response.Body as Readable };
           }),
       });
     },

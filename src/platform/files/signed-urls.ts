@@ -36,8 +36,8 @@ export const createSignedUrls = (masterKey: MasterKey): SignedUrls => {
       if (!SECONDS.test(expires) || Number(expires) * SECOND <= now) return false;
       const given = Buffer.from(sig);
       return keys.some((key) => {
-        const wanted = Buffer.from(sign(grant, expires, key));
-        return given.length === wanted.length && timingSafeEqual(given, wanted);
+        const expected = Buffer.from(sign(grant, expires, key));
+        return given.length === expected.length && timingSafeEqual(given, expected);
       });
     },
   };

@@ -3,6 +3,7 @@ import { parseRunId } from "./run-files.ts";
 import { findFileKeys } from "../store/queries/stored-files.ts";
 import { findKnownChunks } from "../store/queries/export-runs.ts";
 import type { Store } from "../store/port.ts";
+import { listAllTenants } from "../store/queries/tenants.ts";
 import type { FileStore } from "./port.ts";
 
 export type SweepNeeds = { files: FileStore; store: Store; clock: Clock };
@@ -56,8 +57,7 @@ export const sweep = async ({ files, store, clock }: SweepNeeds): Promise<Swept>
   const before = clock() - GRACE_MS;
   const unfinished = await files.discardUnfinished(before);
   let unknown = 0;
-  const tenants = await store.read.selectFrom("tenants").select(["id", "connection_id"]).execute();
-  for (const { id, connection_id } of tenants) {
+  for (const { id, connection_id } of await listAllTenants(store.read)) {
     for await (const keys of splitIntoBatches(files.list(connection_id), before)) {
       const known = await findKnownKeys(store, id, keys);
       for (const key of keys.filter((name) => !known.has(name))) {

@@ -187,13 +187,13 @@ export const createAccountPages = (passwords: Passwords, brand?: Brand): PageRou
   return [
     {
       path: CHANGE_PATH,
-      serve: async (asked) =>
-        createPageResponse(await serveChange(passwords, repeats, asked), brand),
+      serve: async (pageRequest) =>
+        createPageResponse(await serveChange(passwords, repeats, pageRequest), brand),
     },
     {
       path: RESET_ROUTE,
-      serve: async (asked) =>
-        createPageResponse(await serveReset(passwords, repeats, asked), brand),
+      serve: async (pageRequest) =>
+        createPageResponse(await serveReset(passwords, repeats, pageRequest), brand),
     },
   ];
 };

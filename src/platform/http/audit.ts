@@ -159,6 +159,9 @@ export type EntryFacts = {
   rowCount: number | undefined;
 };
 
+const chooseAction = ({ audit }: Operation, outcome: Outcome): string =>
+  typeof audit === "string" ? audit : audit.choose(outcome);
+
 /** Builds the audit entry of a request. */
 export const buildEntry = (operation: Operation, facts: EntryFacts, newId: NewId): NewEntry => ({
   tenantId: facts.tenantId,
@@ -166,7 +169,7 @@ export const buildEntry = (operation: Operation, facts: EntryFacts, newId: NewId
   at: facts.at,
   method: facts.method,
   endpoint: formatEndpoint(operation),
-  action: typeof operation.audit === "string" ? operation.audit : operation.audit(facts.outcome),
+  action: chooseAction(operation, facts.outcome),
   statusCode: facts.outcome.status,
   metadata: buildMetadata(operation, facts),
 });

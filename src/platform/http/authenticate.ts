@@ -4,8 +4,9 @@ import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, isSessionAlive } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
-import type { Db } from "../store/port.ts";
-import { prepareQuery } from "../store/engine/prepared.ts";
+import { findApiKey } from "../store/queries/api-keys.ts";
+import { findExportKey } from "../store/queries/export-keys.ts";
+import { findSession } from "../store/queries/sessions.ts";
 import {
   listActiveTenants,
   findPermissions,
@@ -34,21 +35,6 @@ export type Authenticate = {
 const refuse = (): never => {
   throw new Problem("unauthenticated", UNAUTHENTICATED);
 };
-
-const sessionByHash = prepareQuery((db: Db, hash: string) =>
-  db.selectFrom("sessions").selectAll().where("token_hash", "=", hash),
-);
-
-const keyByHash = prepareQuery((db: Db, hash: string) =>
-  db.selectFrom("api_keys").selectAll().where("hash", "=", hash),
-);
-
-const exportKeyByHash = prepareQuery((db: Db, hash: string) =>
-  db.selectFrom("export_keys").selectAll().where("hash", "=", hash),
-);
-
-const readSession = async (db: Db, hash: string) => (await sessionByHash(db, hash))[0];
-const readKey = async (db: Db, hash: string) => (await keyByHash(db, hash))[0];
 
 /** The platform's credentials, and the reads that the request has cached. */
 type Lookup = CredentialNeeds & { cached: CachedRead };
@@ -83,10 +69,10 @@ const findLastUse = ({ uses }: Lookup, row: { id: string; used_at: number }): nu
 const identifySession = async (lookup: Lookup, token: string, now: number): Promise<Identity> => {
   const { cached, lifetimes, store, uses } = lookup;
   const hash = hashSecret(token);
-  const row = (await cached(`session ${hash}`, () => readSession(store.read, hash))) ?? refuse();
+  const row = (await cached(`session ${hash}`, () => findSession(store.read, hash))) ?? refuse();
   const isLive = (session: typeof row): boolean =>
     isSessionAlive({ ...session, used_at: findLastUse(lookup, session) }, now, lifetimes);
-  if (!isLive(row) && !isLive((await readSession(store.read, hash)) ?? refuse())) {
+  if (!isLive(row) && !isLive((await findSession(store.read, hash)) ?? refuse())) {
     const audit = await describeHolder(lookup, row.user_id);
     throw new Problem("token_expired", "The session has expired. Log in again.", { audit });
   }
@@ -99,10 +85,10 @@ const identifyKey = async (lookup: Lookup, key: string, now: number): Promise<Id
   const { cached, lifetimes, store, uses } = lookup;
   if (!hasKeyForm(key, "rcvg_")) return refuse();
   const hash = hashSecret(key);
-  const row = (await cached(`key ${hash}`, () => readKey(store.read, hash))) ?? refuse();
+  const row = (await cached(`key ${hash}`, () => findApiKey(store.read, hash))) ?? refuse();
   const isLive = (one: typeof row): boolean =>
     now - findLastUse(lookup, one) <= lifetimes.keyInactivity;
-  if (!isLive(row) && !isLive((await readKey(store.read, hash)) ?? refuse())) {
+  if (!isLive(row) && !isLive((await findApiKey(store.read, hash)) ?? refuse())) {
     const audit = await describeHolder(lookup, row.user_id);
     const message = "The API key was not used for too long. Create another.";
     throw new Problem("key_expired", message, { audit });
@@ -129,10 +115,10 @@ const enter = async (
   return { ...identity, may };
 };
 
-const findExportKey = async ({ cached, store: { read } }: Lookup, key: string | undefined) => {
+const identifyExportKey = async ({ cached, store: { read } }: Lookup, key: string | undefined) => {
   if (key === undefined || !hasKeyForm(key, "rcvx_")) return undefined;
   const hash = hashSecret(key);
-  return cached(`export key ${hash}`, async () => (await exportKeyByHash(read, hash))[0]);
+  return cached(`export key ${hash}`, () => findExportKey(read, hash));
 };
 
 export const createAuthenticate = (needs: CredentialNeeds): Authenticate => {
@@ -151,7 +137,7 @@ export const createAuthenticate = (needs: CredentialNeeds): Authenticate => {
       return { ...identity, enter: (tenantId) => enter(lookup, identity, tenantId) };
     },
     async exportKey(key) {
-      const row = await findExportKey({ ...needs, cached: openCache() }, key);
+      const row = await identifyExportKey({ ...needs, cached: openCache() }, key);
       if (row === undefined) throw new Problem("unauthenticated", "Send a valid X-API-Key.");
       return {
         id: row.id,

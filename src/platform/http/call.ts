@@ -10,6 +10,7 @@ import type { Operation } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
 import { buildAuditEntry, isAudited, type RequestContext, type RequestNeeds } from "./context.ts";
+import { rollBack } from "../roll-back.ts";
 import { toReply } from "./reply.ts";
 import { VIEW_MS } from "./stream.ts";
 
@@ -24,6 +25,17 @@ const createInvalid = ({ service }: Operation, errors: Fault[]): never => {
     { errors },
   );
 };
+
+/** Thrown out of the handler of a dry run once its change was rolled back: nothing that follows the change may happen. */
+export class Rehearsed extends Error {}
+
+/** Creates `call.change` of a dry run: every rule of the change is checked, and nothing is written. */
+const createRehearsal =
+  ({ store }: RequestNeeds, context: RequestContext): Call["change"] =>
+  async (act, tenantId = context.tenantId) => {
+    await rollBack(store, act, tenantId);
+    throw new Rehearsed();
+  };
 
 /** Creates `call.change`: a transaction that also writes the audit entry and the answer for the Idempotency-Key. */
 const createChange =
@@ -72,7 +84,7 @@ export const createCall = (needs: RequestNeeds, context: RequestContext): Call =
         signal: request.signal,
         maxMs: VIEW_MS,
       }),
-    change: createChange(needs, context),
+    change: context.dryRun ? createRehearsal(needs, context) : createChange(needs, context),
     fail(code: SharedErrorCode, message: string, details: ProblemDetails = {}) {
       throw new Problem(code, message, details);
     },

@@ -44,8 +44,10 @@ export type RequestNeeds = {
 /** One request on its way through the service. */
 export type RequestContext = {
   readonly operation: Operation;
-  /** The path template that matched: the operation's own, or one of its aliases. */
+  /** The path template that matched: the operation's own, one of its aliases, or that of its dry run. */
   readonly route: string;
+  /** Whether the change is rolled back: then the request has no audit entry once its caller was identified. */
+  readonly dryRun: boolean;
   readonly request: Request;
   /** Node's own message, where the request came over a socket. */
   readonly incoming: IncomingMessage | undefined;
@@ -91,13 +93,14 @@ export const getPlatformHeader = (
 
 export const createContext = (
   needs: RequestNeeds,
-  { operation, route }: Pick<RequestContext, "operation" | "route">,
+  { operation, route, dryRun }: Pick<RequestContext, "operation" | "route" | "dryRun">,
   request: Request,
   params: Record<string, string>,
   incoming: IncomingMessage | undefined,
 ): RequestContext => ({
   operation,
   route,
+  dryRun,
   request,
   incoming,
   requestId: requestIdOf(request, needs.newId),

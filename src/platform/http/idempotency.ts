@@ -1,10 +1,14 @@
 import { hash } from "node:crypto";
-import { sql } from "kysely";
 import { Problem } from "../../contract/errors.ts";
 import type { Operation } from "../../contract/operation.ts";
 import { DAY } from "../../kit/clock.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Db } from "../store/port.ts";
+import {
+  findAnswer,
+  insertAnswer,
+  removeExpiredAnswers,
+} from "../store/queries/idempotency-keys.ts";
 import type { IdempotencyKeyRow } from "../store/tables/schema.ts";
 
 const RETENTION_MS = DAY;
@@ -45,27 +49,6 @@ export const keyOf = (
     now: request.now,
     secret: operation.returnsSecret !== null,
   };
-};
-
-const selectKey = (db: Db, keyed: Keyed) =>
-  db
-    .selectFrom("idempotency_keys")
-    .selectAll()
-    .where("tenant_id", "=", keyed.tenant_id)
-    .where("principal", "=", keyed.principal)
-    .where("operation", "=", keyed.operation)
-    .where("key", "=", keyed.key)
-    .where("expires_at", ">", keyed.now)
-    .executeTakeFirst();
-
-// More than one request adds, so expired keys do not accumulate; few, so that no request pays for those of a day.
-const REMOVED_AT_ONCE = 100;
-
-const removeExpired = async (tx: Db, now: number): Promise<void> => {
-  await sql`
-    delete from idempotency_keys where (tenant_id, principal, operation, key) in (
-      select tenant_id, principal, operation, key from idempotency_keys
-      where expires_at <= ${now} limit ${REMOVED_AT_ONCE})`.execute(tx);
 };
 
 const checkRequestHash = (keyed: Keyed, row: IdempotencyKeyRow): void => {
@@ -115,7 +98,7 @@ export const createIdempotency = (seal: Seal) => {
      * @throws {Problem} idempotency_key_reused, idempotency_secret_shown_once
      */
     async find(db: Db, keyed: Keyed): Promise<StoredAnswer | undefined> {
-      const row = await selectKey(db, keyed);
+      const row = await findAnswer(db, keyed, keyed.now);
       if (row === undefined) return undefined;
       checkRequestHash(keyed, row);
       if (row.answer === null) return refuseSecret(row);
@@ -126,24 +109,14 @@ export const createIdempotency = (seal: Seal) => {
     /** Stores the answer. @throws {AlreadyDone} where another process has stored one since. */
     async store(tx: Db, keyed: Keyed, { recordId, ...answer }: StoredAnswer): Promise<void> {
       const { now, secret, ...row } = keyed;
-      await removeExpired(tx, now);
+      await removeExpiredAnswers(tx, now);
       const stored = {
         ...row,
         answer: secret ? null : seal.seal(answer),
         record_id: recordId,
         expires_at: now + RETENTION_MS,
       };
-      const inserted = await tx
-        .insertInto("idempotency_keys")
-        .values(stored)
-        .onConflict((conflict) =>
-          conflict
-            .columns(["tenant_id", "principal", "operation", "key"])
-            .doUpdateSet(stored)
-            .where("idempotency_keys.expires_at", "<=", now),
-        )
-        .executeTakeFirstOrThrow();
-      if (inserted.numInsertedOrUpdatedRows === 0n) throw new AlreadyDone();
+      if (!(await insertAnswer(tx, stored, now))) throw new AlreadyDone();
     },
   };
 };

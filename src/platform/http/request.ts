@@ -15,7 +15,7 @@ import {
   toResponse,
 } from "./response.ts";
 import { authorize } from "./authenticate.ts";
-import { createCall } from "./call.ts";
+import { createCall, Rehearsed } from "./call.ts";
 import {
   buildAuditEntry,
   createContext,
@@ -94,10 +94,10 @@ const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promi
   context.tenantId = person.homeTenantId;
   context.caller = { ...person, may: NO_PERMISSIONS };
   context.rateLimitHeaders = await needs.limiter.gateway(person.id, now);
-  const wanted = context.params["tenantId"];
-  if (wanted === undefined) return;
-  context.caller = await person.enter(wanted);
-  context.tenantId = wanted;
+  const pathTenant = context.params["tenantId"];
+  if (pathTenant === undefined) return;
+  context.caller = await person.enter(pathTenant);
+  context.tenantId = pathTenant;
 };
 
 /** Authenticates, rate-limits and authorizes the request. @throws {Problem} where one of them refuses it. */
@@ -245,14 +245,32 @@ const performOnce = async (
   }
 };
 
+/** Runs the handler without its change, and answers as if it had no body. A refusal is that of the change. */
+const rehearse = async (
+  needs: RequestNeeds,
+  context: RequestContext,
+  act: () => Promise<Result<unknown>>,
+): Promise<Response> => {
+  const { keyed } = context;
+  const stored = keyed && (await needs.idempotency.find(needs.store.read, keyed));
+  try {
+    if (stored === undefined) await act();
+  } catch (error) {
+    if (!(error instanceof Rehearsed)) throw error;
+  }
+  return respond(needs, context, { status: 204, headers: {}, body: null, audit: {} });
+};
+
 const perform = async (
   needs: RequestNeeds,
   context: RequestContext,
   handler: Handler,
 ): Promise<Response> => {
   await identify(needs, context);
+  context.audited = context.dryRun;
   const input = await readInput(context);
   const act = () => handler(input, createCall(needs, context));
+  if (context.dryRun) return rehearse(needs, context, act);
   const { keyed } = context;
   if (keyed !== undefined) return performOnce(needs, context, keyed, act);
   return respond(needs, context, toReply(context, await act()));
@@ -286,9 +304,9 @@ const refuse = async (
   const { requestId, ip: address } = context;
   if (problem.code === "invalid_credentials")
     needs.log.warn("login.failed", { requestId, address });
-  const asked = { requestId, path: context.url.pathname };
+  const instance = { requestId, path: context.url.pathname };
   const done = createDone(needs, context, problem);
-  const response = buildProblemResponse(problem, context.operation.service, asked, done);
+  const response = buildProblemResponse(problem, context.operation.service, instance, done);
   // The rest of a refused file is not read, so the connection cannot be used again.
   if (context.operation.raw !== null) response.headers.set("Connection", "close");
   const own = { ...context.rateLimitHeaders, ...buildHeldRights(context) };
@@ -300,7 +318,11 @@ const refuse = async (
 
 /** Creates the request handler of one operation. */
 export const createServe =
-  (needs: RequestNeeds, route: Pick<RequestContext, "operation" | "route">, handler: Handler) =>
+  (
+    needs: RequestNeeds,
+    route: Pick<RequestContext, "operation" | "route" | "dryRun">,
+    handler: Handler,
+  ) =>
   async (
     request: Request,
     params: Record<string, string>,

@@ -63,9 +63,9 @@ export const createSpools = (limits: SpoolLimits = SPOOLS) => {
       if (isAll) await release();
       return {
         async next() {
-          const wanted = Math.min(PIECE_BYTES, size - at);
-          if (wanted === 0) return isAll ? undefined : (await pieces.next()).value;
-          const { bytesRead, buffer } = await file.read(Buffer.alloc(wanted), 0, wanted, at);
+          const length = Math.min(PIECE_BYTES, size - at);
+          if (length === 0) return isAll ? undefined : (await pieces.next()).value;
+          const { bytesRead, buffer } = await file.read(Buffer.alloc(length), 0, length, at);
           at += bytesRead;
           return buffer.subarray(0, bytesRead);
         },

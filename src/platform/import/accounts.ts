@@ -100,10 +100,10 @@ const writeRow = async (batch: Batch, row: NumberedRecord): Promise<Outcome> => 
   const { number, sent } = row;
   const { known, fresh, touched, tenantId, currencyModel, now } = batch;
   const before = known.get(number);
-  const asked = { accountNumber: number, write: "replace" as const, currencyModel };
+  const request = { accountNumber: number, write: "replace" as const, currencyModel };
   const { value, faults } = checkAccount(
     sent,
-    { ...asked, before: before && parseAccount(before) },
+    { ...request, before: before && parseAccount(before) },
     await checkParent(batch, row),
   );
   if (value === undefined) return faults;

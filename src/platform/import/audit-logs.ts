@@ -75,6 +75,10 @@ export const createAuditLogTarget = (needs: Needs): Target<Entry> => ({
     const faults = result.value === undefined ? [] : checkEntry(needs, result.value);
     return faults.length === 0 ? result : { faults };
   },
+  identify: ({ values }) => {
+    const entry = toEntry(needs.tenantId, values);
+    return { field: "id", key: buildEntryKey(entry), facts: [serializeContent(entry)] };
+  },
   async write(tx, rows) {
     const { tenantId } = needs;
     const entries = rows.map(({ values }) => toEntry(tenantId, values));

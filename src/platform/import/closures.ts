@@ -6,7 +6,7 @@ import type { Db } from "../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../store/tables/schema.ts";
 import { IMPORTER } from "./importer.ts";
 import { type Needs, type NumberedRecord, describeNumbered } from "./numbered-record.ts";
-import type { Outcome, Target } from "./target.ts";
+import type { Outcome, RowIdentity, Target } from "./target.ts";
 
 type Ended = Pick<DocumentClosureRow, "closure_reason" | "closed_at">;
 
@@ -63,14 +63,27 @@ const writeRow = (batch: Batch, { number, sent }: NumberedRecord): Outcome => {
   );
 };
 
+const FACTS = ["closure_reason", "closure_date", "notes"] as const;
+
+/** Tells closures of one document apart: a document closes once, for one reason and on one day. */
+const identifyClosure = ({ number, sent }: NumberedRecord): RowIdentity => {
+  const at = Date.parse(String(sent["closure_date"]));
+  const closing = Number.isNaN(at) ? sent : { ...sent, closure_date: at };
+  return {
+    field: "document_number",
+    key: number,
+    facts: FACTS.map((name) => JSON.stringify(closing[name]) ?? ""),
+    names: FACTS,
+  };
+};
+
 /** Creates the import target of closures: a row closes the existing document with its number. */
 export const createClosureTarget = (needs: Needs): Target<NumberedRecord> => ({
   kind: "closures",
   ...describeNumbered("document_number", ClosureFields, {
     roles: { closure_date: { role: "day" } },
   }),
-  // A document closes once: later rows of a file are compared with the first one, and never replace it.
-  identify: () => undefined,
+  identify: ({ values }) => identifyClosure(values),
   async write(tx, rows, journal) {
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);

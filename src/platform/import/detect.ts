@@ -1,16 +1,8 @@
 import { describeSet } from "./bank/x12-sets.ts";
+import type { Format } from "./formats.ts";
 
 /** The kind of a file by its content; `foreign` names a kind that is not imported. */
-export type Content =
-  | "zip"
-  | "xlsx"
-  | "bai2"
-  | "camt"
-  | "edi820"
-  | "mt940"
-  | "ndjson"
-  | "csv"
-  | { foreign: string };
+export type Content = "zip" | Format | { foreign: string };
 
 export type Detected = { kind: Content };
 

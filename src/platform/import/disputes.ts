@@ -66,10 +66,10 @@ const readSourceRow = (row: DisputeRow | undefined): SourceRow =>
  * Merges a row into the values that the source has given so far. A change of status discards the former closing date
  * and resolution.
  */
-const mergeSourceRow = (values: DisputeValues, said: SourceRow): SourceRow => {
-  const { closedDate: _date, resolutionCode: _code, ...lasting } = said;
-  const moves = values.status !== undefined && values.status !== said.status;
-  return { ...(moves ? lasting : said), ...values };
+const mergeSourceRow = (values: DisputeValues, source: SourceRow): SourceRow => {
+  const { closedDate: _date, resolutionCode: _code, ...lasting } = source;
+  const moves = values.status !== undefined && values.status !== source.status;
+  return { ...(moves ? lasting : source), ...values };
 };
 
 const createBlankRow = ({ tenantId, newId, now }: Batch, key: string): DisputeRow => ({
@@ -147,16 +147,16 @@ const recordChange = (
 const writeRow = async (batch: Batch, { row, key }: Keyed): Promise<Outcome> => {
   const { known, situation, now } = batch;
   const before = known.get(key);
-  const said = readSourceRow(before);
-  if (before !== undefined && findDifferences(row.values, said).size === 0) return "unchanged";
-  const { faults, columns, reason: named } = planDispute(row.values, said, before, situation);
+  const source = readSourceRow(before);
+  if (before !== undefined && findDifferences(row.values, source).size === 0) return "unchanged";
+  const { faults, columns, reason: named } = planDispute(row.values, source, before, situation);
   if (faults.length > 0) return faults;
   const reason =
     named === undefined || "id" in named
       ? named
       : await createReason(batch, situation.known, named);
   if (reason !== undefined) columns.reason_id = reason.id;
-  const source_row = JSON.stringify(mergeSourceRow(row.values, said));
+  const source_row = JSON.stringify(mergeSourceRow(row.values, source));
   if (before === undefined) {
     const made = { ...createBlankRow(batch, key), ...columns, source_row };
     known.set(key, reason === undefined ? made : assignDefault(batch, made, reason.category_id));
@@ -211,14 +211,19 @@ const openBatch = async (
 };
 
 /** Creates the import target of disputes: a row creates the dispute with its key or changes it. */
+/** The form of a dispute's row. */
+export const DISPUTE_FORM: Pick<Target<DisputeValues>, "fields" | "parse"> = {
+  fields: collectFields(DisputeValues, DISPUTE_ROLES),
+  parse: (record) => checkValue(DisputeValues, record),
+};
+
 export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
   const met = createOccurrences();
   const keyOf = (row: Row): string => buildDisputeKey(row, met.count(buildDisputeKey(row, 1)));
   return {
     kind: "disputes",
-    fields: collectFields(DisputeValues, DISPUTE_ROLES),
+    ...DISPUTE_FORM,
     batchRows: 500,
-    parse: (record) => checkValue(DisputeValues, record),
     identify: ({ sourceKey, values }) =>
       sourceKey === undefined
         ? undefined

@@ -115,14 +115,14 @@ const writeRow = async (batch: Batch, { number, sent }: NumberedRecord): Promise
   // Two rows for one document are applied one after the other, like two requests.
   if (waiting.has(number)) await saveBatch(batch);
   const before = known.get(number);
-  const asked = {
+  const request = {
     documentNumber: number,
     write: "replace" as const,
     acceptsCreditOnAccount: true,
   };
   const { value, faults } = checkDocument(
     sent,
-    { ...asked, before: before && parseDocument(before) },
+    { ...request, before: before && parseDocument(before) },
     batch.accounts === undefined ? [] : await checkAccountKnown(batch.accounts, sent),
   );
   if (value === undefined) return faults;

@@ -5,6 +5,7 @@ import { putImport } from "../store/queries/imports.ts";
 import type { Db, Store } from "../store/port.ts";
 import type { ImportRow } from "../store/tables/schema.ts";
 import type { Content } from "./detect.ts";
+import { rollBack } from "../roll-back.ts";
 import type { Fields } from "./fields.ts";
 import { type Format, isBankFormat } from "./formats.ts";
 import {
@@ -174,27 +175,13 @@ const importAll = async (needs: ImportFileNeeds): Promise<ImportReport> => {
   return { importId: run.importId, ...counts, files: run.done };
 };
 
-/** Ends a transaction that must change nothing. */
-class RolledBack extends Error {}
-
 /** Runs an import in one transaction, which is rolled back. */
-const rehearse = async (needs: ImportFileNeeds): Promise<ImportReport> => {
-  const { store, tenantId } = needs;
-  const done: ImportReport[] = [];
-  const inTransaction = (tx: Db) =>
-    importAll({ ...needs, store: { ...store, transaction: (act) => act(tx) } });
-  try {
-    await store.transaction(async (tx) => {
-      done.push(await inTransaction(tx));
-      throw new RolledBack();
-    }, tenantId);
-  } catch (error) {
-    const [report] = done;
-    if (error instanceof RolledBack && report !== undefined) return report;
-    throw error;
-  }
-  throw new Error("The transaction of a dry run was committed.");
-};
+const rehearse = (needs: ImportFileNeeds): Promise<ImportReport> =>
+  rollBack(
+    needs.store,
+    (tx) => importAll({ ...needs, store: { ...needs.store, transaction: (act) => act(tx) } }),
+    needs.tenantId,
+  );
 
 /**
  * Imports a file, or each file of a ZIP, in its own format and encoding. A file that is refused changes nothing; the

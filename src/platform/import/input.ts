@@ -32,6 +32,12 @@ export const createForeign = (name: string, foreign: string): Problem =>
     `${name} is ${foreign}, which cannot be imported. Nothing was changed.`,
   );
 
+/** Adds the name of a ZIP's member to the refusal of it. */
+const nameMember = (name: string, error: unknown): unknown => {
+  if (!(error instanceof Problem) || error.message.includes(name)) return error;
+  return new Problem("invalid_request", `In the archive, ${name}: ${error.message}`);
+};
+
 /** Calls a function with the members of a ZIP, or with the file itself. */
 export const eachFile = async (
   input: Input,
@@ -40,7 +46,11 @@ export const eachFile = async (
   if ((await detectFile(input)) !== "zip") return act(input);
   const archive = await openArchive(input.place);
   try {
-    for (const member of archive.members) await act(member);
+    for (const member of archive.members) {
+      await act(member).catch((error: unknown) => {
+        throw nameMember(member.name, error);
+      });
+    }
   } finally {
     archive.close();
   }

@@ -7,10 +7,10 @@ import { createAuditLogTarget } from "./audit-logs.ts";
 import { createBusinessUnitTarget } from "./business-units.ts";
 import { createClosureTarget } from "./closures.ts";
 import { createApplicationTarget } from "./credit-applications.ts";
-import { createDisputeTarget } from "./disputes.ts";
+import { createDisputeTarget, DISPUTE_FORM } from "./disputes.ts";
 import { createDocumentTarget } from "./documents.ts";
 import type { Format } from "./formats.ts";
-import { createPaymentTarget } from "./payments.ts";
+import { createPaymentForm, createPaymentTarget } from "./payments.ts";
 import { createScoreTarget } from "./scores.ts";
 import type { Target } from "./target.ts";
 
@@ -26,35 +26,46 @@ export type TargetNeeds = {
   newId: NewId;
 };
 
-/** The kinds of records that a file can be imported as. */
-export const KINDS = [
-  "accounts",
-  "documents",
-  "closures",
-  "disputes",
-  "payments",
-  "business-units",
-  "scores",
-  "credit-applications",
-  "audit-logs",
-] as const;
-export type Kind = (typeof KINDS)[number];
+/** The fields of a kind's rows, and the check of one row. */
+export type Form = Pick<Target, "fields" | "parse">;
 
-const TARGETS: Record<Kind, (needs: TargetNeeds) => Target> = {
-  accounts: createAccountTarget,
-  documents: createDocumentTarget,
-  closures: createClosureTarget,
-  disputes: createDisputeTarget,
-  payments: createPaymentTarget,
-  "business-units": createBusinessUnitTarget,
-  scores: createScoreTarget,
-  "credit-applications": createApplicationTarget,
-  "audit-logs": createAuditLogTarget,
+type KindSpec = {
+  create: (needs: TargetNeeds) => Target;
+  /** The form of rows in tables, for which a map can be proposed; a kind with nested lists has none. */
+  form?: (source: Source) => Form;
+  /** The format of files whose content does not tell it; CSV if absent. */
+  usualFormat?: Format;
 };
 
-/** Kinds with nested lists, which tables cannot express; their files are NDJSON unless the format is said. */
-const NESTED: ReadonlySet<Kind> = new Set(["business-units", "credit-applications"]);
+// A form only checks rows, so that neither tenant nor clock is used.
+const UNUSED = { tenantId: "", clock: () => 0 };
 
-export const getUsualFormat = (kind: Kind): Format => (NESTED.has(kind) ? "ndjson" : "csv");
+/** The kinds of records that a file can be imported as. */
+const SPECS = {
+  accounts: { create: createAccountTarget, form: () => createAccountTarget(UNUSED) },
+  documents: { create: createDocumentTarget, form: () => createDocumentTarget(UNUSED) },
+  closures: { create: createClosureTarget, form: () => createClosureTarget(UNUSED) },
+  disputes: { create: createDisputeTarget, form: () => DISPUTE_FORM },
+  payments: { create: createPaymentTarget, form: createPaymentForm },
+  "business-units": { create: createBusinessUnitTarget, usualFormat: "ndjson" },
+  scores: { create: createScoreTarget },
+  "credit-applications": { create: createApplicationTarget, usualFormat: "ndjson" },
+  "audit-logs": { create: createAuditLogTarget },
+} as const satisfies Record<string, KindSpec>;
 
-export const createTarget = (kind: Kind, needs: TargetNeeds): Target => TARGETS[kind](needs);
+export type Kind = keyof typeof SPECS;
+
+const getSpec = (kind: Kind): KindSpec => SPECS[kind];
+
+export const KINDS = Object.keys(SPECS) as Kind[];
+
+/** The kinds for whose files a map can be proposed. */
+export const SUGGEST_KINDS = KINDS.filter((kind) => getSpec(kind).form !== undefined);
+
+export const getUsualFormat = (kind: Kind): Format => getSpec(kind).usualFormat ?? "csv";
+
+export const createTarget = (kind: Kind, needs: TargetNeeds): Target => getSpec(kind).create(needs);
+
+/** Returns the form of a kind's rows; undefined if a table cannot have them. */
+export const findForm = (kind: Kind, source: Source): Form | undefined =>
+  getSpec(kind).form?.(source);

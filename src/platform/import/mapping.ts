@@ -60,10 +60,10 @@ const mapJsonRow = (cells: Cells): Mapped => {
   for (const [name, value] of Object.entries(cells)) {
     if (isBlank(value)) continue;
     const isKey = typeof value === "string" && isIdentifier(name);
-    const kept = isKey ? value.trim() : value;
-    if (isKey) checkIdentifier(name, kept, name, refuse);
-    if (name !== "__proto__") record[name] = kept;
-    else Object.defineProperty(record, name, { value: kept, enumerable: true });
+    const trimmed = isKey ? value.trim() : value;
+    if (isKey) checkIdentifier(name, trimmed, name, refuse);
+    if (name !== "__proto__") record[name] = trimmed;
+    else Object.defineProperty(record, name, { value: trimmed, enumerable: true });
   }
   if (faults.length > 0) return { as: "refused", faults };
   return { as: "record", record, sourceKey: undefined };
@@ -115,6 +115,8 @@ const createDebitCheck = (columns: readonly Column[]) => {
 export type MappingOptions = {
   /** The sums of a map's `{"sum": …}` by the record's key, from an earlier pass; without them a row has its own amount. */
   sums?: Pick<Sums, "find">;
+  /** Counts the occurrences of a key in the file. */
+  count?: (key: string) => number;
 };
 
 /** Returns the field that a map adds up over the rows of a record, and the field of the record's key. */
@@ -139,6 +141,29 @@ const applySum = (
   if (sum !== undefined) record[summed.amount] = sum;
 };
 
+/** The fields that name the document of a row, of which a payment can have several. */
+const DOCUMENTS = ["documentNumber", "invoiceNumber"];
+
+/** Adds the occurrence to a repeated key. */
+const tellApart = (record: Cells, name: string, count: (key: string) => number): void => {
+  const key = record[name];
+  const occurrence = typeof key === "string" ? count(key) : 1;
+  if (occurrence > 1) record[name] = `${String(key)} (${occurrence})`;
+};
+
+/**
+ * Finds the key of payments that a map joins from other facts. Rows of which it is equal are separate payments, unless
+ * they are about documents: a bank's list has no numbers of payments, and can have equal ones.
+ */
+const findJoinedKey = (fields: Fields, { entries }: ImportMap): string | undefined => {
+  const [key, spec] = [...fields].find(([, { role }]) => role === "key") ?? [];
+  const isPayment = [...fields.values()].some(({ role }) => role === "amount");
+  if (key === undefined || spec === undefined || !isPayment) return undefined;
+  if (entries.get(key)?.from !== "join" || DOCUMENTS.some((name) => entries.has(name)))
+    return undefined;
+  return key;
+};
+
 /**
  * Creates the function that converts a row's cells to a target's record. `columns` are those of a table; null for
  * NDJSON, whose rows have names and JSON types. The function remembers the rows' sums, to recognize lines of totals.
@@ -150,7 +175,7 @@ export const createMapping = (
   fields: Fields,
   chosen: ImportMap | undefined,
   columns: readonly string[] | null,
-  { sums }: MappingOptions = {},
+  { sums, count }: MappingOptions = {},
 ): ((cells: Cells) => Mapped) => {
   const isTable = columns !== null;
   const map = chosen ?? (isTable ? mapByName(fields, columns) : undefined);
@@ -160,6 +185,7 @@ export const createMapping = (
   const sources = listColumns(fields, map, isTable);
   const summed = findSummedField(fields, map);
   const findDebit = createDebitCheck(sources);
+  const joined = count === undefined ? undefined : findJoinedKey(fields, map);
   const totals = createTotals(fields);
   return (cells) => {
     const faults: Fault[] = [];
@@ -180,6 +206,7 @@ export const createMapping = (
     const debit = findDebit(record);
     if (debit !== undefined) return debit;
     applySum(summed, sums, record);
+    if (joined !== undefined && count !== undefined) tellApart(record, joined, count);
     return { as: "record", record, sourceKey: key };
   };
 };

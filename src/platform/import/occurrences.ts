@@ -1,35 +1,15 @@
-import { DatabaseSync } from "node:sqlite";
+import { createSpillMap } from "../store/engine/spill-map.ts";
 
-const MOST_IN_MEMORY = 100_000;
-
-const openFile = () => {
-  // An empty name is a temporary database that SQLite deletes when it is closed.
-  const database = new DatabaseSync("");
-  database.exec("pragma journal_mode = off");
-  database.exec("pragma temp_store = file");
-  database.exec("create table met (key text primary key, count integer not null) without rowid");
-  database.exec("begin");
-  const meet = database.prepare(
-    "insert into met values (?, 1) on conflict do update set count = count + 1 returning count",
-  );
-  return {
-    count: (key: string): number => Number(meet.get(key)?.["count"]),
-    close: (): void => database.close(),
-  };
-};
-
-/** Counts occurrences of keys. Keys that do not fit in memory go to a temporary file. */
+/** Counts occurrences of keys, of which there may be more than fit in memory. */
 export const createOccurrences = () => {
-  const memory = new Map<string, number>();
-  let file: ReturnType<typeof openFile> | undefined;
+  const counts = createSpillMap();
   return {
     /** Counts one occurrence and returns the count so far, 1 for the first. */
     count(key: string): number {
-      const known = memory.get(key) ?? 0;
-      if (known === 0 && memory.size >= MOST_IN_MEMORY) return (file ??= openFile()).count(key);
-      memory.set(key, known + 1);
-      return known + 1;
+      const count = Number(counts.get(key) ?? 0) + 1;
+      counts.set(key, String(count));
+      return count;
     },
-    close: (): void => file?.close(),
+    close: (): void => counts.close(),
   };
 };

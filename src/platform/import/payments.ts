@@ -19,11 +19,17 @@ const listOf = <Kept>(
   keep: (values: PaymentValues) => Kept | undefined,
 ): Accepted<Kept>[] =>
   rows.flatMap(({ values, ...rest }) => {
-    const kept = keep(values);
-    return kept === undefined ? [] : [{ ...rest, values: kept }];
+    const result = keep(values);
+    return result === undefined ? [] : [{ ...rest, values: result }];
   });
 
 /** Creates the import target of one payment source. */
+/** The form of a payment's row in a table. */
+export const createPaymentForm = (source: Source) => ({
+  fields: collectSourceFields(source),
+  parse: createRowCheck(source, ""),
+});
+
 export const createPaymentTarget = (needs: Needs): Target<PaymentValues> => {
   const { tenantId, source } = needs;
   const check = createRowCheck(source, tenantId);

@@ -8,6 +8,7 @@ import { type BankFormat, type Format, isBankFormat } from "./formats.ts";
 import type { Fields } from "./fields.ts";
 import type { Item } from "./items.ts";
 import type { ImportMap } from "./map.ts";
+import type { Spool } from "./spool.ts";
 import { openTable } from "./table.ts";
 
 const BANK_READERS: Record<BankFormat, ReadBankFile> = {
@@ -28,6 +29,8 @@ export type FileNeeds = {
   /** Opens the file from its start, as UTF-8 unless the format is binary. */
   bytes: () => AsyncIterable<Uint8Array>;
   map: ImportMap | undefined;
+  /** Only for a bank file: the first pass fills it, and later ones read it in place of the file. */
+  spool?: Spool | undefined;
 };
 
 const toCodes = (map: ImportMap | undefined): ReaderOptions => ({
@@ -40,10 +43,10 @@ const toItems = (item: BankItem): Item[] =>
     ? [item]
     : item.payments.map((payment) => ({ line: payment.line, entry: item, payment }));
 
-async function* readBankFile(format: BankFormat, { bytes, map }: FileNeeds, warn: Warn) {
-  for await (const items of BANK_READERS[format](bytes(), warn, toCodes(map))) {
-    yield items.flatMap(toItems);
-  }
+async function* readBankFile(format: BankFormat, { bytes, map, spool }: FileNeeds, warn: Warn) {
+  const read = (heed: Warn) => BANK_READERS[format](bytes(), heed, toCodes(map));
+  const kept = spool?.isComplete() === true ? spool.replay(warn) : spool?.fill(read);
+  for await (const items of kept ?? read(warn)) yield items.flatMap(toItems);
 }
 
 /** Opens a file for one pass over its items. */

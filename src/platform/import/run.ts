@@ -1,4 +1,4 @@
-import type { Fault } from "../../contract/errors.ts";
+import { type Fault, Problem } from "../../contract/errors.ts";
 import type { Store } from "../store/port.ts";
 import type { LeftOut } from "./bank/entry.ts";
 import type { Warn } from "./bank/file.ts";
@@ -7,9 +7,12 @@ import { createLocator } from "./columns.ts";
 import { createJournal, type RecordImport } from "./journal.ts";
 import type { ImportMap } from "./map.ts";
 import { createMapping, findSummedField, type Mapped } from "./mapping.ts";
+import { isBankFormat } from "./formats.ts";
+import { createOccurrences } from "./occurrences.ts";
 import { type FileNeeds, openFile } from "./reading.ts";
 import { type Counts, createTotals, NO_COUNTS, type Report, type RunningTotals } from "./report.ts";
 import { isRow, type Row, type Unreadable } from "./rows.ts";
+import { createSpool } from "./spool.ts";
 import { createSums, type Sums } from "./sums.ts";
 import { createSurvey, type Survey } from "./survey.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
@@ -127,22 +130,32 @@ async function* parseFile<Values>(
   const { target, map } = needs;
   const { fields } = target;
   const reading = openFile(needs, fields, isTrial ? () => {} : needs.warn);
+  const met = createOccurrences();
   let mapRow: MapRow | undefined;
   const begin = (): MapRow => {
     const columns = reading.columns();
     const unknown = map === undefined ? columns?.filter((name) => !fields.has(name)) : [];
     if (!isTrial && unknown !== undefined && unknown.length > 0) needs.ignored(unknown);
     located?.(createLocator(fields, map, columns));
-    return createMapping(fields, map, columns, sums === undefined ? {} : { sums });
+    return createMapping(fields, map, columns, { ...(sums && { sums }), count: met.count });
   };
-  for await (const items of reading.items()) {
-    // The columns are known with the first items.
-    if (items.length === 0) continue;
-    const byRow = (mapRow ??= begin());
-    yield items.map((item) => parseItem(target, byRow, item));
+  try {
+    for await (const items of reading.items()) {
+      // The columns are known with the first items.
+      if (items.length === 0) continue;
+      const byRow = (mapRow ??= begin());
+      yield items.map((item) => parseItem(target, byRow, item));
+    }
+  } finally {
+    met.close();
   }
+  if (mapRow !== undefined || isBankFormat(needs.format) || needs.format === "ndjson") return;
   // A table without rows must have the columns, too.
-  if (mapRow === undefined && reading.columns() !== null) begin();
+  if (reading.columns() === null) {
+    const message = "The file is empty: it has not even a header. Nothing was changed.";
+    throw new Problem("invalid_request", message);
+  }
+  begin();
 }
 
 /** Adds up the amounts of the rows of each payment, where the map says that they are amounts of lines. */
@@ -176,6 +189,11 @@ const surveyFile = async <Values>(
   const { target } = needs;
   const survey = createSurvey();
   try {
+    if (needs.spool !== undefined) {
+      // Equal entries of a bank file are different payments, so that none contradicts another.
+      for await (const _ of openFile(needs, target.fields, () => {}).items());
+      return () => undefined;
+    }
     for await (const some of parseFile(needs, { ...pass, isTrial: true })) {
       for (const one of some) {
         if (one.as !== "accepted") continue;
@@ -332,12 +350,14 @@ const importBatches = async <Values>(
 };
 
 /**
- * Imports a file in bounded memory; each batch is written in one transaction. The file is read twice.
+ * Imports a file in bounded memory; each batch is written in one transaction. A table is read twice; the entries of a
+ * bank file are kept in a temporary file meanwhile.
  *
  * @throws {Problem} invalid_request if the file is refused as a whole
  */
 export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Report> => {
-  const { store, tenantId, record } = needs;
+  const { store, tenantId, record, format } = needs;
+  const spool = isBankFormat(format) ? createSpool() : undefined;
   const sums = await sumAmounts(needs);
   const pass = sums === undefined ? {} : { sums };
   const totals = createTotals();
@@ -348,8 +368,8 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Rep
     locate: (fault) => fault,
   };
   try {
-    const judge = await surveyFile(needs, pass);
-    await importBatches(needs, state, { judge, pass });
+    const judge = await surveyFile({ ...needs, spool }, pass);
+    await importBatches({ ...needs, spool }, state, { judge, pass });
     return {
       ...state.counts,
       totals: totals.totals(),
@@ -366,5 +386,6 @@ export const runImport = async <Values>(needs: ImportNeeds<Values>): Promise<Rep
   } finally {
     totals.close();
     sums?.close();
+    spool?.close();
   }
 };

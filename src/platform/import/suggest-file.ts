@@ -1,5 +1,4 @@
 import { Problem } from "../../contract/errors.ts";
-import { type Content } from "./detect.ts";
 import {
   createForeign,
   detectFile,
@@ -9,7 +8,7 @@ import {
   openText,
 } from "./input.ts";
 import { type SuggestNeeds, type Suggestion, suggestMap } from "./suggest.ts";
-import type { TableFormat } from "./formats.ts";
+import { isTableFormat, type TableFormat } from "./formats.ts";
 
 export type SuggestFileNeeds = Omit<SuggestNeeds, "bytes" | "format"> & {
   input: Input;
@@ -20,8 +19,6 @@ export type SuggestFileNeeds = Omit<SuggestNeeds, "bytes" | "format"> & {
 /** A proposed map, with the file in a ZIP that it is for. */
 export type FileSuggestion = Suggestion & { file?: string; encoding?: string };
 
-const TABLES: ReadonlySet<Content> = new Set(["csv", "ndjson", "xlsx"]);
-
 const chooseFormat = async (
   { format, kind }: SuggestFileNeeds,
   file: InputFile,
@@ -29,7 +26,7 @@ const chooseFormat = async (
   if (format !== undefined) return format;
   const found = await detectFile(file);
   if (typeof found === "object") throw createForeign(file.name, found.foreign);
-  if (TABLES.has(found)) return found as TableFormat;
+  if (found !== "zip" && isTableFormat(found)) return found;
   if (kind !== "payments") return "csv";
   throw new Problem(
     "invalid_request",

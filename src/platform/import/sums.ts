@@ -1,7 +1,7 @@
 import Big from "big.js";
-import { DatabaseSync } from "node:sqlite";
+import { createSpillMap } from "../store/engine/spill-map.ts";
 
-/** The sums of a file's amounts by key. Sums that do not fit in memory go to a temporary file. */
+/** The sums of a file's amounts by key, of which there may be more than fit in memory. */
 export type Sums = {
   /** Adds an amount; undefined for one that is no number. */
   add(key: string, amount: unknown): void;
@@ -12,27 +12,16 @@ export type Sums = {
 
 /** Creates an empty collection of sums. */
 export const createSums = (): Sums => {
-  // An empty name is a temporary database that SQLite deletes when it is closed.
-  const database = new DatabaseSync("");
-  database.exec("pragma journal_mode = off");
-  database.exec("pragma temp_store = file");
-  database.exec("create table sums (key text primary key, amount text not null) without rowid");
-  database.exec("begin");
-  const read = database.prepare("select amount from sums where key = ?");
-  const write = database.prepare("insert or replace into sums values (?, ?)");
-  const findText = (key: string): string | undefined => {
-    const amount = read.get(key)?.["amount"];
-    return typeof amount === "string" ? amount : undefined;
-  };
+  const sums = createSpillMap();
   return {
     add(key, amount) {
       if (typeof amount !== "number") return;
-      write.run(key, new Big(findText(key) ?? 0).plus(amount).toFixed());
+      sums.set(key, new Big(sums.get(key) ?? 0).plus(amount).toFixed());
     },
     find(key) {
-      const text = findText(key);
+      const text = sums.get(key);
       return text === undefined ? undefined : Number(text);
     },
-    close: () => database.close(),
+    close: () => sums.close(),
   };
 };

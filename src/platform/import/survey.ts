@@ -1,5 +1,5 @@
-import { DatabaseSync } from "node:sqlite";
-import type { Fault } from "../../contract/errors.ts";
+import { type Fault, Problem } from "../../contract/errors.ts";
+import { createSpillMap } from "../store/engine/spill-map.ts";
 import type { RowIdentity } from "./target.ts";
 
 const MOST_CONTRADICTIONS = 100_000;
@@ -16,73 +16,33 @@ const findDifference = (one: Facts, other: Facts): number =>
     return fact !== null && second !== null && fact !== second;
   });
 
-const MOST_IN_MEMORY = 100_000;
+/** The facts of a record, and the line that named it first. */
+type Met = { facts: Facts; first: number };
 
-/** The facts of a record as JSON, and the line that named it first. */
-type Met = { text: string; first: number };
-
-const openFile = () => {
-  // An empty name is a temporary database that SQLite deletes when it is closed.
-  const database = new DatabaseSync("");
-  database.exec("pragma journal_mode = off");
-  database.exec("pragma temp_store = file");
-  database.exec("create table met (key text primary key, facts text, first integer) without rowid");
-  database.exec("begin");
-  const insert = database.prepare("insert into met values (?, ?, ?) on conflict do nothing");
-  const find = database.prepare("select facts, first from met where key = ?");
-  const update = database.prepare("update met set facts = ? where key = ?");
-  return {
-    /** Adds a record; returns what is known of it already. */
-    meet(key: string, { text, first }: Met): Met | undefined {
-      if (insert.run(key, text, first).changes !== 0) return undefined;
-      const known = find.get(key);
-      return { text: String(known?.["facts"]), first: Number(known?.["first"]) };
-    },
-    update: (key: string, { text }: Met): unknown => update.run(text, key),
-    close: (): void => database.close(),
-  };
-};
-
-/** The records of a file. Those that do not fit in memory go to a temporary file. */
-const createRecords = () => {
-  const memory = new Map<string, Met>();
-  let file: ReturnType<typeof openFile> | undefined;
-  return {
-    /** Adds a record; returns what is known of it already. */
-    meet(key: string, met: Met): Met | undefined {
-      const known = memory.get(key);
-      if (known !== undefined) return known;
-      if (memory.size >= MOST_IN_MEMORY) return (file ??= openFile()).meet(key, met);
-      memory.set(key, met);
-      return undefined;
-    },
-    update(key: string, met: Met): void {
-      if (memory.has(key)) memory.set(key, met);
-      else file?.update(key, met);
-    },
-    close(): void {
-      memory.clear();
-      file?.close();
-    },
-  };
+/** Creates the refusal of a file of which not every contradiction can be remembered: none may pass unseen. */
+const createTooMany = (line: number): Problem => {
+  const found = `by line ${line} more than ${MOST_CONTRADICTIONS} records are named by rows that contradict each other`;
+  return new Problem("invalid_request", `The file is refused: ${found}. Nothing was changed.`);
 };
 
 /** Finds rows of a file that name one record and contradict each other, before any row is written. */
 export const createSurvey = () => {
-  const records = createRecords();
+  const records = createSpillMap();
   const found = new Map<string, Contradiction>();
+  const meet = (key: string, met: Met): void => records.set(key, JSON.stringify(met));
   return {
     add({ key, facts }: RowIdentity, line: number): void {
-      const text = JSON.stringify(facts);
-      const met = records.meet(key, { text, first: line });
-      if (met === undefined || met.text === text || found.has(key)) return;
-      const known = JSON.parse(met.text) as Facts;
+      const text = records.get(key);
+      if (text === undefined) return meet(key, { facts, first: line });
+      if (found.has(key)) return;
+      const { facts: known, first } = JSON.parse(text) as Met;
       const fact = findDifference(known, facts);
       if (fact === -1) {
         const joined = known.map((one, at) => one ?? facts[at] ?? null);
-        records.update(key, { ...met, text: JSON.stringify(joined) });
-      } else if (found.size < MOST_CONTRADICTIONS) {
-        found.set(key, { first: met.first, other: line, fact });
+        meet(key, { facts: joined, first });
+      } else {
+        found.set(key, { first, other: line, fact });
+        if (found.size > MOST_CONTRADICTIONS) throw createTooMany(line);
       }
     },
     /** Returns the fault of a row that another one contradicts. Valid after the survey is closed, too. */

@@ -4,17 +4,15 @@ import type { NewId } from "../../kit/ids.ts";
 import { insertApiKey, type Lifetimes } from "../credentials.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
+import { countApiKeys, removeApiKey } from "../store/queries/api-keys.ts";
+import { updateSession } from "../store/queries/sessions.ts";
 
 const MAX_LIVE_KEYS = 10;
 
 /** Holds the session's row, so that a new password, which ends the session, also removes a key created with it. */
 const holdSession = async (tx: Db, id: string, now: number): Promise<void> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("sessions")
-    .set({ used_at: now })
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  if (numUpdatedRows === 0n) throw new Problem("unauthenticated", "The session has ended.");
+  if (await updateSession(tx, id, { used_at: now })) return;
+  throw new Problem("unauthenticated", "The session has ended.");
 };
 
 type Needs = { newId: NewId; lifetimes: Lifetimes };
@@ -27,13 +25,8 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
     }
     return call.change(async (tx) => {
       await holdSession(tx, caller.credentialId, call.now);
-      const { live } = await tx
-        .selectFrom("api_keys")
-        .select((eb) => eb.fn.countAll().as("live"))
-        .where("user_id", "=", caller.id)
-        .where("used_at", ">=", call.now - lifetimes.keyInactivity)
-        .executeTakeFirstOrThrow();
-      if (Number(live) >= MAX_LIVE_KEYS) {
+      const live = await countApiKeys(tx, caller.id, call.now - lifetimes.keyInactivity);
+      if (live >= MAX_LIVE_KEYS) {
         call.fail("conflict", `A user may have ${MAX_LIVE_KEYS} API keys. Delete one first.`);
       }
       const owner = { tenantId: call.tenantId, userId: caller.id };
@@ -52,13 +45,8 @@ export const api_keys = ({ newId, lifetimes }: Needs): Handlers<Contract["api_ke
       call.fail("forbidden_permission", "An API key cannot delete other keys. Log in for that.");
     }
     return call.change(async (tx) => {
-      const { numDeletedRows } = await tx
-        .deleteFrom("api_keys")
-        .where("id", "=", params.keyId)
-        .where("user_id", "=", call.caller.id)
-        .where("tenant_id", "=", call.tenantId)
-        .executeTakeFirstOrThrow();
-      if (numDeletedRows === 0n) call.fail("not_found", "You have no such API key.");
+      const key = { id: params.keyId, user_id: call.caller.id, tenant_id: call.tenantId };
+      if (!(await removeApiKey(tx, key))) call.fail("not_found", "You have no such API key.");
       return { body: null };
     });
   },

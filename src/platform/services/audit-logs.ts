@@ -88,13 +88,13 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
   async list({ query }, call) {
     const { cursor, limit = DEFAULT_LIMIT, from, to, ...exact } = query;
     const { tenantId } = call;
-    const sought = JSON.stringify({ from, to, ...exact });
+    const queryText = JSON.stringify({ from, to, ...exact });
     let walk: Walk;
     if (cursor === undefined) {
       walk = { top: (await findHead(call.db, tenantId))?.seq ?? 0 };
     } else {
       const { data: at } = Cursor.safeParse(seal.open(cursor));
-      if (at === undefined || at.tenant !== tenantId || at.filter !== sought) {
+      if (at === undefined || at.tenant !== tenantId || at.filter !== queryText) {
         return call.refuse("cursor", "format", "is not from this query; omit it to start over");
       }
       walk = at;
@@ -103,14 +103,14 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
     const cursorAfter: CursorAfter = (row) =>
       row === undefined
         ? null
-        : seal.seal({ tenant: tenantId, filter: sought, top, after: { at: row.at, seq: row.seq } });
-    const wanted = {
+        : seal.seal({ tenant: tenantId, filter: queryText, top, after: { at: row.at, seq: row.seq } });
+    const page = {
       filter: { ...exact, from: parseTimestamp(from), to: parseTimestamp(to) },
       walk,
       limit,
     };
-    const isLong = limit > HELD_ROWS || isScanned(wanted.filter);
+    const isLong = limit > HELD_ROWS || isScanned(page.filter);
     const readPage = isLong ? streamPage : readHeldPage;
-    return { body: await readPage(call, wanted, cursorAfter) };
+    return { body: await readPage(call, page, cursorAfter) };
   },
 });

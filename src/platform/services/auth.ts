@@ -7,7 +7,9 @@ import type { Call, Handlers } from "../handlers.ts";
 import type { RateLimiter } from "../rate-limiter.ts";
 import type { LoginGuard } from "../login-guard.ts";
 import { matchesPassword } from "../passwords.ts";
+import { insertAll } from "../store/engine/bulk-writes.ts";
 import { isKnownAddress, recordKnownAddress } from "../store/queries/known-addresses.ts";
+import { findSession, removeSession, updateSession } from "../store/queries/sessions.ts";
 import type { Db } from "../store/port.ts";
 import type { TenantRow, UserRow } from "../store/tables/schema.ts";
 import { findTenant, toTenant } from "../store/queries/tenants.ts";
@@ -16,6 +18,7 @@ import {
   findUser,
   findUserByEmail,
   findHomeTenant,
+  recordLogin,
 } from "../store/queries/users.ts";
 
 type Needs = {
@@ -33,13 +36,6 @@ export const toTenantAccess = (tenant: TenantRow) => ({
   testTenantId: tenant.test_tenant_id,
   timeZone: toTenant(tenant).settings.timeZone,
 });
-
-const findSession = (db: Db, token: string) =>
-  db
-    .selectFrom("sessions")
-    .selectAll()
-    .where("token_hash", "=", hashSecret(token))
-    .executeTakeFirst();
 
 const readHomeTenant = async (db: Db, userId: string): Promise<string | undefined> => {
   const user = await findUser(db, userId);
@@ -102,27 +98,20 @@ const login =
     const home = findHomeTenant(user, tenants);
     const accessToken = randomToken();
     return call.change(async (tx) => {
-      const { numUpdatedRows } = await tx
-        .updateTable("users")
-        .set({ last_login_at: call.now, last_login_method: "USERNAME_PASSWORD" })
-        .where("id", "=", user.id)
-        .where("password_hash", "=", user.password_hash)
-        .executeTakeFirstOrThrow();
-      // The password was replaced after it was checked, which ends all sessions of the former one.
-      if (numUpdatedRows === 0n) {
+      // Otherwise the password was replaced after it was checked, which ends all sessions of the former one.
+      if (!(await recordLogin(tx, user, call.now))) {
         throw createWrongPassword(await describeFailure(tx, user, tenants, call.ip));
       }
-      await tx
-        .insertInto("sessions")
-        .values({
+      await insertAll(tx, "sessions", [
+        {
           id: needs.newId(),
           token_hash: hashSecret(accessToken),
           user_id: user.id,
           created_at: call.now,
           verified_at: call.now,
           used_at: call.now,
-        })
-        .execute();
+        },
+      ]);
       const [addressHash] = needs.guard.addressHashes(user.id, call.ip);
       await recordKnownAddress(tx, user.id, addressHash, call.now);
       const body = {
@@ -142,7 +131,8 @@ const login =
 const verifySession =
   (needs: Needs): Service["verify_session"] =>
   async ({ body }, call) => {
-    const session = await findSession(call.db, body.accessToken);
+    const hash = hashSecret(body.accessToken);
+    const session = await findSession(call.db, hash);
     if (session === undefined) {
       await needs.limiter.failure(call.ip, call.now);
       return { body: INVALID };
@@ -155,18 +145,14 @@ const verifySession =
       return isSessionAlive({ ...row, used_at }, call.now, needs.lifetimes);
     };
     // The last use may have been written since the session was read.
-    if (!lives(session) && !lives((await findSession(call.db, body.accessToken)) ?? session)) {
+    if (!lives(session) && !lives((await findSession(call.db, hash)) ?? session)) {
       return { body: EXPIRED, audit, rateLimitHeaders };
     }
     if ((await listActiveTenants(call.db, session.user_id)).length === 0) {
       return { body: INVALID, audit, rateLimitHeaders };
     }
     return call.change(async (tx) => {
-      await tx
-        .updateTable("sessions")
-        .set({ verified_at: call.now, used_at: call.now })
-        .where("id", "=", session.id)
-        .execute();
+      await updateSession(tx, session.id, { verified_at: call.now, used_at: call.now });
       return { body: VERIFIED, rateLimitHeaders, audit };
     }, tenantId);
   };
@@ -174,14 +160,14 @@ const verifySession =
 const logout =
   (needs: Needs): Service["logout"] =>
   async ({ body }, call) => {
-    const session = await findSession(call.db, body.accessToken);
+    const session = await findSession(call.db, hashSecret(body.accessToken));
     if (session === undefined) {
       await needs.limiter.failure(call.ip, call.now);
       return { body: LOGGED_OUT };
     }
     return call.change(
       async (tx) => {
-        await tx.deleteFrom("sessions").where("id", "=", session.id).execute();
+        await removeSession(tx, session.id);
         return { body: LOGGED_OUT, audit: { actor: session.user_id } };
       },
       await readHomeTenant(call.db, session.user_id),

@@ -40,8 +40,8 @@ const buildSummary = (
   });
 
 const sumCounts = (counts: Map<string, number>, types: readonly string[]): number => {
-  const wanted = types.length === 0 ? [...counts.keys()] : new Set(types);
-  return [...wanted].reduce((total, type) => total + (counts.get(type) ?? 0), 0);
+  const included = types.length === 0 ? [...counts.keys()] : new Set(types);
+  return [...included].reduce((total, type) => total + (counts.get(type) ?? 0), 0);
 };
 
 export const credit_applications = (): Handlers<Contract["credit_applications"]> => ({

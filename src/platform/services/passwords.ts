@@ -48,8 +48,8 @@ const set = async (
     const tenantId = findHomeTenant(user, await listActiveTenants(tx, user.id));
     if (tenantId === null) return true;
     const metadata = { actor: user.id, resourceId: user.id };
-    const said = { method: "POST", endpoint, action, statusCode: 200, metadata };
-    await appendEntries(tx, store.auditKey, [{ tenantId, id: newId(), at: clock(), ...said }]);
+    const fields = { method: "POST", endpoint, action, statusCode: 200, metadata };
+    await appendEntries(tx, store.auditKey, [{ tenantId, id: newId(), at: clock(), ...fields }]);
     return true;
   });
 };
@@ -83,17 +83,17 @@ export const createPasswords = (needs: Needs) => ({
   /** @throws {Problem} invalid_credentials, invalid_request, rate_limited, unavailable */
   async change(
     { email, password, next }: { email: string; password: Secret; next: Secret },
-    asked: Asked,
+    request: Asked,
   ): Promise<void> {
     const db = needs.store.read;
     const sent = { email, password: password.reveal() };
-    const { user } = await verifyPassword(needs, sent, { db, ...asked }).catch(
+    const { user } = await verifyPassword(needs, sent, { db, ...request }).catch(
       async (error: unknown) => {
-        await recordFailure(needs, error, asked);
+        await recordFailure(needs, error, request);
         throw error;
       },
     );
-    const { endpoint, ip } = asked;
+    const { endpoint, ip } = request;
     if (await set(needs, user, next, { endpoint, ip, action: "auth.password_changed" })) return;
     throw new Problem("conflict", "The password has just been changed elsewhere.");
   },

@@ -1,10 +1,7 @@
+import type { Fault } from "../../contract/errors.ts";
 import type { Contract } from "../../contract/index.ts";
 import { NEEDS_HTTPS } from "../../contract/callback-url.ts";
-import {
-  UNKNOWN_SCHEDULE,
-  type Webhook,
-  type WebhookDelivery,
-} from "../../contract/operations/webhooks.ts";
+import { type Webhook, type WebhookDelivery } from "../../contract/operations/webhooks.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { type NewId, randomToken } from "../../kit/ids.ts";
 import { BlockedAddress, type HostNeeds } from "../../kit/network.ts";
@@ -64,6 +61,13 @@ const checkUrl = async (sent: string, hosts: HostNeeds, call: Call): Promise<str
     );
   }
   return textBefore(sent, "#");
+};
+
+/** The fault of a webhook for a schedule that the tenant does not have. */
+const UNKNOWN_SCHEDULE: Fault = {
+  field: "scheduleId",
+  code: "unknown_reference",
+  message: "names no schedule",
 };
 
 export type WebhookNeeds = {

@@ -74,11 +74,6 @@ export type Store = {
   transaction<T>(act: (tx: Db) => Promise<T>, queue?: string): Promise<T>;
   /** Runs a transaction that only adds entries to audit logs: in this process, it does not change the stamp. */
   append(act: (tx: Db) => Promise<void>): Promise<void>;
-  /**
-   * Lets `append` resolve before its entries are on disk, for a process whose only answers go to one host. Returns what
-   * to await before each of them: undefined where all entries are on disk.  @throws {StoreUnavailable} from the promise
-   */
-  deferAppends(): () => Promise<void> | undefined;
   /** Counters, written without a flush to disk: a power failure may lose the last of them. */
   counting: Db;
   /**

@@ -2,13 +2,8 @@ import { existsSync } from "node:fs";
 import { dirname } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { Kysely } from "kysely";
-import {
-  Adapter,
-  BUSY_MS,
-  closeUnused,
-  createDialect,
-  createDriver,
-} from "../../kit/sqlite/dialect.ts";
+import { Adapter, closeUnused, createDialect, createDriver } from "../../kit/sqlite/dialect.ts";
+import { BUSY_MS } from "../../kit/sqlite/driver/connection.ts";
 import { makeFolder } from "../../kit/make-folder.ts";
 import { migrate, type ReadReleased } from "../migrate.ts";
 import type { Db, OauthStore, StoredRecord, Tables } from "../port.ts";

@@ -4,7 +4,8 @@ import { toErrorFields, type Log } from "../../kit/log.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import type { Figures } from "../../platform/figures.ts";
 import { parsePath } from "../own-routes.ts";
-import { type Address, serve } from "../serve.ts";
+import { isLoopback } from "../../kit/network.ts";
+import { type Address, LOOPBACK_NAMES, onlyForHosts, serve } from "../serve.ts";
 import { withCounts } from "./events.ts";
 import { createRegistry, type Metrics } from "./registry.ts";
 
@@ -58,6 +59,12 @@ const refresh = async (metrics: Metrics, log: Log, readFigures: ReadFigures): Pr
   if (found !== undefined) setFigures(metrics, found);
 };
 
+/** On loopback no proxy stands before the metrics, so that any other name is that of a foreign site. */
+const guard = (listener: RequestListener, { host }: Address): RequestListener =>
+  isLoopback(host)
+    ? onlyForHosts([...LOOPBACK_NAMES, host.includes(":") ? `[${host}]` : host], listener)
+    : listener;
+
 /** Serves `/metrics` on an address of its own. */
 export const serveMetrics = async (
   address: string,
@@ -80,7 +87,8 @@ export const serveMetrics = async (
       response.writeHead(500).end();
     }
   };
-  const served = await serve(listener, parseAddress(address));
+  const place = parseAddress(address);
+  const served = await serve(guard(listener, place), place);
   log.info("metrics.ready", { url: `${served.url}/metrics` });
   return { log: withCounts(log, metrics), close: served.close };
 };

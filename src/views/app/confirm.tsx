@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { numberOf } from "./answers.ts";
-import { counted, moment } from "./format.ts";
+import { counted, formatMoment } from "./format.ts";
 import type { Problem, Question } from "./reply.ts";
 import { answerQuestion, ASKED_AGAIN, useSession } from "./session.ts";
 import { startView } from "./start.tsx";
@@ -30,19 +30,19 @@ const Confirm = ({ question }: { question: Question }) => {
     setOutcome({ state: "busy" });
     const { tool = "", args } = opening;
     const reply = await answerQuestion(host, question, { tool, args, isYes });
-    const asked = `In the confirmation view, the person ${isYes ? "approved" : "declined"}: ${question.summary}`;
+    const message = `In the confirmation view, the person ${isYes ? "approved" : "declined"}: ${question.summary}`;
     if (reply.kind === "answer") {
       setOutcome({ state: "approved", refused: numberOf(reply.answer["refused"]) });
       const result = JSON.stringify(reply.answer).slice(0, MAX_ANSWER);
-      return host.tellModel(`${asked} It was done. Result: ${result}`, true);
+      return host.tellModel(`${message} It was done. Result: ${result}`, true);
     }
     const problem = reply.kind === "problem" ? reply.problem : ASKED_AGAIN;
     if (problem.code === "declined") {
       setOutcome({ state: "declined" });
-      return host.tellModel(`${asked} Nothing was changed.`, true);
+      return host.tellModel(`${message} Nothing was changed.`, true);
     }
     setOutcome({ state: "failed", problem });
-    host.tellModel(`${asked} It failed: ${problem.code}: ${problem.message}`, true);
+    host.tellModel(`${message} It failed: ${problem.code}: ${problem.message}`, true);
   };
 
   return (
@@ -53,7 +53,7 @@ const Confirm = ({ question }: { question: Question }) => {
         <>
           <p class="note">
             Your assistant asked for this. Nothing is changed before you approve
-            {question.expiresAt && `, until ${moment(question.expiresAt)}`}.
+            {question.expiresAt && `, until ${formatMoment(question.expiresAt)}`}.
           </p>
           <div class="actions">
             <button type="button" onClick={() => void answer(false)}>

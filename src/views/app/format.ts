@@ -72,7 +72,7 @@ export const day = (value: unknown): string => {
 };
 
 /** Formats a day, or a point in time in the host's time zone. */
-export const moment = (value: unknown): string => {
+export const formatMoment = (value: unknown): string => {
   const text = plainText(value);
   const at = text.includes("T") ? Date.parse(text) : NaN;
   if (Number.isNaN(at)) return day(text);

@@ -100,10 +100,10 @@ const createPlaces = () => {
       return () => void listeners.delete(listener);
     },
   };
-  const hear = ({ place }: Fields): void => {
+  const applyPlace = ({ place }: Fields): void => {
     for (const listener of listeners) listener((place ?? {}) as Fields);
   };
-  return { places, hear };
+  return { places, hear: applyPlace };
 };
 
 const notifiers = (events: HostEvents): Record<string, (params: Fields) => void> => ({

@@ -3,6 +3,9 @@ import type { CompiledQuery, DatabaseConnection, QueryResult } from "kysely";
 
 const CACHED_STATEMENTS = 500;
 
+/** The wait for another process's write, in milliseconds. It is long because SQLite's lock is not fair. */
+export const BUSY_MS = 15_000;
+
 /**
  * Returns the parameters of a statement. Checks them, because node:sqlite takes an object in first place for named
  * parameters, and then stores NULL.

@@ -135,11 +135,11 @@ const parseRows = async (
 /** Reads the wanted ones of the texts that a workbook's cells share. */
 const readShared = async (
   archive: Archive,
-  wanted: ReadonlySet<number>,
+  indexes: ReadonlySet<number>,
 ): Promise<ReadonlyMap<number, string>> => {
   const found = new Map<number, string>();
   const entry = archive.entries.find(({ fileName }) => fileName === "xl/sharedStrings.xml");
-  if (entry === undefined || wanted.size === 0) return found;
+  if (entry === undefined || indexes.size === 0) return found;
   let [index, isText, phonetic, text] = [-1, false, 0, ""];
   await parseXml(archive.pieces(entry), {
     open(name) {
@@ -147,17 +147,17 @@ const readShared = async (
         index += 1;
         text = "";
       } else if (name === "rPh") phonetic += 1;
-      else if (name === "t" && phonetic === 0) isText = wanted.has(index);
+      else if (name === "t" && phonetic === 0) isText = indexes.has(index);
     },
     close(name) {
       if (name === "t") isText = false;
       else if (name === "rPh") phonetic -= 1;
-      else if (name === "si" && wanted.has(index)) found.set(index, formatText(text));
+      else if (name === "si" && indexes.has(index)) found.set(index, formatText(text));
     },
     text(more) {
       if (isText) text += more;
     },
-    isDone: () => found.size === wanted.size,
+    isDone: () => found.size === indexes.size,
   });
   return found;
 };
@@ -211,10 +211,10 @@ export const readRows = async (
     length += lengthOf(row);
     return false;
   });
-  const wanted = new Set(
+  const indexes = new Set(
     taken.flatMap(({ cells }) => [...cells.values()].filter((cell) => typeof cell === "number")),
   );
-  const shared = await readShared(archive, wanted);
+  const shared = await readShared(archive, indexes);
   const first = taken[0]?.index ?? offset;
   const rows: string[] = [];
   for (const row of taken) {

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { Fault, Problem } from "../../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../../contract/faults.ts";
+import type { CallArguments, ArgsOf, Operation } from "../../../contract/operation.ts";
 import { parseStatusWord } from "../../../contract/fields.ts";
 import { normalizeBase64 } from "../../../kit/base64.ts";
 import { lowerId } from "../../../kit/ids.ts";
@@ -14,11 +15,10 @@ import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "../l
 import { findSpelling, respellNames, respellPayments } from "./spelling.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
 
-type Values = Record<string, unknown>;
-
 /** The arguments of a call: those of the operation, and those that the server adds. */
-export type Given = {
-  args: Values;
+export type Given<O extends Operation = Operation> = {
+  operation: O;
+  args: ArgsOf<O>;
   cursor: string | undefined;
   /** The fields of the rows in the answer. */
   fields: string[] | undefined;
@@ -28,6 +28,10 @@ export type Given = {
   /** The form and pages in which a file is read. */
   file?: { as: "text" | "file"; pages?: PageRange | undefined };
 };
+
+/** Whether arguments were read for the operation, so that they are its own. */
+export const isGivenFor = <O extends Operation>(given: Given, operation: O): given is Given<O> =>
+  given.operation === operation;
 
 const MAX_NAME = 60;
 const printable = (name: string): string => name.replace(/[^\w.[\]-]/g, "?").slice(0, MAX_NAME);
@@ -129,7 +133,7 @@ const findArgument = (tool: Tool, name: string): z.ZodType | undefined => {
 };
 
 /** Returns arguments without those that are null, where null is no value of its own and the argument is optional. */
-const withoutNulls = (tool: Tool, sent: Values, schema: JsonSchema): Values => {
+const withoutNulls = (tool: Tool, sent: CallArguments, schema: JsonSchema): CallArguments => {
   if (!Object.values(sent).includes(null)) return sent;
   const isLeftOut = ([name, value]: [string, unknown]): boolean =>
     value === null &&
@@ -142,9 +146,9 @@ const withoutNulls = (tool: Tool, sent: Values, schema: JsonSchema): Values => {
 /** Returns arguments without the JSON strings that hosts wrap values in, and a fault for each unknown name. */
 export const unwrapArguments = (
   tool: Tool,
-  sent: Values,
+  sent: CallArguments,
   schema: JsonSchema,
-): { values: Values; unknown: Fault[] } => {
+): { values: CallArguments; unknown: Fault[] } => {
   const unknown: Fault[] = [];
   const onUnknown: OnUnknown = (found) => {
     if (unknown.length < MAX_UNKNOWN) unknown.push(createUnknownFault(tool, found));
@@ -159,7 +163,7 @@ export const unwrapArguments = (
     onTwice,
     toNumbers: isOperationTool(tool),
   });
-  return { values: respellPayments(values as Values, onTwice), unknown };
+  return { values: respellPayments(values as CallArguments, onTwice), unknown };
 };
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -187,7 +191,7 @@ const Steering = z.object({
     .optional(),
 });
 
-const steeringNames = (tool: OperationTool, listed: Values): string[] =>
+const steeringNames = (tool: OperationTool, listed: CallArguments): string[] =>
   Object.keys(Steering.shape).filter((name) => {
     if (name === "cursor") return name in listed;
     if (name === "fields") return takesFields(tool);
@@ -199,7 +203,7 @@ const steeringNames = (tool: OperationTool, listed: Values): string[] =>
 // The message of a fault distinguishes a missing value from a wrong one by its input.
 const REPORT = { reportInput: true };
 
-const pick = (values: Values, names: readonly string[]): Values =>
+const pick = (values: CallArguments, names: readonly string[]): CallArguments =>
   Object.fromEntries(names.flatMap((name) => (name in values ? [[name, values[name]]] : [])));
 
 const namesOf = (part: z.ZodObject | null): string[] =>
@@ -224,7 +228,10 @@ const formOf = (tool: OperationTool): Form => {
 };
 
 /** Validates the arguments of the operation and returns them in the platform's form. */
-const checked = (tool: OperationTool, values: Values): { args: Values; wrong: Fault[] } => {
+const checked = (
+  tool: OperationTool,
+  values: CallArguments,
+): { args: CallArguments; wrong: Fault[] } => {
   const { operation } = tool;
   const { own, ownNames } = formOf(tool);
   const flat = own.safeParse(pick(values, ownNames), REPORT);
@@ -256,7 +263,10 @@ const findFieldFaults = ({ operation }: OperationTool, fields: readonly string[]
 };
 
 /** Returns the arguments of the server with the known spellings of the fields of rows. */
-const respellFieldNames = ({ operation }: OperationTool, steering: Values): Values => {
+const respellFieldNames = (
+  { operation }: OperationTool,
+  steering: CallArguments,
+): CallArguments => {
   const { fields } = steering;
   if (!Array.isArray(fields)) return steering;
   const known = operation.list?.fieldsOf({}) ?? [];
@@ -271,7 +281,7 @@ const respellFieldNames = ({ operation }: OperationTool, steering: Values): Valu
  *
  * @throws {Problem} invalid_request, which names every fault
  */
-export const readArguments = (tool: OperationTool, sent: Values): Given => {
+export const readArguments = (tool: OperationTool, sent: CallArguments): Given => {
   const { schema, steering: names, ownNames } = formOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const steering = pick(values, names);
@@ -284,6 +294,7 @@ export const readArguments = (tool: OperationTool, sent: Values): Given => {
   if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
   const { cursor, fields, idempotencyKey, ifMatch, confirmationToken, as, pages } = steered.data;
   return {
+    operation: tool.operation,
     args,
     cursor,
     fields,

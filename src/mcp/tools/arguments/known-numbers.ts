@@ -1,45 +1,28 @@
 import type { Broker } from "../../../broker/port.ts";
 import type { CallOptions, Reply } from "../../../client/port.ts";
-import { contract } from "../../../contract/index.ts";
 import { Problem } from "../../../contract/errors.ts";
-import type { Operation } from "../../../contract/operation.ts";
+import type { CallArguments } from "../../../contract/operation.ts";
 import {
   findSpellings,
   hasNumbers,
+  listNumbers,
   type NumberKind,
   respellArguments,
 } from "../../../insights/spellings.ts";
 import { createNumberContext } from "../../results/number-context.ts";
-import { readUnlessRefused } from "./record-names.ts";
 import { sanitizeLine } from "../../results/sanitize.ts";
 
-type Args = Record<string, unknown>;
 type Context = { broker: Broker; options: CallOptions };
 
-/** The argument with a number, the list that searches such numbers, and whose number it is. */
-type Numbered = { argument: string; list: Operation; kind: NumberKind };
-
-const { accounts, documents } = contract;
+/** The argument with a number, and whose number it is. */
+type Numbered = { argument: string; kind: NumberKind };
 
 const NUMBERED: Readonly<Record<string, Numbered>> = {
-  account_not_found: { argument: "account_number", list: accounts.list, kind: "account" },
-  document_not_found: { argument: "document_number", list: documents.list, kind: "document" },
+  account_not_found: { argument: "account_number", kind: "account" },
+  document_not_found: { argument: "document_number", kind: "document" },
 };
 
 const MAX_SIMILAR = 5;
-
-/** Returns the numbers that contain a text; none if the platform does not list these records. */
-const searchNumbers = async (
-  { broker, options }: Context,
-  { list, kind }: Numbered,
-  search: string,
-): Promise<string[]> => {
-  const rows = await readUnlessRefused(options, async () => {
-    const { output } = await broker.call(list, { search, limit: MAX_SIMILAR }, options);
-    return (output as { data: Args[] }).data;
-  });
-  return rows.map((row) => String(row[`${kind}Number`]));
-};
 
 /**
  * Reads a record by its account or document number. If the platform knows the number only in another letter case, that
@@ -47,7 +30,7 @@ const searchNumbers = async (
  *
  * @throws {Problem}
  */
-export const readByNumber = async <T>(
+export const readByNumber = async <Args extends CallArguments, T>(
   context: Context,
   args: Args,
   read: (args: Args) => Promise<T>,
@@ -68,7 +51,7 @@ export const readByNumber = async <T>(
     const [found, ...others] = attempts.filter(({ status }) => status === "fulfilled");
     if (found?.status === "fulfilled" && others.length === 0) return found.value;
     const similar = new Set(
-      others.length > 0 ? spellings : await searchNumbers(context, numbered, sent),
+      others.length > 0 ? spellings : await listNumbers(numbers, numbered.kind, sent, MAX_SIMILAR),
     );
     if (similar.size === 0) throw error;
     const listed = [...similar].map((number) => sanitizeLine(number, 80)).join(", ");
@@ -90,8 +73,8 @@ const isEmpty = ({ output }: Reply): boolean => {
  */
 export const listInAnyCase = async (
   { broker, options }: Context,
-  args: Args,
-  ask: (args: Args) => Promise<Reply>,
+  args: CallArguments,
+  ask: (args: CallArguments) => Promise<Reply>,
 ): Promise<Reply> => {
   const [first] = await Promise.allSettled([ask(args)]);
   const mayHaveOthers = hasNumbers(args) || args["filters"] !== undefined;

@@ -1,62 +1,23 @@
 import pMap from "p-map";
 import type { CallOptions } from "../../../client/port.ts";
-import { contract } from "../../../contract/index.ts";
 import { createFieldProblem, Problem } from "../../../contract/errors.ts";
-import type { Operation } from "../../../contract/operation.ts";
+import type { CallArguments } from "../../../contract/operation.ts";
 import type { Broker } from "../../../broker/port.ts";
 import { parseDisputeCode } from "../../../insights/dispute-code.ts";
 import { findByCode } from "../../../insights/find-dispute.ts";
+import { findNamed } from "../../../../tools/record-names.ts";
 import { createNumberContext } from "../../results/number-context.ts";
 import { sanitizeLine } from "../../results/sanitize.ts";
 
-type Fields = Record<string, unknown>;
 type Context = { broker: Broker; options: CallOptions };
-
-/** A list of the configuration, with the id and the code of its entries. */
-type Coded = {
-  list: Operation;
-  id: string;
-  codeOf: (row: Fields) => unknown;
-  /** Distinguishes entries with equal codes. */
-  parent: string;
-};
-
-const codeOf = ({ code }: Fields): unknown => code;
-const emailOf = ({ person }: Fields): unknown => (person as Fields | undefined)?.["email"];
-
-const { assignees, categories, departments, reasons, resolutions } = contract;
-const REASON: Coded = { list: reasons.list, id: "reasonId", codeOf, parent: "categoryId" };
-const CATEGORY: Coded = { list: categories.list, id: "categoryId", codeOf, parent: "" };
-const DEPARTMENT: Coded = { list: departments.list, id: "departmentId", codeOf, parent: "" };
-const RESOLUTION: Coded = { list: resolutions.list, id: "resolutionId", codeOf, parent: "" };
-const ASSIGNEE: Coded = {
-  list: assignees.list,
-  id: "assigneeId",
-  codeOf: emailOf,
-  parent: "departmentId",
-};
-
-/** The arguments that take an id of the configuration. */
-const CODED: Readonly<Record<string, Coded>> = {
-  reasonId: REASON,
-  externalReasonId: REASON,
-  defaultInternalReasonId: REASON,
-  defaultExternalReasonId: REASON,
-  categoryId: CATEGORY,
-  departmentId: DEPARTMENT,
-  DepartmentId: DEPARTMENT,
-  resolutionId: RESOLUTION,
-  assigneeId: ASSIGNEE,
-  AssigneeId: ASSIGNEE,
-};
 
 // The ids of this project's platform. Such a value is an id, so that it costs no read.
 const UUID = /^[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}$/i;
 
 const MAX_CANDIDATES = 10;
 
-const isSame = (value: unknown, code: string): boolean =>
-  typeof value === "string" && value.trim().toLowerCase() === code.trim().toLowerCase();
+const isSame = (value: string, code: string): boolean =>
+  value.trim().toLowerCase() === code.trim().toLowerCase();
 
 /** Refuses a code that several records have; the message names them. */
 const refuseAmbiguous = (field: string, code: string, candidates: string[]): never => {
@@ -98,22 +59,21 @@ const toConfigurationId = async (
   field: string,
   value: string,
 ): Promise<string> => {
-  const coded = CODED[field];
-  if (coded === undefined || value === "" || UUID.test(value)) return value;
+  const named = findNamed(field);
+  if (named === undefined || value === "" || UUID.test(value)) return value;
   const { broker, options } = context;
-  const rows = await readUnlessRefused(options, async () => {
-    const { output } = await broker.call(coded.list, {}, options);
-    return Array.isArray(output) ? (output as Fields[]) : [];
-  });
-  if (rows.some((row) => row[coded.id] === value)) return value;
-  const found = rows.filter((row) => isSame(coded.codeOf(row), value));
+  const entries = await readUnlessRefused(options, () =>
+    named.read((operation, args) => broker.call(operation, args, options)),
+  );
+  if (entries.some(({ id }) => id === value)) return value;
+  const found = entries.filter(({ name }) => isSame(name, value));
   if (found.length > 1) {
-    const candidates = found.map(
-      (row) => `${String(row[coded.id])} of ${coded.parent} ${String(row[coded.parent])}`,
+    const candidates = found.map(({ id, parent }) =>
+      parent === undefined ? id : `${id} of ${parent}`,
     );
     refuseAmbiguous(field, value, candidates);
   }
-  return String(found[0]?.[coded.id] ?? value);
+  return found[0]?.id ?? value;
 };
 
 const MAX_CODES = 100;
@@ -147,9 +107,11 @@ const resolve = async (context: Context, name: string, value: unknown): Promise<
  *
  * @throws {Problem} invalid_request if several records have a code
  */
-export const resolveNames = async (context: Context, args: Fields): Promise<Fields> => {
-  const entries = await Promise.all(
-    Object.entries(args).map(async ([name, value]) => [name, await resolve(context, name, value)]),
-  );
-  return Object.fromEntries(entries) as Fields;
+export const resolveNames = async (
+  context: Context,
+  args: CallArguments,
+): Promise<CallArguments> => {
+  const resolveEntry = async ([name, value]: [string, unknown]) =>
+    [name, await resolve(context, name, value)] as const;
+  return Object.fromEntries(await Promise.all(Object.entries(args).map(resolveEntry)));
 };

@@ -1,9 +1,8 @@
+import type { CallArguments } from "../../../contract/operation.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import { CATALOGUE, isSource } from "../../../contract/payments/catalogue.ts";
 import { OPERATOR_NAMES } from "../../../contract/payments/operators.ts";
 import { isRecord } from "../../../kit/json.ts";
-
-type Values = Record<string, unknown>;
 
 /** Returns a name without letter case and separators, which the interface documents use differently for one name. */
 const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[_\s-]/g, "");
@@ -19,11 +18,11 @@ type OnTwice = (fault: Fault) => void;
 
 /** Returns values under the known spellings of their names, and reports names that were sent in several spellings. */
 export const respellNames = (
-  values: Values,
+  values: CallArguments,
   known: readonly string[],
   { path, onTwice }: { path: string; onTwice: OnTwice },
-): Values => {
-  const respelt: Values = {};
+): CallArguments => {
+  const respelt: CallArguments = {};
   for (const [name, value] of Object.entries(values)) {
     const spelling = findSpelling(name, known);
     if (
@@ -74,7 +73,7 @@ const respellField = (field: unknown, fields: readonly string[]): unknown => {
 const LISTS = ["fields", "groupBy"] as const;
 
 /** Returns arguments about payments with the documented spellings of the fields that they name. */
-export const respellPayments = (values: Values, onTwice: OnTwice): Values => {
+export const respellPayments = (values: CallArguments, onTwice: OnTwice): CallArguments => {
   const { source, filters } = values;
   if (!isSource(source)) return values;
   const fields = CATALOGUE[source].fields.map(({ name }) => name);

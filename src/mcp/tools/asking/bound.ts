@@ -1,15 +1,14 @@
+import type { CallArguments } from "../../../contract/operation.ts";
 import { canonical } from "../binding.ts";
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /**
  * The arguments that the records in a question replace, as JSON: codes become ids, so that a code that moves to another
  * record after the question changes nothing. Null removes an argument.
  */
-export type Bound = Readonly<Record<string, unknown>>;
+export type Bound = CallArguments;
 
 /** Returns the difference of two sets of arguments. */
-export const toBound = (sent: Fields, resolved: Fields): Bound => {
+export const toBound = (sent: CallArguments, resolved: CallArguments): Bound => {
   const removed = Object.keys(sent).filter((name) => !(name in resolved));
   const changed = Object.entries(resolved).filter(
     ([name, value]) => value !== sent[name] && canonical(value) !== canonical(sent[name]),
@@ -21,7 +20,7 @@ export const toBound = (sent: Fields, resolved: Fields): Bound => {
 };
 
 /** Returns the arguments with what was bound when the question was asked. */
-export const withBound = (sent: Fields, bound: Bound): Record<string, unknown> =>
+export const withBound = (sent: CallArguments, bound: Bound): CallArguments =>
   Object.fromEntries(
     Object.entries({ ...sent, ...bound }).filter(
       ([name, value]) => value !== null || !(name in bound),

@@ -138,10 +138,10 @@ const requirePage = (
 const demandPage = async (
   { now, approvals, pageTokens }: Context,
   { purpose }: Question,
-  asked: Asking & { summary: string },
+  prepared: Asking & { summary: string },
 ): Promise<Refusal | undefined> => {
-  const { summary } = asked;
-  const { id, expiresAt, facts } = writeLeave(now, purpose, asked);
+  const { summary } = prepared;
+  const { id, expiresAt, facts } = writeLeave(now, purpose, prepared);
   const page = await approvals?.open({ id, question: summary, expiresAt });
   if (page === undefined) return undefined;
   const confirmationToken = pageTokens.seal([page, summary, facts]);
@@ -151,11 +151,11 @@ const demandPage = async (
 const demandToken = (
   { now, tokens, settings }: Context,
   { purpose }: Question,
-  asked: Asking & { summary: string },
+  prepared: Asking & { summary: string },
 ): Refusal => {
   if (settings.confirm === "refuse") return unavailable();
-  const { summary } = asked;
-  const { expiresAt, facts } = writeLeave(now, purpose, asked);
+  const { summary } = prepared;
+  const { expiresAt, facts } = writeLeave(now, purpose, prepared);
   return new Refusal("confirmation_required", toSummary(summary), {
     confirmation: {
       confirmationToken: tokens.seal(facts),
@@ -209,11 +209,11 @@ const readRound = async (
   if (view.kind === "missing") return undefined;
   const opened = openSealed(states, host.state);
   if (isYes(view)) return redeemLeave(context, asking, readLeave(now, opened, purpose), "form");
-  const asked = findLeave(now, opened, purpose);
-  if (asked === undefined) throw declined();
+  const accepted = findLeave(now, opened, purpose);
+  if (accepted === undefined) throw declined();
   // A question that was declined cannot be accepted any more.
-  await replayGuard.claim(asked.id, asked.expiresAt);
-  if (now() - asked.askedAt > UNANSWERED_WITHIN_MS) throw declined();
+  await replayGuard.claim(accepted.id, accepted.expiresAt);
+  if (now() - accepted.askedAt > UNANSWERED_WITHIN_MS) throw declined();
   context.unanswered.add(session);
   return undefined;
 };
@@ -222,16 +222,16 @@ const readRound = async (
 const askForm = async (
   context: Context,
   { ways: { host, session }, purpose, asking }: Question,
-  asked: Asking & { summary: string },
+  prepared: Asking & { summary: string },
 ): Promise<Consented | undefined> => {
   const { now, states } = context;
-  const { summary, print, etag, absent, bound } = asked;
+  const { summary, print, etag, absent, bound } = prepared;
   if (host.asks === "never") return undefined;
   if (host.asks === "by_round") {
     const inputRequests = {
       [KEY]: inputRequired.elicit({ message: summary, requestedSchema: FORM }),
     };
-    const requestState = states.seal(writeLeave(now, purpose, asked).facts);
+    const requestState = states.seal(writeLeave(now, purpose, prepared).facts);
     return { ask: inputRequired({ inputRequests, requestState }) };
   }
   const askedAt = now();
@@ -248,13 +248,13 @@ const askForm = async (
 const askInView = (
   { now, tickets }: Context,
   { ways, purpose, call }: Question,
-  asked: Asking & { summary: string },
+  prepared: Asking & { summary: string },
 ): Consented | undefined => {
   if (!ways.showsViews) return undefined;
-  const { expiresAt, facts } = writeLeave(now, purpose, asked);
+  const { expiresAt, facts } = writeLeave(now, purpose, prepared);
   const ticket = tickets.write(facts, call);
   if (ticket === undefined) return undefined;
-  return { ask: createWaiting({ question: asked.summary, expiresAt, ticket }) };
+  return { ask: createWaiting({ question: prepared.summary, expiresAt, ticket }) };
 };
 
 /** Whether the person may be asked with a form of the host. */
@@ -269,21 +269,21 @@ const isDeclinedRound = ({ ways: { host } }: Question): boolean =>
 const askInTurn = async (
   context: Context,
   question: Question,
-  asked: Asking & { summary: string },
+  prepared: Asking & { summary: string },
 ): Promise<Consented> => {
   const { session } = question.ways;
   const canForm = hasForms(context, question) && !isDeclinedRound(question);
   const isRemembered = context.unanswered.has(session);
-  const form = canForm && !isRemembered ? await askForm(context, question, asked) : undefined;
-  const consented = form ?? askInView(context, question, asked);
+  const form = canForm && !isRemembered ? await askForm(context, question, prepared) : undefined;
+  const consented = form ?? askInView(context, question, prepared);
   if (consented !== undefined) return consented;
-  const page = await demandPage(context, question, asked);
+  const page = await demandPage(context, question, prepared);
   if (page !== undefined) throw page;
   // The only way that is left: a person may have been as fast as a host, once.
-  const again = canForm && isRemembered ? await askForm(context, question, asked) : undefined;
+  const again = canForm && isRemembered ? await askForm(context, question, prepared) : undefined;
   if (again !== undefined) return again;
   // A declined question must not lead to a token, which an assistant could send by itself.
-  throw context.unanswered.has(session) ? unanswered() : demandToken(context, question, asked);
+  throw context.unanswered.has(session) ? unanswered() : demandToken(context, question, prepared);
 };
 
 /**
@@ -303,9 +303,9 @@ export const createConfirm = (needs: Needs) => {
     if (leave !== undefined) return leave;
     const canAsk = hasForms(context, question) || ways.showsViews || approvals !== undefined;
     if (!canAsk && settings.confirm === "refuse" && !open) throw unavailable();
-    const asked = await asking();
-    const { summary, etag, absent, bound } = asked;
+    const prepared = await asking();
+    const { summary, etag, absent, bound } = prepared;
     if (summary === null) return { etag, absent, bound, confirmedBy: "none" };
-    return askInTurn(context, question, { ...asked, summary });
+    return askInTurn(context, question, { ...prepared, summary });
   };
 };

@@ -116,10 +116,10 @@ export const openSealed = (seal: Seal, sealed: unknown): unknown =>
  */
 export const checkUnchanged = async (
   now: Clock,
-  asking: LeaveFor["asking"],
+  prepare: LeaveFor["asking"],
   { print, askedAt }: { print: string; askedAt: number },
 ): Promise<void> => {
-  if (now() - askedAt > REREAD_AFTER_MS && (await asking()).print !== print) throw changed();
+  if (now() - askedAt > REREAD_AFTER_MS && (await prepare()).print !== print) throw changed();
 };
 
 /**
@@ -130,11 +130,11 @@ export const checkUnchanged = async (
  */
 export const redeemLeave = async (
   { now, replayGuard }: LeaveNeeds,
-  asking: LeaveFor["asking"],
-  { id, expiresAt, leave, ...asked }: SealedLeave,
+  prepare: LeaveFor["asking"],
+  { id, expiresAt, leave, ...fields }: SealedLeave,
   confirmedBy: ConfirmationWay,
 ): Promise<Leave> => {
   if (!(await replayGuard.claim(id, expiresAt))) throw invalidConfirmation("has been used");
-  await checkUnchanged(now, asking, asked);
+  await checkUnchanged(now, prepare, fields);
   return { ...leave, confirmedBy };
 };

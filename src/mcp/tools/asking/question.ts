@@ -1,7 +1,8 @@
 import { hash } from "node:crypto";
 import type { Broker } from "../../../broker/port.ts";
 import type { CallOptions, Reply } from "../../../client/port.ts";
-import { createFieldProblem, type Fault, Problem } from "../../../contract/errors.ts";
+import { nameDryRun, toDryRun } from "../../../contract/dry-run.ts";
+import { Problem } from "../../../contract/errors.ts";
 import {
   findSideEffects,
   type Operation,
@@ -14,10 +15,8 @@ import {
   type ConfirmationRead,
   type OperationTool,
   type Records,
-  type UseRead,
 } from "../../../../tools/tool.ts";
 import { sanitizeBeginning, type Step } from "../../results/budget.ts";
-import type { Clock } from "../../../kit/clock.ts";
 import { isRecord } from "../../../kit/json.ts";
 import { sanitizeLine } from "../../results/sanitize.ts";
 import { canonical } from "../binding.ts";
@@ -50,7 +49,6 @@ type Needs = {
   tool: OperationTool;
   args: Arguments;
   options: CallOptions;
-  now: Clock;
 };
 
 /** The version of the record that the call names, and the records that its question is about. */
@@ -89,13 +87,6 @@ const readOne = async (
   }
 };
 
-const unknownName = (field: string): Problem =>
-  createFieldProblem("invalid_request", {
-    field,
-    code: "unknown_reference",
-    message: "names no record",
-  });
-
 /** Returns the rows of a list; undefined if the answer is not one. */
 const rowsOf = (reply: Reply | Problem | undefined): Arguments[] | undefined => {
   if (reply === undefined || reply instanceof Problem) return undefined;
@@ -108,40 +99,23 @@ const rowsOf = (reply: Reply | Problem | undefined): Arguments[] | undefined => 
 const chooseRow = (
   reply: Reply | undefined,
   isSought: (row: Arguments) => boolean,
-  fault: Fault | undefined,
 ): Reply | undefined => {
   const rows = rowsOf(reply);
   if (reply === undefined || rows === undefined) return undefined;
   const output = rows.find(isSought);
-  if (output === undefined) {
-    throw fault === undefined
-      ? new Problem("not_found", "There is no record with this id.")
-      : createFieldProblem("invalid_request", fault);
-  }
+  if (output === undefined) throw new Problem("not_found", "There is no record with this id.");
   return { ...reply, output };
 };
 
 const readFor = async (needs: Needs, name: string, reading: ConfirmationRead): Promise<Found> => {
-  const { isRecord: isSought, idArgument, fault } = reading;
+  const { isRecord: isSought } = reading;
   const args = reading.args(needs.args);
   if (args === undefined) return { name };
   const reply = await readOne(needs, reading.operation, args);
-  if (!(reply instanceof Problem)) {
-    return isSought === undefined
-      ? { name, reply }
-      : { name, reply: chooseRow(reply, (row) => isSought(row, needs.args), fault) };
-  }
-  if (idArgument !== undefined) throw unknownName(idArgument);
-  return { name };
-};
-
-/** @throws {Problem} in_use */
-const checkUse = async (needs: Needs, use: UseRead, records: Records): Promise<void> => {
-  const args = use.args(needs.args, records);
-  if (args === undefined) return;
-  const rows = rowsOf(await readOne(needs, use.operation, args)) ?? [];
-  if (!rows.some((row) => use.isUse?.(row, records) ?? true)) return;
-  throw new Problem("in_use", sanitizeLine(use.text(needs.args, records), MAX_QUESTION));
+  if (reply instanceof Problem) return { name };
+  return isSought === undefined
+    ? { name, reply }
+    : { name, reply: chooseRow(reply, (row) => isSought(row, needs.args)) };
 };
 
 /** Reads the record that the call names; throws where there is none, unless the call creates it. */
@@ -188,8 +162,22 @@ const checkVersion = (ifMatch: string | undefined, etag: string | null): void =>
 };
 
 /**
- * Reads the records of a call and checks what can be known beforehand: they exist, the call may change them so, ifMatch
- * is their version, and those to be deleted are not in use.
+ * Asks the platform whether it would accept the call, by all of its rules. One without dry runs may refuse what a
+ * person has confirmed.
+ *
+ * @throws {Problem} if the platform would refuse the call
+ */
+const rehearse = async (
+  { broker, tool: { operation }, args, options }: Needs,
+  ifMatch: string | undefined,
+): Promise<void> => {
+  const offered = await broker.extensions(options.signal);
+  if (!offered.has(nameDryRun(operation))) return;
+  await broker.call(toDryRun(operation), { ...args }, { ...options, ifMatch });
+};
+
+/**
+ * Checks what can be known beforehand and reads the records of a call: they exist, and ifMatch is their version.
  *
  * @throws {Problem} if the platform would refuse the call
  */
@@ -198,6 +186,7 @@ export const prepareCall = async (
   confirm: Confirmation,
   ifMatch?: string,
 ): Promise<Prepared> => {
+  await rehearse(needs, ifMatch);
   const found = await readAll(confirm, needs);
   const bound = nameBound(confirm);
   const etag = found.find(({ name }) => name === bound)?.reply?.etag ?? null;
@@ -209,17 +198,13 @@ export const prepareCall = async (
   const stored = found.find(({ name }) => name === bound)?.reply?.output;
   if (isRecord(stored)) checkTexts(needs.args, stored);
   const records = recordsOf(found, absent);
-  confirm.check?.(needs.args, records, needs.now());
-  await Promise.all((confirm.uses ?? []).map((use) => checkUse(needs, use, records)));
   const args = confirm.bind?.(needs.args, records) ?? needs.args;
   const versions = found.map((one) => versionOf(confirm, one));
   return { etag, absent, records, args, versions };
 };
 
 /**
- * Prepares the question about a call, in words about the records themselves. What can be known
- * before a person is asked is checked here: the records that the call names exist, and ifMatch is
- * their version.
+ * Prepares the question about a call that the platform would accept, in words about the records themselves.
  *
  * @throws {Problem} where the platform would refuse the call
  */
@@ -230,7 +215,7 @@ export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> 
   if (confirm === undefined) return none;
   const prepared = await prepareCall(needs, confirm, ifMatch);
   const { etag, absent, records, versions } = prepared;
-  const asked = (text: string | null): Asking => {
+  const createAsking = (text: string | null): Asking => {
     const summary = text === null ? null : sanitizeLine(text, MAX_QUESTION);
     const print = printOf(summary, prepared.args, versions, absent);
     return { summary, etag, absent, bound: toBound(args, prepared.args), print };
@@ -238,5 +223,5 @@ export const askingOf = async (needs: Needs, ifMatch?: string): Promise<Asking> 
   const due = findSideEffects(operation, needs.args).filter(
     ({ kind }) => !absent || kind !== "replaces",
   );
-  return asked(due.length === 0 ? null : confirm.question(args, records));
+  return createAsking(due.length === 0 ? null : confirm.question(args, records));
 };

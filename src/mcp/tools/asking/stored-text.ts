@@ -1,4 +1,5 @@
 /** Finds the part of a stored text that an update would lose, because its reader was not shown it. */
+import type { CallArguments } from "../../../contract/operation.ts";
 import { Problem } from "../../../contract/errors.ts";
 import { isRecord } from "../../../kit/json.ts";
 import { TEXT_INCOMPLETE } from "../../results/next-step.ts";
@@ -36,8 +37,8 @@ const findLoss = (stored: string, text: string): string | undefined => {
     return "This text was read in part, and this update would remove the rest.";
   }
   const escape = ESCAPES.find(
-    ([written, meant]) =>
-      text.includes(written) && !stored.includes(written) && stored.includes(meant),
+    ([written, replaced]) =>
+      text.includes(written) && !stored.includes(written) && stored.includes(replaced),
   );
   return escape && `The stored text has ${escape[1]} where this update has ${escape[0]}.`;
 };
@@ -61,7 +62,7 @@ const findFirst = (
 };
 
 /** @throws {Problem} conflict, if the update would lose a part of a stored text */
-export const checkTexts = (args: Fields, stored: Fields): void => {
+export const checkTexts = (args: CallArguments, stored: Fields): void => {
   const found = findFirst(args, stored, "");
   if (found === undefined) return;
   const { field, message } = found;

@@ -1,3 +1,4 @@
+import type { CallArguments } from "../../../contract/operation.ts";
 import { z } from "zod";
 import { createSeal } from "../../../kit/seal.ts";
 import { isRecord } from "../../../kit/json.ts";
@@ -6,7 +7,7 @@ import { isRecord } from "../../../kit/json.ts";
 export type TicketCall = {
   tool: string;
   /** The arguments as the model sent them. */
-  args: Record<string, unknown>;
+  args: CallArguments;
   /** The caller's id, and the authorization and the program that called. */
   caller: string;
   client: string;

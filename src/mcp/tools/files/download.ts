@@ -1,10 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../../broker/port.ts";
+import type { downloadFile } from "../../../../tools/dispute-operations.ts";
+import type { contract } from "../../../contract/index.ts";
+import type { ArgsOf } from "../../../contract/operation.ts";
 import { Problem } from "../../../contract/errors.ts";
 import type { FileText } from "../../files/port.ts";
 import { dataBudget, present } from "../../results/answer.ts";
 import { sanitizeText } from "../../results/sanitize.ts";
-import type { Fields } from "../../results/budget.ts";
 import {
   blobOf,
   MAX_EMBEDDED_BYTES,
@@ -19,6 +21,8 @@ import { createCursors } from "../cursor.ts";
 import { type DisputeFile, openDisputeFile, openDocumentFile, type Options } from "./source.ts";
 import { type Opened, type OpenFile, readFile, type Reading, showFile } from "./text.ts";
 import type { Working, ToolContext } from "../tool-context.ts";
+
+type DocumentFiles = typeof contract.document_attachments.get;
 
 /** A file itself, or where to read it. */
 const presentFile = (opened: Opened): CallToolResult => {
@@ -122,10 +126,10 @@ export const createDownload = (needs: ToolContext) => {
     openDisputeFile(broker, transfers, one, options);
 
   return {
-    download: (call: Working, given: Given): Promise<CallToolResult> =>
-      show(openOf(call.broker, given.args as DisputeFile, optionsOf(call)), call, given),
+    download: (call: Working, given: Given<typeof downloadFile>): Promise<CallToolResult> =>
+      show(openOf(call.broker, given.args, optionsOf(call)), call, given),
 
-    downloadOfDocument: (call: Working, given: Given): Promise<CallToolResult> =>
+    downloadOfDocument: (call: Working, given: Given<DocumentFiles>): Promise<CallToolResult> =>
       show(openDocumentFile(call.broker, given.args, optionsOf(call)), call, given),
 
     /** Reads the file of a resource. */
@@ -142,7 +146,7 @@ export const createDownload = (needs: ToolContext) => {
       readText(openOf(needs.broker, one, options), options, limits),
 
     /** Reads the text of a document's file, for a resource. */
-    readDocumentText: (args: Fields, options: Options): Promise<FileContent> =>
+    readDocumentText: (args: ArgsOf<DocumentFiles>, options: Options): Promise<FileContent> =>
       readText(openDocumentFile(needs.broker, args, options), options, limits),
 
     /** Reads the beginning of a dispute's file, for an insight; says why if it has no text. */

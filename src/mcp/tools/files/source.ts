@@ -3,13 +3,12 @@ import type { CallOptions } from "../../../client/port.ts";
 import type { Transfers } from "../../../client/transfers.ts";
 import { Problem } from "../../../contract/errors.ts";
 import { contract } from "../../../contract/index.ts";
+import type { ArgsOf } from "../../../contract/operation.ts";
 import { findExtension, FILE_TYPES } from "../../../contract/file-types.ts";
 import { attachmentUri, disputeFileUri } from "../../../insights/record-uris.ts";
-import { isRecord } from "../../../kit/json.ts";
 import { kindOf } from "../../files/kind.ts";
 import { type Fields, truncateToBudget } from "../../results/budget.ts";
 import { fileRecord } from "../../results/file-content.ts";
-import { malformedResponse } from "../../results/refusal.ts";
 import { sanitize, sanitizeLine } from "../../results/sanitize.ts";
 import type { OpenFile } from "./text.ts";
 import { readByNumber } from "../arguments/known-numbers.ts";
@@ -24,25 +23,24 @@ export type Options = Pick<CallOptions, "tool"> & { signal: AbortSignal };
 /** A file that can be downloaded. */
 type Found = { fields: Fields; url: string; mimeType: string };
 
-const unavailable = ({ status }: Fields): Problem =>
+const unavailable = ({ status }: { status: string }): Problem =>
   new Problem(
     "conflict",
-    `The file cannot be downloaded: its status is ${sanitizeLine(String(status), 40)}.`,
+    `The file cannot be downloaded: its status is ${sanitizeLine(status, 40)}.`,
   );
 
-const typeOf = (fileName: unknown): string => {
-  const extension = findExtension(String(fileName));
+const typeOf = (fileName: string): string => {
+  const extension = findExtension(fileName);
   return extension === undefined ? "application/octet-stream" : FILE_TYPES[extension];
 };
 
 const findFile = async (broker: Broker, one: DisputeFile, options: Options): Promise<Found> => {
-  const { output } = await broker.call(get, one, options);
-  const record = output as Fields;
+  const { output: record } = await broker.call(get, one, options);
   const { downloadUrl } = record;
-  if (typeof downloadUrl !== "string" || downloadUrl === "") throw unavailable(record);
-  const mimeType = typeOf(record["fileName"]);
+  if (downloadUrl === null || downloadUrl === "") throw unavailable(record);
+  const mimeType = typeOf(record.fileName);
   const uri = disputeFileUri(one.disputeId, one.attachmentId);
-  const fields = { ...one, fileName: record["fileName"], mimeType };
+  const fields = { ...one, fileName: record.fileName, mimeType };
   return {
     fields: { ...(sanitize(fields) as Fields), resourceUri: uri },
     url: downloadUrl,
@@ -57,8 +55,8 @@ export const openDisputeFile =
     const { fields, url, mimeType } = await findFile(broker, one, options);
     const fileName = String(fields["fileName"]);
     const most = maxBytes(kindOf(fileName, mimeType));
-    const wanted = { maxBytes: most, part: false };
-    const { bytes, fileSize } = await transfers.get(url, wanted, options.signal);
+    const range = { maxBytes: most, part: false };
+    const { bytes, fileSize } = await transfers.get(url, range, options.signal);
     return { fields, fileName, mimeType, fileSize: fileSize ?? bytes?.byteLength, bytes };
   };
 
@@ -67,7 +65,7 @@ const FIELDS_TOKENS = 600;
 
 /** Opens the PDF of a document. */
 export const openDocumentFile =
-  (broker: Broker, args: Fields, options: Options): OpenFile =>
+  (broker: Broker, args: ArgsOf<typeof getOfDocument>, options: Options): OpenFile =>
   async (maxBytes) => {
     const most = maxBytes({ as: "text", type: ".pdf" });
     const found = await readByNumber({ broker, options }, args, async (spelt) => {
@@ -75,7 +73,6 @@ export const openDocumentFile =
         ...options,
         maxFileBytes: most,
       });
-      if (!isRecord(output)) throw malformedResponse();
       return { record: fileRecord(spelt, output), bytes };
     });
     const { record: fields } = truncateToBudget(found.record, FIELDS_TOKENS);

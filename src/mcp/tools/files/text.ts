@@ -190,13 +190,13 @@ type Asked = {
 const LEAST_TOKENS = 100;
 
 /** Shows the text of a file, or the file as a picture. */
-export const showFile = async (open: OpenFile, asked: Asked): Promise<CallToolResult> => {
-  const { key, pages, signal, budget, sealCursor } = asked;
+export const showFile = async (open: OpenFile, request: Asked): Promise<CallToolResult> => {
+  const { key, pages, signal, budget, sealCursor } = request;
   const reading: Reading = {
     key,
     signal,
     pictures: MAX_PICTURES,
-    from: asked.from ?? { unit: pages?.first ?? 1, offset: 0 },
+    from: request.from ?? { unit: pages?.first ?? 1, offset: 0 },
     last: pages?.last ?? null,
     tokensBeside: (fields) => Math.max(LEAST_TOKENS, budget - cost(fields) - BESIDE_TOKENS),
   };

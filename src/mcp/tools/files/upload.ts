@@ -1,10 +1,12 @@
 import type { CallToolResult } from "@modelcontextprotocol/server";
+import type { uploadFile } from "../../../../tools/dispute-operations.ts";
 import type { Broker } from "../../../broker/port.ts";
 import type { CallOptions, Reply } from "../../../client/port.ts";
 import type { Outgoing } from "../../../client/transfers.ts";
 import { Problem } from "../../../contract/errors.ts";
 import { toAllowedName } from "../../../contract/file-types.ts";
 import { contract } from "../../../contract/index.ts";
+import type { ArgsOf, OutputOf } from "../../../contract/operation.ts";
 import { randomId } from "../../../kit/ids.ts";
 import { SECOND } from "../../../kit/clock.ts";
 import { systemWait, type Wait } from "../../../kit/wait.ts";
@@ -12,18 +14,20 @@ import { present, recordAnswer } from "../../results/answer.ts";
 import type { Given } from "../arguments/arguments.ts";
 import type { Working, ToolContext } from "../tool-context.ts";
 import { sanitizeLine } from "../../results/sanitize.ts";
-import type { Fields } from "../../results/budget.ts";
 import { openLocalFile } from "./local-file.ts";
 
 const { create, get, list } = contract.dispute_attachments;
 
 type Content = Outgoing & { close?: () => Promise<void> };
 
-const contentOf = async (args: Fields, folders: readonly string[]): Promise<Content> => {
-  const { text, base64, path } = args;
-  if (typeof path === "string") return openLocalFile(path, folders);
-  const bytes =
-    typeof base64 === "string" ? Buffer.from(base64, "base64") : Buffer.from(String(text), "utf8");
+type Upload = ArgsOf<typeof uploadFile>;
+
+const contentOf = async (
+  { text = "", base64, path }: Upload,
+  folders: readonly string[],
+): Promise<Content> => {
+  if (path !== undefined) return openLocalFile(path, folders);
+  const bytes = base64 === undefined ? Buffer.from(text, "utf8") : Buffer.from(base64, "base64");
   return { size: bytes.byteLength, bytes };
 };
 
@@ -32,51 +36,48 @@ const FIRST_WAIT_MS = SECOND / 5;
 const LONGEST_WAIT_MS = 2 * SECOND;
 const MOST_WAITS = 45;
 
-const fieldsOf = ({ output }: Reply): Fields => output as Fields;
-
 /** Returns the attachment id of an announced upload. Platforms may use an id of their own, which their list tells. */
 const findAttachmentId = async (
   broker: Broker,
-  announced: Fields,
-  disputeId: unknown,
+  announced: OutputOf<typeof create>,
+  disputeId: string,
   options: CallOptions,
 ): Promise<string> => {
   const { attachmentId, uploadId } = announced;
-  if (typeof attachmentId === "string") return attachmentId;
+  if (attachmentId !== undefined) return attachmentId;
   const { output } = await broker.call(list, { disputeId }, options);
-  const found = (output as Fields[]).find((one) => one["uploadId"] === uploadId);
+  const found = output.find((one) => one.uploadId === uploadId);
   if (found === undefined) {
     throw new Problem("unavailable", "The platform does not list the file it was told of.");
   }
-  return String(found["attachmentId"]);
+  return found.attachmentId;
 };
 
 /** Polls the attachment until the scan has a result, for `MOST_WAITS` intervals at most. */
 const waitForScan = async (
   { broker, progress }: Pick<Working, "broker" | "progress">,
-  args: Fields,
+  args: ArgsOf<typeof get>,
   options: CallOptions,
   sleep: Wait["sleep"],
-): Promise<Reply> => {
+): Promise<Reply<typeof get>> => {
   let wait = FIRST_WAIT_MS;
   for (let waits = 0; ; waits += 1) {
     const reply = await broker.call(get, args, options);
-    if (fieldsOf(reply)["status"] !== PENDING || waits === MOST_WAITS) return reply;
+    if (reply.output.status !== PENDING || waits === MOST_WAITS) return reply;
     await progress("Waiting for the scan.");
     await sleep(wait, options.signal);
     wait = Math.min(2 * wait, LONGEST_WAIT_MS);
   }
 };
 
-const describeStatus = ({ status, warnings }: Fields): string[] => {
+const describeStatus = ({ status, warnings = [] }: OutputOf<typeof get>): string[] => {
   if (status === "Available") {
-    const isUnusual = Array.isArray(warnings) && warnings.length > 0;
-    return isUnusual ? ["warnings says what is unusual about the file."] : [];
+    return warnings.length > 0 ? ["warnings says what is unusual about the file."] : [];
   }
   return status === PENDING
     ? ["The scan is not done yet; dispute_attachments_get shows when it is."]
     : [
-        `The file is not available: ${sanitizeLine(String(status), 40)}. failureReasons says why; dispute_attachments_delete removes it.`,
+        `The file is not available: ${sanitizeLine(status, 40)}. failureReasons says why; dispute_attachments_delete removes it.`,
       ];
 };
 
@@ -90,25 +91,25 @@ const describeName = (fileName: string): string[] => {
 const sendFile = async (
   { transfers, newId = randomId }: ToolContext,
   { tool, signal, progress, broker }: Working,
-  { args, idempotencyKey }: Given,
+  { args, idempotencyKey }: Given<typeof uploadFile>,
   content: Content,
 ): Promise<string> => {
   const { disputeId, visibility } = args;
   const options = { tool: tool.name, signal };
   const announcement = {
     disputeId,
-    fileName: toAllowedName(String(args["fileName"])),
+    fileName: toAllowedName(args.fileName),
     ...(visibility === undefined ? {} : { visibility }),
   };
-  const announced = await broker.call(create, announcement, {
+  const { output: announced } = await broker.call(create, announcement, {
     ...options,
     confirmedBy: "none",
     idempotencyKey: idempotencyKey ?? newId(),
   });
-  const attachmentId = await findAttachmentId(broker, fieldsOf(announced), disputeId, options);
+  const attachmentId = await findAttachmentId(broker, announced, disputeId, options);
   await progress("Announced.");
   try {
-    await transfers.put(String(fieldsOf(announced)["uploadUrl"]), content, signal);
+    await transfers.put(announced.uploadUrl, content, signal);
   } catch (error) {
     // A repeated call with the same idempotencyKey finds the file uploaded.
     const isRepeat = idempotencyKey !== undefined;
@@ -121,17 +122,17 @@ const sendFile = async (
 /** Creates the tool that uploads a dispute's file: announces it, sends it to its signed URL and waits for the scan. */
 export const createUpload = (context: ToolContext) => {
   const { uploadFolders, settings, wait = systemWait } = context;
-  return async (call: Working, given: Given): Promise<CallToolResult> => {
+  return async (call: Working, given: Given<typeof uploadFile>): Promise<CallToolResult> => {
     const { disputeId } = given.args;
     const options = { tool: call.tool.name, signal: call.signal };
     const content = await contentOf(given.args, uploadFolders);
     try {
       const attachmentId = await sendFile(context, call, given, content);
       const reply = await waitForScan(call, { disputeId, attachmentId }, options, wait.sleep);
-      const record = fieldsOf(reply);
+      const record = reply.output;
       const { answerTokens } = settings;
       const answer = recordAnswer(record, { answerTokens, etag: reply.etag });
-      const notes = [...describeStatus(record), ...describeName(String(given.args["fileName"]))];
+      const notes = [...describeStatus(record), ...describeName(given.args.fileName)];
       return present({ ...answer, notes: [...answer.notes, ...notes] });
     } finally {
       await content.close?.();

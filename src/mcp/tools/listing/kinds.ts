@@ -24,8 +24,7 @@ export const needsExportKey = (tool: Tool): boolean =>
 
 export const isCreating = (operation: Operation): boolean => operation.effect === "create";
 
-export const isUpdate = (operation: Operation): boolean =>
-  operation.method === "PUT" || operation.method === "PATCH";
+export const isUpdate = ({ updates }: Operation): boolean => updates;
 
 /** Whether a person is asked before some calls of a tool. */
 export const mayAsk = ({ operation }: OperationTool): boolean => operation.effects.length > 0;

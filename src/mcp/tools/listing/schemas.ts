@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { ClosureFields } from "../../../contract/operations/documents.ts";
-import { DisputeStatus, NoteVisibility } from "../../../contract/fields.ts";
+import { DisputeStatus, NoteVisibility, shownProperties } from "../../../contract/fields.ts";
 import { DISPUTE_STATUSES } from "../../../contract/insights/dispute-filters.ts";
 import { mergeArguments, type Operation } from "../../../contract/operation.ts";
 import {
@@ -9,12 +9,7 @@ import {
   type OperationTool,
   type Tool,
 } from "../../../../tools/tool.ts";
-import {
-  acceptedValues,
-  openItems,
-  openProperties,
-  ownParameters,
-} from "../../../../tools/parameter-descriptions.ts";
+import { describeAccepted } from "../../../../tools/record-names.ts";
 import { isCreating, isPaged, isUpdate, mayAsk, takesFields } from "./kinds.ts";
 
 /** The part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
@@ -63,7 +58,14 @@ const openEnum = (zodSchema: unknown, jsonSchema: JsonSchema) => {
   delete jsonSchema.enum;
 };
 
-export type Raw = JsonSchema & { anyOf?: Raw[] };
+/** `isOpen`: an object with further properties than those that are published. */
+export type Raw = JsonSchema & { anyOf?: Raw[]; isOpen?: boolean };
+
+/** Publishes the properties that the contract shows of an object with many, or with keys of any name. */
+const showProperties = (zodSchema: z.core.$ZodType, schema: Raw): void => {
+  const properties = shownProperties.get(zodSchema);
+  if (properties !== undefined) Object.assign(schema, { properties, isOpen: true });
+};
 
 /** The values that a schema describes: arguments of an operation, arguments of an insight, or a record of the platform. */
 type Side = "argument" | "insight" | "record";
@@ -76,6 +78,7 @@ export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>
       if (side !== "insight") openEnum(zodSchema, jsonSchema as JsonSchema);
       if (side !== "insight") nameStatus(zodSchema, jsonSchema as JsonSchema);
       oneKind(jsonSchema as JsonSchema);
+      if (side !== "record") showProperties(zodSchema, jsonSchema as Raw);
     },
   }) as Raw;
 
@@ -127,11 +130,10 @@ const chooseType = (types: readonly string[]): string => {
 };
 
 /** Returns the properties of an object. Some hosts refuse one without properties, so free-form ones name an example. */
-const publishObject = (type: string, name: string, { properties }: JsonSchema): JsonSchema => {
-  if (properties !== undefined) {
-    return { properties: mapProperties(properties, argument), additionalProperties: false };
-  }
-  return type === "object" ? { properties: openProperties[name] ?? ANY_KEY } : {};
+const publishObject = (type: string, { properties, isOpen }: Raw): JsonSchema => {
+  if (properties === undefined) return type === "object" ? { properties: ANY_KEY } : {};
+  if (isOpen === true) return { properties };
+  return { properties: mapProperties(properties, argument), additionalProperties: false };
 };
 
 const ANY_KEY: Record<string, JsonSchema> = {
@@ -141,7 +143,7 @@ const ANY_KEY: Record<string, JsonSchema> = {
 /** Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish. */
 const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
   const schema = withoutUnion(source);
-  const words = [acceptedValues[name], schema.description ?? schema.items?.description];
+  const words = [describeAccepted(name), schema.description ?? schema.items?.description];
   const description = words.filter((each) => each !== undefined).join("; ");
   const type = chooseType([schema.type ?? "string"].flat());
   const isScalar = type !== "object" && type !== "array" && schema.enum === undefined;
@@ -150,8 +152,8 @@ const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
     type: hasNull ? [type, "null"] : type,
     ...(schema.enum === undefined ? {} : { enum: schema.enum }),
     ...(isBound(schema.maximum) ? { maximum: schema.maximum } : {}),
-    ...(schema.items === undefined ? {} : { items: publishItems(name, schema.items) }),
-    ...publishObject(type, name, schema),
+    ...(schema.items === undefined ? {} : { items: publishItems(schema.items) }),
+    ...publishObject(type, schema),
     ...(description === "" ? {} : { description }),
   };
 };
@@ -159,12 +161,21 @@ const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
 // Null is published only where it clears a value; elsewhere it means the same as an absent argument.
 const argument: Change = (schema, name) => publish(schema, name, false);
 
-const publishItems = (name: string, schema: JsonSchema): JsonSchema => {
-  const properties = openItems[name];
-  if (properties !== undefined) return { type: "object", properties };
-  const { description: _said, ...rest } = argument(schema, "");
+const publishItems = (schema: JsonSchema): JsonSchema => {
+  const { description: _description, ...rest } = argument(schema, "");
   return rest;
 };
+
+/** Parameters that tools have beside those of their operation. Each word costs tokens in every session. */
+const ownParameters = {
+  cursor: "from the answer before; other arguments unchanged",
+  fields: '["*"] for all',
+  as: "default text",
+  pages: "such as 1-3",
+  idempotencyKey: "a retry with it creates no duplicate",
+  ifMatch: "etag that was read; refused if changed since",
+  confirmationToken: "from confirmation_required",
+} as const;
 
 const ownText = (name: keyof typeof ownParameters): Record<string, JsonSchema> => ({
   [name]: { type: "string", description: ownParameters[name] },
@@ -229,8 +240,7 @@ export const inputSchema = (tool: Tool): ObjectSchema => {
     z.object(ownShape(tool.operation)),
     "argument",
   );
-  const clears =
-    tool.operation.method === "PATCH" && Object.keys(properties).length <= MOST_NULLABLE;
+  const clears = tool.operation.clears && Object.keys(properties).length <= MOST_NULLABLE;
   const change: Change = (schema, name) =>
     publish(schema, name, clears && !required.includes(name));
   return toRoot({ ...mapProperties(properties, change), ...extras(tool) }, required);

@@ -77,11 +77,11 @@ export const usableToolsets = (
   return toolsets.filter((toolset) => usable.has(toolset));
 };
 
-const asking = new Set(everyTool.flatMap(({ asks, tool }) => (asks ? [tool.name] : [])));
+const askingNames = new Set(everyTool.flatMap(({ asks, tool }) => (asks ? [tool.name] : [])));
 
 /** Whether a person is asked before some calls of a listed tool; `call_tool` asks as the tool that it calls does. */
 export const isAskingTool = ({ name, annotations }: ListedTool): boolean =>
-  asking.has(name) || (isDiscoveryTool(name) && !annotations.readOnlyHint);
+  askingNames.has(name) || (isDiscoveryTool(name) && !annotations.readOnlyHint);
 
 const TOOL_NAME = /\b[a-z]+(?:_[a-z]+)+\b/g;
 
@@ -96,13 +96,13 @@ export const describeUnlisted = (text: string, settings: ListSettings): string =
   const unlisted = named.filter((name) => !isListed(name));
   const reachable = unlisted.filter(isCallable);
   const missing = unlisted.filter((name) => !isCallable(name));
-  const say = (ways: string, names: readonly string[]): string =>
+  const listNames = (ways: string, names: readonly string[]): string =>
     names.length === 0 ? "" : `\n\n${ways}: ${names.join(", ")}.`;
   return (
-    say(
+    listNames(
       "Not listed as tools, so call them with call_tool (describe_tool gives their arguments)",
       reachable,
-    ) + say("Not available on this server, so say what you would do with them", missing)
+    ) + listNames("Not available on this server, so say what you would do with them", missing)
   );
 };
 

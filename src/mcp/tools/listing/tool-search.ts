@@ -95,8 +95,8 @@ const toEntry = ({ name, title, description, inputSchema }: ListedTool): Entry =
 const UNNAMED = 0.6;
 
 /** Returns the factor for a tool: less if its noun has words that the query lacks, such as the notes of a dispute. */
-const weighNoun = (noun: readonly string[], asked: ReadonlySet<string>): number => {
-  const missing = noun.filter((term) => !asked.has(term)).length;
+const weighNoun = (noun: readonly string[], queryTerms: ReadonlySet<string>): number => {
+  const missing = noun.filter((term) => !queryTerms.has(term)).length;
   return noun.length === 0 ? 1 : 1 - (UNNAMED * missing) / noun.length;
 };
 
@@ -121,13 +121,13 @@ export const createToolSearch = (): ((query: string) => string[]) => {
   );
   const order = new Map(entries.map(({ id }, position) => [id, position]));
   return (query) => {
-    const asked = new Set(toTerms(query));
+    const queryTerms = new Set(toTerms(query));
     const name = query.trim();
     const found = index
       .search(query)
       .map(({ id, score }: { id: string; score: number }) => ({
         id,
-        score: score * weighNoun(nouns.get(id) ?? [], asked),
+        score: score * weighNoun(nouns.get(id) ?? [], queryTerms),
       }))
       .toSorted((a, b) => b.score - a.score || (order.get(a.id) ?? 0) - (order.get(b.id) ?? 0))
       .map(({ id }) => id);

@@ -13,7 +13,7 @@ import { readStoreId, STORE_ID_KEY } from "../../files/identity.ts";
 import type { FileStore } from "../../files/port.ts";
 import { readContent, type StoreContent } from "../../store/queries/content.ts";
 import { inspectSqlite } from "../../store/sqlite/inspect.ts";
-import { copyDatabase } from "./database.ts";
+import { copyDatabase } from "../../../kit/sqlite/driver/copy.ts";
 import { copyFlushed, type DataPaths, type Entry, measureFile, writeManifest } from "./manifest.ts";
 
 /** Number of times that the database is copied again because files that it refers to were deleted meanwhile. */
@@ -89,13 +89,13 @@ const dropUnused = async (folder: string, { content, entries }: Copied): Promise
 
 /** Copies the sealed files of the data folder; those that are removed meanwhile are left out. */
 const copySealed = async ({ folder, paths }: BackupNeeds): Promise<string[]> => {
-  const kept: string[] = [];
+  const names: string[] = [];
   const copy = async (from: string, path: string): Promise<void> => {
     if (!existsSync(from)) return;
     const place = join(folder, path);
     await makeFolder(dirname(place));
     await copyFlushed(from, place);
-    kept.push(path);
+    names.push(path);
   };
   await copy(paths.demo, basename(paths.demo));
   for (const from of [paths.secrets, paths.profiles]) {
@@ -103,7 +103,7 @@ const copySealed = async ({ folder, paths }: BackupNeeds): Promise<string[]> => 
       await copy(file, `${basename(from)}/${basename(file)}`);
     }
   }
-  return kept;
+  return names;
 };
 
 const measure = async (folder: string, path: string): Promise<Entry> => ({

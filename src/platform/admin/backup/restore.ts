@@ -8,7 +8,7 @@ import type { MasterKey } from "../../../kit/seal.ts";
 import { readStoreId, STORE_ID_KEY } from "../../files/identity.ts";
 import type { FileStore } from "../../files/port.ts";
 import { listMigrationNames } from "../../store/migrations/migrate.ts";
-import { isUnused } from "./database.ts";
+import { isUnused } from "../../../kit/sqlite/driver/copy.ts";
 import {
   copyFlushed,
   type DataPaths,

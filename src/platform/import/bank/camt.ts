@@ -32,10 +32,13 @@ const isStatement = (element: Element | undefined): element is Element =>
   STATEMENTS.has(element.name) &&
   MESSAGES.includes(element.parent?.name ?? "");
 
-/** Whether an element is needed after its end: it belongs to a message's header or to a statement. */
-const isNeeded = (element: Element): boolean => {
-  for (let at: Element | undefined = element; at !== undefined; at = at.parent) {
-    if (isStatement(at.parent) || at.name === "GrpHdr") return true;
+/** Whether the children of an element are needed after their end: they belong to a message's header or to a statement. */
+const hasNeeded = (element: Element | undefined): boolean => {
+  let at = element;
+  while (at !== undefined) {
+    const { name, parent } = at;
+    if (name === "GrpHdr" || isStatement(at)) return true;
+    at = parent;
   }
   return false;
 };
@@ -122,6 +125,8 @@ class CamtReader {
   #totals: StatementTotals = createTotals();
   #place = 0;
   #transactions: Transaction[] = [];
+  /** The last element whose children are needed. */
+  #needed: Element | undefined;
 
   constructor(warn: Warn, ids: PaymentIds, find: FindType) {
     this.#warn = warn;
@@ -130,13 +135,19 @@ class CamtReader {
   }
 
   readonly closed = (element: Element): void => {
-    if (MESSAGES.includes(element.name)) this.#isMessage = true;
-    else if (element.parent?.name === "Document") this.#foreign ||= element.name;
-    if (element.name === "TxDtls") this.#transaction(element);
-    if (element.name === "Ntry" && isStatement(element.parent))
-      this.#entry(element, element.parent);
+    const { name, parent } = element;
+    if (name === "TxDtls") this.#transaction(element);
+    else if (name === "Ntry" && isStatement(parent)) this.#entry(element, parent);
+    // Most elements stand beside one that is needed.
+    if (parent !== undefined && parent === this.#needed) return;
+    if (hasNeeded(parent)) {
+      this.#needed = parent;
+      return;
+    }
+    if (MESSAGES.includes(name)) this.#isMessage = true;
+    else if (parent?.name === "Document") this.#foreign ||= name;
     if (isStatement(element)) this.#endStatement(element);
-    if (!isNeeded(element)) detach(element);
+    if (name !== "GrpHdr") detach(element);
   };
 
   taken(): BankItem[] {

@@ -68,11 +68,14 @@ export const createPaymentIds = (format: string) => {
 };
 export type PaymentIds = ReturnType<typeof createPaymentIds>;
 
+/** A decimal of so many characters is exact as a double. */
+const EXACT_LENGTH = 15;
 const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)$/;
 
 /** Parses an amount exactly; one with too many digits becomes a value that rows refuse. Undefined for other text. */
 export const parseAmount = (text: string): unknown => {
   if (!DECIMAL.test(text)) return undefined;
+  if (text.length <= EXACT_LENGTH) return Number(text);
   const [whole = "", fraction = ""] = text.replace(/^[+-]/, "").split(".");
   const digits = `${whole.replace(/^0+/, "") || "0"}${fraction === "" ? "" : `.${fraction}`}`;
   return parseJson(`${text.startsWith("-") ? "-" : ""}${digits}`);
@@ -101,7 +104,11 @@ export const UNAPPLIED = {
 } as const;
 
 /** Removes undefined and empty values. */
-export const omitEmpty = (cells: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(
-    Object.entries(cells).filter(([, value]) => value !== undefined && value !== ""),
-  );
+export const omitEmpty = (cells: Record<string, unknown>): Record<string, unknown> => {
+  const kept: Record<string, unknown> = {};
+  for (const name of Object.keys(cells)) {
+    const value = cells[name];
+    if (value !== undefined && value !== "") kept[name] = value;
+  }
+  return kept;
+};

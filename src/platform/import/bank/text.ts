@@ -15,9 +15,9 @@ export const joinTexts = (parts: Iterable<string>): string => {
   }
   const joined = [...texts].join(SEPARATOR);
   if (joined.length <= MAX_TEXT) return joined;
-  const kept = joined.slice(0, MAX_TEXT - CUT.length);
+  const shortened = joined.slice(0, MAX_TEXT - CUT.length);
   // A half surrogate pair at the cut would be no valid text.
-  return `${kept.isWellFormed() ? kept : kept.slice(0, -1)}${CUT}`;
+  return `${shortened.isWellFormed() ? shortened : shortened.slice(0, -1)}${CUT}`;
 };
 
 // "NONREF" is SWIFT's for "no reference", "NOTPROVIDED" that of ISO 20022 guidelines; others pad with zeros.

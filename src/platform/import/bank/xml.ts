@@ -64,14 +64,15 @@ export const createXmlReader = (closed: (element: Element) => void) => {
     depth -= 1;
     closed(element);
   };
-  Object.assign(parser, {
-    onopentag: opened,
-    ontext: addText,
-    oncdata: addText,
-    onclosetag: ended,
-    onerror: ({ message }: Error) => refuse(`is not well-formed XML: ${message.split("\n")[0]}`),
-    ondoctype: () => refuse("declares a document type, which no such message has"),
-  });
+  // Assigned one by one: Object.assign makes V8 store the parser as a dictionary, which takes 2.5 times as long.
+  parser.onopentag = opened;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- no element of a page
+  parser.ontext = addText;
+  parser.oncdata = addText;
+  parser.onclosetag = ended;
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- as above
+  parser.onerror = ({ message }) => refuse(`is not well-formed XML: ${message.split("\n")[0]}`);
+  parser.ondoctype = () => refuse("declares a document type, which no such message has");
   // The parser expects one root, so that documents that follow each other are wrapped in one.
   parser.write(`<${WRAPPER}>`);
   isOpen = true;
@@ -124,10 +125,19 @@ const findFirst = (
   return undefined;
 };
 
+const split = new Map<string, readonly string[]>();
+
+/** Divides a path, of which there are few. */
+const splitPath = (path: string): readonly string[] => {
+  const known = split.get(path) ?? path.split("/");
+  split.set(path, known);
+  return known;
+};
+
 /** Returns the text of the first element at one of the paths, or "". */
 export const readText = (element: Element, ...paths: readonly string[]): string => {
   for (const path of paths) {
-    const text = findFirst(element, path.split("/"), 0)?.text.trim() ?? "";
+    const text = findFirst(element, splitPath(path), 0)?.text.trim() ?? "";
     if (text !== "") return text;
   }
   return "";

@@ -29,10 +29,10 @@ export type Plan = {
 export type SourceRow = Partial<DisputeValues>;
 
 /** Returns the fields in which a row differs from the source's earlier values; absent fields are ignored. */
-export const findDifferences = (values: DisputeValues, said: SourceRow): Set<DisputeField> =>
+export const findDifferences = (values: DisputeValues, source: SourceRow): Set<DisputeField> =>
   new Set(
     (Object.keys(values) as DisputeField[]).filter(
-      (name) => values[name] !== undefined && values[name] !== said[name],
+      (name) => values[name] !== undefined && values[name] !== source[name],
     ),
   );
 
@@ -161,15 +161,15 @@ const planStatus = (planning: Planning): void => {
 /** Plans the changes that a row makes to its dispute, or to a new one if `before` is undefined. */
 export const planDispute = (
   values: DisputeValues,
-  said: SourceRow,
+  source: SourceRow,
   before: DisputeRow | undefined,
   situation: PlanContext,
 ): Plan => {
   const plan: Plan = { faults: [], columns: {}, reason: undefined };
   const planning: Planning = {
     values,
-    differs: findDifferences(values, said),
-    status: values.status ?? said.status ?? OPEN,
+    differs: findDifferences(values, source),
+    status: values.status ?? source.status ?? OPEN,
     before,
     situation,
     plan,

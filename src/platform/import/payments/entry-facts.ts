@@ -7,6 +7,8 @@ import type { Values } from "./row.ts";
 const MOST_WORDS = 400;
 const MOST_REFERENCES = 50;
 const PAYER_END = "|";
+/** Stands before the number of a document among references, in which no signs are. */
+const DOCUMENT = "#";
 
 const digest = (...facts: readonly unknown[]): string =>
   hash("sha256", JSON.stringify(facts), "hex").slice(0, 32);
@@ -24,17 +26,22 @@ export type EntryFacts = Omit<
   "import_id" | "payment_ids" | "joined_to" | "doubt_of" | "doubt_payment_id" | "doubt" | "waits"
 >;
 
-const collectReferences = ({ bankReferences, payments }: Entry): string[] => {
-  const documents = payments.flatMap(({ remittances }) =>
-    remittances.map(({ cells }) => cells["invoiceNumber"]),
-  );
-  const named = [
+const normalizeAll = (texts: readonly unknown[]): string[] => {
+  const named = texts.filter((text) => typeof text === "string").map(normalizeText);
+  return [...new Set(named.filter((text) => text !== ""))];
+};
+
+/** Collects the references of an entry, and the numbers of documents that are none of them. */
+const collectReferences = ({ bankReferences, payments }: Entry) => {
+  const own = normalizeAll([
     ...bankReferences,
     ...payments.flatMap(({ references }) => references),
-    ...documents,
-  ];
-  const texts = named.filter((text) => typeof text === "string").map(normalizeText);
-  return [...new Set(texts.filter((text) => text !== ""))].slice(0, MOST_REFERENCES);
+  ]).slice(0, MOST_REFERENCES);
+  const documents = normalizeAll(
+    payments.flatMap(({ remittances }) => remittances.map(({ cells }) => cells["invoiceNumber"])),
+  );
+  const others = documents.filter((text) => !own.includes(text));
+  return { own, documents: others.slice(0, MOST_REFERENCES - own.length) };
 };
 
 const collectTexts = ({ payments }: Entry, field: string): string =>
@@ -71,11 +78,20 @@ export const describeEntry = (
   const { message, currency, day } = entry;
   const account = hashAccount(tenantId, entry.account);
   const amount = new Big(entry.amount).toFixed();
-  const references = collectReferences(entry);
+  const { own, documents } = collectReferences(entry);
   const payers = collectTexts(entry, "payerName");
   const texts = collectTexts(entry, "remittanceText");
   const messageHash = digest(message.kind, ...message.identity);
-  const facts = digest(messageHash, account, amount, currency, day, references, payers, texts);
+  const facts = digest(
+    messageHash,
+    account,
+    amount,
+    currency,
+    day,
+    [...own, ...documents],
+    payers,
+    texts,
+  );
   const lines = entry.payments.reduce((sum, { remittances }) => sum + remittances.length, 0);
   return {
     tenant_id: tenantId,
@@ -87,17 +103,32 @@ export const describeEntry = (
     currency,
     day,
     bank_reference: toBankReference(account, entry.bankReferences[0] ?? ""),
-    reference_list: JSON.stringify(references),
+    reference_list: JSON.stringify([...own, ...documents.map((text) => DOCUMENT + text)]),
     words: `${payers.slice(0, MOST_WORDS / 2)}${PAYER_END}${texts.slice(0, MOST_WORDS / 2)}`,
     detail: entry.payments.length * 1000 + lines,
   };
 };
 
-const parsed = new WeakMap<object, string[]>();
+type Listed = Pick<EntryFacts, "reference_list">;
+type References = {
+  /** The references of the payment. */
+  own: readonly string[];
+  /** Those, and the numbers of the documents that it is for, which other payments can be for, too. */
+  all: readonly string[];
+};
+
+const parsed = new WeakMap<Listed, References>();
+
+const parse = (row: Listed): References => {
+  const listed = JSON.parse(row.reference_list) as string[];
+  const own = listed.filter((text) => !text.startsWith(DOCUMENT));
+  const documents = listed.slice(own.length).map((text) => text.slice(DOCUMENT.length));
+  return { own, all: [...own, ...documents] };
+};
 
 /** Returns the references of an entry; each one is compared with many others. */
-export const parseReferences = (row: Pick<EntryFacts, "reference_list">): string[] => {
-  const known = parsed.get(row) ?? (JSON.parse(row.reference_list) as string[]);
+export const parseReferences = (row: Listed): References => {
+  const known = parsed.get(row) ?? parse(row);
   parsed.set(row, known);
   return known;
 };

@@ -61,27 +61,22 @@ export const findCandidates = async (
   return [...new Map(found.map((row) => [row.id, row])).values()];
 };
 
-const isShared = (mine: readonly string[], other: EntryFacts): boolean => {
-  const theirs = new Set(parseReferences(other));
-  return mine.some((text) => text.length >= MIN_REFERENCE && theirs.has(text));
-};
+const share = (mine: readonly string[], theirs: readonly string[]): boolean =>
+  mine.some((text) => text.length >= MIN_REFERENCE && theirs.includes(text));
 
 /** Whether both share a reference, or the text of one contains a reference of the other. */
-const namesReferenceOf = (one: EntryFacts, other: EntryFacts): boolean => {
-  const mine = parseReferences(one);
+const namesReferenceOf = (one: EntryFacts, other: EntryFacts, which: "own" | "all"): boolean => {
+  const [mine, theirs] = [parseReferences(one)[which], parseReferences(other)[which]];
   const within = (references: readonly string[], words: string): boolean =>
     references.some((text) => text.length >= 2 * MIN_REFERENCE && words.includes(text));
-  return (
-    isShared(mine, other) ||
-    within(mine, getText(other)) ||
-    within(parseReferences(other), getText(one))
-  );
+  return share(mine, theirs) || within(mine, getText(other)) || within(theirs, getText(one));
 };
 
-const contradictsReferences = (one: EntryFacts, other: EntryFacts): boolean => {
-  const [mine, theirs] = [parseReferences(one), parseReferences(other)];
-  return mine.length > 0 && theirs.length > 0 && !mine.some((text) => theirs.includes(text));
-};
+const contradict = (mine: readonly string[], theirs: readonly string[]): boolean =>
+  mine.length > 0 && theirs.length > 0 && !mine.some((text) => theirs.includes(text));
+
+const contradictsReferences = (one: EntryFacts, other: EntryFacts): boolean =>
+  contradict(parseReferences(one).all, parseReferences(other).all);
 
 const isSameText = (one: EntryFacts, other: EntryFacts): boolean => {
   const [mine, theirs] = [one, other].map((row) => `${getPayer(row)}${getText(row)}`);
@@ -117,22 +112,28 @@ type Likeness = "same" | "doubtful" | undefined;
 
 /** The references of an entry that its payer gave, without that of the bank. */
 const listPayersReferences = (entry: EntryFacts): string[] =>
-  parseReferences(entry).filter(
+  parseReferences(entry).own.filter(
     (text) => toBankReference(entry.account, text) !== entry.bank_reference,
   );
+
+/** Whether the payer gave each of them another reference. */
+const contradictsPayer = (one: EntryFacts, other: EntryFacts): boolean =>
+  contradict(listPayersReferences(one), listPayersReferences(other));
 
 /** Whether both name another account and other references: the payer can have paid two accounts on one day. */
 const contradictsAdvice = (one: EntryFacts, other: EntryFacts): boolean => {
   const isOtherAccount =
     one.account !== null && other.account !== null && one.account !== other.account;
-  const [mine, theirs] = [listPayersReferences(one), listPayersReferences(other)];
-  return isOtherAccount && mine.length > 0 && theirs.length > 0;
+  return isOtherAccount && contradictsPayer(one, other);
 };
 
 const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
   const days = countDaysBetween(one.day, other.day);
   if (!isSameMoneyAsAdvice(one, other) || days > ADVICE_DAYS) return undefined;
-  if (namesReferenceOf(one, other)) return "same";
+  if (namesReferenceOf(one, other, "own")) return "same";
+  // Instalments of one document can have equal amounts.
+  if (namesReferenceOf(one, other, "all"))
+    return days > 0 && contradictsPayer(one, other) ? "doubtful" : "same";
   if (days > NEAR_DAYS || !isPayerNamed(one, other)) return undefined;
   return days === 0 && !contradictsAdvice(one, other) ? "same" : "doubtful";
 };
@@ -147,7 +148,10 @@ const compareBankMessages = (one: EntryFacts, other: EntryFacts): Likeness => {
   // Without a reference of the bank, only messages of different kinds can be about the same money.
   if (one.kind === other.kind)
     return isSameText(one, other) && !contradicts ? "doubtful" : undefined;
-  if (isShared(parseReferences(one), other)) return "same";
+  const [mine, theirs] = [parseReferences(one), parseReferences(other)];
+  if (share(mine.own, theirs.own)) return "same";
+  // Two payments of a day can be for one document.
+  if (share(mine.all, theirs.all)) return contradictsPayer(one, other) ? "doubtful" : "same";
   if (contradicts) return undefined;
   return isSameText(one, other) ? "same" : "doubtful";
 };
@@ -172,12 +176,13 @@ export const withoutDuplicate = (doubt: string): string | null =>
 
 const moneyOf = ({ currency, amount }: EntryFacts): string => `${currency} ${amount}`;
 
-/** Tests of pairs of entries, the surest first: a common reference, no references on both sides, any other pair. */
+/** Tests of pairs of entries, the surest first; the last one is true of every pair. */
 const isSure: readonly ((one: EntryFacts, other: PaymentEntryRow) => boolean)[] = [
   (one, other) =>
     (one.bank_reference !== null && one.bank_reference === other.bank_reference) ||
-    isShared(parseReferences(one), other),
-  (one, other) => parseReferences(one).length === 0 && parseReferences(other).length === 0,
+    share(parseReferences(one).own, parseReferences(other).own),
+  (one, other) => share(parseReferences(one).all, parseReferences(other).all),
+  (one, other) => [one, other].every((entry) => parseReferences(entry).all.length === 0),
   () => true,
 ];
 

@@ -33,12 +33,18 @@ type Return = Pick<
 
 const isCandidate = (back: Return, entry: PaymentEntryRow): boolean =>
   entry.currency === back.currency &&
-  new Big(entry.amount).gte(new Big(back.amount).abs()) &&
+  new Big(entry.amount).gt(0) &&
   (entry.account === null || back.account === null || entry.account === back.account);
 
+const isCovered = (back: Return, entry: PaymentEntryRow): boolean =>
+  new Big(entry.amount).gte(new Big(back.amount).abs());
+
+const sharesOwn = (back: Return, entry: PaymentEntryRow): boolean =>
+  parseReferences(back).own.some((text) => parseReferences(entry).own.includes(text));
+
 const countShared = (back: Return, entry: PaymentEntryRow): number => {
-  const theirs = new Set(parseReferences(entry));
-  return parseReferences(back).filter((text) => theirs.has(text)).length;
+  const theirs = new Set(parseReferences(entry).all);
+  return parseReferences(back).all.filter((text) => theirs.has(text)).length;
 };
 
 const isAlike = (back: Return, entry: PaymentEntryRow): boolean =>
@@ -69,13 +75,18 @@ const rootIdOf = ({ id, joined_to: root }: PaymentEntryRow): string => root ?? i
 /** The entry that a return takes back; `isNamed`: the return has a reference of it. */
 type Found = { entry: PaymentEntryRow; isNamed: boolean };
 
-/** Finds the entry that a return takes back: by a reference, else the only one of its payer with its amount. */
+/**
+ * Finds the entry that a return takes back: by a reference, also a smaller one to which the bank added charges, else the
+ * only one of its payer with its amount.
+ */
 const chooseReturned = (
   back: Return,
   candidates: readonly PaymentEntryRow[],
 ): Found | undefined => {
   const possible = candidates.filter((entry) => isCandidate(back, entry));
-  const named = chooseNamed(back, possible);
+  const covering = possible.filter((entry) => isCovered(back, entry));
+  const smaller = possible.filter((entry) => !isCovered(back, entry) && sharesOwn(back, entry));
+  const named = chooseNamed(back, covering) ?? chooseNamed(back, smaller);
   if (named !== undefined) return { entry: named, isNamed: true };
   const alike = possible.filter((entry) => isAlike(back, entry));
   const [entry] = alike;
@@ -84,7 +95,7 @@ const chooseReturned = (
 };
 
 const findReturned = async (tx: Db, tenantId: string, back: Return): Promise<Found | undefined> => {
-  const named = parseReferences(back);
+  const named = parseReferences(back).all;
   const references = named.flatMap((text) => toBankReference(back.account, text) ?? []);
   const byReference = await findEntriesByReference(tx, tenantId, references);
   const byAmount = await findEntriesByAmount(tx, tenantId, {
@@ -107,7 +118,7 @@ const choosePaymentId = async (
     entry.joined_to === null ? undefined : await findEntries(tx, tenantId, [entry.joined_to]);
   const ids = parsePaymentIds(root?.[0] ?? entry);
   if (ids.length < 2) return ids[0];
-  const references = new Set(parseReferences(back));
+  const references = new Set(parseReferences(back).all);
   const rows = await findRowsOfPayments(tx, tenantId, source, ids);
   const named = rows.find(({ payment_reference: text }) =>
     references.has(normalizeText(String(text ?? ""))),

@@ -256,8 +256,8 @@ const writeRows = async (
   const rows = await identifyRows(tx, needs, sent);
   const changed = rows.filter((row) => !isUnchanged(row));
   const isNew = new Map(changed.map((row) => [row.id, row]));
-  const [matchable, others] = [true, false].map((wanted) =>
-    [...isNew.values()].filter((row) => isMatchable(needs.source, row) === wanted),
+  const [matchable, others] = [true, false].map((expected) =>
+    [...isNew.values()].filter((row) => isMatchable(needs.source, row) === expected),
   ) as [Identified[], Identified[]];
   const matched = await matchDocuments(
     tx,

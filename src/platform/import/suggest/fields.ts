@@ -8,12 +8,14 @@ import type { Plan } from "./plans.ts";
 import { listRecords, type Sample } from "./sample.ts";
 import {
   choosePattern,
+  collectUsed,
   type DayForms,
   findDayForms,
   findDocumentTypes,
   findNumberForms,
   findOrder,
   findSignMarks,
+  isSigned,
   isSorted,
   type NumberForms,
   type Values,
@@ -149,8 +151,8 @@ const chooseOrder = (
 ): "day" | "month" => {
   const dated = columns.filter(({ concept, days }) => DAYS.has(concept) && days?.isIso === false);
   const orders = dated.flatMap(({ days }) => (days === undefined ? [] : (findOrder(days) ?? [])));
-  const [told] = orders;
-  if (told !== undefined) return told;
+  const [firstOrder] = orders;
+  if (firstOrder !== undefined) return firstOrder;
   if (dated.length === 0) return "day";
   const isPointed = dated.every(({ values }) =>
     values.every((value) => /^\d+\./.test(String(value))),
@@ -215,8 +217,38 @@ const createEntry = (
   return { column: name, signFrom: { column: sign.name, negative, positive } };
 };
 
+/** Creates the entry of a text: of several columns, for instance a kind of booking and a purpose, all are kept. */
+const createText = (first: Column, columns: readonly Column[]): unknown => {
+  const names = columns.flatMap(({ name, concept }) => (concept === "text" ? [name] : []));
+  return first.concept === "text" && names.length > 1 ? { join: names, with: " " } : first.name;
+};
+
+/** In a list of an account, amounts below zero are debits; in a register with numbers of payments, they are returns. */
+const fillSigned = ({ columns, fields, map, notes }: State): void => {
+  const name = [...fields].find(([, { role }]) => role === "amount")?.[0] ?? "";
+  const column = columns.find((one) => one.name === map[name]);
+  if (column?.numbers === undefined || !isSigned(column.values)) return;
+  const isRegister = ["paymentId", "documentNumber"] as const;
+  const [debits, returns] = [{ credit: column.name }, column.name].map((one) =>
+    JSON.stringify({ [name]: one }),
+  );
+  const isList = isRegister.every((concept) => find(columns, concept) === undefined);
+  if (isList) map[name] = { credit: column.name };
+  notes.push(
+    isList
+      ? `Amounts below zero are debits of the account, and left out; if they are returns of payments: ${returns}.`
+      : `Amounts below zero are returns of payments; if they are debits of the account: ${debits}.`,
+  );
+};
+
 const isIdRepeated = (id: Column | undefined): boolean =>
   id !== undefined && new Set(id.values.map(toText)).size < id.values.length;
+
+/** A repeated reference names no payment, unless the rows are about documents. */
+const isNoKey = (column: Column, columns: readonly Column[]): boolean =>
+  column.concept === "reference" &&
+  isIdRepeated(column) &&
+  find(columns, "documentNumber") === undefined;
 
 type State = {
   columns: readonly Column[];
@@ -254,7 +286,8 @@ const fillPayment = ({ columns, fields, map, notes }: State): void => {
   if (!Object.hasOwn(map, key)) {
     const join = concepts.flatMap((concept) => {
       const column = find(columns, concept);
-      return column !== undefined && column.values.every(isShort) ? [column.name] : [];
+      const found = concept === "text" ? columns.filter((one) => one.concept === "text") : [column];
+      return found.flatMap((one) => (one?.values.every(isShort) === true ? [one.name] : []));
     });
     if (join.length < 2) return;
     map[key] = { join };
@@ -279,7 +312,7 @@ const fillPayment = ({ columns, fields, map, notes }: State): void => {
 /** Whether the rows of a payment repeat one amount. */
 const hasOneTotal = (columns: readonly Column[], id: string, amount: string): boolean => {
   const [ids, amounts] = [id, amount].map(
-    (wanted) => columns.find(({ name }) => name === wanted)?.values ?? [],
+    (columnName) => columns.find(({ name }) => name === columnName)?.values ?? [],
   );
   if (ids === undefined || amounts === undefined || ids.length !== amounts.length) return true;
   const known = new Map<string, string>();
@@ -323,16 +356,6 @@ const fillConstants = ({ map, notes }: State, kind: string): void => {
   notes.push("Reasons and categories that do not exist yet need --create-configuration.");
 };
 
-/** Returns the columns that entries of a map name. */
-const collectUsed = (value: unknown): string[] => {
-  if (typeof value === "string") return [value];
-  if (typeof value !== "object" || value === null) return [];
-  const parts = Object.entries(value).filter(
-    ([name]) => !["value", "values", "date"].includes(name),
-  );
-  return parts.flatMap(([, part]) => (Array.isArray(part) ? part.map(String) : collectUsed(part)));
-};
-
 /** Proposes the fields of a map for a sample. */
 export const proposeFields = (needs: ProposeNeeds): Proposal => {
   const { sample, plan, fields, kind } = needs;
@@ -350,14 +373,21 @@ export const proposeFields = (needs: ProposeNeeds): Proposal => {
       columns.find((one) => one.name === name) ??
       concepts.map((one) => find(columns, one)).find((one) => one !== undefined);
     if (spec === undefined || column === undefined) continue;
+    if (spec.role === "key" && isNoKey(column, columns)) continue;
     const { negativeMark = "DR", role, currency: money } = spec;
     const how = { isAmount: money !== undefined, isMain: role === "amount", negativeMark };
-    map[name] = createEntry(column, columns, how, order);
+    map[name] =
+      name === "remittanceText"
+        ? createText(column, columns)
+        : createEntry(column, columns, how, order);
   }
   fillDebitCredit(state, plan);
   const field = ["currencyCode", "currency"].find((name) => fields.has(name));
   if (field !== undefined && currency !== undefined) map[field] = { value: currency };
-  if (kind === "payments") fillPayment(state);
+  if (kind === "payments") {
+    fillSigned(state);
+    fillPayment(state);
+  }
   if (kind === "documents") fillDocument(state, order);
   fillConstants(state, kind);
   const used = new Set(collectUsed(map));

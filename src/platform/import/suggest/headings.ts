@@ -66,6 +66,7 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "klantnr klant debiteurnummer debiteurnr debiteur debiteurencode relatienummer",
   customerName:
     "customername accountname clientname payername payer name company companyname debtor debtorname remitter " +
+    "counterparty counterpartyname " +
     "kundenname auftraggeber zahler einzahler zahlungspflichtiger debitorenname firma firmenname namekunde " +
     "auftraggeberzahler auftraggebername beguenstigterzahlungspflichtiger begunstigterzahlungspflichtiger nomclient " +
     "nomduclient nom payeur donneurdordre raisonsociale tiers emetteur nombrecliente nombre pagador ordenante " +
@@ -166,6 +167,7 @@ const CONCEPTS: ReadonlyMap<string, Concept> = new Map(
 
 const ACCENTS = /\p{M}/gu;
 const LONGEST = 80;
+const MONEY = /(?:eur|euros?|usd|dollars?|chf|francs?|gbp)$/;
 const CODE = /\b([A-Z]{3})\b/;
 
 /** Removes accents, spaces, signs and text in brackets from a heading. */
@@ -185,7 +187,8 @@ const SHORTEST_ALIKE = 7;
 export const findConcept = (heading: string): Concept | undefined => {
   const plain = simplifyHeading(heading);
   const withoutCode = simplifyHeading(heading.replace(CODE, ""));
-  const found = CONCEPTS.get(plain) ?? CONCEPTS.get(withoutCode);
+  const withoutMoney = plain.replace(MONEY, "");
+  const found = CONCEPTS.get(plain) ?? CONCEPTS.get(withoutCode) ?? CONCEPTS.get(withoutMoney);
   if (found !== undefined || plain.length < SHORTEST_ALIKE) return found;
   const [near] = [...CONCEPTS].filter(
     ([word]) => word.length >= SHORTEST_ALIKE && leven(word, plain) === 1,

@@ -1,4 +1,4 @@
-import { DateCell } from "../cells.ts";
+import { DateCell, toText } from "../cells.ts";
 import { type DayPattern, parseDay, parseDayPattern } from "../dates.ts";
 import { type NumberForm, isPlainDecimal, readAmount } from "../numbers.ts";
 
@@ -147,4 +147,24 @@ export const findDocumentTypes = (values: Values): Record<string, string> | unde
   return known.length > 0 && known.length === distinct.length
     ? Object.fromEntries(known)
     : undefined;
+};
+
+const NEGATIVE = /^\s*[-(−]|-\s*$/;
+
+/** Whether amounts are on both sides of zero. */
+export const isSigned = (values: Values): boolean => {
+  const negative = values.filter((value) =>
+    typeof value === "number" ? value < 0 : NEGATIVE.test(toText(value)),
+  );
+  return negative.length > 0 && negative.length < values.length;
+};
+
+/** Returns the columns that entries of a map name. */
+export const collectUsed = (value: unknown): string[] => {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  const parts = Object.entries(value).filter(
+    ([name]) => !["value", "values", "date"].includes(name),
+  );
+  return parts.flatMap(([, part]) => (Array.isArray(part) ? part.map(String) : collectUsed(part)));
 };

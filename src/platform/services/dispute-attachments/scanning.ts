@@ -57,7 +57,7 @@ const settle = async (
   outcome: Outcome,
 ): Promise<void> => {
   const { status, failureReasons, warnings = [] } = outcome;
-  const kept = status === "Available";
+  const isAvailable = status === "Available";
   await store.transaction(async (tx) => {
     const present = await findSignedAttachment(tx, row.id);
     await updateDisputeAttachment(tx, row, {
@@ -65,12 +65,12 @@ const settle = async (
       failure_reasons: JSON.stringify(failureReasons),
       scan_warnings: JSON.stringify(warnings),
       version: (present ?? row).version + 1,
-      ...(kept ? {} : { file_key: null }),
+      ...(isAvailable ? {} : { file_key: null }),
     });
     await job.finish(tx);
   }, job.tenantId);
   log.info("attachment.settled", { attachmentId: row.id, status });
-  if (!kept && row.file_key !== null) await dropFiles({ files, log }, [row.file_key]);
+  if (!isAvailable && row.file_key !== null) await dropFiles({ files, log }, [row.file_key]);
 };
 
 /** Scans the file of an attachment, or marks the attachment as failed if no file was uploaded in time. */

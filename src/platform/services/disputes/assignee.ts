@@ -13,7 +13,7 @@ export const chooseAssignee = async (
   tx: Db,
   call: Call,
   body: Named,
-  kept: string | null = null,
+  current: string | null = null,
 ): Promise<string | null | undefined> => {
   const { assigneeId, assigneeEmail } = body;
   if (assigneeId === undefined && assigneeEmail === undefined) return undefined;
@@ -30,29 +30,8 @@ export const chooseAssignee = async (
   ) {
     call.refuse("assigneeEmail", "conflict", "is not the e-mail address of assigneeId");
   }
-  if (found.active === 0 && found.id !== kept) {
+  if (found.active === 0 && found.id !== current) {
     call.refuse(field, "inactive", "names an inactive assignee");
   }
   return found.id;
-};
-
-/** Returns the category's default assignee, null where there is none or the assignee is inactive. */
-export const findDefaultAssignee = async (
-  tx: Db,
-  tenantId: string,
-  categoryId: string,
-): Promise<string | null> => {
-  const row = await tx
-    .selectFrom("categories")
-    .innerJoin("assignees", (on) =>
-      on
-        .onRef("assignees.tenant_id", "=", "categories.tenant_id")
-        .onRef("assignees.id", "=", "categories.default_assignee_id"),
-    )
-    .select("assignees.id")
-    .where("categories.tenant_id", "=", tenantId)
-    .where("categories.id", "=", categoryId)
-    .where("assignees.active", "=", 1)
-    .executeTakeFirst();
-  return row?.id ?? null;
 };

@@ -69,8 +69,8 @@ const toSentColumns = async (
     fields.amount_order = body.amount;
   }
   const named = { ...body, externalReasonId: body.externalReasonId ?? undefined };
-  const kept = { internal: row.reason_id, external: row.external_reason_id };
-  const reasons = await chooseReasons(tx, call, named, kept);
+  const current = { internal: row.reason_id, external: row.external_reason_id };
+  const reasons = await chooseReasons(tx, call, named, current);
   if (body.externalReasonId === null) fields.external_reason_id = null;
   if (reasons !== undefined) {
     fields.reason_id = reasons.reasonId;

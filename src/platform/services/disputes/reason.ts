@@ -3,6 +3,12 @@ import type { Input } from "../../../contract/operation.ts";
 import type { Call } from "../../handlers.ts";
 import { fold } from "../../store/engine/fold.ts";
 import type { Db } from "../../store/port.ts";
+import {
+  type CategorizedReason,
+  findCategorizedReason,
+  findReason,
+  listReasonsByCode,
+} from "../../store/queries/reasons.ts";
 import type { ReasonRow } from "../../store/tables/schema.ts";
 
 type Body = Pick<
@@ -20,31 +26,15 @@ type Side = { name: "reason" | "externalReason"; closedTo: ReasonRow["visibility
 const INTERNAL: Side = { name: "reason", closedTo: "External" };
 const EXTERNAL: Side = { name: "externalReason", closedTo: "Internal" };
 
-const selectReasons = (tx: Db, tenantId: string) =>
-  tx
-    .selectFrom("reasons")
-    .innerJoin("categories", (on) =>
-      on
-        .onRef("categories.tenant_id", "=", "reasons.tenant_id")
-        .onRef("categories.id", "=", "reasons.category_id"),
-    )
-    .selectAll("reasons")
-    .select(["categories.code_folded as category_code", "categories.default_internal_reason_id"])
-    .where("reasons.tenant_id", "=", tenantId);
-
-type Found = Awaited<ReturnType<ReturnType<typeof selectReasons>["execute"]>>[number];
-
 const findByCode = async (
   tx: Db,
   call: DisputeCall,
   side: Side,
   code: string,
   body: Body,
-): Promise<Found> => {
+): Promise<CategorizedReason> => {
   const field = `${side.name}Code`;
-  const all = await selectReasons(tx, call.tenantId)
-    .where("reasons.code_folded", "=", fold(code))
-    .execute();
+  const all = await listReasonsByCode(tx, call.tenantId, code);
   const found = all.filter(
     (reason) =>
       (body.categoryId === undefined || reason.category_id === body.categoryId) &&
@@ -66,15 +56,13 @@ const resolve = async (
   call: DisputeCall,
   side: Side,
   body: Body,
-): Promise<Found | undefined> => {
+): Promise<CategorizedReason | undefined> => {
   const id = body[`${side.name}Id`];
   const code = body[`${side.name}Code`];
   if (id === undefined)
     return code === undefined ? undefined : findByCode(tx, call, side, code, body);
   const field = `${side.name}Id`;
-  const found = await selectReasons(tx, call.tenantId)
-    .where("reasons.id", "=", id)
-    .executeTakeFirst();
+  const found = await findCategorizedReason(tx, call.tenantId, id);
   if (found === undefined) return call.refuse(field, "unknown_reference", "names no reason");
   if (code !== undefined && found.code_folded !== fold(code)) {
     call.refuse(`${side.name}Code`, "conflict", `is not the code of ${field}`);
@@ -86,10 +74,10 @@ const checkUsable = (
   call: DisputeCall,
   side: Side,
   body: Body,
-  reason: Found | undefined,
-  kept: string | null,
+  reason: CategorizedReason | undefined,
+  current: string | null,
 ): void => {
-  if (reason === undefined || reason.id === kept) return;
+  if (reason === undefined || reason.id === current) return;
   const field = body[`${side.name}Id`] === undefined ? `${side.name}Code` : `${side.name}Id`;
   if (reason.active === 0) call.refuse(field, "inactive", "names an inactive reason");
   if (reason.visibility === side.closedTo) {
@@ -114,13 +102,13 @@ export const chooseReasons = async (
   tx: Db,
   call: DisputeCall,
   body: Body,
-  kept: { internal: string | null; external: string | null } = NONE,
+  current: { internal: string | null; external: string | null } = NONE,
 ): Promise<ChosenReasons | undefined> => {
   const external = await resolve(tx, call, EXTERNAL, body);
   const internal = await resolve(tx, call, INTERNAL, body);
-  checkUsable(call, EXTERNAL, body, external, kept.external);
-  checkUsable(call, INTERNAL, body, internal, kept.internal);
-  const isNew = external !== undefined && external.id !== kept.external;
+  checkUsable(call, EXTERNAL, body, external, current.external);
+  checkUsable(call, INTERNAL, body, internal, current.internal);
+  const isNew = external !== undefined && external.id !== current.external;
   if (isNew && external.default_internal_reason_id === null) {
     call.refuse(
       "externalReasonId",
@@ -136,9 +124,9 @@ export const chooseReasons = async (
     };
   }
   if (!isNew) return undefined;
-  const fallback = await selectReasons(tx, call.tenantId)
-    .where("reasons.id", "=", external.default_internal_reason_id)
-    .executeTakeFirstOrThrow();
+  const { default_internal_reason_id: id } = external;
+  const fallback = id === null ? undefined : await findReason(tx, call.tenantId, id);
+  if (fallback === undefined) throw new Error("a category's default reason does not exist");
   return {
     reasonId: fallback.id,
     categoryId: fallback.category_id,

@@ -74,22 +74,22 @@ const NO_FIGURES = { count: 0, amount: 0, ...toFigures([]) };
 
 const read = async (
   db: Db,
-  moment: Omit<Asked, "ended" | "offsets">,
+  evaluation: Omit<Asked, "ended" | "offsets">,
   summary: DisputeSummary,
 ): Promise<DisputeSummaryResult> => {
   const { filters, groupBy, ageBuckets, limit, offset } = summary;
-  const { ended, notes } = moment.isPast
-    ? await readReopened(db, moment.tenantId, moment.asOf)
+  const { ended, notes } = evaluation.isPast
+    ? await readReopened(db, evaluation.tenantId, evaluation.asOf)
     : { ended: new Map<string, never>(), notes: [] };
-  const asked = { ...moment, ended, offsets: await readOffsets(db, moment) };
-  const where = await matchDisputes(db, filters, asked);
+  const period = { ...evaluation, ended, offsets: await readOffsets(db, evaluation) };
+  const where = await matchDisputes(db, filters, period);
   const { parse } = getDialect(db).sums;
   const toAmount = ({ amount }: DisputeGroupRow) => toExactNumber(new Big(parse(amount)).toFixed());
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
-  const totals = await summarizeDisputes({ db, asked, summary: whole }, where);
+  const totals = await summarizeDisputes({ db, asked: period, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDisputes({ db, asked, summary }, where, inAges ? undefined : summary);
-  const names = await readAccountNames(db, moment.tenantId, groupBy, rows);
+  const rows = await summarizeDisputes({ db, asked: period, summary }, where, inAges ? undefined : summary);
+  const names = await readAccountNames(db, evaluation.tenantId, groupBy, rows);
   const found = rows.map((row): DisputeSummaryItem => ({
     key: toKey(summary, row),
     ...toAccountName(names.get(row[`k${groupBy.indexOf("account")}`]) ?? row.account_name),
@@ -102,8 +102,8 @@ const read = async (
     ? completeBuckets(found, "age", listAgeKeys(ageBuckets), summary, NO_FIGURES)
     : found;
   return {
-    asOf: filters.asOf ?? formatTimestamp(asked.asOf),
-    filter: { ...filters, timeZone: moment.calendar.zone.name },
+    asOf: filters.asOf ?? formatTimestamp(period.asOf),
+    filter: { ...filters, timeZone: evaluation.calendar.zone.name },
     rowCount: addUp(totals, "count"),
     truncated: false,
     currencyTotals: totals.map((row) => ({
@@ -126,12 +126,12 @@ export const summarize: Handlers<Contract["disputes"]>["summary"] = async ({ bod
   const { settings } = await readTenant(call.db, tenantId);
   const calendar = openCalendar(settings.timeZone);
   const day = summary.filters.asOf;
-  const asked = {
+  const period = {
     tenantId,
     asOf: day === undefined ? now : calendar.endOf(day),
     isPast: day !== undefined,
     calendar,
   };
   await using snapshot = await call.snapshot({ aggregates: true });
-  return { body: await read(snapshot.db, asked, summary) };
+  return { body: await read(snapshot.db, period, summary) };
 };

@@ -6,9 +6,9 @@ import {
   ClosureFields,
   DOCUMENT_TYPES,
   DocumentFields,
-  findClosureDateFault,
   type StoredDocument,
 } from "../../../contract/operations/documents.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
 import { isRecord } from "../../../kit/json.ts";
 import {
   checkCode,
@@ -108,6 +108,15 @@ export type AskedClosure = {
   closure_reason: ClosureFields["closure_reason"];
   closed_at: number;
   notes: string | null;
+};
+
+/** Returns the fault of a closure that is to be dated after `now`; undefined if the date is allowed or is none. */
+const findClosureDateFault = ({ closure_date: sent }: Fields, now: number): Fault | undefined => {
+  // May not be validated yet: an object of JSON may have a field `toString`, which is no function.
+  const at = typeof sent === "string" ? Date.parse(sent) : NaN;
+  if (!(at > now)) return undefined;
+  const message = `must not be after ${formatTimestamp(now)}`;
+  return { field: "closure_date", code: "range", message };
 };
 
 /** Validates a requested closure. */

@@ -30,8 +30,8 @@ const OPEN = new Set(["custom_fields", "data_providers", "invoicing_detail"]);
 /** Merges custom fields by name; null removes one. */
 const mergeCustom = (before: unknown, sent: unknown): unknown => {
   if (!isRecord(sent)) return sent;
-  const kept = isRecord(before) ? before : {};
-  const merged = new Map(Object.entries(kept));
+  const stored = isRecord(before) ? before : {};
+  const merged = new Map(Object.entries(stored));
   for (const [name, value] of Object.entries(sent)) {
     if (value === null) merged.delete(name);
     else merged.set(name, name === "collections" ? mergeCustom(merged.get(name), value) : value);

@@ -67,8 +67,8 @@ async function* readItems<Row, Item>(
 }
 
 /** Returns a hash that is equal for equal filters and sorts. */
-const hashQuery = (sought: object): string => {
-  const sorted = Object.entries(sought).toSorted(([a], [b]) => (a < b ? -1 : 1));
+const hashQuery = (filter: object): string => {
+  const sorted = Object.entries(filter).toSorted(([a], [b]) => (a < b ? -1 : 1));
   return hash("sha256", JSON.stringify(sorted), "base64url");
 };
 
@@ -79,8 +79,8 @@ export const listRecords = async <Row, Item>(
   listed: Listed<Row, Item>,
 ): Promise<ListPage<Item>> => {
   const { tenantId } = call;
-  const { limit = DEFAULT_LIMIT, cursor, ...sought } = listed.query;
-  const list = hashQuery(sought);
+  const { limit = DEFAULT_LIMIT, cursor, ...filter } = listed.query;
+  const list = hashQuery(filter);
   const at = cursor === undefined ? undefined : Cursor.safeParse(seal.open(cursor)).data;
   if (cursor !== undefined && (at?.tenant !== tenantId || at.list !== list)) {
     return call.refuse("cursor", "format", "is not from this query; omit it to start over");

@@ -148,10 +148,10 @@ const MOST_KEPT_HEADS = 1000;
 const keptHeads = new WeakMap<StoreAuditKey, Map<string, Head>>();
 
 const keepHead = (key: StoreAuditKey, tenantId: string, head: Head): void => {
-  const kept = keptHeads.get(key) ?? new Map<string, Head>();
-  keptHeads.set(key, kept);
-  if (kept.size >= MOST_KEPT_HEADS) kept.clear();
-  kept.set(tenantId, head);
+  const heads = keptHeads.get(key) ?? new Map<string, Head>();
+  keptHeads.set(key, heads);
+  if (heads.size >= MOST_KEPT_HEADS) heads.clear();
+  heads.set(tenantId, head);
 };
 
 const requireSigner = (key: StoreAuditKey, keyId: string): AuditKey => {

@@ -69,9 +69,9 @@ export const takeOverChain = async (
     return;
   }
   const metadata = { formerKey: key_id, key: key.id, actor: operator };
-  const said = { method: "CLI", endpoint: "admin", action: "admin.key_changed" };
+  const fields = { method: "CLI", endpoint: "admin", action: "admin.key_changed" };
   const link: AuditLink = {
-    ...said,
+    ...fields,
     tenant_id: tenantId,
     seq: head.seq,
     id: newId(),
@@ -83,7 +83,7 @@ export const takeOverChain = async (
   const hash = key.takeOver(link);
   await tx
     .insertInto("audit_logs")
-    .values({ ...link, ...toSearchColumns({ ...said, metadata }), hash })
+    .values({ ...link, ...toSearchColumns({ ...fields, metadata }), hash })
     .execute();
   await setHead({ hash, mac: key.head(tenantId, { ...ends, hash }) });
 };

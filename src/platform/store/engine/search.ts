@@ -33,9 +33,9 @@ export const findText = async (
   text: string,
 ): Promise<RawBuilder<boolean>> => {
   const part = withoutBreaks(text);
-  const sought = [...part].length < TRIPLE ? START + part : part;
-  const triples = listTriples(sought);
-  const holds = sql<boolean>`search_text like ${toLikePattern(sought)} escape '\\'`;
+  const pattern = [...part].length < TRIPLE ? START + part : part;
+  const triples = listTriples(pattern);
+  const holds = sql<boolean>`search_text like ${toLikePattern(pattern)} escape '\\'`;
   const found = await getDialect(db).search.findTriples(db, target, { tenantId, triples, holds });
   return found === undefined ? holds : sql<boolean>`${found} and ${holds}`;
 };

@@ -23,9 +23,9 @@ const appendSeal = async (
     .where("tenant_id", "=", tenantId)
     .executeTakeFirstOrThrow();
   const metadata = { entries: count, lastEntry: head.seq, lastHash: head.hash };
-  const said = { method: "SYSTEM", endpoint: "/audit-logs", action: "audit.sealed" };
+  const fields = { method: "SYSTEM", endpoint: "/audit-logs", action: "audit.sealed" };
   const link = {
-    ...said,
+    ...fields,
     tenant_id: tenantId,
     seq: head.seq + 1,
     id: newId(),
@@ -37,7 +37,7 @@ const appendSeal = async (
   const hash = key.seal(link);
   await db
     .insertInto("audit_logs")
-    .values({ ...link, ...toSearchColumns({ ...said, metadata }), hash })
+    .values({ ...link, ...toSearchColumns({ ...fields, metadata }), hash })
     .execute();
   return { ...head, seq: link.seq, hash };
 };

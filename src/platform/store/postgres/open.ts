@@ -1,13 +1,15 @@
 import { hash } from "node:crypto";
 import { Kysely, sql } from "kysely";
 import type pg from "pg";
+import { SECOND } from "../../../kit/clock.ts";
+import { createFairQueue } from "../../../kit/fair-queue.ts";
 import { CHANNEL } from "../../../kit/postgres/changes.ts";
 import { migrateLocked } from "../../../kit/postgres/lock.ts";
 import { createPool } from "../../../kit/postgres/pool.ts";
 import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
 import { guardDialect } from "../engine/guard.ts";
 import { migrate } from "../migrations/migrate.ts";
-import { FairLimiter, type FairLimits } from "../engine/fair-limiter.ts";
+import { describeUse } from "../engine/turns.ts";
 import { type Db, type PoolUse, type Store, StoreUnavailable } from "../port.ts";
 import { readAuditKey, createSealing } from "../audit/signing.ts";
 import type { Tables } from "../tables/schema.ts";
@@ -33,7 +35,7 @@ export const planFewerOrders = (client: pg.ClientBase): Promise<unknown> =>
  * Writers of one queue wait for each other anyway, so two connections suffice: one writes, one is ready to follow. A
  * queue cannot use up all connections, and some remain for reads.
  */
-const WRITERS: FairLimits = { total: 7, perOwner: 2, waiting: 10_000, waitMs: 60_000 };
+const WRITERS = { running: 7, runningPerKey: 2, waitingPerKey: 10_000, waitMs: 60 * SECOND };
 
 /** Returns the number of an advisory lock; names that share a number only wait for each other. */
 const lockNumber = (name: string): bigint => hash("sha256", name, "buffer").readBigInt64BE(0);
@@ -68,7 +70,7 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
     await close();
     throw error;
   }
-  const writers = new FairLimiter(WRITERS);
+  const writers = createFairQueue(WRITERS);
   return {
     dialect: "postgres",
     auditKey,
@@ -87,12 +89,15 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
         })
         .finally(leave);
     },
-    deferAppends: () => () => undefined,
     append: (act) => db.transaction().execute(act),
     counting: db,
     stamp: () => undefined,
     snapshot: (options) => snapshots.open(options),
-    pools: () => [describePool(pool), writers.use("writers"), snapshots.use()],
+    pools: () => [
+      describePool(pool),
+      describeUse("writers", WRITERS.running, writers),
+      snapshots.use(),
+    ],
     async announce(tx, key) {
       await sql`select pg_notify(${CHANNEL}, ${JSON.stringify([key, ""])})`.execute(tx);
     },

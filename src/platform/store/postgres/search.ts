@@ -40,7 +40,7 @@ export const searchIndex: SearchIndex = {
         limit ${MOST_SOUGHT}) as rarest`.execute(db);
     const [{ found, rarest } = { found: 0, rarest: triples }] = rows;
     if (found > MOST_IN_SAMPLE) return undefined;
-    const sought = rarest.map((triple) => `${tenantId}:${triple}`);
-    return sql<boolean>`${sql.table(TRIPLES)}(tenant_id, search_text) @> cast(${sought} as text[])`;
+    const keys = rarest.map((triple) => `${tenantId}:${triple}`);
+    return sql<boolean>`${sql.table(TRIPLES)}(tenant_id, search_text) @> cast(${keys} as text[])`;
   },
 };

@@ -1,7 +1,7 @@
 import { Kysely, type PostgresCursorConstructor } from "kysely";
 import type pg from "pg";
 import Cursor from "pg-cursor";
-import { FairLimiter, VIEWS } from "../engine/fair-limiter.ts";
+import { createViewTurns, type Turns } from "../engine/turns.ts";
 import { guard, guardDialect } from "../engine/guard.ts";
 import {
   type Db,
@@ -101,16 +101,16 @@ const begin = async (pool: pg.Pool, aggregates: boolean): Promise<Lease> => {
 
 /** Opens views of a PostgreSQL database on the connections of a separate pool. */
 export class PostgresSnapshots {
-  readonly #limiter: FairLimiter;
+  readonly #turns: Turns;
   readonly #pool: pg.Pool;
 
   constructor(pool: pg.Pool) {
     this.#pool = pool;
-    this.#limiter = new FairLimiter({ ...VIEWS, total: pool.options.max });
+    this.#turns = createViewTurns(pool.options.max);
   }
 
   async open({ owner, signal, maxMs, aggregates = false }: SnapshotOptions): Promise<Snapshot> {
-    const leave = await this.#limiter.enter(owner, signal);
+    const leave = await this.#turns.enter(owner, signal);
     const lease = await begin(this.#pool, aggregates).catch((error: unknown) => {
       leave();
       throw error;
@@ -125,6 +125,8 @@ export class PostgresSnapshots {
     const expire = (): void => finish(true);
     const timer = maxMs === undefined ? undefined : setTimeout(expire, maxMs).unref();
     signal?.addEventListener("abort", expire);
+    // It may have been aborted while this view waited.
+    if (signal?.aborted === true) expire();
     const end = async (): Promise<void> => {
       if (!lease.isOpen) return;
       // The view is read-only, so a failed commit loses the connection and no data.
@@ -141,7 +143,7 @@ export class PostgresSnapshots {
   }
 
   use(): PoolUse {
-    return this.#limiter.use("views");
+    return this.#turns.use();
   }
 
   close(): Promise<void> {

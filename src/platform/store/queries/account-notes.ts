@@ -40,3 +40,12 @@ export const insertAccountNote = async (tx: Db, row: AccountNoteRow): Promise<bo
     .executeTakeFirst();
   return result.numInsertedOrUpdatedRows === 1n;
 };
+
+/** Selects the notes that a user wrote, oldest first. */
+export const selectAccountNotesBy = (db: Db, tenantId: string, userId: string) =>
+  db
+    .selectFrom("account_notes")
+    .select(["reference", "account_number", "body", "created_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("created_by", "=", userId)
+    .orderBy("created_at");

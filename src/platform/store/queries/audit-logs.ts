@@ -110,14 +110,14 @@ export const countEntries = async (
 export const findEntries = async (
   db: Db,
   tenantId: string,
-  sought: readonly { id: string; at: number }[],
+  identified: readonly { id: string; at: number }[],
 ): Promise<NewEntry[]> => {
   const rows = await db
     .selectFrom("audit_logs")
     .select(["id", "at", "method", "endpoint", "action", "status_code", "metadata"])
     .where("tenant_id", "=", tenantId)
-    .where("at", "in", [...new Set(sought.map(({ at }) => at))])
-    .where("id", "in", [...new Set(sought.map(({ id }) => id))])
+    .where("at", "in", [...new Set(identified.map(({ at }) => at))])
+    .where("id", "in", [...new Set(identified.map(({ id }) => id))])
     .execute();
   return rows.map(({ status_code: statusCode, metadata, ...row }) => ({
     ...row,
@@ -126,3 +126,12 @@ export const findEntries = async (
     metadata: JSON.parse(metadata) as Metadata,
   }));
 };
+
+/** Selects the entries whose metadata name a user. */
+export const selectEntriesNaming = (db: Db, tenantId: string, userId: string) =>
+  db
+    .selectFrom("audit_logs")
+    .select(["id", "at", "action", "method", "endpoint", "status_code", "metadata"])
+    .where("tenant_id", "=", tenantId)
+    .where("metadata", "like", `%"${userId}"%`)
+    .orderBy("seq");

@@ -86,3 +86,38 @@ export const findCategoryByDefaultAssignee = (
 
 export const hasReasons = (db: Db, row: CategoryRow): Promise<boolean> =>
   isReferenced(db, row, "reasons", "category_id");
+
+/** Finds the id of a category's default assignee; null where there is none or the assignee is inactive. */
+export const findDefaultAssignee = async (
+  db: Db,
+  tenantId: string,
+  categoryId: string,
+): Promise<string | null> => {
+  const row = await db
+    .selectFrom("categories")
+    .innerJoin("assignees", (on) =>
+      on
+        .onRef("assignees.tenant_id", "=", "categories.tenant_id")
+        .onRef("assignees.id", "=", "categories.default_assignee_id"),
+    )
+    .select("assignees.id")
+    .where("categories.tenant_id", "=", tenantId)
+    .where("categories.id", "=", categoryId)
+    .where("assignees.active", "=", 1)
+    .executeTakeFirst();
+  return row?.id ?? null;
+};
+
+/** Takes an assignee from the categories whose default it is. */
+export const removeDefaultAssignee = async (
+  tx: Db,
+  tenantId: string,
+  assigneeId: string,
+): Promise<void> => {
+  await tx
+    .updateTable("categories")
+    .set({ default_assignee_id: null })
+    .where("tenant_id", "=", tenantId)
+    .where("default_assignee_id", "=", assigneeId)
+    .execute();
+};

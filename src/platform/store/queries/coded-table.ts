@@ -19,6 +19,34 @@ type AnyTable = Kysely<{ coded: Key & Record<Code, string> }>;
 
 const on = (db: Db): AnyTable => db;
 
+/** Tables whose rows have a key of tenant and id. */
+type KeyedTables = {
+  [Name in keyof Tables as Tables[Name] extends Key ? Name : never]: Tables[Name];
+};
+
+/** Creates the queries of tables whose rows have a key of tenant and id. */
+export const createKeyedTable = <Name extends keyof KeyedTables>(name: Name) => {
+  const table = name as unknown as "coded";
+  return {
+    find: async (db: Db, tenantId: string, id: string): Promise<KeyedTables[Name] | undefined> => {
+      const rows = on(db).selectFrom(table).selectAll().where("tenant_id", "=", tenantId);
+      return (await rows.where("id", "=", id).executeTakeFirst()) as never;
+    },
+
+    async update(db: Db, { tenant_id, id }: Key, change: Partial<Tables[Name]>): Promise<void> {
+      const query = on(db)
+        .updateTable(table)
+        .set(change as never);
+      await query.where("tenant_id", "=", tenant_id).where("id", "=", id).execute();
+    },
+
+    async remove(db: Db, { tenant_id, id }: Key): Promise<void> {
+      const query = on(db).deleteFrom(table).where("tenant_id", "=", tenant_id);
+      await query.where("id", "=", id).execute();
+    },
+  };
+};
+
 /** Creates the queries that coded tables share. */
 export const createCodedTable = <Name extends keyof CodedTables>(
   name: Name,
@@ -30,10 +58,11 @@ export const createCodedTable = <Name extends keyof CodedTables>(
   const select = (db: Db, tenantId: string) =>
     on(db).selectFrom(table).selectAll().where("tenant_id", "=", tenantId);
   const asRow = (row: unknown) => row as Row | undefined;
+  const { find, update, remove } = createKeyedTable(name);
 
   return {
-    find: async (db: Db, tenantId: string, id: string): Promise<Row | undefined> =>
-      asRow(await select(db, tenantId).where("id", "=", id).executeTakeFirst()),
+    find,
+    remove,
 
     findByCode: async (db: Db, tenantId: string, text: string): Promise<Row | undefined> =>
       asRow(await select(db, tenantId).where(code, "=", fold(text)).executeTakeFirst()),
@@ -55,21 +84,8 @@ export const createCodedTable = <Name extends keyof CodedTables>(
 
     async update(db: Db, record: Unfolded<Row>): Promise<Row> {
       const row = addFolded(record);
-      await on(db)
-        .updateTable(table)
-        .set(row as never)
-        .where("tenant_id", "=", row.tenant_id)
-        .where("id", "=", row.id)
-        .execute();
+      await update(db, row, row);
       return row;
-    },
-
-    async remove(db: Db, { tenant_id, id }: Key): Promise<void> {
-      await on(db)
-        .deleteFrom(table)
-        .where("tenant_id", "=", tenant_id)
-        .where("id", "=", id)
-        .execute();
     },
   };
 };

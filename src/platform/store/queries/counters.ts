@@ -1,7 +1,7 @@
 import { sql } from "kysely";
+import type { Counted, Counter } from "../../../kit/windows.ts";
 import type { Db } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
-import type { CounterRow } from "../tables/schema.ts";
 
 /** Finds the count and the end of an open window; undefined if none is open. */
 export const findCounter = (db: Db, key: string, now: number) =>
@@ -25,8 +25,6 @@ const counting = prepareQuery((db: Db, key: string, now: number, endsAt: number)
     .returning(["count", "window_ends_at"]),
 );
 
-type Counted = Pick<CounterRow, "count" | "window_ends_at">;
-
 /**
  * Increments the count of the key's window; the first event opens the window. A window that was opened before the clock
  * was set back keeps its count, and ends `windowMs` from now at the latest.
@@ -39,8 +37,14 @@ export const count = async (
 ): Promise<Counted> => {
   const [row] = await counting(db, key, now, now + windowMs);
   if (row === undefined) throw new Error("a counter was not counted");
-  return row;
+  return { count: row.count, endsAt: row.window_ends_at };
 };
+
+/** The store's counters at a moment, for the limits that all processes share. */
+export const createCounter = (db: Db, now: number): Counter => ({
+  count: (key, windowMs) => count(db, key, now, windowMs),
+  giveBack: (key, endsAt) => giveBack(db, key, endsAt),
+});
 
 /** Undoes one increment of the window that ends then; a later window of the key keeps its count. */
 export const giveBack = async (tx: Db, key: string, windowEndsAt: number): Promise<void> => {

@@ -4,10 +4,10 @@ import { prepareQuery } from "../engine/prepared.ts";
 import type { CsrSequenceRow } from "../tables/schema.ts";
 
 const taking = prepareQuery(
-  (db: Db, tenantId: string, noun: CsrSequenceRow["noun"], wanted: number) =>
+  (db: Db, tenantId: string, noun: CsrSequenceRow["noun"], count: number) =>
     db
       .insertInto("csr_sequences")
-      .values({ tenant_id: tenantId, noun, last: wanted })
+      .values({ tenant_id: tenantId, noun, last: count })
       .onConflict((conflict) =>
         conflict
           .columns(["tenant_id", "noun"])
@@ -21,9 +21,9 @@ export const takeCsrIds = async (
   tx: Db,
   tenantId: string,
   noun: CsrSequenceRow["noun"],
-  wanted = 1,
+  count = 1,
 ): Promise<number> => {
-  const [taken] = await taking(tx, tenantId, noun, wanted);
+  const [taken] = await taking(tx, tenantId, noun, count);
   if (taken === undefined) throw new Error("no csrId was taken");
-  return taken.last - wanted + 1;
+  return taken.last - count + 1;
 };

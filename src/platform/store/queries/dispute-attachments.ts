@@ -1,6 +1,10 @@
+import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeAttachmentRow } from "../tables/schema.ts";
+
+export const { update: updateDisputeAttachment, remove: removeDisputeAttachment } =
+  createKeyedTable("dispute_attachments");
 
 const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
   db
@@ -70,26 +74,11 @@ export const selectAttachmentsToRemove = (
 ): Promise<DisputeAttachmentRow[]> =>
   ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
 
-export const updateDisputeAttachment = async (
-  tx: Db,
-  { tenant_id, id }: Pick<DisputeAttachmentRow, "tenant_id" | "id">,
-  change: Partial<DisputeAttachmentRow>,
-): Promise<void> => {
-  await tx
-    .updateTable("dispute_attachments")
-    .set(change)
-    .where("tenant_id", "=", tenant_id)
-    .where("id", "=", id)
+/** Lists a tenant's attachments that wait for their upload or their scan. */
+export const listUnscanned = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("dispute_attachments")
+    .select(["id", "file_key", "upload_expires_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("status", "=", "PendingScan")
     .execute();
-};
-
-export const removeDisputeAttachment = async (
-  tx: Db,
-  { tenant_id, id }: Pick<DisputeAttachmentRow, "tenant_id" | "id">,
-): Promise<void> => {
-  await tx
-    .deleteFrom("dispute_attachments")
-    .where("tenant_id", "=", tenant_id)
-    .where("id", "=", id)
-    .execute();
-};

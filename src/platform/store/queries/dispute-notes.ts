@@ -1,8 +1,11 @@
 import type { SortKey } from "../../../contract/fields.ts";
 import type { NOTE_SORT } from "../../../contract/operations/dispute-notes.ts";
+import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeNoteRow } from "../tables/schema.ts";
+
+export const { update: updateNote, remove: removeNote } = createKeyedTable("dispute_notes");
 
 type SortField = (typeof NOTE_SORT)[number];
 
@@ -53,27 +56,6 @@ export const selectNotes = (
   return query.orderBy("id", sort.at(-1)?.descending === true ? "desc" : "asc");
 };
 
-export const updateNote = async (
-  tx: Db,
-  note: DisputeNoteRow,
-  change: Partial<DisputeNoteRow>,
-): Promise<void> => {
-  await tx
-    .updateTable("dispute_notes")
-    .set(change)
-    .where("tenant_id", "=", note.tenant_id)
-    .where("id", "=", note.id)
-    .execute();
-};
-
-export const removeNote = async (tx: Db, note: DisputeNoteRow): Promise<void> => {
-  await tx
-    .deleteFrom("dispute_notes")
-    .where("tenant_id", "=", note.tenant_id)
-    .where("id", "=", note.id)
-    .execute();
-};
-
 /** Removes a dispute's first `most` notes; returns how many. */
 export const removeNotes = async (
   tx: Db,
@@ -87,4 +69,38 @@ export const removeNotes = async (
     .where("id", "in", ofDispute(tx, tenantId, disputeId).select("id").limit(most))
     .executeTakeFirstOrThrow();
   return Number(numDeletedRows);
+};
+
+/** Selects the notes that a user wrote, oldest first. */
+export const selectNotesBy = (db: Db, tenantId: string, userId: string) =>
+  db
+    .selectFrom("dispute_notes")
+    .select(["id", "dispute_id", "content", "created_at"])
+    .where("tenant_id", "=", tenantId)
+    .where("created_by", "=", userId)
+    .orderBy("created_at");
+
+/** Lists the ids of deleted disputes that still have notes or attachments. */
+export const listUnremoved = async (db: Db, tenantId: string): Promise<Set<string>> => {
+  const ids = new Set<string>();
+  for (const table of ["dispute_notes", "dispute_attachments"] as const) {
+    const rows = await db
+      .selectFrom(table)
+      .select("dispute_id")
+      .distinct()
+      .where("tenant_id", "=", tenantId)
+      .where(({ not, exists, selectFrom }) =>
+        not(
+          exists(
+            selectFrom("disputes as d")
+              .select("d.id")
+              .where("d.tenant_id", "=", tenantId)
+              .whereRef("d.id", "=", `${table}.dispute_id`),
+          ),
+        ),
+      )
+      .execute();
+    for (const { dispute_id } of rows) ids.add(dispute_id);
+  }
+  return ids;
 };

@@ -32,3 +32,18 @@ export const moveTotal = async (
   await addToTotal(tx, tenantId, from, -moved);
   await addToTotal(tx, tenantId, to, moved);
 };
+
+/** Counts all of a tenant's disputes, where it has no totals yet. */
+export const computeTotals = async (tx: Db, tenantId: string): Promise<void> => {
+  await tx
+    .insertInto("dispute_totals")
+    .columns(["tenant_id", "status", "total"])
+    .expression((eb) =>
+      eb
+        .selectFrom("disputes")
+        .select(["tenant_id", "status", sql<number>`count(*)`.as("total")])
+        .where("tenant_id", "=", tenantId)
+        .groupBy(["tenant_id", "status"]),
+    )
+    .execute();
+};

@@ -1,6 +1,7 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../../contract/operations/disputes.ts";
 import type { SortKey } from "../../../contract/fields.ts";
+import { createKeyedTable } from "./coded-table.ts";
 import { insertAll } from "../engine/bulk-writes.ts";
 import { addToTotal, moveTotal } from "./dispute-totals.ts";
 import { among, contains, hasAccountName, type NamePart } from "./disputes-by-name.ts";
@@ -282,6 +283,8 @@ export const takeDisputeCode = async (
   return formatDisputeCode(documentNumber, last);
 };
 
+const { update } = createKeyedTable("disputes");
+
 /** Inserts disputes of one tenant and counts them. */
 export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
   const [first] = rows;
@@ -307,12 +310,7 @@ export const updateDispute = async (
       .executeTakeFirstOrThrow();
     await moveTotal(tx, tenantId, [status, change.status]);
   }
-  await tx
-    .updateTable("disputes")
-    .set(change)
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .execute();
+  await update(tx, { tenant_id: tenantId, id }, change);
 };
 
 /** Deletes a dispute, and thereby hides its notes and attachments, which the caller removes. */
@@ -324,4 +322,31 @@ export const removeDispute = async (tx: Db, tenantId: string, id: string): Promi
     .returning("status")
     .executeTakeFirst();
   if (removed !== undefined) await addToTotal(tx, tenantId, removed.status, -1);
+};
+
+/** Whether the dispute exists. */
+export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
+  const row = await db
+    .selectFrom("disputes")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("id", "=", id)
+    .executeTakeFirst();
+  return row !== undefined;
+};
+
+/** Lists the codes of the disputes that an assignee has, oldest first. */
+export const listCodesOfAssignee = async (
+  db: Db,
+  tenantId: string,
+  assigneeId: string,
+): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("disputes")
+    .select("code")
+    .where("tenant_id", "=", tenantId)
+    .where("assignee_id", "=", assigneeId)
+    .orderBy("created_at")
+    .execute();
+  return rows.map(({ code }) => code);
 };

@@ -44,9 +44,9 @@ export const findDocumentsByKeys = async (
   const all = [...new Set([...keys, ...numbers])];
   if (all.length === 0) return [];
   const { isAmongKeys } = getDialect(db);
-  const select = (column: string, sought: readonly string[]) =>
+  const select = (column: string, values: readonly string[]) =>
     sql`select * from documents where tenant_id = ${tenantId} and ${sql.ref(column)} is not null
-      and ${isAmongKeys(column, sought)}`;
+      and ${isAmongKeys(column, values)}`;
   // One index each: a condition with "or" would read all documents of the tenant.
   const parts = [
     select("document_number", all),

@@ -1,7 +1,10 @@
 import { sql } from "kysely";
+import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
 import type { ExportRunRow, RunChunkRow, RunStatus } from "../tables/schema.ts";
 import { findFileKeys } from "./stored-files.ts";
+
+export const { find: findRun } = createKeyedTable("export_runs");
 
 type Name = Pick<ExportRunRow, "tenant_id" | "id">;
 
@@ -24,14 +27,6 @@ export const listRuns = (
     .orderBy("slot_at", "desc")
     .limit(limit)
     .execute();
-
-export const findRun = (db: Db, tenantId: string, id: string): Promise<ExportRunRow | undefined> =>
-  db
-    .selectFrom("export_runs")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .executeTakeFirst();
 
 /** Finds the last completed run of a schedule. */
 export const findLastCompleted = (
@@ -164,4 +159,15 @@ export const findKnownChunks = async (
   const ids = new Set(running.map(({ id }) => id));
   const held = [...files].filter(([, run]) => ids.has(run)).map(([key]) => key);
   return new Set([...chunks, ...held]);
+};
+
+/** Lists the ids of a tenant's runs that are pending or running. */
+export const listUnfinishedRuns = async (db: Db, tenantId: string): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("export_runs")
+    .select("id")
+    .where("tenant_id", "=", tenantId)
+    .where("status", "in", ["pending", "running"])
+    .execute();
+  return rows.map(({ id }) => id);
 };

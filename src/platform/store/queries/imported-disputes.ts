@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { createKeyedTable } from "./coded-table.ts";
 import { formatDisputeCode, insertDisputes as insertCoded } from "./disputes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
@@ -26,12 +27,12 @@ const takeNumbers = async (
   tenantId: string,
   documentNumbers: readonly string[],
 ): Promise<Map<string, number>> => {
-  const wanted = new Map<string, number>();
-  for (const number of documentNumbers) wanted.set(number, (wanted.get(number) ?? 0) + 1);
+  const counts = new Map<string, number>();
+  for (const number of documentNumbers) counts.set(number, (counts.get(number) ?? 0) + 1);
   const taken = await tx
     .insertInto("dispute_sequences")
     .values(
-      [...wanted].map(([document_number, last]) => ({
+      [...counts].map(([document_number, last]) => ({
         tenant_id: tenantId,
         document_number,
         last,
@@ -47,7 +48,7 @@ const takeNumbers = async (
   return new Map(
     taken.map(({ document_number, last }) => [
       document_number,
-      last - (wanted.get(document_number) ?? 0),
+      last - (counts.get(document_number) ?? 0),
     ]),
   );
 };
@@ -73,3 +74,23 @@ export const insertNumbered = async (
     await insertCoded(tx, coded);
   }
 };
+
+type SourceRow = Pick<DisputeRow, "id" | "source_row">;
+
+/** Lists what imports remember of the first `most` disputes after an id. */
+export const listSourceRows = (
+  db: Db,
+  tenantId: string,
+  after: string,
+  most: number,
+): Promise<SourceRow[]> =>
+  db
+    .selectFrom("disputes")
+    .select(["id", "source_row"])
+    .where("tenant_id", "=", tenantId)
+    .where("id", ">", after)
+    .orderBy("id")
+    .limit(most)
+    .execute();
+
+export const { update: updateImported } = createKeyedTable("disputes");

@@ -101,11 +101,11 @@ export const takeSeqs = async (
   tx: Db,
   tenantId: string,
   source: Source,
-  wanted: number,
+  count: number,
 ): Promise<number> => {
   const { last } = await tx
     .insertInto("payment_sequences")
-    .values({ tenant_id: tenantId, source, last: wanted })
+    .values({ tenant_id: tenantId, source, last: count })
     .onConflict((conflict) =>
       conflict
         .columns(["tenant_id", "source"])
@@ -113,7 +113,7 @@ export const takeSeqs = async (
     )
     .returning("last")
     .executeTakeFirstOrThrow();
-  return last - wanted + 1;
+  return last - count + 1;
 };
 
 /** The columns of a stored row that an import compares with a row of a file; `facts` by the names of their fields. */

@@ -40,3 +40,36 @@ export const selectReasons = (db: Db, tenantId: string, { categoryId, visibility
 
 export const isReasonUsed = (db: Db, row: ReasonRow): Promise<boolean> =>
   isReferenced(db, row, "disputes", "reason_id", "external_reason_id");
+
+const withCategories = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("reasons")
+    .innerJoin("categories", (on) =>
+      on
+        .onRef("categories.tenant_id", "=", "reasons.tenant_id")
+        .onRef("categories.id", "=", "reasons.category_id"),
+    )
+    .selectAll("reasons")
+    .select(["categories.code_folded as category_code", "categories.default_internal_reason_id"])
+    .where("reasons.tenant_id", "=", tenantId);
+
+/** A reason with what a dispute needs of its category. */
+export type CategorizedReason = ReasonRow & {
+  category_code: string;
+  default_internal_reason_id: string | null;
+};
+
+export const findCategorizedReason = (
+  db: Db,
+  tenantId: string,
+  id: string,
+): Promise<CategorizedReason | undefined> =>
+  withCategories(db, tenantId).where("reasons.id", "=", id).executeTakeFirst();
+
+/** Lists the reasons with a code; each is of another category. */
+export const listReasonsByCode = (
+  db: Db,
+  tenantId: string,
+  code: string,
+): Promise<CategorizedReason[]> =>
+  withCategories(db, tenantId).where("reasons.code_folded", "=", fold(code)).execute();

@@ -1,5 +1,8 @@
+import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
 import type { ScheduleRow } from "../tables/schema.ts";
+
+export const { update: updateSchedule } = createKeyedTable("schedules");
 
 const ofTenant = (db: Db, tenantId: string) =>
   db.selectFrom("schedules").selectAll().where("tenant_id", "=", tenantId);
@@ -34,19 +37,6 @@ export const findSchedule = (
 export const hasSchedule = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
   const found = await findSchedule(db, tenantId, id);
   return found !== undefined && found.deleted_at === null;
-};
-
-export const updateSchedule = async (
-  tx: Db,
-  { tenant_id, id }: Pick<ScheduleRow, "tenant_id" | "id">,
-  change: Partial<ScheduleRow>,
-): Promise<void> => {
-  await tx
-    .updateTable("schedules")
-    .set(change)
-    .where("tenant_id", "=", tenant_id)
-    .where("id", "=", id)
-    .execute();
 };
 
 /** Marks a schedule as deleted; returns whether it was not deleted before. */

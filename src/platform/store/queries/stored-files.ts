@@ -1,4 +1,4 @@
-import type { Db } from "../port.ts";
+import type { Db, Snapshot } from "../port.ts";
 
 const TABLES = ["dispute_attachments", "document_attachments", "run_chunks"] as const;
 type Table = (typeof TABLES)[number];
@@ -48,3 +48,20 @@ export const countStoredBytes = async (db: Db, tenantId: string): Promise<number
   );
   return sums.reduce((sum, row) => sum + Number(row?.bytes ?? 0), 0);
 };
+
+/** Yields the files that a tenant's records refer to. */
+export async function* streamFiles(
+  { db, stream }: Pick<Snapshot, "db" | "stream">,
+  tenantId: string,
+) {
+  for (const table of TABLES) {
+    const query = db
+      .selectFrom(table)
+      .select(["file_key", "sha256", "file_size"])
+      .where("tenant_id", "=", tenantId)
+      .where("file_key", "is not", null);
+    for await (const { file_key: key, sha256, file_size: size } of stream(query)) {
+      if (key !== null) yield { key, sha256, size: size ?? 0 };
+    }
+  }
+}

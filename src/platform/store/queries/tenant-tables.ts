@@ -7,6 +7,11 @@ import type { Tables } from "../tables/schema.ts";
 
 type Table = keyof Tables;
 
+/** A table with a column `tenant_id`. */
+export type TenantTable = {
+  [T in Table]: Tables[T] extends { tenant_id: string } ? T : never;
+}[Table];
+
 /** The tables with the records of tenants, with the columns that order a tenant's rows. */
 export const RECORD_TABLES = {
   categories: ["id"],
@@ -82,4 +87,38 @@ export const removeTenantRows = async (
   const { numAffectedRows = 0n } = await sql`
     delete from ${sql.table(table)} where ${isOneOf}`.execute(tx);
   return Number(numAffectedRows);
+};
+
+/** Selects all of a tenant's rows of a table, in an order that every export has. */
+export const selectTenantRows = (db: Db, table: TenantTable, tenantId: string) =>
+  (ORDERS[table] ?? []).reduce(
+    (query, column) => query.orderBy(column as never),
+    db.selectFrom(table).selectAll().where("tenant_id", "=", tenantId),
+  );
+
+/** Reads the names of every table's columns. */
+export const readColumns = async (db: Db): Promise<Map<string, string[]>> => {
+  const tables = await db.introspection.getTables();
+  return new Map(tables.map(({ name, columns }) => [name, columns.map((column) => column.name)]));
+};
+
+/** Ids of these tables name jobs, so no other tenant may have them. */
+const WITH_JOBS = ["schedules", "export_runs", "webhook_deliveries"] as const;
+
+/** Finds one of these ids that another tenant has, in a table where that must not be. */
+export const findTakenId = async (
+  db: Db,
+  table: Table,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<string | undefined> => {
+  const named = WITH_JOBS.find((name) => name === table);
+  if (named === undefined || ids.length === 0) return undefined;
+  const row = await db
+    .selectFrom(named)
+    .select("id")
+    .where("tenant_id", "<>", tenantId)
+    .where("id", "in", ids)
+    .executeTakeFirst();
+  return row?.id;
 };

@@ -28,9 +28,11 @@ export const toTenant = (row: TenantRow): Tenant => ({
   settings: { ...NO_SETTINGS, ...(JSON.parse(row.settings) as Partial<TenantSettings>) },
 });
 
-const tenantById = prepareQuery((db: Db, id: string) =>
-  db.selectFrom("tenants").selectAll().where("id", "=", id),
-);
+/** Selects a tenant's own row as it is stored. */
+export const selectTenant = (db: Db, id: string) =>
+  db.selectFrom("tenants").selectAll().where("id", "=", id);
+
+const tenantById = prepareQuery(selectTenant);
 
 export const findTenant = async (db: Db, id: string): Promise<Tenant | undefined> => {
   const [row] = await tenantById(db, id);
@@ -59,4 +61,21 @@ export const readTenant = async (db: Db, id: string): Promise<Tenant> => {
   const [row] = await tenantById(db, id);
   if (row === undefined) throw new Error(`there is no tenant ${id}`);
   return toTenant(row);
+};
+
+export const updateTenant = async (
+  tx: Db,
+  id: string,
+  change: Partial<Pick<TenantRow, "settings" | "phase">>,
+): Promise<void> => {
+  await tx.updateTable("tenants").set(change).where("id", "=", id).execute();
+};
+
+/** Removes a tenant's own row; returns whether there was one. */
+export const removeTenant = async (tx: Db, id: string): Promise<boolean> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("tenants")
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return numDeletedRows > 0n;
 };

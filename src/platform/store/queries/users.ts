@@ -147,3 +147,39 @@ export const replacePassword = async (
     .executeTakeFirstOrThrow();
   return numUpdatedRows === 0n ? undefined : endCredentials(tx, id);
 };
+
+/** Records a login with a password; returns whether the user still has that password. */
+export const recordLogin = async (
+  tx: Db,
+  { id, password_hash }: Pick<UserRow, "id" | "password_hash">,
+  now: number,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("users")
+    .set({ last_login_at: now, last_login_method: "USERNAME_PASSWORD" })
+    .where("id", "=", id)
+    .where("password_hash", "=", password_hash)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+};
+
+/** Sets a user's password; unlike {@link replacePassword} it ends no credentials. */
+export const setPasswordHash = async (tx: Db, id: string, passwordHash: string): Promise<void> => {
+  await tx.updateTable("users").set({ password_hash: passwordHash }).where("id", "=", id).execute();
+};
+
+/** Removes a user of no tenant, with sessions, keys and known addresses. */
+export const removeUser = async (tx: Db, id: string): Promise<void> => {
+  await endCredentials(tx, id);
+  await tx.deleteFrom("known_addresses").where("user_id", "=", id).execute();
+  await tx.deleteFrom("users").where("id", "=", id).execute();
+};
+
+/** Selects the users that belong to a tenant, by id. */
+export const selectUsersOf = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("users")
+    .innerJoin("memberships", "memberships.user_id", "users.id")
+    .selectAll("users")
+    .where("memberships.tenant_id", "=", tenantId)
+    .orderBy("users.id");

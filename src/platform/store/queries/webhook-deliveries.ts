@@ -1,19 +1,12 @@
 import { sql } from "kysely";
+import { createKeyedTable } from "./coded-table.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import type { WebhookAttemptRow, WebhookDeliveryRow } from "../tables/schema.ts";
+import type { WebhookAttemptRow } from "../tables/schema.ts";
 
-export const findDelivery = (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<WebhookDeliveryRow | undefined> =>
-  db
-    .selectFrom("webhook_deliveries")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id)
-    .executeTakeFirst();
+const { find, update, remove } = createKeyedTable("webhook_deliveries");
+
+export const findDelivery = find;
 
 /** Records the outcome of an attempt; the delivery waits for the next attempt or is removed. */
 export const recordAttempt = async (
@@ -22,20 +15,9 @@ export const recordAttempt = async (
   ended: boolean,
 ): Promise<void> => {
   await tx.insertInto("webhook_attempts").values(attempt).execute();
-  if (ended) {
-    await tx
-      .deleteFrom("webhook_deliveries")
-      .where("tenant_id", "=", attempt.tenant_id)
-      .where("id", "=", attempt.delivery_id)
-      .execute();
-    return;
-  }
-  await tx
-    .updateTable("webhook_deliveries")
-    .set({ attempts: attempt.attempt })
-    .where("tenant_id", "=", attempt.tenant_id)
-    .where("id", "=", attempt.delivery_id)
-    .execute();
+  const delivery = { tenant_id: attempt.tenant_id, id: attempt.delivery_id };
+  if (ended) await remove(tx, delivery);
+  else await update(tx, delivery, { attempts: attempt.attempt });
 };
 
 export type DeliveryCount = { state: DeliveryState; count: number; oldest: number };
@@ -85,4 +67,12 @@ export const listAttempts = (
     .orderBy("attempt", "desc")
     .orderBy("id", "desc")
     .limit(atMost)
+    .execute();
+
+/** Lists a tenant's deliveries that wait for an attempt. */
+export const listDeliveries = (db: Db, tenantId: string) =>
+  db
+    .selectFrom("webhook_deliveries")
+    .select(["id", "webhook_id"])
+    .where("tenant_id", "=", tenantId)
     .execute();

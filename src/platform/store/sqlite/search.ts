@@ -27,10 +27,10 @@ const MOST_FOUND = 2000;
 const findNumbers = async (
   db: Db,
   target: SearchTarget,
-  sought: readonly string[],
+  fragments: readonly string[],
 ): Promise<number[]> => {
   const { triples, triplesColumn } = namesOf(target);
-  const compared = JSON.stringify(sought.slice(-MOST_COMPARED).map(quote));
+  const compared = JSON.stringify(fragments.slice(-MOST_COMPARED).map(quote));
   const { rows } = await sql<{ number: number }>`
     with samples as materialized (
       select value, (select json_array(count(*), max(rowid)) from (select rowid from ${triples}

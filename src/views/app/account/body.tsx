@@ -96,6 +96,7 @@ const Oldest = ({ rows, open }: { rows: readonly Fields[]; open: Open }) =>
       columns={[
         {
           name: "Document",
+          isWhole: true,
           cell: ({ documentNumber }) =>
             hasTool("documents_get") ? (
               <button
@@ -109,7 +110,7 @@ const Oldest = ({ rows, open }: { rows: readonly Fields[]; open: Open }) =>
               plainText(documentNumber)
             ),
         },
-        { name: "Due", cell: (row) => day(row["dueDate"]) },
+        { name: "Due", isWhole: true, cell: (row) => day(row["dueDate"]) },
         {
           name: "Balance",
           isNumber: true,
@@ -128,8 +129,8 @@ const ShortPayments = ({ rows, currency }: { rows: readonly Fields[]; currency: 
       rows={rows}
       keyOf={(_row, place) => String(place)}
       columns={[
-        { name: "Date", cell: (row) => day(row["paymentDate"]) },
-        { name: "Document", cell: (row) => plainText(row["documentNumber"]) },
+        { name: "Date", isWhole: true, cell: (row) => day(row["paymentDate"]) },
+        { name: "Document", isWhole: true, cell: (row) => plainText(row["documentNumber"]) },
         {
           name: "Code",
           cell: (row) => plainText(row["deductionReasonCode"]) || "–",

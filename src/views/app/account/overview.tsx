@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
-import { moment, plainText } from "../format.ts";
+import { formatMoment, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import type { Reply } from "../reply.ts";
@@ -14,7 +14,7 @@ type Open = (record: RecordRef) => void;
 const Candidates = ({ items, open }: { items: readonly Fields[]; open: Open }) => (
   <section class="card">
     <h2>Which account?</h2>
-    <ul class="plain">
+    <ul class="lines">
       {items.map(({ accountNumber, name }) => (
         <li key={plainText(accountNumber)}>
           <button
@@ -58,7 +58,7 @@ export const AccountOverview = ({ account, first, open }: OverviewProps) => {
           </h1>
           {answer && (
             <p class="meta">
-              {isOne ? "Account sheet as of" : "As of"} {moment(answer["asOf"])}
+              {isOne ? "Account sheet as of" : "As of"} {formatMoment(answer["asOf"])}
             </p>
           )}
         </div>

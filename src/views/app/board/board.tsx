@@ -53,8 +53,8 @@ const useWorklist = ({ place, go, isShown }: BoardProps) => {
   const cursor = cursors.at(-1);
   // The host's call is the first page, although a model asks for fewer rows than the board does.
   const isAsked = isOwn && isSame(args, opening.args);
-  const asked = isAsked ? args : pageArgs(args);
-  const sent = cursor === undefined ? asked : { ...asked, cursor };
+  const requested = isAsked ? args : pageArgs(args);
+  const sent = cursor === undefined ? requested : { ...requested, cursor };
   const called = useCall("disputes_triage", sent, {
     first: isOwn && isSame(sent, opening.args) ? opening.reply : undefined,
     isPaused: !isShown,

@@ -43,12 +43,12 @@ type ControlProps = {
 };
 
 const AssigneeChoice = ({ args, change, isPaused }: ControlProps) => {
-  const asked = first(args["assignee"]);
-  const people = unique([...useValues("assignee", isPaused), asked]);
+  const selected = first(args["assignee"]);
+  const people = unique([...useValues("assignee", isPaused), selected]);
   return (
     <Choice
       label="Assignee"
-      value={args["unassigned"] === true ? UNASSIGNED : asked}
+      value={args["unassigned"] === true ? UNASSIGNED : selected}
       options={[
         { value: "", text: "Everyone" },
         { value: UNASSIGNED, text: "Not assigned" },

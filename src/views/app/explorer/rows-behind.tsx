@@ -38,6 +38,7 @@ const RowTable = ({ caption, rows, columns, main }: RowTableProps) => (
       .map((name) => ({
         name: words(name),
         isNumber: isAmount(name),
+        isWhole: /date$/i.test(name),
         isMinor: !main.includes(name),
         cell: (row: Fields) => cell(name, row[name], row["currencyCode"]),
       }))}

@@ -112,7 +112,7 @@ export const Files = ({ disputeId, files }: { disputeId: string; files: Fields[]
   if (files.length === 0) return <Empty>No files.</Empty>;
   return (
     <>
-      <ul class="plain files">
+      <ul class="lines files">
         {files.map((file, place) => (
           <FileRow
             key={plainText(file["attachmentId"]) || place}

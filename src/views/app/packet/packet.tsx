@@ -83,7 +83,7 @@ const Payments = ({ rows }: { rows: Fields[] }) =>
       rows={rows}
       keyOf={(row, place) => `${String(row["paymentId"])} ${place}`}
       columns={[
-        { name: "Date", cell: (row) => day(row["paymentDate"]) },
+        { name: "Date", isWhole: true, cell: (row) => day(row["paymentDate"]) },
         { name: "Method", cell: (row) => cell("method", row["paymentMethod"]), isMinor: true },
         {
           name: "Applied",
@@ -122,6 +122,7 @@ export const DisputeTable = ({
     columns={[
       {
         name: "Dispute",
+        isWhole: true,
         cell: ({ disputeCode }) =>
           open === undefined ? (
             plainText(disputeCode)
@@ -131,9 +132,14 @@ export const DisputeTable = ({
             </button>
           ),
       },
-      { name: "Document", cell: (row) => plainText(row["documentNumber"]) },
+      {
+        name: "Document",
+        isWhole: true,
+        isMinor: true,
+        cell: (row) => plainText(row["documentNumber"]),
+      },
       { name: "Reason", cell: (row) => plainText(row["reasonName"]), isMinor: true },
-      { name: "Opened", cell: (row) => day(row["createDate"]), isMinor: true },
+      { name: "Opened", isWhole: true, cell: (row) => day(row["createDate"]), isMinor: true },
       { name: "Amount", isNumber: true, cell: (row) => money(row["amount"], row["currencyCode"]) },
     ]}
   />

@@ -11,12 +11,12 @@ import { AccountOverview } from "../account/overview.tsx";
 /** One customer: open documents, disputes, payments, credit and notes; another one can be looked up. */
 export const AccountSheet = () => {
   const { opening } = useSession();
-  const asked = plainText(opening.args["account"]);
-  const first: Place = asked === "" ? {} : { record: { kind: "account", id: asked } };
+  const accountNumber = plainText(opening.args["account"]);
+  const first: Place = accountNumber === "" ? {} : { record: { kind: "account", id: accountNumber } };
   const { place, go } = usePlace(first);
   const { record } = place;
   const open = (next: RecordRef): void => go({ record: next });
-  const isFirst = record?.kind === "account" && record.id === asked;
+  const isFirst = record?.kind === "account" && record.id === accountNumber;
   return (
     <>
       {hasTool("find_records") ? (

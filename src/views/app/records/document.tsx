@@ -52,6 +52,7 @@ const LineItems = ({ rows, currency }: { rows: readonly Fields[]; currency: unkn
       columns={names.map((name) => ({
         name: words(name),
         isNumber: /amount|price|quantity/i.test(name),
+        isMinor: !/description|quantity|amount/i.test(name),
         cell: (row) => cell(name, row[name], currency),
       }))}
     />

@@ -47,7 +47,7 @@ const Hits = ({ text, open, close }: HitsProps) => {
       {isLoading && <Loading what="Searching" />}
       {problem && <Failure problem={problem} retry={reload} />}
       {!isLoading && answer && hits.length === 0 && <Empty>Nothing has this number or name.</Empty>}
-      <ul class="plain">
+      <ul class="lines">
         {hits.map((hit) => (
           <li key={`${hit.kind} ${hit.id}`}>
             <button type="button" class="link" onClick={() => open(hit)}>

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useState } from "preact/hooks";
 import { reasonOf, totalsOf } from "../answers.ts";
-import { counted, money, moment } from "../format.ts";
+import { counted, money, formatMoment } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { Problem } from "../reply.ts";
 
@@ -81,7 +81,7 @@ export const ReportHead = ({ title, noun, answer, children }: HeadProps) => (
     <div>
       <h1>{title}</h1>
       <p class="meta">
-        As of {moment(answer["asOf"])}
+        As of {formatMoment(answer["asOf"])}
         {children}
       </p>
     </div>

@@ -3,6 +3,8 @@ import type { ComponentChild } from "preact";
 export type Column<T> = {
   name: string;
   isNumber?: boolean;
+  /** Whether its values stay on one line, as numbers do. */
+  isWhole?: boolean;
   /** Whether narrow pages leave the column out. */
   isMinor?: boolean;
   cell: (row: T) => ComponentChild;
@@ -17,8 +19,8 @@ type TableProps<T> = {
 
 /** A table that scrolls sideways by itself; its first column names the row. */
 export const Table = <T,>({ caption, columns, rows, keyOf }: TableProps<T>) => {
-  const classOf = ({ isNumber, isMinor }: Column<T>): string =>
-    [isNumber ? "number" : "", isMinor ? "minor" : ""].join(" ").trim();
+  const classOf = ({ isNumber, isWhole, isMinor }: Column<T>): string =>
+    [isNumber ? "number" : "", isWhole ? "whole" : "", isMinor ? "minor" : ""].join(" ").trim();
   return (
     <div class="scroll" role="region" aria-label={caption} tabIndex={0}>
       <table>

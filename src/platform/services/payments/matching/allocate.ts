@@ -57,8 +57,8 @@ const payLine = (line: Line, paper: Paper, most: Big): Big => {
   const { share, discount, deduction } = line;
   const open = openOf(paper);
   const due = open ?? share ?? most;
-  const asked = share ?? atLeastZero(due.minus(discount).minus(deduction));
-  const applied = smallest(asked, due, most);
+  const requested = share ?? atLeastZero(due.minus(discount).minus(deduction));
+  const applied = smallest(requested, due, most);
   line.applied = applied;
   // A discount counts with the payment that takes it, as far as the document is open.
   line.discount = applied.gt(0) ? smallest(discount, due.minus(applied)) : ZERO;

@@ -83,13 +83,13 @@ export const settleDeductions = async (
   for (const [number, rows] of byDocument) {
     const open = findOpen(number);
     if (open === undefined) continue;
-    const said = rows.filter((row) => !isComputed(row));
-    let left = atLeastZero(open.minus(sumOf(said, "deductionAmount")));
+    const stated = rows.filter((row) => !isComputed(row));
+    let left = atLeastZero(open.minus(sumOf(stated, "deductionAmount")));
     for (const row of rows.filter(isComputed).toSorted(byTime)) {
       const before = amountOf(row.values, "deductionAmount");
-      const kept = smallest(before, left);
-      left = left.minus(kept);
-      if (!kept.eq(before)) changed.push(withDeduction(row, kept.toNumber(), settling));
+      const reduced = smallest(before, left);
+      left = left.minus(reduced);
+      if (!reduced.eq(before)) changed.push(withDeduction(row, reduced.toNumber(), settling));
     }
   }
   await replacePayments(tx, "cashapp", changed);

@@ -39,14 +39,14 @@ export type Payment = {
 export const isReturn = (values: Values): boolean =>
   amountOf(values, "paymentAmount").lt(0) || values["applicationStatus"] === "reversed";
 
-export const toLine = (row: NewPayment, said: Values, values: Values): Line => ({
+export const toLine = (row: NewPayment, stated: Values, values: Values): Line => ({
   row,
   values,
-  said,
+  said: stated,
   name: textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber"),
-  share: toBig(said["appliedAmount"]),
-  discount: amountOf(said, "discountTaken"),
-  deduction: amountOf(said, "deductionAmount"),
+  share: toBig(stated["appliedAmount"]),
+  discount: amountOf(stated, "discountTaken"),
+  deduction: amountOf(stated, "deductionAmount"),
   applied: ZERO,
 });
 

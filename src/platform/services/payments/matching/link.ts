@@ -21,11 +21,31 @@ const referencesOf = (values: NewPayment["values"]): string[] => [
   ]),
 ];
 
-/** Whether a payment can be the one that is returned: of the same currency, and at least as large. */
-const canReturn = (values: NewPayment["values"], payment: NewPayment["values"]): boolean =>
-  !isReturn(payment) &&
-  payment["currencyCode"] === values["currencyCode"] &&
+type Values = NewPayment["values"];
+
+/** Whether a payment can be the one that is returned. */
+const canReturn = (values: Values, payment: Values): boolean =>
+  !isReturn(payment) && payment["currencyCode"] === values["currencyCode"];
+
+const isCovered = (values: Values, payment: Values): boolean =>
   amountOf(payment, "paymentAmount").gte(amountOf(values, "paymentAmount").abs());
+
+/**
+ * Finds the payments that a return can be of: those that are at least as large and have a reference that it names;
+ * else those that have its own reference, because banks add charges to what they take back.
+ */
+const findReturned = (
+  values: Values,
+  byReference: ReadonlyMap<string | undefined, readonly NewPayment[]>,
+): NewPayment[] => {
+  const named = referencesOf(values)
+    .flatMap((reference) => byReference.get(reference) ?? [])
+    .filter((payment) => canReturn(values, payment.values));
+  const covering = named.filter((payment) => isCovered(values, payment.values));
+  if (covering.length > 0) return covering;
+  const own = textOf(values, "paymentReference");
+  return named.filter((payment) => textOf(payment.values, "paymentReference") === own);
+};
 
 const setReturned = (row: NewPayment, paymentId: string, { now }: Settling): NewPayment => ({
   ...row,
@@ -59,15 +79,13 @@ export const linkWaitingReturns = async (tx: Db, settling: Settling): Promise<st
   const { tenantId } = settling;
   const waiting = await readWaiting(tx, tenantId, [WAITING_RETURN], { most: MOST_WAITING });
   if (waiting.length === 0) return [];
-  const sought = [...new Set(waiting.flatMap(({ values }) => referencesOf(values)))];
-  const found = await readReferencedPayments(tx, tenantId, sought);
-  const byReference = Map.groupBy(found, ({ values }) => textOf(values, "paymentReference"));
+  const references = [...new Set(waiting.flatMap(({ values }) => referencesOf(values)))];
+  const payments = await readReferencedPayments(tx, tenantId, references);
+  const byReference = Map.groupBy(payments, ({ values }) => textOf(values, "paymentReference"));
   const linked: string[] = [];
   for (const { values } of waiting) {
-    const fitting = referencesOf(values)
-      .flatMap((reference) => byReference.get(reference) ?? [])
-      .filter((payment) => canReturn(values, payment.values));
-    const ids = new Set(fitting.map((payment) => textOf(payment.values, "paymentId")));
+    const found = findReturned(values, byReference);
+    const ids = new Set(found.map((payment) => textOf(payment.values, "paymentId")));
     const [paymentId] = ids;
     const returnPaymentId = textOf(values, "paymentId");
     if (ids.size !== 1 || paymentId === undefined || returnPaymentId === undefined) continue;

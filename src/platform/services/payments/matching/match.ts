@@ -15,8 +15,8 @@ import { amountOf, readSaid, restore, textOf } from "./values.ts";
 
 const toLines = (rows: readonly NewPayment[], isStored: boolean): Line[] =>
   rows.map((row) => {
-    const said = readSaid(row, isStored);
-    return toLine(row, said, restore(row.values, said));
+    const stated = readSaid(row, isStored);
+    return toLine(row, stated, restore(row.values, stated));
   });
 
 const toPayment = (id: string, lines: Line[]): Payment => {

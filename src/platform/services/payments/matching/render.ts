@@ -18,8 +18,8 @@ const isApplied = (payment: Payment, line: Line, paper: Paper): boolean => {
   if (same.some(({ applied }) => !applied.eq(0))) {
     return !line.applied.eq(0) || line.share?.eq(0) === true;
   }
-  const says = same.every(({ share }) => share?.eq(0) === true);
-  return says && (line.discount.gt(0) || openOf(paper)?.gt(0) !== false);
+  const isZero = same.every(({ share }) => share?.eq(0) === true);
+  return isZero && (line.discount.gt(0) || openOf(paper)?.gt(0) !== false);
 };
 
 /** Returns the amount by which a final payment was short. */

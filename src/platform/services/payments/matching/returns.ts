@@ -123,12 +123,12 @@ const toReversal = (base: Values, taken: Taken | undefined, unapplied: Big): Val
 const buildRows = (own: NewPayment, taken: readonly Taken[], { now }: Settling): NewPayment[] => {
   const amount = amountOf(own.values, "paymentAmount");
   const unapplied = amount.plus(sum(taken.map(({ applied }) => applied)));
-  const said = own.matching?.said ?? "{}";
+  const stated = own.matching?.said ?? "{}";
   return (taken.length === 0 ? [undefined] : taken).map((one, place) => {
     const values = toReversal({ ...own.values, updatedAt: now }, one, unapplied);
     const appliedAt = one === undefined ? null : now;
     if (place === 0) {
-      return { ...own, values, matching: { said, appliedAt, waitingKey: null } };
+      return { ...own, values, matching: { said: stated, appliedAt, waitingKey: null } };
     }
     const id = deriveFurtherId(String(own.values["id"]), place);
     return {
@@ -158,7 +158,7 @@ const writeRows = async (
   const known = new Map(before.map((row) => [row.values["id"], row]));
   const isKept = rows.length === before.length;
   if (isKept && rows.every((row) => isSame(known.get(row.values["id"]), row))) return false;
-  const kept = rows.flatMap((row) => {
+  const unchanged = rows.flatMap((row) => {
     const former = known.get(row.values["id"]);
     const { createdAt = row.values["createdAt"] } = former?.values ?? {};
     return former === undefined
@@ -174,7 +174,7 @@ const writeRows = async (
     tenantId,
     gone.map(({ seq }) => seq),
   );
-  await replacePayments(tx, "cashapp", kept);
+  await replacePayments(tx, "cashapp", unchanged);
   if (added.length === 0) return true;
   const first = await takeSeqs(tx, tenantId, "cashapp", added.length);
   await addPayments(

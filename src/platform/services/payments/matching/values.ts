@@ -48,10 +48,10 @@ export const isMatchable = ({ matching, values }: NewPayment): boolean =>
   matching !== undefined || BANK_SOURCES.has(values["remittanceSource"]);
 
 /** Returns the values of a row without what an earlier match set. */
-export const restore = (values: Values, said: Values): Values => {
+export const restore = (values: Values, stated: Values): Values => {
   const restored: Record<string, unknown> = { ...values };
   for (const name of SAID) delete restored[name];
-  return { ...restored, ...said };
+  return { ...restored, ...stated };
 };
 
 export const ZERO = new Big(0);

@@ -58,9 +58,9 @@ export const toState = ({ asOf, isPast, ended, offsets }: Asked) => {
 };
 
 /** The resolution and validity of a dispute as it stood: one that was open had neither. */
-export const toDecision = (asked: Asked) => {
-  if (!asked.isPast) return { resolution: sql`d.resolution_id`, isValid: sql`d.is_valid` };
-  const { status } = toState(asked);
+export const toDecision = (period: Asked) => {
+  if (!period.isPast) return { resolution: sql`d.resolution_id`, isValid: sql`d.is_valid` };
+  const { status } = toState(period);
   const ended = (column: "resolution_id" | "is_valid") =>
     sql`case when (${status}) <> 0 then ${sql.ref(`d.${column}`)}`;
   return {
@@ -108,26 +108,26 @@ const recordConditions = (filters: DisputeFilters, tenantId: string): Condition[
 /** The resolutions have no folded description; a tenant has few of them. */
 const resolutionConditions = async (
   db: Db,
-  asked: Asked,
+  period: Asked,
   text: string | undefined,
 ): Promise<Condition[]> => {
   if (text === undefined) return [];
   const all = await db
     .selectFrom("resolutions")
     .select(["id", "code_folded", "description"])
-    .where("tenant_id", "=", asked.tenantId)
+    .where("tenant_id", "=", period.tenantId)
     .execute();
-  const sought = fold(text);
+  const folded = fold(text);
   const ids = all
     .filter(
       ({ code_folded, description }) =>
-        code_folded === sought || fold(description).includes(sought),
+        code_folded === folded || fold(description).includes(folded),
     )
     .map(({ id }) => id);
-  const { status } = toState(asked);
+  const { status } = toState(period);
   return [
     getDialect(db).isAmong("d.resolution_id", ids),
-    ...(asked.isPast ? [sql<boolean>`(${status}) <> 0`] : []),
+    ...(period.isPast ? [sql<boolean>`(${status}) <> 0`] : []),
   ];
 };
 
@@ -137,12 +137,12 @@ const DOCUMENT_STATUS = sql`(select status from documents as held
 const documentCondition = (status: NonNullable<DisputeFilters["documentStatus"]>): Condition =>
   status === "missing" ? sql`${DOCUMENT_STATUS} is null` : sql`${DOCUMENT_STATUS} = ${status}`;
 
-const timeConditions = (filters: DisputeFilters, asked: Asked): Condition[] => {
-  const { closedAt } = toState(asked);
-  const { startOf, endOf, dayNumber, startOfNumber } = asked.calendar;
-  const today = dayNumber(asked.asOf);
+const timeConditions = (filters: DisputeFilters, period: Asked): Condition[] => {
+  const { closedAt } = toState(period);
+  const { startOf, endOf, dayNumber, startOfNumber } = period.calendar;
+  const today = dayNumber(period.asOf);
   return [
-    ...(asked.isPast ? [sql<boolean>`d.created_at <= ${asked.asOf}`] : []),
+    ...(period.isPast ? [sql<boolean>`d.created_at <= ${period.asOf}`] : []),
     ...given(filters.createdFrom, (day) => sql`d.created_at >= ${startOf(day)}`),
     ...given(filters.createdTo, (day) => sql`d.created_at <= ${endOf(day)}`),
     ...given(filters.closedFrom, (day) => sql`${closedAt} >= ${startOf(day)}`),
@@ -152,10 +152,10 @@ const timeConditions = (filters: DisputeFilters, asked: Asked): Condition[] => {
   ];
 };
 
-const valueConditions = (db: Db, filters: DisputeFilters, asked: Asked): Condition[] => [
+const valueConditions = (db: Db, filters: DisputeFilters, period: Asked): Condition[] => [
   ...given(filters.status, (words) => {
     const numbers = words.map((word) => sql.lit(DISPUTE_STATUSES.indexOf(word)));
-    return sql`${toState(asked).status} in (${sql.join(numbers)})`;
+    return sql`${toState(period).status} in (${sql.join(numbers)})`;
   }),
   ...given(filters.currencyCode, (codes) => getDialect(db).isAmong("d.currency_code", codes)),
   ...given(filters.unassigned, (unassigned) =>
@@ -192,17 +192,17 @@ const numberConditions = async (
 export const matchDisputes = async (
   db: Db,
   filters: DisputeFilters,
-  asked: Asked,
+  period: Asked,
 ): Promise<Condition> => {
-  const { tenantId } = asked;
+  const { tenantId } = period;
   const conditions = [
     sql<boolean>`d.tenant_id = ${tenantId}`,
     ...(await numberConditions(db, filters, tenantId)),
     ...given(await findNamed(db, tenantId, filters.accountName), hasAccountName),
-    ...(await resolutionConditions(db, asked, filters.resolution)),
+    ...(await resolutionConditions(db, period, filters.resolution)),
     ...recordConditions(filters, tenantId),
-    ...timeConditions(filters, asked),
-    ...valueConditions(db, filters, asked),
+    ...timeConditions(filters, period),
+    ...valueConditions(db, filters, period),
   ];
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
 };

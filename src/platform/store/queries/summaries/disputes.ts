@@ -83,8 +83,8 @@ const toAge = ({ asOf, calendar, offsets }: Asked): Expression => {
     else ${sql.lit(today)} - ${dayNumberOf(CREATED, offsets)} end)`;
 };
 
-const toDaysToClose = (asked: Asked): Expression =>
-  sql`(${toState(asked).closedDay} - ${dayNumberOf(CREATED, asked.offsets)})`;
+const toDaysToClose = (period: Asked): Expression =>
+  sql`(${toState(period).closedDay} - ${dayNumberOf(CREATED, period.offsets)})`;
 
 const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expression => {
   const known = NAMES[grouping];

@@ -20,17 +20,17 @@ export const findSpellings = async (
   { table, column, tenantId }: Target,
   values: readonly string[],
 ): Promise<string[]> => {
-  const sought = new Set(values.map(fold));
-  const isPlain = [...sought].every((value) => !/\P{ASCII}/u.test(value));
+  const folded = new Set(values.map(fold));
+  const isPlain = [...folded].every((value) => !/\P{ASCII}/u.test(value));
   const lower = sql`lower(${sql.ref(column)})`;
   const found = isPlain
-    ? sql`${lower} in (select value from (${getDialect(db).unnest([...sought])}) as sought)`
+    ? sql`${lower} in (select value from (${getDialect(db).unnest([...folded])}) as sought)`
     : sql`(${sql.join(
-        [...sought].map((value) => sql`${lower} like ${toPattern(value)} escape '\\'`),
+        [...folded].map((value) => sql`${lower} like ${toPattern(value)} escape '\\'`),
         sql` or `,
       )})`;
   const { rows } = await sql<{ value: string }>`
     select distinct ${sql.ref(column)} as value from ${sql.table(table)}
     where tenant_id = ${tenantId} and ${found}`.execute(db);
-  return rows.map(({ value }) => value).filter((value) => sought.has(fold(value)));
+  return rows.map(({ value }) => value).filter((value) => folded.has(fold(value)));
 };

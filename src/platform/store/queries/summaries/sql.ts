@@ -42,7 +42,7 @@ const isUtc = (offsets: Offsets): boolean => offsets.every(({ offset }) => offse
 
 /** The offset at a moment. Most records are young, so the newest offset is tried first. */
 const toOffset = (
-  moment: Expression,
+  timestamp: Expression,
   offsets: Offsets,
   { bound, unit }: { bound: (at: number) => number | string; unit: number },
 ): Expression => {
@@ -53,16 +53,16 @@ const toOffset = (
     .toReversed()
     .map(
       ({ at, offset }) =>
-        sql`when ${moment} >= ${sql.lit(bound(at))} then ${sql.lit(offset / unit)}`,
+        sql`when ${timestamp} >= ${sql.lit(bound(at))} then ${sql.lit(offset / unit)}`,
     );
   return sql`case ${sql.join(cases, sql` `)} else ${oldest} end`;
 };
 
 /** A column of moments as local clocks show them. */
-const toLocal = (moment: Expression, offsets: Offsets): Expression =>
+const toLocal = (timestamp: Expression, offsets: Offsets): Expression =>
   isUtc(offsets)
-    ? moment
-    : sql`(${moment} + ${toOffset(moment, offsets, { bound: (at) => at, unit: 1 })})`;
+    ? timestamp
+    : sql`(${timestamp} + ${toOffset(timestamp, offsets, { bound: (at) => at, unit: 1 })})`;
 
 /** The local day, in text, of a column of date-times that are text in UTC. */
 export const localDayOf = (db: Db, time: Expression, offsets: Offsets): Expression => {
@@ -75,8 +75,8 @@ export const localDayOf = (db: Db, time: Expression, offsets: Offsets): Expressi
 const SHIFT_DAYS = 1_000_000;
 
 /** The number of the day that local clocks show. */
-export const dayNumberOf = (moment: Expression, offsets: Offsets): RawBuilder<number> => {
-  const shifted = sql`${toLocal(moment, offsets)} + ${sql.lit(SHIFT_DAYS * DAY)}`;
+export const dayNumberOf = (timestamp: Expression, offsets: Offsets): RawBuilder<number> => {
+  const shifted = sql`${toLocal(timestamp, offsets)} + ${sql.lit(SHIFT_DAYS * DAY)}`;
   return sql`((${shifted}) / ${sql.lit(DAY)} - ${sql.lit(SHIFT_DAYS)})`;
 };
 

@@ -1,5 +1,6 @@
 import { fileURLToPath } from "node:url";
 import { Worker } from "node:worker_threads";
+import { createFairQueue } from "../../../../kit/fair-queue.ts";
 import { StoreUnavailable } from "../../port.ts";
 import type { ReaderFault, ReaderMessage, ReaderReply, ReaderRequest } from "./messages.ts";
 
@@ -23,7 +24,7 @@ export type Session = { number: number; reader: Reader; generation: number };
 /** A thread with read connections to one database. It does one request at a time; owners take turns. */
 export class Reader {
   readonly #options: { path: string; timeout: number };
-  readonly #queues = new Map<string, Job[]>();
+  readonly #queue = createFairQueue({ running: 1, waitingPerKey: Infinity });
   readonly #idle: Session[] = [];
   #worker: Worker | undefined;
   #running: Job | undefined;
@@ -52,17 +53,7 @@ export class Reader {
 
   /** Adds a request behind the owner's others; resolves with its rows. */
   ask(owner: string, session: Session, request: ReaderRequest): Promise<unknown[]> {
-    if (session.generation !== this.#generation) {
-      return Promise.reject(new StoreUnavailable(new Error("the reader thread has ended")));
-    }
-    return new Promise((resolve, reject) => {
-      this.#requests += 1;
-      const message = { id: this.#requests, session: session.number, request };
-      const queue = this.#queues.get(owner) ?? [];
-      queue.push({ message, resolve, reject });
-      this.#queues.set(owner, queue);
-      if (this.#running === undefined) this.#runNext();
-    });
+    return this.#queue.run(owner, () => this.#send(session, request));
   }
 
   async close(): Promise<void> {
@@ -71,28 +62,19 @@ export class Reader {
     await worker?.terminate();
   }
 
-  #take(): Job | undefined {
-    for (const [owner, queue] of this.#queues) {
-      const job = queue.shift();
-      this.#queues.delete(owner);
-      if (queue.length > 0) this.#queues.set(owner, queue);
-      return job;
+  #send({ number, generation }: Session, request: ReaderRequest): Promise<unknown[]> {
+    if (generation !== this.#generation) {
+      return Promise.reject(new StoreUnavailable(new Error("the reader thread has ended")));
     }
-    return undefined;
-  }
-
-  #runNext(): void {
-    const job = this.#take();
-    this.#running = job;
-    if (job === undefined) {
-      // An idle thread must not keep the process alive.
-      this.#worker?.unref();
-      return;
-    }
-    this.#worker ??= this.#start();
-    this.#worker.ref();
-    // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
-    this.#worker.postMessage(job.message);
+    return new Promise((resolve, reject) => {
+      this.#requests += 1;
+      const message = { id: this.#requests, session: number, request };
+      this.#running = { message, resolve, reject };
+      this.#worker ??= this.#start();
+      this.#worker.ref();
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread, not a window
+      this.#worker.postMessage(message);
+    });
   }
 
   #start(): Worker {
@@ -109,20 +91,19 @@ export class Reader {
   #settle(reply: ReaderReply): void {
     const job = this.#running;
     if (job?.message.id !== reply.id) return;
-    // First, so that the thread works while the rows are used.
-    this.#runNext();
+    this.#running = undefined;
+    // An idle thread must not keep the process alive; the next request does.
+    this.#worker?.unref();
     if ("rows" in reply) job.resolve(reply.rows);
     else job.reject(toError(reply.fault));
   }
 
   #fail(error: Error): void {
-    const jobs = [...this.#queues.values()].flat();
-    if (this.#running !== undefined) jobs.unshift(this.#running);
-    this.#queues.clear();
+    const running = this.#running;
     this.#idle.length = 0;
     this.#running = undefined;
     this.#worker = undefined;
     this.#generation += 1;
-    for (const job of jobs) job.reject(error);
+    running?.reject(error);
   }
 }

@@ -1,0 +1,27 @@
+import { createKeyedTable } from "./coded-table.ts";
+import type { Db } from "../port.ts";
+import type { RoleRow } from "../tables/schema.ts";
+
+/** The queries of the roles that tenants have created. */
+export const {
+  find: findCustomRole,
+  update: replaceRole,
+  remove: removeRole,
+} = createKeyedTable("roles");
+
+/** Lists the roles that a tenant has created, by name. */
+export const listCustomRoles = (db: Db, tenantId: string): Promise<RoleRow[]> =>
+  db.selectFrom("roles").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
+
+/** Lists the e-mail addresses of the users that have a role. */
+export const listRoleHolders = async (db: Db, tenantId: string, id: string): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("membership_roles")
+    .innerJoin("users", "users.id", "membership_roles.user_id")
+    .select("users.email")
+    .where("membership_roles.tenant_id", "=", tenantId)
+    .where("membership_roles.role_id", "=", id)
+    .orderBy("users.email_folded")
+    .execute();
+  return rows.map(({ email }) => email);
+};

@@ -1,0 +1,70 @@
+import type { Db } from "../port.ts";
+import { prepareQuery } from "../engine/prepared.ts";
+import type { SessionRow } from "../tables/schema.ts";
+
+const sessionsByHash = prepareQuery((db: Db, tokenHash: string) =>
+  db.selectFrom("sessions").selectAll().where("token_hash", "=", tokenHash),
+);
+
+/** Finds a session by the hash of its token, also one that has expired. */
+export const findSession = async (db: Db, tokenHash: string): Promise<SessionRow | undefined> =>
+  (await sessionsByHash(db, tokenHash))[0];
+
+/** Lists a user's sessions, oldest first. */
+export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
+  db
+    .selectFrom("sessions")
+    .selectAll()
+    .where("user_id", "=", userId)
+    .orderBy("created_at")
+    .execute();
+
+/** Changes a session, and with that holds its row; returns whether it exists. */
+export const updateSession = async (
+  tx: Db,
+  id: string,
+  change: Partial<Pick<SessionRow, "verified_at" | "used_at">>,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("sessions")
+    .set(change)
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+};
+
+/** Records the last use of a session or API key, unless a later one is recorded. */
+export const recordUse = async (
+  tx: Db,
+  table: "sessions" | "api_keys",
+  id: string,
+  at: number,
+): Promise<void> => {
+  await tx
+    .updateTable(table)
+    .set({ used_at: at })
+    .where("id", "=", id)
+    .where("used_at", "<", at)
+    .execute();
+};
+
+export const removeSession = async (tx: Db, id: string): Promise<void> => {
+  await tx.deleteFrom("sessions").where("id", "=", id).execute();
+};
+
+const PURGED_AT_ONCE = 1000;
+
+/** Removes a bounded number of the sessions created before a time; returns how many were removed. */
+export const purgeSessions = async (tx: Db, before: number): Promise<number> => {
+  const { numDeletedRows } = await tx
+    .deleteFrom("sessions")
+    .where("id", "in", (from) =>
+      from
+        .selectFrom("sessions")
+        .select("id")
+        .where("created_at", "<", before)
+        .limit(PURGED_AT_ONCE),
+    )
+    .executeTakeFirstOrThrow();
+  return Number(numDeletedRows);
+};

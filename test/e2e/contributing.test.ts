@@ -1,0 +1,96 @@
+import { execFile } from "node:child_process";
+import { readdirSync } from "node:fs";
+import { cp, mkdtemp, readFile, rm, symlink, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { basename, join } from "node:path";
+import { promisify } from "node:util";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { MINUTE } from "../../src/kit/clock.ts";
+import { ADDITIONS, type Edit } from "../support/newcomer.ts";
+import { ROOT } from "../support/sources.ts";
+
+const execute = promisify(execFile);
+
+/** Folders that a clone does not have. */
+const LEFT_OUT: ReadonlySet<string> = new Set(["node_modules", "dist", ".git"]);
+
+/** The rules for tools and insights. */
+const LISTS = ["test/mcp/tool", "test/mcp/insights.test.ts"];
+
+let copy: string;
+
+const applyEdit = async ({ file, before, text }: Edit): Promise<void> => {
+  const path = join(copy, file);
+  if (before === undefined) return writeFile(path, text, { flag: "wx" });
+  const source = await readFile(path, "utf8");
+  const at = source.indexOf(before);
+  expect(at, `${file} has ${before}`).toBeGreaterThanOrEqual(0);
+  return writeFile(path, source.slice(0, at) + text + source.slice(at));
+};
+
+const runNode = async (script: string, args: readonly string[], env = {}): Promise<string> => {
+  try {
+    const { stdout } = await execute(process.execPath, [script, ...args], {
+      cwd: copy,
+      // The nested run is a run of its own.
+      env: { PATH: process.env["PATH"], HOME: copy, TMPDIR: tmpdir(), ...env },
+      maxBuffer: 64 * 1024 * 1024,
+    });
+    return stdout;
+  } catch (error) {
+    const { stdout = "", stderr = "" } = error as { stdout?: string; stderr?: string };
+    const lines = `${stdout}\n${stderr}`.split("\n").filter((line) => /FAIL|Error:/.test(line));
+    throw new Error(`${script} failed:\n${lines.slice(0, 100).join("\n")}`, { cause: error });
+  }
+};
+
+const escapeRegExp = (text: string): string => text.replaceAll(/[.*+?^${}()|[\]\\]/g, "\\$&");
+
+/** Runs tests of the copy. */
+const runTests = (files: readonly string[], env = {}): Promise<string> =>
+  runNode(
+    "node_modules/vitest/vitest.mjs",
+    ["run", "--project", "fast", "--reporter", "default", ...files],
+    env,
+  );
+
+/** Returns the text under a heading of CONTRIBUTING.md. */
+const readSection = async (heading: string): Promise<string> => {
+  const text = await readFile(join(ROOT, "CONTRIBUTING.md"), "utf8");
+  const [, rest = ""] = text.split(`\n## ${heading}\n`);
+  return rest.split("\n## ")[0] ?? "";
+};
+
+beforeAll(async () => {
+  copy = await mkdtemp(join(tmpdir(), "newcomer-"));
+  await cp(ROOT, copy, {
+    recursive: true,
+    filter: (path) => !LEFT_OUT.has(basename(path)),
+  });
+  await symlink(join(ROOT, "node_modules"), join(copy, "node_modules"));
+});
+afterAll(() => rm(copy, { recursive: true, maxRetries: 3 }));
+
+describe("a newcomer who follows CONTRIBUTING.md", () => {
+  it.each(ADDITIONS)("finds every file of: $heading", async ({ heading, edits }) => {
+    const section = await readSection(heading);
+    const names = [...section.matchAll(/`([^`\s]+)`/g)].map(([, name = ""]) => name);
+    const patterns = names.map(
+      (name) => new RegExp(`^${name.split(/<\w+>/).map(escapeRegExp).join("[\\w-]+")}$`),
+    );
+    const unnamed = edits.filter(({ file }) => !patterns.some((pattern) => pattern.test(file)));
+    expect(unnamed.map(({ file }) => file)).toEqual([]);
+  });
+
+  it(
+    "finds derived files and the rule tests green",
+    async () => {
+      for (const { edits } of ADDITIONS) for (const edit of edits) await applyEdit(edit);
+      await runTests(["test/openapi-examples.test.ts"], { EXAMPLES: "write" });
+      await runNode("scripts/derive.ts", []);
+      const rules = readdirSync(join(ROOT, "test")).filter((name) => name.endsWith(".test.ts"));
+      await runTests([...rules.map((name) => `test/${name}`), ...LISTS]);
+    },
+    20 * MINUTE,
+  );
+});
