@@ -86,7 +86,7 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "documents.get": ["document", "doubts"],
     "documents.lookup": ["document", "doubts"],
     "accounts.get": [],
-    "disputes.list": ["openDisputes"],
+    "disputes.list": ["openDisputes", "doubts"],
     "payments.query": ["payment"],
     "reasons.list": [],
   },
