@@ -3,7 +3,6 @@ import type { Fault, Problem } from "../../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../../contract/faults.ts";
 import type { CallArguments, ArgsOf, Operation } from "../../../contract/operation.ts";
 import { parseStatusWord } from "../../../contract/fields.ts";
-import { normalizeBase64 } from "../../../kit/base64.ts";
 import { lowerId } from "../../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../../tools/tool.ts";
@@ -14,6 +13,24 @@ import { findUnknownFields } from "../../results/rows.ts";
 import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "../listing/schemas.ts";
 import { findSpelling, respellNames, respellPayments } from "./spelling.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
+
+const DATA_ADDRESS = /^data:[^,]{0,255};base64,/i;
+
+/**
+ * Returns Base64 in its plain form: without the line ends of MIME (RFC 2045), the beginning of a `data:` address, or the
+ * URL alphabet (RFC 4648, section 5), and with its padding. Other text stays other text.
+ */
+const normalizeBase64 = (text: string): string => {
+  const plain = text
+    .trimStart()
+    .replace(DATA_ADDRESS, "")
+    .replaceAll(/[ \t\r\n]/g, "")
+    .replaceAll("-", "+")
+    .replaceAll("_", "/");
+  return plain.includes("=") || plain.length % 4 < 2
+    ? plain
+    : plain.padEnd(Math.ceil(plain.length / 4) * 4, "=");
+};
 
 /** The arguments of a call: those of the operation, and those that the server adds. */
 export type Given<O extends Operation = Operation> = {
@@ -231,16 +248,16 @@ const formOf = (tool: OperationTool): Form => {
 const checked = (
   tool: OperationTool,
   values: CallArguments,
+  names: readonly string[],
 ): { args: CallArguments; wrong: Fault[] } => {
   const { operation } = tool;
-  const { own, ownNames } = formOf(tool);
-  const flat = own.safeParse(pick(values, ownNames), REPORT);
+  const flat = formOf(tool).own.safeParse(pick(values, names), REPORT);
   const wrong = flat.success ? [] : toFaults(flat.error);
   if (operation.effect === "session" || wrong.length > 0) return { args: {}, wrong };
-  const bodyNames = namesOf(operation.body);
+  const bodyNames = namesOf(operation.body).filter((name) => names.includes(name));
   const body = operation.body?.safeParse(pick(values, bodyNames), REPORT);
   if (body !== undefined && !body.success) return { args: {}, wrong: toFaults(body.error) };
-  const rest = ownNames.filter((name) => !bodyNames.includes(name));
+  const rest = names.filter((name) => !bodyNames.includes(name));
   // A null that means absent has become undefined: it is no change that a question would name.
   return { args: { ...pick(values, rest), ...omitUndefined(body?.data ?? {}) }, wrong };
 };
@@ -288,7 +305,7 @@ export const readArguments = (tool: OperationTool, sent: CallArguments): Given =
   const steered = Steering.safeParse(respellFieldNames(tool, steering), REPORT);
   // The cursor of the audit log is the server's; the platform's cursor is inside it.
   const rest = ownNames.filter((name) => !(name in steering));
-  const { args, wrong } = checked(tool, pick(values, rest));
+  const { args, wrong } = checked(tool, values, rest);
   const inFields = findFieldFaults(tool, steered.data?.fields);
   const all = [...unknown, ...(steered.success ? inFields : toFaults(steered.error)), ...wrong];
   if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
