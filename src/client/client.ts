@@ -236,7 +236,7 @@ const readExtensions = async (
     ),
   );
   const dryRuns = operations.flatMap((operation) =>
-    announcedBy[operation.service]?.extensions.includes(DRY_RUN.name) === true
+    (announcedBy[operation.service]?.extensions.includes(DRY_RUN.name) ?? false)
       ? [nameDryRun(operation)]
       : [],
   );
