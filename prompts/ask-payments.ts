@@ -5,7 +5,7 @@ import { FOREIGN_TEXT, type Prompt } from "./prompt.ts";
 type WorkedExample = {
   /** Matches questions for which the example is relevant. */
   words: RegExp;
-  asked: string;
+  question: string;
   query: { source: Source; fields: string[]; filters: Record<string, unknown> };
 };
 
@@ -16,7 +16,7 @@ const EXAMPLE_DATE = "2026-11-19";
 export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   {
     words: /short|deduct|partial|withh|less than/i,
-    asked: "Which payments since January were short, and why?",
+    question: "Which payments since January were short, and why?",
     query: {
       source: "cashapp",
       fields: [
@@ -31,7 +31,7 @@ export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   },
   {
     words: /unappl|unmatch|on account|cash|open money|match/i,
-    asked: "What cash is not applied yet?",
+    question: "What cash is not applied yet?",
     query: {
       source: "cashapp",
       fields: ["paymentReference", "payerName", "unappliedAmount", "currencyCode", "paymentDate"],
@@ -45,7 +45,7 @@ export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   },
   {
     words: /check|cheque|wire|\bach\b|reference|trace|lockbox/i,
-    asked: "Where did check 10492 of last week go?",
+    question: "Where did check 10492 of last week go?",
     query: {
       source: "cashapp",
       fields: ["paymentId", "documentNumber", "appliedAmount", "currencyCode", "applicationStatus"],
@@ -57,7 +57,7 @@ export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   },
   {
     words: /customer|account|payer|who|acme|company|name/i,
-    asked: "What has Acme paid us this year?",
+    question: "What has Acme paid us this year?",
     query: {
       source: "cashapp",
       fields: [
@@ -76,7 +76,7 @@ export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   },
   {
     words: /fail|declin|refund|void|charg|bounce|reject/i,
-    asked: "Which portal payments failed or were charged back, without autopay?",
+    question: "Which portal payments failed or were charged back, without autopay?",
     query: {
       source: "iandp",
       fields: [
@@ -95,7 +95,7 @@ export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   },
   {
     words: /late|days|overdue|due|slow|invoice|how long/i,
-    asked: "Which invoices took more than 60 days to be paid?",
+    question: "Which invoices took more than 60 days to be paid?",
     query: {
       source: "iandp",
       fields: ["invoiceNumber", "accountNumber", "dueDate", "paymentDate", "daysToPay"],
@@ -104,7 +104,7 @@ export const WORKED_EXAMPLES: readonly WorkedExample[] = [
   },
   {
     words: /network|card|\bfees?\b|remit|supplier|adjust|virtual|return|deliver/i,
-    asked: "What did card payments over the network cost, and what did payers hold back?",
+    question: "What did card payments over the network cost, and what did payers hold back?",
     query: {
       source: "bpn",
       fields: [
@@ -131,8 +131,8 @@ const selectExamples = (question: string): readonly WorkedExample[] => {
   return [...fits, ...WORKED_EXAMPLES.filter((one) => !fits.includes(one))].slice(0, MAX_EXAMPLES);
 };
 
-const formatExample = ({ asked, query }: WorkedExample): string =>
-  `- ${asked}\n  ${JSON.stringify(query)}`;
+const formatExample = ({ question, query }: WorkedExample): string =>
+  `- ${question}\n  ${JSON.stringify(query)}`;
 
 const operatorList = Object.entries(OPERATORS)
   .map(([name, meaning]) => `- ${name}: ${meaning}`)

@@ -1,5 +1,6 @@
 import { describe, expect, it } from "vitest";
-import { isRefused, sentences } from "./support/language.ts";
+import { isRefused, refusedNames, sentences } from "./support/language.ts";
+import { sources } from "./support/sources.ts";
 
 const FOLDERS = ["src", "tools", "prompts", "test", "bench", "scripts"];
 
@@ -30,5 +31,24 @@ describe("the language of comments and test titles", () => {
     "closes the stream when the token expires, even if the issuer is down",
   ])("accepts: %s", (text) => {
     expect(isRefused(text)).toBe(false);
+  });
+});
+
+describe("the names of variables, parameters and functions", () => {
+  it("are plain technical English", () => {
+    expect(["src", "tools", "prompts"].flatMap(sources).flatMap(refusedNames)).toEqual([]);
+  });
+
+  it.each([
+    "const told = 1;",
+    "const { a: told, ...rest } = b;",
+    "const { told } = b;",
+    "function told() {}",
+    "const f = ([told]: string[] = []) => 1;",
+    "class A { constructor(private told: string) {} }",
+    "for (const told of []) {}",
+    "try {} catch (told) {}",
+  ])("are found in: %s", (text) => {
+    expect(refusedNames({ path: "made-up.ts", text })).toEqual(["made-up.ts:1: told"]);
   });
 });

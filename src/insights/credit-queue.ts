@@ -22,7 +22,9 @@ const isClosed = ({ applicationStatus }: CreditApplication): boolean =>
 
 const lacking = (kind: string, submitted: string, requested: string): string[] => {
   const [received, requestedCount] = [Number(submitted), Number(requested)];
-  return received < requestedCount ? [`${requestedCount - received} of ${requestedCount} ${kind} references`] : [];
+  return received < requestedCount
+    ? [`${requestedCount - received} of ${requestedCount} ${kind} references`]
+    : [];
 };
 
 /** Lists the gaps that prevent a decision on an application. */

@@ -38,16 +38,21 @@ const summarizePages = async (
   const groups = createDisputeGroups(summary, context.calendar);
   const totals = createDisputeGroups({ ...summary, groupBy: [] });
   const documents = createDocumentReader(context, MOST_DOCUMENTS);
-  const { moment, rowCount, truncated, notes } = await readMatching(context, filters, documents, {
-    match(standing) {
-      groups.add(standing);
-      totals.add(standing);
+  const { evaluatedAt, rowCount, truncated, notes } = await readMatching(
+    context,
+    filters,
+    documents,
+    {
+      match(standing) {
+        groups.add(standing);
+        totals.add(standing);
+      },
     },
-  });
+  );
   const total = sumCounts(totals.counts);
   addEmptyBuckets(groups);
   return {
-    asOf: moment.name,
+    asOf: evaluatedAt.name,
     filter: filters,
     rowCount,
     truncated,
@@ -69,10 +74,11 @@ export const disputesSummary = defineInsight({
   async run(context, args) {
     const summary = acceptParsed(parseDisputeSummary({ ...args, offset: context.skip }));
     const { disputes } = contract;
+    const { orderBy } = summary;
     if (!context.extensions.has(disputes.summary.id)) return summarizePages(context, summary);
     // The operation finds nothing where a name is unknown; an insight refuses it.
     const names = await resolveNames(context, summary.filters);
-    const result = await callSummaryPage(context, disputes.summary, args);
+    const result = await callSummaryPage(context, disputes.summary, { ...args, orderBy });
     if (result === undefined) return summarizePages(context, summary);
     return { ...result, notes: [...result.notes, ...names.notes] };
   },

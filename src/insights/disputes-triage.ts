@@ -199,7 +199,7 @@ const rankDocuments = async (
 /** Asks what happened last to the disputes, where the platform tells it of many at once. */
 const learnActivity = async (
   candidates: readonly Candidate[],
-  { activity, documents, moment }: Pick<Reading, "activity" | "documents" | "moment">,
+  { activity, documents, evaluatedAt }: Pick<Reading, "activity" | "documents" | "evaluatedAt">,
   calls: number,
 ): Promise<Candidate[]> => {
   const ids = candidates.map(({ disputeId }) => disputeId);
@@ -207,8 +207,8 @@ const learnActivity = async (
   return candidates.map((one) => {
     const known = activity.of(one.disputeId);
     if (known === undefined) return one;
-    documents.learn(one.documentNumber, toDocumentState(moment.calendar, known));
-    return withActivity(one, known.lastActivityDate, moment);
+    documents.learn(one.documentNumber, toDocumentState(evaluatedAt.calendar, known));
+    return withActivity(one, known.lastActivityDate, evaluatedAt);
   });
 };
 
@@ -237,7 +237,7 @@ type Reading = {
   evidence: Evidence;
   documents: ReturnType<typeof createDocumentReader>;
   activity: ActivityReader;
-  moment: Moment;
+  evaluatedAt: Moment;
 };
 
 /** Judges the disputes after their documents were read, as far as the calls reach. */
@@ -255,14 +255,14 @@ const judgeWithDocuments = async (
 /** Reads the rest about the listed disputes, and judges them by it. */
 const completeItems = async (
   leading: readonly Judged[],
-  { context, left, evidence, documents, activity, moment }: Reading,
+  { context, left, evidence, documents, activity, evaluatedAt }: Reading,
 ): Promise<{ items: Fields[]; notes: string[] }> => {
   const closed = leading.filter(({ flags }) => flags.documentClosed);
   const closings = closed.map(({ documentNumber }) => documentNumber);
   await documents.readClosings(closings, left() - CALLS_PER_ITEM * leading.length);
   const { detailed, notes } = await readItems(context, leading, activity, left());
   const items = detailed.map(({ one, details }, place) => {
-    const current = withActivity(one, details.newest, moment);
+    const current = withActivity(one, details.newest, evaluatedAt);
     const judged = { ...current, ...judge(current, evidence) };
     return toItem(judged, context.skip + place + 1, evidence, details);
   });
@@ -274,19 +274,19 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
   const { counted: context, left } = countCalls(start);
   const [{ inactive, notes: missing }, { candidates: read, claims, matching, documents }] =
     await Promise.all([readInactive(context), readCandidates(context, filters)]);
-  const { moment } = matching;
+  const { evaluatedAt } = matching;
   const activity = createActivityReader(context);
-  const candidates = await learnActivity(read, { activity, documents, moment }, left());
+  const candidates = await learnActivity(read, { activity, documents, evaluatedAt }, left());
   const rankOf = rankAmounts(candidates);
   const evidence: Evidence = { claims, inactive, rankOf, documentOf: documents.stateOf };
-  const reading: Reading = { context, left, evidence, documents, activity, moment };
+  const reading: Reading = { context, left, evidence, documents, activity, evaluatedAt };
   const all = await judgeWithDocuments(candidates, reading, limit);
   const judged = all.filter((one) => flags?.every((flag) => one.flags[flag]) ?? true);
   const page = { orderBy, limit, offset: start.skip };
   const leading = await selectItems(judged, page);
   const { items, notes } = await completeItems(leading, reading);
   return {
-    asOf: moment.name,
+    asOf: evaluatedAt.name,
     filter: { ...filters, ...(flags === undefined ? {} : { flags }), orderBy },
     rowCount: judged.length,
     truncated: matching.truncated,

@@ -19,7 +19,7 @@ import { canFindNumbers, respellArguments } from "./spellings.ts";
 import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
 
 type Matching = {
-  moment: Moment;
+  evaluatedAt: Moment;
   /** The number of disputes that matched. */
   rowCount: number;
   truncated: boolean;
@@ -130,7 +130,7 @@ export const readMatching = async (
     },
   );
   return {
-    moment: asOf,
+    evaluatedAt: asOf,
     rowCount,
     truncated: reading.stopped !== undefined || unknown > 0,
     notes: [

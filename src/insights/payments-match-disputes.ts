@@ -188,7 +188,7 @@ const matchDisputes = async (
   const judged = await judgeAll(claims, read.rows, tolerance);
   const chosen = await selectItems(judged, { limit, offset: context.skip });
   return {
-    asOf: matching.moment.name,
+    asOf: matching.evaluatedAt.name,
     filter: { ...filters, tolerance },
     rowCount: matching.rowCount,
     truncated: matching.truncated || read.notes.length > 0,

@@ -32,7 +32,12 @@ const createBytes = (size: number, read: Bytes["read"]): Bytes => ({
 export const toBytes = (file: FileHandle, size: number): Bytes =>
   createBytes(size, async (at, length) => {
     const pieceBytes = Math.max(0, Math.min(length, size - at));
-    const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(pieceBytes), 0, pieceBytes, at);
+    const { bytesRead, buffer } = await file.read(
+      Buffer.allocUnsafe(pieceBytes),
+      0,
+      pieceBytes,
+      at,
+    );
     return buffer.subarray(0, bytesRead);
   });
 

@@ -61,7 +61,8 @@ const readYear = (format: Intl.DateTimeFormat, year: number): Year => {
   return { offset: first.offset, changes };
 };
 
-const yearOf = (timestamp: number): number => Math.max(FIRST_YEAR, new Date(timestamp).getUTCFullYear());
+const yearOf = (timestamp: number): number =>
+  Math.max(FIRST_YEAR, new Date(timestamp).getUTCFullYear());
 
 /** Creates a zone that reads each year when it is first asked for, in less than a millisecond. */
 const createZone = (name: string, format: Intl.DateTimeFormat): TimeZone => {

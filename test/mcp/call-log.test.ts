@@ -28,7 +28,7 @@ beforeEach(async () => {
 
 const clock = fakeClock();
 const log = (key = KEY, at = path) =>
-  createCallLog({ path: at, door: "stdio", key, now: clock, log: silentLog });
+  createCallLog({ path: at, transport: "stdio", key, now: clock, log: silentLog });
 
 const CALL: CalledTool = {
   caller: "own",
@@ -125,7 +125,13 @@ describe("the log of tool calls", () => {
     await writeFile(join(folder, "file"), "");
     const kept = createLineLog();
     const at = join(folder, "file", "audit.ndjson");
-    const blocked = createCallLog({ path: at, door: "http", key: KEY, now: clock, log: kept.log });
+    const blocked = createCallLog({
+      path: at,
+      transport: "http",
+      key: KEY,
+      now: clock,
+      log: kept.log,
+    });
     await expect(blocked.record(CALL)).resolves.toBeUndefined();
     expect(kept.lines.join()).toContain("call_log.failed");
   });

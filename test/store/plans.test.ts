@@ -108,7 +108,7 @@ const disputesSummary =
     const days = { calendar: utcCalendar, offsets: IN_UTC };
     const asked = { tenantId: TENANT, asOf: NOW, isPast, ended, ...days };
     const where = await matchDisputes(db, summary.filters, asked);
-    await summarizeDisputes({ db, asked, summary }, where, { limit: PAGE, offset: 0 });
+    await summarizeDisputes({ db, period: asked, summary }, where, { limit: PAGE, offset: 0 });
   };
 
 const documentsSummary =

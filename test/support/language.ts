@@ -1,4 +1,5 @@
-import { sources } from "./sources.ts";
+import { type BindingPattern, type ParamPattern, parseSync, Visitor } from "oxc-parser";
+import { type Source, sources } from "./sources.ts";
 
 /** A comment or a test title, and where it starts. */
 export type Sentence = { path: string; line: number; kind: "comment" | "title"; text: string };
@@ -57,3 +58,52 @@ export const sentences = (folders: readonly string[]): Sentence[] =>
       }))
       .filter((sentence) => sentence.text.length > 0 && !isPragma(sentence.text));
   });
+
+/** Names that CONTRIBUTING.md's glossary replaces: participles and verbs that do not say what a value is. */
+const REFUSED_NAMES = new Set(
+  "asked asking asks anew dressed door got goodbye heard hears meant moment said say says sought spent stranger tell tells told twin want wanted wants whatever whoever wish".split(
+    " ",
+  ),
+);
+
+type Pattern = ParamPattern | BindingPattern | null;
+
+/** The names that a pattern of a parameter or a variable binds. */
+const boundNames = (pattern: Pattern): { name: string; start: number }[] => {
+  switch (pattern?.type) {
+    case "Identifier":
+      return [pattern];
+    case "AssignmentPattern":
+      return boundNames(pattern.left);
+    case "ArrayPattern":
+      return pattern.elements.flatMap((one) => boundNames(one as Pattern));
+    case "ObjectPattern":
+      return pattern.properties.flatMap((one) =>
+        boundNames((one.type === "RestElement" ? one.argument : one.value) as Pattern),
+      );
+    case "RestElement":
+      return boundNames(pattern.argument as Pattern);
+    case "TSParameterProperty":
+      return boundNames(pattern.parameter as Pattern);
+    default:
+      return [];
+  }
+};
+
+/** The names of variables, parameters and functions of a file that are refused, with their lines. */
+export const refusedNames = ({ path, text }: Source): string[] => {
+  const refused: string[] = [];
+  const check = (...patterns: Pattern[]): void => {
+    for (const { name, start } of patterns.flatMap(boundNames)) {
+      if (REFUSED_NAMES.has(name)) refused.push(`${path}:${lineOf(text, start)}: ${name}`);
+    }
+  };
+  new Visitor({
+    VariableDeclarator: ({ id }) => check(id),
+    FunctionDeclaration: ({ id, params }) => check(id, ...params),
+    FunctionExpression: ({ params }) => check(...params),
+    ArrowFunctionExpression: ({ params }) => check(...params),
+    CatchClause: ({ param }) => check(param),
+  }).visit(parseSync(path, text).program);
+  return refused;
+};

@@ -20,7 +20,7 @@ export const runCommand = async (
     version: "0.0.0",
     program: { command: "node", args: [] },
     print: (value) => printed.push(value as Record<string, unknown>),
-    tell: (line) => told.push(line),
+    notify: (line) => told.push(line),
     tellsPerson: false,
     isTerminal: false,
     ask,

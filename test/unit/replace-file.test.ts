@@ -78,7 +78,7 @@ describe("the log of tool calls", () => {
   const record = () =>
     createCallLog({
       path,
-      door: "stdio",
+      transport: "stdio",
       key: Buffer.alloc(32),
       now: () => 0,
       log: silentLog,

@@ -16,7 +16,7 @@ const start = (env: Record<string, string>, tellsPerson: boolean) => {
   });
   const config = readConfig({ env, dataFolder: "/data", readFile: () => "" });
   const tell = (line: string): void => void lines.push(line);
-  return { ...createStartup({ config, tellsPerson, tell } as Io), lines };
+  return { ...createStartup({ config, tellsPerson, notify: tell } as Io), lines };
 };
 
 describe("the output of a server's start", () => {

@@ -68,18 +68,18 @@ const formatProblem = ({ code, message, details }: Problem): string[] => [
 ];
 
 /** Prints the error and returns the exit status: 1 refused or failed, 2 wrong usage or settings. */
-const reportError = async ({ tell }: Host, error: unknown): Promise<number> => {
+const reportError = async ({ notify }: Host, error: unknown): Promise<number> => {
   // Commander has printed it already.
   if (isUsage(error)) return error.exitCode === 0 ? 0 : 2;
   if (error instanceof ConfigError) {
-    for (const fault of error.faults) tell(fault);
+    for (const fault of error.faults) notify(fault);
     return 2;
   }
-  if (error instanceof Problem) for (const line of formatProblem(error)) tell(line);
-  else tell(getMessage(error));
+  if (error instanceof Problem) for (const line of formatProblem(error)) notify(line);
+  else notify(getMessage(error));
   const { findAdvice } = await import("./advice.ts");
   const advice = findAdvice(error);
-  if (advice !== undefined) tell(advice);
+  if (advice !== undefined) notify(advice);
   return 1;
 };
 

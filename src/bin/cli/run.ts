@@ -53,7 +53,7 @@ export const run = async (dataFolder: string): Promise<void> => {
     print: (value) => {
       process.stdout.write(`${escapeControls(JSON.stringify(value))}\n`);
     },
-    tell: (line) => {
+    notify: (line) => {
       process.stderr.write(`${escapeControls(line)}\n`);
     },
     tellsPerson: process.stderr.isTTY,

@@ -113,7 +113,7 @@ export const runResetLink = async (io: Io, user: UserOptions) => {
   checkNotDemo(user);
   const { publicUrl } = io.config;
   if (publicUrl === undefined) {
-    io.tell(`RECEIVABLES_PUBLIC_URL is not set, so the link begins with ${DEFAULT_URL}.`);
+    io.notify(`RECEIVABLES_PUBLIC_URL is not set, so the link begins with ${DEFAULT_URL}.`);
   }
   return printFromStore(io, async (base) => {
     const tokens = createResetTokens(await createMasterKeyReader(io.config)(), base.clock);

@@ -47,7 +47,7 @@ export const withStore = async <T>(
   if (!canCreate) await checkStoreExists(io);
   const base = await openBase(io.config, (steps) => {
     const { version, hint } = describeUpgrade(steps);
-    io.tell(`The store is upgraded to version ${version} (${steps.join(", ")}). ${hint}`);
+    io.notify(`The store is upgraded to version ${version} (${steps.join(", ")}). ${hint}`);
   });
   try {
     return await act(base);
@@ -100,7 +100,7 @@ export const runUserCreate = (
     const made = { tenantId, email, firstName, lastName, roles };
     const user = await createUser(base, made, () => readNewPassword(io));
     if (user.password === "kept") {
-      io.tell(
+      io.notify(
         `${user.email} is a user of this store already: a given password was not used, and the present one stays. To replace it: admin user set-password, or admin user reset-link.`,
       );
     }

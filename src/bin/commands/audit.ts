@@ -9,7 +9,7 @@ const isEntry = (value: unknown): value is { tool: string; outcome: string } =>
 
 /** Prints the MCP server's own log of tool calls, oldest first. */
 export const printAudit = async (
-  { config, print, tell }: Io,
+  { config, print, notify }: Io,
   { tool }: { tool?: string | undefined },
 ): Promise<void> => {
   let shown = 0;
@@ -23,5 +23,5 @@ export const printAudit = async (
       }
     }
   }
-  if (shown === 0) tell(`${config.localAudit} has no such call yet.`);
+  if (shown === 0) notify(`${config.localAudit} has no such call yet.`);
 };

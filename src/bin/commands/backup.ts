@@ -26,7 +26,7 @@ const openPlaces = async (config: Config, folder: string) => ({
 });
 
 /** Writes a backup of the embedded store, also while servers use it. */
-export const backUp = async ({ config, version, print, tell }: Io, to: string): Promise<void> => {
+export const backUp = async ({ config, version, print, notify }: Io, to: string): Promise<void> => {
   checkEmbedded(config);
   const state = await readStore(config, inspectStore);
   if (state === undefined || state.isEmpty) {
@@ -44,7 +44,7 @@ export const backUp = async ({ config, version, print, tell }: Io, to: string): 
   });
   const { missing, ...shown } = made;
   print({ ...shown, missing: missing.length });
-  tell(`Not in the backup: ${NOT_IN_BACKUP.join("; ")}. Keep the master key elsewhere.`);
+  notify(`Not in the backup: ${NOT_IN_BACKUP.join("; ")}. Keep the master key elsewhere.`);
   if (missing.length === 0) return;
   throw new Error(
     `The backup is complete, but the store itself lacks ${missing.length} files of its records, for instance ${missing[0]}.`,
@@ -67,15 +67,15 @@ const requireKey = (config: Config) =>
   });
 
 /** Restores a backup into a data folder without tenants. */
-export const restore = async ({ config, print, tell }: Io, from: string): Promise<void> => {
+export const restore = async ({ config, print, notify }: Io, from: string): Promise<void> => {
   checkEmbedded(config);
   const masterKey = await requireKey(config);
   const places = await openPlaces(config, from);
   const isTaken = await hasTenants(config);
   const restored = await restoreBackup({ ...places, masterKey, hasTenants: isTaken });
   print(restored);
-  tell(`Not in the backup: ${NOT_IN_BACKUP.join("; ")}.`);
+  notify(`Not in the backup: ${NOT_IN_BACKUP.join("; ")}.`);
   if (restored.missing > 0) {
-    tell(`${restored.missing} files were missing when the backup was made.`);
+    notify(`${restored.missing} files were missing when the backup was made.`);
   }
 };

@@ -50,7 +50,7 @@ export const runDemoReset = async (io: Io, options: { confirm?: string }) => {
     }
     return createDemo(needs).finally(needs.end);
   });
-  io.tell("Servers that are running use the former credentials: start them again.");
+  io.notify("Servers that are running use the former credentials: start them again.");
 };
 
 /** Creates keys for the REST API of the demo tenant: one of its owner, and one for export and ingest. */

@@ -95,12 +95,12 @@ const runChecks = async (given: Config) => {
  * on stdout unless that is a terminal.
  */
 export const runDoctor = async (
-  { config, print, tell, isTerminal }: Io,
+  { config, print, notify, isTerminal }: Io,
   { json = false }: { json?: boolean },
 ): Promise<void> => {
   const { checks, refusedTools } = await runChecks(config);
   const faults = checks.filter(({ ok }) => !ok).length;
-  if (!json) for (const line of formatChecks(checks)) tell(line);
+  if (!json) for (const line of formatChecks(checks)) notify(line);
   if (json || !isTerminal) print({ ok: faults === 0, checks, refusedTools });
   if (faults > 0) throw new Error(`${faults} of ${checks.length} checks found a fault.`);
 };

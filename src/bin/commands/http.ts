@@ -222,7 +222,7 @@ const announceStart = (
   // A log has no token, and lines of JSON only.
   if (startup.isPerson) {
     startup.end();
-    io.tell(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
+    io.notify(formatConnectHints({ mcpUrl: known.href, entrance, io, hasDemo }));
   }
   io.print({ event: "ready", baseUrl, extBaseUrl, mcpUrl });
   log.info("server.started", { version: io.version, url: mcpUrl, auth, tokensFile: tokens?.path });
@@ -258,7 +258,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     served = await serve(late.listener, address);
     servedAt(served.url);
     const base = (config.publicUrl ?? served.url).replace(/\/$/, "");
-    if (startup.isPerson) io.tell(`\n  The page of this server: ${base}/`);
+    if (startup.isPerson) io.notify(`\n  The page of this server: ${base}/`);
     const embedded = remote === undefined ? await shared.embedded() : undefined;
     const known = new URL(base + MCP_PATH);
     const mcp = await createMcp(known, { io, address, shared, state, entrance });

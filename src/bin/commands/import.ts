@@ -138,7 +138,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, input: Input)
   }
   await rejects.tidy();
   const first = rejects.first();
-  if (first !== undefined) io.tell(formatRejects(report, first));
+  if (first !== undefined) io.notify(formatRejects(report, first));
   io.print(showReport(options, report, rejects.path()));
   const { written, unchanged, rejected } = report;
   if (rejected > 0 && written + unchanged === 0) {

@@ -11,7 +11,7 @@ export type Io = {
   /** Prints a result: one JSON object, one line on stdout. */
   print: (value: object) => void;
   /** Prints a line for a person on stderr. */
-  tell: (line: string) => void;
+  notify: (line: string) => void;
   /** Whether stderr is a person's terminal, and not a log. */
   tellsPerson: boolean;
   /** Whether stdout is a person's terminal. */

@@ -99,14 +99,14 @@ const revokeFormerKey = async (
   if (before.keyId === undefined) return;
   const same = before.baseUrl === now.baseUrl;
   if (same && (await revokeKey(session, before).catch(() => false))) return;
-  io.tell(
+  io.notify(
     `The key ${before.keyId} that the profile had at ${before.baseUrl} may still be valid: revoke it there.`,
   );
 };
 
 /** Signs in once and stores a profile with a new API key, or with the password if the person chose that. */
 export const login = async (io: Io, options: LoginOptions): Promise<void> => {
-  const { config, print, tell } = io;
+  const { config, print, notify } = io;
   const { profile: name } = config;
   const profiles = openStoredProfiles(config);
   const before = await profiles.read(name).catch(() => undefined);
@@ -137,8 +137,8 @@ export const login = async (io: Io, options: LoginOptions): Promise<void> => {
     };
     const place = await storeProfile(profiles, session, profile);
     if (before !== undefined) await revokeFormerKey(io, session, before, profile);
-    tell(`The ${key === undefined ? "password" : "API key"} is stored in the profile ${name}.`);
-    tell(formatLocation(place));
+    notify(`The ${key === undefined ? "password" : "API key"} is stored in the profile ${name}.`);
+    notify(formatLocation(place));
     print(toOutput(describeProfile(profile, place.in)));
   };
 

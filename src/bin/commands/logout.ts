@@ -70,9 +70,9 @@ const tryToRevoke = async (
     await revokeStoredKey(io, { entry, profile, remote }, options);
     return true;
   }
-  io.tell(found);
-  if (hint !== undefined) io.tell(hint);
-  io.tell(
+  io.notify(found);
+  if (hint !== undefined) io.notify(hint);
+  io.notify(
     `The key ${entry.keyId} was not revoked and may still be valid: its owner or an administrator revokes it at the platform, and changing the owner's password ends it.`,
   );
   return false;

@@ -20,7 +20,7 @@ export const servePlatform = async (io: Io, address: Address): Promise<void> => 
     io.print({ event: "ready", baseUrl: served.url, extBaseUrl: served.url });
     metrics.log.info("server.started", { version: io.version, url: served.url });
     if (startup.isPerson) {
-      io.tell(
+      io.notify(
         `\n  The platform is ready at ${served.url}. Its operations: ${served.url}/docs\n  Ctrl-C ends it.\n`,
       );
     }

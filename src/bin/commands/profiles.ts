@@ -22,7 +22,7 @@ export const toOutput = (entry: ProfileEntry) => ({
 });
 
 /** Prints every profile, from the file and from `login`, one per line. */
-export const listProfiles = async ({ config, print, tell }: Io): Promise<void> => {
+export const listProfiles = async ({ config, print, notify }: Io): Promise<void> => {
   const written = readProfilesFile(config);
   const names = new Set(written.map(({ name }) => name));
   const stored = await openStoredProfiles(config).list();
@@ -33,6 +33,8 @@ export const listProfiles = async ({ config, print, tell }: Io): Promise<void> =
     print({ ...toOutput(entry), from: "login" });
   }
   if (written.length + stored.length === 0) {
-    tell('There is no profile yet: "login" makes one, or RECEIVABLES_PROFILES_FILE names a file.');
+    notify(
+      'There is no profile yet: "login" makes one, or RECEIVABLES_PROFILES_FILE names a file.',
+    );
   }
 };

@@ -73,7 +73,7 @@ export const rotateSecrets = async (io: Io): Promise<void> => {
     Object.fromEntries(Object.entries(renewals).map(([name, { renewed }]) => [name, renewed])),
   );
   if (unreadable.length === 0) {
-    io.tell("Everything has the new key. Remove RECEIVABLES_SECRET_KEY_PREVIOUS, and restart.");
+    io.notify("Everything has the new key. Remove RECEIVABLES_SECRET_KEY_PREVIOUS, and restart.");
     return;
   }
   const counts = unreadable.map(([name, renewal]) => `${name}: ${renewal.unreadable}`).join(", ");

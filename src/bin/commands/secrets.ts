@@ -17,11 +17,11 @@ export const withVault = async <T>(
 const createUnknownSecret = (name: string): Problem =>
   new Problem("not_found", `There is no secret ${name.slice(0, 100)}; "secrets list" names them.`);
 
-export const listSecrets = async ({ config, print, tell }: Io): Promise<void> => {
+export const listSecrets = async ({ config, print, notify }: Io): Promise<void> => {
   const secrets = await withVault(config, (vault) => vault.list());
   for (const secret of secrets) print(secret);
   if (secrets.length === 0)
-    tell("There is no secret yet: tools that create keys and webhooks store them here.");
+    notify("There is no secret yet: tools that create keys and webhooks store them here.");
 };
 
 const NO_TERMINAL =

@@ -20,7 +20,7 @@ export type Startup = {
  * Creates the output of a server's start. At a terminal, warnings wait until the start has ended, so that they do not
  * hide what the person looks for, and requests are not logged unless the settings ask for that level.
  */
-export const createStartup = ({ config, tellsPerson, tell }: Io): Startup => {
+export const createStartup = ({ config, tellsPerson, notify }: Io): Startup => {
   const { own, isJson } = config.log;
   const isPerson = tellsPerson && !isJson;
   const held: string[] = [];
@@ -39,7 +39,7 @@ export const createStartup = ({ config, tellsPerson, tell }: Io): Startup => {
     release() {
       steps.end();
       holds = false;
-      for (const line of held.splice(0)) tell(line.trimEnd());
+      for (const line of held.splice(0)) notify(line.trimEnd());
     },
   };
 };

@@ -42,7 +42,7 @@ export const serveStdio = async (io: Io): Promise<void> => {
   const config = await withExportKey(io.config, "stdio");
   const log = createLog(config.level);
   const { close, ...needs } = createLazyNeeds(config, log);
-  if (io.ask !== undefined) io.tell(TERMINAL_HINT);
+  if (io.ask !== undefined) io.notify(TERMINAL_HINT);
   const server = startStdio({ settings: config.mcp, version, log, ...needs });
   await Promise.race([server.closed, waitForAbort(ended)]);
   await waitAtMost(CLOSE_TIMEOUT_MS, Promise.all([server.close(), close()]));

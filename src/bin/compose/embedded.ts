@@ -17,7 +17,11 @@ export type Embedded = {
 };
 
 /** Whether the demo tenant may be created: the store is embedded, and no other tenant or credential is configured. */
-export const mayCreateDemo = ({ databaseUrl, tenantId: configured, credentials }: Config): boolean =>
+export const mayCreateDemo = ({
+  databaseUrl,
+  tenantId: configured,
+  credentials,
+}: Config): boolean =>
   databaseUrl === undefined &&
   (configured ?? DEMO_TENANT.tenantId) === DEMO_TENANT.tenantId &&
   [credentials.apiKey, credentials.extApiKey, credentials.email].every((one) => one === undefined);

@@ -46,7 +46,7 @@ export const createMcpNeeds = (
   broker,
   key,
   replayGuard,
-  callLog: createCallLog({ path: config.localAudit, door: transport, key, now: systemClock, log }),
+  callLog: createCallLog({ path: config.localAudit, transport, key, now: systemClock, log }),
   log,
   now: systemClock,
   newId: randomId,

@@ -53,7 +53,8 @@ const findStart = ({ offsetAt, listChanges }: TimeZone, day: number): number => 
 };
 
 const createCalendar = (zone: TimeZone): Calendar => {
-  const dayNumber = (timestamp: number): number => Math.floor((timestamp + zone.offsetAt(timestamp)) / DAY);
+  const dayNumber = (timestamp: number): number =>
+    Math.floor((timestamp + zone.offsetAt(timestamp)) / DAY);
   const daysBetween = (from: number, to: number): number => dayNumber(to) - dayNumber(from);
   const startOfNumber = (day: number): number => findStart(zone, day);
   const toDay = (timestamp: number): string => formatDayNumber(dayNumber(timestamp));

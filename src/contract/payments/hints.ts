@@ -37,7 +37,10 @@ const MAX_SUGGESTIONS = 5;
 /** Returns fields similar to a name: by spelling, by synonym, or by a shared word. */
 const findSimilarFields = (source: Source, name: string): string[] => {
   const names = CATALOGUE[source].fields.map((field) => field.name);
-  const renamed = FIELD_SYNONYMS.reduce((replaced, [word, ours]) => replaced.replace(word, ours), name);
+  const renamed = FIELD_SYNONYMS.reduce(
+    (replaced, [word, ours]) => replaced.replace(word, ours),
+    name,
+  );
   const near = [...findNearest(renamed, names), ...findNearest(name, names)];
   if (near.length > 0) return [...new Set(near)].slice(0, MAX_SUGGESTIONS);
   const words = splitWords(renamed);

@@ -60,7 +60,8 @@ const describeRefusal = (
 
 /** Describes an error: a problem by its own message, any other error only by a request id. */
 export const describeFailure = (error: unknown, called: Called, requestId: string): Told => {
-  if (error instanceof Problem) return describeRefusal(called, error.code, error.message, error.details);
+  if (error instanceof Problem)
+    return describeRefusal(called, error.code, error.message, error.details);
   if (error instanceof Refusal) {
     const refused = describeRefusal(called, error.code, error.message);
     return { ...refused, nextStep: error.nextStep ?? refused.nextStep };

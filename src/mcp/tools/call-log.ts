@@ -35,7 +35,7 @@ export type CallLog = {
 export type CallLogNeeds = {
   path: string;
   /** By which hosts reach this server. */
-  door: "stdio" | "http";
+  transport: "stdio" | "http";
   /** The key of the hashes, so that a value cannot be guessed from its hash. */
   key: Buffer;
   now: Clock;
@@ -96,7 +96,7 @@ const appendLine = (path: string, line: string, most: number): boolean => {
 };
 
 /** A log of one JSON line per call that several processes may write at once. */
-export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): CallLog => {
+export const createCallLog = ({ path, transport, key, now, log }: CallLogNeeds): CallLog => {
   const hash = createHmacSha256(key, "base64url");
   const hashArguments = (args: CallArguments): string =>
     hash(`tool arguments ${canonical(args)}`).slice(0, HASH_CHARACTERS);
@@ -117,7 +117,7 @@ export const createCallLog = ({ path, door, key, now, log }: CallLogNeeds): Call
     async record({ caller, tenantId, principal, tool, args, outcome, ms, requestId }) {
       const line = {
         time: formatTimestamp(now()),
-        door,
+        door: transport,
         caller,
         tenantId,
         principal,

@@ -184,7 +184,8 @@ export const readSignedHead = (
       `The head is of tenant ${keptHead.tenantId}, not of tenant ${tenantId}.`,
     );
   }
-  if (listAuditKeys(store.auditKey).some((key) => signature === key.keptHead(keptHead))) return keptHead;
+  if (listAuditKeys(store.auditKey).some((key) => signature === key.keptHead(keptHead)))
+    return keptHead;
   throw new Problem(
     "invalid_request",
     "The signature of the head does not fit: the head was changed, or signed with another master key.",

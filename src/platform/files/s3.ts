@@ -210,7 +210,10 @@ export const createS3Files = (location: S3Location, times = TIMES): FileStore =>
               client.send(new GetObjectCommand({ Bucket, Key, Range })),
             );
             if (response === undefined) return undefined;
-            if (Range !== undefined && response.ContentRange?.startsWith(`bytes ${from}-`) !== true) {
+            if (
+              Range !== undefined &&
+              response.ContentRange?.startsWith(`bytes ${from}-`) !== true
+            ) {
               throw new Error("a range was not answered with this range");
             }
             return { size: Number(response.ContentLength), body: response.Body as Readable };

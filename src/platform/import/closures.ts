@@ -17,7 +17,7 @@ type Batch = {
   /** The last closure of each document. */
   ended: Map<string, Ended>;
   /** The closures to write, by document number. */
-  asked: Map<string, AskedClosure>;
+  requested: Map<string, AskedClosure>;
 };
 
 const openBatch = async (
@@ -31,7 +31,7 @@ const openBatch = async (
     writer: { tenantId, caller: IMPORTER, now: clock(), source: "import" },
     known: new Map(documents.map((row) => [row.document_number, row])),
     ended: new Map(closures.map((row) => [row.document_number, row])),
-    asked: new Map(),
+    requested: new Map(),
   };
 };
 
@@ -40,14 +40,14 @@ const reject = (code: string, message: string): Outcome => [
 ];
 
 const writeRow = (batch: Batch, { number, sent }: NumberedRecord): Outcome => {
-  const { writer, known, ended, asked } = batch;
+  const { writer, known, ended, requested } = batch;
   const { value, faults } = checkClosure(sent, writer.now);
   if (value === undefined) return faults;
   const document = known.get(number);
   if (document === undefined) return reject("document_not_found", "names no document");
   const last = ended.get(number);
-  if (document.status === "open" && !asked.has(number)) {
-    asked.set(number, value);
+  if (document.status === "open" && !requested.has(number)) {
+    requested.set(number, value);
     ended.set(number, value);
     return "written";
   }
@@ -88,7 +88,7 @@ export const createClosureTarget = (needs: Needs): Target<NumberedRecord> => ({
     const numbers = new Set(rows.map(({ values }) => values.number));
     const batch = await openBatch(needs, tx, [...numbers]);
     const outcomes = rows.map(({ values }) => writeRow(batch, values));
-    const closings = [...batch.asked].flatMap(([number, closure]) => {
+    const closings = [...batch.requested].flatMap(([number, closure]) => {
       const row = batch.known.get(number);
       return row === undefined ? [] : [{ row, closure }];
     });

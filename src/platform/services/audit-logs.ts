@@ -103,7 +103,12 @@ export const audit_logs = ({ seal }: { seal: Seal }): Handlers<Contract["audit_l
     const cursorAfter: CursorAfter = (row) =>
       row === undefined
         ? null
-        : seal.seal({ tenant: tenantId, filter: queryText, top, after: { at: row.at, seq: row.seq } });
+        : seal.seal({
+            tenant: tenantId,
+            filter: queryText,
+            top,
+            after: { at: row.at, seq: row.seq },
+          });
     const page = {
       filter: { ...exact, from: parseTimestamp(from), to: parseTimestamp(to) },
       walk,

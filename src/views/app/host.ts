@@ -103,7 +103,7 @@ const createPlaces = () => {
   const applyPlace = ({ place }: Fields): void => {
     for (const listener of listeners) listener((place ?? {}) as Fields);
   };
-  return { places, hear: applyPlace };
+  return { places, applyPlace };
 };
 
 const notifiers = (events: HostEvents): Record<string, (params: Fields) => void> => ({
@@ -134,8 +134,8 @@ const reportSize = (): void => {
 /** Connects to the host that shows this page. */
 export const connectHost = async (name: string, events: HostEvents): Promise<Host> => {
   const requests = createRequests();
-  const { places, hear } = createPlaces();
-  const notify: ReturnType<typeof notifiers> = { ...notifiers(events), [PLACE]: hear };
+  const { places, applyPlace } = createPlaces();
+  const notify: ReturnType<typeof notifiers> = { ...notifiers(events), [PLACE]: applyPlace };
   window.addEventListener("message", ({ source, data }: MessageEvent) => {
     const message = data as Message | null;
     if (source !== window.parent || message?.jsonrpc !== "2.0") return;

@@ -170,7 +170,7 @@ const PageToken = z.tuple([z.string(), z.string(), z.unknown()]);
 /** Redeems the token of an approval page; undefined for any other token. */
 const redeemPageToken = async (
   context: Context,
-  { purpose, asking, token }: Question,
+  { purpose, prepare, token }: Question,
 ): Promise<Leave | undefined> => {
   const { now, approvals, pageTokens } = context;
   const { data } = PageToken.safeParse(openSealed(pageTokens, token));
@@ -179,7 +179,7 @@ const redeemPageToken = async (
   const sealed = readLeave(now, facts, purpose);
   const decision = await approvals.decisionOf(sealed.id);
   if (decision === "declined") throw declined();
-  if (decision === "approved") return redeemLeave(context, asking, sealed, "page");
+  if (decision === "approved") return redeemLeave(context, prepare, sealed, "page");
   const expiresAt = formatTimestamp(sealed.expiresAt);
   const confirmation = { confirmationToken: String(token), expiresAt, summary };
   throw requirePage(confirmation, page, `The person has not approved this yet: ${summary}`);
@@ -187,11 +187,11 @@ const redeemPageToken = async (
 
 const redeemToken = async (context: Context, question: Question): Promise<Leave | undefined> => {
   const { now, tokens, settings } = context;
-  const { token, purpose, asking } = question;
+  const { token, purpose, prepare } = question;
   if (token === undefined) return undefined;
   const leave = await redeemPageToken(context, question);
   if (leave !== undefined || settings.confirm === "refuse") return leave;
-  return redeemLeave(context, asking, readLeave(now, openSealed(tokens, token), purpose), "token");
+  return redeemLeave(context, prepare, readLeave(now, openSealed(tokens, token), purpose), "token");
 };
 
 /**
@@ -201,14 +201,14 @@ const redeemToken = async (context: Context, question: Question): Promise<Leave 
  */
 const readRound = async (
   context: Context,
-  { ways: { host, session }, purpose, asking }: Question,
+  { ways: { host, session }, purpose, prepare }: Question,
 ): Promise<Leave | undefined> => {
   const { now, states, replayGuard } = context;
   if (host.asks !== "by_round") return undefined;
   const view = inputResponse(host.responses, KEY);
   if (view.kind === "missing") return undefined;
   const opened = openSealed(states, host.state);
-  if (isYes(view)) return redeemLeave(context, asking, readLeave(now, opened, purpose), "form");
+  if (isYes(view)) return redeemLeave(context, prepare, readLeave(now, opened, purpose), "form");
   const accepted = findLeave(now, opened, purpose);
   if (accepted === undefined) throw declined();
   // A question that was declined cannot be accepted any more.
@@ -221,7 +221,7 @@ const readRound = async (
 /** Asks with a form of the host. Undefined if the host answered in the person's place. */
 const askForm = async (
   context: Context,
-  { ways: { host, session }, purpose, asking }: Question,
+  { ways: { host, session }, purpose, prepare }: Question,
   prepared: Asking & { summary: string },
 ): Promise<Consented | undefined> => {
   const { now, states } = context;
@@ -237,7 +237,7 @@ const askForm = async (
   const askedAt = now();
   const answer = await host.ask(summary);
   if (isYes(inputResponse({ [KEY]: answer }, KEY))) {
-    await checkUnchanged(now, asking, { print, askedAt });
+    await checkUnchanged(now, prepare, { print, askedAt });
     return { etag, absent, bound, confirmedBy: "form" };
   }
   if (now() - askedAt > UNANSWERED_WITHIN_MS) throw declined();
@@ -294,16 +294,16 @@ export const createConfirm = (needs: Needs) => {
   const context = createContext(needs);
   const { settings, approvals, now } = context;
   return async (question: Question): Promise<Consented> => {
-    const { ways, purpose, asking, open } = question;
+    const { ways, purpose, prepare, open } = question;
     if (ways.approved !== undefined) {
       const leave = readLeave(now, ways.approved.leave, purpose);
-      return redeemLeave(context, asking, leave, "view");
+      return redeemLeave(context, prepare, leave, "view");
     }
     const leave = (await redeemToken(context, question)) ?? (await readRound(context, question));
     if (leave !== undefined) return leave;
     const canAsk = hasForms(context, question) || ways.showsViews || approvals !== undefined;
     if (!canAsk && settings.confirm === "refuse" && !open) throw unavailable();
-    const prepared = await asking();
+    const prepared = await prepare();
     const { summary, etag, absent, bound } = prepared;
     if (summary === null) return { etag, absent, bound, confirmedBy: "none" };
     return askInTurn(context, question, { ...prepared, summary });

@@ -16,7 +16,7 @@ export type Leave = Version & { bound: Bound; confirmedBy: ConfirmationWay };
 export type LeaveNeeds = { replayGuard: ReplayGuard; now: Clock };
 
 /** The purpose of a leave, and the function that prepares its question again. */
-export type LeaveFor = { purpose: Purpose; asking: () => Promise<Asking> };
+export type LeaveFor = { purpose: Purpose; prepare: () => Promise<Asking> };
 
 /** A leave as it was sealed; `id` is used up with it. */
 export type SealedLeave = {
@@ -116,7 +116,7 @@ export const openSealed = (seal: Seal, sealed: unknown): unknown =>
  */
 export const checkUnchanged = async (
   now: Clock,
-  prepare: LeaveFor["asking"],
+  prepare: LeaveFor["prepare"],
   { print, askedAt }: { print: string; askedAt: number },
 ): Promise<void> => {
   if (now() - askedAt > REREAD_AFTER_MS && (await prepare()).print !== print) throw changed();
@@ -130,7 +130,7 @@ export const checkUnchanged = async (
  */
 export const redeemLeave = async (
   { now, replayGuard }: LeaveNeeds,
-  prepare: LeaveFor["asking"],
+  prepare: LeaveFor["prepare"],
   { id, expiresAt, leave, ...fields }: SealedLeave,
   confirmedBy: ConfirmationWay,
 ): Promise<Leave> => {

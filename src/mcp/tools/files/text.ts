@@ -74,11 +74,11 @@ export const readFile = async (
   open: OpenFile,
   reading: Reading,
   maxBytes = maxBytesOf,
-): Promise<{ opened: Opened; told: Told } | { unreadable: string }> => {
+): Promise<{ opened: Opened; content: Told } | { unreadable: string }> => {
   try {
     return await withTurn(reading.key, async () => {
       const opened = await open(maxBytes);
-      return { opened, told: await readOpened(opened, reading) };
+      return { opened, content: await readOpened(opened, reading) };
     });
   } catch (error) {
     if (error instanceof Unreadable) return { unreadable: error.message };
@@ -202,8 +202,8 @@ export const showFile = async (open: OpenFile, request: Asked): Promise<CallTool
   };
   const read = await readFile(open, reading);
   if ("unreadable" in read) throw new Problem("unavailable", read.unreadable);
-  const { opened, told } = read;
+  const { opened, content } = read;
   if (kindOf(opened.fileName, opened.mimeType).as === "picture") return presentPicture(opened);
-  if ("unreadable" in told) return presentUnreadable(opened, told.unreadable);
-  return presentText(opened, told, reading, sealCursor);
+  if ("unreadable" in content) return presentUnreadable(opened, content.unreadable);
+  return presentText(opened, content, reading, sealCursor);
 };

@@ -77,7 +77,7 @@ export const usableToolsets = (
   return toolsets.filter((toolset) => usable.has(toolset));
 };
 
-const askingNames = new Set(everyTool.flatMap(({ asks, tool }) => (asks ? [tool.name] : [])));
+const askingNames = new Set(everyTool.flatMap((one) => (one.asks ? [one.tool.name] : [])));
 
 /** Whether a person is asked before some calls of a listed tool; `call_tool` asks as the tool that it calls does. */
 export const isAskingTool = ({ name, annotations }: ListedTool): boolean =>

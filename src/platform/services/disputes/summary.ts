@@ -86,9 +86,13 @@ const read = async (
   const { parse } = getDialect(db).sums;
   const toAmount = ({ amount }: DisputeGroupRow) => toExactNumber(new Big(parse(amount)).toFixed());
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
-  const totals = await summarizeDisputes({ db, asked: period, summary: whole }, where);
+  const totals = await summarizeDisputes({ db, period, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDisputes({ db, asked: period, summary }, where, inAges ? undefined : summary);
+  const rows = await summarizeDisputes(
+    { db, period, summary },
+    where,
+    inAges ? undefined : summary,
+  );
   const names = await readAccountNames(db, evaluation.tenantId, groupBy, rows);
   const found = rows.map((row): DisputeSummaryItem => ({
     key: toKey(summary, row),

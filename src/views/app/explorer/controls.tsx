@@ -25,7 +25,9 @@ const without = (filters: Fields, name: string): Fields =>
 
 /** Returns the filters with the conditions on one field replaced; without any, the field is left out. */
 const withCondition = (filters: Fields, name: string, condition: Fields): Fields => {
-  const nonEmpty = Object.entries(condition).filter(([, value]) => value !== "" && value !== undefined);
+  const nonEmpty = Object.entries(condition).filter(
+    ([, value]) => value !== "" && value !== undefined,
+  );
   const rest = without(filters, name);
   return nonEmpty.length === 0 ? rest : { ...rest, [name]: Object.fromEntries(nonEmpty) };
 };

@@ -12,7 +12,8 @@ import { AccountOverview } from "../account/overview.tsx";
 export const AccountSheet = () => {
   const { opening } = useSession();
   const accountNumber = plainText(opening.args["account"]);
-  const first: Place = accountNumber === "" ? {} : { record: { kind: "account", id: accountNumber } };
+  const first: Place =
+    accountNumber === "" ? {} : { record: { kind: "account", id: accountNumber } };
   const { place, go } = usePlace(first);
   const { record } = place;
   const open = (next: RecordRef): void => go({ record: next });

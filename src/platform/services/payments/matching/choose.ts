@@ -44,7 +44,7 @@ const isTrueOf = (paper: Paper, payment: Payment, line: Line): boolean => {
   const open = openOf(paper);
   const claimed = claimOf(payment, line);
   if (open === undefined) return true;
-  const total = amountOf(line.said, "invoiceAmount");
+  const total = amountOf(line.stated, "invoiceAmount");
   if (paper.original !== undefined && total.gt(0) && total.eq(paper.original)) return true;
   return claimed !== undefined && agree(claimed, open);
 };

@@ -12,7 +12,7 @@ export type Line = {
   row: NewPayment;
   /** Without what an earlier match set. */
   values: Values;
-  said: Values;
+  stated: Values;
   /** The number of a document that the sender named; absent if none was named. */
   name: string | undefined;
   /** The amount that is paid according to the sender; absent if unknown. Negative for a credit that is used, or a deduction. */
@@ -42,7 +42,7 @@ export const isReturn = (values: Values): boolean =>
 export const toLine = (row: NewPayment, stated: Values, values: Values): Line => ({
   row,
   values,
-  said: stated,
+  stated,
   name: textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber"),
   share: toBig(stated["appliedAmount"]),
   discount: amountOf(stated, "discountTaken"),

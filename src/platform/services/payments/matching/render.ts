@@ -113,7 +113,7 @@ export const renderPayment = (payment: Payment): Rendered[] => {
     };
     const isMatched = !line.applied.eq(0);
     const matching: Matching = {
-      said: JSON.stringify(line.said),
+      said: JSON.stringify(line.stated),
       appliedAt: isMatched ? (textOf(line.values, "updatedAt") ?? null) : null,
       waitingKey: findWaitingKey(payment, line, left),
     };
@@ -127,7 +127,7 @@ const addDoubt = (values: Values, doubt: string): string => {
 };
 
 /** A return takes back nothing until its payment is known. */
-export const renderReturn = ({ values, said }: Line): Rendered => ({
+export const renderReturn = ({ values, stated }: Line): Rendered => ({
   values: {
     ...values,
     appliedAmount: 0,
@@ -136,7 +136,7 @@ export const renderReturn = ({ values, said }: Line): Rendered => ({
     applicationStatus: "reversed",
   },
   matching: {
-    said: JSON.stringify(said),
+    said: JSON.stringify(stated),
     appliedAt: null,
     waitingKey:
       textOf(values, "returnedPaymentId") === undefined && amountOf(values, "paymentAmount").lt(0)

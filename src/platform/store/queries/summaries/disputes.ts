@@ -72,7 +72,7 @@ const NAMES: Partial<Record<DisputeGrouping, Expression>> = {
     where held.tenant_id = d.tenant_id and held.id = d.assignee_id)`,
 };
 
-type Context = { db: Db; asked: Asked; summary: DisputeSummary };
+type Context = { db: Db; period: Asked; summary: DisputeSummary };
 
 const CREATED = sql`d.created_at`;
 
@@ -86,30 +86,31 @@ const toAge = ({ asOf, calendar, offsets }: Asked): Expression => {
 const toDaysToClose = (period: Asked): Expression =>
   sql`(${toState(period).closedDay} - ${dayNumberOf(CREATED, period.offsets)})`;
 
-const toKey = ({ db, asked, summary }: Context, grouping: DisputeGrouping): Expression => {
+const toKey = ({ db, period, summary }: Context, grouping: DisputeGrouping): Expression => {
   const known = NAMES[grouping];
   if (known !== undefined) return known;
-  const { status, closedAt, closedDay } = toState(asked);
+  const { status, closedAt, closedDay } = toState(period);
   if (grouping === "status") return status;
-  if (grouping === "valid") return toDecision(asked).isValid;
-  if (grouping === "resolution") return nameIn("resolutions", toDecision(asked).resolution, "code");
-  if (grouping === "age") return findBucket(toAge(asked), summary.ageBuckets);
+  if (grouping === "valid") return toDecision(period).isValid;
+  if (grouping === "resolution")
+    return nameIn("resolutions", toDecision(period).resolution, "code");
+  if (grouping === "age") return findBucket(toAge(period), summary.ageBuckets);
   if (grouping === "daysToClose") {
-    const bucket = findBucket(toDaysToClose(asked), summary.ageBuckets);
+    const bucket = findBucket(toDaysToClose(period), summary.ageBuckets);
     return sql`case when (${closedAt}) is not null then ${bucket} end`;
   }
   const [date, unit] = grouping.split(":");
-  const day = date === "created" ? dayNumberOf(CREATED, asked.offsets) : closedDay;
+  const day = date === "created" ? dayNumberOf(CREATED, period.offsets) : closedDay;
   return formatSpan(db, getDialect(db).formatDay(day), unit as Unit);
 };
 
 /** The figures of a group over its disputes. */
 const listFigures = ({
   db,
-  asked,
+  period,
   summary,
 }: Context): { columns: Expression[]; amount: Expression } => {
-  const { status, closedAt } = toState(asked);
+  const { status, closedAt } = toState(period);
   const { sums } = getDialect(db);
   const totals = sums.split(sql`d.amount_order`).map((part) => sql`sum(${part})`);
   const isOpen = sql`${status} = ${sql.lit(OPEN)}`;
@@ -123,9 +124,9 @@ const listFigures = ({
       named(sql`count(*)`, "count"),
       named(sums.text(totals), "amount"),
       named(days(isOpen, sql`1`), "open_count"),
-      named(days(isOpen, toAge(asked)), "open_days"),
+      named(days(isOpen, toAge(period)), "open_days"),
       named(days(isClosed, sql`1`), "closed_count"),
-      named(days(isClosed, toDaysToClose(asked)), "closing_days"),
+      named(days(isClosed, toDaysToClose(period)), "closing_days"),
       named(oldest, "oldest"),
       named(
         summary.groupBy.includes("account") ? sql`max(d.account_name)` : sql`cast(null as text)`,
@@ -178,7 +179,7 @@ export const summarizeDisputes = async (
   const { rows } = await sql<DisputeGroupRow>`
     select ${list(read)}, count(*) over () as groups from (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
-      ${joinEnded(db, context.asked)} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+      ${joinEnded(db, context.period)} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
   return rows;
