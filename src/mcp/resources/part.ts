@@ -1,6 +1,6 @@
 import type { Reply } from "../../client/port.ts";
 import type { Problem } from "../../contract/errors.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import type { CallerContext } from "../caller.ts";
 import {
   cost,
@@ -29,8 +29,8 @@ export type ReadPart = (budget: number, from: Position | null) => Promise<Part>;
 
 type Source = {
   operation: Operation;
-  args: Fields;
-  ask: (args: Fields) => Promise<Reply>;
+  args: CallArguments;
+  ask: (args: CallArguments) => Promise<Reply>;
 };
 
 /** Returns the reader of a part that an operation lists. */
