@@ -121,8 +121,8 @@ onEveryStore("the export API's first refusals", (at) => {
   it("ends a window within its length, also when the clock was set back, and keeps its count", async () => {
     const countAt = (now: number) => count(at().store.counting, "set back", now, MINUTE);
     await countAt(9 * MINUTE);
-    expect(await countAt(2 * MINUTE)).toEqual({ count: 2, window_ends_at: 3 * MINUTE });
-    expect(await countAt(2.5 * MINUTE)).toEqual({ count: 3, window_ends_at: 3 * MINUTE });
+    expect(await countAt(2 * MINUTE)).toEqual({ count: 2, endsAt: 3 * MINUTE });
+    expect(await countAt(2.5 * MINUTE)).toEqual({ count: 3, endsAt: 3 * MINUTE });
     expect((await countAt(3 * MINUTE)).count).toBe(1);
   });
 });
