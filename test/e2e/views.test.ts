@@ -370,7 +370,7 @@ describe.skipIf(chromium === undefined)("the account sheet", () => {
     await withHost(async (host) => {
       const frame = await host.open({ tool: "account_overview", args: { account: "co" } });
       await frame.waitForSelector("::-p-text(Which account?)");
-      await clickOn(frame, ".plain button");
+      await clickOn(frame, ".lines button");
       await frame.waitForSelector("::-p-text(Open documents by days past due)");
       const input = await frame.$("input[type=search]");
       await input?.click({ count: 3 });
