@@ -279,7 +279,8 @@ describe.skipIf(chromium === undefined)(
       await closed;
       await page.waitForFunction("!document.querySelector('[role=alert]')");
       expect(await typed()).toBe(before);
-      await board.focus("input[type=search]");
+      await page.bringToFront();
+      await board.type("input[type=search]", "a");
       await page.keyboard.press("Enter");
       await board.waitForSelector(`::-p-text(Nothing has this number or name)`);
       expect(await page.$("[role=alert]")).toBeNull();
