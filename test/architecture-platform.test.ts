@@ -49,10 +49,11 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "preconditions.ts",
     "rate-limiter.ts",
     "reset-tokens.ts",
+    "roll-back.ts",
     "services",
     "store",
   ],
-  import: ["money.ts", "services", "store"],
+  import: ["money.ts", "roll-back.ts", "services", "store"],
   admin: [
     "credentials.ts",
     "files",
@@ -82,6 +83,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "reset-tokens.ts": ["credentials.ts", "store"],
   "readiness.ts": ["files", "store"],
   "retention.ts": ["credentials.ts", "files", "store"],
+  "roll-back.ts": ["store"],
   "app.ts": ["handlers.ts", "http", "services"],
   "platform.ts": [
     "app.ts",

@@ -6,6 +6,7 @@ import type { ArgsOf, CallArguments, Operation, OutputOf } from "../src/contract
 import type { Dispute } from "../src/contract/operations/disputes.ts";
 import type { InsightContext } from "../src/insights/insight.ts";
 import { silentLog } from "../src/kit/log.ts";
+import type { RequestContext } from "../src/platform/http/context.ts";
 import { type Source, sources } from "./support/sources.ts";
 
 const { disputes, documents } = contract;
@@ -53,6 +54,16 @@ describe("an answer", () => {
     expectTypeOf<OutputOf<Operation>>().toBeUnknown();
     expectTypeOf<CallArguments>().toExtend<ArgsOf<Operation>>();
     expectTypeOf<Parameters<Broker["call"]>[0]>().toExtend<Operation>();
+  });
+});
+
+describe("the context of a request", () => {
+  it("is read only: a step returns what it has found out", () => {
+    expectTypeOf<RequestContext>().toEqualTypeOf<Readonly<RequestContext>>();
+    const written = sources("src/platform/http").flatMap(({ path, text }) =>
+      [...text.matchAll(/\bcontext\.\w+ (?:\?\?)?= .*/g)].map(([line]) => `${path}: ${line}`),
+    );
+    expect(written).toEqual([]);
   });
 });
 

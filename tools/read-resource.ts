@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { contract } from "../src/contract/index.ts";
+import { Cursor } from "../src/contract/fields.ts";
 import { defineOperation } from "../src/contract/operation.ts";
 import { defineTool } from "./tool.ts";
 
@@ -21,12 +22,14 @@ export const readResource = defineOperation({
       .min(1)
       .max(MAX_URI)
       .meta({ description: "such as receivables://guide or receivables://disputes/D-INV-1-01" }),
+    cursor: Cursor.optional(),
   }),
   output: z.object({
     uri: z.string(),
     mimeType: z.string(),
     content: z.record(z.string(), z.unknown()).optional(),
     text: z.string().optional(),
+    nextCursor: z.string().optional(),
   }),
   audit: "resource.read",
 });

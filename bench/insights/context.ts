@@ -7,11 +7,15 @@ import { systemClock } from "../../src/kit/clock.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { closeAtEnd } from "../measure.ts";
 import { type Bench, type Ledger, openLedgers } from "../platform/ledger.ts";
+import { fillAccounts, fillDocuments } from "../platform/listed-rows.ts";
 import { fillPayments } from "../platform/payment-rows.ts";
 
 /** 1,000,000 rows and 100,000 disputes are what insights are meant for. */
 export const PAYMENT_ROWS = Number(process.env["BENCH_INSIGHT_ROWS"] ?? 200_000);
 export const DISPUTES = Number(process.env["BENCH_INSIGHT_DISPUTES"] ?? 100_000);
+
+/** Accounts, and as many documents. */
+const ACCOUNTS = Number(process.env["BENCH_ACCOUNTS"] ?? 50_000);
 
 type Options = {
   /** Called after each page. */
@@ -33,6 +37,20 @@ const openShared = (): Promise<OneTenant> => {
     return bench;
   })();
   return shared;
+};
+
+let isListed = false;
+
+/** The tenant with accounts and documents too, for tools that list and read them. */
+export const openTenant = async () => {
+  const { store, platform, ledgers } = await openShared();
+  const [ledger] = ledgers;
+  if (!isListed) {
+    await fillAccounts(store, ledger.tenantId, ACCOUNTS);
+    await fillDocuments(store, ledger.tenantId, ACCOUNTS);
+  }
+  isListed = true;
+  return { platform, ledger };
 };
 
 /** Creates a context over one tenant with payments and disputes, which reads pages unless it is extended. */

@@ -9,30 +9,11 @@ import { paymentsMatchDisputes } from "../../src/insights/payments-match-dispute
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
 import { atMost, type Benchmark, interleaved } from "../measure.ts";
 import { DISPUTES, PAYMENT_ROWS, withContext } from "./context.ts";
+import { toolPauses } from "./tool-pause.ts";
+import { measureLongestTurn, MOST_MS } from "./turn.ts";
 
-const MOST_MS = 50;
 const MOST_RUNS = 3;
 const IDLE_MS = 500;
-
-/**
- * Measures the longest turn of the event loop by the processor time of its thread, which other load on the machine does
- * not lengthen. The loop turns without a pause meanwhile.
- */
-const measureLongestTurn = async (act: () => Promise<unknown>): Promise<number> => {
-  let most = 0;
-  let isDone = false;
-  let before = process.threadCpuUsage();
-  const turn = (): void => {
-    const { user, system } = process.threadCpuUsage(before);
-    before = process.threadCpuUsage();
-    most = Math.max(most, (user + system) / 1000);
-    if (!isDone) setImmediate(turn);
-  };
-  setImmediate(turn);
-  await act();
-  isDone = true;
-  return most;
-};
 
 const INSIGHTS: [insight: Insight, args: object][] = [
   [paymentsSummarize, { source: "cashapp", groupBy: ["payerName"] }],
@@ -78,4 +59,4 @@ const idle: Benchmark = {
 };
 
 /** Measures how long insights hold the event loop of a server that computes them and is the platform too. */
-export const pauses: readonly Benchmark[] = [idle, ...ofInsights];
+export const pauses: readonly Benchmark[] = [idle, ...ofInsights, toolPauses];

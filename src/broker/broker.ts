@@ -207,7 +207,7 @@ export const createBroker = (needs: BrokerNeeds): Broker => {
     login: (options) => session.open(options),
     verify: (options) => session.verify(options),
     logout: (options) => session.close(options),
-    extensions: (signal) => needs.client.extensions(signal),
+    extensions: (signal, isNeeded) => needs.client.extensions(signal, isNeeded),
     rights,
     learnRights: createLearnRights(context),
     vault: needs.vault,

@@ -34,8 +34,11 @@ export type Broker = {
   login(options: CallOptions): Promise<Reply>;
   verify(options: CallOptions): Promise<Reply>;
   logout(options: CallOptions): Promise<Reply>;
-  /** Returns the ids of operations beyond the documents that the platform announces. */
-  extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
+  /**
+   * Returns the ids of operations beyond the documents that the platform announces; `isNeeded`: waits for the answer of a
+   * slow platform.
+   */
+  extensions(signal?: AbortSignal, isNeeded?: boolean): Promise<ReadonlySet<string>>;
   /** The known rights of the person's credentials. */
   rights?: HeldRights;
   /** Asks a platform that names rights for them, once a minute at most, for a few seconds; never rejects. */

@@ -205,29 +205,32 @@ const describeFailure = (
   return new Problem(error.code, error.message, { ...error.details, idempotencyKey }, error);
 };
 
+/** A call that can do without extensions waits no longer for their names. */
 const HEALTH_MS = 5 * SECOND;
 
 /** An extension is available where the service that answers it announces it. */
 const readExtensions = async (
-  { readHealth }: Context,
+  { readHealth, transport }: Context,
   signal: AbortSignal | undefined,
+  isNeeded: boolean,
 ): Promise<ReadonlySet<string>> => {
-  const [gateway, exports] = await withDeadline(HEALTH_MS, signal, (bounded) =>
-    Promise.all([readHealth("gateway", bounded), readHealth("export", bounded)]),
-  ).catch(() => []);
+  const most = isNeeded ? transport.requestMs : HEALTH_MS;
+  const bounded = AbortSignal.any([AbortSignal.timeout(most), ...(signal ? [signal] : [])]);
+  const [gateway, exports] = await Promise.all([
+    readHealth("gateway", bounded),
+    readHealth("export", bounded),
+  ]);
   const announcedBy = { gateway, export: exports, ingest: exports };
   const names = operations.flatMap(({ id, service, additions }) =>
-    [id, `${id}.${additions?.name ?? ""}`].filter(
-      (name) => announcedBy[service]?.extensions.includes(name) ?? false,
+    [id, `${id}.${additions?.name ?? ""}`].filter((name) =>
+      announcedBy[service].extensions.includes(name),
     ),
   );
   const dryRuns = operations.flatMap((operation) =>
-    announcedBy[operation.service]?.extensions.includes(DRY_RUN.name) === true
-      ? [nameDryRun(operation)]
-      : [],
+    announcedBy[operation.service].extensions.includes(DRY_RUN.name) ? [nameDryRun(operation)] : [],
   );
-  const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name, TENANT_TIME_ZONE].filter(
-    (name) => gateway?.extensions.includes(name) ?? false,
+  const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name, TENANT_TIME_ZONE].filter((name) =>
+    gateway.extensions.includes(name),
   );
   return new Set([...names, ...dryRuns, ...others]);
 };
@@ -254,7 +257,7 @@ export const createClient = (needs: ClientNeeds): Client => {
         throw describeFailure(context, operation, options, error);
       }
     },
-    extensions: (signal) => readExtensions(context, signal),
+    extensions: (signal, isNeeded = false) => readExtensions(context, signal, isNeeded),
     close: () => transport.close(),
   };
 };

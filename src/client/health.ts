@@ -1,4 +1,5 @@
 import type { Service } from "../contract/operation.ts";
+import { waitForAbort } from "../kit/abort.ts";
 import { type Clock, MINUTE } from "../kit/clock.ts";
 import { isRecord, parseIfJson } from "../kit/json.ts";
 import type { Transport, WireReply } from "./port.ts";
@@ -43,16 +44,30 @@ export const createHealth =
   async (service, signal) =>
     (await request(transport, service, signal)) ?? NOTHING;
 
-/** Reads `/health` of a service at most once in 5 minutes; a failed request is not remembered. */
-export const createCachedHealth = (transport: Pick<Transport, "send">, now: Clock): ReadHealth => {
+/**
+ * Reads `/health` of a service at most once in 5 minutes; a failed request is not remembered. Callers share a request,
+ * which goes on when their signals abort: an answer that comes too late for one call is known to the next.
+ */
+export const createCachedHealth = (
+  transport: Pick<Transport, "send" | "requestMs">,
+  now: Clock,
+): ReadHealth => {
   const known = new Map<Service, { health: Health; until: number }>();
+  const pending = new Map<Service, Promise<Health | undefined>>();
+  const ask = async (service: Service): Promise<Health | undefined> => {
+    const health = await request(transport, service, AbortSignal.timeout(transport.requestMs));
+    pending.delete(service);
+    if (health !== undefined) known.set(service, { health, until: now() + LIFE_MS });
+    return health;
+  };
   return async (service, signal) => {
     const found = known.get(service);
     if (found !== undefined && found.until > now()) return found.health;
-    const health = await request(transport, service, signal);
-    if (health === undefined) return NOTHING;
-    known.set(service, { health, until: now() + LIFE_MS });
-    return health;
+    const asked = pending.get(service) ?? ask(service);
+    pending.set(service, asked);
+    const health = await Promise.race([asked, waitForAbort(signal)]);
+    // What the service has announced before is more likely than nothing.
+    return health ?? found?.health ?? NOTHING;
   };
 };
 

@@ -47,8 +47,11 @@ export type Client = {
     credential: CredentialHeaders,
     options: CallOptions,
   ): Promise<Reply<O>>;
-  /** Returns the ids of operations beyond the documents, as the platform announces them; empty if it does not answer. */
-  extensions(signal?: AbortSignal): Promise<ReadonlySet<string>>;
+  /**
+   * Returns the ids of operations beyond the documents, as the platform announces them; empty if it does not answer for 5
+   * seconds, or for as long as a request may take where they are needed. A later answer is known to the next call.
+   */
+  extensions(signal?: AbortSignal, isNeeded?: boolean): Promise<ReadonlySet<string>>;
   close(): Promise<void>;
 };
 

@@ -170,6 +170,9 @@ const parseSort = <F extends string>(
   return keys;
 };
 
+/** The fields that a sort may name, by its schema. */
+export const sortFields = z.registry<{ fields: readonly string[] }>();
+
 /** Creates the schema of a sort such as `Field,-Other`: comma-separated, `-` for descending, case-insensitive, each field once. */
 export const sortBy = <const F extends string>(fields: readonly F[]) =>
   z
@@ -182,7 +185,8 @@ export const sortBy = <const F extends string>(fields: readonly F[]) =>
       context.addIssue({ code: "custom", message, params: { code } });
       return z.NEVER;
     })
-    .meta({ description: `comma list of ${fields.join(" ")}, each once; - for descending` });
+    .meta({ description: `comma list of ${fields.join(" ")}, each once; - for descending` })
+    .register(sortFields, { fields });
 
 type Shown =
   | { type: "string" | "number"; description: string }

@@ -74,10 +74,11 @@ export const disputesSummary = defineInsight({
   async run(context, args) {
     const summary = acceptParsed(parseDisputeSummary({ ...args, offset: context.skip }));
     const { disputes } = contract;
+    const { orderBy } = summary;
     if (!context.extensions.has(disputes.summary.id)) return summarizePages(context, summary);
     // The operation finds nothing where a name is unknown; an insight refuses it.
     const names = await resolveNames(context, summary.filters);
-    const result = await callSummaryPage(context, disputes.summary, args);
+    const result = await callSummaryPage(context, disputes.summary, { ...args, orderBy });
     if (result === undefined) return summarizePages(context, summary);
     return { ...result, notes: [...result.notes, ...names.notes] };
   },

@@ -23,10 +23,10 @@ export const documentsSummary = defineInsight({
   item: DocumentSummaryItem,
   needs: [documents.summary],
   async run(context, args) {
-    acceptParsed(parseDocumentSummary({ ...args, offset: context.skip }));
+    const { orderBy } = acceptParsed(parseDocumentSummary({ ...args, offset: context.skip }));
     if (!context.extensions.has(documents.summary.id))
       throw new Problem("method_not_allowed", NOT_OFFERED);
-    const result = await callSummaryPage(context, documents.summary, args);
+    const result = await callSummaryPage(context, documents.summary, { ...args, orderBy });
     if (result === undefined) throw new Problem("method_not_allowed", FIRST_ONLY);
     return result;
   },

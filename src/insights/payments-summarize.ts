@@ -106,7 +106,7 @@ const summarize = async (
   const summary = acceptParsed(parsePaymentSummary(summaryArgs, context.calendar));
   const { payments } = contract;
   const result = context.extensions.has(payments.summary.id)
-    ? await callSummaryPage(context, payments.summary, args)
+    ? await callSummaryPage(context, payments.summary, { ...args, orderBy: summary.orderBy })
     : undefined;
   return result ?? summarizePages(context, summary);
 };

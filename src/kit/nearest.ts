@@ -2,6 +2,8 @@ import leven from "leven";
 
 const normalize = (word: string): string => word.toLowerCase().replace(/[^a-z0-9]/g, "");
 const MAX_LENGTH = 64;
+/** The shortest name that counts as the meant one where it ends the mistyped one, as `noteId` ends `disputeNoteId`. */
+const SHORTEST_END = 4;
 
 /** Returns up to `most` known names that resemble a mistyped one, best first. */
 export const findNearest = (word: string, known: readonly string[], most = 3): string[] => {
@@ -10,7 +12,11 @@ export const findNearest = (word: string, known: readonly string[], most = 3): s
   return known
     .map((name) => {
       const other = normalize(name);
-      const part = other.startsWith(target) || target.startsWith(other) || other.endsWith(target);
+      const part =
+        other.startsWith(target) ||
+        target.startsWith(other) ||
+        other.endsWith(target) ||
+        (other.length >= SHORTEST_END && target.endsWith(other));
       const isPart = part && other !== target && target.length > 2;
       return { name, distance: isPart ? 1 : leven(target, other) };
     })

@@ -1,4 +1,3 @@
-import { LRUCache } from "lru-cache";
 import type { Clock } from "./clock.ts";
 
 /** The events of a window so far, and its end in epoch milliseconds. */
@@ -51,7 +50,8 @@ export const takeFrom = async (
 
 /** Creates a counter of this process for the latest `most` keys. */
 export const createMemoryCounter = (now: Clock, most: number): Counter => {
-  const windows = new LRUCache<string, Counted>({ max: most });
+  // A map iterates in the order of insertion: its first key was counted longest ago.
+  const windows = new Map<string, Counted>();
   return {
     async count(key, windowMs) {
       const latest = now() + windowMs;
@@ -59,11 +59,14 @@ export const createMemoryCounter = (now: Clock, most: number): Counter => {
       const isOpen = known !== undefined && now() < known.endsAt;
       const count = isOpen ? known.count + 1 : 1;
       const endsAt = isOpen ? Math.min(known.endsAt, latest) : latest;
+      windows.delete(key);
       windows.set(key, { count, endsAt });
+      const [oldest] = windows.keys();
+      if (windows.size > most && oldest !== undefined) windows.delete(oldest);
       return { count, endsAt };
     },
     async giveBack(key, endsAt) {
-      const known = windows.peek(key);
+      const known = windows.get(key);
       if (known?.endsAt === endsAt) known.count -= 1;
     },
   };

@@ -26,6 +26,7 @@ import {
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/listing/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
+import { createOpenPaging } from "./tools/cursor.ts";
 import type { CallTool, ToolContext } from "./tools/tool-context.ts";
 import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/listing/discovery-tools.ts";
@@ -89,6 +90,7 @@ const createContentReader = (context: ToolContext) => {
   const toolsets = toolsetNames.filter((name) => offered.includes(name));
   return createReadContent(context, {
     files: createDownload(context),
+    openPaging: createOpenPaging(context),
     guide: buildGuide(toolsets, settings.readOnly, {
       discovery: settings.discovery,
       isListed: listChecker(settings),

@@ -40,9 +40,12 @@ const hasNull = (value: unknown, skip: readonly string[], depth = 0): boolean =>
     ([name, member]) => member === null || (!skip.includes(name) && hasNull(member, [], depth + 1)),
   );
 
+/** Describes a value that is wrong. Lists and objects are not written out: they may be nested deeper than the stack is. */
 const describe = (value: unknown): string => {
   if (value === undefined) return "it is missing";
-  return `it is ${JSON.stringify(value)?.slice(0, 60) ?? typeof value}`;
+  if (Array.isArray(value)) return "it is a list";
+  if (typeof value === "object" && value !== null) return "it is an object";
+  return `it is ${JSON.stringify(value).slice(0, 60)}`;
 };
 
 /** Returns the reason why a request or notification cannot be handled; undefined for a good one. */

@@ -15,13 +15,18 @@ const EMAIL = "ann@acme.example";
 const click = (place: Page | Frame, name: string): Promise<void> =>
   clickOn(place, `::-p-aria([name="${name}"][role="button"])`);
 
-const signIn = async (page: Page): Promise<void> => {
-  await click(page, "Sign in");
+/** Enters e-mail address and password, up to the question whether the page may act for the person. */
+const enter = async (page: Page, password: string): Promise<void> => {
   await page.waitForSelector("#email");
   await page.type("#email", EMAIL);
-  await page.type("#password", PASSWORD);
+  await page.type("#password", password);
   await Promise.all([page.waitForNavigation(), page.click('button[value="sign-in"]')]);
   await page.waitForSelector('button[value="allow"]');
+};
+
+const signIn = async (page: Page): Promise<void> => {
+  await click(page, "Sign in");
+  await enter(page, PASSWORD);
   await Promise.all([page.waitForNavigation(), page.click('button[value="allow"]')]);
 };
 
@@ -233,7 +238,8 @@ describe.skipIf(chromium === undefined)(
       await page.close();
     });
 
-    it("returns to the sign-in when the server ends it", async () => {
+    verifies("HS-08");
+    it("keeps typed text when the server ends the sign-in, and goes on after one in a second window", async () => {
       const { page } = await openPage(at);
       await signIn(page);
       const board = await viewOf(page, "Dispute board");
@@ -250,9 +256,27 @@ describe.skipIf(chromium === undefined)(
         return false;
       };
       await expect.poll(search, { interval: 1000, timeout: 60_000 }).toBe(true);
-      await page.waitForSelector("::-p-text(Sign in)");
-      // Text that was typed in the view can still be copied.
-      expect(await page.$("iframe")).not.toBeNull();
+      const typed = (): Promise<unknown> =>
+        board.$eval("input[type=search]", (input) => (input as unknown as { value: string }).value);
+      const before = await typed();
+      expect(before).toMatch(/^a+$/);
+      const opened = new Promise<Page>((resolve) => {
+        page.once("popup", (window) => window && resolve(window));
+      });
+      await click(page, "Sign in");
+      const second = await opened;
+      await enter(second, `${PASSWORD} 2`);
+      const closed = new Promise((resolve) => void second.once("close", resolve));
+      await second.click('button[value="allow"]');
+      await closed;
+      await page.waitForFunction("!document.querySelector('[role=alert]')");
+      expect(await typed()).toBe(before);
+      await board.focus("input[type=search]");
+      await page.keyboard.press("Enter");
+      await board.waitForSelector(`::-p-text(Nothing has this number or name)`);
+      expect(await page.$("[role=alert]")).toBeNull();
+      const stored = "JSON.stringify([{...localStorage}, {...sessionStorage}])";
+      expect(await page.evaluate(stored)).toBe("[{},{}]");
       await page.close();
     });
   },

@@ -5,6 +5,7 @@ import { toolsetNames } from "../../tools/toolsets.ts";
 import { toolsets } from "../../tools/index.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { o200kTokens } from "../support/o200k.ts";
+import { META } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 import { ARGS, createDeletion, listChanges, readConfirmation } from "./confirming.ts";
 import {
@@ -213,11 +214,6 @@ describe("call_tool", () => {
 });
 
 const URL_OF_MCP = "http://127.0.0.1:8765/mcp";
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
 const MODERN = {
   "mcp-method": "tools/call",
   "mcp-name": "call_tool",

@@ -39,6 +39,11 @@ const MISTAKES: [title: string, sent: (records: Records) => Sent, said: RegExp][
     /asignee is not an argument; did you mean assignee\?/,
   ],
   [
+    "an id as records name it",
+    ({ dispute: { disputeId } }) => ["dispute_notes_get", { disputeId, disputeNoteId: "n" }],
+    /disputeNoteId is not an argument; did you mean noteId or disputeId\?/,
+  ],
+  [
     "an unknown field of payments",
     () => ["payments_summarize", { source: "cashapp", groupBy: ["payer"] }],
     /payerName/,

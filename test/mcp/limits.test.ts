@@ -13,18 +13,13 @@ import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { rawRequest, rawSocket } from "../support/raw-socket.ts";
 import { createCaller, createOptions, readProblem, type Result, type Setup } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
+import { META } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 /** Admits every caller as the name in the Authorization header. */
 const trustingGate: Gate = {
   admit: async ({ headers }) => toAuthInfo(createCaller(headers.get("authorization") ?? "ann")),
   describe: () => undefined,
-};
-
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
 };
 
 const CALL = { name: "departments_get", arguments: { departmentCode: "A" } };

@@ -13,6 +13,7 @@ import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { trustingGate } from "./trusting-gate.ts";
 import { createCaller, createOptions, readProblem, type Result } from "./hosts.ts";
 import { scriptBroker, type ScriptedBroker } from "./script.ts";
+import { HELLO, META } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
@@ -134,23 +135,6 @@ describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode)
     await Promise.all([ann.close(), bob.close()]);
   });
 });
-
-const HELLO = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name: "test", version: "1" },
-  },
-};
-
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
 
 const TWENTY_SIX = { "mcp-protocol-version": "2026-07-28", "mcp-method": "tools/call" };
 

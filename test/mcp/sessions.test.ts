@@ -11,21 +11,11 @@ import { createSessions, type Sessions } from "../../src/mcp/http/sessions.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { createCaller, createOptions, OPEN } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
+import { HELLO } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ANN = toAuthInfo(createCaller("ann"));
 const ADDRESS = "http://127.0.0.1:8765/mcp";
-
-const HELLO = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name: "test", version: "1" },
-  },
-};
 
 const request = (body: unknown, headers: Record<string, string> = {}, method = "POST"): Request =>
   new Request(ADDRESS, {

@@ -4,8 +4,21 @@ import { unwrapArguments } from "../../src/mcp/tools/arguments/arguments.ts";
 import { inputSchema, type JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
 import type { Tool } from "../../tools/tool.ts";
 import { verifies } from "../support/verifies.ts";
-import { ALL, connectScripted, readText, withoutAbout } from "./hosts.ts";
+import { DISPUTE_FIGURES, DISPUTE_GROUPINGS } from "../../src/contract/insights/dispute-summary.ts";
+import {
+  DOCUMENT_FIGURES,
+  DOCUMENT_GROUPINGS,
+} from "../../src/contract/insights/document-summary.ts";
+import {
+  ALL,
+  connectModern,
+  connectScripted,
+  createOptions,
+  readText,
+  withoutAbout,
+} from "./hosts.ts";
 import { createMany, dispute, servePages } from "./records.ts";
+import { scriptBroker } from "./script.ts";
 
 const wordsOf = (name: string): string[] =>
   name.split(/_|(?<=[a-z\d])(?=[A-Z])/).map((word) => word.toLowerCase());
@@ -59,7 +72,105 @@ describe.each(["snake_case", "camelCase", "PascalCase"].map((name, at) => [name,
   },
 );
 
+/** A word, which may have a unit, in one of the spellings, in capitals where it has one word alone. */
+const respellWord = (word: string, at: number): string =>
+  word
+    .split(":")
+    .map((part) => {
+      const spelling = spellingsOf(part)[at] ?? part;
+      return spelling === part ? part.toUpperCase() : spelling;
+    })
+    .join(":");
+
+const EMPTY_SUMMARY = {
+  asOf: "2026-11-20T12:00:00.000Z",
+  filter: {},
+  rowCount: 0,
+  truncated: false,
+  currencyTotals: [],
+  itemsTotal: 0,
+  notes: [],
+  items: [],
+};
+
+verifies("WK-06a");
+describe.each([
+  ["disputes_summary", DISPUTE_GROUPINGS, DISPUTE_FIGURES],
+  ["documents_summary", DOCUMENT_GROUPINGS, DOCUMENT_FIGURES],
+] as const)("groupings and figures of %s", (tool, groupings, figures) => {
+  const id = tool.replace("_", ".");
+
+  it.each([0, 1, 2])(
+    "are understood in spelling %s, and reach the platform as documented",
+    async (at) => {
+      const broker = scriptBroker({ [id]: () => EMPTY_SUMMARY }, { extensions: [id] });
+      const host = await connectModern(await createOptions(broker));
+      for (const word of [...groupings, ...figures]) {
+        const isFigure = (figures as readonly string[]).includes(word);
+        const groupBy = isFigure ? [] : [respellWord(word, at)];
+        const result = await host.call(tool, { groupBy, orderBy: respellWord(word, at) });
+        expect(result.isError ?? false, readText(result)).toBe(false);
+        expect(broker.seen.at(-1)).toMatchObject({
+          id,
+          args: { groupBy: isFigure ? [] : [word], orderBy: word },
+        });
+      }
+      await host.close();
+    },
+  );
+});
+
 describe("spellings", () => {
+  verifies("WK-06a");
+  it("are read in measures, groupings and orders of payments", async () => {
+    const id = "payments.summary";
+    const broker = scriptBroker({ [id]: () => EMPTY_SUMMARY }, { extensions: [id] });
+    const host = await connectModern(await createOptions(broker));
+    const result = await host.call("payments_summarize", {
+      source: "CashApp",
+      group_by: ["payer_name", "PaymentDate:Month"],
+      measures: [
+        { op: "COUNT_DISTINCT", field: "payer_name" },
+        { Op: "Sum", Field: "fee_amount" },
+      ],
+      order_by: "sum(FeeAmount)",
+    });
+    expect(result.isError ?? false, readText(result)).toBe(false);
+    expect(broker.seen.at(-1)?.args).toMatchObject({
+      source: "cashapp",
+      groupBy: ["payerName", "paymentDate:month"],
+      measures: [
+        { op: "countDistinct", field: "payerName" },
+        { op: "sum", field: "feeAmount" },
+      ],
+      orderBy: "sum(feeAmount)",
+    });
+    await host.close();
+  });
+
+  verifies("WK-06a");
+  it("are read in sorts, and in words that a tool's schema does not list", async () => {
+    const list = { data: [], pagination: { cursor: null, hasMore: false, rowCount: 0 } };
+    const replies = { "disputes.list": servePages([]), "documents.list": () => list };
+    const broker = scriptBroker(replies, { extensions: ["documents.list"] });
+    const host = await connectModern(await createOptions(broker));
+    const lastArguments = async (tool: string, args: Record<string, unknown>) => {
+      const result = await host.call(tool, args);
+      expect(result.isError ?? false, readText(result)).toBe(false);
+      return broker.seen.at(-1)?.args;
+    };
+    expect(await lastArguments("disputes_list", { sort: "-update_date, amount" })).toMatchObject({
+      Sort: "-UpdateDate,Amount",
+    });
+    const documents = { Status: "Open", documentType: "CreditNote", Sort: "-DueDate" };
+    expect(await lastArguments("documents_list", documents)).toMatchObject({
+      status: "open",
+      document_type: "credit_note",
+      sort: "-due_date",
+    });
+    await host.close();
+  });
+
   verifies("WK-06a");
   it("are read in words of enumerations, fields of rows and filters of payments", async () => {
     const { host, broker } = await connectScripted({

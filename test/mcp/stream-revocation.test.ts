@@ -13,6 +13,7 @@ import { authorize, redeem, revoke, startAuthorization } from "../support/oauth.
 import { startPlatform } from "../support/platform.ts";
 import { KEY, createOptions } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
+import { META, START } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ADDRESS = "http://127.0.0.1:8765/mcp";
@@ -21,16 +22,6 @@ const UNDER_WAY = {
   schedule: { id: "s-1", nextRunAt: "2999-01-01T00:00:00.000Z", deleted: false },
   data: [{ runId: "run-1", scheduleId: "s-1", status: "running" }],
   pagination: { cursor: null, hasMore: false, rowCount: 1 },
-};
-const META = {
-  "io.modelcontextprotocol/protocolVersion": "2026-07-28",
-  "io.modelcontextprotocol/clientInfo": { name: "test", version: "1" },
-  "io.modelcontextprotocol/clientCapabilities": {},
-};
-const HELLO = {
-  protocolVersion: "2025-11-25",
-  capabilities: {},
-  clientInfo: { name: "test", version: "1" },
 };
 
 const serverWith = async (verify: Verify): Promise<HttpServer> => {
@@ -72,13 +63,13 @@ const STREAMS: [string, (http: HttpServer, token: string) => Promise<Response>][
   [
     "2025",
     async (http, token) => {
-      const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params: HELLO };
+      const hello = { jsonrpc: "2.0", id: 1, method: "initialize", params: START };
       const begun = await ask(http, token, {}, hello);
       await begun.text();
       return ask(http, token, {
         accept: "text/event-stream",
         "mcp-session-id": begun.headers.get("mcp-session-id") ?? "",
-        "mcp-protocol-version": HELLO.protocolVersion,
+        "mcp-protocol-version": START.protocolVersion,
       });
     },
   ],

@@ -12,19 +12,10 @@ import { BEFORE_THE_CUT_MS } from "../support/cli.ts";
 import { createOptions, OPEN, withoutAbout } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 import { createOriginCheck } from "../../src/kit/cors.ts";
+import { HELLO } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
 
 const CHILD = new URL("./stdio-child.ts", import.meta.url);
-const INITIALIZE = {
-  jsonrpc: "2.0",
-  id: 1,
-  method: "initialize",
-  params: {
-    protocolVersion: "2025-11-25",
-    capabilities: {},
-    clientInfo: { name: "test", version: "1" },
-  },
-};
 const HANGING = {
   jsonrpc: "2.0",
   id: 2,
@@ -39,7 +30,7 @@ describe("stdio", () => {
     child.stdout?.setEncoding("utf8").on("data", (chunk: string) => {
       printed += chunk;
     });
-    child.stdin?.write(`${JSON.stringify(INITIALIZE)}\n`);
+    child.stdin?.write(`${JSON.stringify(HELLO)}\n`);
     await expect.poll(() => printed, { timeout: 15_000 }).toContain('"serverInfo"');
     child.stdin?.write(`${JSON.stringify(HANGING)}\n`);
     await delay(100);
@@ -84,7 +75,7 @@ describe("stdio", () => {
         },
       },
     };
-    input.write(`${JSON.stringify(probe)}\n${JSON.stringify(INITIALIZE)}\n`);
+    input.write(`${JSON.stringify(probe)}\n${JSON.stringify(HELLO)}\n`);
     await expect.poll(() => printed.split("\n").length).toBe(3);
     const [discovered, initialized] = printed
       .trim()
@@ -158,7 +149,7 @@ describe("HTTP", () => {
   const post = (headers: Record<string, string>) =>
     new Request(URL_OF_MCP, {
       method: "POST",
-      body: JSON.stringify(INITIALIZE),
+      body: JSON.stringify(HELLO),
       headers: {
         "content-type": "application/json",
         accept: "application/json, text/event-stream",

@@ -131,7 +131,7 @@ onEveryStore("calls that no person was asked about", (at) => {
       },
       options,
     );
-    ({ disputeId } = output as { disputeId: string });
+    ({ disputeId } = output);
     host = await connectModern(await createOptions(broker, { settings: { confirm: "refuse" } }));
   });
 

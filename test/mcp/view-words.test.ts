@@ -5,6 +5,8 @@ import { parsePaymentSummary, SUMMED_AMOUNT } from "../../src/contract/insights/
 import { contract } from "../../src/contract/index.ts";
 import { CATALOGUE, isSource } from "../../src/contract/payments/catalogue.ts";
 import { disputesTriage } from "../../src/insights/disputes-triage.ts";
+import { formatSpan } from "../../src/contract/insights/calendar.ts";
+import { localDay, ZONES } from "../support/local-days.ts";
 import { verifies } from "../support/verifies.ts";
 
 // Code for browsers has a configuration of its own, so its types are not those of the tests.
@@ -12,6 +14,15 @@ const load = async <T>(name: string): Promise<T> =>
   (await import(new URL(`../../src/views/app/${name}`, import.meta.url).href)) as T;
 
 type Fields = Record<string, unknown>;
+
+const SPANS = {
+  day: "2026-03-29",
+  week: "2026-W13",
+  month: "2026-03",
+  quarter: "2026-Q1",
+  year: "2026",
+} as const;
+
 type Words = {
   VISIBILITIES: Record<string, string>;
   ORDERS: Record<string, string>;
@@ -27,6 +38,7 @@ type Filters = {
 type Sources = {
   SOURCES: Record<string, { amount: string; name: string; groupings: string[]; columns: string[] }>;
   groupFilter(key: Fields): Fields;
+  rowFilters(filters: Fields, timeZone: string): Fields;
 };
 
 describe("the arguments of views", () => {
@@ -74,6 +86,37 @@ describe("the arguments of views", () => {
         const { faults } = parsePaymentSummary({ source, groupBy: [grouping] });
         expect(faults, `${source} ${grouping}`).toBeUndefined();
         expect(Object.keys(filters)).toEqual([grouping.split(":")[0]]);
+      }
+    }
+  });
+
+  verifies("WK-07");
+  it("select every row of a span of times, in the tenant's zone", async () => {
+    const { groupFilter, rowFilters } = await load<Sources>("explorer/sources.ts");
+    for (const zone of ZONES) {
+      for (const [unit, span] of Object.entries(SPANS)) {
+        const { postedAt } = rowFilters(groupFilter({ [`postedAt:${unit}`]: span }), zone);
+        const [first = "", last = ""] = (postedAt as { between: string[] }).between;
+        const spanAt = (moment: number): string =>
+          formatSpan(localDay(zone, moment), unit as keyof typeof SPANS);
+        const [from, to] = [Date.parse(first), Date.parse(last)];
+        expect([from - 1, from, to, to + 1].map((moment) => spanAt(moment) === span)).toEqual([
+          false,
+          true,
+          true,
+          false,
+        ]);
+      }
+    }
+    const day = { between: ["2026-03-01", "2026-03-31"] };
+    expect(rowFilters({ paymentDate: day }, "Europe/Berlin")).toEqual({ paymentDate: day });
+  });
+
+  it("know the type of a field of payments by its name", () => {
+    for (const { fields } of Object.values(CATALOGUE)) {
+      for (const { name, type } of fields) {
+        expect(name.endsWith("At"), name).toBe(type === "datetime");
+        expect(name.endsWith("Date"), name).toBe(type === "date");
       }
     }
   });

@@ -1,4 +1,4 @@
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
 import { platformContract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
@@ -6,7 +6,6 @@ import { MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
 import { count, findCounter, giveBack } from "../../src/platform/store/queries/counters.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
-import { dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 
 const LOGS = "/api/v1/remittance-export/audit-logs";
@@ -106,6 +105,25 @@ onEveryStore("the export API's first refusals", (at) => {
     await expect(limiter.keyed("export", "busy", now + 30 * MINUTE)).rejects.toMatchObject({
       details: { retryAfterSeconds: 30 * 60 },
     });
+  });
+
+  it("undoes a count, and leaves the next window as it is", async () => {
+    const { counting } = at().store;
+    const first = await count(counting, "undone", 0, MINUTE);
+    await count(counting, "undone", MINUTE, MINUTE);
+    await giveBack(counting, "undone", first.endsAt);
+    expect(await findCounter(counting, "undone", MINUTE)).toMatchObject({ count: 1 });
+    await giveBack(counting, "undone", 2 * MINUTE);
+    expect(await findCounter(counting, "undone", MINUTE)).toMatchObject({ count: 0 });
+  });
+
+  verifies("D-RATE");
+  it("ends a window within its length, also when the clock was set back, and keeps its count", async () => {
+    const countAt = (now: number) => count(at().store.counting, "set back", now, MINUTE);
+    await countAt(9 * MINUTE);
+    expect(await countAt(2 * MINUTE)).toEqual({ count: 2, endsAt: 3 * MINUTE });
+    expect(await countAt(2.5 * MINUTE)).toEqual({ count: 3, endsAt: 3 * MINUTE });
+    expect((await countAt(3 * MINUTE)).count).toBe(1);
   });
 });
 
@@ -287,38 +305,4 @@ onEveryStore(
     });
   },
   { limits: LIMITS },
-);
-
-describe.each(dialects)("a count that is undone ($name)", (dialect) => {
-  it("leaves the next window as it is", async () => {
-    const database = await dialect.createMigrated();
-    const store = await database.open();
-    const first = await count(store.counting, "key", 0, MINUTE);
-    await count(store.counting, "key", MINUTE, MINUTE);
-    await giveBack(store.counting, "key", first.endsAt);
-    expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 1 });
-    await giveBack(store.counting, "key", 2 * MINUTE);
-    expect(await findCounter(store.counting, "key", MINUTE)).toMatchObject({ count: 0 });
-    await store.close();
-    await database.remove();
-  });
-});
-
-describe.each(dialects)(
-  "a window that was opened before the clock was set back ($name)",
-  (dialect) => {
-    verifies("D-RATE");
-    it("keeps its count, and ends its length from now at the latest", async () => {
-      const database = await dialect.createMigrated();
-      const store = await database.open();
-      await count(store.counting, "key", 9 * MINUTE, MINUTE);
-      const second = await count(store.counting, "key", 2 * MINUTE, MINUTE);
-      expect(second).toEqual({ count: 2, endsAt: 3 * MINUTE });
-      const third = await count(store.counting, "key", 2.5 * MINUTE, MINUTE);
-      expect(third).toEqual({ count: 3, endsAt: 3 * MINUTE });
-      expect((await count(store.counting, "key", 3 * MINUTE, MINUTE)).count).toBe(1);
-      await store.close();
-      await database.remove();
-    });
-  },
 );

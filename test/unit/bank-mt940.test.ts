@@ -137,6 +137,29 @@ describe("MT940", () => {
     expect((await read(enveloped + enveloped)).entries).toHaveLength(2);
   });
 
+  verifies("MN-15");
+  it("refuses pages of a statement of which one between them is missing, with both balances", async () => {
+    const page = (number: number, opening: string, closing: string): string =>
+      [
+        `:20:REF`,
+        ":25:12345",
+        `:28C:7/${number}`,
+        `:60${number === 1 ? "F" : "M"}:C260227EUR${opening}`,
+        ":61:2602270227C5,00NTRFNONREF",
+        `:62${number === 3 ? "F" : "M"}:C260227EUR${closing}`,
+        "-\n",
+      ].join("\n");
+    const all = [page(1, "0,", "5,"), page(2, "5,", "10,"), page(3, "10,", "15,")];
+    expect((await read(all.join(""))).entries).toHaveLength(3);
+    await expect(read(`${all[0]}${all[2]}`)).rejects.toThrow(
+      "opens a page with 10.00 EUR, but the page before it closed with 5.00 EUR",
+    );
+    // The other pages can be in another file.
+    expect((await read(`${all[2]}`)).entries).toHaveLength(1);
+    const other = `${all[2]}`.replace(":25:12345", ":25:999");
+    expect((await read(`${all[0]}${other}`)).entries).toHaveLength(2);
+  });
+
   it("reads several messages with envelopes, and keeps the statement's own :86: apart", async () => {
     const message = mt940([CREDIT, ":86:first"], { closing: "1119,00" }).replace(
       /-\r\n$/,

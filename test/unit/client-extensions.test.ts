@@ -1,4 +1,4 @@
-import { expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, vi } from "vitest";
 import { createClient } from "../../src/client/client.ts";
 import type { WireReply, WireRequest } from "../../src/client/port.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
@@ -10,7 +10,7 @@ const health = (extensions: unknown, status = 200): WireReply => ({
   body: JSON.stringify({ status: "ok", extensions }),
 });
 
-const clientOf = (answer: (request: WireRequest) => WireReply) => {
+const clientOf = (answer: (request: WireRequest) => WireReply | Promise<WireReply>) => {
   let now = 0;
   const seen: string[] = [];
   const client = createClient({
@@ -64,4 +64,69 @@ it.each([
 ])("has no extensions after %s", async (_title, answer) => {
   const { client } = clientOf(answer);
   expect((await client.extensions()).size).toBe(0);
+});
+
+describe("a platform that starts slowly", () => {
+  const START_MS = 8000;
+  const open = () => {
+    const ready = new Promise((resolve) => setTimeout(resolve, START_MS));
+    return clientOf(async ({ signal }) => {
+      await ready;
+      signal?.throwIfAborted();
+      return health(["accounts.list", "disputes.summary"]);
+    });
+  };
+
+  // Time passes in steps of the test; signals with a deadline are those of the runtime.
+  beforeEach(() => {
+    vi.useFakeTimers({ toFake: ["setTimeout"] });
+    vi.spyOn(AbortSignal, "timeout").mockImplementation((ms) => {
+      const controller = new AbortController();
+      setTimeout(() => controller.abort(), ms);
+      return controller.signal;
+    });
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    vi.useRealTimers();
+  });
+
+  it("is asked once, and known to the call after the one that could not wait", async () => {
+    const { client, seen } = open();
+    const first = client.extensions();
+    await vi.advanceTimersByTimeAsync(5000);
+    expect((await first).size).toBe(0);
+    const second = client.extensions();
+    await vi.advanceTimersByTimeAsync(START_MS - 5000);
+    expect((await second).size).toBe(2);
+    expect((await client.extensions()).size).toBe(2);
+    expect(seen).toEqual(["gateway /health", "export /health"]);
+  });
+
+  it("is waited for by a call that needs an extension", async () => {
+    const { client } = open();
+    const needed = client.extensions(undefined, true);
+    await vi.advanceTimersByTimeAsync(START_MS);
+    expect((await needed).has("disputes.summary")).toBe(true);
+  });
+
+  it("does not hold a call that was canceled", async () => {
+    const { client } = open();
+    const canceled = new AbortController();
+    const asked = client.extensions(canceled.signal, true);
+    canceled.abort();
+    expect((await asked).size).toBe(0);
+  });
+
+  it("keeps what it has announced when it does not answer later", async () => {
+    let isDown = false;
+    const { client, advance } = clientOf(() => {
+      if (isDown) throw new Error("refused");
+      return health(["disputes.summary"]);
+    });
+    expect((await client.extensions()).size).toBe(1);
+    isDown = true;
+    advance(6 * MINUTE);
+    expect((await client.extensions()).size).toBe(1);
+  });
 });

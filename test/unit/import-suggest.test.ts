@@ -36,4 +36,35 @@ describe("a suggested map", () => {
     const { notes } = await suggest("cashapp", file);
     expect(notes.join("\n")).toMatch(/with the day or the month first; the day first is proposed/);
   });
+
+  verifies("MN-22");
+  it("reads the status of payments of a portal, and says where it cannot", async () => {
+    const rows = ["X1,INV-1,10.00,USD,2026-02-28,Paid", "X2,INV-2,20.00,USD,2026-02-28,Declined"];
+    const header = "Payment ID,Invoice Number,Amount Paid,Currency,Payment Date,Status";
+    const file = csv([header, ...rows].join("\n"));
+    const { map } = await suggest("iandp", file);
+    const { records } = await readTable("iandp", file, map);
+    expect(records.map(({ paymentStatus }) => paymentStatus)).toEqual(["settled", "failed"]);
+    const { notes } = await suggest("cashapp", file);
+    expect(notes.join("\n")).toMatch(/Rows count as paid, whatever Status says/);
+  });
+
+  verifies("MN-22");
+  it("says whether amounts below zero are taken as debits or as returns", async () => {
+    const list = csv("Date,Text,Amount,Currency\n2026-02-28,A,1.00,USD\n2026-02-28,B,-1.00,USD\n");
+    expect((await suggest("cashapp", list)).notes.join("\n")).toMatch(/below zero are debits/);
+    const register = csv(
+      "Check No,Date,Amount,Currency\n1,2026-02-28,1.00,USD\n2,2026-02-28,-1.00,USD\n",
+    );
+    expect((await suggest("cashapp", register)).notes.join("\n")).toMatch(/below zero are returns/);
+  });
+
+  verifies("MN-22", "MN-04");
+  it("takes no repeated reference as the number of a payment", async () => {
+    const file = csv(
+      "Date,Reference,Amount,Currency\n2026-02-28,SALE,1.00,USD\n2026-02-28,SALE,1.00,USD\n",
+    );
+    const { map } = await suggest("cashapp", file);
+    expect(map["paymentId"]).toEqual({ join: ["Date", "Amount", "Reference"] });
+  });
 });

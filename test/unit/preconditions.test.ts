@@ -46,15 +46,16 @@ describe("preconditions of a PUT", () => {
 });
 
 describe("the reply built from a handler's result", () => {
-  const context = { operation: disputes.update, ignored: ["extra"] };
+  const context = { operation: disputes.update };
+  const terms = { ignored: ["extra"] };
 
   it("has the operation's status, the ETag and the ignored fields", () => {
-    const { status, headers } = toReply(context, { body: {}, version: RECORD });
+    const { status, headers } = toReply(context, terms, { body: {}, version: RECORD });
     expect([status, headers]).toEqual([200, { ETag: '"r-1.3"', "X-Ignored-Fields": "extra" }]);
   });
 
   it("has the status 201 if a record was created, and the service's own ignored fields", () => {
-    const { status, headers } = toReply(context, { body: {}, createdId: "r-1", ignored: [] });
+    const { status, headers } = toReply(context, terms, { body: {}, createdId: "r-1", ignored: [] });
     expect([status, headers]).toEqual([201, {}]);
   });
 });

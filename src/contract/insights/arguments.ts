@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isWritable } from "../../kit/clock.ts";
 import { findNearest } from "../../kit/nearest.ts";
+import { findSpelling } from "../../kit/spelling.ts";
 import type { Fault } from "../errors.ts";
 import { type Checked, toFaults } from "../faults.ts";
 
@@ -61,23 +62,28 @@ export const oneOrMore = <S extends z.ZodType>(value: S) =>
     z.array(value).min(1).max(MAX_VALUES),
   );
 
-/** One of the words; a refusal names the most similar one and all. */
+/** One of the words, in any spelling; a refusal names the most similar one and all. */
 export const wordAmong = (words: readonly string[]) =>
-  z.string(`must be one of ${words.join(", ")}`).superRefine((word, context) => {
-    if (words.includes(word)) return;
-    const message = `must be a known word${describeKnown(word, words)}`;
-    context.addIssue({ code: "custom", message, params: { code: "enum" } });
-  });
+  z.preprocess(
+    (sent) => (typeof sent === "string" ? findSpelling(sent, words) : sent),
+    z.string(`must be one of ${words.join(", ")}`).superRefine((word, context) => {
+      if (words.includes(word)) return;
+      const message = `must be a known word${describeKnown(word, words)}`;
+      context.addIssue({ code: "custom", message, params: { code: "enum" } });
+    }),
+  );
 
 export const Order = z.enum(["asc", "desc"]).describe("of orderBy, ascending or descending");
 
-/** Finds what `orderBy` names among the groupings and figures of a summary. */
+/** Finds what `orderBy` names, in any spelling, among the groupings and figures of a summary. */
 export const chooseOrder = <T extends string>(
   known: readonly T[],
   orderBy: string | undefined,
 ): Checked<T | undefined> => {
-  const value = known.find((name) => name === orderBy);
-  if (orderBy === undefined || value !== undefined) return { value };
+  if (orderBy === undefined) return { value: orderBy };
+  const spelling = findSpelling(orderBy, known);
+  const value = known.find((name) => name === spelling);
+  if (value !== undefined) return { value };
   const message = `is not a grouping or figure of this summary${describeKnown(orderBy, known)}`;
   return { faults: [{ field: "orderBy", code: "enum", message }] };
 };

@@ -1,26 +1,46 @@
-import { z } from "zod";
-import { formatTimestamp, isWritable } from "../../kit/clock.ts";
+import { formatDay, formatTimestamp, isWritable } from "../../kit/clock.ts";
 import { isRecord } from "../../kit/json.ts";
-import { findField, type Source } from "../payments/catalogue.ts";
 import type { Calendar } from "./calendar.ts";
 
-const DAY = z.regexes.date;
-const TIME = z.regexes.datetime({ offset: true });
+/** Returns whether a field of payments has a day or a time; undefined for other fields. */
+export type DateTypeOf = (field: string) => "date" | "datetime" | undefined;
 
-/** Converts a day for a date-time to its first moment, and a time for a date to its day; leaves all else to the check. */
-const placeValue = (type: "date" | "datetime", value: unknown, calendar: Calendar): unknown => {
-  if (typeof value !== "string") return value;
-  if (type === "datetime" && DAY.test(value)) return formatTimestamp(calendar.startOf(value));
-  const isTime = type === "date" && TIME.test(value) && isWritable(Date.parse(value));
-  return isTime ? calendar.toDay(value) : value;
+const DAY = /^\d{4}-\d\d-\d\d$/;
+const TIME = /^\d{4}-\d\d-\d\dT[\d:.]{5,20}(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** Whether a text is a day that exists. */
+const isDay = (value: unknown): value is string => {
+  const at = typeof value === "string" && DAY.test(value) ? Date.parse(value) : NaN;
+  return isWritable(at) && formatDay(at) === value;
 };
 
-const placeCondition = (source: Source, name: string, sent: unknown, calendar: Calendar) => {
-  const type = findField(source, name)?.type;
-  if ((type !== "date" && type !== "datetime") || !isRecord(sent)) return sent;
-  const place = (value: unknown): unknown => placeValue(type, value, calendar);
+const isTime = (value: unknown): value is string =>
+  typeof value === "string" && TIME.test(value) && isWritable(Date.parse(value));
+
+type Place = (value: unknown) => unknown;
+
+/** Converts days to their first or last moment, by what the operator says about the day; leaves all else to the check. */
+const placeInTime = (condition: Record<string, unknown>, calendar: Calendar) => {
+  const first: Place = (value) => (isDay(value) ? formatTimestamp(calendar.startOf(value)) : value);
+  const last: Place = (value) => (isDay(value) ? formatTimestamp(calendar.endOf(value)) : value);
+  const { eq } = condition;
+  if (isDay(eq) && Object.keys(condition).length === 1) return { between: [first(eq), last(eq)] };
   return Object.fromEntries(
-    Object.entries(sent).map(([operator, value]) => [
+    Object.entries(condition).map(([operator, value]) => {
+      if (operator === "lte" || operator === "gt") return [operator, last(value)];
+      if (!Array.isArray(value)) return [operator, first(value)];
+      const [from, to, ...more] = value;
+      if (operator === "between") return [operator, [first(from), last(to), ...more]];
+      return [operator, value.map(first)];
+    }),
+  );
+};
+
+/** Converts times to their days. */
+const placeInDays = (condition: Record<string, unknown>, calendar: Calendar) => {
+  const place: Place = (value) => (isTime(value) ? calendar.toDay(value) : value);
+  return Object.fromEntries(
+    Object.entries(condition).map(([operator, value]) => [
       operator,
       Array.isArray(value) ? value.map(place) : place(value),
     ]),
@@ -31,24 +51,28 @@ const placeCondition = (source: Source, name: string, sent: unknown, calendar: C
 const MAX_DEPTH = 20;
 
 /**
- * Returns filters of payments in which the tenant's days are points in time where a field has the time, and times are
- * the tenant's days where a field has a date. What is no filter stays as it is, for the check to refuse.
+ * Returns filters of payments in which the tenant's days are ranges of time where a field has the time, a day at the end
+ * of a range included, and times are the tenant's days where a field has a date. What is no filter stays as it is, for
+ * the check to refuse.
  */
 export const placeDays = (
-  source: Source,
+  typeOf: DateTypeOf,
   filters: Readonly<Record<string, unknown>>,
   calendar: Calendar,
   depth = 0,
 ): Record<string, unknown> => {
-  const placeGroup = (part: unknown): unknown =>
-    isRecord(part) && depth < MAX_DEPTH ? placeDays(source, part, calendar, depth + 1) : part;
+  const placeGroup: Place = (part) =>
+    isRecord(part) && depth < MAX_DEPTH ? placeDays(typeOf, part, calendar, depth + 1) : part;
   return Object.fromEntries(
     Object.entries(filters).map(([name, sent]) => {
       if (name === "not") return [name, placeGroup(sent)];
       if (name === "and" || name === "or") {
         return [name, Array.isArray(sent) ? sent.map(placeGroup) : sent];
       }
-      return [name, placeCondition(source, name, sent, calendar)];
+      const type = typeOf(name);
+      if (type === undefined || !isRecord(sent)) return [name, sent];
+      const place = type === "datetime" ? placeInTime : placeInDays;
+      return [name, place(sent, calendar)];
     }),
   );
 };

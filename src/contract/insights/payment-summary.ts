@@ -18,7 +18,7 @@ import {
   wordAmong,
 } from "./arguments.ts";
 import { type Calendar, type Unit, UNITS, utcCalendar } from "./calendar.ts";
-import { placeDays } from "./payment-days.ts";
+import { type DateTypeOf, placeDays } from "./payment-days.ts";
 import { ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 export const MEASURE_OPS = ["count", "countDistinct", "sum", "avg", "min", "max"] as const;
@@ -253,6 +253,13 @@ const resolveNames = (source: Source, sent: z.output<typeof PaymentSummaryBody>)
 const isUnique = (measure: Measure, place: number, all: readonly Measure[]): boolean =>
   all.findIndex((one) => formatMeasure(one) === formatMeasure(measure)) === place;
 
+const dateTypesOf =
+  (source: Source): DateTypeOf =>
+  (name) => {
+    const type = findField(source, name)?.type;
+    return type === "date" || type === "datetime" ? type : undefined;
+  };
+
 /** Validates the arguments of a payment summary against the catalogue; days are those of the calendar. */
 export const parsePaymentSummary = (
   body: unknown,
@@ -263,7 +270,7 @@ export const parsePaymentSummary = (
   const { source, filters = {}, orderBy: word, order, limit, offset, topRows, topOrder } = value;
   if (!isSource(source)) return { faults: [] };
   const resolved = resolveNames(source, value);
-  const placed = placeDays(source, filters, calendar);
+  const placed = placeDays(dateTypesOf(source), filters, calendar);
   const { filter, faults: inFilter } = parseFilter(source, placed);
   const groupBy = resolved.groupBy;
   const measures = resolved.measures.filter(isUnique);

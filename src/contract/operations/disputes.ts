@@ -259,7 +259,10 @@ export const disputes = defineOperations("gateway", "disputes", {
         externalReasonId: RecordId.nullable().optional().describe("customer's reason; null clears"),
         assigneeId: text(128).nullable().optional().meta({ description: "empty clears" }),
         assigneeEmail: text(254).trim().nullable().optional().meta({ description: "empty clears" }),
-        poNumber: text(128).nullable().optional().describe("customer's purchase order"),
+        poNumber: text(128)
+          .nullable()
+          .optional()
+          .describe("customer's purchase order; null clears"),
         status: z
           .preprocess(parseStatusWord, DisputeStatus)
           .optional()

@@ -1,8 +1,10 @@
 import { LRUCache } from "lru-cache";
-import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
+import type { Changes } from "../../kit/changes.ts";
+import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
+import { randomToken } from "../../kit/ids.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
 import type { HeldRights } from "../../broker/held-rights.ts";
-import { type Caller, findCaller } from "../caller.ts";
+import { type Caller, findCaller, type RequestAuth } from "../caller.ts";
 import type { FindHandlers, Handlers } from "../handlers.ts";
 import type { RightsSource } from "../lists.ts";
 import type { ServerOptions } from "../server.ts";
@@ -43,7 +45,12 @@ type Entry = {
 /** Time for which a caller may use replaced credentials, in milliseconds. */
 const CHECK_EVERY_MS = SECOND;
 
-export type CallersNeeds = { serverOptions: ServerOptions; now: Clock };
+/** `changes`: announcements between the nodes that share callers. */
+export type CallersNeeds = {
+  serverOptions: ServerOptions;
+  now: Clock;
+  changes?: Changes | undefined;
+};
 
 type RightsListener = (rights: HeldRights) => void;
 
@@ -51,6 +58,8 @@ type Cache = CallersNeeds & {
   entries: LRUCache<string, Entry>;
   /** Listeners to changes of a caller's rights, by the caller's id. */
   listeners: Map<string, Set<RightsListener>>;
+  /** Names this process in announcements. */
+  node: string;
 };
 
 const openCaller = async (options: ServerOptions, caller: Caller): Promise<Ready> => {
@@ -81,27 +90,61 @@ const createCloser = (log: Log) => {
   };
 };
 
-/** Passes changes of a caller's rights on. */
-const followRights = ({ listeners }: Cache, id: string, rights: HeldRights | undefined): void => {
-  rights?.onChange(() => {
+/** The key under which a node announces what an answer has shown about a caller's rights. */
+const rightsKey = (id: string): string => `held-rights ${id}`;
+
+/** Passes changes of a caller's rights on, to other nodes too: one of them may have the stream to the caller's host. */
+const followRights = (
+  { listeners, changes, node, serverOptions: { log } }: Cache,
+  id: string,
+  rights: HeldRights | undefined,
+): void => {
+  rights?.onChange((how) => {
     for (const listener of listeners.get(id) ?? []) listener(rights);
+    // A node learns from its own answers alone, so that two nodes never pass old news to and fro.
+    if (how === "adopted") return;
+    changes
+      ?.announce(rightsKey(id), `${node} ${rights.describe()}`)
+      .catch((error: unknown) => log.warn("caller.rights_not_announced", toErrorFields(error)));
   });
 };
 
-const createRightsSource = (
+/** Lost announcements cost a host the notification alone: lists are read with the rights of the moment. */
+const RIGHTS_POLL_MS = HOUR;
+
+/** Adopts what other nodes announce about a caller's rights. Call the result to stop. */
+const adoptRights = (
+  { changes, node, serverOptions: { log } }: Cache,
   find: Callers["find"],
-  { listeners }: Pick<Cache, "listeners">,
-): RightsSource => ({
+  { http }: RequestAuth,
+  id: string,
+): (() => void) => {
+  const adopt = async (description: string): Promise<void> =>
+    find({ http }, async ({ broker }) => broker.rights?.adopt(description));
+  const act = (detail = ""): void => {
+    const [sender = "", ...description] = detail.split(" ", 3);
+    if (description.length === 0 || sender === node) return;
+    adopt(description.join(" ")).catch((error: unknown) =>
+      log.warn("caller.rights_not_adopted", toErrorFields(error)),
+    );
+  };
+  return changes?.watch(rightsKey(id), act, RIGHTS_POLL_MS) ?? (() => {});
+};
+
+const createRightsSource = (find: Callers["find"], cache: Cache): RightsSource => ({
   find: (auth) =>
     find(auth, async ({ broker }) => {
       await broker.learnRights?.();
       return broker.rights;
     }),
   onChange({ http }, listener) {
+    const { listeners } = cache;
     const id = findCaller(http?.authInfo)?.id ?? "";
     const own = listeners.get(id) ?? new Set();
     listeners.set(id, own.add(listener));
+    const stop = adoptRights(cache, find, { http }, id);
     return () => {
+      stop();
       own.delete(listener);
       if (own.size === 0 && listeners.get(id) === own) listeners.delete(id);
     };
@@ -160,7 +203,7 @@ const acquireEntry = async (cache: Cache, caller: Caller): Promise<Entry> => {
 
 /** Caches each caller's credentials, platform session and handlers, and closes them when the caller is idle. */
 export const createCallers = (
-  { serverOptions, now }: CallersNeeds,
+  { serverOptions, now, changes }: CallersNeeds,
   { max, idleMs }: CallerLimits = CALLER_LIMITS,
 ): Callers => {
   const closer = createCloser(serverOptions.log);
@@ -176,7 +219,8 @@ export const createCallers = (
     },
   });
   const timer = setInterval(() => entries.purgeStale(), MINUTE).unref();
-  const cache: Cache = { serverOptions, now, entries, listeners: new Map() };
+  const node = randomToken();
+  const cache: Cache = { serverOptions, now, changes, entries, listeners: new Map(), node };
   const find: FindHandlers = async ({ http }, use) => {
     const caller = findCaller(http?.authInfo);
     if (caller === undefined) throw new Error("The request is not authenticated.");

@@ -235,8 +235,12 @@ export const createHttpServer = (
     ...(await serverOptions.open(caller)),
     ending: ending.signal,
   });
-  const callers = createCallers({ serverOptions: { ...serverOptions, open }, now: systemClock });
   const { sessions: shared, changes } = options.shared ?? {};
+  const callers = createCallers({
+    serverOptions: { ...serverOptions, open },
+    now: systemClock,
+    changes,
+  });
   const watches = createWatches({ now: systemClock, wait: systemWait, log, changes });
   const subscriptions = { find: callers.find, rights: callers.rights, watches, shared };
   const sharing: SessionDependencies["sharing"] = shared && {

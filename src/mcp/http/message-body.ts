@@ -5,6 +5,8 @@ import { isEventStream } from "./responses.ts";
 
 const NOT_HANDLED = "Another message of the batch is invalid, so this one was not handled.";
 
+const EMPTY_BATCH: Refusal = { id: null, code: -32_600, message: "The batch has no messages." };
+
 /** Returns the ids of the requests in a body. */
 const listIds = (body: unknown): MessageId[] =>
   [body]
@@ -29,6 +31,7 @@ const findRepeated = (ids: readonly MessageId[]): Refusal[] =>
 /** Reads the messages in a body: returns it as the SDK takes it, or the response that refuses it. */
 export const readMessages = (body: unknown): { body: unknown } | { refusal: Response } => {
   const isBatch = Array.isArray(body);
+  if (isBatch && body.length === 0) return { refusal: respond([EMPTY_BATCH], false) };
   const readings = [body].flat().map(readMessage);
   const messages = readings.flatMap((one) =>
     one !== "ignored" && "message" in one ? [one.message] : [],

@@ -6,9 +6,10 @@ import { maskSensitiveAnswers } from "../../contract/sensitive-answers.ts";
 import { DAY, formatDay } from "../../kit/clock.ts";
 import type { CallerContext } from "../caller.ts";
 import { type Fields, truncateToBudget } from "../results/budget.ts";
-import { readList } from "../results/pages.ts";
+import { type Paging, readList } from "../results/pages.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { budgetOf } from "./part.ts";
+import { listBudget } from "../results/answer.ts";
+import { describeRest, MARGIN_TOKENS, otherList, partOfRecord, readWhole } from "./part.ts";
 import type {
   AnyField,
   FormField,
@@ -48,7 +49,7 @@ const formatField = (field: FormField): Fields => {
   };
 };
 
-const formatSections = (sections: readonly FormSection[]): Fields[] =>
+const formatSections = (sections: readonly FormSection[]) =>
   listEnabled(sections).map(({ displayName, fieldsList }) => ({
     section: displayName,
     questions: listEnabled(fieldsList).map(formatField),
@@ -65,7 +66,7 @@ const formatReference = ({ sectionList, ...about }: Reference): Fields => ({
  * Formats a credit application for reading: its fields; the enabled parts of its forms in order, each question with its
  * answer and secondary questions; then the references.
  */
-const formatApplication = (application: CreditApplicationDetail): Fields => {
+const formatApplication = (application: CreditApplicationDetail) => {
   const { applicationForm: form, tradeReferences, bankReferences, ...about } = application;
   return {
     application: about,
@@ -89,27 +90,56 @@ const buildRecentQuery = (now: number) => ({
   endDate: formatDay(now),
 });
 
+const LISTED = "applications";
+
 export const readRecentApplications = async (
   context: CallerContext,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
-  const { broker, now } = context;
+  const { broker, now, settings } = context;
+  if (paging.from !== null && paging.from.part !== LISTED) throw otherList();
   const query = buildRecentQuery(now());
   const readPage = (page: CallArguments) => broker.call<Operation>(operations.list, page, options);
-  const limits = { from: null, budget: budgetOf(context), now };
+  const from = paging.from?.position ?? null;
+  const limits = { from, budget: listBudget(settings.answerTokens), now };
   const { items, beside, position } = await readList(operations.list, query, readPage, limits);
-  return { ...query, applications: items, ...beside, truncated: position !== null };
+  return { ...query, [LISTED]: items, ...beside, ...describeRest(paging, LISTED, position) };
 };
 
+/** Returns each question of an application's forms with the form and section that it belongs to. */
+const listQuestions = (forms: ReturnType<typeof formatApplication>["forms"]): Fields[] =>
+  forms.flatMap(({ form, sections }) =>
+    sections.flatMap(({ section, questions }) =>
+      questions.map((question) => ({ form, section, ...question })),
+    ),
+  );
+
+/**
+ * Reads an application as a person does. Where it is too large for an answer, its questions become one list, and its
+ * references others.
+ */
 export const readApplication = async (
   context: CallerContext,
   applicationId: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
   const { output } = await context.broker.call(operations.get, { applicationId }, options);
   const masked = maskSensitiveAnswers(output);
-  const { record, cut } = truncateToBudget(formatApplication(masked), budgetOf(context));
-  return { ...record, truncated: cut };
+  const whole = formatApplication(masked);
+  const { record, cut } = truncateToBudget(whole, context.settings.answerTokens - MARGIN_TOKENS);
+  if (!cut && paging.from === null) return { ...record, truncated: false };
+  const { application, formName, forms, tradeReferences, bankReferences } = whole;
+  const pages = await readWhole(context, paging, {
+    record: { name: "application", read: async () => ({ ...application, formName }) },
+    lists: {
+      questions: partOfRecord(async () => listQuestions(forms)),
+      tradeReferences: partOfRecord(async () => tradeReferences),
+      bankReferences: partOfRecord(async () => bankReferences),
+    },
+  });
+  return { ...pages, truncated: true };
 };
 
 const MAX_SEARCHED = 100;

@@ -4,9 +4,9 @@ import { STATUS_NUMBERS } from "../../contract/insights/dispute-filters.ts";
 import type { ArgsOf, CallArguments, Operation } from "../../contract/operation.ts";
 import { cutText } from "../../insights/brief.ts";
 import type { CallerContext } from "../caller.ts";
-import { cost, fairShares, type Fields, truncateToBudget } from "../results/budget.ts";
-import { readList } from "../results/pages.ts";
-import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
+import type { Fields } from "../results/budget.ts";
+import { partOf, type ReadPart, readWhole } from "./part.ts";
+import type { Paging } from "../results/pages.ts";
 import type { ConfigurationNoun } from "./resource-list.ts";
 import type { Broker } from "../../broker/port.ts";
 import type { Dispute } from "../../contract/operations/disputes.ts";
@@ -83,30 +83,19 @@ const NOUNS: Record<ConfigurationNoun, Operation> = {
   resolutions: contract.resolutions.list,
 };
 
-type List = {
-  operation: Operation;
-  args: CallArguments;
-  budget: number;
-  /** Shortens a record before it is counted. */
-  shorten?: (record: Fields) => Fields;
-};
-
-const readRecords = async (
-  { broker, now }: CallerContext,
-  { operation, args, budget, shorten }: List,
+/** Returns the reader of the records that an operation lists; `shorten` shortens each before it is counted. */
+const listOf = (
+  context: CallerContext,
+  { operation, args }: { operation: Operation; args: CallArguments },
   options: CallOptions,
-): Promise<Part> => {
-  const readPage = async (page: CallArguments) => {
-    const reply = await broker.call(operation, page, options);
+  shorten?: (record: Fields) => Fields,
+): ReadPart => {
+  const ask = async (page: CallArguments) => {
+    const reply = await context.broker.call(operation, page, options);
     if (shorten === undefined || !Array.isArray(reply.output)) return reply;
     return { ...reply, output: reply.output.map(shorten) };
   };
-  const { items, total, position } = await readList(operation, args, readPage, {
-    from: null,
-    budget,
-    now,
-  });
-  return { items, total, truncated: position !== null };
+  return partOf(context, { operation, args, ask });
 };
 
 const BRIEF_FIELDS = ["code", "isValid", "defaultInternalReasonCode"];
@@ -130,24 +119,18 @@ const toBrief = (record: Fields): Fields => {
 };
 
 /** Reads the tenant's dispute configuration, with `brief` codes and names alone; the nouns share the answer's budget. */
-export const readConfiguration = async (
+export const readConfiguration = (
   context: CallerContext,
   nouns: readonly ConfigurationNoun[],
   { brief = false, ...options }: CallOptions & { brief?: boolean },
+  paging: Paging,
 ): Promise<Fields> => {
-  const shorten = brief ? { shorten: toBrief } : {};
-  const budget = context.settings.answerTokens - MARGIN_TOKENS * (nouns.length + 1);
-  const parts = await Promise.all(
-    nouns.map(async (noun) => {
-      const list = { operation: NOUNS[noun], args: {}, budget, ...shorten };
-      return { noun, part: await readRecords(context, list, options) };
-    }),
-  );
-  const costs = parts.map(({ part }) => cost(part));
-  const shares = fairShares(costs, budget);
-  return Object.fromEntries(
-    parts.map(({ noun, part }, index) => [noun, truncatePart(part, shares[index] ?? 0)]),
-  );
+  const shorten = brief ? toBrief : undefined;
+  const lists = nouns.map((noun): [string, ReadPart] => [
+    noun,
+    listOf(context, { operation: NOUNS[noun], args: {} }, options, shorten),
+  ]);
+  return readWhole(context, paging, { lists: Object.fromEntries(lists) });
 };
 
 /** Reads a dispute by its id or code. The record gets half of the budget, its notes and files share the rest. */
@@ -155,26 +138,22 @@ export const readDispute = async (
   context: CallerContext,
   name: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
-  const { broker, settings } = context;
+  const { broker } = context;
   const disputeId = await findDisputeId(broker, name, options);
-  const { output } = await broker.call(contract.disputes.get, { disputeId }, options);
-  const budget = settings.answerTokens - MARGIN_TOKENS;
-  const { record } = truncateToBudget(
-    wordsFor(contract.disputes.get)(output),
-    Math.floor(budget / 2),
-  );
-  const left = budget - cost(record) - 2 * MARGIN_TOKENS;
-  const read = (operation: Operation): Promise<Part> =>
-    readRecords(context, { operation, args: { disputeId }, budget: left }, options);
-  const [notes, attachments] = await Promise.all([
-    read(contract.dispute_notes.list),
-    read(contract.dispute_attachments.list),
-  ]);
-  const [noteShare = 0, fileShare = 0] = fairShares([cost(notes), cost(attachments)], left);
-  return {
-    dispute: record,
-    notes: truncatePart(notes, noteShare),
-    attachments: truncatePart(attachments, fileShare),
-  };
+  const args = { disputeId };
+  return readWhole(context, paging, {
+    record: {
+      name: "dispute",
+      async read() {
+        const { output } = await broker.call(contract.disputes.get, args, options);
+        return wordsFor(contract.disputes.get)(output);
+      },
+    },
+    lists: {
+      notes: listOf(context, { operation: contract.dispute_notes.list, args }, options),
+      attachments: listOf(context, { operation: contract.dispute_attachments.list, args }, options),
+    },
+  });
 };

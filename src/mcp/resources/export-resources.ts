@@ -1,14 +1,17 @@
 import { ResourceNotFoundError } from "@modelcontextprotocol/server";
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import type { PaymentSchema } from "../../contract/operations/payments.ts";
 import { shortenSchema } from "../../contract/payments/brief-schema.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { CallerContext } from "../caller.ts";
-import { type Fields, fitRecord, truncateToBudget, cost } from "../results/budget.ts";
+import { createLazy } from "../../kit/lazily.ts";
+import { type Fields, fitRecord } from "../results/budget.ts";
 import { EXPORT_SCHEMA, EXPORT_RUNS } from "../results/resource-uris.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { budgetOf, MARGIN_TOKENS, truncatePart } from "./part.ts";
+import { MARGIN_TOKENS, partOf, readWhole } from "./part.ts";
+import type { Paging } from "../results/pages.ts";
 import { protocolError } from "../results/protocol-errors.ts";
 import type { RunsState } from "./watches.ts";
 
@@ -48,37 +51,60 @@ const readStatus = async (
 ) => (await broker.call(export_runs.status, args, options)).output;
 
 /** Reads a schedule with its runs, the newest first. */
-export const readRuns = async (
+export const readRuns = (
   context: CallerContext,
   scheduleId: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
-  const budget = budgetOf(context);
-  const { schedule, data, pagination } = await readStatus(context, { scheduleId }, options);
-  const { record } = truncateToBudget(schedule, Math.floor(budget / 2));
-  const part = { items: data, total: null, truncated: pagination.hasMore };
-  return { schedule: record, runs: truncatePart(part, budget - cost(record)) };
+  const first = createLazy(() => context.broker.call(export_runs.status, { scheduleId }, options));
+  return readWhole(context, paging, {
+    record: {
+      name: "schedule",
+      read: async () => (await first()).output.schedule,
+    },
+    lists: {
+      runs: partOf(context, {
+        operation: export_runs.status,
+        args: { scheduleId },
+        ask: async (args) =>
+          args["cursor"] === undefined
+            ? first()
+            : context.broker.call<Operation>(export_runs.status, args, options),
+      }),
+    },
+  });
 };
 
-/** Reads a run, with its first rows if it is completed. */
+/** Reads a run, with its rows if it is completed. */
 export const readRun = async (
   context: CallerContext,
   scheduleId: string,
   runId: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
-  const budget = budgetOf(context);
   const { data: runs } = await readStatus(context, { scheduleId }, options);
   const listed = runs.find((run) => run.runId === runId);
+  const run = { name: "run", read: async (): Promise<Fields> => listed ?? (await readHead()) };
   if (listed !== undefined && listed.status !== "completed") {
-    return { run: truncateToBudget(listed, budget).record };
+    return readWhole(context, paging, { record: run, lists: {} });
   }
-  const args = { scheduleId, runId, limit: FIRST_ROWS };
-  const { output } = await context.broker.call(export_runs.data, args, options);
-  const { data, pagination, ...head } = output;
-  const { record } = truncateToBudget(listed ?? head, Math.floor(budget / 2));
-  const part = { items: data, total: null, truncated: pagination.hasMore };
-  return { run: record, rows: truncatePart(part, budget - cost(record)) };
+  const args = { scheduleId, runId };
+  const first = createLazy(async () => {
+    const asked = { ...args, limit: FIRST_ROWS };
+    return context.broker.call(export_runs.data, asked, options);
+  });
+  const readHead = async (): Promise<Fields> => {
+    const { data: _data, pagination: _pagination, ...head } = (await first()).output;
+    return head;
+  };
+  const ask = async (more: CallArguments) =>
+    more["cursor"] === undefined
+      ? first()
+      : context.broker.call<Operation>(export_runs.data, more, options);
+  const rows = partOf(context, { operation: export_runs.data, args, ask });
+  return readWhole(context, paging, { record: run, lists: { rows } });
 };
 
 const ENDED: readonly string[] = ["completed", "failed", "canceled"];

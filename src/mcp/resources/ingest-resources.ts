@@ -1,7 +1,8 @@
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import type { CallerContext } from "../caller.ts";
-import { cost, type Fields, truncateToBudget } from "../results/budget.ts";
+import { createLazy } from "../../kit/lazily.ts";
+import type { Fields } from "../results/budget.ts";
 import {
   blobOf,
   type FileContent,
@@ -9,50 +10,53 @@ import {
   tooLargeToRead,
 } from "../results/file-content.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
-import { MARGIN_TOKENS, type Part, truncatePart } from "./part.ts";
+import { partOfRecord, readWhole } from "./part.ts";
+import type { Paging } from "../results/pages.ts";
 
 const { accounts, documents, document_attachments: attachments } = contract;
 
-const toPart = (items: Fields[]): Part => ({ items, total: items.length, truncated: false });
-
-/** Truncates a record to half of the budget, and the list of its parts to the rest. */
-const truncateWithPart = (
-  { settings }: CallerContext,
-  record: Fields,
-  part: Part,
-): { record: Fields; part: Part } => {
-  const budget = settings.answerTokens - MARGIN_TOKENS;
-  const truncated = truncateToBudget(record, Math.floor(budget / 2)).record;
-  const rest = budget - cost(truncated) - MARGIN_TOKENS;
-  return { record: truncated, part: truncatePart(part, rest) };
-};
-
 /** Reads an account with its notes. */
-export const readAccount = async (
+export const readAccount = (
   context: CallerContext,
   account_number: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
-  const { output } = await context.broker.call(accounts.get, { account_number }, options);
-  const { notes, ...account } = output;
-  const { record, part } = truncateWithPart(context, account, toPart(notes));
-  return { account: record, notes: part };
+  const load = createLazy(
+    async () => (await context.broker.call(accounts.get, { account_number }, options)).output,
+  );
+  return readWhole(context, paging, {
+    record: {
+      name: "account",
+      async read() {
+        const { notes: _notes, ...account } = await load();
+        return account;
+      },
+    },
+    lists: { notes: partOfRecord(async () => (await load()).notes) },
+  });
 };
 
-/** Reads a document with the list of its files. */
-export const readDocument = async (
+/** Reads a document with the list of its files; many lines of a document become a list of their own. */
+export const readDocument = (
   context: CallerContext,
   document_number: string,
   options: CallOptions,
+  paging: Paging,
 ): Promise<Fields> => {
   const { broker } = context;
-  const [document, files] = await Promise.all([
-    broker.call(documents.get, { document_number }, options),
-    broker.call(attachments.list, { document_number }, options),
-  ]);
-  const list = toPart(files.output.attachments);
-  const { record, part } = truncateWithPart(context, document.output, list);
-  return { document: record, attachments: part };
+  const args = { document_number };
+  const files = partOfRecord(
+    async () => (await broker.call(attachments.list, args, options)).output.attachments,
+  );
+  return readWhole(context, paging, {
+    record: {
+      name: "document",
+      read: createLazy(async () => (await broker.call(documents.get, args, options)).output),
+    },
+    lists: { attachments: files },
+    ownLists: ["line_items"],
+  });
 };
 
 /**

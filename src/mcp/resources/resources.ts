@@ -5,6 +5,7 @@ import { Problem } from "../../contract/errors.ts";
 import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
+import type { Paging } from "../results/pages.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { toJsonText } from "../results/json-text.ts";
 import { protocolError } from "../results/protocol-errors.ts";
@@ -32,22 +33,24 @@ import { readAccount, readDocument, readDocumentFile } from "./ingest-resources.
 import { configurationNouns, JSON_TYPE } from "./resource-list.ts";
 import { readViewResource } from "./view-resources.ts";
 
-/** `brief`: codes and names of the configuration alone. */
-type ReadOptions = CallOptions & { signal: AbortSignal; brief?: boolean };
+/** `brief`: codes and names of the configuration alone. `cursor`: of an earlier page of the resource. */
+type ReadOptions = CallOptions & { signal: AbortSignal; brief?: boolean; cursor?: string };
+type CallsOf = Omit<ReadOptions, "cursor">;
 /** The most characters of an unknown URI that an error repeats. */
 const MAX_SHOWN = 300;
 
-export type ReadResource = (uri: string, options: ReadOptions) => Promise<ReadResourceResult>;
+export type ReadResource = (uri: string, options: CallsOf) => Promise<ReadResourceResult>;
 
 type DisputeFile = { disputeId: string; attachmentId: string };
 
 /** Reads files, and their text. */
 export type FileReader = {
-  read(file: DisputeFile, options: ReadOptions): Promise<FileContent>;
-  readText(file: DisputeFile, options: ReadOptions): Promise<FileContent>;
+  read(file: DisputeFile, options: CallsOf, paging: Paging): Promise<FileContent>;
+  readText(file: DisputeFile, options: CallsOf, paging: Paging): Promise<FileContent>;
   readDocumentText(
     file: { document_number: string; id: string },
-    options: ReadOptions,
+    options: CallsOf,
+    paging: Paging,
   ): Promise<FileContent>;
 };
 
@@ -55,69 +58,70 @@ export type FileReader = {
 type Route<T> = (
   context: CallerContext,
   uri: string,
-  options: ReadOptions,
+  options: CallsOf,
+  paging: Paging,
 ) => Promise<T> | undefined;
 
-const routeConfiguration: Route<Fields> = (context, uri, options) => {
-  if (uri === CONFIGURATION) return readConfiguration(context, configurationNouns, options);
+const routeConfiguration: Route<Fields> = (context, uri, options, paging) => {
+  if (uri === CONFIGURATION) return readConfiguration(context, configurationNouns, options, paging);
   const name = parseName(uri, `${CONFIGURATION}/`);
   const noun = configurationNouns.find((one) => one === name);
-  return noun && readConfiguration(context, [noun], options);
+  return noun && readConfiguration(context, [noun], options, paging);
 };
 
-const routeDisputes: Route<Fields> = (context, uri, options) => {
+const routeDisputes: Route<Fields> = (context, uri, options, paging) => {
   const name = parseName(uri, DISPUTE);
-  return name === undefined ? undefined : readDispute(context, name, options);
+  return name === undefined ? undefined : readDispute(context, name, options, paging);
 };
 
-const routeCredit: Route<Fields> = (context, uri, options) => {
-  if (uri === APPLICATIONS) return readRecentApplications(context, options);
+const routeCredit: Route<Fields> = (context, uri, options, paging) => {
+  if (uri === APPLICATIONS) return readRecentApplications(context, options, paging);
   const id = parseLastName(uri, APPLICATION);
-  return id === undefined ? undefined : readApplication(context, id, options);
+  return id === undefined ? undefined : readApplication(context, id, options, paging);
 };
 
-const routePayments: Route<Fields> = (context, uri, options) => {
+const routePayments: Route<Fields> = (context, uri, options, paging) => {
   if (uri === EXPORT_SCHEMA) return readPaymentSchema(context, options);
   const source = parseLastName(uri, `${EXPORT_SCHEMA}/`);
   if (source !== undefined) return readPaymentSchema(context, options, source);
   const { scheduleId, runId } = parseRunUri(uri) ?? {};
   if (scheduleId === undefined) return undefined;
   return runId === undefined
-    ? readRuns(context, scheduleId, options)
-    : readRun(context, scheduleId, runId, options);
+    ? readRuns(context, scheduleId, options, paging)
+    : readRun(context, scheduleId, runId, options, paging);
 };
 
-const routeIngest: Route<Fields> = (context, uri, options) => {
+const routeIngest: Route<Fields> = (context, uri, options, paging) => {
   const account = parseLastName(uri, ACCOUNT);
-  if (account !== undefined) return readAccount(context, account, options);
+  if (account !== undefined) return readAccount(context, account, options, paging);
   const document = parseLastName(uri, DOCUMENT);
-  return document === undefined ? undefined : readDocument(context, document, options);
+  return document === undefined ? undefined : readDocument(context, document, options, paging);
 };
 
 const routeDocumentFiles =
   (files: FileReader): Route<FileContent> =>
-  (context, uri, options) => {
+  (context, uri, options, paging) => {
     const file = parseAttachmentUri(uri, DOCUMENT);
     if (file === undefined) return undefined;
     const { recordId: document_number, id } = file;
     return file.isText
-      ? files.readDocumentText({ document_number, id }, options)
+      ? files.readDocumentText({ document_number, id }, options, paging)
       : readDocumentFile(context, document_number, id, options);
   };
 
 const routeDisputeFiles =
   (files: FileReader): Route<FileContent> =>
-  (_context, uri, options) => {
+  (_context, uri, options, paging) => {
     const file = parseAttachmentUri(uri, DISPUTE);
     if (file === undefined) return undefined;
     const one = { disputeId: file.recordId, attachmentId: file.id };
-    return file.isText ? files.readText(one, options) : files.read(one, options);
+    return file.isText ? files.readText(one, options, paging) : files.read(one, options, paging);
   };
 
 const toJson =
   (route: Route<Fields>): Route<FileContent> =>
-  (context, uri, options) =>
-    route(context, uri, options)?.then((record) => ({
+  (context, uri, options, paging) =>
+    route(context, uri, options, paging)?.then((record) => ({
       mimeType: JSON_TYPE,
       text: toJsonText(record),
     }));
@@ -136,26 +140,47 @@ const selectRoutes = ({ settings }: CallerContext, files: FileReader): Route<Fil
   return routes.flatMap(([name, route]) => (settings.toolsets.includes(name) ? [route] : []));
 };
 
+type OpenPaging = (uri: string, cursor: string | undefined) => Paging;
 type ReadContent = (uri: string, options: ReadOptions) => Promise<FileContent>;
+
+const CURSOR = "?cursor=";
+
+/** Splits the cursor from an address that has one: `receivables://disputes/D-1?cursor=…`. */
+const splitCursor = (address: string): { uri: string; cursor?: string } => {
+  const at = address.lastIndexOf(CURSOR);
+  if (at === -1) return { uri: address };
+  return { uri: address.slice(0, at), cursor: address.slice(at + CURSOR.length) };
+};
+
+/** Says in a text where it continues, for hosts that show resources alone. */
+const withRest = (content: FileContent, uri: string): FileContent =>
+  "text" in content && content.nextCursor !== undefined
+    ? { ...content, text: `${content.text}\n\n[read on at ${uri}${CURSOR}${content.nextCursor}]` }
+    : content;
 
 /**
  * Creates the reader of the guide, of records and of files, which are sanitized and truncated like the results of tools.
+ * What an answer has no room for is read with the cursor that it names, as an option or after the address.
  *
  * @throws {Problem} of the operations that a resource needs
  * @throws {ResourceNotFoundError} for a URI that no resource has
  */
 export const createReadContent = (
   context: CallerContext,
-  { files, guide }: { files: FileReader; guide: string },
+  { files, guide, openPaging }: { files: FileReader; guide: string; openPaging: OpenPaging },
 ): ReadContent => {
   const routes = selectRoutes(context, files);
-  return async (uri, options) => {
+  return async (address, { cursor, ...options }) => {
     // Before anything walks it, or repeats it.
-    if (uri.length > MAX_URI_LENGTH) throw new ResourceNotFoundError(uri.slice(0, MAX_SHOWN));
-    if (uri === GUIDE) return { mimeType: "text/markdown", text: guide };
+    if (address.length > MAX_URI_LENGTH) {
+      throw new ResourceNotFoundError(address.slice(0, MAX_SHOWN));
+    }
+    if (address === GUIDE) return { mimeType: "text/markdown", text: guide };
+    const { uri, ...at } = splitCursor(address);
+    const paging = openPaging(uri, cursor ?? at.cursor);
     for (const route of routes) {
-      const content = route(context, uri, options);
-      if (content !== undefined) return content;
+      const content = route(context, uri, options, paging);
+      if (content !== undefined) return withRest(await content, uri);
     }
     throw new ResourceNotFoundError(sanitizeLine(uri, MAX_SHOWN));
   };
@@ -168,7 +193,9 @@ export const createReadResource =
     const view = uri.length > MAX_URI_LENGTH ? undefined : await readViewResource(uri, tools);
     if (view !== undefined) return view;
     try {
-      const content = await readContent(uri, options);
+      const read: FileContent & { nextCursor?: string } = await readContent(uri, options);
+      // A text says itself where it continues.
+      const { nextCursor: _next, ...content } = read;
       // The guide is this server's own text.
       const marks = uri === GUIDE ? {} : { _meta: { "receivables/untrusted": true } };
       return { contents: [{ uri, ...content, ...marks }] };

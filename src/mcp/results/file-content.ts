@@ -23,7 +23,10 @@ export const fileRecord = (
 });
 
 /** The content of a file as a resource has it. */
-export type FileContent = { mimeType: string } & ({ text: string } | { blob: string });
+export type FileContent = { mimeType: string } & (
+  | { text: string; /** Continues the text. */ nextCursor?: string }
+  | { blob: string }
+);
 
 /** Creates the problem of a file that is too large for a resource. */
 export const tooLargeToRead = (fileSize: unknown): Problem =>

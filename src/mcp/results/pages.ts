@@ -17,6 +17,17 @@ type Ask = (args: CallArguments) => Promise<Reply>;
 /** A position in a list: a page of the platform, an offset in it, and the id of the last record before it. */
 export type Position = { page: number | string | null; offset: number; after: string | null };
 
+/** A list of a resource, or the text of a file, and a position in it. */
+export type Place = { part: string; position: Position };
+
+/** How one reading of a resource begins, and how a later one continues it. */
+export type Paging = {
+  /** The place of the caller's cursor; null: the beginning of the resource. */
+  from: Place | null;
+  /** Returns the cursor that continues at a place. */
+  seal(place: Place): string;
+};
+
 type Chunk = {
   items: Fields[];
   /** The position of this page, if the answer names the run that it belongs to. */
@@ -39,6 +50,8 @@ type Reader = {
 export type Read = {
   items: Fields[];
   total: number | null;
+  /** The position of each record of the answer. */
+  places: Position[];
   /** The position of the next record; null if this answer has the end of the list. */
   position: Position | null;
   /** Fields of the answer beside the list. */
@@ -242,15 +255,17 @@ const prepareReading = (operation: Operation, args: CallArguments, ask: Ask, bud
   const nameOf = anonymous === true ? () => null : idOf;
   const hasBeside = style === "applications" || style === "pages" || style === "run";
   const basket = createBasket(hasBeside ? budget - summary : budget);
+  const places: Position[] = [];
   const result = (position: Position | null, total: number | null): Read => ({
     items: basket.items,
     total,
+    places,
     position,
     beside,
     shortened: basket.shortened,
     removed: findRemoved(basket.sources, basket.items),
   });
-  return { reader, nameOf, basket, result };
+  return { reader, nameOf, basket, places, result };
 };
 
 /** Reads a list from a position until the list ends or the budget, the caller's limit or a limit of reading is reached. */
@@ -260,7 +275,7 @@ export const readList = async (
   ask: Ask,
   { from, budget, now, shape = (record) => record }: Bounds,
 ): Promise<Read> => {
-  const { reader, nameOf, basket, result } = prepareReading(operation, args, ask, budget);
+  const { reader, nameOf, basket, places, result } = prepareReading(operation, args, ask, budget);
   const { most = Infinity, single = false } = reader;
   const progress = createProgress(nameOf);
   const until = now() + MAX_READING_MS;
@@ -275,6 +290,7 @@ export const readList = async (
       const here = { page, offset: index, after: nameOf(items[index - 1]) ?? at.after };
       if (basket.items.length >= most) return result(here, total);
       if (!basket.add(shape(item))) return result(here, total);
+      places.push(here);
     }
     if (next === undefined) return result(null, total);
     at = { page: next, offset: 0, after: nameOf(items.at(-1)) ?? at.after };

@@ -209,7 +209,7 @@ const readNamedArguments = async ({ tool, args, broker, signal }: Working): Prom
 
 /** @throws {Problem} if the platform does not have the operation, which is an addition to the documents */
 const requireExtension = async ({ tool, broker, signal }: Working): Promise<void> => {
-  const available = await broker.extensions(signal);
+  const available = await broker.extensions(signal, true);
   if (available.has(tool.operation.id)) return;
   const message = [`This platform does not offer ${tool.name}.`, tool.instead ?? ""]
     .join(" ")
@@ -225,7 +225,7 @@ const requireAdditions = async (
   const { id, additions } = tool.operation;
   const sent = additions?.query.filter((name) => args[name] !== undefined) ?? [];
   if (additions === null || sent.length === 0) return;
-  if ((await broker.extensions(signal)).has(`${id}.${additions.name}`)) return;
+  if ((await broker.extensions(signal, true)).has(`${id}.${additions.name}`)) return;
   const message = "is not known to this platform; leave it out";
   throw new Problem("invalid_request", `${sent.join(", ")} ${message}.`, {
     errors: sent.map((field) => ({ field, code: "unknown", message })),

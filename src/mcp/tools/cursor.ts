@@ -1,8 +1,9 @@
 import { z } from "zod";
 import { type Clock, DAY } from "../../kit/clock.ts";
 import { createSeal } from "../../kit/seal.ts";
-import { bindingOf, type Purpose } from "./binding.ts";
-import type { Position } from "../results/pages.ts";
+import { bindingOf, type Purpose, toPurpose } from "./binding.ts";
+import type { ToolContext } from "./tool-context.ts";
+import type { Paging, Position } from "../results/pages.ts";
 import { badCursor } from "../results/refusal.ts";
 
 const LIFE_MS = DAY;
@@ -31,5 +32,28 @@ export const createCursors = (key: Buffer, now: Clock) => {
       if (expiresAt < now()) throw badCursor("The cursor has expired.");
       return { page, offset, after };
     },
+  };
+};
+
+const RESOURCES = { name: "resources.read" };
+
+/** Returns the paging of a resource without or with a cursor. @throws {Problem} for a cursor that is of no use here */
+export type OpenPaging = (uri: string, cursor: string | undefined) => Paging;
+
+/** Creates the paging of resources. The name of the list stands before its cursor, which is bound to it. */
+export const createOpenPaging = (
+  context: Pick<ToolContext, "key" | "now" | "caller" | "broker">,
+): OpenPaging => {
+  const { seal, open } = createCursors(context.key, context.now);
+  return (uri, cursor) => {
+    const purposeOf = (part: string) => toPurpose(context, RESOURCES, { uri, part });
+    const part = cursor?.split(".", 1)[0] ?? "";
+    return {
+      from:
+        cursor === undefined
+          ? null
+          : { part, position: open(cursor.slice(part.length + 1), purposeOf(part)) },
+      seal: (place) => `${place.part}.${seal(place.position, purposeOf(place.part))}`,
+    };
   };
 };

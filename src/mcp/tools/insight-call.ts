@@ -14,6 +14,7 @@ import type { InsightTool } from "../../../tools/tool.ts";
 import { refuseArguments, unwrapArguments } from "./arguments/arguments.ts";
 import { toPurpose } from "./binding.ts";
 import { createCursors } from "./cursor.ts";
+import { withoutRefusedNulls } from "./arguments/refused-nulls.ts";
 import { inputSchema, type JsonSchema } from "./listing/schemas.ts";
 import { readTenantCalendar } from "./tenant-calendar.ts";
 
@@ -93,7 +94,8 @@ const readInsightArguments = (
   const schema = schemaOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
-  const { cursor, ...own } = Object.fromEntries(known);
+  const { cursor, ...typed } = Object.fromEntries(known);
+  const own = withoutRefusedNulls(tool.insight.input, typed);
   const parsed = tool.insight.input.safeParse(own, { reportInput: true });
   const steered = Steering.safeParse({ cursor });
   const wrong = [parsed, steered].flatMap(({ error }) => (error ? toFaults(error) : []));
@@ -184,7 +186,10 @@ export const createInsightCall =
     const days = await readTenantCalendar({ ...needs, signal });
     const context: StartContext = {
       call: callFor(call),
-      extensions: await broker.extensions(signal),
+      extensions: await broker.extensions(
+        signal,
+        tool.insight.needs.some(({ extension }) => extension),
+      ),
       now,
       calendar: days.calendar,
       signal,

@@ -1,5 +1,5 @@
 /** Checks before an update with text that it loses no part of the stored one. */
-import { contract } from "../../contract/index.ts";
+import { operations } from "../../contract/index.ts";
 import { Problem } from "../../contract/errors.ts";
 import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
@@ -19,10 +19,6 @@ const holdsText = (args: CallArguments, { body }: Operation): boolean =>
       ((typeof value === "string" && value !== "") ||
         (typeof value === "object" && value !== null)),
   );
-
-const operations: readonly Operation[] = Object.values(contract).flatMap((noun) =>
-  Object.values(noun as Record<string, Operation>),
-);
 
 /** Finds the operation that reads the record of an update: the one with the same path. */
 const findRead = ({ path, service }: Operation): Operation | undefined =>

@@ -9,7 +9,13 @@ import { formatFaults } from "../../contract/faults.ts";
 import type { Operation } from "../../contract/operation.ts";
 import type { Call, Principal, Result } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
-import { buildAuditEntry, isAudited, type RequestContext, type RequestNeeds } from "./context.ts";
+import {
+  buildAuditEntry,
+  isAudited,
+  type RequestContext,
+  type RequestNeeds,
+  type Terms,
+} from "./context.ts";
 import { rollBack } from "../roll-back.ts";
 import { toReply } from "./reply.ts";
 import { VIEW_MS } from "./stream.ts";
@@ -37,9 +43,17 @@ const createRehearsal =
     throw new Rehearsed();
   };
 
-/** Creates `call.change`: a transaction that also writes the audit entry and the answer for the Idempotency-Key. */
+/**
+ * Creates `call.change`: a transaction that also writes the audit entry and the answer for the Idempotency-Key.
+ * `onAudited` is called when the entry is committed.
+ */
 const createChange =
-  (needs: RequestNeeds, context: RequestContext): Call["change"] =>
+  (
+    needs: RequestNeeds,
+    context: RequestContext,
+    terms: Terms,
+    onAudited: () => void,
+  ): Call["change"] =>
   async <R extends Result<unknown>>(
     act: (tx: Db) => Promise<R>,
     tenantId = context.tenantId,
@@ -48,11 +62,11 @@ const createChange =
     let audited = false;
     const result = await store.transaction(async (tx) => {
       const changed = await act(tx);
-      const { status, headers, body, audit: facts } = toReply(context, changed);
+      const { status, headers, body, audit: facts } = toReply(context, terms, changed);
       const { createdId } = changed;
       const outcome = { status, createdId, facts: { tenantId, ...facts } };
-      if (context.keyed !== undefined && createdId !== undefined) {
-        await idempotency.store(tx, context.keyed, { output: body, headers, recordId: createdId });
+      if (terms.keyed !== undefined && createdId !== undefined) {
+        await idempotency.store(tx, terms.keyed, { output: body, headers, recordId: createdId });
       }
       const entry = buildAuditEntry(context, newId, outcome);
       audited = isAudited(needs, context, entry.tenantId);
@@ -60,12 +74,17 @@ const createChange =
       if (audited) await audit.append(tx, entry);
       return changed;
     }, tenantId);
-    context.audited = audited;
+    if (audited) onAudited();
     return result;
   };
 
 /** Creates the second argument of a handler. */
-export const createCall = (needs: RequestNeeds, context: RequestContext): Call => {
+export const createCall = (
+  needs: RequestNeeds,
+  context: RequestContext,
+  terms: Terms,
+  onAudited: () => void,
+): Call => {
   const { operation, request, tenantId } = context;
   return {
     caller: context.caller as Principal,
@@ -84,7 +103,9 @@ export const createCall = (needs: RequestNeeds, context: RequestContext): Call =
         signal: request.signal,
         maxMs: VIEW_MS,
       }),
-    change: context.dryRun ? createRehearsal(needs, context) : createChange(needs, context),
+    change: context.dryRun
+      ? createRehearsal(needs, context)
+      : createChange(needs, context, terms, onAudited),
     fail(code: SharedErrorCode, message: string, details: ProblemDetails = {}) {
       throw new Problem(code, message, details);
     },

@@ -41,49 +41,55 @@ export type RequestNeeds = {
   spoolRest: SpoolRest;
 };
 
-/** One request on its way through the service. */
-export type RequestContext = {
-  readonly operation: Operation;
+/** A request as it came in, and what is known of it so far. No step changes it: each returns what it has found out. */
+export type RequestContext = Readonly<{
+  operation: Operation;
   /** The path template that matched: the operation's own, one of its aliases, or that of its dry run. */
-  readonly route: string;
+  route: string;
   /** Whether the change is rolled back: then the request has no audit entry once its caller was identified. */
-  readonly dryRun: boolean;
-  readonly request: Request;
+  dryRun: boolean;
+  request: Request;
   /** Node's own message, where the request came over a socket. */
-  readonly incoming: IncomingMessage | undefined;
-  readonly requestId: string;
-  readonly url: URL;
+  incoming: IncomingMessage | undefined;
+  requestId: string;
+  url: URL;
   /** Epoch milliseconds at which the request arrived. */
-  readonly now: number;
+  now: number;
   /** The same time on the monotonic clock. */
-  readonly began: number;
-  readonly ip: string;
+  began: number;
+  ip: string;
   /** The MCP tool that the request names. */
-  readonly tool: string | undefined;
+  tool: string | undefined;
   /** The way in which a person confirmed the change that the tool makes. */
-  readonly confirmedBy: ConfirmationWay | undefined;
-  readonly origin: "api" | "mcp";
+  confirmedBy: ConfirmationWay | undefined;
+  origin: "api" | "mcp";
   /** Path parameters, not validated. */
-  readonly params: Record<string, string>;
-  /** Set by authentication; null where the operation is public and no credential was sent. */
+  params: Readonly<Record<string, string>>;
+  /** Null until authentication, and where the operation is public and no credential was sent. */
   caller: Principal | null;
   /** The tenant whose audit log gets the entry; empty until authentication. */
   tenantId: string;
   /** Rate limit headers of the response, refusals included. */
-  rateLimitHeaders: Record<string, string>;
+  rateLimitHeaders: Readonly<Record<string, string>>;
   /** The JSON body, before validation. */
   sentBody: unknown;
   /** The validated input; undefined where the request was refused before. */
-  input:
-    | { params: Record<string, unknown>; query: Record<string, unknown>; body: unknown }
-    | undefined;
+  input: ValidInput | undefined;
+}>;
+
+export type ValidInput = Readonly<{
+  params: Record<string, unknown>;
+  query: Record<string, unknown>;
+  body: unknown;
+}>;
+
+/** How a validated request is answered. */
+export type Terms = Readonly<{
   /** Paths of the body's fields that validation removed. */
   ignored: string[];
   /** Set where the request has an Idempotency-Key and its operation creates a record. */
   keyed: Keyed | undefined;
-  /** Whether the audit entry is written. */
-  audited: boolean;
-};
+}>;
 
 export const getPlatformHeader = (
   { headerWord }: Pick<RequestNeeds, "headerWord">,
@@ -117,9 +123,6 @@ export const createContext = (
   rateLimitHeaders: {},
   sentBody: undefined,
   input: undefined,
-  ignored: [],
-  keyed: undefined,
-  audited: false,
 });
 
 /** Creates the function that reports the request. Call it when the answer is complete, or was cut. */
@@ -199,4 +202,28 @@ export const buildAuditEntry = (
     },
     newId,
   );
+};
+
+/** The audit entry of one request. It is written once: with the change, with the answer or with the refusal. */
+export type AuditOnce = {
+  /** Called when the change has written the entry. */
+  isWritten: () => void;
+  write: (context: RequestContext, outcome: Audited) => Promise<void>;
+};
+
+export const createAuditOnce = (needs: RequestNeeds): AuditOnce => {
+  let isDone = false;
+  const isWritten = (): void => {
+    isDone = true;
+  };
+  return {
+    isWritten,
+    async write(context, outcome) {
+      if (isDone) return;
+      const entry = buildAuditEntry(context, needs.newId, outcome);
+      if (!isAudited(needs, context, entry.tenantId) && outcome.always !== true) return;
+      isWritten();
+      await needs.audit.record(entry);
+    },
+  };
 };

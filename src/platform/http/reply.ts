@@ -1,7 +1,7 @@
 import type { AuditFacts } from "../../contract/errors.ts";
 import type { Result } from "../handlers.ts";
 import { recordEtag } from "../preconditions.ts";
-import type { RequestContext } from "./context.ts";
+import type { RequestContext, Terms } from "./context.ts";
 
 /** The response to a request that was not refused, before its body is serialized, and the facts for its audit entry. */
 export type Reply = {
@@ -14,7 +14,8 @@ export type Reply = {
 
 /** Builds the reply from what a handler returned. */
 export const toReply = (
-  { operation, ignored: ignoredInInput }: Pick<RequestContext, "operation" | "ignored">,
+  { operation }: Pick<RequestContext, "operation">,
+  { ignored: ignoredInInput }: Pick<Terms, "ignored">,
   {
     body,
     version,

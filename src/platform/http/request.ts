@@ -17,14 +17,15 @@ import {
 import { authorize } from "./authenticate.ts";
 import { createCall, Rehearsed } from "./call.ts";
 import {
-  buildAuditEntry,
+  type AuditOnce,
+  createAuditOnce,
   createContext,
   createDone,
-  isAudited,
-  type Audited,
   getPlatformHeader,
   type RequestContext,
   type RequestNeeds,
+  type Terms,
+  type ValidInput,
 } from "./context.ts";
 import { buildCommonHeaders, findHeader } from "./headers.ts";
 import { buildHeldRights, NO_PERMISSIONS } from "./held-rights.ts";
@@ -57,24 +58,30 @@ const unlessRefused = (error: unknown): undefined => {
   if (!(error instanceof Problem) || error.status !== 401) throw error;
 };
 
-const admitKeyHolder = async (
+/** What a step of the identification has found out. */
+type Found = Partial<Pick<RequestContext, "caller" | "tenantId" | "rateLimitHeaders">>;
+
+const admitKeyHolder = async function* admitKeyHolder(
   { limiter }: RequestNeeds,
-  context: RequestContext,
+  { now }: RequestContext,
   service: KeyedService,
   caller: KeyHolder,
-): Promise<void> => {
-  context.caller = caller;
-  context.tenantId = caller.tenantId;
-  context.rateLimitHeaders = await limiter.keyed(service, caller.tenantId, context.now);
+): AsyncGenerator<Found, Principal> {
+  yield { caller, tenantId: caller.tenantId };
+  yield { rateLimitHeaders: await limiter.keyed(service, caller.tenantId, now) };
+  return caller;
 };
 
 /** Identifies the caller of a public operation: a valid export key is optional, and counted for its tenant. */
-const identifyVisitor = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
+const identifyVisitor = async function* identifyVisitor(
+  needs: RequestNeeds,
+  context: RequestContext,
+): AsyncGenerator<Found, void> {
   const { service } = context.operation;
   if (service === "gateway") return;
   const caller = await needs.authenticate.exportKey(exportKeyIn(context)).catch(unlessRefused);
-  if (caller !== undefined) return admitKeyHolder(needs, context, service, caller);
-  context.rateLimitHeaders = await needs.limiter.visitor(context.ip, context.now);
+  if (caller !== undefined) yield* admitKeyHolder(needs, context, service, caller);
+  else yield { rateLimitHeaders: await needs.limiter.visitor(context.ip, context.now) };
 };
 
 /** Names the headers: their word is a setting, and a client with another word learns it here. */
@@ -84,69 +91,68 @@ const createMissingCredential = ({ headerWord: word }: RequestNeeds): Problem =>
     `Send a live session token in X-${word}-Auth or an API key in X-${word}-Api-Key.`,
   );
 
-const identifyUser = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
-  const { request, now } = context;
+const identifyUser = async function* identifyUser(
+  needs: RequestNeeds,
+  { request, now, params }: RequestContext,
+): AsyncGenerator<Found, Principal> {
   const token = getPlatformHeader(needs, request, "auth");
   const key = getPlatformHeader(needs, request, "api-key");
   if (token === undefined && key === undefined) throw createMissingCredential(needs);
   const person = await needs.authenticate.gateway({ token, key, now });
   // A request that the path's tenant refuses is audited in the caller's home tenant.
-  context.tenantId = person.homeTenantId;
-  context.caller = { ...person, may: NO_PERMISSIONS };
-  context.rateLimitHeaders = await needs.limiter.gateway(person.id, now);
-  const pathTenant = context.params["tenantId"];
-  if (pathTenant === undefined) return;
-  context.caller = await person.enter(pathTenant);
-  context.tenantId = pathTenant;
+  const atHome = { ...person, may: NO_PERMISSIONS };
+  yield { tenantId: person.homeTenantId, caller: atHome };
+  yield { rateLimitHeaders: await needs.limiter.gateway(person.id, now) };
+  const tenantId = params["tenantId"];
+  if (tenantId === undefined) return atHome;
+  const caller = await person.enter(tenantId);
+  yield { caller, tenantId };
+  return caller;
 };
 
-/** Authenticates, rate-limits and authorizes the request. @throws {Problem} where one of them refuses it. */
-const identify = async (needs: RequestNeeds, context: RequestContext): Promise<void> => {
+/**
+ * Authenticates, rate-limits and authorizes the request. Yields what each step finds out, so that a refusal knows it.
+ *
+ * @throws {Problem} where a step refuses the request
+ */
+const identify = async function* identify(
+  needs: RequestNeeds,
+  context: RequestContext,
+): AsyncGenerator<Found, void> {
   const { operation } = context;
-  if (operation.access === "public") return identifyVisitor(needs, context);
-  const { service } = operation;
-  if (service === "gateway") await identifyUser(needs, context);
-  else {
-    const caller = await needs.authenticate.exportKey(exportKeyIn(context));
-    await admitKeyHolder(needs, context, service, caller);
+  const { access, service } = operation;
+  if (access === "public") {
+    yield* identifyVisitor(needs, context);
+    return;
   }
-  if (context.caller !== null) authorize(operation, context.caller);
+  const identified =
+    service === "gateway"
+      ? identifyUser(needs, context)
+      : admitKeyHolder(
+          needs,
+          context,
+          service,
+          await needs.authenticate.exportKey(exportKeyIn(context)),
+        );
+  authorize(operation, yield* identified);
 };
 
-/** Reads and validates the input, and the Idempotency-Key. @throws {Problem} naming each fault. */
-const readInput = async (context: RequestContext): Promise<RequestContext["input"]> => {
-  const { operation, request, params, incoming } = context;
-  context.sentBody = await readBody(operation, request, incoming);
+/** Validates the input and the Idempotency-Key. @throws {Problem} naming each fault. */
+const parseInput = (context: RequestContext): { input: ValidInput; terms: Terms } => {
+  const { operation, request, params, sentBody } = context;
   const target = parseTarget(operation, params, context.url);
   const body =
-    operation.raw === null
-      ? parseInputBody(operation, context.sentBody)
-      : openBody(operation.raw, request);
-  if (!operation.lateValidation && operation.raw === null) {
-    context.ignored = listIgnoredFields(context.sentBody, body);
-  }
-  context.keyed = keyOf(operation, findHeader(request, "idempotency-key") ?? null, {
+    operation.raw === null ? parseInputBody(operation, sentBody) : openBody(operation.raw, request);
+  const isListed = !operation.lateValidation && operation.raw === null;
+  const keyed = keyOf(operation, findHeader(request, "idempotency-key") ?? null, {
     tenantId: context.tenantId,
     principal: context.caller?.id ?? "",
     params,
     body,
     now: context.now,
   });
-  context.input = { ...target, body };
-  return context.input;
-};
-
-/** Writes the audit entry of a request, unless it was written with its change. */
-const recordAudit = async (
-  needs: RequestNeeds,
-  context: RequestContext,
-  outcome: Audited,
-): Promise<void> => {
-  if (context.audited) return;
-  const entry = buildAuditEntry(context, needs.newId, outcome);
-  if (!isAudited(needs, context, entry.tenantId) && outcome.always !== true) return;
-  context.audited = true;
-  await needs.audit.record(entry);
+  const ignored = isListed ? listIgnoredFields(sentBody, body) : [];
+  return { input: { ...target, body }, terms: { ignored, keyed } };
 };
 
 /** Resets the connection of an answer that cannot be completed: a client must not take a part for the whole. */
@@ -180,6 +186,7 @@ const buildLocation = (
 const respond = async (
   needs: RequestNeeds,
   context: RequestContext,
+  entry: AuditOnce,
   { status, headers, body, createdId, audit: facts }: Reply,
 ): Promise<Response> => {
   const { operation, request, url } = context;
@@ -193,12 +200,12 @@ const respond = async (
   const rowCount = countRows(body);
   if (operation.cacheSeconds > 0) {
     const { response, bytes } = buildCachedResponse(request, operation.cacheSeconds, body, all);
-    await recordAudit(needs, context, { status: response.status, facts, rowCount });
+    await entry.write(context, { status: response.status, facts, rowCount });
     createDone(needs, context, response)(bytes);
     return response;
   }
   try {
-    await recordAudit(needs, context, { status, facts, createdId, rowCount });
+    await entry.write(context, { status, facts, createdId, rowCount });
   } catch (error) {
     await discard(body);
     throw error;
@@ -211,81 +218,77 @@ const respond = async (
   return toResponse(sending, status, body, url, all);
 };
 
-/** Answers a repeated request with the stored answer to the first one. */
-const answerReplay = (
-  needs: RequestNeeds,
-  context: RequestContext,
+/** Builds the reply to a repeated request from the stored answer to the first one. */
+const toReplay = (
+  { operation }: RequestContext,
   { output, headers, recordId }: StoredAnswer,
-): Promise<Response> =>
-  respond(needs, context, {
-    status: context.operation.status,
-    headers: { ...headers, "Idempotency-Replayed": "true" },
-    body: output,
-    createdId: recordId,
-    audit: {},
-  });
+): Reply => ({
+  status: operation.status,
+  headers: { ...headers, "Idempotency-Replayed": "true" },
+  body: output,
+  createdId: recordId,
+  audit: {},
+});
 
 /** Acts once for each Idempotency-Key. */
-const performOnce = async (
-  needs: RequestNeeds,
+const actOnce = async (
+  { idempotency, store }: RequestNeeds,
   context: RequestContext,
   keyed: Keyed,
   act: () => Promise<Result<unknown>>,
-): Promise<Response> => {
-  const { idempotency, store } = needs;
+): Promise<Result<unknown> | { replay: Reply }> => {
   const stored = await idempotency.find(store.read, keyed);
-  if (stored !== undefined) return answerReplay(needs, context, stored);
+  if (stored !== undefined) return { replay: toReplay(context, stored) };
   try {
-    return await respond(needs, context, toReply(context, await idempotency.once(keyed, act)));
+    return await idempotency.once(keyed, act);
   } catch (error) {
     if (!(error instanceof AlreadyDone)) throw error;
     const first = await idempotency.find(store.read, keyed);
     if (first === undefined) throw error;
-    return answerReplay(needs, context, first);
+    return { replay: toReplay(context, first) };
   }
 };
 
 /** Runs the handler without its change, and answers as if it had no body. A refusal is that of the change. */
 const rehearse = async (
-  needs: RequestNeeds,
-  context: RequestContext,
-  act: () => Promise<Result<unknown>>,
-): Promise<Response> => {
-  const { keyed } = context;
-  const stored = keyed && (await needs.idempotency.find(needs.store.read, keyed));
+  { idempotency, store }: RequestNeeds,
+  { keyed }: Terms,
+  run: () => Promise<Result<unknown>>,
+): Promise<Reply> => {
+  const stored = keyed && (await idempotency.find(store.read, keyed));
   try {
-    if (stored === undefined) await act();
+    if (stored === undefined) await run();
   } catch (error) {
     if (!(error instanceof Rehearsed)) throw error;
   }
-  return respond(needs, context, { status: 204, headers: {}, body: null, audit: {} });
+  return { status: 204, headers: {}, body: null, audit: {} };
 };
 
-const perform = async (
+/** Lets the handler act on a valid request, and returns its reply. */
+const act = async (
   needs: RequestNeeds,
   context: RequestContext,
-  handler: Handler,
-): Promise<Response> => {
-  await identify(needs, context);
-  context.audited = context.dryRun;
-  const input = await readInput(context);
-  const act = () => handler(input, createCall(needs, context));
-  if (context.dryRun) return rehearse(needs, context, act);
-  const { keyed } = context;
-  if (keyed !== undefined) return performOnce(needs, context, keyed, act);
-  return respond(needs, context, toReply(context, await act()));
+  { input, terms }: { input: ValidInput; terms: Terms },
+  { handler, entry }: { handler: Handler; entry: AuditOnce },
+): Promise<Reply> => {
+  const run = () => handler(input, createCall(needs, context, terms, entry.isWritten));
+  if (context.dryRun) return rehearse(needs, terms, run);
+  const { keyed } = terms;
+  const result = keyed === undefined ? await run() : await actOnce(needs, context, keyed, run);
+  return "replay" in result ? result.replay : toReply(context, terms, result);
 };
 
 /** Records a refusal. Returns the refusal, or the failure to record it, which is then the answer. */
 const recordRefusal = async (
   needs: RequestNeeds,
   context: RequestContext,
+  entry: AuditOnce,
   problem: Problem,
 ): Promise<Problem> => {
   try {
     const facts = problem.details.audit ?? {};
     const always = problem.code === "invalid_credentials";
-    await recordAudit(needs, context, { status: problem.status, facts, always });
+    await entry.write(context, { status: problem.status, facts, always });
     return problem;
   } catch (failure) {
     return problem.code === "unavailable"
@@ -297,10 +300,11 @@ const recordRefusal = async (
 const refuse = async (
   needs: RequestNeeds,
   context: RequestContext,
+  entry: AuditOnce,
   error: unknown,
 ): Promise<Response> => {
   const found = await limitFailures(needs, context, toProblem(error, needs.log, context.requestId));
-  const problem = await recordRefusal(needs, context, found);
+  const problem = await recordRefusal(needs, context, entry, found);
   const { requestId, ip: address } = context;
   if (problem.code === "invalid_credentials")
     needs.log.warn("login.failed", { requestId, address });
@@ -314,6 +318,27 @@ const refuse = async (
     response.headers.set(name, value);
   }
   return response;
+};
+
+const perform = async (
+  needs: RequestNeeds,
+  arrived: RequestContext,
+  handler: Handler,
+): Promise<Response> => {
+  const entry = createAuditOnce(needs);
+  let context = arrived;
+  try {
+    for await (const found of identify(needs, arrived)) context = { ...context, ...found };
+    const { operation, request, incoming, dryRun } = context;
+    if (dryRun) entry.isWritten();
+    context = { ...context, sentBody: await readBody(operation, request, incoming) };
+    const valid = parseInput(context);
+    context = { ...context, input: valid.input };
+    const reply = await act(needs, context, valid, { handler, entry });
+    return await respond(needs, context, entry, reply);
+  } catch (error) {
+    return refuse(needs, context, entry, error);
+  }
 };
 
 /** Creates the request handler of one operation. */
@@ -331,9 +356,7 @@ export const createServe =
     const context = createContext(needs, route, request, params, incoming);
     const { method, headers } = request;
     const answer = async (span: Span): Promise<Response> => {
-      const response = await perform(needs, context, handler).catch((error: unknown) =>
-        refuse(needs, context, error),
-      );
+      const response = await perform(needs, context, handler);
       span.set({ "http.response.status_code": response.status });
       if (response.status >= 500) span.fail(String(response.status));
       return response;

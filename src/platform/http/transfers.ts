@@ -29,7 +29,8 @@ const parseLength = ({ headers }: Request): number | undefined => {
 
 const EMPTY = new Blob([]);
 
-const RANGE = /^\s{0,9}bytes\s{0,9}=\s{0,9}(\d{0,15})\s{0,9}-\s{0,9}(\d{0,15})\s{0,9}$/i;
+// Some clients write the largest number of 64 bits for the end of a file.
+const RANGE = /^\s{0,9}bytes\s{0,9}=\s{0,9}(\d{0,30})\s{0,9}-\s{0,9}(\d{0,30})\s{0,9}$/i;
 
 /**
  * Returns the bytes that a request asks for with Range (RFC 9110); undefined for the whole file, also for several ranges

@@ -21,6 +21,9 @@ export const setTenantZone = (zone: unknown): void => {
   }
 };
 
+/** Returns the time zone whose days the server counts. */
+export const tenantZone = (): string => tenantDays.resolvedOptions().timeZone;
+
 /** Returns the tenant's day of a point in time, such as `2026-01-31`; a day stays as it is. */
 export const tenantDay = (text: string): string => {
   const at = text.includes("T") ? Date.parse(text) : NaN;

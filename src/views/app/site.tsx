@@ -3,9 +3,9 @@ import "./style.css";
 // oxlint-disable-next-line import/no-unassigned-import -- as above
 import "./site.css";
 import { render } from "preact";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import { config } from "./site/config.ts";
-import { recordOfPath, redeemCode, signIn } from "./site/sign-in.ts";
+import { handOver, recordOfPath, redeemCode, signIn, signInBeside } from "./site/sign-in.ts";
 import { type Connected, Views } from "./site/views.tsx";
 import { Alert, Loading } from "./ui/status.tsx";
 import { useQuestion } from "./ui/use-question.tsx";
@@ -13,15 +13,21 @@ import { useQuestion } from "./ui/use-question.tsx";
 /** The client of the server, which is large: it loads while the page shows already. */
 const loading = import("./site/connect.ts");
 
-const SignIn = () => (
-  <button type="button" class="primary" onClick={() => void signIn()}>
-    Sign in
-  </button>
-);
+type AccessProps = {
+  open: (token: string) => void;
+  /** Signs in in a second window, because something may be typed on the page; absent: leaves the page. */
+  signInAgain: (() => void) | undefined;
+};
 
-const Access = ({ open }: { open: (token: string) => void }) => {
+const Access = ({ open, signInAgain = () => void signIn() }: AccessProps) => {
   const [token, setToken] = useState("");
-  if (config.auth === "builtin") return <SignIn />;
+  if (config.auth === "builtin") {
+    return (
+      <button type="button" class="primary" onClick={signInAgain}>
+        Sign in
+      </button>
+    );
+  }
   if (config.auth === "issuer") {
     return <p class="meta">Views are shown by assistants here: this page cannot sign you in.</p>;
   }
@@ -48,7 +54,7 @@ const END =
   config.auth === "builtin"
     ? "Your sign-in has ended. Sign in again to go on."
     : "The server does not accept this token (any more).";
-const KEPT = "What you typed below is still there: copy it first.";
+const KEPT = "What you typed below stays: you sign in in a second window.";
 
 type Attempt = () => Promise<Connected | undefined>;
 
@@ -69,10 +75,18 @@ const useConnection = () => {
   const [isBusy, setBusy] = useState(true);
   const [failed, setFailed] = useState<Attempt>();
   const { ask, dialog } = useQuestion("The server asks");
+  const holder = useRef<string | undefined>(undefined);
 
   const connectWith = async (token: string | undefined): Promise<Connected> => {
+    holder.current = token;
+    // The same client goes on with a new token, so that views keep what is typed in them.
+    if (connected !== undefined) {
+      await connected.client.listTools(undefined, { cacheMode: "refresh" });
+      setEnded(false);
+      return connected;
+    }
     const { connect } = await loading;
-    const client = await connect({ token, ask, onEnd: () => setEnded(true) });
+    const client = await connect({ token: holder, ask, onEnd: () => setEnded(true) });
     const { tools } = await client.listTools();
     setEnded(false);
     return { client, tools: new Set(tools.map(({ name }) => name)) };
@@ -90,15 +104,34 @@ const useConnection = () => {
     setBusy(false);
   };
   const open = (token: string): void => void attempt(() => connectWith(token));
+  // The page stays usable meanwhile: the second window may be closed without a word.
+  const signInAgain = (): void => {
+    signInBeside().then(
+      (token) => void (token !== undefined && open(token)),
+      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
+    );
+  };
   const retry = failed && (() => void attempt(failed));
-  return { connected, problem, isEnded, isBusy, dialog, attempt, connectWith, open, retry };
+  return {
+    connected,
+    problem,
+    isEnded,
+    isBusy,
+    dialog,
+    attempt,
+    connectWith,
+    open,
+    signInAgain,
+    retry,
+  };
 };
 
 const Site = () => {
   const [record, setRecord] = useState(config.record);
   const isOnline = useOnline();
+  const connection = useConnection();
   const { connected, problem, isEnded, isBusy, dialog, attempt, connectWith, open, retry } =
-    useConnection();
+    connection;
   useEffect(() => {
     void attempt(async () => {
       if (config.auth === "none") return connectWith(undefined);
@@ -118,7 +151,7 @@ const Site = () => {
         <Alert>You are offline. This goes on by itself when the connection is back.</Alert>
       )}
       {isEnded && <Alert>{connected ? `${END} ${KEPT}` : END}</Alert>}
-      {problem && !isEnded && (
+      {problem && (!isEnded || connected) && (
         <Alert>
           <p>{problem}</p>
           {retry && config.auth === "none" && (
@@ -129,7 +162,7 @@ const Site = () => {
         </Alert>
       )}
       {isBusy && <Loading what="Connecting" />}
-      {needsAccess && <Access open={open} />}
+      {needsAccess && <Access open={open} signInAgain={connected && connection.signInAgain} />}
       {connected && <Views {...connected} record={record} />}
       {dialog}
     </>
@@ -138,4 +171,7 @@ const Site = () => {
 
 const root = document.querySelector("#app") ?? document.body;
 root.replaceChildren();
-render(<Site />, root);
+render(
+  handOver() ? <p>You are signed in. Close this window and go on in the other one.</p> : <Site />,
+  root,
+);

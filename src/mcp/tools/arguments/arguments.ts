@@ -7,12 +7,16 @@ import { normalizeBase64 } from "../../../kit/base64.ts";
 import { lowerId } from "../../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../../tools/tool.ts";
+import { clearFields } from "./clear.ts";
 import { isCreating, isUpdate, mayAsk, takesFields } from "../listing/kinds.ts";
 import { badArguments } from "../../results/refusal.ts";
 import { type PageRange, parsePages } from "./pages.ts";
+import { withoutRefusedNulls } from "./refused-nulls.ts";
 import { findUnknownFields } from "../../results/rows.ts";
 import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "../listing/schemas.ts";
-import { findSpelling, respellNames, respellPayments } from "./spelling.ts";
+import { findSpelling } from "../../../kit/spelling.ts";
+import { respellNames, respellPayments } from "./spelling.ts";
+import { respellWords } from "./words.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
 
 /** The arguments of a call: those of the operation, and those that the server adds. */
@@ -163,7 +167,10 @@ export const unwrapArguments = (
     onTwice,
     toNumbers: isOperationTool(tool),
   });
-  return { values: respellPayments(values as CallArguments, onTwice), unknown };
+  const worded = isOperationTool(tool)
+    ? respellWords(values as CallArguments, formOf(tool).own.shape)
+    : (values as CallArguments);
+  return { values: respellPayments(worded, onTwice), unknown };
 };
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -176,6 +183,7 @@ const MAX_TOKEN = 32_768;
 const Steering = z.object({
   cursor: z.string().min(1).max(8192).optional(),
   fields: z.array(z.string()).max(MAX_FIELDS).optional(),
+  clear: z.array(z.string()).max(MAX_FIELDS).optional(),
   idempotencyKey: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   ifMatch: z.string().regex(PRINTABLE, PRINTABLE_RULE).optional(),
   confirmationToken: z.string().min(1).max(MAX_TOKEN).optional(),
@@ -195,6 +203,7 @@ const steeringNames = (tool: OperationTool, listed: CallArguments): string[] =>
   Object.keys(Steering.shape).filter((name) => {
     if (name === "cursor") return name in listed;
     if (name === "fields") return takesFields(tool);
+    if (name === "clear") return tool.operation.clears;
     if (name === "as" || name === "pages") return tool.operation.file;
     if (name === "idempotencyKey") return isCreating(tool.operation);
     return name === "ifMatch" ? isUpdate(tool.operation) : mayAsk(tool);
@@ -234,15 +243,16 @@ const checked = (
 ): { args: CallArguments; wrong: Fault[] } => {
   const { operation } = tool;
   const { own, ownNames } = formOf(tool);
-  const flat = own.safeParse(pick(values, ownNames), REPORT);
+  const given = withoutRefusedNulls(own, pick(values, ownNames));
+  const flat = own.safeParse(given, REPORT);
   const wrong = flat.success ? [] : toFaults(flat.error);
   if (operation.effect === "session" || wrong.length > 0) return { args: {}, wrong };
   const bodyNames = namesOf(operation.body);
-  const body = operation.body?.safeParse(pick(values, bodyNames), REPORT);
+  const body = operation.body?.safeParse(pick(given, bodyNames), REPORT);
   if (body !== undefined && !body.success) return { args: {}, wrong: toFaults(body.error) };
   const rest = ownNames.filter((name) => !bodyNames.includes(name));
   // A null that means absent has become undefined: it is no change that a question would name.
-  return { args: { ...pick(values, rest), ...omitUndefined(body?.data ?? {}) }, wrong };
+  return { args: { ...pick(given, rest), ...omitUndefined(body?.data ?? {}) }, wrong };
 };
 
 export const refuseArguments = (tool: Pick<OperationTool, "name">, list: Fault[]): Problem =>
@@ -282,14 +292,16 @@ const respellFieldNames = (
  * @throws {Problem} invalid_request, which names every fault
  */
 export const readArguments = (tool: OperationTool, sent: CallArguments): Given => {
-  const { schema, steering: names, ownNames } = formOf(tool);
+  const { schema, steering: names, own, ownNames } = formOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const steering = pick(values, names);
   const steered = Steering.safeParse(respellFieldNames(tool, steering), REPORT);
   // The cursor of the audit log is the server's; the platform's cursor is inside it.
   const rest = ownNames.filter((name) => !(name in steering));
-  const { args, wrong } = checked(tool, pick(values, rest));
-  const inFields = findFieldFaults(tool, steered.data?.fields);
+  const { clear = [] } = steered.data ?? {};
+  const cleared = clearFields(pick(values, rest), clear, own.shape);
+  const { args, wrong } = checked(tool, cleared.values);
+  const inFields = [...findFieldFaults(tool, steered.data?.fields), ...cleared.wrong];
   const all = [...unknown, ...(steered.success ? inFields : toFaults(steered.error)), ...wrong];
   if (all.length > 0 || !steered.success) throw refuseArguments(tool, all);
   const { cursor, fields, idempotencyKey, ifMatch, confirmationToken, as, pages } = steered.data;

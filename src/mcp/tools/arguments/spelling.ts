@@ -2,17 +2,9 @@ import type { CallArguments } from "../../../contract/operation.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import { CATALOGUE, isSource } from "../../../contract/payments/catalogue.ts";
 import { OPERATOR_NAMES } from "../../../contract/payments/operators.ts";
+import { UNITS } from "../../../contract/insights/calendar.ts";
 import { isRecord } from "../../../kit/json.ts";
-
-/** Returns a name without letter case and separators, which the interface documents use differently for one name. */
-const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[_\s-]/g, "");
-
-/** Returns the one known name that differs from a name in letter case and separators alone; else the name itself. */
-export const findSpelling = (name: string, known: readonly string[]): string => {
-  if (known.includes(name)) return name;
-  const plain = toPlain(name);
-  return known.find((one) => toPlain(one) === plain) ?? name;
-};
+import { findSpelling } from "../../../kit/spelling.ts";
 
 type OnTwice = (fault: Fault) => void;
 
@@ -63,18 +55,29 @@ const respellFilters = (filters: unknown, fields: readonly string[], report: OnT
   );
 };
 
-/** Returns the documented spelling of a field, also before a unit: `payment_date:month`. */
+/** Returns the documented spelling of a field, also before a unit: `payment_date:Month`. */
 const respellField = (field: unknown, fields: readonly string[]): unknown => {
   if (typeof field !== "string") return field;
-  const [name = "", ...unit] = field.split(":");
-  return [findSpelling(name, fields), ...unit].join(":");
+  const [name = "", unit, ...rest] = field.split(":");
+  const known = findSpelling(name, fields);
+  return unit === undefined ? known : [known, findSpelling(unit, UNITS), ...rest].join(":");
 };
 
 const LISTS = ["fields", "groupBy"] as const;
 
+/** Returns measures of payments with the documented spellings of their fields. */
+const respellMeasures = (measures: unknown, fields: readonly string[]): unknown =>
+  Array.isArray(measures)
+    ? measures.map((measure: unknown) =>
+        isRecord(measure) && "field" in measure
+          ? { ...measure, field: respellField(measure["field"], fields) }
+          : measure,
+      )
+    : measures;
+
 /** Returns arguments about payments with the documented spellings of the fields that they name. */
 export const respellPayments = (values: CallArguments, onTwice: OnTwice): CallArguments => {
-  const { source, filters } = values;
+  const { source, filters, measures } = values;
   if (!isSource(source)) return values;
   const fields = CATALOGUE[source].fields.map(({ name }) => name);
   const lists = LISTS.flatMap((list): [string, unknown][] => {
@@ -85,5 +88,6 @@ export const respellPayments = (values: CallArguments, onTwice: OnTwice): CallAr
     ...values,
     ...Object.fromEntries(lists),
     ...(filters === undefined ? {} : { filters: respellFilters(filters, fields, onTwice) }),
+    ...(measures === undefined ? {} : { measures: respellMeasures(measures, fields) }),
   };
 };

@@ -4,8 +4,9 @@ import type { downloadFile } from "../../../../tools/dispute-operations.ts";
 import type { contract } from "../../../contract/index.ts";
 import type { ArgsOf } from "../../../contract/operation.ts";
 import { Problem } from "../../../contract/errors.ts";
-import type { FileText } from "../../files/port.ts";
+import type { FileText, Place } from "../../files/port.ts";
 import { dataBudget, present } from "../../results/answer.ts";
+import type { Paging } from "../../results/pages.ts";
 import { sanitizeText } from "../../results/sanitize.ts";
 import {
   blobOf,
@@ -34,7 +35,7 @@ const presentFile = (opened: Opened): CallToolResult => {
 const isText = (mimeType: string): boolean => mimeType.startsWith("text/");
 
 /** A file's text as one text, for a resource; hosts may render it. */
-const toPlainText = ({ text, next, notes, withoutText, unit, total }: FileText): string => {
+const toPlainText = ({ text, notes, withoutText, unit, total }: FileText): string => {
   const pieces = text.map(({ page, sheet, range, text: words }) => {
     const place = page ?? (sheet === undefined ? undefined : [sheet, range].join(" "));
     const shown = sanitizeText(words);
@@ -44,7 +45,6 @@ const toPlainText = ({ text, next, notes, withoutText, unit, total }: FileText):
     ...pieces,
     ...(withoutText.length === 0 ? [] : [`[pages without text: ${withoutText.join(", ")}]`]),
     ...notes.map((note) => `[${note}]`),
-    ...(next === null ? [] : [`[more follows from ${unit} ${next.unit} of ${total}]`]),
   ].join("\n\n");
 };
 
@@ -53,18 +53,18 @@ const EXCERPT_TOKENS = 300;
 /** A larger file is not loaded for an excerpt. */
 const MAX_EXCERPT_BYTES = 8 * 1024 * 1024;
 
-type Limits = { caller: string; tokens: number; maxBytes?: number };
+type Limits = { caller: string; tokens: number; maxBytes?: number; from?: Place };
 
-/** Reads the beginning of a file's text. */
-const begin = (
+/** Reads a file's text, from its beginning or another place, as far as the tokens go. */
+const readWithin = (
   open: OpenFile,
   { signal }: Options,
-  { caller, tokens, maxBytes }: Limits,
+  { caller, tokens, maxBytes, from = { unit: 1, offset: 0 } }: Limits,
 ): ReturnType<typeof readFile> => {
   const reading: Reading = {
     key: caller,
     signal,
-    from: { unit: 1, offset: 0 },
+    from,
     last: null,
     pictures: 0,
     tokensBeside: () => tokens,
@@ -72,12 +72,25 @@ const begin = (
   return maxBytes === undefined ? readFile(open, reading) : readFile(open, reading, () => maxBytes);
 };
 
-/** @throws {Problem} which says why the file has no text */
-const readText = async (open: OpenFile, options: Options, limits: Limits): Promise<FileContent> => {
-  const read = await begin(open, options, limits);
+const TEXT = "text";
+
+/** Reads a page of a file's text. @throws {Problem} which says why the file has no text */
+const readText = async (
+  open: OpenFile,
+  options: Options,
+  limits: Limits,
+  paging: Paging,
+): Promise<FileContent> => {
+  const { position } = paging.from ?? {};
+  const from = position && { unit: Number(position.page), offset: position.offset };
+  const read = await readWithin(open, options, { ...limits, ...(from && { from }) });
   if ("unreadable" in read) throw new Problem("unavailable", read.unreadable);
-  if ("unreadable" in read.content) throw new Problem("conflict", read.content.unreadable);
-  return { mimeType: "text/plain", text: toPlainText(read.content) };
+  const { content } = read;
+  if ("unreadable" in content) throw new Problem("conflict", content.unreadable);
+  const file = { mimeType: "text/plain", text: toPlainText(content) };
+  if (content.next === null) return file;
+  const next = { page: content.next.unit, offset: content.next.offset, after: null };
+  return { ...file, nextCursor: paging.seal({ part: TEXT, position: next }) };
 };
 
 const readExcerpt = async (
@@ -86,7 +99,7 @@ const readExcerpt = async (
   caller: string,
 ): Promise<{ text: string } | { unreadable: string }> => {
   const limits = { caller, tokens: EXCERPT_TOKENS, maxBytes: MAX_EXCERPT_BYTES };
-  const read = await begin(open, options, limits);
+  const read = await readWithin(open, options, limits);
   if ("unreadable" in read) return read;
   const { content } = read;
   if ("unreadable" in content) return content;
@@ -133,21 +146,25 @@ export const createDownload = (needs: ToolContext) => {
       show(openDocumentFile(call.broker, given.args, optionsOf(call)), call, given),
 
     /** Reads the file of a resource. */
-    async read(one: DisputeFile, options: Options): Promise<FileContent> {
+    async read(one: DisputeFile, options: Options, paging: Paging): Promise<FileContent> {
       const opened = await openOf(needs.broker, one, options)(() => MAX_RESOURCE_BYTES);
       const { mimeType, bytes, fileSize } = opened;
       if (bytes === undefined) throw tooLargeToRead(fileSize);
-      if (isText(mimeType)) return readText(async () => opened, options, limits);
+      if (isText(mimeType)) return readText(async () => opened, options, limits, paging);
       return { mimeType, blob: blobOf(bytes) };
     },
 
     /** Reads the text of a dispute's file, for a resource. */
-    readText: (one: DisputeFile, options: Options): Promise<FileContent> =>
-      readText(openOf(needs.broker, one, options), options, limits),
+    readText: (one: DisputeFile, options: Options, paging: Paging): Promise<FileContent> =>
+      readText(openOf(needs.broker, one, options), options, limits, paging),
 
     /** Reads the text of a document's file, for a resource. */
-    readDocumentText: (args: ArgsOf<DocumentFiles>, options: Options): Promise<FileContent> =>
-      readText(openDocumentFile(needs.broker, args, options), options, limits),
+    readDocumentText: (
+      args: ArgsOf<DocumentFiles>,
+      options: Options,
+      paging: Paging,
+    ): Promise<FileContent> =>
+      readText(openDocumentFile(needs.broker, args, options), options, limits, paging),
 
     /** Reads the beginning of a dispute's file, for an insight; says why if it has no text. */
     excerpt: (broker: Broker, one: DisputeFile, options: Options) =>

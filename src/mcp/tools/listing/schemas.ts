@@ -130,18 +130,21 @@ const chooseType = (types: readonly string[]): string => {
 };
 
 /** Returns the properties of an object. Some hosts refuse one without properties, so free-form ones name an example. */
-const publishObject = (type: string, { properties, isOpen }: Raw): JsonSchema => {
+const publishObject = (type: string, { properties, isOpen }: Raw, change: Change): JsonSchema => {
   if (properties === undefined) return type === "object" ? { properties: ANY_KEY } : {};
   if (isOpen === true) return { properties };
-  return { properties: mapProperties(properties, argument), additionalProperties: false };
+  return { properties: mapProperties(properties, change), additionalProperties: false };
 };
 
 const ANY_KEY: Record<string, JsonSchema> = {
   key: { type: "string", description: "any key" },
 };
 
-/** Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish. */
-const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
+/**
+ * Returns the published schema of an argument. Lengths and patterns are checked, but cost too many tokens to publish.
+ * `within`: publishes what a nested object has.
+ */
+const publish = (source: Raw, name: string, clears: boolean, within: Change): JsonSchema => {
   const schema = withoutUnion(source);
   const words = [describeAccepted(name), schema.description ?? schema.items?.description];
   const description = words.filter((each) => each !== undefined).join("; ");
@@ -153,13 +156,17 @@ const publish = (source: Raw, name: string, clears: boolean): JsonSchema => {
     ...(schema.enum === undefined ? {} : { enum: schema.enum }),
     ...(isBound(schema.maximum) ? { maximum: schema.maximum } : {}),
     ...(schema.items === undefined ? {} : { items: publishItems(schema.items) }),
-    ...publishObject(type, schema),
+    ...publishObject(type, schema, within),
     ...(description === "" ? {} : { description }),
   };
 };
 
 // Null is published only where it clears a value; elsewhere it means the same as an absent argument.
-const argument: Change = (schema, name) => publish(schema, name, false);
+const argument: Change = (schema, name) => publish(schema, name, false, argument);
+
+/** Publishes null wherever the schema takes it. */
+const clearable: Change = (schema, name) =>
+  publish(schema, name, typesOf(schema).includes("null"), clearable);
 
 const publishItems = (schema: JsonSchema): JsonSchema => {
   const { description: _description, ...rest } = argument(schema, "");
@@ -173,6 +180,7 @@ const ownParameters = {
   as: "default text",
   pages: "such as 1-3",
   idempotencyKey: "a retry with it creates no duplicate",
+  clear: "fields to empty",
   ifMatch: "etag that was read; refused if changed since",
   confirmationToken: "from confirmation_required",
 } as const;
@@ -183,6 +191,10 @@ const ownText = (name: keyof typeof ownParameters): Record<string, JsonSchema> =
 
 const FIELDS: Record<string, JsonSchema> = {
   fields: { type: "array", items: { type: "string" }, description: ownParameters.fields },
+};
+
+const CLEAR: Record<string, JsonSchema> = {
+  clear: { type: "array", items: { type: "string" }, description: ownParameters.clear },
 };
 
 /** Arguments that select the form and pages of a file. */
@@ -196,6 +208,7 @@ const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation) ? ownText("cursor") : {}),
   ...(takesFields(tool) ? FIELDS : {}),
   ...(tool.operation.file ? FILE : {}),
+  ...(tool.operation.clears ? CLEAR : {}),
   ...(isCreating(tool.operation) ? ownText("idempotencyKey") : {}),
   ...(isUpdate(tool.operation) ? ownText("ifMatch") : {}),
   ...(mayAsk(tool) ? ownText("confirmationToken") : {}),
@@ -230,18 +243,16 @@ const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   return toRoot({ ...mapProperties(properties, insightArgument), ...ownText("cursor") }, required);
 };
 
-// Beyond that many parameters, null as a further type of each exceeds the budget of a tool: its description says that
-// null clears.
+// Beyond that many parameters, null as a further type of each exceeds the budget of a tool: `clear` names fields instead.
 const MOST_NULLABLE = 30;
 
 export const inputSchema = (tool: Tool): ObjectSchema => {
   if (isInsightTool(tool)) return insightInput(tool);
-  const { properties = {}, required = [] } = toRawSchema(
-    z.object(ownShape(tool.operation)),
-    "argument",
-  );
-  const clears = tool.operation.clears && Object.keys(properties).length <= MOST_NULLABLE;
+  const { operation } = tool;
+  const { properties = {}, required = [] } = toRawSchema(z.object(ownShape(operation)), "argument");
+  const clears = operation.clears && Object.keys(properties).length <= MOST_NULLABLE;
+  const within = isUpdate(operation) && !operation.clears ? clearable : argument;
   const change: Change = (schema, name) =>
-    publish(schema, name, clears && !required.includes(name));
+    publish(schema, name, clears && typesOf(schema).includes("null"), within);
   return toRoot({ ...mapProperties(properties, change), ...extras(tool) }, required);
 };

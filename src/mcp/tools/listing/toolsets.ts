@@ -2,7 +2,6 @@ import { coreTools } from "../../../../tools/core.ts";
 import type { Toolset } from "../../../../tools/toolsets.ts";
 import type { Settings } from "../../../config/settings.ts";
 
-
 /** The settings that the tool list depends on. */
 export type ListSettings = Pick<
   Settings,

@@ -44,6 +44,10 @@ const parseBalance = (line: number, text: string): Balance => {
   return { value: mark === "D" ? value.neg() : value, currency };
 };
 
+/** Names the statement of a page: its number without that of the page. */
+const nameStatement = ({ account, number }: Open): string =>
+  JSON.stringify([account, number.split("/")[0]]);
+
 /** Reads the fields of messages, with or without an envelope, and checks balances. */
 class Mt940Reader {
   readonly #find: FindType;
@@ -53,6 +57,8 @@ class Mt940Reader {
   /** The line of an envelope whose message has not begun. */
   #announced: number | undefined;
   #last = "";
+  /** The closing balance of the last page that another one follows, and its statement. */
+  #page: (Balance & { of: string }) | undefined;
 
   constructor(find: FindType) {
     this.#find = find;
@@ -165,9 +171,25 @@ class Mt940Reader {
     if (tag === "28" || tag === "28C") open.number = text;
     if (tag === "60F" || tag === "60M")
       open.opening = { ...parseBalance(line, text), text: `${tag} ${text}` };
+    if (tag === "60M") this.#checkPage(open, line);
     if (tag === "61") this.#begin(open, parseStatementLine(line, lines));
     if (tag === "62F" || tag === "62M") this.#close(open, line, parseBalance(line, text));
+    if (tag === "62M") this.#page = { ...parseBalance(line, text), of: nameStatement(open) };
     return items;
+  }
+
+  /** The intermediate balances of a statement's pages (:62M:, :60M:) follow each other; a page between them is missing. */
+  #checkPage(open: Open, line: number): void {
+    const [page, { opening }] = [this.#page, open];
+    if (page === undefined || opening === undefined || page.of !== nameStatement(open)) return;
+    if (page.currency === opening.currency && page.value.eq(opening.value)) return;
+    const [one, other] = [page, opening].map(
+      ({ value, currency }) => `${formatDecimal(value, currency)} ${currency}`,
+    );
+    throw createMalformed(
+      `line ${line}`,
+      `opens a page with ${other}, but the page before it closed with ${one}; a page is missing`,
+    );
   }
 
   #begin(open: Open, entry: StatementLine): void {

@@ -15,6 +15,8 @@ import {
   findNumberForms,
   findOrder,
   findSignMarks,
+  findStatuses,
+  hasOneTotal,
   isSigned,
   isSorted,
   type NumberForms,
@@ -268,6 +270,9 @@ const fillDebitCredit = ({ columns, fields, map }: State, plan: Plan): void => {
   }
 };
 
+const valuesOf = (columns: readonly Column[], wanted: unknown): Values =>
+  columns.find(({ name }) => name === wanted)?.values ?? [];
+
 const LONGEST_PART = 140;
 
 const isShort = (value: unknown): boolean => toText(value).length <= LONGEST_PART;
@@ -301,7 +306,7 @@ const fillPayment = ({ columns, fields, map, notes }: State): void => {
     typeof amount === "string" &&
     typeof map["documentNumber"] === "string" &&
     isIdRepeated(columns.find(({ name }) => name === id));
-  if (!isPerLine || hasOneTotal(columns, String(id), amount)) return;
+  if (!isPerLine || hasOneTotal(valuesOf(columns, id), valuesOf(columns, amount))) return;
   map["paymentAmount"] = { sum: amount };
   map["appliedAmount"] ??= amount;
   notes.push(
@@ -309,19 +314,14 @@ const fillPayment = ({ columns, fields, map, notes }: State): void => {
   );
 };
 
-/** Whether the rows of a payment repeat one amount. */
-const hasOneTotal = (columns: readonly Column[], id: string, amount: string): boolean => {
-  const [ids, amounts] = [id, amount].map(
-    (columnName) => columns.find(({ name }) => name === columnName)?.values ?? [],
-  );
-  if (ids === undefined || amounts === undefined || ids.length !== amounts.length) return true;
-  const known = new Map<string, string>();
-  return ids.every((value, place) => {
-    const text = toText(amounts[place]);
-    const before = known.get(toText(value)) ?? text;
-    known.set(toText(value), before);
-    return before === text;
-  });
+/** Payments that failed or were given back are told from others by their status. */
+const fillStatus = ({ columns, fields, map, notes }: State): void => {
+  const status = find(columns, "status");
+  if (status === undefined) return;
+  const values = fields.has("paymentStatus") ? findStatuses(status.values) : undefined;
+  if (values !== undefined) map["paymentStatus"] = { column: status.name, values };
+  else if (!Object.hasOwn(map, "paymentStatus"))
+    notes.push(`Rows count as paid, whatever ${status.name} says; "where" selects rows.`);
 };
 
 const fillDocument = ({ columns, map, notes }: State, order: "day" | "month"): void => {
@@ -385,6 +385,7 @@ export const proposeFields = (needs: ProposeNeeds): Proposal => {
   const field = ["currencyCode", "currency"].find((name) => fields.has(name));
   if (field !== undefined && currency !== undefined) map[field] = { value: currency };
   if (kind === "payments") {
+    fillStatus(state);
     fillSigned(state);
     fillPayment(state);
   }

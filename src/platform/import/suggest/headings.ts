@@ -5,6 +5,7 @@ export type Concept =
   | "paymentId"
   | "reference"
   | "documentNumber"
+  | "number"
   | "accountNumber"
   | "customerName"
   | "paymentDate"
@@ -28,6 +29,7 @@ export type Concept =
   | "documentType"
   | "appliesTo"
   | "paymentMethod"
+  | "status"
   | "street"
   | "city"
   | "zip"
@@ -58,6 +60,7 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "numerofacture nofacture facture ndefacture nfacture numerodefacture numeropiece piece numerofactura nofactura " +
     "factura numerodefactura nfactura numerodocumento documento ndocumento numerofattura nfattura fattura numerodoc " +
     "factuurnummer factuurnr factuur documentnummer boekstuknummer opbelegnummer",
+  number: "num number no nr numero nummer",
   accountNumber:
     "accountnumber accountno customernumber customerno customerid customer custno custid accountid account " +
     "customeraccount clientnumber clientid kundennummer kundennr kunde kdnr kdnummer debitor debitorennummer " +
@@ -139,6 +142,9 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
   appliesTo:
     "appliesto appliestoinvoice originalinvoice relatedinvoice bezugsrechnung ursprungsrechnung zurechnung " +
     "factureorigine factureliee facturaoriginal fatturaoriginale oorspronkelijkefactuur",
+  status:
+    "status paymentstatus paymentstate state zahlungsstatus zahlstatus statut statutpaiement estado estadopago stato " +
+    "statopagamento betaalstatus",
   paymentMethod:
     "paymentmethod method paymenttype zahlungsart zahlart zahlungsweise modepaiement modedepaiement moyendepaiement " +
     "formapago mododepago metododepago metodopagamento betaalwijze betaalmethode",

@@ -54,8 +54,8 @@ const BPN: Plan = [
 ];
 
 const DOCUMENTS: Plan = [
-  ["document_number", "documentNumber", "reference"],
-  ["invoice_num", "documentNumber"],
+  ["document_number", "documentNumber", "number", "reference"],
+  ["invoice_num", "documentNumber", "number"],
   ["account_number", "accountNumber", "customerName"],
   ["document_type", "documentType"],
   ["applies_to_invoice", "appliesTo"],

@@ -133,21 +133,49 @@ const TYPE_OF: ReadonlyMap<string, string> = new Map(
   ),
 );
 
-/** Returns what the values of a column of document types mean; undefined if one is unknown. */
-export const findDocumentTypes = (values: Values): Record<string, string> | undefined => {
+const STATUSES: Readonly<Record<string, string>> = {
+  settled:
+    "settled paid completed complete success succeeded successful approved captured posted bezahlt gezahlt erfolgreich " +
+    "abgeschlossen paye payee regle pagado pagato betaald voldaan",
+  pending:
+    "pending processing inprocess inprogress open offen ausstehend enattente pendiente inattesa",
+  scheduled: "scheduled geplant terminiert planifie programado pianificato gepland",
+  failed:
+    "failed declined rejected error fehlgeschlagen abgelehnt echoue refuse fallido rifiutato mislukt",
+  refunded: "refunded refund erstattet rembourse reembolsado rimborsato terugbetaald",
+  voided: "voided void canceled cancelled storniert annule anulado annullato geannuleerd",
+  charged_back: "chargedback chargeback rueckbelastet ruckbelastet",
+};
+const STATUS_OF: ReadonlyMap<string, string> = new Map(
+  Object.entries(STATUSES).flatMap(([status, words]) =>
+    words.split(" ").map((word): [string, string] => [word, status]),
+  ),
+);
+
+/** Returns what the values of a column mean; undefined if one is unknown. */
+const findMeanings = (
+  values: Values,
+  meanings: ReadonlyMap<string, string>,
+): Record<string, string> | undefined => {
   const distinct = [...new Set(values.map((value) => String(value).trim()))];
   const known = distinct.flatMap((value): [string, string][] => {
     const plain = value
       .normalize("NFD")
       .replaceAll(/[^A-Za-z]/g, "")
       .toLowerCase();
-    const type = TYPE_OF.get(plain);
-    return type === undefined ? [] : [[value, type]];
+    const meaning = meanings.get(plain);
+    return meaning === undefined ? [] : [[value, meaning]];
   });
   return known.length > 0 && known.length === distinct.length
     ? Object.fromEntries(known)
     : undefined;
 };
+
+/** Returns what the values of a column of document types mean; undefined if one is unknown. */
+export const findDocumentTypes = (values: Values) => findMeanings(values, TYPE_OF);
+
+/** Returns what the values of a column of payments' statuses mean; undefined if one is unknown. */
+export const findStatuses = (values: Values) => findMeanings(values, STATUS_OF);
 
 const NEGATIVE = /^\s*[-(−]|-\s*$/;
 
@@ -167,4 +195,16 @@ export const collectUsed = (value: unknown): string[] => {
     ([name]) => !["value", "values", "date"].includes(name),
   );
   return parts.flatMap(([, part]) => (Array.isArray(part) ? part.map(String) : collectUsed(part)));
+};
+
+/** Whether the rows of each payment repeat one amount. */
+export const hasOneTotal = (ids: Values, amounts: Values): boolean => {
+  if (ids.length !== amounts.length) return true;
+  const known = new Map<string, string>();
+  return ids.every((value, place) => {
+    const text = toText(amounts[place]);
+    const before = known.get(toText(value)) ?? text;
+    known.set(toText(value), before);
+    return before === text;
+  });
 };

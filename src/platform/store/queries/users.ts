@@ -117,7 +117,7 @@ export const listMemberships = (db: Db, userIds: readonly string[]) =>
 export type EndedCredentials = { sessions: number; apiKeys: number };
 
 /** Ends a user's sessions and removes the user's API keys, those of connected programs included. */
-export const endCredentials = async (tx: Db, userId: string): Promise<EndedCredentials> => {
+const endCredentials = async (tx: Db, userId: string): Promise<EndedCredentials> => {
   const ended = async (table: "sessions" | "api_keys"): Promise<number> => {
     const { numDeletedRows } = await tx
       .deleteFrom(table)

@@ -1,13 +1,13 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import { listOf, recordOf } from "../answers.ts";
-import { cell, words } from "../format.ts";
+import { cell, tenantZone, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { Reply } from "../reply.ts";
 import { callTool, useSession } from "../session.ts";
 import { Empty, Failure, Loading } from "../ui/status.tsx";
 import { Table } from "../ui/table.tsx";
 import { labelOf } from "./group-chart.tsx";
-import { type Group, groupFilter, type sourceOf } from "./sources.ts";
+import { type Group, groupFilter, rowFilters, type sourceOf } from "./sources.ts";
 
 const PAGE_ROWS = 25;
 
@@ -56,7 +56,10 @@ export const RowsBehind = ({ group, source, filters, close }: RowsProps) => {
   const args = {
     source: source.id,
     fields: source.columns,
-    filters: Object.keys(filters).length === 0 ? own : { and: [filters, own] },
+    filters: rowFilters(
+      Object.keys(filters).length === 0 ? own : { and: [filters, own] },
+      tenantZone(),
+    ),
     limit: PAGE_ROWS,
   };
   const load = async (cursor?: string): Promise<void> => {

@@ -1,3 +1,5 @@
+import { openCalendar } from "../../../contract/insights/calendar.ts";
+import { placeDays } from "../../../contract/insights/payment-days.ts";
 import type { Fields } from "../host.ts";
 
 /** One group of a summary. */
@@ -131,6 +133,16 @@ export const spanDays = (span: string): [string, string] => {
   }
   return span.length > "2023-05".length ? [span, span] : [`${span}-01`, monthEnd(span)];
 };
+
+/** The type of a field by its name; the schema of payments holds to this. */
+const dateTypeOf = (field: string): "date" | "datetime" | undefined => {
+  if (field.endsWith("At")) return "datetime";
+  return field.endsWith("Date") ? "date" : undefined;
+};
+
+/** Returns filters of a summary as filters of rows, whose days would otherwise be those of UTC. */
+export const rowFilters = (filters: Fields, timeZone: string): Fields =>
+  placeDays(dateTypeOf, filters, openCalendar(timeZone));
 
 /** Returns the condition that selects the rows of a group. */
 export const groupFilter = (key: Readonly<Record<string, unknown>>): Record<string, unknown> =>

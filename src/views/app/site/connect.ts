@@ -8,8 +8,11 @@ configureZod({ jitless: true });
 /** Asks the person a question of the server. */
 type Ask = (question: string) => Promise<boolean>;
 
+/** The token of the next request; a new sign-in replaces it. */
+export type TokenHolder = { current: string | undefined };
+
 type Visit = {
-  token: string | undefined;
+  token: TokenHolder;
   ask: Ask;
   /** Called when the server no longer accepts the token. */
   onEnd(): void;
@@ -47,17 +50,15 @@ export const connect = async ({ token, ask, onEnd }: Visit): Promise<Client> => 
     await new Promise((resolve) => setTimeout(resolve, restMs));
     return { action: "decline" as const };
   });
-  const headers = token === undefined ? {} : { Authorization: `Bearer ${token}` };
   const requestOrEnd = async (address: string | URL, init?: RequestInit): Promise<Response> => {
-    const response = await request(address, init);
+    const headers = new Headers(init?.headers);
+    if (token.current !== undefined) headers.set("Authorization", `Bearer ${token.current}`);
+    const response = await request(address, { ...init, headers });
     if (response.status === 401) onEnd();
     return response;
   };
   await client.connect(
-    new StreamableHTTPClientTransport(new URL("mcp", base), {
-      requestInit: { headers },
-      fetch: requestOrEnd,
-    }),
+    new StreamableHTTPClientTransport(new URL("mcp", base), { fetch: requestOrEnd }),
   );
   return client;
 };

@@ -16,12 +16,13 @@ const pageUrl = (): string => new URL(".", config.mcpUrl).href;
 /** The state that survives the redirects: never a token, which is only ever in memory. */
 type Pending = { verifier?: string; state?: string; path?: string };
 
-/** Leaves for the sign-in page of this server (OAuth 2.1: authorization code with PKCE). */
-export const signIn = async (): Promise<void> => {
-  const [verifier, state] = [randomText(), randomText()];
+/** What a sign-in begins with: PKCE's verifier, and the state that its answer repeats. */
+type Begun = { verifier: string; state: string; address: URL };
+
+/** Prepares the way to the sign-in page of this server (OAuth 2.1: authorization code with PKCE). */
+const begin = async (mark = ""): Promise<Begun> => {
+  const [verifier, state] = [randomText(), `${mark}${randomText()}`];
   const hash = await crypto.subtle.digest("SHA-256", new TextEncoder().encode(verifier));
-  const path = location.href.startsWith(base.href) ? location.href.slice(base.href.length) : "";
-  sessionStorage.setItem(PENDING, JSON.stringify({ verifier, state, path } satisfies Pending));
   const query = new URLSearchParams({
     response_type: "code",
     client_id: config.clientId,
@@ -32,7 +33,36 @@ export const signIn = async (): Promise<void> => {
     scope: SCOPES,
     state,
   });
-  location.assign(new URL(`oauth/authorize?${query}`, config.mcpUrl));
+  return { verifier, state, address: new URL(`oauth/authorize?${query}`, config.mcpUrl) };
+};
+
+/** Leaves for the sign-in page. */
+export const signIn = async (): Promise<void> => {
+  const { verifier, state, address } = await begin();
+  const path = location.href.startsWith(base.href) ? location.href.slice(base.href.length) : "";
+  sessionStorage.setItem(PENDING, JSON.stringify({ verifier, state, path } satisfies Pending));
+  location.assign(address);
+};
+
+/** Exchanges a code for a token. */
+const exchange = async (code: string, verifier: string): Promise<string> => {
+  // oxlint-disable-next-line no-restricted-globals -- a browser has no other way to its own server
+  const response = await fetch(new URL("oauth/token", base), {
+    method: "POST",
+    body: new URLSearchParams({
+      grant_type: "authorization_code",
+      client_id: config.clientId,
+      redirect_uri: pageUrl(),
+      resource: config.mcpUrl,
+      code_verifier: verifier,
+      code,
+    }),
+  });
+  const answer = (await response.json()) as { access_token?: string; error_description?: string };
+  if (answer.access_token === undefined) {
+    throw new Error(answer.error_description ?? "The sign-in failed.");
+  }
+  return answer.access_token;
 };
 
 type SignedIn = {
@@ -52,23 +82,62 @@ export const redeemCode = async (): Promise<SignedIn | undefined> => {
   if (verifier === undefined || query.get("state") !== state) return undefined;
   if (refusal !== null) throw new Error(refusal);
   if (code === null) return undefined;
-  // oxlint-disable-next-line no-restricted-globals -- a browser has no other way to its own server
-  const response = await fetch(new URL("oauth/token", base), {
-    method: "POST",
-    body: new URLSearchParams({
-      grant_type: "authorization_code",
-      client_id: config.clientId,
-      redirect_uri: pageUrl(),
-      resource: config.mcpUrl,
-      code_verifier: verifier,
-      code,
-    }),
+  return { token: await exchange(code, verifier), path };
+};
+
+/** Begins the state of a sign-in in a second window, whose answer belongs to the first one. */
+const BESIDE = "beside.";
+const CHANNEL = "receivables sign-in";
+const POPUP = "popup,width=520,height=760";
+
+/** What the second window was sent back with. */
+type Returned = { state: string; code: string | null; refusal: string | null };
+
+/** Waits for the answer of a sign-in in a second window. */
+const waitForReturn = (state: string): Promise<Returned> =>
+  new Promise((resolve) => {
+    const channel = new BroadcastChannel(CHANNEL);
+    channel.addEventListener("message", ({ data }: MessageEvent<Returned>) => {
+      if (data.state !== state) return;
+      channel.close();
+      resolve(data);
+    });
   });
-  const answer = (await response.json()) as { access_token?: string; error_description?: string };
-  if (answer.access_token === undefined) {
-    throw new Error(answer.error_description ?? "The sign-in failed.");
+
+/**
+ * Signs in in a second window, so that nothing that was typed on the page is lost; where the browser opens none, leaves
+ * the page. The window opens before anything is awaited, because browsers block it otherwise.
+ */
+export const signInBeside = async (): Promise<string | undefined> => {
+  const beside = window.open("", "", POPUP);
+  if (beside === null) {
+    await signIn();
+    return undefined;
   }
-  return { token: answer.access_token, path };
+  const { verifier, state, address } = await begin(BESIDE);
+  const returned = waitForReturn(state);
+  beside.location.replace(address);
+  const { code, refusal } = await returned;
+  if (code === null) throw new Error(refusal ?? "The sign-in failed.");
+  return exchange(code, verifier);
+};
+
+/** In the second window: hands the answer of the sign-in to the first one; false in any other window. */
+export const handOver = (): boolean => {
+  const query = new URLSearchParams(location.search);
+  const state = query.get("state") ?? "";
+  if (!state.startsWith(BESIDE)) return false;
+  history.replaceState(null, "", location.pathname);
+  const channel = new BroadcastChannel(CHANNEL);
+  const returned: Returned = {
+    state,
+    code: query.get("code"),
+    refusal: query.get("error_description"),
+  };
+  channel.postMessage(returned);
+  // The message is on its way when the next task begins.
+  setTimeout(() => window.close());
+  return true;
 };
 
 /** Returns the record that a path below the server's address names. */

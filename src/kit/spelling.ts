@@ -1,0 +1,9 @@
+/** Returns a name without letter case and separators; a leading `-` stays, because in a sort it means descending. */
+const toPlain = (name: string): string => name.toLowerCase().replaceAll(/[_\s]|(?<!^)-/g, "");
+
+/** Returns the one known name that differs from a name in letter case and separators alone; else the name itself. */
+export const findSpelling = (name: string, known: readonly string[]): string => {
+  if (known.includes(name)) return name;
+  const plain = toPlain(name);
+  return known.find((one) => toPlain(one) === plain) ?? name;
+};
