@@ -134,8 +134,8 @@ const readLists = async (
   const parts = await Promise.all(
     Object.entries(lists).map(async ([name, read]) => ({ name, part: await read(left, null) })),
   );
-  const wants = parts.map(({ name, part }) => cost(showPart(paging, name, part, Infinity)));
-  const shares = fairShares(wants, left);
+  const costs = parts.map(({ name, part }) => cost(showPart(paging, name, part, Infinity)));
+  const shares = fairShares(costs, left);
   return Object.fromEntries(
     parts.map(({ name, part }, index) => [name, showPart(paging, name, part, shares[index] ?? 0)]),
   );
