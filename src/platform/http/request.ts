@@ -75,7 +75,7 @@ const unlessRefused = (error: unknown): undefined => {
   if (!(error instanceof Problem) || error.status !== 401) throw error;
 };
 
-/** What a step of the identification has found out. */
+/** The result of a step of the identification. */
 type Found = Partial<Pick<RequestContext, "caller" | "tenantId" | "rateLimitHeaders">>;
 
 const admitKeyHolder = async function* admitKeyHolder(
