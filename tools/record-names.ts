@@ -12,7 +12,7 @@ export type Entry = {
 /** A list of the configuration. */
 export type Named = {
   read(call: InsightContext["call"]): Promise<Entry[]>;
-  /** What tools accept, in words for a model. */
+  /** The values that tools accept, in words for a model. */
   accepts: string;
 };
 

@@ -78,7 +78,7 @@ export const forModel = ({ name, description, inputSchema }: ListedTool) => ({
   inputSchema,
 });
 
-/** What each list of tools costs a model: to the next hundred, so that few changes reach the manual. */
+/** Returns the tokens that each list of tools costs a model: to the next hundred, so that few changes reach the manual. */
 const listTable = (): string => {
   const whole = { toolsets: toolsetNames, readOnly: false };
   const core = { ...whole, toolsets: ["insights", ...coreToolsets] as const, coreOf: coreToolsets };

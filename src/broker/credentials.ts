@@ -19,7 +19,7 @@ export const sessionHeader = (word: string, token: Secret): CredentialHeaders =>
 
 export const exportHeader = (key: Secret): CredentialHeaders => ({ "x-api-key": key.reveal() });
 
-/** How a refusal names a credential, and what the person can do about it. */
+/** The name of a credential in a refusal, and what the person can do about it. */
 export type Origin = { name: string; remedy: string };
 export type Origins = Readonly<Record<"apiKey" | "extApiKey" | "password", Origin>>;
 

@@ -7,7 +7,6 @@ import type { Log } from "../kit/log.ts";
 import { traced, traceHeaders } from "../kit/tracing.ts";
 import { systemWait, type Wait } from "../kit/wait.ts";
 import { withDeadline } from "./deadline.ts";
-import { parseHeldRights } from "./held-rights.ts";
 import { collectSecrets, redactSecrets } from "./redact.ts";
 import { findSystemCode, type FaultKind, isUnsent, TransportFault } from "./fault.ts";
 import {
@@ -30,6 +29,21 @@ import { isChanging, parseRequestId } from "./problem.ts";
 import { parseReply } from "./reply.ts";
 import { isLookup, buildRoute, type LookupForm } from "./request.ts";
 import { type Repeatable, withRetries } from "./retry.ts";
+import { isPermission, isScope, type Permission, type Scope } from "../contract/permissions.ts";
+
+const MAX_CHARACTERS = 4000;
+
+/** Returns the rights that an answer names; undefined if it names none. Unknown ones are left out. */
+const parseHeldRights = ({
+  headers,
+}: Pick<WireReply, "headers">): (Permission | Scope)[] | undefined => {
+  const text = headers[HELD_RIGHTS.header];
+  if (text === undefined || text.length > MAX_CHARACTERS) return undefined;
+  return text
+    .split(",")
+    .map((part) => part.trim())
+    .filter((part) => isPermission(part) || isScope(part));
+};
 
 export type ClientNeeds = {
   transport: Transport;

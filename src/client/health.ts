@@ -63,10 +63,10 @@ export const createCachedHealth = (
   return async (service, signal) => {
     const found = known.get(service);
     if (found !== undefined && found.until > now()) return found.health;
-    const asked = pending.get(service) ?? ask(service);
-    pending.set(service, asked);
-    const health = await Promise.race([asked, waitForAbort(signal)]);
-    // What the service has announced before is more likely than nothing.
+    const request = pending.get(service) ?? ask(service);
+    pending.set(service, request);
+    const health = await Promise.race([request, waitForAbort(signal)]);
+    // The former announcement is more likely than none.
     return health ?? found?.health ?? NOTHING;
   };
 };

@@ -60,7 +60,7 @@ const readJson = (needs: ReplyNeeds, reply: WireReply): unknown => {
   }
 };
 
-/** Reads the output; that of a file is told by its headers, also when it was too large to read. */
+/** Reads the output; a file is described by its headers, also when it was too large to read. */
 const parseOutput = <O extends Operation>(needs: ReplyNeeds<O>, reply: WireReply): OutputOf<O> => {
   const { operation } = needs;
   const value = operation.file ? describeFile(reply) : readJson(needs, reply);

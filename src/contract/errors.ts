@@ -158,7 +158,7 @@ export type ProblemDetails = {
   misconfigured?: boolean;
   /** The call needs a credential or tenant that no setting names; the message says which settings would. */
   unconfigured?: boolean;
-  /** What the person can do about a refused credential; addressed to the person. */
+  /** Advice to the person about a refused credential. */
   remedy?: string;
   /** Identifying fields of the record, for the ingest API's error body. */
   record?: Record<string, string>;

@@ -305,7 +305,7 @@ export type ArgsOf<O extends Operation> = Omit<
   "tenantId"
 >;
 
-/** What an operation answers, as it is sent; unknown for an operation that is not known before run time. */
+/** The response of an operation as it is sent; unknown for an operation that is not known before run time. */
 export type OutputOf<O extends Operation> = O extends { output: infer Schema }
   ? Schema extends z.ZodType
     ? z.input<Schema>

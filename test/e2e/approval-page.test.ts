@@ -6,7 +6,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import { type Browser, launch, type Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium, CHROMIUM_FLAGS } from "../support/chromium.ts";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { createPeople, type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
 import { connectNew } from "../support/oauth-host.ts";
 import { PICTURES } from "../support/views.ts";
 import { verifies } from "../support/verifies.ts";
@@ -38,12 +38,7 @@ beforeAll(async () => {
     RECEIVABLES_LOGIN_RATE_MINUTE: "0",
     RECEIVABLES_CONFIRM: "refuse",
   };
-  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
-  for (const name of ["ann", "bob"]) {
-    const names = ["--first-name", name, "--last-name", "Lee", "--role", "Administrator"];
-    const who = ["--tenant", "acme", "--email", emailOf(name)];
-    await runCli(["admin", "user", "create", ...who, ...names], env, PASSWORD);
-  }
+  await createPeople(env, { emails: ["ann", "bob"].map(emailOf), password: PASSWORD });
   // Two nodes of one folder, at the first one's address.
   servers = [startCli(["http", "--port", "0"], env)];
   readies = [await whenReady(servers[0] as Running)];

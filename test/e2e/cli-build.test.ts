@@ -5,12 +5,11 @@ import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Client } from "@modelcontextprotocol/client";
 import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../scripts/build/bundle.ts";
-import { runCli, startCli, whenReady } from "../support/cli.ts";
+import { connectStdio, runCli, startCli, whenReady } from "../support/cli.ts";
 import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
 import { verifies } from "../support/verifies.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
@@ -39,17 +38,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
-const open = async (settings: Record<string, string>): Promise<Client> => {
-  const client = new Client({ name: "test", version: "1" });
-  const transport = new StdioClientTransport({
-    command: process.execPath,
-    args: [cli],
-    env: env(settings),
-    stderr: "ignore",
-  });
-  await client.connect(transport);
-  return client;
-};
+const open = (settings: Record<string, string>): Promise<Client> =>
+  connectStdio(env(settings), { program: cli });
 
 it("builds a program that runs without node_modules", async () => {
   expect(await readFile(cli, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);

@@ -4,11 +4,11 @@ import { request as rawRequest } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { json, wildServer } from "../support/wild-server.ts";
 import {
   BEFORE_THE_CUT_MS,
+  connectStdio,
   type Ready,
   runCli,
   type Running,
@@ -17,7 +17,6 @@ import {
 } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const SECOND = 1000;
 
 let folder: string;
@@ -68,18 +67,8 @@ const call = (id: number, name: string, args: object = {}) => ({
   params: { name, arguments: args },
 });
 
-const connected = async (more: Record<string, string> = {}): Promise<Client> => {
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [CLI],
-      env: { PATH: process.env["PATH"] ?? "", ...env, ...more },
-      stderr: "ignore",
-    }),
-  );
-  return client;
-};
+const connected = (more: Record<string, string> = {}): Promise<Client> =>
+  connectStdio({ ...env, ...more });
 
 type Answer = { isError?: boolean; structuredContent?: Record<string, unknown>; content: unknown };
 const tool = async (client: Client, name: string, args: Record<string, unknown> = {}) =>

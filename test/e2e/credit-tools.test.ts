@@ -2,13 +2,19 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  connectStdio,
+  createPeople,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 import { application, field, form, formType, section } from "../support/credit.ts";
 import { verifies } from "../support/verifies.ts";
 
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const IMPORT_MANUAL = join(import.meta.dirname, "../../docs/import.md");
 
 type Json = Record<string, unknown>;
@@ -62,30 +68,21 @@ const examplesOf = (manual: string): [name: string, line: string][] =>
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), "credit-tools-")));
   env = { RECEIVABLES_DATA: join(folder, "data"), RECEIVABLES_LOG: "warn" };
-  await cli(["admin", "tenant", "create", "acme", "--name", "Acme Inc."]);
-  const person = ["--email", "ann@acme.example", "--first-name", "Ann", "--last-name", "Lee"];
-  await cli(
-    ["admin", "user", "create", "--tenant", "acme", ...person, "--role", "Administrator"],
-    "a long enough password",
-  );
+  await createPeople(env, { emails: ["ann@acme.example"], password: "a long enough password" });
   server = startCli(["platform", "--port", "0"], env);
   at = await whenReady(server);
-  host = new Client({ name: "test", version: "1" }, { versionNegotiation: { mode: "auto" } });
-  await host.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [CLI],
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        RECEIVABLES_DATA: join(folder, "host"),
-        RECEIVABLES_BASE_URL: at.baseUrl,
-        RECEIVABLES_TENANT_ID: "acme",
-        RECEIVABLES_EMAIL: "ann@acme.example",
-        RECEIVABLES_PASSWORD: "a long enough password",
-      },
-      stderr: "ignore",
-    }),
+  const client = new Client(
+    { name: "test", version: "1" },
+    { versionNegotiation: { mode: "auto" } },
   );
+  const settings = {
+    RECEIVABLES_DATA: join(folder, "host"),
+    RECEIVABLES_BASE_URL: at.baseUrl,
+    RECEIVABLES_TENANT_ID: "acme",
+    RECEIVABLES_EMAIL: "ann@acme.example",
+    RECEIVABLES_PASSWORD: "a long enough password",
+  };
+  host = await connectStdio(settings, { client });
 });
 
 afterAll(async () => {

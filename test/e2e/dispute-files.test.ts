@@ -2,14 +2,11 @@ import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from "node:fs/promi
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
+import { connectStdio, type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
 import { pdfWithPages } from "../support/readable-files.ts";
 import { GOOD } from "../support/uploads.ts";
 import { verifies } from "../support/verifies.ts";
-
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 
 type Json = Record<string, unknown>;
 type Answer = {
@@ -42,9 +39,7 @@ describe("files of the demo tenant over stdio", () => {
       RECEIVABLES_DATA: join(folder, "data"),
       RECEIVABLES_UPLOAD_FOLDERS: join(folder, "outbox"),
     };
-    await host.connect(
-      new StdioClientTransport({ command: process.execPath, args: [CLI], env, stderr: "ignore" }),
-    );
+    await connectStdio(env, { client: host });
     const listed = await call("disputes_list", { Status: [0], PageSize: 1 });
     const { items } = listed.structuredContent as { items: { disputeId: string }[] };
     disputeId = items[0]?.disputeId ?? "";

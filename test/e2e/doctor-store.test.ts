@@ -10,20 +10,16 @@ import {
 } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { sql } from "kysely";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createVault } from "../../src/broker/vault.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { runCli, startCli, whenReady } from "../support/cli.ts";
+import { connectStdio, runCli, startCli, whenReady } from "../support/cli.ts";
 import { administer } from "../support/postgres.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
-
-const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 
 type Check = { check: string; ok: boolean; found: string; hint?: string };
 
@@ -132,11 +128,7 @@ describe.each(dialects)("doctor on the store of a platform ($name)", (dialect) =
     await migrated();
     const path = join(folder(), "secret.key");
     rmSync(path);
-    const client = new Client({ name: "test", version: "1" });
-    const env = { PATH: process.env["PATH"] ?? "", ...database.environment };
-    await client.connect(
-      new StdioClientTransport({ command: process.execPath, args: [CLI], env, stderr: "ignore" }),
-    );
+    const client = await connectStdio(database.environment);
     const refused = await client.callTool({ name: "disputes_list", arguments: {} });
     await client.close();
     expect(JSON.stringify(refused.content)).toContain("The master key is missing");

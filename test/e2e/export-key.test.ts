@@ -1,14 +1,11 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, expect, it } from "vitest";
-import { startCli, whenReady } from "../support/cli.ts";
+import { connectStdio, startCli, whenReady } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
-const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 const TOKEN = "token-of-a-test".repeat(3);
 
 let folder: string;
@@ -47,23 +44,9 @@ const KEYLESS = {
 
 verifies("IN-60");
 it("lists tools that need an export key over stdio only where one is configured", async () => {
-  const connect = async (more: Record<string, string>): Promise<Client> => {
-    const client = new Client({ name: "test", version: "1" });
-    const settings = { ...env, RECEIVABLES_KEYCHAIN: "off", ...more };
-    const path = { PATH: process.env["PATH"] ?? "" };
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [CLI],
-        env: { ...path, ...settings },
-        stderr: "ignore",
-      }),
-    );
-    return client;
-  };
   const [keyless, keyed] = await Promise.all([
-    connect({}),
-    connect({ RECEIVABLES_EXT_API_KEY: "rcvx_one" }),
+    connectStdio(env),
+    connectStdio({ ...env, RECEIVABLES_EXT_API_KEY: "rcvx_one" }),
   ]);
   expect(await tryKeyed(keyless)).toEqual(KEYLESS);
   expect(await listNames(keyed)).toContain("payments_query");

@@ -1,15 +1,20 @@
 import { mkdir, mkdtemp, readFile, readdir, realpath, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  connectStdio,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 import { withoutNulls } from "../support/rows.ts";
 import { disputesOf, invoices, ledgerCsv, ledgerMap } from "../support/ledger.ts";
 import { withoutAbout } from "../mcp/hosts.ts";
 
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const PASSWORD = "a password that only tests know";
 const EMAIL = "lee@acme.example";
 const SEEN = "2025-09-30";
@@ -246,23 +251,14 @@ describe("a triage of imported disputes", () => {
     await rest("POST", `${configuration}/assignees`, { departmentCode: "AR", person: ana });
     const credit = { code: "CREDIT", description: "Credit issued", isValid: true };
     await rest("POST", `${configuration}/resolutions`, credit);
-    host = new Client({ name: "test", version: "1" });
-    await host.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [CLI],
-        env: {
-          PATH: process.env["PATH"] ?? "",
-          RECEIVABLES_DATA: join(folder, "host"),
-          RECEIVABLES_BASE_URL: at.baseUrl,
-          RECEIVABLES_TENANT_ID: "acme",
-          RECEIVABLES_EMAIL: EMAIL,
-          RECEIVABLES_PASSWORD: PASSWORD,
-          RECEIVABLES_ANSWER_TOKENS: "4000",
-        },
-        stderr: "ignore",
-      }),
-    );
+    host = await connectStdio({
+      RECEIVABLES_DATA: join(folder, "host"),
+      RECEIVABLES_BASE_URL: at.baseUrl,
+      RECEIVABLES_TENANT_ID: "acme",
+      RECEIVABLES_EMAIL: EMAIL,
+      RECEIVABLES_PASSWORD: PASSWORD,
+      RECEIVABLES_ANSWER_TOKENS: "4000",
+    });
   });
   afterAll(async () => {
     await host?.close();

@@ -2,14 +2,19 @@ import { mkdtemp, realpath, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  connectStdio,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 import { pdf, uploadPath } from "../support/pdf.ts";
 import { verifies } from "../support/verifies.ts";
 import { withoutAbout } from "../mcp/hosts.ts";
 
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const MIB = 1024 * 1024;
 
 type Json = Record<string, unknown>;
@@ -90,21 +95,14 @@ beforeAll(async () => {
     await beforeYes();
     return { action: "accept", content: { confirm: true } };
   });
-  await host.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [CLI],
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        RECEIVABLES_DATA: join(folder, "host"),
-        RECEIVABLES_BASE_URL: at.baseUrl,
-        RECEIVABLES_EXT_BASE_URL: at.extBaseUrl,
-        RECEIVABLES_EXT_API_KEY: apiKey,
-        RECEIVABLES_TENANT_ID: "acme",
-      },
-      stderr: "ignore",
-    }),
-  );
+  const settings = {
+    RECEIVABLES_DATA: join(folder, "host"),
+    RECEIVABLES_BASE_URL: at.baseUrl,
+    RECEIVABLES_EXT_BASE_URL: at.extBaseUrl,
+    RECEIVABLES_EXT_API_KEY: apiKey,
+    RECEIVABLES_TENANT_ID: "acme",
+  };
+  await connectStdio(settings, { client: host });
 });
 
 afterAll(async () => {

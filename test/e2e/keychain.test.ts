@@ -2,7 +2,14 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  createPeople,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 import {
   type KeychainService,
   noKeychainService,
@@ -40,10 +47,7 @@ describe.skipIf(why !== undefined)(`the keychain of the operating system${untrie
     folder = await mkdtemp(join(tmpdir(), "in-keychain-"));
     keychain = await startKeychainService();
     const env = { RECEIVABLES_DATA: join(folder, "platform") };
-    await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
-    const person = ["--first-name", "Ann", "--last-name", "Lee", "--role", "Viewer"];
-    const line = ["admin", "user", "create", "--tenant", "acme", "--email", EMAIL, ...person];
-    await runCli(line, env, PASSWORD);
+    await createPeople(env, { emails: [EMAIL], password: PASSWORD, role: "Viewer" });
     platform = startCli(["platform", "--port", "0"], env);
     ready = await whenReady(platform);
   });

@@ -5,12 +5,17 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { DatabaseSync } from "node:sqlite";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMissingKeychain } from "../../src/broker/keychain.ts";
 import { createSealedProfiles } from "../../src/broker/profiles.ts";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  connectStdio,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary pass wörd";
@@ -73,20 +78,7 @@ const logIn = (more: string[] = [], email = EMAIL) =>
   run(["login", "--base-url", ready.baseUrl, "--email", email, ...more], `${PASSWORD}\n`);
 
 const asked = async (settings: Record<string, string> = {}, name = "users_profile") => {
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [CLI],
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        RECEIVABLES_DATA: mine,
-        RECEIVABLES_KEYCHAIN: "off",
-        ...settings,
-      },
-      stderr: "ignore",
-    }),
-  );
+  const client = await connectStdio({ RECEIVABLES_DATA: mine, ...settings });
   return client.callTool({ name, arguments: {} }).finally(() => client.close());
 };
 

@@ -3,9 +3,8 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { Client } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { connectStdio } from "../support/cli.ts";
 import about from "../../package.json" with { type: "json" };
 
 const run = promisify(execFile);
@@ -52,17 +51,8 @@ describe("the installed npm package", () => {
   });
 
   it("serves the demo tenant", async () => {
-    const client = new Client({ name: "test", version: "1" });
-    const env = { PATH: process.env["PATH"] ?? "", HOME: folder, RECEIVABLES_LOG: "silent" };
-    const data = { RECEIVABLES_DATA: join(folder, "data") };
-    await client.connect(
-      new StdioClientTransport({
-        command: process.execPath,
-        args: [join(modules, ".bin", about.name)],
-        env: { ...env, ...data },
-        stderr: "ignore",
-      }),
-    );
+    const env = { HOME: folder, RECEIVABLES_DATA: join(folder, "data") };
+    const client = await connectStdio(env, { program: join(modules, ".bin", about.name) });
     const answer = await client.callTool({ name: "disputes_list", arguments: { PageSize: 1 } });
     expect(answer.structuredContent).toMatchObject({ total: 300 });
     await client.close();

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { getCACertificates, setDefaultCACertificates } from "node:tls";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { createPeople, type Running, startCli, whenReady } from "../support/cli.ts";
 import { freePort } from "../support/free-port.ts";
 import { waitForPort } from "../support/nginx.ts";
 import { connectNew, connectOld } from "../support/oauth-host.ts";
@@ -72,11 +72,7 @@ beforeAll(async () => {
   certificate = await certificateFor("localhost");
   setDefaultCACertificates([...trusted, certificate.cert]);
   const env = { RECEIVABLES_DATA: join(home, "data") };
-  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
-  const person = "--first-name Ann --last-name Lee --role Administrator".split(" ");
-  const line = ["admin", "user", "create", "--tenant", "acme", "--email", LOGIN.email, ...person];
-  const made = await runCli(line, env, LOGIN.password);
-  if (made.status !== 0) throw new Error(made.stderr);
+  await createPeople(env, { emails: [LOGIN.email], password: LOGIN.password });
 });
 afterAll(async () => {
   setDefaultCACertificates(trusted);

@@ -3,7 +3,14 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import {
+  createPeople,
+  type Ready,
+  runCli,
+  type Running,
+  startCli,
+  whenReady,
+} from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary-password";
@@ -25,12 +32,7 @@ const write = async (name: string, text: string): Promise<string> => {
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "secret-pages-"));
   const there = { RECEIVABLES_DATA: join(folder, "platform") };
-  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], there);
-  for (const email of EMAILS) {
-    const names = ["--first-name", "A", "--last-name", "B", "--role", "Administrator"];
-    const line = ["admin", "user", "create", "--tenant", "acme", "--email", email, ...names];
-    await runCli(line, there, PASSWORD);
-  }
+  await createPeople(there, { emails: [...EMAILS], password: PASSWORD });
   platform = startCli(["platform", "--port", "0"], there);
   const { baseUrl } = await whenReady(platform);
   const profile = (email: string) => ({ baseUrl, tenantId: "acme", email, password: PASSWORD });

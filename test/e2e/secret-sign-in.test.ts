@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Browser, openBrowser, type Shown } from "../support/browser.ts";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { createPeople, type Ready, type Running, startCli, whenReady } from "../support/cli.ts";
 import { connectNew } from "../support/oauth-host.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -25,17 +25,7 @@ beforeAll(async () => {
     RECEIVABLES_LOGIN_RATE_MINUTE: "0",
     RECEIVABLES_LOG: "debug",
   };
-  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
-  for (const name of ["ann", "bob"]) {
-    const names = ["--first-name", name, "--last-name", "Lee", "--role", "Administrator"];
-    const who = ["--tenant", "acme", "--email", emailOf(name)];
-    const { status, stderr } = await runCli(
-      ["admin", "user", "create", ...who, ...names],
-      env,
-      PASSWORD,
-    );
-    if (status !== 0) throw new Error(stderr);
-  }
+  await createPeople(env, { emails: ["ann", "bob"].map(emailOf), password: PASSWORD });
   servers = [startCli(["http", "--port", "0"], env)];
   readies = [await whenReady(servers[0] as Running)];
   const known = { ...env, RECEIVABLES_PUBLIC_URL: readies[0]?.baseUrl ?? "" };

@@ -5,20 +5,12 @@ import { join } from "node:path";
 import type { Frame, Page } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
-import { runCli } from "../support/cli.ts";
+import { createPeople, runCli } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 import { clickOn, findViolations, startViewServer, type ViewServer } from "../support/views.ts";
 
 const PASSWORD = "correct horse battery staple";
 const EMAIL = "ann@acme.example";
-
-const createPerson = async (env: Record<string, string>): Promise<void> => {
-  await runCli(["admin", "tenant", "create", "acme", "--name", "Acme"], env);
-  const names = ["--first-name", "Ann", "--last-name", "Lee", "--role", "Administrator"];
-  const line = ["admin", "user", "create", "--tenant", "acme", "--email", EMAIL, ...names];
-  const { status, stderr } = await runCli(line, env, PASSWORD);
-  if (status !== 0) throw new Error(stderr);
-};
 
 const click = (place: Page | Frame, name: string): Promise<void> =>
   clickOn(place, `::-p-aria([name="${name}"][role="button"])`);
@@ -191,7 +183,7 @@ describe.skipIf(chromium === undefined)(
     beforeAll(async () => {
       at = await startViewServer({ RECEIVABLES_HTTP_AUTH: "builtin" }, async (env) => {
         environment = env;
-        await createPerson(env);
+        await createPeople(env, { emails: [EMAIL], password: PASSWORD });
       });
     });
     afterAll(() => at.close());
@@ -279,7 +271,8 @@ describe.skipIf(chromium === undefined)(
       await closed;
       await page.waitForFunction("!document.querySelector('[role=alert]')");
       expect(await typed()).toBe(before);
-      await board.focus("input[type=search]");
+      await page.bringToFront();
+      await board.type("input[type=search]", "a");
       await page.keyboard.press("Enter");
       await board.waitForSelector(`::-p-text(Nothing has this number or name)`);
       expect(await page.$("[role=alert]")).toBeNull();

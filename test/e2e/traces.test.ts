@@ -3,14 +3,13 @@ import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
-import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { wantsTraces } from "../../src/server/tracing.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
-import { startCli, whenReady } from "../support/cli.ts";
+import { connectStdio, startCli, whenReady } from "../support/cli.ts";
 import { closeNow, listen } from "../support/listen.ts";
 import { type Database, dialects } from "../support/stores.ts";
 import { type ReceivedSpan, startTraceReceiver } from "../support/trace-receiver.ts";
@@ -108,20 +107,10 @@ describe.each(dialects)("a trace with a platform on $name", (dialect) => {
 verifies("OP-32");
 it("over stdio the trace is that of the request's _meta", async () => {
   const folder = await mkdtemp(join(tmpdir(), "traces-"));
-  const client = new Client({ name: "test", version: "1" });
-  await client.connect(
-    new StdioClientTransport({
-      command: process.execPath,
-      args: [join(import.meta.dirname, "../../src/bin/cli.ts")],
-      env: {
-        PATH: process.env["PATH"] ?? "",
-        RECEIVABLES_DATA: folder,
-        RECEIVABLES_KEYCHAIN: "off",
-        OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
-      },
-      stderr: "ignore",
-    }),
-  );
+  const client = await connectStdio({
+    RECEIVABLES_DATA: folder,
+    OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: `${collector.url}/v1/traces`,
+  });
   await client.callTool({
     name: "disputes_list",
     arguments: { PageSize: 1 },

@@ -203,6 +203,7 @@ describe("schemas that every host accepts", () => {
       all.map(({ name }) => name).filter((name) => pattern.test(name));
     expect(having("cursor")).toEqual([
       ...insights,
+      "read_resource",
       ...named(/_(list|query|status|data)(_|$)|attachments_(get|download)$/).filter(
         (name) => name !== "dispute_attachments_get",
       ),

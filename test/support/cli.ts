@@ -1,6 +1,8 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { fileURLToPath } from "node:url";
+import { Client } from "@modelcontextprotocol/client";
+import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
 const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 
@@ -48,6 +50,36 @@ export const runCli = async (
   child.stdin.end(input);
   const [status] = (await once(child, "close")) as [number | null];
   return { status, ...texts };
+};
+
+/** Creates the tenant `acme` with one person of the role per e-mail address. */
+export const createPeople = async (
+  env: Env,
+  {
+    emails,
+    password,
+    role = "Administrator",
+  }: { emails: string[]; password: string; role?: string },
+): Promise<void> => {
+  const run = async (line: string[], input?: string): Promise<void> => {
+    const { status, stderr } = await runCli(["admin", ...line], env, input);
+    if (status !== 0) throw new Error(stderr);
+  };
+  await run(["tenant", "create", "acme", "--name", "Acme Inc."]);
+  const person = ["--tenant", "acme", "--first-name", "Ann", "--last-name", "Lee", "--role", role];
+  for (const email of emails) await run(["user", "create", ...person, "--email", email], password);
+};
+
+/** Connects a client over stdio to a process of the program, which ends with it. */
+export const connectStdio = async (
+  env: Env,
+  { client = new Client({ name: "test", version: "1" }), program = CLI } = {},
+): Promise<Client> => {
+  const command = process.execPath;
+  await client.connect(
+    new StdioClientTransport({ command, args: [program], env: bare(env), stderr: "ignore" }),
+  );
+  return client;
 };
 
 export type Running = {

@@ -1,4 +1,4 @@
-/** What a newcomer adds by the steps of CONTRIBUTING.md: an operation, an insight, a setting and an import format. */
+/** The additions of a newcomer by the steps of CONTRIBUTING.md: an operation, an insight, a setting and an import format. */
 
 /** Inserts `text` before the first `before` of a file; creates the file if `before` is absent. */
 export type Edit = { file: string; before?: string; text: string };

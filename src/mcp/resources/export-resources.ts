@@ -92,8 +92,8 @@ export const readRun = async (
   }
   const args = { scheduleId, runId };
   const first = createLazy(async () => {
-    const asked = { ...args, limit: FIRST_ROWS };
-    return context.broker.call(export_runs.data, asked, options);
+    const page = { ...args, limit: FIRST_ROWS };
+    return context.broker.call(export_runs.data, page, options);
   });
   const readHead = async (): Promise<Fields> => {
     const { data: _data, pagination: _pagination, ...head } = (await first()).output;

@@ -1,6 +1,6 @@
 import type { Reply } from "../../client/port.ts";
 import type { Problem } from "../../contract/errors.ts";
-import type { Operation } from "../../contract/operation.ts";
+import type { CallArguments, Operation } from "../../contract/operation.ts";
 import type { CallerContext } from "../caller.ts";
 import {
   cost,
@@ -29,8 +29,8 @@ export type ReadPart = (budget: number, from: Position | null) => Promise<Part>;
 
 type Source = {
   operation: Operation;
-  args: Fields;
-  ask: (args: Fields) => Promise<Reply>;
+  args: CallArguments;
+  ask: (args: CallArguments) => Promise<Reply>;
 };
 
 /** Returns the reader of a part that an operation lists. */
@@ -134,8 +134,8 @@ const readLists = async (
   const parts = await Promise.all(
     Object.entries(lists).map(async ([name, read]) => ({ name, part: await read(left, null) })),
   );
-  const wants = parts.map(({ name, part }) => cost(showPart(paging, name, part, Infinity)));
-  const shares = fairShares(wants, left);
+  const costs = parts.map(({ name, part }) => cost(showPart(paging, name, part, Infinity)));
+  const shares = fairShares(costs, left);
   return Object.fromEntries(
     parts.map(({ name, part }, index) => [name, showPart(paging, name, part, shares[index] ?? 0)]),
   );

@@ -83,7 +83,7 @@ export type ValidInput = Readonly<{
   body: unknown;
 }>;
 
-/** How a validated request is answered. */
+/** The way to answer a validated request. */
 export type Terms = Readonly<{
   /** Paths of the body's fields that validation removed. */
   ignored: string[];

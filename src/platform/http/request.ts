@@ -28,13 +28,30 @@ import {
   type ValidInput,
 } from "./context.ts";
 import { buildCommonHeaders, findHeader } from "./headers.ts";
-import { buildHeldRights, NO_PERMISSIONS } from "./held-rights.ts";
 import { AlreadyDone, type Keyed, keyOf, type StoredAnswer } from "./idempotency.ts";
 import { openBody, parseInputBody, parseTarget, readBody } from "./input.ts";
 import { buildProblemResponse, toProblem } from "./problem.ts";
 import { type Reply, toReply } from "./reply.ts";
 import { type Cut, SlowReader } from "./stream.ts";
 import { limitFailures } from "./throttle.ts";
+import { HELD_RIGHTS } from "../../contract/index.ts";
+
+/** The permissions of a person who has not entered a tenant. */
+const NO_PERMISSIONS: Principal["may"] = new Set();
+
+/**
+ * Names the rights of the credential in an answer to the MCP server, refusals included, so that it lists only the tools
+ * that they allow. Empty for other clients, and for answers that shared caches may store.
+ */
+const buildHeldRights = ({
+  origin,
+  operation,
+  caller,
+}: Pick<RequestContext, "origin" | "operation" | "caller">): Record<string, string> => {
+  if (origin !== "mcp" || caller === null || caller.may === NO_PERMISSIONS) return {};
+  if (operation.cacheSeconds > 0) return {};
+  return { [HELD_RIGHTS.header]: [...caller.may].join(", ") || "none" };
+};
 
 type Handler = (input: unknown, call: Call) => Promise<Result<unknown>>;
 
@@ -58,7 +75,7 @@ const unlessRefused = (error: unknown): undefined => {
   if (!(error instanceof Problem) || error.status !== 401) throw error;
 };
 
-/** What a step of the identification has found out. */
+/** The result of a step of the identification. */
 type Found = Partial<Pick<RequestContext, "caller" | "tenantId" | "rateLimitHeaders">>;
 
 const admitKeyHolder = async function* admitKeyHolder(

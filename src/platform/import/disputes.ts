@@ -17,9 +17,16 @@ import { findDifferences, planDispute, type SourceRow, type PlanContext } from "
 import { DISPUTE_ROLES, DisputeValues } from "./disputes/values.ts";
 import { collectFields } from "./fields.ts";
 import { IMPORTER } from "./importer.ts";
-import { shortenKey } from "./key.ts";
 import { createOccurrences } from "./occurrences.ts";
 import type { Accepted, Outcome, Target } from "./target.ts";
+import { hash } from "node:crypto";
+
+// Maximum length of an indexed key.
+const MAX_KEY_LENGTH = 400;
+
+/** Shortens a row's key by hashing, so that it fits an index. */
+const shortenKey = (key: string): string =>
+  key.length <= MAX_KEY_LENGTH ? key : `sha256:${hash("sha256", key, "hex")}`;
 
 type Needs = {
   tenantId: string;

@@ -5,8 +5,18 @@ import { type ComponentType, render } from "preact";
 import { connectHost, type Fields, type Host, type ToolResult } from "./host.ts";
 import { type Opening, readResult, SessionProvider } from "./session.ts";
 import { createKnownAnswers } from "./known-answers.ts";
-import { applyContext } from "./theme.ts";
 import { Alert, Loading } from "./ui/status.tsx";
+import { setLocale } from "./format.ts";
+
+/** Applies theme, style variables, language and time zone of the host. */
+const applyContext = ({ theme, styles, locale, timeZone }: McpUiHostContext): void => {
+  const root = document.documentElement;
+  if (theme !== undefined) root.style.colorScheme = theme;
+  for (const [name, value] of Object.entries(styles?.variables ?? {})) {
+    if (value !== undefined) root.style.setProperty(name, value);
+  }
+  if (locale !== undefined || timeZone !== undefined) setLocale(locale, timeZone);
+};
 
 type State = { host?: Host; tool?: string | undefined; args?: Fields; result?: ToolResult };
 

@@ -3,7 +3,6 @@ import type { Fault, Problem } from "../../../contract/errors.ts";
 import { toFaults, formatFaults } from "../../../contract/faults.ts";
 import type { CallArguments, ArgsOf, Operation } from "../../../contract/operation.ts";
 import { parseStatusWord } from "../../../contract/fields.ts";
-import { normalizeBase64 } from "../../../kit/base64.ts";
 import { lowerId } from "../../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../../tools/tool.ts";
@@ -18,6 +17,24 @@ import { findSpelling } from "../../../kit/spelling.ts";
 import { respellNames, respellPayments } from "./spelling.ts";
 import { respellWords } from "./words.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
+
+const DATA_ADDRESS = /^data:[^,]{0,255};base64,/i;
+
+/**
+ * Returns Base64 in its plain form: without the line ends of MIME (RFC 2045), the beginning of a `data:` address, or the
+ * URL alphabet (RFC 4648, section 5), and with its padding. Other text stays other text.
+ */
+const normalizeBase64 = (text: string): string => {
+  const plain = text
+    .trimStart()
+    .replace(DATA_ADDRESS, "")
+    .replaceAll(/[ \t\r\n]/g, "")
+    .replaceAll("-", "+")
+    .replaceAll("_", "/");
+  return plain.includes("=") || plain.length % 4 < 2
+    ? plain
+    : plain.padEnd(Math.ceil(plain.length / 4) * 4, "=");
+};
 
 /** The arguments of a call: those of the operation, and those that the server adds. */
 export type Given<O extends Operation = Operation> = {

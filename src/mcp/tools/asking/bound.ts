@@ -21,8 +21,10 @@ export const toBound = (sent: CallArguments, resolved: CallArguments): Bound => 
 
 /** Returns the arguments with what was bound when the question was asked. */
 export const withBound = (sent: CallArguments, bound: Bound): CallArguments =>
-  Object.fromEntries(
-    Object.entries({ ...sent, ...bound }).filter(
-      ([name, value]) => value !== null || !(name in bound),
-    ),
-  );
+  Object.keys(bound).length === 0
+    ? sent
+    : Object.fromEntries(
+        Object.entries({ ...sent, ...bound }).filter(
+          ([name, value]) => value !== null || !(name in bound),
+        ),
+      );

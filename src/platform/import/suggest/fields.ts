@@ -270,8 +270,8 @@ const fillDebitCredit = ({ columns, fields, map }: State, plan: Plan): void => {
   }
 };
 
-const valuesOf = (columns: readonly Column[], wanted: unknown): Values =>
-  columns.find(({ name }) => name === wanted)?.values ?? [];
+const valuesOf = (columns: readonly Column[], columnName: unknown): Values =>
+  columns.find(({ name }) => name === columnName)?.values ?? [];
 
 const LONGEST_PART = 140;
 

@@ -87,7 +87,7 @@ export const openSqlite = async (path: string, signing: SigningNeeds): Promise<S
   const writer = createKysely(writeDatabase, { exclusive: true, retryMs: BUSY_MS });
   const readDatabase = await guard(isSqliteOutage, () => openDatabase(path));
   const reader = createKysely(readDatabase, READER);
-  // It counts the commits of all other connections, thus of other processes: the other ones of this process only read.
+  // It counts the commits of all other connections, which belong to other processes: those of this process only read.
   const version = writeDatabase.prepare("pragma data_version");
   let transactions = 0;
   const counting = await openCounting(`${path}-counters`);

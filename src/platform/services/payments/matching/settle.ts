@@ -3,13 +3,38 @@ import { findDocuments, findDocumentsByKeys } from "../../../store/queries/docum
 import type { Db } from "../../../store/port.ts";
 import type { DocumentRow } from "../../../store/tables/schema.ts";
 import { restoreDeductions, settleDeductions } from "./deductions.ts";
-import { listDocumentKeys } from "./ledger.ts";
+import { listDocumentKeys, type Paper, readLedger } from "./ledger.ts";
 import { isReturn } from "./lines.ts";
 import { linkReturn, linkWaitingReturns } from "./link.ts";
-import { rematchOverpaid } from "./overpaid.ts";
 import { matchWaitingFor, rematchPayments } from "./rematch.ts";
 import { applyReturns, type Settling } from "./returns.ts";
 import { textOf } from "./values.ts";
+import { readMatchedSince } from "../../../store/queries/payment-matching.ts";
+import { readTenant } from "../../../store/queries/tenants.ts";
+
+const isOverpaid = ({ original, paid }: Paper): boolean =>
+  original !== undefined && paid.gt(original);
+
+/**
+ * Matches payments again that were applied to documents since a time, where more is paid of these than their totals:
+ * an earlier payment was put back.
+ */
+const rematchOverpaid = async (
+  tx: Db,
+  settling: Settling,
+  { numbers, since }: { numbers: readonly string[]; since: string },
+): Promise<void> => {
+  const { tenantId } = settling;
+  if (numbers.length === 0) return;
+  const { currency } = await readTenant(tx, tenantId);
+  const ledger = await readLedger(tx, { tenantId, currency, exceptPaymentIds: [] }, numbers);
+  const overpaid = numbers.filter((number) =>
+    ledger.find(number).some((paper) => paper.number === number && isOverpaid(paper)),
+  );
+  const rows = await readMatchedSince(tx, tenantId, overpaid, since);
+  const ids = new Set(rows.flatMap(({ values }) => textOf(values, "paymentId") ?? []));
+  await rematchPayments(tx, settling, [...ids]);
+};
 
 const textsOf = (rows: readonly NewPayment[], name: string): string[] => [
   ...new Set(rows.flatMap(({ values }) => textOf(values, name) ?? [])),
