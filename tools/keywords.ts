@@ -66,6 +66,10 @@ export const keywords: Readonly<Record<string, string>> = {
   disputes_triage:
     "prioritize work first prioritize prioritise rank priority important urgent duplicates closed invoice clean up morning today attention focus start stale neglected worklist first",
   payments_match_disputes: "shortpay explains match reconcile caused tie underpayment disputed",
+  match_claims:
+    "claim sheet sheet lines mail mails po references map match mean doubtful doubt sent",
+  deductions_without_dispute:
+    "nobody unclaimed undisputed no without opened chargebacks likely october",
   payments_summarize:
     "how much total sum count biggest largest top per month by method year average received number add up highest paid transaction payments payers",
   dispute_packet:
