@@ -132,7 +132,7 @@ const gather = async (
     ...(dispute.status === 0 ? { resolutions } : {}),
   };
   const { unnamed } = notes;
-  const limits = precedents.note === undefined ? [] : [precedents.note];
+  const limits = [...(precedents.notes ?? [])];
   return {
     packet,
     limits: unnamed === undefined ? limits : [`authors of notes: ${unnamed}`, ...limits],

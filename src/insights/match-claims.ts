@@ -84,7 +84,7 @@ const readAccounts = async (context: InsightContext, numbers: readonly string[])
 
 const readRows = async (context: InsightContext, numbers: readonly string[]) => {
   const rows = new Map<string, DeductionRow[]>();
-  if (numbers.length === 0) return { rows, notes: [] };
+  if (numbers.length === 0) return { rows, notes: [], isPartial: false };
   const query: PaymentQuery = {
     source: "cashapp",
     fields: [...DEDUCTION_FIELDS],
@@ -101,6 +101,7 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
   const stopped = part.refused === undefined ? part.value.stopped : undefined;
   return {
     rows,
+    isPartial: stopped !== undefined,
     notes: [...describeRefused("Payments", part), ...(stopped === undefined ? [] : [stopped])],
   };
 };
@@ -209,14 +210,14 @@ type Known = {
   rows: ReadonlyMap<string, readonly DeductionRow[]>;
   accounts: ReadonlyMap<string, Account>;
   reasons: readonly Reason[];
-  moment: Moment;
+  now: Moment;
 };
 
 /** Shows the document that a line means, what fits it, and what is doubtful. */
 const showDocument = (
   line: Line,
   document: DocumentWithClosing,
-  { rows, accounts, moment }: Known,
+  { rows, accounts, now }: Known,
 ): Fields => {
   const account = accounts.get(document.account_number);
   const open = (account?.disputes ?? []).filter(
@@ -225,18 +226,18 @@ const showDocument = (
   const claim = {
     amount: line.amount ?? 0,
     currencyCode: line.currencyCode ?? balanceOf(document).currencyCode ?? "",
-    createDate: moment.name,
+    createDate: now.name,
   };
-  const how = { tolerance: 0, calendar: moment.calendar };
+  const how = { tolerance: 0, calendar: now.calendar };
   const matched =
     line.amount === undefined
       ? undefined
       : findDeduction(claim, rows.get(document.documentNumber) ?? [], how);
   return omitNulls({
     document: omitNulls({
-      ...toDocumentBrief(document, moment),
+      ...toDocumentBrief(document, now),
       accountName: account?.name,
-      closedOn: toTenantDay(moment.calendar, document.closedAt),
+      closedOn: toTenantDay(now.calendar, document.closedAt),
     }),
     openDisputes: open.length === 0 ? undefined : open.map(toOpenDispute),
     payment: matched === undefined ? undefined : toPayment(matched),
@@ -246,11 +247,11 @@ const showDocument = (
 
 const judgeLine = (
   { line, place }: { line: Line; place: number },
-  meant: readonly DocumentWithClosing[],
+  candidates: readonly DocumentWithClosing[],
   known: Known,
 ): Fields => {
   const { accounts, reasons } = known;
-  const found = narrow(line, meant, accounts);
+  const found = narrow(line, candidates, accounts);
   const [document, another] = found;
   const earlier = accounts.get(document?.account_number ?? "")?.disputes ?? [];
   const reason = line.reason === undefined ? undefined : fitReason(line.reason, reasons, earlier);
@@ -260,8 +261,8 @@ const judgeLine = (
     const { document: shown, ...rest } = showDocument(line, document, known);
     return omitNulls({ ...head, document: shown, reason, ...rest });
   }
-  const candidates = found.slice(0, MOST_CANDIDATES).map((one) => toCandidate(one, accounts));
-  return omitNulls({ ...head, reason, doubts: ["several"], candidates });
+  const shown = found.slice(0, MOST_CANDIDATES).map((one) => toCandidate(one, accounts));
+  return omitNulls({ ...head, reason, doubts: ["several"], candidates: shown });
 };
 
 const list = z.array(z.object({}));
@@ -297,14 +298,14 @@ export const matchClaims = defineInsight({
   async run(context, { lines }) {
     const references = [...new Set(lines.flatMap(({ reference }) => reference?.trim() ?? []))];
     const finder = await readClaimDocuments(context, references);
-    const meant: (readonly DocumentWithClosing[])[] = [];
+    const documents: (readonly DocumentWithClosing[])[] = [];
     for await (const found of mapConcurrent(lines, CONCURRENT, (line) =>
       findMeant(context, line, (reference) => finder.find(reference.trim())),
     )) {
-      meant.push(found);
+      documents.push(found);
     }
-    const all = meant.flat();
-    const { rows, notes } = await readRows(context, [
+    const all = documents.flat();
+    const { rows, notes, isPartial } = await readRows(context, [
       ...new Set(all.map(({ documentNumber }) => documentNumber)),
     ]);
     const accounts = await readAccounts(context, [
@@ -312,15 +313,17 @@ export const matchClaims = defineInsight({
     ]);
     const accountNotes = [...accounts.values()].flatMap((account) => account.notes);
     const reasons = await readReasons(context);
-    const moment = toMoment(undefined, context);
+    const now = toMoment(undefined, context);
 
-    const known = { rows, accounts, reasons: reasons.reasons, moment };
-    const items = lines.map((line, place) => judgeLine({ line, place }, meant[place] ?? [], known));
+    const known = { rows, accounts, reasons: reasons.reasons, now };
+    const items = lines.map((line, place) =>
+      judgeLine({ line, place }, documents[place] ?? [], known),
+    );
     return {
       asOf: formatTimestamp(context.now()),
       filter: { lines: lines.length },
       rowCount: items.length,
-      truncated: notes.length > 0,
+      truncated: isPartial,
       currencyTotals: sumByCurrency(
         lines.flatMap(({ amount, currencyCode = null }) =>
           amount === undefined ? [] : [{ amount, currencyCode }],

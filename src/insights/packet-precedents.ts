@@ -34,13 +34,18 @@ const readEnded = async (
   return { rows, isWhole: (reply.total ?? rows.length) <= rows.length };
 };
 
-/** Returns the e-mail address of each active assignee; none where they cannot be read. */
-const readActiveAssignees = async (context: InsightContext): Promise<Map<string, string>> => {
+/** Returns the e-mail address of each active assignee, or why none is proposed. */
+const readActiveAssignees = async (context: InsightContext) => {
   const part = await readPart(context, assignees.list, {});
   const all = part.refused === undefined ? part.value : [];
-  return new Map(
-    all.filter(({ active }) => active).map(({ assigneeId, person }) => [assigneeId, person.email]),
-  );
+  return {
+    emails: new Map(
+      all
+        .filter(({ active }) => active)
+        .map(({ assigneeId, person }) => [assigneeId, person.email]),
+    ),
+    notes: part.refused === undefined ? [] : [`proposal: no assignee. ${part.refused.reason}`],
+  };
 };
 
 const toAlike = ({ calendar }: InsightContext, one: Dispute): Alike => ({
@@ -89,7 +94,7 @@ const countCases = (
 const readCases = async (context: InsightContext, dispute: Dispute) => {
   const since = startOfPrecedents(context.calendar, context.now());
   const from = context.calendar.startOf(since);
-  const [own, all, emails] = await Promise.all([
+  const [own, all, active] = await Promise.all([
     readEnded(context, { AccountNumber: dispute.accountNumber }, dispute.reasonName),
     readEnded(context, {}, dispute.reasonName),
     readActiveAssignees(context),
@@ -104,13 +109,18 @@ const readCases = async (context: InsightContext, dispute: Dispute) => {
   const oldest = Math.min(...all.rows.map(({ closedDate }) => Date.parse(closedDate ?? "")));
   const isWhole = all.isWhole || oldest < from;
   return {
-    precedents: summarizePrecedents({ since, ...countCases(context, dispute, cases, emails) }),
-    note: isWhole ? undefined : `precedents: only the newest ${MOST_READ} ended disputes were read`,
+    precedents: summarizePrecedents({
+      since,
+      ...countCases(context, dispute, cases, active.emails),
+    }),
+    notes: isWhole
+      ? active.notes
+      : [...active.notes, `precedents: only the newest ${MOST_READ} ended disputes were read`],
   };
 };
 
-/** How earlier disputes with the reason of a dispute ended; `note` says where not all were read. */
-export type PrecedentsPart = Part<Precedents> & { note?: string | undefined };
+/** How earlier disputes with the reason of a dispute ended, and what limits that. */
+export type PrecedentsPart = Part<Precedents> & { notes?: readonly string[] };
 
 /** Reads the precedents of a dispute: in one call where the platform offers it, otherwise from lists of disputes. */
 export const readPrecedents = async (
@@ -123,7 +133,7 @@ export const readPrecedents = async (
   }
   const part = await attemptPart(context, disputes.list, () => readCases(context, dispute));
   if (part.refused !== undefined) return part;
-  return { value: part.value.precedents, note: part.value.note };
+  return { value: part.value.precedents, notes: part.value.notes };
 };
 
 const RESOLUTIONS = 5;

@@ -213,8 +213,10 @@ onEveryStore("precedents of a dispute", (at) => {
   });
 
   it("are refused for an unknown dispute", async () => {
-    const { status, body } = await admin.call("GET", `${DISPUTES}/none/precedents`);
-    expect([status, body.code]).toEqual([404, "not_found"]);
+    const { status, body } = await admin.call("POST", `${DISPUTES}/precedents`, {
+      body: { disputeId: "none" },
+    });
+    expect([status, body.errors[0]?.field]).toEqual([400, "disputeId"]);
   });
 });
 

@@ -12,6 +12,8 @@ const KEYED = ["payments", "audit", "ingest"] as const;
 const KEYLESS = toolsetNames.filter((name) => !(KEYED as readonly string[]).includes(name));
 const HIDDEN_INSIGHTS = [
   "payments_match_disputes",
+  "match_claims",
+  "deductions_without_dispute",
   "payments_summarize",
   "documents_summary",
   "export_health",

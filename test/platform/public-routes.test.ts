@@ -1,4 +1,5 @@
 import { expect, it } from "vitest";
+import { hasDryRun, toDryRun } from "../../src/contract/dry-run.ts";
 import { platformContract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
@@ -63,7 +64,11 @@ onEveryStore(
       const operations = new Set(
         Object.values(platformContract)
           .flatMap((verbs): Operation[] => Object.values(verbs))
-          .flatMap(({ path, aliases }) => [path, ...aliases.map((other) => other.path)])
+          .flatMap((operation) => [
+            operation.path,
+            ...operation.aliases.map(({ path }) => path),
+            ...(hasDryRun(operation) ? [toDryRun(operation).path] : []),
+          ])
           .map(patternOf),
       );
       const signed = ["/uploads/:uploadId", "/downloads/:attachmentId", "/account/reset/:token"];

@@ -63,8 +63,9 @@ describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     // A store whose last step, which adds one column, has not been applied.
-    place.exec("delete from kysely_migration where name = '0026-scan-warnings'");
-    place.exec("alter table dispute_attachments drop column scan_warnings");
+    place.exec("delete from kysely_migration where name = '0027-purchase-orders'");
+    place.exec("drop index documents_po_key");
+    place.exec("alter table documents drop column po_key");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -80,7 +81,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0026-scan-warnings"],
+      steps: ["0027-purchase-orders"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

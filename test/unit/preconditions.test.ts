@@ -55,7 +55,11 @@ describe("the reply built from a handler's result", () => {
   });
 
   it("has the status 201 if a record was created, and the service's own ignored fields", () => {
-    const { status, headers } = toReply(context, terms, { body: {}, createdId: "r-1", ignored: [] });
+    const { status, headers } = toReply(context, terms, {
+      body: {},
+      createdId: "r-1",
+      ignored: [],
+    });
     expect([status, headers]).toEqual([201, {}]);
   });
 });

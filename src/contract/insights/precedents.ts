@@ -21,10 +21,13 @@ const Resolution = z.object({
 
 const Cases = z.object({
   cases: z.int().meta({ description: "disputes that ended" }),
-  canceled: z.int(),
-  valid: z.int(),
-  medianDaysToClose: z.number().nullable(),
-  resolutions: z.array(Resolution),
+  canceled: z.int().meta({ description: "of these, canceled ones" }),
+  valid: z.int().meta({ description: "of these, claims that were justified" }),
+  medianDaysToClose: z
+    .number()
+    .nullable()
+    .meta({ description: "days from the creation to the end; null without cases" }),
+  resolutions: z.array(Resolution).meta({ description: "the most frequent first" }),
 });
 export type Cases = z.infer<typeof Cases>;
 
@@ -35,18 +38,26 @@ const Alike = z.object({
   currencyCode: z.string(),
   resolutionCode: z.string().nullable().meta({ description: "null: ended without one" }),
   isValid: z.boolean(),
-  daysToClose: z.int(),
+  daysToClose: z.int().meta({ description: "days from the creation to the end" }),
 });
 export type Alike = z.infer<typeof Alike>;
 
 const proposed = <V extends z.ZodType>(value: V) =>
-  z.object({ value, cases: z.int(), of: z.int() }).optional();
+  z
+    .object({
+      value,
+      cases: z.int().meta({ description: "closed cases that agree" }),
+      of: z.int().meta({ description: "all closed cases that count" }),
+    })
+    .optional();
 
 /** What closed cases agree on; a value that too few cases agree on is absent. */
 const Proposal = z.object({
   resolutionCode: proposed(z.string()),
   isValid: proposed(z.boolean()),
-  assigneeEmail: proposed(z.string()),
+  assigneeEmail: proposed(z.string()).meta({
+    description: "who closed most of them in the dispute's department",
+  }),
 });
 type Proposal = z.infer<typeof Proposal>;
 

@@ -219,7 +219,7 @@ export const documents = defineOperations("ingest", "documents", {
   },
   lookup: {
     method: "POST",
-    path: "/api/v1/ingest/documents/lookup",
+    path: "/api/v1/ingest/document-lookups",
     access: "ingest:read",
     effect: "read",
     summary:

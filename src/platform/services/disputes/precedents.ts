@@ -2,20 +2,19 @@ import type { Contract } from "../../../contract/index.ts";
 import { openCalendar } from "../../../contract/insights/calendar.ts";
 import { startOfPrecedents, summarizePrecedents } from "../../../contract/insights/precedents.ts";
 import type { Handlers } from "../../handlers.ts";
-import { shorten } from "../records.ts";
 import { findDispute } from "../../store/queries/disputes.ts";
 import { readPrecedents as readCases } from "../../store/queries/summaries/precedents.ts";
 import { readTenant } from "../../store/queries/tenants.ts";
 
 /** Tells how disputes with the reason of one dispute ended: its own account's and all. */
 export const readPrecedents: Handlers<Contract["disputes"]>["precedents"] = async (
-  { params: { disputeId } },
+  { body: { disputeId } },
   call,
 ) => {
   const { db, tenantId, now } = call;
   const dispute =
     (await findDispute(db, tenantId, disputeId)) ??
-    call.fail("not_found", `There is no dispute ${shorten(disputeId)}.`);
+    call.refuse("disputeId", "unknown_reference", "names no dispute");
   const { settings } = await readTenant(db, tenantId);
   const calendar = openCalendar(settings.timeZone);
   const since = startOfPrecedents(calendar, now);

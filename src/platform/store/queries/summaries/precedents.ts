@@ -118,10 +118,9 @@ const readAlike = async (context: Context, daysToClose: Condition): Promise<Alik
 /** Reads the cases that are precedents of a dispute, counted in groups, and the ones most alike. */
 export const readPrecedents = async (context: Context, departmentId: string | null) => {
   const { db, dispute, calendar, now } = context;
-  const asked = { tenantId: dispute.tenant_id, calendar, asOf: now };
-  const offsets = await readOffsets(db, asked);
-  const [created, closed] = [sql`d.created_at`, sql`d.closed_at`].map((moment) =>
-    dayNumberOf(moment, offsets),
+  const offsets = await readOffsets(db, { tenantId: dispute.tenant_id, calendar, asOf: now });
+  const [created, closed] = [sql`d.created_at`, sql`d.closed_at`].map((column) =>
+    dayNumberOf(column, offsets),
   );
   const daysToClose = whole(sql`(${closed} - ${created})`) as Condition;
   return {
