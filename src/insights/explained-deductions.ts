@@ -40,7 +40,7 @@ const takeSums = <W, P>(
   parts: Part<P>[],
   found: (whole: W, parts: readonly P[]) => void,
 ): void => {
-  for (const whole of [...wholes]) {
+  for (const whole of wholes.slice()) {
     const sum = findParts(parts, whole.units);
     if (sum === undefined) continue;
     wholes.splice(wholes.indexOf(whole), 1);

@@ -126,7 +126,7 @@ onEveryStore("precedents of a dispute", (at) => {
     at().clock.set(NOW);
     const how = { format: "ndjson" as const, createConfiguration: true };
     const { rejects } = await importDisputes(at(), TENANT, ndjson(rows), how);
-    expect(rejects).toEqual([]);
+    if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));
     await admin.call(
       "PUT",
       "/dispute/v1/tenants/{t}/configuration/assignees/by-email/bo@x.example",

@@ -82,9 +82,9 @@ const boundNames = (pattern: Pattern): { name: string; start: number }[] => {
         boundNames((one.type === "RestElement" ? one.argument : one.value) as Pattern),
       );
     case "RestElement":
-      return boundNames(pattern.argument as Pattern);
+      return boundNames(pattern.argument);
     case "TSParameterProperty":
-      return boundNames(pattern.parameter as Pattern);
+      return boundNames(pattern.parameter);
     default:
       return [];
   }

@@ -203,9 +203,7 @@ const propose = (endings: readonly Ending[], closers: readonly Closer[]): Propos
       ),
     ),
   };
-  return Object.fromEntries(
-    Object.entries(proposal).filter(([, agreed]) => agreed !== undefined),
-  ) as Proposal;
+  return Object.fromEntries(Object.entries(proposal).filter(([, agreed]) => agreed !== undefined));
 };
 
 type Target = { accountNumber: string; amount: number; currencyCode: string };

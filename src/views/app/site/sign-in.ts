@@ -134,6 +134,7 @@ export const handOver = (): boolean => {
     code: query.get("code"),
     refusal: query.get("error_description"),
   };
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel of this origin, not a window
   channel.postMessage(returned);
   // The message is on its way when the next task begins.
   setTimeout(() => window.close());
