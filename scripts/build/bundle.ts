@@ -17,15 +17,18 @@ const require = makeRequire(import.meta.url), __filename = import.meta.filename,
 const precomputed: Plugin = {
   name: "precomputed",
   setup({ onLoad }) {
-    onLoad({ filter: /[/\\]src[/\\]mcp[/\\]tools[/\\]every-tool\.ts$/ }, async ({ path }) => {
-      const values = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
-      const lines = Object.entries(values).map(
-        // A text to parse is read faster than code that says the same.
-        ([name, value]) =>
-          `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(value))});`,
-      );
-      return { contents: lines.join("\n"), loader: "js" };
-    });
+    onLoad(
+      { filter: /[/\\]src[/\\]mcp[/\\]tools[/\\]listing[/\\]every-tool\.ts$/ },
+      async ({ path }) => {
+        const values = (await import(pathToFileURL(path).href)) as Record<string, unknown>;
+        const lines = Object.entries(values).map(
+          // A text to parse is read faster than code that says the same.
+          ([name, value]) =>
+            `export const ${name} = JSON.parse(${JSON.stringify(JSON.stringify(value))});`,
+        );
+        return { contents: lines.join("\n"), loader: "js" };
+      },
+    );
   },
 };
 
