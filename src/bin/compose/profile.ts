@@ -26,7 +26,7 @@ import { readPrivate } from "../../config/private-file.ts";
 
 // In the built program the file is beside this one and ends in .js.
 const KEYCHAIN = fileURLToPath(
-  new URL(import.meta.url.endsWith(".ts") ? "keychain.ts" : "keychain.js", import.meta.url),
+  new URL(import.meta.url.endsWith(".ts") ? "../keychain.ts" : "keychain.js", import.meta.url),
 );
 
 const createKeychain = ({ keychain }: Config): Keychain =>
