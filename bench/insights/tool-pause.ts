@@ -22,6 +22,7 @@ const refuse = (): Promise<never> =>
 
 /** Values of required arguments; a tool for which there is no record answers that there is none. */
 const REQUIRED: Readonly<Record<string, unknown>> = {
+  lines: [{ reference: "document 50", amount: 5, reason: "short" }],
   text: "account-5",
   account: "account-5",
   source: "cashapp",
