@@ -14,6 +14,8 @@ import { readTenant } from "../../src/platform/store/queries/tenants.ts";
 import { linesOf, needsOf, rewrite } from "../support/archives.ts";
 import { announce, attach, disputeWithFiles } from "../support/attachments.ts";
 import { configure, onEveryStore, useTenant } from "../support/platform.ts";
+import { importRecords } from "../support/importing.ts";
+import { ndjson } from "../support/payment-rows.ts";
 import { everyPayment, SCHEDULES } from "../support/exports.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -60,6 +62,15 @@ onEveryStore("a folder from a stranger", (at) => {
     await exporter("POST", SCHEDULES, { body: schedule });
     const hook = { callbackUrl: "https://hooks.example/in" };
     await exporter("POST", HOOKS, { body: hook });
+    const document = {
+      document_number: "INV-0007",
+      account_number: "ACC-1",
+      invoice_date: "2026-01-01",
+      due_date: "2026-02-01",
+      denomination: 100,
+      po_number: "PO 88-1",
+    };
+    await importRecords(at(), TENANT, "documents", ndjson([document]), { format: "ndjson" });
     await exportTenant(needsOf(at()), { tenantId: TENANT, folder });
     await remove();
   });
@@ -117,9 +128,12 @@ onEveryStore("a folder from a stranger", (at) => {
     const totals = [{ tenant_id: TENANT, status: 2, total: 1_000_000 }];
     const [category] = linesOf(folder, "categories");
     const categories = [{ ...category, code_folded: "other", description_folded: "other" }];
-    await take(forge({ disputes: [wrong], dispute_totals: totals, categories }));
+    const [document] = linesOf(folder, "documents");
+    const keys = { number_key: "INV9", invoice_key: "INV9", applies_to_key: "INV9", po_key: "PO9" };
+    const documents = [{ ...document, ...keys }];
+    await take(forge({ disputes: [wrong], dispute_totals: totals, categories, documents }));
     const { read } = at().store;
-    const of = (table: "disputes" | "dispute_totals" | "categories") =>
+    const of = (table: "disputes" | "dispute_totals" | "categories" | "documents") =>
       read
         .selectFrom(table as "disputes")
         .selectAll()
@@ -132,6 +146,9 @@ onEveryStore("a folder from a stranger", (at) => {
       expect.objectContaining({ status: 0 }),
     ]);
     expect(await of("categories")).toMatchObject([{ code_folded: "price" }]);
+    expect(await of("documents")).toMatchObject([
+      { number_key: "INV7", invoice_key: null, applies_to_key: null, po_key: "PO881" },
+    ]);
     await remove();
   });
 

@@ -15,7 +15,11 @@ import { parseAccount, parseDocument } from "../services/ingest/stored.ts";
 import { toSearchColumns, type Metadata } from "../store/audit/entries.ts";
 import { foldTexts } from "../store/queries/coded-table.ts";
 import { fold } from "../store/engine/fold.ts";
-import { toAccountColumns, toDocumentColumns } from "../store/queries/listed-columns.ts";
+import {
+  toAccountColumns,
+  toDocumentColumns,
+  toDocumentKeys,
+} from "../store/queries/listed-columns.ts";
 import {
   listColumns,
   setStoredValues,
@@ -81,12 +85,14 @@ const completeAccount: Complete = (row) => {
 
 const completeDocument: Complete = (row) => {
   const fields = parseDocument({ fields: text(row, "fields") });
+  const documentNumber = text(row, "document_number");
   return {
     ...row,
     account_number: fields.account_number,
     invoice_num: fields.invoice_num ?? null,
     currency: fields.currency ?? fields.original_currency ?? null,
-    ...toDocumentColumns(text(row, "document_number"), fields),
+    ...toDocumentColumns(documentNumber, fields),
+    ...toDocumentKeys(documentNumber, fields),
   };
 };
 
