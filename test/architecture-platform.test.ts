@@ -160,7 +160,7 @@ describe("SQL", () => {
   const isOutside = ({ path, text }: Source): boolean =>
     SQL.test(withoutComments(text)) && !PLACES.some((place) => path.startsWith(place));
 
-  it("stands in the folders of the databases only", () => {
+  it("is used in the folders of the databases only", () => {
     expect(
       sources("src")
         .filter(isOutside)

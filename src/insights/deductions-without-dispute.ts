@@ -275,7 +275,7 @@ const createTotals = (): Totals => {
 const toItem = ({ accountName, text, ...one }: Deduction, proposal: Proposal | undefined): Fields =>
   omitNulls({ ...one, accountName, text: text === "" ? null : text, proposedReason: proposal });
 
-/** Deductions that nobody has disputed, the largest first, each with the reason that earlier ones like it had. */
+/** Lists deductions without a dispute, the largest first, with the reason of earlier disputes that had the customer's code. */
 export const deductionsWithoutDispute = defineInsight({
   name: "deductions_without_dispute",
   title: "Deductions without a dispute",

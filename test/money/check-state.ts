@@ -117,11 +117,11 @@ const checkRegister = ({ registered }: Truth, state: State): void => {
 };
 
 /**
- * Whether a payment that an advice can be about has a twin of its account, payer, day and amount, and one of the two was
- * returned. MN-12 makes an advice and a deposit that agree in these one payment, whatever order they come in, and also
- * if neither has a reference of the other: an advice that comes after the twin alone is joined to the twin, and a return
- * of the twin opens the documents of the advice. Which of the two deposits is meant cannot be seen before both are
- * there. All sums hold in either case, and are checked above; only these documents are not.
+ * Whether a payment has a twin of the same account, payer, day and amount, and one of the two was returned. MN-12 joins
+ * an advice and a deposit that agree in these, in any order, also where neither has a reference of the other. An advice
+ * that comes when only the twin is stored is joined to the twin, and a return of the twin reopens the documents of the
+ * advice. The program cannot tell the two deposits apart before it has both. All sums are right and are checked above;
+ * only these documents are not checked.
  */
 const isAdvisedTwin = ({ bookings }: Truth, { account, day, amount, transactions }: Booking) => {
   const alike = bookings.filter(
