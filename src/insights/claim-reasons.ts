@@ -1,4 +1,5 @@
 import { contract } from "../contract/index.ts";
+import { findAgreement } from "../contract/insights/agreement.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Reason } from "../contract/operations/reasons.ts";
 import { fold } from "./dispute-names.ts";
@@ -13,10 +14,6 @@ export type ReasonFit = {
   cases?: number;
   of?: number;
 };
-
-/** Earlier claims decide where so many, and so large a part of them, had one reason. */
-const LEAST_CASES = 5;
-const LEAST_PART = 0.6;
 
 const SHORTEST_WORD = 3;
 /** Words with so many equal first letters are forms of one word: damaged, damage. */
@@ -53,15 +50,16 @@ const findByEarlier = (
   earlier: readonly Dispute[],
 ): ReasonFit | undefined => {
   const codes = new Map(reasons.map(({ reasonId, code }) => [reasonId, code]));
-  const same = earlier
-    .filter(({ externalReasonName }) => fold(externalReasonName ?? "") === fold(text))
-    .map(({ reasonId }) => codes.get(reasonId));
-  for (const [reasonCode, { length: cases }] of Map.groupBy(same, (code) => code)) {
-    if (reasonCode !== undefined && cases >= LEAST_CASES && cases / same.length >= LEAST_PART) {
-      return { reasonCode, by: "earlier claims", cases, of: same.length };
-    }
+  const counts = new Map<string | undefined, number>();
+  for (const { externalReasonName, reasonId } of earlier) {
+    if (fold(externalReasonName ?? "") !== fold(text)) continue;
+    const code = codes.get(reasonId);
+    counts.set(code, (counts.get(code) ?? 0) + 1);
   }
-  return undefined;
+  const agreed = findAgreement(counts);
+  return (
+    agreed && { reasonCode: agreed.value, by: "earlier claims", cases: agreed.cases, of: agreed.of }
+  );
 };
 
 /** Reads the tenant's reasons, and says why they could not be read. */

@@ -1,5 +1,7 @@
+import Big from "big.js";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import { findAgreement } from "../contract/insights/agreement.ts";
 import { Day, ItemLimit, wordAmong } from "../contract/insights/arguments.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { formatSpan } from "../contract/insights/calendar.ts";
@@ -88,17 +90,15 @@ const ROWS_PER_TURN = 500;
 /** Comparing sums on one document takes up to a millisecond. */
 const DOCUMENTS_PER_TURN = 20;
 
-const DECIMALS = 1e6;
-
-const subtract = (first: number, ...others: number[]): number =>
-  others.reduce((left, other) => Math.round(left * DECIMALS - other * DECIMALS) / DECIMALS, first);
-
 const findShortfall = (row: Row): number => {
   const { deductionAmount, shortPay, invoiceAmount, appliedAmount, discountTaken } = row;
   if (deductionAmount !== null && deductionAmount !== 0) return deductionAmount;
   // An instalment leaves a part unpaid, too, so that only what is marked as short counts.
   if (shortPay !== true || invoiceAmount === null || appliedAmount === null) return 0;
-  return subtract(invoiceAmount, appliedAmount, discountTaken ?? 0);
+  return new Big(invoiceAmount)
+    .minus(appliedAmount)
+    .minus(discountTaken ?? 0)
+    .toNumber();
 };
 
 const toDeductions = (row: Row): Deduction[] => {
@@ -182,10 +182,6 @@ const readClaims = async (
   return { documents, stopped };
 };
 
-/** A reason is proposed where so many earlier disputes, and so large a part of them, agree. */
-const LEAST_CASES = 5;
-const LEAST_PART = 0.6;
-
 type Proposal = { reasonCode: string; cases: number; of: number };
 
 /** Counts, for each code of customers, the reasons of the disputes that had it. */
@@ -200,13 +196,8 @@ const createReasonVotes = () => {
       own.reasons.set(reasonCode, (own.reasons.get(reasonCode) ?? 0) + 1);
     },
     propose(code: string): Proposal | undefined {
-      const own = votes.get(code);
-      if (own === undefined) return undefined;
-      const of = own.disputes.size;
-      for (const [reasonCode, cases] of own.reasons) {
-        if (cases >= LEAST_CASES && cases / of >= LEAST_PART) return { reasonCode, cases, of };
-      }
-      return undefined;
+      const agreed = findAgreement(votes.get(code)?.reasons ?? new Map<string, number>());
+      return agreed && { reasonCode: agreed.value, cases: agreed.cases, of: agreed.of };
     },
   };
 };

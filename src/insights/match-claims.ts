@@ -1,3 +1,4 @@
+import Big from "big.js";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { Amount, requiredText } from "../contract/fields.ts";
@@ -145,17 +146,14 @@ type Facts = {
   matched: Matched | undefined;
 };
 
-const formatDifference = (amount: number, other: number): string =>
-  String(Math.round((amount - other) * 1e6) / 1e6);
-
 /** Compares a claimed amount with what a payment left out, else with what was billed. */
 const describeAmount = (amount: number, { document, matched }: Facts): string[] => {
   if (matched?.match === "other-amount" && matched.difference !== undefined) {
-    return [`amount differs by ${formatDifference(0, matched.difference)}`];
+    return [`amount differs by ${-matched.difference}`];
   }
   const billed = originalAmountOf(document) ?? balanceOf(document).amount;
   return billed !== null && amount > Math.abs(billed)
-    ? [`amount differs by ${formatDifference(amount, Math.abs(billed))}`]
+    ? [`amount differs by ${new Big(amount).minus(Math.abs(billed)).toNumber()}`]
     : [];
 };
 

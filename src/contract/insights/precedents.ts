@@ -1,14 +1,12 @@
 import { z } from "zod";
+import { findAgreement } from "./agreement.ts";
 import type { Calendar } from "./calendar.ts";
 
 /** The months before now within which a dispute that ended is a precedent. */
 export const PRECEDENT_MONTHS = 24;
 
-/** A value is proposed where at least so many cases agree, and at least so large a part of all cases. */
-const LEAST_CASES = 5;
-const LEAST_PART = 0.6;
-
-const MOST_ALIKE = 3;
+/** The cases most alike that are shown. */
+export const MOST_ALIKE = 3;
 
 const Resolution = z.object({
   resolutionCode: z.string().nullable().meta({ description: "null: ended without one" }),
@@ -163,19 +161,6 @@ const summarizeCases = (endings: readonly Ending[], durations: readonly Duration
           b.count - a.count || ((a.resolutionCode ?? "") < (b.resolutionCode ?? "") ? -1 : 1),
       ),
   };
-};
-
-type Agreed<V> = { value: V; cases: number; of: number };
-
-/** Returns the value that enough cases agree on; cases without one count among all. */
-const findAgreement = <V>(counts: ReadonlyMap<V | null, number>): Agreed<V> | undefined => {
-  const of = addUp([...counts.values()], (count) => count);
-  for (const [value, cases] of counts) {
-    if (value !== null && cases >= LEAST_CASES && cases / of >= LEAST_PART) {
-      return { value, cases, of };
-    }
-  }
-  return undefined;
 };
 
 const propose = (endings: readonly Ending[], closers: readonly Closer[]): Proposal => {

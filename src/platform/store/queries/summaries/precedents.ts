@@ -1,5 +1,11 @@
 import { sql } from "kysely";
-import type { Alike, Closer, Duration, Ending } from "../../../../contract/insights/precedents.ts";
+import {
+  type Alike,
+  type Closer,
+  type Duration,
+  type Ending,
+  MOST_ALIKE,
+} from "../../../../contract/insights/precedents.ts";
 import type { Calendar } from "../../../../contract/insights/calendar.ts";
 import type { Db } from "../../port.ts";
 import type { DisputeRow } from "../../tables/schema.ts";
@@ -7,7 +13,6 @@ import { readOffsets } from "./offsets.ts";
 import { type Condition, dayNumberOf, whole } from "./sql.ts";
 
 const CANCELED = 2;
-const MOST_ALIKE = 3;
 
 type Context = {
   db: Db;
