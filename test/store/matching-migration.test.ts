@@ -27,6 +27,7 @@ const makeFormer = async (db: Db): Promise<void> => {
     document_type: "credit_note",
     applies_to_invoice: "inv 12",
     invoice_num: "K 007",
+    po_number: "po 88-1",
     denomination: 10.5,
   };
   await sql`insert into documents
@@ -36,7 +37,7 @@ const makeFormer = async (db: Db): Promise<void> => {
       10.5, '', ${AUDIT})`.execute(db);
 };
 
-verifies("MN-24", "MN-30");
+verifies("MN-24", "MN-30", "WK-42");
 it.each(dialects)("fills the keys of documents that exist ($name)", async (one) => {
   await withSteps(one, async (db, migrateTo) => {
     await migrateTo(BEFORE);
@@ -47,6 +48,7 @@ it.each(dialects)("fills the keys of documents that exist ($name)", async (one) 
       number_key: "CN1",
       invoice_key: "K7",
       applies_to_key: "INV12",
+      po_key: "PO881",
       balance: -10.5,
       balance_at: "1970-01-01T00:00:00.000Z",
     });

@@ -7,6 +7,7 @@ import { toDocumentKeys } from "../queries/listed-columns.ts";
 import { PAYER_KEY } from "../queries/payments/payer-key.ts";
 import type { Db } from "../port.ts";
 import { addColumn, type Columns, createIndex, type Index, type Types } from "./addition.ts";
+import { eachDocument } from "./each-document.ts";
 
 const ADDED: [table: string, name: string, kind: Columns[string]][] = [
   ["documents", "number_key", "text?"],
@@ -26,46 +27,23 @@ const INDEXES: Index[] = [
   ["cashapp_payments", ["tenant_id", "waiting_key", "seq"], "waiting_key"],
 ];
 
-const ROWS_PER_STEP = 1000;
-
-type Row = { tenant_id: string; document_number: string; updated_at: number | string };
-
-/** Reads the next documents in the order of their key, without most of their columns. */
-const readNext = async (db: Db, after: Row | undefined) => {
-  const start =
-    after === undefined
-      ? sql`1 = 1`
-      : sql`(tenant_id, document_number) > (${after.tenant_id}, ${after.document_number})`;
-  const { rows } = await sql<Row & { fields: string }>`
-    select tenant_id, document_number, updated_at, fields from documents where ${start}
-    order by tenant_id, document_number limit ${ROWS_PER_STEP}`.execute(db);
-  return rows;
-};
-
-/** Fills the keys of documents, a bounded number at a time. */
-const fillDocuments = async (db: Db): Promise<void> => {
-  let after: Row | undefined;
-  for (;;) {
-    const rows = await readNext(db, after);
-    for (const { tenant_id, document_number, updated_at, fields } of rows) {
-      const stored = JSON.parse(fields) as StoredDocument;
-      const { number_key, invoice_key, applies_to_key } = toDocumentKeys(document_number, stored);
-      await db
-        .updateTable("documents")
-        .set({
-          number_key,
-          invoice_key,
-          applies_to_key,
-          balance_at: formatTimestamp(Number(updated_at)),
-        })
-        .where("tenant_id", "=", tenant_id)
-        .where("document_number", "=", document_number)
-        .execute();
-    }
-    after = rows.at(-1);
-    if (after === undefined || rows.length < ROWS_PER_STEP) return;
-  }
-};
+/** Fills the keys of documents. */
+const fillDocuments = (db: Db): Promise<void> =>
+  eachDocument(db, async ({ tenant_id, document_number, updated_at, fields }) => {
+    const stored = JSON.parse(fields) as StoredDocument;
+    const { number_key, invoice_key, applies_to_key } = toDocumentKeys(document_number, stored);
+    await db
+      .updateTable("documents")
+      .set({
+        number_key,
+        invoice_key,
+        applies_to_key,
+        balance_at: formatTimestamp(Number(updated_at)),
+      })
+      .where("tenant_id", "=", tenant_id)
+      .where("document_number", "=", document_number)
+      .execute();
+  });
 
 /**
  * Adds the columns and indexes by which payments find their documents and customers. Credit notes that were sent with
