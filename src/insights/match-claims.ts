@@ -5,25 +5,19 @@ import { Amount, requiredText } from "../contract/fields.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Reason } from "../contract/operations/reasons.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
-import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { omitNulls, toTenantDay } from "./brief.ts";
 import { findByAmount, readClaimDocuments } from "./claim-documents.ts";
 import { fitReason, readReasons } from "./claim-reasons.ts";
 import { sumByCurrency } from "./currency-totals.ts";
-import {
-  DEDUCTION_FIELDS,
-  type DeductionRow,
-  findDeduction,
-  type Matched,
-} from "./deduction-match.ts";
+import { type DeductionRow, findDeduction, type Matched } from "./deduction-match.ts";
+import { readDeductionRows } from "./deduction-rows.ts";
 import { fold } from "./dispute-names.ts";
 import { balanceOf, originalAmountOf, toDocumentBrief } from "./documents.ts";
 import { findAccounts } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { attemptPart, type Part, readPart } from "./read-part.ts";
-import { type PaymentQuery, readPayments } from "./read-payments.ts";
 import { type Moment, toMoment } from "./standing.ts";
 
 const MOST_LINES = 50;
@@ -83,28 +77,18 @@ const readAccounts = async (context: InsightContext, numbers: readonly string[])
   return accounts;
 };
 
+/** Reads the payments on documents, or says why they cannot be read. */
 const readRows = async (context: InsightContext, numbers: readonly string[]) => {
-  const rows = new Map<string, DeductionRow[]>();
-  if (numbers.length === 0) return { rows, notes: [], isPartial: false };
-  const query: PaymentQuery = {
-    source: "cashapp",
-    fields: [...DEDUCTION_FIELDS],
-    filters: { documentNumber: { in: numbers.slice(0, MAX_LIST_ITEMS) } },
-  };
   const part = await attemptPart(context, contract.payments.query, () =>
-    readPayments(context, query, (page) => {
-      for (const row of page as unknown as readonly DeductionRow[]) {
-        const number = row.documentNumber ?? "";
-        rows.set(number, [...(rows.get(number) ?? []), row]);
-      }
-    }),
+    readDeductionRows(context, numbers),
   );
-  const stopped = part.refused === undefined ? part.value.stopped : undefined;
-  return {
-    rows,
-    isPartial: stopped !== undefined,
-    notes: [...describeRefused("Payments", part), ...(stopped === undefined ? [] : [stopped])],
-  };
+  return part.refused === undefined
+    ? { ...part.value, isPartial: part.value.notes.length > 0 }
+    : {
+        rows: new Map<string, never>(),
+        notes: describeRefused("Payments", part),
+        isPartial: false,
+      };
 };
 
 const isCustomer = (

@@ -4,28 +4,23 @@ import { contract } from "../contract/index.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { Amount } from "../contract/fields.ts";
-import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import {
-  DEDUCTION_FIELDS,
   type DeductionRow,
   findDeduction,
   type Match,
   type Matched,
   MATCHES,
 } from "./deduction-match.ts";
-import { SECOND } from "../kit/clock.ts";
+import { readDeductionRows } from "./deduction-rows.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { omitNulls } from "./brief.ts";
 import { type Page, selectItemsOf } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
-import type { Row } from "./payment-measures.ts";
-import { readPayments } from "./read-payments.ts";
 
 const MOST_DOCUMENTS = 500;
-const MOST_ROWS_PER_DOCUMENT = 100;
 /** With the most rows each, comparing that many takes a few milliseconds. */
 const ROWS_PER_TURN = 2000;
 
@@ -94,47 +89,6 @@ const readClaims = async (context: InsightContext, args: MatchArguments) => {
   return { claims, totals, matching, notes: [...matching.notes, ...documents.notes()] };
 };
 
-/** Reads the rows of documents, as many documents in a query as a filter can name. */
-const readRows = async (context: InsightContext, numbers: readonly string[]) => {
-  const rows = new Map<string, DeductionRow[]>();
-  const cut = new Set<string>();
-  const notes: string[] = [];
-  let left = context.limits.paymentRows;
-  const take = (page: readonly Row[]): void => {
-    for (const row of page as unknown as readonly DeductionRow[]) {
-      const number = row.documentNumber ?? "";
-      const own = rows.get(number) ?? [];
-      if (own.length < MOST_ROWS_PER_DOCUMENT) own.push(row);
-      else cut.add(number);
-      rows.set(number, own);
-    }
-  };
-  for (let from = 0; from < numbers.length; from += MAX_LIST_ITEMS) {
-    if (context.now() >= context.endsAt) {
-      notes.push(
-        `Payments on ${numbers.length - from} documents were not read: reading took ${context.limits.ms / SECOND} seconds.`,
-      );
-      break;
-    }
-    const documentNumber = { in: numbers.slice(from, from + MAX_LIST_ITEMS) };
-    const fields = [...DEDUCTION_FIELDS];
-    const query = { source: "cashapp", fields, filters: { documentNumber } } as const;
-    const limits = { ...context.limits, paymentRows: left };
-    const { rowCount, stopped } = await readPayments({ ...context, limits }, query, take);
-    left -= rowCount;
-    if (stopped !== undefined) {
-      notes.push(stopped);
-      break;
-    }
-  }
-  if (cut.size > 0) {
-    notes.push(
-      `Of ${cut.size} documents only the first ${MOST_ROWS_PER_DOCUMENT} payment rows were compared.`,
-    );
-  }
-  return { rows, notes };
-};
-
 /** Matches each dispute with the rows of its document, and gives the event loop a turn now and then. */
 const judgeAll = async (
   claims: readonly Claim[],
@@ -199,7 +153,7 @@ const matchDisputes = async (
   const { tolerance, limit, ...filters } = args;
   const { claims, totals, matching, notes } = await readClaims(context, args);
   const numbers = [...new Set(claims.map(({ documentNumber }) => documentNumber))];
-  const read = await readRows(context, numbers);
+  const read = await readDeductionRows(context, numbers);
   const judged = await judgeAll(claims, read.rows, { tolerance, calendar: context.calendar });
   const chosen = await selectItems(judged, { limit, offset: context.skip });
   return {
