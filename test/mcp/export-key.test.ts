@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
 import { toolsets } from "../../tools/index.ts";
+import { insightTools } from "../../tools/insights.ts";
 import { createHandshake } from "../../src/mcp/stdio/handshake.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
@@ -10,14 +11,9 @@ import { scriptBroker } from "./script.ts";
 
 const KEYED = ["payments", "audit", "ingest"] as const;
 const KEYLESS = toolsetNames.filter((name) => !(KEYED as readonly string[]).includes(name));
-const HIDDEN_INSIGHTS = [
-  "payments_match_disputes",
-  "match_claims",
-  "deductions_without_dispute",
-  "payments_summarize",
-  "documents_summary",
-  "export_health",
-];
+const HIDDEN_INSIGHTS = insightTools
+  .filter(({ insight }) => insight.needs.some(({ service }) => service !== "gateway"))
+  .map(({ name }) => name);
 const MISSING = "RECEIVABLES_EXT_API_KEY (or RECEIVABLES_EXT_API_KEY_FILE)";
 
 const namesOf = (listed: readonly { name: string }[]): string[] => listed.map(({ name }) => name);
@@ -46,6 +42,7 @@ describe("a server without an export key", () => {
     const keyless = toolList({ toolsets: toolsetNames, readOnly: false, lacksExportKey: true });
     expect(namesOf(keyless)).toEqual(all.filter((name) => !hidden.has(name)));
     expect(namesOf(keyless)).toContain("account_overview");
+    expect(HIDDEN_INSIGHTS).toContain("documents_summary");
     const services = new Map(operations.map(({ id, service }) => [id.replace(".", "_"), service]));
     expect(
       namesOf(keyless).filter((name) => (services.get(name) ?? "gateway") !== "gateway"),
