@@ -17,7 +17,7 @@ let modules: string;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "package-"));
-  await run(process.execPath, [join(ROOT, "scripts/pack.ts"), folder]);
+  await run(process.execPath, [join(ROOT, "scripts/package.ts"), folder]);
   const archive = join(folder, `${about.name}-${about.version}.tgz`);
   const installed = join(folder, "installed");
   await mkdir(installed);
