@@ -1,4 +1,4 @@
-import { type Html, html } from "../pages/html.ts";
+import { type Html, html, toOneLine } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
 import type { Tenant } from "./platform-session.ts";
