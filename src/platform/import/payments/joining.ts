@@ -44,7 +44,9 @@ export const findCandidates = async (
   entries: readonly EntryFacts[],
 ): Promise<PaymentEntryRow[]> => {
   const references = entries.flatMap(({ bank_reference: own }) => own ?? []);
-  const found = await findEntriesByReference(tx, tenantId, references);
+  const byReference = await findEntriesByReference(tx, tenantId, references);
+  // Not spread as arguments, of which there can be at most some ten thousand: many payments can have one amount.
+  const found = new Map(byReference.map((row) => [row.id, row]));
   for (const [currency, same] of Map.groupBy(entries, (entry) => entry.currency)) {
     const days = same.map(({ day }) => day).toSorted();
     const range = {
@@ -54,11 +56,11 @@ export const findCandidates = async (
       from: shiftDay(days[0] ?? "", -2 * ADVICE_DAYS),
       to: shiftDay(days.at(-1) ?? "", 2 * ADVICE_DAYS),
     };
-    found.push(...(await findEntriesByAmount(tx, tenantId, range)));
+    for (const row of await findEntriesByAmount(tx, tenantId, range)) found.set(row.id, row);
   }
-  const roots = found.flatMap(({ joined_to: root }) => root ?? []);
-  found.push(...(await findEntries(tx, tenantId, [...new Set(roots)])));
-  return [...new Map(found.map((row) => [row.id, row])).values()];
+  const roots = [...found.values()].flatMap(({ joined_to: root }) => root ?? []);
+  for (const row of await findEntries(tx, tenantId, [...new Set(roots)])) found.set(row.id, row);
+  return [...found.values()];
 };
 
 const share = (mine: readonly string[], theirs: readonly string[]): boolean =>

@@ -54,7 +54,8 @@ export const isMatchable = ({ matching, values }: NewPayment): boolean =>
 export const restore = (values: Values, stated: Values): Values => {
   // V8 stores an object of which members were deleted as a dictionary, which takes several times as long to read.
   const restored: Record<string, unknown> = {};
-  for (const name of Object.keys(values)) if (!SET_BY_MATCH.has(name)) restored[name] = values[name];
+  for (const name of Object.keys(values))
+    if (!SET_BY_MATCH.has(name)) restored[name] = values[name];
   return Object.assign(restored, stated);
 };
 

@@ -1,10 +1,13 @@
 import { expect, it } from "vitest";
 import { CHECKED_PER_TURN, checkOutput } from "../../src/client/check-output.ts";
 import { contract } from "../../src/contract/index.ts";
-import type { Operation } from "../../src/contract/operation.ts";
-import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
-import { readPayments } from "../../src/insights/read-payments.ts";
 import { utcCalendar } from "../../src/contract/insights/calendar.ts";
+import type { Operation } from "../../src/contract/operation.ts";
+import type { Dispute } from "../../src/contract/operations/disputes.ts";
+import { readAccountDisputes } from "../../src/insights/account-disputes.ts";
+import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
+import { readPrecedents } from "../../src/insights/packet-precedents.ts";
+import { readPayments } from "../../src/insights/read-payments.ts";
 import { forEachInTurns, mapInTurns } from "../../src/kit/in-turns.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -99,27 +102,66 @@ it("names the place of a fault in a list, and outside of it", async () => {
   expect(await checkOutput(query, kept, refuse)).toBe(kept);
 });
 
+const contextOf = (call: InsightContext["call"]): InsightContext => ({
+  call,
+  extensions: new Set(),
+  now: () => Date.parse("2026-03-02T09:00:00.000Z"),
+  calendar: utcCalendar,
+  signal: new AbortController().signal,
+  progress: async () => {},
+  limits: INSIGHT_LIMITS,
+  skip: 0,
+  endsAt: Infinity,
+});
+
 it.each([
   [["paymentId", "paymentAmount", "currencyCode", "payerName"], 4000],
   [Array.from({ length: 40 }, (_, place) => `field${place}`), 400],
   [undefined, 400],
 ])("reads pages of payments by the values of their rows", async (fields, most) => {
   const limits: unknown[] = [];
-  const context: InsightContext = {
-    call: (_operation, args) => {
-      limits.push("limit" in args ? args.limit : undefined);
-      return Promise.reject(new Error("asked"));
-    },
-    extensions: new Set(),
-    now: () => 0,
-    calendar: utcCalendar,
-    signal: new AbortController().signal,
-    progress: async () => {},
-    limits: INSIGHT_LIMITS,
-    skip: 0,
-    endsAt: Infinity,
-  };
+  const context = contextOf((_operation, args) => {
+    limits.push("limit" in args ? args.limit : undefined);
+    return Promise.reject(new Error("asked"));
+  });
   const query = { source: "cashapp", fields, filters: {} } as const;
   await expect(readPayments(context, query, () => {})).rejects.toThrow("asked");
   expect(limits).toEqual([most]);
+});
+
+/** More values than a function can have as arguments. */
+const MANY = 150_000;
+
+it("reads the whole list of a platform that does not divide it into pages", async () => {
+  const ended = {
+    disputeId: "dispute-0",
+    reasonId: "reason",
+    accountNumber: "C-1",
+    currencyCode: "USD",
+    amount: 5,
+    status: 1,
+    isValid: true,
+    resolutionCode: "PAID",
+    departmentId: null,
+    assigneeId: null,
+    createDate: "2026-01-01T00:00:00.000Z",
+    closedDate: "2026-02-01T00:00:00.000Z",
+  };
+  const rows = Array.from({ length: MANY }, (_, place) => ({
+    ...ended,
+    disputeId: `dispute-${place}`,
+    disputeCode: `D-${place}`,
+  }));
+  const call = (async ({ id }: Operation) => ({
+    output: id === contract.disputes.list.id ? rows : [],
+    total: null,
+  })) as unknown as InsightContext["call"];
+  const context = contextOf(call);
+  const { figures } = await readAccountDisputes(context, "C-1");
+  expect(figures).toMatchObject({ closed: { count: MANY } });
+  const part = await readPrecedents(context, rows[0] as unknown as Dispute);
+  expect(part).toMatchObject({
+    value: { tenant: { cases: 999 } },
+    notes: [expect.stringContaining("only the newest 1000")],
+  });
 });
