@@ -150,7 +150,11 @@ const deriveSigningKeys = (masterKey: MasterKey): JsonWebKey[] =>
 const UNKNOWN_CLIENT =
   "This server does not know the program that sent you here. Remove the server from the program, then add it again.";
 
-const setPage = (context: KoaContextWithOIDC, page: Page, brand: Brand | undefined): void => {
+const setPage = (
+  context: Pick<KoaContextWithOIDC, "set" | "status" | "body">,
+  page: Page,
+  brand: Brand | undefined,
+): void => {
   const { status, headers, body } = renderPage(page, brand);
   context.set(headers);
   context.status = status;

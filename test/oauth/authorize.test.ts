@@ -71,7 +71,10 @@ onEveryStore("an authorization request", (at) => {
         expect(page).not.toContain("<script");
         expect(page).toMatch(/<a href="https:\/\/evil\.example\/take\?a=1[^"]*" rel="noreferrer">/);
       } else if (to === null) expect(page).toContain(`action="${redirect}"`);
-      else expect(to).toMatch(new RegExp(`^${RegExp.escape(redirect)}[?#]error=`));
+      else
+        expect(
+          [`${redirect}?error=`, `${redirect}#error=`].some((start) => to.startsWith(start)),
+        ).toBe(true);
     }
   });
 
