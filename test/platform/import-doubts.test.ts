@@ -161,13 +161,13 @@ onEveryStore("doubtful payments", (at) => {
   });
 
   /** The orders of an advice, its own deposit, an equal deposit of the payer on that day, and the return of that one. */
-  const TWINS = ["TAOR", "TARO", "TRAO", "RTAO", "ATOR", "ATRO", "AOTR", "OATR", "OTAR"].map(
+  const EQUALS = ["TAOR", "TARO", "TRAO", "RTAO", "ATOR", "ATRO", "AOTR", "OATR", "OTAR"].map(
     (order) => [order],
   );
 
   verifies("MN-10", "MN-12");
-  it.each(TWINS)(
-    "has an advice pay by its own deposit, not by a twin of that (%s)",
+  it.each(EQUALS)(
+    "has an advice pay by its own deposit, not by an equal one (%s)",
     async (order) => {
       await start("USD", { accounts: ["Acme"], documents: { "INV-1": "1500.75" } });
       const advice = edi820(["N1*PR*Acme", "ENT*1", "RMR*IV*INV-1**1500.75"]);
@@ -189,14 +189,14 @@ onEveryStore("doubtful payments", (at) => {
       expect(payments.map(({ amount }) => amount).toSorted()).toEqual([-1500.75, 1500.75, 1500.75]);
       const documents = payments.map((one) => one.documents).filter((one) => "INV-1" in one);
       expect(documents).toEqual([{ "INV-1": 1500.75 }]);
-      const [twin] = payments.filter((one) => one.amount > 0 && !("INV-1" in one.documents));
+      const [equal] = payments.filter((one) => one.amount > 0 && !("INV-1" in one.documents));
       const [back] = payments.filter(({ amount }) => amount < 0);
-      expect(back?.rows[0]).toMatchObject({ returnedPaymentId: twin?.id });
+      expect(back?.rows[0]).toMatchObject({ returnedPaymentId: equal?.id });
       const stored = await at()
         .store.read.selectFrom("cashapp_payments")
         .select(["payment_reference", "remittance_text"])
         .where("tenant_id", "=", tenant())
-        .where("payment_id", "=", String(twin?.id))
+        .where("payment_id", "=", String(equal?.id))
         .executeTakeFirstOrThrow();
       expect(stored["payment_reference"]).toMatch(/^OTHER-?1$/);
       expect(stored["remittance_text"]).toMatch(/OTHER-?1/i);
