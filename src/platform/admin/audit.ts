@@ -138,7 +138,7 @@ const SignedHead = z.strictObject({
   timestamp: z.string(),
   signature: z.string(),
   /** The same end for readers without the audit key; not compared here. */
-  evidence: z.unknown(),
+  evidence: z.unknown().optional(),
 });
 /** A head to store outside the database. */
 export type SignedHead = Omit<z.infer<typeof SignedHead>, "evidence">;

@@ -203,7 +203,7 @@ const findRange = async (
     .where("at", "<=", calendar.endOf(to))
     .executeTakeFirstOrThrow();
   if (found.first === null) return undefined;
-  return { first: Number(found.first), last: Number(found.last) };
+  return found;
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

@@ -117,7 +117,7 @@ type State = {
   tenantId: string;
   last: { seq: number; link: string; id: string } | undefined;
   first: { seq: number; id: string } | undefined;
-  /** The link of the first entry is computed when the last line has told what came before. */
+  /** The first entry, whose link is computed when the last line has named the link before it. */
   pending: { entry: readonly unknown[]; link: string } | undefined;
   entries: number;
   heads: number;
@@ -128,16 +128,16 @@ const computeLink = (previous: string, entry: readonly unknown[]): string =>
 
 const checkSigned = (
   { trusted }: State,
-  what: string,
+  subject: string,
   { key, signature, statement }: { key: string; signature: string; statement: string },
 ): void => {
   const publicKey = trusted.get(key);
   if (publicKey === undefined)
     throw new Fault(
-      `${what} is signed with the key ${key}, for which the given key does not vouch.`,
+      `${subject} is signed with the key ${key}, for which the given key does not vouch.`,
     );
   if (!isSignedBy(publicKey, statement, signature))
-    throw new Fault(`the signature of ${what} does not fit.`);
+    throw new Fault(`the signature of ${subject} does not fit.`);
 };
 
 const checkEntry = (state: State, { previous, entry, link }: z.infer<typeof Entry>): void => {
@@ -164,14 +164,14 @@ const checkEntry = (state: State, { previous, entry, link }: z.infer<typeof Entr
 const checkHead = (state: State, head: z.infer<typeof Head>): void => {
   const { tenantId, seq, link, signedAt } = head;
   const statement = formatStatement("head", tenantId, seq, link, signedAt);
-  const what = `the head of entry number ${seq}`;
-  if (tenantId !== state.tenantId) throw new Fault(`${what} is of another tenant.`);
-  checkSigned(state, what, { ...head, statement });
+  const subject = `the head of entry number ${seq}`;
+  if (tenantId !== state.tenantId) throw new Fault(`${subject} is of another tenant.`);
+  checkSigned(state, subject, { ...head, statement });
   state.heads += 1;
   const { last } = state;
-  if (last === undefined || seq < last.seq) throw new Fault(`${what} stands in another place.`);
+  if (last === undefined || seq < last.seq) throw new Fault(`${subject} stands in another place.`);
   if (seq === last.seq && link !== last.link)
-    throw new Fault(`${what} was signed for other entries than those up to ${last.id}.`, last.id);
+    throw new Fault(`${subject} was signed for other entries than those up to ${last.id}.`, last.id);
 };
 
 const checkEnds = (
@@ -242,8 +242,8 @@ const checkLines = async (
 };
 
 /**
- * Checks a file that `writeEvidence` wrote, without store, master key or network. `key` is a public key: PEM, or what
- * `admin audit key` prints.
+ * Checks a file that `writeEvidence` wrote, without store, master key or network. `key` is a public key in PEM form, or the
+ * output of `admin audit key`.
  *
  * @throws {Problem} invalid_request for text that is no Ed25519 public key, not_found for a file that cannot be read
  */

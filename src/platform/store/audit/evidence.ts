@@ -101,7 +101,7 @@ export const listUnsigned = async (db: Db, before: number): Promise<string[]> =>
     .orderBy("audit_heads.tenant_id")
     .execute();
   return rows
-    .filter(({ seq, signed, at }) => seq > Number(signed ?? 0) && Number(at ?? 0) <= before)
+    .filter(({ seq, signed, at }) => seq > (signed ?? 0) && (at ?? 0) <= before)
     .map(({ tenant_id }) => tenant_id);
 };
 
@@ -193,7 +193,7 @@ export const readEvidenceKey = async (tx: Db, needs: KeyNeeds): Promise<Evidence
   return openRow(row, needs.seal);
 };
 
-/** Replaces the key that signs evidence. The former one signs nothing more, and stays to verify what it signed. */
+/** Replaces the key that signs evidence. The former one signs nothing more, and stays to verify its signatures. */
 export const replaceEvidenceKey = async (tx: Db, needs: KeyNeeds): Promise<void> => {
   await readEvidenceKey(tx, needs);
   await addKey(tx, (await listEvidenceKeys(tx)).at(-1), needs);
