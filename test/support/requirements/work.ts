@@ -12,6 +12,12 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Parents and groups",
+    lines: {
+      "WK-60": "summaries by parent and account group, each record once, in chains and circles too",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50":

@@ -1,0 +1,95 @@
+import { type RawBuilder, sql } from "kysely";
+import { createTopSearch } from "../../../contract/insights/families.ts";
+import { getDialect } from "../engine/dialect.ts";
+import type { Db } from "../port.ts";
+
+type Expression = RawBuilder<unknown>;
+
+/**
+ * Selects `member` and `top` of the accounts below an account without a parent, whether it exists or not. Each account
+ * has one parent, so the recursion meets each once; it never enters a circle.
+ */
+const selectTrees = (tenantId: string): Expression => sql`
+  with recursive below (member, top) as (
+    select c.account_number, c.parent_account_number from accounts as c
+      left join accounts as p on p.tenant_id = c.tenant_id and p.account_number = c.parent_account_number
+      where c.tenant_id = ${tenantId} and c.parent_account_number is not null
+      and p.parent_account_number is null
+    union all
+    select c.account_number, b.top from below as b
+      join accounts as c on c.tenant_id = ${tenantId} and c.parent_account_number = b.member)
+  select member, top from below`;
+
+/** More accounts in circles, which changes and imports refuse, count as their own. */
+const MOST_IN_CIRCLES = 10_000;
+
+type Pair = { member: string; parent: string };
+
+/** The topmost parents of the accounts in and below circles, by number. */
+export type Circles = readonly (readonly [member: string, top: string])[];
+
+/** Finds the accounts whose parents lead in a circle. */
+export const findCircles = async (db: Db, tenantId: string): Promise<Circles> => {
+  const { rows } = await sql<Pair>`
+    select account_number as member, parent_account_number as parent from accounts
+    where tenant_id = ${tenantId} and parent_account_number is not null and account_number not in (
+      select member from (${selectTrees(tenantId)}) as trees)
+    order by account_number limit ${MOST_IN_CIRCLES}`.execute(db);
+  const parents = new Map(rows.map(({ member, parent }) => [member, parent]));
+  const findTop = createTopSearch((number) => parents.get(number));
+  return rows.map(({ member }) => [member, findTop(member)] as const);
+};
+
+/** The digits of a length before a text: numbers of accounts are shorter than 1,000 characters. */
+const LENGTH_DIGITS = 3;
+
+/** Selects `member` and `top` of pairs, which are one parameter. */
+const selectPairs = (db: Db, pairs: Circles): Expression => {
+  const lines = pairs.map(([member, top]) => {
+    const length = String([...member].length).padStart(LENGTH_DIGITS, "0");
+    return `${length}${member}${top}`;
+  });
+  const length = sql`cast(substr(value, 1, ${sql.lit(LENGTH_DIGITS)}) as integer)`;
+  return sql`select substr(value, ${sql.lit(LENGTH_DIGITS + 1)}, ${length}) as member,
+    substr(value, ${length} + ${sql.lit(LENGTH_DIGITS + 1)}) as top
+    from (${getDialect(db).unnest(lines)}) as listed`;
+};
+
+/** Selects `member` and `top` of every account that has a parent. */
+const selectTops = (db: Db, tenantId: string, circles: Circles): Expression => {
+  const trees = sql`select member, top from (${selectTrees(tenantId)}) as trees`;
+  return circles.length === 0 ? trees : sql`${trees} union all ${selectPairs(db, circles)}`;
+};
+
+type Families = { db: Db; tenantId: string; groupBy: readonly string[] };
+
+/**
+ * Returns a join, as `family`, with the topmost parents of the accounts of records whose alias is `d`; nothing if they
+ * are not grouped by parent.
+ */
+export const joinFamilies = async ({ db, tenantId, groupBy }: Families): Promise<Expression> => {
+  if (!groupBy.includes("parent")) return sql``;
+  const circles = await findCircles(db, tenantId);
+  return sql`left join (${selectTops(db, tenantId, circles)}) as family
+    on family.member = d.account_number`;
+};
+
+/** The groupings by what a record's account belongs to; the record's alias is `d`, and {@link joinFamilies} joined. */
+export const FAMILY_KEYS = {
+  parent: sql`coalesce(family.top, d.account_number)`,
+  accountGroup: sql`(select held.account_group from accounts as held
+    where held.tenant_id = d.tenant_id and held.account_number = d.account_number)`,
+} as const;
+
+/** Selects the numbers of accounts and of everything below them; a number met twice, as in a circle, is read once. */
+export const selectBelow = (db: Db, tenantId: string, numbers: readonly string[]): Expression => {
+  const sought = sql`select value from (${getDialect(db).unnest([...numbers])}) as sought`;
+  return sql`
+    with recursive below (number) as (
+      select account_number from accounts
+        where tenant_id = ${tenantId} and parent_account_number in (${sought})
+      union
+      select c.account_number from below as b
+        join accounts as c on c.tenant_id = ${tenantId} and c.parent_account_number = b.number)
+    select number from below union all ${sought}`;
+};
