@@ -1,6 +1,12 @@
 import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
-import { createTopSearch, listAncestors } from "../contract/insights/families.ts";
+import {
+  createTopSearch,
+  type FamilyFilters,
+  type FamilyGrouping,
+  listAncestors,
+  needsFamilies,
+} from "../contract/insights/families.ts";
 import type { Account } from "../contract/operations/accounts.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { fold } from "./dispute-names.ts";
@@ -23,7 +29,7 @@ export type Families = {
   topOf(accountNumber: string): string;
   groupOf(accountNumber: string): string | null;
   /** Whether an account is one of these, in any letter case, or below one of them. */
-  isBelow(accountNumber: string, parents: ReadonlySet<string>): boolean;
+  isBelow(accountNumber: string, parents: readonly string[]): boolean;
   /** Lists the accounts that were read. */
   list(): Account[];
   /** Whether the limit left accounts unread. */
@@ -31,6 +37,9 @@ export type Families = {
   /** Sentences about accounts that were not read. */
   notes(): string[];
 };
+
+const NONE_KNOWN =
+  "The platform knows none of these accounts, so each counts as a topmost parent without a group.";
 
 const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
 
@@ -77,22 +86,63 @@ export const createFamilies = (context: InsightContext): Families => {
     topOf: (number) => findTop(number),
     groupOf: (number) => known.get(number)?.account_group ?? null,
     isBelow(number, parents) {
-      if (parents.has(number)) return true;
-      const folded = new Set([...parents].map(fold));
+      if (parents.includes(number)) return true;
+      const folded = new Set(parents.map(fold));
       const path = [...listAncestors(number, parentOf)];
       // A number that no account has is compared as it was sent, like the documented filters do.
       return path.some((one, place) => (place > 0 || known.get(one)) && folded.has(fold(one)));
     },
     list: () => [...known.values()].flatMap((one) => one ?? []),
     isPartial: () => unread.size > 0,
-    notes: () =>
-      unread.size === 0
+    notes: () => [
+      ...(known.size === 0 || [...known.values()].some((one) => one !== null) ? [] : [NONE_KNOWN]),
+      ...(unread.size === 0
         ? []
         : [
             `The parents and groups of ${unread.size} accounts are unknown, because an answer reads at most ${MOST_READ} accounts: they count as topmost parents without a group.`,
-          ],
+          ]),
+    ],
   };
 };
+
+/** The value of a grouping for an account's record; a record without an account has none. */
+export const readFamilyKey = (
+  families: Families | undefined,
+  grouping: FamilyGrouping,
+  accountNumber: string | null,
+): string | null => {
+  if (accountNumber === null || families === undefined) return null;
+  return grouping === "parent" ? families.topOf(accountNumber) : families.groupOf(accountNumber);
+};
+
+/** Creates a reader of parents if a summary needs it. */
+export const createFamiliesOf = (
+  context: InsightContext,
+  filters: FamilyFilters,
+  groupBy: readonly string[] = [],
+): Families | undefined => (needsFamilies(filters, groupBy) ? createFamilies(context) : undefined);
+
+/** Creates the test of the conditions on what an account, which was read, belongs to. */
+export const createFamilyFilter = (
+  families: Families | undefined,
+  { parentAccountNumber: parents, accountGroup }: FamilyFilters,
+): ((accountNumber: string | null) => boolean) => {
+  if (families === undefined) return () => true;
+  const groups = accountGroup === undefined ? undefined : new Set(accountGroup.map(fold));
+  return (number) => {
+    if (number === null) return parents === undefined && groups === undefined;
+    if (parents !== undefined && !families.isBelow(number, parents)) return false;
+    return groups === undefined || groups.has(fold(families.groupOf(number) ?? ""));
+  };
+};
+
+/** Whether records may be left out, because not every account was read that a condition is about. */
+export const isCut = (
+  families: Families | undefined,
+  { parentAccountNumber, accountGroup }: FamilyFilters,
+): boolean =>
+  (parentAccountNumber !== undefined || accountGroup !== undefined) &&
+  families?.isPartial() === true;
 
 /** An account and everything below it. */
 export type Family = {
@@ -159,8 +209,9 @@ const findFamily = async (context: InsightContext, accountNumber: string): Promi
   await families.read([accountNumber]);
   const { numbers, notes } = await listDisputedAccounts(context);
   await families.read(numbers);
-  const parents = new Set([accountNumber]);
-  const members = families.list().filter((one) => families.isBelow(one.accountNumber, parents));
+  const members = families
+    .list()
+    .filter((one) => families.isBelow(one.accountNumber, [accountNumber]));
   return {
     members: sortMembers(members, accountNumber),
     isPartial: true,

@@ -16,6 +16,7 @@ import {
   wordInAnyCase,
 } from "./arguments.ts";
 import { UNITS } from "./calendar.ts";
+import { FAMILY_GROUPINGS, familyFilters } from "./families.ts";
 import { AccountName, ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 const DATES = ["due", "invoice"] as const;
@@ -24,6 +25,7 @@ const DATES = ["due", "invoice"] as const;
 export const DOCUMENT_GROUPINGS = [
   "age",
   "account",
+  ...FAMILY_GROUPINGS,
   "currency",
   "type",
   "status",
@@ -39,6 +41,7 @@ const TYPES = ["invoice", "credit_note", "other"] as const;
 
 export const documentFilters = {
   accountNumber: oneOrMore(RecordNumber).optional().describe("any of"),
+  ...familyFilters,
   status: wordInAnyCase(STATUSES).default("open").describe("default open"),
   type: wordInAnyCase(TYPES).optional().describe("absent: all"),
   dueFrom: Day.optional(),

@@ -1,3 +1,35 @@
+import { RecordNumber, requiredText } from "../fields.ts";
+import { oneOrMore } from "./arguments.ts";
+
+/** Conditions on what a record's account belongs to. */
+export const familyFilters = {
+  parentAccountNumber: oneOrMore(RecordNumber)
+    .optional()
+    .describe("this account and everything below it"),
+  accountGroup: oneOrMore(requiredText(200)).optional().describe("any of"),
+};
+
+export type FamilyFilters = {
+  parentAccountNumber?: string[] | undefined;
+  accountGroup?: string[] | undefined;
+};
+
+/** Groupings by what a record's account belongs to; `parent` is the topmost one. */
+export const FAMILY_GROUPINGS = ["parent", "accountGroup"] as const;
+export type FamilyGrouping = (typeof FAMILY_GROUPINGS)[number];
+
+export const isFamilyGrouping = (name: string): name is FamilyGrouping =>
+  FAMILY_GROUPINGS.some((one) => one === name);
+
+/** Whether a summary needs the parents or groups of accounts. */
+export const needsFamilies = (
+  { parentAccountNumber, accountGroup }: FamilyFilters,
+  groupBy: readonly string[],
+): boolean =>
+  parentAccountNumber !== undefined ||
+  accountGroup !== undefined ||
+  groupBy.some((name) => isFamilyGrouping(name));
+
 /** Returns the number of the account above one; null or undefined if there is none. */
 export type ParentOf = (accountNumber: string) => string | null | undefined;
 

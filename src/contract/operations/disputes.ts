@@ -305,6 +305,7 @@ export const disputes = defineOperations("gateway", "disputes", {
     body: DisputeSummaryBody,
     lateValidation: true,
     output: DisputeSummaryResult,
+    additions: { name: "groups", query: ["parent", "parentAccountNumber", "accountGroup"] },
     extension: true,
     audit: "dispute.summarized",
   },

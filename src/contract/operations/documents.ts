@@ -244,6 +244,7 @@ export const documents = defineOperations("ingest", "documents", {
     body: DocumentSummaryBody,
     lateValidation: true,
     output: DocumentSummaryResult,
+    additions: { name: "groups", query: ["parent", "parentAccountNumber", "accountGroup"] },
     extension: true,
     audit: "document.summarized",
   },

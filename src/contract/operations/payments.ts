@@ -128,6 +128,7 @@ export const payments = defineOperations("export", "payments", {
     body: PaymentSummaryBody,
     lateValidation: true,
     output: PaymentSummaryResult,
+    additions: { name: "groups", query: ["parent", "parentAccountNumber", "accountGroup"] },
     extension: true,
     audit: "payments.summarized",
     auditMetadata: getSourceMetadata,

@@ -1,7 +1,8 @@
 import { type RawBuilder, sql } from "kysely";
-import { createTopSearch } from "../../../contract/insights/families.ts";
+import { createTopSearch, type FamilyFilters } from "../../../contract/insights/families.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
+import { findSpellings } from "./summaries/spellings.ts";
 
 type Expression = RawBuilder<unknown>;
 
@@ -92,4 +93,38 @@ export const selectBelow = (db: Db, tenantId: string, numbers: readonly string[]
       select c.account_number from below as b
         join accounts as c on c.tenant_id = ${tenantId} and c.parent_account_number = b.number)
     select number from below union all ${sought}`;
+};
+
+const findAccountSpellings = async (
+  db: Db,
+  tenantId: string,
+  columns: readonly ("account_number" | "parent_account_number" | "account_group")[],
+  values: readonly string[],
+): Promise<string[]> => {
+  const found = new Set(values);
+  for (const column of columns) {
+    const target = { table: "accounts", column, tenantId } as const;
+    for (const one of await findSpellings(db, target, values)) found.add(one);
+  }
+  return [...found];
+};
+
+/** Returns the conditions of records, whose alias is `d`, on what their accounts belong to, letter case ignored. */
+export const matchFamilies = async (
+  db: Db,
+  tenantId: string,
+  { parentAccountNumber: parents, accountGroup: groups }: FamilyFilters,
+): Promise<RawBuilder<boolean>[]> => {
+  const conditions: RawBuilder<boolean>[] = [];
+  if (parents !== undefined) {
+    const columns = ["account_number", "parent_account_number"] as const;
+    const numbers = await findAccountSpellings(db, tenantId, columns, parents);
+    conditions.push(sql`d.account_number in (${selectBelow(db, tenantId, numbers)})`);
+  }
+  if (groups !== undefined) {
+    const names = await findAccountSpellings(db, tenantId, ["account_group"], groups);
+    conditions.push(sql`d.account_number in (select account_number from accounts
+      where tenant_id = ${tenantId} and ${getDialect(db).isAmong("account_group", names)})`);
+  }
+  return conditions;
 };

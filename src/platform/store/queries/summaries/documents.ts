@@ -8,8 +8,10 @@ import type {
   DocumentGrouping,
   DocumentSummary,
 } from "../../../../contract/insights/document-summary.ts";
+import { isFamilyGrouping } from "../../../../contract/insights/families.ts";
 import { getDialect, type Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
+import { FAMILY_KEYS, joinFamilies, matchFamilies } from "../families.ts";
 import { findSpellings } from "./spellings.ts";
 import {
   chooseOrder,
@@ -78,6 +80,7 @@ const toCurrency = ({ currency }: Context): Expression =>
 const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
   if (grouping === "age") return toBucket(context);
   if (grouping === "account") return sql`d.account_number`;
+  if (isFamilyGrouping(grouping)) return FAMILY_KEYS[grouping];
   if (grouping === "currency") return toCurrency(context);
   if (grouping === "type") return sql`d.document_type`;
   if (grouping === "status") return sql`d.status`;
@@ -99,6 +102,7 @@ export const matchDocuments = async ({
     accountNumber === undefined ? undefined : await findSpellings(db, target, accountNumber);
   const conditions = [
     sql<boolean>`d.tenant_id = ${tenantId}`,
+    ...(await matchFamilies(db, tenantId, filters)),
     ...given(accounts, (numbers) => getDialect(db).isAmongKeys("d.account_number", numbers)),
     ...(status === "all" ? [] : [sql<boolean>`d.status = ${status}`]),
     ...given(type, (word) => sql`d.document_type = ${word}`),
@@ -154,8 +158,10 @@ export const summarizeDocuments = async (
   const parts = [...keys, groupKey(currency, "currency")];
   const read = [...names, ...READ].map((name) => sql.ref(name));
   // Few documents have few disputes; those of all others need no sums.
+  const { accountNumber, parentAccountNumber } = summary.filters;
+  const families = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
   const among =
-    summary.filters.accountNumber === undefined
+    accountNumber === undefined && parentAccountNumber === undefined
       ? sql``
       : sql`and document_number in (select d.document_number from documents as d where ${where})`;
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
@@ -164,7 +170,7 @@ export const summarizeDocuments = async (
       select ${list([...parts, ...columns])} from documents as d
       left join (select document_number, currency_code, ${list(open)} from disputes
         where tenant_id = ${tenantId} and status = 0 ${among} group by document_number, currency_code) as x
-      on x.document_number = d.document_number and x.currency_code = ${currency}
+      on x.document_number = d.document_number and x.currency_code = ${currency} ${families}
       where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
