@@ -123,7 +123,7 @@ type Summary =
 export const canSummarize = (
   { extensions }: Pick<InsightContext, "extensions">,
   { id, additions }: Summary,
-  args: Fields & { groupBy?: readonly string[] },
+  args: Fields & { groupBy?: readonly string[] | undefined },
 ): boolean => {
   if (!extensions.has(id)) return false;
   const isAdded =

@@ -266,6 +266,70 @@ onEveryStore("families of accounts", (at) => {
     },
   );
 
+  verifies("WK-61");
+  it("lists who owes more than the credit limit, families against the parent's", async () => {
+    const extended = { ...context, extensions: new Set<string>(extensions) };
+    const sum = (rows: readonly Money[]) => rows.reduce((total, { cents }) => total + cents, 0);
+    const families = Map.groupBy(records.documents, ({ account }) => model.limitOf(account));
+    const expected = [...families].flatMap(([holder, rows]) => {
+      if (holder?.credit_limit === undefined) return [];
+      const own = rows.filter(({ currency }) => currency === holder.currency);
+      const others = rows.filter(({ currency }) => currency !== holder.currency);
+      const over = sum(own) - holder.credit_limit * 100;
+      const other = { count: others.length, amount: sum(others) / 100 };
+      const otherCurrencies = [{ currencyCode: others[0]?.currency, ...other }];
+      const figures = { count: own.length, amount: sum(own) / 100, overBy: over / 100 };
+      return over <= 0
+        ? []
+        : {
+            key: { account: holder.account_number },
+            accountName: holder.name,
+            currencyCode: holder.currency,
+            creditLimit: holder.credit_limit,
+            ...figures,
+            ...(others.length === 0 ? {} : { otherCurrencies }),
+          };
+    });
+    expected.sort((a, b) => b.overBy - a.overBy || (a.key.account < b.key.account ? -1 : 1));
+    const result = await runInsight(documentsSummary, extended, { overLimit: true, limit: 200 });
+    const shown = result.items.map(
+      ({ disputedAmount: _disputed, oldest: _oldest, ...item }) => item,
+    );
+    expect(shown).toEqual(expected);
+    expect(expected.some((one) => "otherCurrencies" in one)).toBe(true);
+    const counted = expected.reduce((total, { count }) => total + count, 0);
+    expect([result.rowCount, result.itemsTotal]).toEqual([counted, expected.length]);
+    const totals = Map.groupBy(expected, ({ currencyCode }) => currencyCode);
+    const amounts = [...totals].map(([currencyCode, own]) => ({
+      currencyCode,
+      count: own.reduce((total, { count }) => total + count, 0),
+      amount: Math.round(own.reduce((total, { amount }) => total + amount * 100, 0)) / 100,
+    }));
+    expect(new Set(result.currencyTotals)).toEqual(new Set(amounts));
+    const page = await runInsight(
+      documentsSummary,
+      { ...extended, skip: 1 },
+      { overLimit: true, limit: 2 },
+    );
+    expect(page.items).toEqual(result.items.slice(1, 3));
+    const one = { overLimit: true, parentAccountNumber: expected[0]?.key.account };
+    const [first] = (await runInsight(documentsSummary, extended, one)).items;
+    expect(first).toEqual(result.items[0]);
+  });
+
+  verifies("WK-61", "IN-04");
+  it.each([
+    { groupBy: ["account"] },
+    { measure: "originalAmount" },
+    { status: "closed" },
+    { asOf: "2026-01-31" },
+  ])("refuses %j beside the comparison with credit limits", async (more) => {
+    const extended = { ...context, extensions: new Set<string>(extensions) };
+    await expect(
+      runInsight(documentsSummary, extended, { overLimit: true, ...more }),
+    ).rejects.toThrow(`${Object.keys(more)[0]} must be`);
+  });
+
   verifies("WK-60");
   it("says which figures are partial where accounts were not read, or that a platform has no parents", async () => {
     const former = { ...context, extensions: new Set(["documents.summary"]) };

@@ -103,10 +103,11 @@ export const modelFamilies = (forest: readonly Branch[]) => {
       listSteps(parents, number).includes(parent),
     groupOf: (number: string): string | null =>
       forest.find(({ account_number }) => account_number === number)?.account_group ?? null,
-    limitOf: (number: string) => {
-      const holders = listSteps(parents, number)
-        .slice(0, STEPS / 2)
-        .toReversed();
+    /** The topmost account above one that has a limit; of a circle, the one that stands for it, or the account. */
+    limitOf(number: string): Branch | undefined {
+      const steps = listSteps(parents, number);
+      const isCircle = steps.length > STEPS;
+      const holders = isCircle ? [this.topOf(number), number] : steps.toReversed();
       return holders
         .map((holder) => forest.find(({ account_number }) => account_number === holder))
         .find((holder) => holder?.credit_limit !== undefined);

@@ -9,6 +9,9 @@ export const familyFilters = {
   accountGroup: oneOrMore(requiredText(200)).optional().describe("any of"),
 };
 
+/** Arguments and groupings that the first version of a summary did not have. */
+export const FAMILY_ADDITIONS = ["parent", "parentAccountNumber", "accountGroup"] as const;
+
 export type FamilyFilters = {
   parentAccountNumber?: string[] | undefined;
   accountGroup?: string[] | undefined;

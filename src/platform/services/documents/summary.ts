@@ -7,16 +7,22 @@ import {
   type DocumentSummaryResult,
   parseDocumentSummary,
 } from "../../../contract/insights/document-summary.ts";
-import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
+import {
+  type ExactNumber,
+  type GroupKey,
+  toExactNumber,
+} from "../../../contract/insights/result.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
 import { getDialect } from "../../store/engine/dialect.ts";
 import {
+  type Context,
   type DocumentGroupRow,
   matchDocuments,
   parseFirstDue,
   summarizeDocuments,
 } from "../../store/queries/summaries/documents.ts";
+import { createLimitQueries, type OverLimitRow } from "../../store/queries/summaries/over-limit.ts";
 import { readTenant } from "../../store/queries/tenants.ts";
 import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
@@ -32,17 +38,87 @@ const NO_FIGURES = { count: 0, amount: 0, disputedAmount: 0, oldest: null };
 
 const NOTES = {
   asOf: "Balances and statuses are those of now; asOf only counts the days past due.",
+  originalAmount: "Amounts are those that were billed, not open balances.",
+  closed: "The balance of a closed document is 0; measure originalAmount adds up what was billed.",
 };
 
-type Context = Parameters<typeof summarizeDocuments>[0];
+const describe = ({ filters, measure }: DocumentSummary): string[] => [
+  ...(filters.asOf === undefined ? [] : [NOTES.asOf]),
+  ...(measure === "originalAmount" ? [NOTES.originalAmount] : []),
+  ...(measure === "balance" && filters.status === "closed" ? [NOTES.closed] : []),
+];
 
-const read = async (context: Context): Promise<DocumentSummaryResult> => {
-  const { db, tenantId, summary, asOf, calendar } = context;
-  const { filters, groupBy, ageBuckets, limit, offset } = summary;
-  const where = await matchDocuments(context);
+const readAmounts = ({ db }: Context) => {
   const { parse } = getDialect(db).sums;
-  const toAmount = (text: string | null) =>
+  return (text: string | null): ExactNumber =>
     toExactNumber(text === null ? "0" : new Big(parse(text)).toFixed());
+};
+
+type ToAmount = ReturnType<typeof readAmounts>;
+
+const toFigures = (row: DocumentGroupRow, toAmount: ToAmount) => ({
+  currencyCode: row.currency,
+  count: row.count,
+  amount: toAmount(row.amount),
+  disputedAmount: toAmount(row.disputed),
+  oldest: parseFirstDue(row.first_due),
+});
+
+/** The fields that the answers to all questions have. */
+const toCommon = (
+  { summary, asOf, calendar }: Context,
+  totals: readonly DocumentGroupRow[],
+  toAmount: ToAmount,
+) => ({
+  asOf: summary.filters.asOf ?? formatTimestamp(asOf),
+  filter: { ...summary.filters, timeZone: calendar.zone.name },
+  rowCount: totals.reduce((sum, { count }) => sum + count, 0),
+  truncated: false,
+  currencyTotals: totals.map(({ currency, count, amount }) => ({
+    currencyCode: currency,
+    count,
+    amount: toAmount(amount),
+  })),
+});
+
+/** Lists the accounts whose families owe more than the credit limit. */
+const readOverLimit = async (context: Context): Promise<DocumentSummaryResult> => {
+  const { db, tenantId } = context;
+  const toAmount = readAmounts(context);
+  const limits = await createLimitQueries(context, await matchDocuments(context));
+  const rows = await limits.readPage();
+  const names = await readAccountNames(db, tenantId, ["account"], rows);
+  const owed = Map.groupBy(await limits.readOwed(rows.map(({ k0 }) => k0)), ({ k0 }) => k0);
+  const toItem = (row: OverLimitRow): DocumentSummaryItem => {
+    const figures = toFigures(row, toAmount);
+    const others = (owed.get(row.k0) ?? []).filter(({ currency }) => currency !== row.currency);
+    const otherCurrencies = others.map(({ currency, count, amount }) => ({
+      currencyCode: currency,
+      count,
+      amount: toAmount(amount),
+    }));
+    return {
+      key: { account: row.k0 },
+      ...toAccountName(names.get(row.k0)),
+      ...figures,
+      creditLimit: row.credit_limit,
+      overBy: toExactNumber(new Big(figures.amount).minus(row.credit_limit).toFixed()),
+      ...(otherCurrencies.length === 0 ? {} : { otherCurrencies }),
+    };
+  };
+  return {
+    ...toCommon(context, await limits.readTotals(), toAmount),
+    itemsTotal: rows[0]?.groups ?? 0,
+    notes: [],
+    items: rows.map(toItem),
+  };
+};
+
+const readGroups = async (context: Context): Promise<DocumentSummaryResult> => {
+  const { db, tenantId, summary } = context;
+  const { groupBy, ageBuckets, limit, offset } = summary;
+  const where = await matchDocuments(context);
+  const toAmount = readAmounts(context);
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
   const totals = await summarizeDocuments({ ...context, summary: whole }, where);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
@@ -51,27 +127,15 @@ const read = async (context: Context): Promise<DocumentSummaryResult> => {
   const found = rows.map((row): DocumentSummaryItem => ({
     key: toKey(summary, row),
     ...toAccountName(names.get(row[`k${groupBy.indexOf("account")}`])),
-    currencyCode: row.currency,
-    count: row.count,
-    amount: toAmount(row.amount),
-    disputedAmount: toAmount(row.disputed),
-    oldest: parseFirstDue(row.first_due),
+    ...toFigures(row, toAmount),
   }));
   const all = inAges
     ? completeBuckets(found, "age", listOverdueKeys(ageBuckets), summary, NO_FIGURES)
     : found;
   return {
-    asOf: filters.asOf ?? formatTimestamp(asOf),
-    filter: { ...filters, timeZone: calendar.zone.name },
-    rowCount: totals.reduce((sum, { count }) => sum + count, 0),
-    truncated: false,
+    ...toCommon(context, totals, toAmount),
     itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
-    currencyTotals: totals.map(({ currency, count, amount }) => ({
-      currencyCode: currency,
-      count,
-      amount: toAmount(amount),
-    })),
-    notes: filters.asOf === undefined ? [] : [NOTES.asOf],
+    notes: describe(summary),
     items: inAges ? all.slice(offset, offset + limit) : all,
   };
 };
@@ -86,5 +150,7 @@ export const summarize: Handlers<Contract["documents"]>["summary"] = async ({ bo
   const day = summary.filters.asOf;
   const asOf = day === undefined ? now : calendar.endOf(day);
   await using snapshot = await call.snapshot({ aggregates: true });
-  return { body: await read({ db: snapshot.db, tenantId, currency, asOf, calendar, summary }) };
+  const context = { db: snapshot.db, tenantId, currency, asOf, calendar, summary };
+  const isOverLimit = summary.filters.overLimit === true;
+  return { body: await (isOverLimit ? readOverLimit(context) : readGroups(context)) };
 };

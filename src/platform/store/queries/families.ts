@@ -82,6 +82,36 @@ export const FAMILY_KEYS = {
     where held.tenant_id = d.tenant_id and held.account_number = d.account_number)`,
 } as const;
 
+/** The credit limit of an account with an alias; null if it has none. */
+export const readCreditLimit = (db: Db, alias: string): Expression =>
+  sql`cast(${getDialect(db).readJsonMember(`${alias}.fields`, "credit_limit")} as double precision)`;
+
+/**
+ * Selects `member` and `holder` of accounts: the topmost account, itself or above it, that has a credit limit. Of a
+ * circle, the account that stands for it comes first. Accounts without one are left out.
+ */
+export const selectLimitHolders = (db: Db, tenantId: string, circles: Circles): Expression => {
+  const own = sql`case when ${readCreditLimit(db, "c")} is not null then c.account_number end`;
+  const trees = sql`
+    with recursive below (member, holder) as (
+      select c.account_number, ${own} from accounts as c
+        left join accounts as p on p.tenant_id = c.tenant_id and p.account_number = c.parent_account_number
+        where c.tenant_id = ${tenantId} and p.account_number is null
+      union all
+      select c.account_number, coalesce(b.holder, ${own}) from below as b
+        join accounts as c on c.tenant_id = ${tenantId} and c.parent_account_number = b.member)
+    select member, holder from below where holder is not null`;
+  if (circles.length === 0) return trees;
+  const holder = sql`coalesce(t.account_number, m.account_number)`;
+  return sql`select member, holder from (${trees}) as trees union all
+    select p.member, ${holder} as holder from (${selectPairs(db, circles)}) as p
+    left join accounts as t on t.tenant_id = ${tenantId} and t.account_number = p.top
+      and ${readCreditLimit(db, "t")} is not null
+    left join accounts as m on m.tenant_id = ${tenantId} and m.account_number = p.member
+      and ${readCreditLimit(db, "m")} is not null
+    where ${holder} is not null`;
+};
+
 /** Selects the numbers of accounts and of everything below them; a number met twice, as in a circle, is read once. */
 export const selectBelow = (db: Db, tenantId: string, numbers: readonly string[]): Expression => {
   const sought = sql`select value from (${getDialect(db).unnest([...numbers])}) as sought`;

@@ -37,7 +37,7 @@ export type DocumentGroupRow = Record<string, Value> & {
   groups: number;
 };
 
-type Context = {
+export type Context = {
   db: Db;
   tenantId: string;
   /** Of documents that name none. */
@@ -74,8 +74,16 @@ const toBucket = ({ asOf, calendar, summary }: Context): Expression => {
   return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(days.length)} end`;
 };
 
-const toCurrency = ({ currency }: Context): Expression =>
+export const toCurrency = ({ currency }: Context): Expression =>
   sql`coalesce(d.balance_currency, ${currency})`;
+
+/** A column of a closed document's last closure. */
+const lastClosure = (column: "closure_reason" | "closed_at"): Expression =>
+  sql`(select ${sql.ref(`held.${column}`)} from document_closures as held
+    where held.tenant_id = d.tenant_id and held.document_number = d.document_number
+    order by held.number desc limit 1)`;
+
+const isClosed = sql<boolean>`d.status = 'closed'`;
 
 const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
   if (grouping === "age") return toBucket(context);
@@ -84,6 +92,8 @@ const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
   if (grouping === "currency") return toCurrency(context);
   if (grouping === "type") return sql`d.document_type`;
   if (grouping === "status") return sql`d.status`;
+  if (grouping === "closureReason")
+    return sql`case when ${isClosed} then ${lastClosure("closure_reason")} end`;
   const [date, unit] = grouping.split(":");
   const day = date === "due" ? sql`d.due_on` : sql`d.invoice_on`;
   return formatSpan(context.db, day, unit as Unit);
@@ -93,10 +103,11 @@ const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
 export const matchDocuments = async ({
   db,
   tenantId,
-  calendar: { toDay },
+  calendar: { toDay, startOf, endOf },
   summary: { filters },
 }: Context): Promise<RawBuilder<boolean>> => {
-  const { accountNumber, status, type, dueFrom, dueTo } = filters;
+  const { accountNumber, status, type, dueFrom, dueTo, invoiceFrom, invoiceTo } = filters;
+  const closedAt = lastClosure("closed_at");
   const target = { table: "documents", column: "account_number", tenantId } as const;
   const accounts =
     accountNumber === undefined ? undefined : await findSpellings(db, target, accountNumber);
@@ -108,8 +119,32 @@ export const matchDocuments = async ({
     ...given(type, (word) => sql`d.document_type = ${word}`),
     ...given(dueFrom, (day) => sql`d.due_on >= ${toDay(day)}`),
     ...given(dueTo, (day) => sql`d.due_on <= ${toDay(day)}`),
+    ...given(invoiceFrom, (day) => sql`d.invoice_on >= ${toDay(day)}`),
+    ...given(invoiceTo, (day) => sql`d.invoice_on <= ${toDay(day)}`),
+    ...given(filters.closedFrom, (day) => sql`${isClosed} and ${closedAt} >= ${startOf(day)}`),
+    ...given(filters.closedTo, (day) => sql`${isClosed} and ${closedAt} <= ${endOf(day)}`),
   ];
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+};
+
+/** The amounts that were billed, in the order in which they are preferred. */
+const ORIGINAL_AMOUNTS = [
+  "original_denomination",
+  "original_denomination_in_original_currency",
+  "original_denomination_in_base_currency",
+];
+
+const toMeasure = ({ db, summary: { measure, filters } }: Context): Expression => {
+  if (measure === "originalAmount") {
+    const amounts = ORIGINAL_AMOUNTS.map(
+      (name) => sql`cast(${getDialect(db).readJsonMember("d.fields", name)} as double precision)`,
+    );
+    const amount = sql`coalesce(${list(amounts)})`;
+    return sql`(case when d.document_type = 'credit_note' then -abs(${amount}) else ${amount} end)`;
+  }
+  return filters.status === "open"
+    ? sql`d.balance`
+    : sql`(case when ${isClosed} then 0 else d.balance end)`;
 };
 
 const addUp = (context: Context) => {
@@ -118,7 +153,7 @@ const addUp = (context: Context) => {
     part: named(sql`sum(${part})`, `p${place}`),
     total: sql`sum(${sql.ref(`p${place}`)})`,
   }));
-  const balances = sums.split(sql`d.balance`).map((part) => sql`sum(${part})`);
+  const balances = sums.split(toMeasure(context)).map((part) => sql`sum(${part})`);
   return {
     open: disputed.map(({ part }) => part),
     columns: [
@@ -132,7 +167,7 @@ const addUp = (context: Context) => {
   };
 };
 
-const FIGURES: Partial<Record<string, Expression>> = {
+export const FIGURES: Partial<Record<string, Expression>> = {
   count: sql`count`,
   amount: sql`amount_order`,
   disputedAmount: sql`disputed_order`,
@@ -142,7 +177,32 @@ const isAscending = (grouping: DocumentGrouping): boolean =>
   grouping === "age" || grouping.includes(":");
 
 // Without what orders the groups: it can be larger than a number of the program.
-const READ = ["currency", "count", "amount", "disputed", "first_due"];
+export const READ = ["currency", "count", "amount", "disputed", "first_due"];
+
+/** What groups documents: named keys, the tables that these need, and a condition on these tables. */
+type Grouped = { keys: readonly Expression[]; join: Expression; only?: RawBuilder<boolean> };
+
+/** Selects groups of documents by keys and currency, with their figures. */
+export const selectDocumentGroups = (
+  context: Context,
+  where: RawBuilder<boolean>,
+  { keys, join, only = sql`1 = 1` }: Grouped,
+): Expression => {
+  const { accountNumber, parentAccountNumber } = context.summary.filters;
+  const { open, columns } = addUp(context);
+  const currency = toCurrency(context);
+  const parts = [...keys, groupKey(currency, "currency")];
+  // Few documents have few disputes; those of all others need no sums.
+  const among =
+    accountNumber === undefined && parentAccountNumber === undefined
+      ? sql``
+      : sql`and document_number in (select d.document_number from documents as d where ${where})`;
+  return sql`select ${list([...parts, ...columns])} from documents as d
+    left join (select document_number, currency_code, ${list(open)} from disputes
+      where tenant_id = ${context.tenantId} and status = 0 ${among} group by document_number, currency_code) as x
+    on x.document_number = d.document_number and x.currency_code = ${currency} ${join}
+    where ${where} and ${only} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}`;
+};
 
 /** Reads the groups of a summary in their order, all or one page of them; without groupings, one per currency. */
 export const summarizeDocuments = async (
@@ -153,25 +213,12 @@ export const summarizeDocuments = async (
   const { db, tenantId, summary } = context;
   const names = keyNames(summary.groupBy.length);
   const keys = summary.groupBy.map((name, place) => groupKey(toKey(context, name), `k${place}`));
-  const { open, columns } = addUp(context);
-  const currency = toCurrency(context);
-  const parts = [...keys, groupKey(currency, "currency")];
+  const join = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
   const read = [...names, ...READ].map((name) => sql.ref(name));
-  // Few documents have few disputes; those of all others need no sums.
-  const { accountNumber, parentAccountNumber } = summary.filters;
-  const families = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
-  const among =
-    accountNumber === undefined && parentAccountNumber === undefined
-      ? sql``
-      : sql`and document_number in (select d.document_number from documents as d where ${where})`;
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DocumentGroupRow>`
-    select ${list(read)}, count(*) over () as groups from (
-      select ${list([...parts, ...columns])} from documents as d
-      left join (select document_number, currency_code, ${list(open)} from disputes
-        where tenant_id = ${tenantId} and status = 0 ${among} group by document_number, currency_code) as x
-      on x.document_number = d.document_number and x.currency_code = ${currency} ${families}
-      where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+    select ${list(read)}, count(*) over () as groups
+    from (${selectDocumentGroups(context, where, { keys, join })}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
   return rows;
