@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { extensions } from "../../src/contract/index.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { createTopSearch, listAncestors } from "../../src/contract/insights/families.ts";
+import { accountOverview } from "../../src/insights/account-overview.ts";
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
 import { documentsSummary } from "../../src/insights/documents-summary.ts";
 import { createFamilies, readFamily } from "../../src/insights/families.ts";
@@ -315,6 +316,73 @@ onEveryStore("families of accounts", (at) => {
     const one = { overLimit: true, parentAccountNumber: expected[0]?.key.account };
     const [first] = (await runInsight(documentsSummary, extended, one)).items;
     expect(first).toEqual(result.items[0]);
+  });
+
+  verifies("WK-61");
+  it("shows a family in one: what each member owes, and all of them against the parent's limit", async () => {
+    const extended = { ...context, extensions: new Set<string>(extensions) };
+    const sizes = numbers.map((root) => ({
+      root,
+      members: numbers.filter((number) => model.isBelow(number, root)),
+    }));
+    const limited = sizes.filter(({ root }) => model.limitOf(root)?.account_number === root);
+    const [largest] = limited.toSorted((a, b) => b.members.length - a.members.length);
+    const { root = "", members = [] } = largest ?? {};
+    expect(members.length).toBeGreaterThan(2);
+    const totalsOf = (rows: readonly Money[]) =>
+      new Set(
+        [...Map.groupBy(rows, ({ currency }) => currency)].map(([currencyCode, own]) => ({
+          currencyCode,
+          count: own.length,
+          amount: own.reduce((sum, { cents }) => sum + cents, 0) / 100,
+        })),
+      );
+    const rowsOf = (all: readonly Money[], accounts: readonly string[]) =>
+      all.filter(({ account }) => accounts.includes(account));
+    const args = { account: root, includeChildren: true };
+    const { items, truncated } = await runInsight(accountOverview, extended, args);
+    const item = items[0] as Record<string, Record<string, unknown>>;
+    const family = item["family"] as {
+      members: { accountNumber: string; openAmounts: object[] }[];
+      membersTotal: number;
+      limit: Record<string, unknown>;
+    };
+    expect([family.membersTotal, truncated]).toEqual([members.length, false]);
+    expect(family.members[0]?.accountNumber).toBe(root);
+    for (const { accountNumber, openAmounts } of family.members) {
+      const own = rowsOf(records.documents, [accountNumber]);
+      expect(new Set(openAmounts)).toEqual(totalsOf(own));
+    }
+    const holder = model.limitOf(root);
+    const owed = totalsOf(rowsOf(records.documents, members));
+    const own = [...owed].find(({ currencyCode }) => currencyCode === holder?.currency);
+    const limit = holder?.credit_limit ?? 0;
+    expect(family.limit).toMatchObject({
+      currencyCode: holder?.currency,
+      creditLimit: limit,
+      openAmount: own?.amount ?? 0,
+      overBy: Math.max(0, (own?.amount ?? 0) - limit),
+    });
+    expect(new Set((family.limit["otherCurrencies"] ?? []) as object[])).toEqual(
+      new Set([...owed].filter((one) => one !== own)),
+    );
+    expect(new Set(item["openDocuments"]?.["totals"] as object[])).toEqual(owed);
+    const { open } = item["disputes"] as { open: { count: number; totals: object[] } };
+    expect(new Set(open.totals)).toEqual(totalsOf(rowsOf(records.disputes, members)));
+    const paged = await runInsight(accountOverview, context, args);
+    const [other] = paged.items as Record<string, Record<string, unknown>>[];
+    const found = other?.["family"]?.["members"] as { accountNumber: string }[];
+    const sought = members.filter((one) => rowsOf(records.disputes, [one]).length > 0);
+    expect(found.map(({ accountNumber }) => accountNumber)).toEqual(expect.arrayContaining(sought));
+    expect(other?.["disputes"]).toMatchObject({ open: { count: open.count } });
+    expect(other?.["openDocuments"]).toMatchObject({ available: false });
+    expect([paged.truncated, paged.notes[0]]).toEqual([
+      true,
+      expect.stringContaining("does not list the accounts below a parent"),
+    ]);
+    const unknown = { account: "Unknown-1", includeChildren: true };
+    const alone = await runInsight(accountOverview, extended, unknown);
+    expect(alone.items[0]).toMatchObject({ family: { membersTotal: 0 } });
   });
 
   verifies("WK-61", "IN-04");
