@@ -10,6 +10,7 @@ import { isFamilyGrouping } from "../contract/insights/families.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import {
   type DisputeFigure,
+  type DisputeGroup,
   type DisputeGrouping,
   type DisputeSummary,
   type DisputeSummaryItem,
@@ -25,6 +26,7 @@ import {
   byNumber,
   type Compare,
   createKeyIndex,
+  forEachInTurns,
   inTurn,
   type KeyIndex,
   type KeyValue,
@@ -291,6 +293,26 @@ export const listItems = async (
   const compare = inTurn(index, groupBy.length + 1, compares);
   const chosen = await selectPage(index.size, { limit, offset }, compare);
   return chosen.map((group) => toItem(groups, group));
+};
+
+/** Returns the groups of items over all currencies, in the order of the items. */
+export const listWholeGroups = async (
+  { index, groupBy, counts }: DisputeGroups,
+  items: readonly DisputeSummaryItem[],
+): Promise<DisputeGroup[]> => {
+  const keyOf = (valueOf: (name: string, place: number) => unknown): string =>
+    JSON.stringify(groupBy.map(valueOf));
+  const wholes = new Map(
+    items.map(({ key }) => [keyOf((name) => key[name]), { key, parts: [] as Counts[] }]),
+  );
+  await forEachInTurns(counts.entries(), ([group, own]) => {
+    wholes.get(keyOf((_name, place) => index.valueAt(place + 1, group)))?.parts.push(own);
+  });
+  return [...wholes.values()].map(({ key, parts }) => {
+    const whole = sumCounts(parts);
+    const { avgAgeDays, avgDaysToClose } = toFigures(whole);
+    return { key, count: whole.all, avgAgeDays, avgDaysToClose };
+  });
 };
 
 /** Returns the totals of groups that are currencies alone. */

@@ -1,9 +1,10 @@
 import { contract } from "../contract/index.ts";
 import {
   describePresent,
-  DisputeFigures,
   DisputeSummaryBody,
+  DisputeSummaryFigures,
   DisputeSummaryItem,
+  hasDividedGroups,
   type DisputeSummary,
   parseDisputeSummary,
 } from "../contract/insights/dispute-summary.ts";
@@ -12,6 +13,7 @@ import {
   createDisputeGroups,
   listCurrencyTotals,
   listItems,
+  listWholeGroups,
   sumCounts,
   toFigures,
 } from "./dispute-groups.ts";
@@ -56,16 +58,21 @@ const summarizePages = async (
   );
   const total = sumCounts(totals.counts);
   addEmptyBuckets(groups);
+  const items = await listItems(groups, summary);
+  const currencyTotals = await listCurrencyTotals(totals);
   return {
     asOf: evaluatedAt.name,
     filter: filters,
     rowCount,
     truncated,
-    currencyTotals: await listCurrencyTotals(totals),
+    currencyTotals,
     itemsTotal: groups.index.size,
     notes: [...notes, ...describePresent(summary), ...documents.notes()],
     ...toFigures(total),
-    items: await listItems(groups, summary),
+    ...(hasDividedGroups(summary, currencyTotals.length)
+      ? { groups: await listWholeGroups(groups, items) }
+      : {}),
+    items,
   };
 };
 
@@ -73,7 +80,7 @@ export const disputesSummary = defineInsight({
   name: "disputes_summary",
   title: "Summarize disputes",
   input: DisputeSummaryBody.omit({ offset: true }),
-  figures: DisputeFigures,
+  figures: DisputeSummaryFigures,
   item: DisputeSummaryItem,
   needs: [contract.disputes.list],
   async run(context, args) {

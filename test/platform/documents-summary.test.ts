@@ -148,4 +148,72 @@ onEveryStore("documents.summary against a model", (at) => {
     const counts = years.items.map(({ count }: { count: number }) => count);
     expect(counts).toEqual(counts.toSorted((a: number, b: number) => a - b));
   });
+
+  verifies("WK-47");
+  it("filters by both days, groups by closing reason, and adds up what was billed", async () => {
+    const dice = createDice(21);
+    const days = ["2026-01-10", "2026-01-31", "2026-02-01"];
+    const reasons = ["paid", "write_off", undefined] as const;
+    const own = Array.from({ length: 40 }, (_, number) => ({
+      document_number: `B-${number}`,
+      account_number: "ACC-9",
+      document_type: dice.pick(["invoice", "credit_note"]),
+      invoice_date: dice.pick(days),
+      due_date: "2026-02-20",
+      currency: "EUR",
+      original_denomination: dice.whole(1, 900) / 4,
+      denomination: dice.whole(1, 900) / 4,
+      reason: dice.pick(reasons),
+      closed: dice.pick(days),
+    }));
+    type Own = (typeof own)[number];
+    const rows = own.map(({ reason: _reason, closed: _closed, ...fields }) => fields);
+    const how = { format: "ndjson" as const };
+    const loaded = await importRecords(at(), "aging", "documents", ndjson(rows), how);
+    const closures = own.flatMap(({ document_number, reason, closed }) =>
+      reason === undefined ? [] : [`${document_number},${reason},${closed}T12:00:00Z`],
+    );
+    const csv = ["document_number,closure_reason,closure_date", ...closures, ""].join("\n");
+    const ended = await importRecords(at(), "aging", "closures", csv);
+    expect([...loaded.rejects, ...ended.rejects]).toEqual([]);
+    const sum = (docs: readonly Own[], name: "denomination" | "original_denomination") =>
+      docs.reduce(
+        (total, doc) => total + doc[name] * (doc.document_type === "invoice" ? 1 : -1),
+        0,
+      );
+    const isWithin = (day: string, from: string, to: string) => from <= day && day <= to;
+    const account = { accountNumber: "ACC-9", groupBy: ["closureReason"] };
+
+    const within = { closedFrom: "2026-01-31", closedTo: "2026-02-01" };
+    const body = await ask({ ...account, ...within, measure: "originalAmount" });
+    const meant = own.filter(
+      ({ reason, closed }) => reason !== undefined && isWithin(closed, "2026-01-31", "2026-02-01"),
+    );
+    const figures = (items: Record<string, unknown>[]) =>
+      new Set(items.map(({ key, count, amount }) => ({ key, count, amount })));
+    const expected = [...Map.groupBy(meant, ({ reason }) => reason)].map(([reason, docs]) => ({
+      key: { closureReason: reason },
+      count: docs.length,
+      amount: sum(docs, "original_denomination"),
+    }));
+    expect(figures(body.items)).toEqual(new Set(expected));
+    expect(body.filter.status).toBe("closed");
+    expect(body.notes).toEqual(["Amounts are those that were billed, not open balances."]);
+
+    const all = await ask({
+      ...account,
+      status: "all",
+      invoiceFrom: "2026-01-31",
+      invoiceTo: "2026-01-31",
+    });
+    const billed = own.filter(({ invoice_date }) => invoice_date === "2026-01-31");
+    const balances = [...Map.groupBy(billed, ({ reason }) => reason ?? null)].map(
+      ([reason, docs]) => ({
+        key: { closureReason: reason },
+        count: docs.length,
+        amount: reason === null ? sum(docs, "denomination") : 0,
+      }),
+    );
+    expect(figures(all.items)).toEqual(new Set(balances));
+  });
 });

@@ -119,6 +119,29 @@ export const DisputeFigures = z.object({
   avgDaysToClose: z.number().nullable().meta({ description: "of closed disputes" }),
 });
 
+/** A group over all its currencies, which have items of their own. */
+export const DisputeGroup = z.object({
+  key: GroupKey,
+  count: z.int(),
+  avgAgeDays: DisputeFigures.shape.avgAgeDays,
+  avgDaysToClose: DisputeFigures.shape.avgDaysToClose,
+});
+export type DisputeGroup = z.infer<typeof DisputeGroup>;
+
+/** The figures of a summary beside the common ones. */
+export const DisputeSummaryFigures = z.object({
+  ...DisputeFigures.shape,
+  groups: z.array(DisputeGroup).optional().meta({
+    description: "where there are several currencies: the groups of the items over all of them",
+  }),
+});
+
+/** Whether groups are divided by currency although they are not grouped by it. */
+export const hasDividedGroups = (
+  { groupBy }: Pick<DisputeSummary, "groupBy">,
+  currencies: number,
+): boolean => groupBy.length > 0 && !groupBy.includes("currency") && currencies > 1;
+
 export const DisputeSummaryItem = z.object({
   key: GroupKey,
   accountName: AccountName,
@@ -129,5 +152,5 @@ export const DisputeSummaryItem = z.object({
 });
 export type DisputeSummaryItem = z.infer<typeof DisputeSummaryItem>;
 
-export const DisputeSummaryResult = insightResult(DisputeSummaryItem, DisputeFigures.shape);
+export const DisputeSummaryResult = insightResult(DisputeSummaryItem, DisputeSummaryFigures.shape);
 export type DisputeSummaryResult = z.infer<typeof DisputeSummaryResult>;

@@ -12,6 +12,12 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Filters and figures",
+    lines: {
+      "WK-47": "groups over all currencies, closing reasons, measures, and possible duplicates",
+    },
+  },
+  {
     title: "Parents and groups",
     lines: {
       "WK-60": "summaries by parent and account group, each record once, in chains and circles too",

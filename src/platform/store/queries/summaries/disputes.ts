@@ -44,6 +44,20 @@ export type DisputeGroupRow = Record<string, Value> & {
   /** The greatest name that the disputes themselves give their account; null unless they are grouped by account. */
   account_name: string | null;
   groups: number;
+} & Record<WholeColumn, number>;
+
+/** The figures that a group has over all its currencies too. */
+const WHOLE = ["count", "open_count", "open_days", "closed_count", "closing_days"] as const;
+type WholeColumn = `whole_${(typeof WHOLE)[number]}`;
+
+/** Adds up the figures of a group over its currencies. */
+const selectWhole = (names: readonly string[]): Expression => {
+  const keys = names.length === 0 ? sql`1` : list(names.map((name) => sql.ref(name)));
+  return list(
+    WHOLE.map((name) =>
+      named(whole(sql`sum(${sql.ref(name)}) over (partition by ${keys})`), `whole_${name}`),
+    ),
+  );
 };
 
 const OPEN = 0;
@@ -181,7 +195,7 @@ export const summarizeDisputes = async (
   const { tenantId } = context.period;
   const families = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
   const { rows } = await sql<DisputeGroupRow>`
-    select ${list(read)}, count(*) over () as groups from (
+    select ${list(read)}, count(*) over () as groups, ${selectWhole(names)} from (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
       ${joinEnded(db, context.period)} ${families} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
