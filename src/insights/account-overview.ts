@@ -13,9 +13,11 @@ import { cutText, withoutNulls } from "./brief.ts";
 import { fold } from "./dispute-names.ts";
 import {
   type AccountHit,
+  AccountPlace,
   type AccountSearch,
   findAccounts,
   findSimilarAccounts,
+  placeAccounts,
 } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import {
@@ -139,19 +141,21 @@ const overview = async (context: InsightContext, hit: AccountHit, includeChildre
 
 type Answer = Pick<InsightResult, "rowCount" | "truncated" | "notes" | "items" | "itemsTotal">;
 
-const answerCandidates = (
-  { skip }: InsightContext,
+const answerCandidates = async (
+  context: InsightContext,
   { hits, notes, isPartial }: AccountSearch,
   why: string,
-): Answer => ({
-  rowCount: hits.length,
-  truncated: isPartial,
-  notes: [`${why}: call again with an accountNumber.`, ...notes],
-  itemsTotal: hits.length,
-  items: hits
-    .slice(skip, skip + CANDIDATES)
-    .map(({ accountNumber, name }) => ({ accountNumber, name })),
-});
+): Promise<Answer> => {
+  const { skip } = context;
+  const shown = await placeAccounts(context, hits.slice(skip, skip + CANDIDATES));
+  return {
+    rowCount: hits.length,
+    truncated: isPartial,
+    notes: [`${why}: call again with an accountNumber.`, ...notes],
+    itemsTotal: hits.length,
+    items: shown.map(({ accountNumber, name, place }) => ({ accountNumber, name, ...place })),
+  };
+};
 
 const answerOne = async (
   context: InsightContext,
@@ -223,6 +227,7 @@ export const accountOverview = defineInsight({
   item: z.object({
     accountNumber: z.string(),
     name: z.string().nullable(),
+    ...AccountPlace.shape,
     account: section,
     family: section.optional(),
     openDocuments: section,

@@ -8,7 +8,13 @@ import type { Document } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { Problem } from "../contract/errors.ts";
 import { formatTimestamp } from "../kit/clock.ts";
-import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accounts.ts";
+import {
+  type AccountHit,
+  AccountPlace,
+  findAccounts,
+  findSimilarAccounts,
+  placeAccounts,
+} from "./find-accounts.ts";
 import { guessDocumentNumbers } from "./dispute-code.ts";
 import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
@@ -34,7 +40,14 @@ const TOOLS: Record<RecordType, string> = {
 };
 
 /** A record, with the texts in which the search may have found it. */
-type Found = { type: RecordType; id: string; label: string; texts: Record<string, string | null> };
+type Found = {
+  type: RecordType;
+  id: string;
+  label: string;
+  texts: Record<string, string | null>;
+  /** Of accounts. */
+  place?: AccountPlace | undefined;
+};
 
 type Searched = {
   found: Found[];
@@ -51,11 +64,12 @@ const notSearched = (what: string, reason: string): Searched => ({
   isPartial: false,
 });
 
-const toFoundAccount = ({ accountNumber, name }: AccountHit): Found => ({
+const toFoundAccount = ({ accountNumber, name, place }: AccountHit): Found => ({
   type: "account",
   id: accountNumber,
   label: name ?? accountNumber,
   texts: { accountNumber, name },
+  place,
 });
 
 const searchAccounts: Search = async (context, text) => {
@@ -296,6 +310,23 @@ const toSimilar = (hit: AccountHit): Found => ({
   texts: { similarName: hit.name },
 });
 
+/** Shows records; several accounts with where each of them is. */
+const showItems = async (context: InsightContext, ranked: readonly ReturnType<typeof rank>[]) => {
+  const accounts = ranked.flatMap(({ record: { type, id, label, place } }) =>
+    type === "account" ? [{ accountNumber: id, name: label, place }] : [],
+  );
+  const placed = accounts.length > 1 ? await placeAccounts(context, accounts) : accounts;
+  const places = new Map(placed.map(({ accountNumber, place }) => [accountNumber, place]));
+  return ranked.map(({ record: { type, id, label }, matchedOn }) => ({
+    type,
+    id,
+    label,
+    ...(type === "account" ? places.get(id) : {}),
+    matchedOn,
+    tool: TOOLS[type],
+  }));
+};
+
 /** Finds accounts, documents, disputes and payers by what people call them. */
 export const findRecords = defineInsight({
   name: "find_records",
@@ -312,6 +343,7 @@ export const findRecords = defineInsight({
     type: z.string(),
     id: z.string(),
     label: z.string(),
+    ...AccountPlace.shape,
     matchedOn: z.string(),
     tool: z.string(),
   }),
@@ -348,15 +380,7 @@ export const findRecords = defineInsight({
       currencyTotals: [],
       notes: [...new Set(notes)],
       itemsTotal: ranked.length,
-      items: ranked
-        .slice(given.skip, given.skip + limit)
-        .map(({ record: { type, id, label }, matchedOn }) => ({
-          type,
-          id,
-          label,
-          matchedOn,
-          tool: TOOLS[type],
-        })),
+      items: await showItems(context, ranked.slice(given.skip, given.skip + limit)),
     };
   },
 });

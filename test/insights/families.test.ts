@@ -5,6 +5,7 @@ import { createTopSearch, listAncestors } from "../../src/contract/insights/fami
 import { accountOverview } from "../../src/insights/account-overview.ts";
 import { disputesSummary } from "../../src/insights/disputes-summary.ts";
 import { documentsSummary } from "../../src/insights/documents-summary.ts";
+import { findRecords } from "../../src/insights/find-records.ts";
 import { createFamilies, readFamily } from "../../src/insights/families.ts";
 import type { InsightContext } from "../../src/insights/insight.ts";
 import { paymentsSummarize } from "../../src/insights/payments-summarize.ts";
@@ -416,5 +417,40 @@ onEveryStore("families of accounts", (at) => {
     });
     expect(notes).toEqual([expect.stringContaining("knows none of these accounts")]);
     expect(toLines(items, ["parent"]).length).toBe(addUp(records.disputes, ["account"]).length);
+  });
+
+  verifies("WK-46");
+  it("tells two accounts of one name apart in one call, both ways", async () => {
+    const twins = [
+      { account_number: "H-1", city: "Austin", country: "US", parent_account_number: "Gone-1" },
+      { account_number: "H-2", city: "Dublin", country: "IE" },
+    ];
+    const accounts = twins.map(({ city, country, ...rest }) => ({
+      ...rest,
+      name: "Harbor Foods Inc.",
+      currency: "EUR",
+      billing_address: { city, country },
+      ...("parent_account_number" in rest ? { is_parent_account: true } : {}),
+    }));
+    const how = { format: "ndjson" as const };
+    const { rejects } = await importRecords(at(), TENANT, "accounts", ndjson(accounts), how);
+    expect(rejects).toEqual([]);
+    const paid = twins.map(({ account_number }, number) => ({
+      ...paymentRow("cashapp", 9000 + number),
+      paymentId: `H-${number}`,
+      accountNumber: account_number,
+      accountName: "Harbor Foods Inc.",
+    }));
+    await load(at(), TENANT, "cashapp", paid);
+    const places = [
+      { city: "Austin", country: "US", parentAccountNumber: "Gone-1" },
+      { city: "Dublin", country: "IE" },
+    ];
+    for (const one of [context, { ...context, extensions: new Set<string>(extensions) }]) {
+      const found = await runInsight(findRecords, one, { text: "harbor foods", types: "account" });
+      expect(found.items).toMatchObject(places);
+      const overview = await runInsight(accountOverview, one, { account: "harbor foods" });
+      expect(overview.items).toMatchObject(places);
+    }
   });
 });

@@ -14,6 +14,7 @@ export const WORK_SECTIONS: readonly Section[] = [
   {
     title: "Filters and figures",
     lines: {
+      "WK-46": "accounts of one name are told apart by city, country and parent",
       "WK-47": "groups over all currencies, closing reasons, measures, and possible duplicates",
     },
   },
