@@ -43,7 +43,9 @@ export const documentFilters = {
   type: wordInAnyCase(TYPES).optional().describe("absent: all"),
   dueFrom: Day.optional(),
   dueTo: Day.optional().describe("inclusive"),
-  asOf: Day.optional().meta({ description: "the day to which days past due count; default today" }),
+  asOf: Day.optional().meta({
+    description: "balances and days past due at the end of this day; default now",
+  }),
 };
 
 export const DocumentSummaryBody = z.strictObject({

@@ -1,22 +1,30 @@
 import Big from "big.js";
 import type { Contract } from "../../../contract/index.ts";
-import { listOverdueKeys, openCalendar } from "../../../contract/insights/calendar.ts";
+import {
+  type Calendar,
+  listOverdueKeys,
+  openCalendar,
+} from "../../../contract/insights/calendar.ts";
 import {
   type DocumentSummary,
   type DocumentSummaryItem,
   type DocumentSummaryResult,
   parseDocumentSummary,
 } from "../../../contract/insights/document-summary.ts";
+import { describeBases } from "../../../contract/insights/past-balances.ts";
 import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
 import { getDialect } from "../../store/engine/dialect.ts";
 import {
   type DocumentGroupRow,
-  matchDocuments,
   parseFirstDue,
+  selectDocuments,
   summarizeDocuments,
 } from "../../store/queries/summaries/documents.ts";
+import { BASES } from "../../store/queries/summaries/past-documents.ts";
+import { readReopened } from "../../store/queries/summaries/reopened.ts";
+import type { Db } from "../../store/port.ts";
 import { readTenant } from "../../store/queries/tenants.ts";
 import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
@@ -30,23 +38,22 @@ const toKey = ({ groupBy, ageBuckets }: DocumentSummary, row: DocumentGroupRow):
 
 const NO_FIGURES = { count: 0, amount: 0, disputedAmount: 0, oldest: null };
 
-const NOTES = {
-  asOf: "Balances and statuses are those of now; asOf only counts the days past due.",
-};
+const countBases = (totals: readonly DocumentGroupRow[]): number[] =>
+  BASES.map((_, place) => totals.reduce((sum, row) => sum + Number(row[`basis${place}`] ?? 0), 0));
 
 type Context = Parameters<typeof summarizeDocuments>[0];
 
 const read = async (context: Context): Promise<DocumentSummaryResult> => {
   const { db, tenantId, summary, asOf, calendar } = context;
   const { filters, groupBy, ageBuckets, limit, offset } = summary;
-  const where = await matchDocuments(context);
+  const matched = await selectDocuments(context);
   const { parse } = getDialect(db).sums;
   const toAmount = (text: string | null) =>
     toExactNumber(text === null ? "0" : new Big(parse(text)).toFixed());
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
-  const totals = await summarizeDocuments({ ...context, summary: whole }, where);
+  const totals = await summarizeDocuments({ ...context, summary: whole }, matched);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDocuments(context, where, inAges ? undefined : summary);
+  const rows = await summarizeDocuments(context, matched, inAges ? undefined : summary);
   const names = await readAccountNames(db, tenantId, groupBy, rows);
   const found = rows.map((row): DocumentSummaryItem => ({
     key: toKey(summary, row),
@@ -71,9 +78,18 @@ const read = async (context: Context): Promise<DocumentSummaryResult> => {
       count,
       amount: toAmount(amount),
     })),
-    notes: filters.asOf === undefined ? [] : [NOTES.asOf],
+    notes: context.past === undefined ? [] : describeBases(countBases(totals)),
     items: inAges ? all.slice(offset, offset + limit) : all,
   };
+};
+
+const readPast = async (
+  db: Db,
+  tenantId: string,
+  { at, calendar }: { at: number; calendar: Calendar },
+): Promise<Pick<Context, "past">> => {
+  const { ended } = await readReopened(db, tenantId, at);
+  return { past: { at, day: calendar.formatDay(at), ended } };
 };
 
 /** Counts and adds up documents, in groups such as days past due. */
@@ -86,5 +102,7 @@ export const summarize: Handlers<Contract["documents"]>["summary"] = async ({ bo
   const day = summary.filters.asOf;
   const asOf = day === undefined ? now : calendar.endOf(day);
   await using snapshot = await call.snapshot({ aggregates: true });
-  return { body: await read({ db: snapshot.db, tenantId, currency, asOf, calendar, summary }) };
+  const { db } = snapshot;
+  const past = asOf < now ? await readPast(db, tenantId, { at: asOf, calendar }) : undefined;
+  return { body: await read({ db, tenantId, currency, asOf, calendar, summary, ...past }) };
 };

@@ -10,9 +10,11 @@ import type {
 } from "../../../../contract/insights/document-summary.ts";
 import { getDialect, type Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
+import { BASES, findUnrecorded, type PastMoment, selectPastDocuments } from "./past-documents.ts";
 import { findSpellings } from "./spellings.ts";
 import {
   chooseOrder,
+  type Condition,
   type Expression,
   formatSpan,
   given,
@@ -21,6 +23,7 @@ import {
   list,
   named,
   orderTerm,
+  whole,
 } from "./sql.ts";
 
 /** A group of documents, or all of one currency; keys are in `k…`. */
@@ -33,6 +36,11 @@ export type DocumentGroupRow = Record<string, Value> & {
   /** Day and number of the document that fell due first; see {@link parseFirstDue}. */
   first_due: string;
   groups: number;
+  /** Of a moment of the past: the number of balances by what they rest on, in the order of `BASES`. */
+  basis0?: number;
+  basis1?: number;
+  basis2?: number;
+  basis3?: number;
 };
 
 type Context = {
@@ -45,6 +53,28 @@ type Context = {
   /** The days of the tenant; due dates and invoice dates are days without a time zone. */
   calendar: Calendar;
   summary: DocumentSummary;
+  /** Given for a moment of the past: documents and disputes are taken as they stood. */
+  past?: PastMoment & { ended: ReadonlyMap<string, unknown> };
+};
+
+type Matched = {
+  withTables: Expression;
+  documents: Expression;
+  where: RawBuilder<boolean>;
+};
+
+/** Returns the documents to add up: those of now, or those of a moment of the past. */
+export const selectDocuments = async (context: Context): Promise<Matched> => {
+  const { db, tenantId, currency, summary, past } = context;
+  const { status } = summary.filters;
+  const matches = await matchDocuments(context);
+  if (past === undefined) {
+    const where = status === "all" ? matches : sql<boolean>`${matches} and d.status = ${status}`;
+    return { withTables: sql``, documents: sql`documents`, where };
+  }
+  const selection = { db, tenantId, currency, past, matches, status };
+  const unrecorded = await findUnrecorded(selection);
+  return { ...selectPastDocuments(selection, unrecorded), where: sql`1 = 1` };
 };
 
 const DAY_LENGTH = 10;
@@ -86,21 +116,20 @@ const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
   return formatSpan(context.db, day, unit as Unit);
 };
 
-/** Returns the condition of the documents that match a summary's filters. */
-export const matchDocuments = async ({
+/** Returns the condition of the documents that match a summary's filters beside their status. */
+const matchDocuments = async ({
   db,
   tenantId,
   calendar: { toDay },
   summary: { filters },
 }: Context): Promise<RawBuilder<boolean>> => {
-  const { accountNumber, status, type, dueFrom, dueTo } = filters;
+  const { accountNumber, type, dueFrom, dueTo } = filters;
   const target = { table: "documents", column: "account_number", tenantId } as const;
   const accounts =
     accountNumber === undefined ? undefined : await findSpellings(db, target, accountNumber);
   const conditions = [
     sql<boolean>`d.tenant_id = ${tenantId}`,
     ...given(accounts, (numbers) => getDialect(db).isAmongKeys("d.account_number", numbers)),
-    ...(status === "all" ? [] : [sql<boolean>`d.status = ${status}`]),
     ...given(type, (word) => sql`d.document_type = ${word}`),
     ...given(dueFrom, (day) => sql`d.due_on >= ${toDay(day)}`),
     ...given(dueTo, (day) => sql`d.due_on <= ${toDay(day)}`),
@@ -140,10 +169,29 @@ const isAscending = (grouping: DocumentGrouping): boolean =>
 // Without what orders the groups: it can be larger than a number of the program.
 const READ = ["currency", "count", "amount", "disputed", "first_due"];
 
+const nameBasis = (place: number): string => `basis${place}`;
+
+const countBases = ({ past }: Context): Expression[] =>
+  past === undefined
+    ? []
+    : BASES.map((_, place) =>
+        named(
+          whole(sql`sum(case when d.basis = ${sql.lit(place)} then 1 else 0 end)`),
+          nameBasis(place),
+        ),
+      );
+
+const isDisputed = ({ db, past }: Context): Condition => {
+  if (past === undefined) return sql`status = 0`;
+  const ended = [...past.ended.keys()];
+  const isReopened = ended.length === 0 ? sql`1 = 0` : getDialect(db).isAmong("id", ended);
+  return sql`created_at <= ${past.at} and (status = 0 or closed_at > ${past.at}) and not ${isReopened}`;
+};
+
 /** Reads the groups of a summary in their order, all or one page of them; without groupings, one per currency. */
 export const summarizeDocuments = async (
   context: Context,
-  where: RawBuilder<boolean>,
+  { withTables, documents, where }: Matched,
   page?: { limit: number; offset: number },
 ): Promise<DocumentGroupRow[]> => {
   const { db, tenantId, summary } = context;
@@ -152,18 +200,21 @@ export const summarizeDocuments = async (
   const { open, columns } = addUp(context);
   const currency = toCurrency(context);
   const parts = [...keys, groupKey(currency, "currency")];
-  const read = [...names, ...READ].map((name) => sql.ref(name));
+  const bases = countBases(context);
+  const read = [...names, ...READ, ...bases.map((_, place) => nameBasis(place))].map((name) =>
+    sql.ref(name),
+  );
   // Few documents have few disputes; those of all others need no sums.
   const among =
     summary.filters.accountNumber === undefined
       ? sql``
-      : sql`and document_number in (select d.document_number from documents as d where ${where})`;
+      : sql`and document_number in (select d.document_number from ${documents} as d where ${where})`;
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DocumentGroupRow>`
-    select ${list(read)}, count(*) over () as groups from (
-      select ${list([...parts, ...columns])} from documents as d
+    ${withTables} select ${list(read)}, count(*) over () as groups from (
+      select ${list([...parts, ...columns, ...bases])} from ${documents} as d
       left join (select document_number, currency_code, ${list(open)} from disputes
-        where tenant_id = ${tenantId} and status = 0 ${among} group by document_number, currency_code) as x
+        where tenant_id = ${tenantId} and ${isDisputed(context)} ${among} group by document_number, currency_code) as x
       on x.document_number = d.document_number and x.currency_code = ${currency}
       where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
