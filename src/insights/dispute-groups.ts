@@ -6,6 +6,7 @@ import {
   UNITS,
   utcCalendar,
 } from "../contract/insights/calendar.ts";
+import { isFamilyGrouping } from "../contract/insights/families.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import {
   type DisputeFigure,
@@ -17,6 +18,7 @@ import {
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { createSums, formatTenths, formatTotal, type Sums } from "./decimal.ts";
+import { type Families, readFamilyKey } from "./families.ts";
 import {
   byFigure,
   byLevel,
@@ -32,6 +34,9 @@ import {
 import type { Standing } from "./standing.ts";
 
 type Read = (standing: Standing) => KeyValue;
+
+/** The days of dates, and the parents of accounts if a grouping needs them. */
+type Reading = { calendar: Calendar; families?: Families | undefined };
 
 const FIELDS: Partial<Record<DisputeGrouping, Read>> = {
   status: ({ status }) => status,
@@ -60,8 +65,10 @@ const createDaysRead = (
 const createRead = (
   grouping: DisputeGrouping,
   lastDays: readonly number[],
-  calendar: Calendar,
+  { calendar, families }: Reading,
 ): Read => {
+  if (isFamilyGrouping(grouping))
+    return ({ dispute }) => readFamilyKey(families, grouping, dispute.accountNumber);
   if (grouping === "age") return createDaysRead(lastDays, ({ ageDays }) => ageDays);
   if (grouping === "daysToClose") return createDaysRead(lastDays, ({ daysToClose }) => daysToClose);
   const [date, word] = grouping.split(":");
@@ -136,11 +143,11 @@ const createNaming =
 /** Creates groups by currency and by these groupings; dates are days of the calendar. */
 export const createDisputeGroups = (
   { groupBy, ageBuckets }: Pick<DisputeSummary, "groupBy" | "ageBuckets">,
-  calendar: Calendar = utcCalendar,
+  reading: Reading = { calendar: utcCalendar },
 ): DisputeGroups => {
   const reads = [
     ({ dispute }: Standing) => dispute.currencyCode,
-    ...groupBy.map((grouping) => createRead(grouping, ageBuckets, calendar)),
+    ...groupBy.map((grouping) => createRead(grouping, ageBuckets, reading)),
   ];
   const index = createKeyIndex(reads.length);
   const counts: Counts[] = [];

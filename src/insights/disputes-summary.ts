@@ -16,10 +16,12 @@ import {
   toFigures,
 } from "./dispute-groups.ts";
 import { resolveNames } from "./dispute-names.ts";
+import { createFamiliesOf } from "./families.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import {
   acceptParsed,
   callSummaryPage,
+  canSummarize,
   defineInsight,
   type InsightContext,
   type InsightResult,
@@ -35,7 +37,9 @@ const summarizePages = async (
   summary: DisputeSummary,
 ): Promise<InsightResult> => {
   const { filters } = summary;
-  const groups = createDisputeGroups(summary, context.calendar);
+  const { calendar } = context;
+  const families = createFamiliesOf(context, filters, summary.groupBy);
+  const groups = createDisputeGroups(summary, { calendar, families });
   const totals = createDisputeGroups({ ...summary, groupBy: [] });
   const documents = createDocumentReader(context, MOST_DOCUMENTS);
   const { evaluatedAt, rowCount, truncated, notes } = await readMatching(
@@ -43,6 +47,7 @@ const summarizePages = async (
     filters,
     documents,
     {
+      families,
       match(standing) {
         groups.add(standing);
         totals.add(standing);
@@ -75,7 +80,7 @@ export const disputesSummary = defineInsight({
     const summary = acceptParsed(parseDisputeSummary({ ...args, offset: context.skip }));
     const { disputes } = contract;
     const { orderBy } = summary;
-    if (!context.extensions.has(disputes.summary.id)) return summarizePages(context, summary);
+    if (!canSummarize(context, disputes.summary, args)) return summarizePages(context, summary);
     // The operation finds nothing where a name is unknown; an insight refuses it.
     const names = await resolveNames(context, summary.filters);
     const result = await callSummaryPage(context, disputes.summary, { ...args, orderBy });

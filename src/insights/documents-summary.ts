@@ -5,12 +5,15 @@ import {
   DocumentSummaryItem,
   parseDocumentSummary,
 } from "../contract/insights/document-summary.ts";
-import { acceptParsed, callSummaryPage, defineInsight } from "./insight.ts";
+import { acceptParsed, callSummaryPage, canSummarize, defineInsight } from "./insight.ts";
 
 const { documents } = contract;
 
 const NOT_OFFERED =
   "This platform does not list documents, so they cannot be added up. account_overview and dispute_packet read one account or dispute; documents_get reads one document.";
+
+const NOT_GROUPED =
+  "This platform adds up documents, but neither by parent nor by account group. Group by account, or name account numbers.";
 
 const FIRST_ONLY =
   "This platform gives only the first groups. Ask for a higher limit, or narrow the filters.";
@@ -26,6 +29,8 @@ export const documentsSummary = defineInsight({
     const { orderBy } = acceptParsed(parseDocumentSummary({ ...args, offset: context.skip }));
     if (!context.extensions.has(documents.summary.id))
       throw new Problem("method_not_allowed", NOT_OFFERED);
+    if (!canSummarize(context, documents.summary, args))
+      throw new Problem("method_not_allowed", NOT_GROUPED);
     const result = await callSummaryPage(context, documents.summary, { ...args, orderBy });
     if (result === undefined) throw new Problem("method_not_allowed", FIRST_ONLY);
     return result;

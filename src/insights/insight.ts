@@ -119,6 +119,19 @@ type Summary =
   | typeof contract.documents.summary
   | typeof contract.payments.summary;
 
+/** Whether the platform computes a summary with these arguments: some are additions to the first version of it. */
+export const canSummarize = (
+  { extensions }: Pick<InsightContext, "extensions">,
+  { id, additions }: Summary,
+  args: Fields & { groupBy?: readonly string[] | undefined },
+): boolean => {
+  if (!extensions.has(id)) return false;
+  const isAdded =
+    additions?.query.some((name) => args[name] !== undefined || args.groupBy?.includes(name)) ===
+    true;
+  return !isAdded || extensions.has(`${id}.${additions?.name}`);
+};
+
 /** Asks the platform for a whole result, which the operation answers in the form of an insight. */
 export const callSummary = async <O extends Summary>(
   { call }: Pick<InsightContext, "call">,

@@ -20,7 +20,7 @@ export type PaymentQuery = Pick<
 export const readPayments = (
   context: InsightContext,
   query: PaymentQuery,
-  take: (rows: readonly Row[]) => void,
+  take: (rows: readonly Row[]) => void | Promise<void>,
 ): Promise<Reading> => {
   const maxRows = context.limits.paymentRows;
   const limit = Math.min(PAGE_ROWS, maxRows);

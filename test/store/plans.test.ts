@@ -100,7 +100,10 @@ const paymentsSummary =
   async (db) => {
     const summary = given(parsePaymentSummary({ source: "cashapp", ...body }));
     const where = await selectRows(db, TENANT, summary, await findLastSeq(db, TENANT, "cashapp"));
-    await summarizePayments(db, where, summary, { measures: summary.measures, offsets: IN_UTC });
+    await summarizePayments({ db, tenantId: TENANT }, where, summary, {
+      measures: summary.measures,
+      offsets: IN_UTC,
+    });
   };
 
 const disputesSummary =

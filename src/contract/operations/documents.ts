@@ -15,7 +15,11 @@ import {
   SearchText,
 } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
-import { DocumentSummaryBody, DocumentSummaryResult } from "../insights/document-summary.ts";
+import {
+  DOCUMENT_SUMMARY_ADDITIONS,
+  DocumentSummaryBody,
+  DocumentSummaryResult,
+} from "../insights/document-summary.ts";
 import {
   type CallArguments,
   defineOperations,
@@ -244,6 +248,7 @@ export const documents = defineOperations("ingest", "documents", {
     body: DocumentSummaryBody,
     lateValidation: true,
     output: DocumentSummaryResult,
+    additions: { name: "groups", query: DOCUMENT_SUMMARY_ADDITIONS },
     extension: true,
     audit: "document.summarized",
   },

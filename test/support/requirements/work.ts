@@ -19,6 +19,13 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Parents and groups",
+    lines: {
+      "WK-60": "summaries by parent and account group, each record once, in chains and circles too",
+      "WK-61": "a family in one overview, and what it owes against the parent's credit limit",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50":

@@ -7,6 +7,7 @@ import {
 } from "../../../../contract/insights/dispute-summary.ts";
 import { getDialect, type Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
+import { FAMILY_KEYS, joinFamilies } from "../families.ts";
 import {
   type Asked,
   joinEnded,
@@ -63,6 +64,7 @@ const ASSIGNEE = sql`d.assignee_id`;
 
 const NAMES: Partial<Record<DisputeGrouping, Expression>> = {
   account: sql`d.account_number`,
+  ...FAMILY_KEYS,
   document: sql`d.document_number`,
   currency: sql`d.currency_code`,
   reason: nameIn("reasons", REASON),
@@ -176,10 +178,12 @@ export const summarizeDisputes = async (
   const parts = [...keys, groupKey(sql`d.currency_code`, "currency")];
   const read = [...names, ...READ].map((name) => sql.ref(name));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
+  const { tenantId } = context.period;
+  const families = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
   const { rows } = await sql<DisputeGroupRow>`
     select ${list(read)}, count(*) over () as groups from (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
-      ${joinEnded(db, context.period)} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+      ${joinEnded(db, context.period)} ${families} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
   return rows;

@@ -1,4 +1,4 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { getDialect } from "../../engine/dialect.ts";
 import { fold } from "../../engine/fold.ts";
 import type { Db } from "../../port.ts";
@@ -57,7 +57,8 @@ export const findUnrecorded = async (selection: Selection): Promise<Unrecorded> 
 const hasStatus = ({ status }: Selection, column: Expression): Condition =>
   status === "all" ? sql`1 = 1` : sql`${column} = ${status}`;
 
-const OWN = sql`d.document_number, d.account_number, d.document_type, d.due_on, d.invoice_on`;
+const OWN = sql`d.tenant_id, d.document_number, d.account_number, d.document_type, d.due_on, d.invoice_on,
+  d.original_amount`;
 
 type State = { balance: Expression; currency: Expression; status: Expression; basis: Expression };
 
@@ -150,7 +151,7 @@ const selectByPayments = (
   const left = sql`d.original_amount - coalesce(p.paid, 0)`;
   const known = sql`case when d.original_amount is not null then ${left}
     else coalesce(${firstBalance("balance")}, d.balance) end`;
-  const facts = sql`select ${OWN}, d.original_amount, d.balance_currency, ${wasClosed(selection)} as was_closed, ${known} as known, p.paid
+  const facts = sql`select ${OWN}, d.balance_currency, ${wasClosed(selection)} as was_closed, ${known} as known, p.paid
     from documents as d left join paid as p on p.document_number = d.document_number
     where ${isIssued(selection)} and ${isUnrecorded}`;
   const isClosed = sql`(d.was_closed or coalesce(abs(d.known), 1) < ${sql.lit(NOTHING)})`;
@@ -168,21 +169,14 @@ const selectByPayments = (
 
 /**
  * The documents as they stood at a moment, as a table with the columns of a summary and `basis`, the place of what each
- * balance rests on in {@link BASES}; with the common table expressions that it needs.
+ * balance rests on in {@link BASES}.
  */
-export const selectPastDocuments = (
-  selection: Selection,
-  unrecorded: Unrecorded,
-): { withTables: Expression; documents: RawBuilder<unknown> } => {
+export const selectPastDocuments = (selection: Selection, unrecorded: Unrecorded): Expression => {
   const parts = [selectUnchanged(selection), selectChanged(selection)];
-  if ("none" in unrecorded) {
-    return { withTables: sql``, documents: sql`(${sql.join(parts, sql` union all `)})` };
-  }
+  if ("none" in unrecorded) return sql`(${sql.join(parts, sql` union all `)})`;
   const byPayments = UNRECORDED.map((isUnrecorded) =>
     selectByPayments(selection, unrecorded, isUnrecorded(selection.past)),
   );
-  return {
-    withTables: sql`with paid as (${sumPaid(selection, unrecorded)})`,
-    documents: sql`(${sql.join([...parts, ...byPayments], sql` union all `)})`,
-  };
+  return sql`(with paid as (${sumPaid(selection, unrecorded)})
+    ${sql.join([...parts, ...byPayments], sql` union all `)})`;
 };
