@@ -114,14 +114,19 @@ onEveryStore("documents.summary against a model", (at) => {
     expect(body.filter).toEqual({ status: "open", timeZone: "UTC" });
   });
 
-  it("counts days past due to the day that is asked for", async () => {
+  verifies("WK-30");
+  it("takes documents issued by a past day with their first known balances, undisputed", async () => {
     const asOf = "2025-12-31";
     const body = await ask({ asOf, status: "all", ageBuckets: [30, 60, 90] });
-    const expected = model(documents, (doc) => ({ age: bucketOf(overdue(doc, asOf)) }));
+    const issued = documents.filter(({ invoice_date }) => invoice_date <= asOf);
+    const expected = model(issued, (doc) => ({ age: bucketOf(overdue(doc, asOf)) })).map(
+      (item) => ({ ...item, disputedAmount: 0 }),
+    );
     expect(new Set(body.items.filter(({ count }: Doc & { count: number }) => count > 0))).toEqual(
       new Set(expected),
     );
-    expect([body.asOf, body.notes.length]).toEqual([asOf, 1]);
+    expect([body.asOf, body.rowCount, body.notes.length]).toEqual([asOf, issued.length, 2]);
+    expect(body.notes[1]).toContain(`${issued.length} documents without an original amount`);
   });
 
   it("groups by account, type, status, currency and spans of both dates", async () => {

@@ -62,10 +62,13 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step, which adds one column, has not been applied.
-    place.exec("delete from kysely_migration where name = '0027-purchase-orders'");
-    place.exec("drop index documents_po_key");
-    place.exec("alter table documents drop column po_key");
+    // A store whose last step has not been applied.
+    place.exec("delete from kysely_migration where name = '0028-document-balances'");
+    place.exec("drop table document_balances; drop index document_closures_closed_at");
+    place.exec("drop index documents_balance_recorded_at_balance_known_from");
+    for (const column of ["original_amount", "balance_known_from", "balance_recorded_at"]) {
+      place.exec(`alter table documents drop column ${column}`);
+    }
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -81,7 +84,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0027-purchase-orders"],
+      steps: ["0028-document-balances"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

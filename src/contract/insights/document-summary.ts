@@ -55,7 +55,9 @@ export const documentFilters = {
   invoiceTo: Day.optional().describe("inclusive"),
   closedFrom: Day.optional(),
   closedTo: Day.optional().describe("inclusive"),
-  asOf: Day.optional().meta({ description: "the day to which days past due count; default today" }),
+  asOf: Day.optional().meta({
+    description: "balances and days past due at the end of this day; default now",
+  }),
   overLimit: Flag.optional().describe(
     "true: accounts, or families of a parent, whose open balance is above the credit limit",
   ),

@@ -3,6 +3,13 @@ import type { Section } from "./section.ts";
 /** Finished work in place of answers. */
 export const WORK_SECTIONS: readonly Section[] = [
   {
+    title: "Past days",
+    lines: {
+      "WK-30":
+        "balances are recorded with each change, and summaries and overviews of past days follow them",
+    },
+  },
+  {
     title: "Deductions and claims",
     lines: {
       "WK-40": "deductions that no dispute explains, one dispute for each, with a proposed reason",

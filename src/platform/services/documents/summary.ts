@@ -7,6 +7,7 @@ import {
   type DocumentSummaryResult,
   parseDocumentSummary,
 } from "../../../contract/insights/document-summary.ts";
+import { describeBases } from "../../../contract/insights/past-balances.ts";
 import {
   type ExactNumber,
   type GroupKey,
@@ -18,10 +19,13 @@ import { getDialect } from "../../store/engine/dialect.ts";
 import {
   type Context,
   type DocumentGroupRow,
-  matchDocuments,
   parseFirstDue,
+  selectDocuments,
   summarizeDocuments,
 } from "../../store/queries/summaries/documents.ts";
+import { BASES } from "../../store/queries/summaries/past-documents.ts";
+import { readReopened } from "../../store/queries/summaries/reopened.ts";
+import type { Db } from "../../store/port.ts";
 import { createLimitQueries, type OverLimitRow } from "../../store/queries/summaries/over-limit.ts";
 import { readTenant } from "../../store/queries/tenants.ts";
 import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
@@ -37,13 +41,18 @@ const toKey = ({ groupBy, ageBuckets }: DocumentSummary, row: DocumentGroupRow):
 const NO_FIGURES = { count: 0, amount: 0, disputedAmount: 0, oldest: null };
 
 const NOTES = {
-  asOf: "Balances and statuses are those of now; asOf only counts the days past due.",
   originalAmount: "Amounts are those that were billed, not open balances.",
   closed: "The balance of a closed document is 0; measure originalAmount adds up what was billed.",
 };
 
-const describe = ({ filters, measure }: DocumentSummary): string[] => [
-  ...(filters.asOf === undefined ? [] : [NOTES.asOf]),
+const countBases = (totals: readonly DocumentGroupRow[]): number[] =>
+  BASES.map((_, place) => totals.reduce((sum, row) => sum + Number(row[`basis${place}`] ?? 0), 0));
+
+const describe = (
+  { past, summary: { filters, measure } }: Context,
+  totals: readonly DocumentGroupRow[],
+): string[] => [
+  ...(past === undefined ? [] : describeBases(countBases(totals))),
   ...(measure === "originalAmount" ? [NOTES.originalAmount] : []),
   ...(measure === "balance" && filters.status === "closed" ? [NOTES.closed] : []),
 ];
@@ -85,7 +94,7 @@ const toCommon = (
 const readOverLimit = async (context: Context): Promise<DocumentSummaryResult> => {
   const { db, tenantId } = context;
   const toAmount = readAmounts(context);
-  const limits = await createLimitQueries(context, await matchDocuments(context));
+  const limits = await createLimitQueries(context, await selectDocuments(context));
   const rows = await limits.readPage();
   const names = await readAccountNames(db, tenantId, ["account"], rows);
   const owed = Map.groupBy(await limits.readOwed(rows.map(({ k0 }) => k0)), ({ k0 }) => k0);
@@ -117,12 +126,12 @@ const readOverLimit = async (context: Context): Promise<DocumentSummaryResult> =
 const readGroups = async (context: Context): Promise<DocumentSummaryResult> => {
   const { db, tenantId, summary } = context;
   const { groupBy, ageBuckets, limit, offset } = summary;
-  const where = await matchDocuments(context);
+  const matched = await selectDocuments(context);
   const toAmount = readAmounts(context);
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
-  const totals = await summarizeDocuments({ ...context, summary: whole }, where);
+  const totals = await summarizeDocuments({ ...context, summary: whole }, matched);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDocuments(context, where, inAges ? undefined : summary);
+  const rows = await summarizeDocuments(context, matched, inAges ? undefined : summary);
   const names = await readAccountNames(db, tenantId, groupBy, rows);
   const found = rows.map((row): DocumentSummaryItem => ({
     key: toKey(summary, row),
@@ -135,9 +144,18 @@ const readGroups = async (context: Context): Promise<DocumentSummaryResult> => {
   return {
     ...toCommon(context, totals, toAmount),
     itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
-    notes: describe(summary),
+    notes: describe(context, totals),
     items: inAges ? all.slice(offset, offset + limit) : all,
   };
+};
+
+const readPast = async (
+  db: Db,
+  tenantId: string,
+  { at, calendar }: Pick<Context, "calendar"> & { at: number },
+): Promise<Pick<Context, "past">> => {
+  const { ended } = await readReopened(db, tenantId, at);
+  return { past: { at, day: calendar.formatDay(at), ended } };
 };
 
 /** Counts and adds up documents, in groups such as days past due. */
@@ -150,7 +168,9 @@ export const summarize: Handlers<Contract["documents"]>["summary"] = async ({ bo
   const day = summary.filters.asOf;
   const asOf = day === undefined ? now : calendar.endOf(day);
   await using snapshot = await call.snapshot({ aggregates: true });
-  const context = { db: snapshot.db, tenantId, currency, asOf, calendar, summary };
+  const { db } = snapshot;
+  const past = asOf < now ? await readPast(db, tenantId, { at: asOf, calendar }) : undefined;
+  const context = { db, tenantId, currency, asOf, calendar, summary, ...past };
   const isOverLimit = summary.filters.overLimit === true;
   return { body: await (isOverLimit ? readOverLimit(context) : readGroups(context)) };
 };

@@ -1,10 +1,11 @@
-import { type RawBuilder, sql } from "kysely";
+import { sql } from "kysely";
 import { getDialect } from "../../engine/dialect.ts";
 import { findCircles, readCreditLimit, selectLimitHolders } from "../families.ts";
 import {
   type Context,
   type DocumentGroupRow,
   FIGURES,
+  type Matched,
   READ,
   selectDocumentGroups,
   toCurrency,
@@ -14,18 +15,16 @@ import { type Expression, groupKey, list, orderTerm } from "./sql.ts";
 /** The open documents that count against a limit; `k0` is the account that has it. */
 export type OverLimitRow = DocumentGroupRow & { k0: string; credit_limit: number };
 
-type Where = RawBuilder<boolean>;
-
 const HOLDER = groupKey(sql`holder.holder`, "k0");
 
 /** Reads the accounts whose limit is exceeded, and what is owed to them in all currencies. */
-export const createLimitQueries = async (context: Context, where: Where) => {
+export const createLimitQueries = async (context: Context, matched: Matched) => {
   const { db, tenantId, currency } = context;
   const { sums } = getDialect(db);
   const circles = await findCircles(db, tenantId);
   const join = sql`join (${selectLimitHolders(db, tenantId, circles)}) as holder
     on holder.member = d.account_number`;
-  const owed = selectDocumentGroups(context, where, { keys: [HOLDER], join });
+  const owed = selectDocumentGroups(context, matched, { keys: [HOLDER], join });
   const limit = readCreditLimit(db, "l");
   const exceeded = sql`select o.* from (
     select g.*, ${limit} as credit_limit, ${sums.order(sums.split(limit))} as limit_order,
@@ -51,7 +50,7 @@ export const createLimitQueries = async (context: Context, where: Where) => {
         on above.k0 = holder.holder and above.limit_currency = ${toCurrency(context)}`;
       const { rows } = await sql<DocumentGroupRow>`
         select ${list(READ.map((name) => sql.ref(name)))}, 0 as groups
-        from (${selectDocumentGroups(context, where, { keys: [], join: inCurrency })}) as t
+        from (${selectDocumentGroups(context, matched, { keys: [], join: inCurrency })}) as t
         order by amount_order desc, currency`.execute(db);
       return rows;
     },
@@ -60,7 +59,7 @@ export const createLimitQueries = async (context: Context, where: Where) => {
       const only = getDialect(db).isAmong("holder.holder", holders);
       const { rows } = await sql<DocumentGroupRow & { k0: string }>`
         select ${list(["k0", ...READ].map((name) => sql.ref(name)))}, 0 as groups
-        from (${selectDocumentGroups(context, where, { keys: [HOLDER], join, only })}) as t
+        from (${selectDocumentGroups(context, matched, { keys: [HOLDER], join, only })}) as t
         order by k0, currency`.execute(db);
       return rows;
     },
