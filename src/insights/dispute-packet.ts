@@ -40,7 +40,7 @@ const describeDocument = (dispute: Dispute, part: Part<Document>): string[] => {
   const isSame = currencyCode === null || currencyCode === dispute.currencyCode;
   return [
     ...(part.value.status === "closed" ? ["the document is closed already"] : []),
-    ...(isSame && balance !== null && dispute.amount > balance
+    ...(part.value.status === "open" && isSame && balance !== null && dispute.amount > balance
       ? ["the disputed amount is larger than the document's balance"]
       : []),
   ];

@@ -4,7 +4,7 @@ import { oneOrMore } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
-import type { Document } from "../contract/operations/documents.ts";
+import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { Problem } from "../contract/errors.ts";
 import { formatTimestamp } from "../kit/clock.ts";
@@ -15,6 +15,7 @@ import {
   findSimilarAccounts,
   placeAccounts,
 } from "./find-accounts.ts";
+import { askClosure } from "./document-reader.ts";
 import { guessDocumentNumbers } from "./dispute-code.ts";
 import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
@@ -77,12 +78,23 @@ const searchAccounts: Search = async (context, text) => {
   return { found: hits.map(toFoundAccount), notes, isPartial };
 };
 
-const toFoundDocument = (document: Document): Found => {
-  const { documentNumber, document_type, account_number, status } = document;
+/** The status, with day and reason of a closing where the platform tells them. */
+const describeStatus = (
+  { calendar }: InsightContext,
+  { status, closedAt, closure_reason: reason }: DocumentWithClosing,
+): string =>
+  [
+    status,
+    typeof closedAt === "string" ? ` on ${calendar.toDay(closedAt)}` : "",
+    typeof reason === "string" ? ` (${reason})` : "",
+  ].join("");
+
+const toFoundDocument = (context: InsightContext, document: DocumentWithClosing): Found => {
+  const { documentNumber, document_type, account_number } = document;
   return {
     type: "document",
     id: documentNumber,
-    label: `${document_type} of account ${account_number}, ${status}`,
+    label: `${document_type} of account ${account_number}, ${describeStatus(context, document)}`,
     texts: {
       documentNumber,
       invoiceNumber: document.invoice_num ?? null,
@@ -91,13 +103,24 @@ const toFoundDocument = (document: Document): Found => {
   };
 };
 
+const readDocument = (context: InsightContext, number: string) =>
+  readPart(context, documents.get, { document_number: number, ...askClosure(context) });
+
 const isListed = (context: InsightContext): boolean => context.extensions.has(documents.list.id);
 
 const listDocuments: Search = async (context, text) => {
-  const part = await readPart(context, documents.list, { search: text, limit: LISTED.document });
+  const part = await readPart(context, documents.list, {
+    search: text,
+    limit: LISTED.document,
+    ...askClosure(context, documents.list),
+  });
   if (part.refused !== undefined) return notSearched("Documents", part.refused.reason);
   const { data, pagination } = part.value;
-  return { found: data.map(toFoundDocument), notes: [], isPartial: pagination.hasMore };
+  return {
+    found: data.map((one) => toFoundDocument(context, one)),
+    notes: [],
+    isPartial: pagination.hasMore,
+  };
 };
 
 const NO_DOCUMENT_LIST =
@@ -106,18 +129,18 @@ const NO_DOCUMENT_LIST =
 /** Reads the documents whose number is the text in another letter case. */
 const readRespelt = async (context: InsightContext, text: string): Promise<Found[]> => {
   const numbers = await findSpellings(context, "document", text);
-  const parts = await Promise.all(
-    numbers.map((number) => readPart(context, documents.get, { document_number: number })),
+  const parts = await Promise.all(numbers.map((number) => readDocument(context, number)));
+  return parts.flatMap((part) =>
+    part.refused === undefined ? [toFoundDocument(context, part.value)] : [],
   );
-  return parts.flatMap((part) => (part.refused === undefined ? [toFoundDocument(part.value)] : []));
 };
 
 const searchDocuments: Search = async (context, text) => {
-  const part = await readPart(context, documents.get, { document_number: text });
+  const part = await readDocument(context, text);
   if (part.refused !== undefined && !part.refused.isAbsent) {
     return notSearched("Documents", part.refused.reason);
   }
-  const exact = part.refused === undefined ? [toFoundDocument(part.value)] : [];
+  const exact = part.refused === undefined ? [toFoundDocument(context, part.value)] : [];
   if (!isListed(context)) {
     const found = exact.length > 0 ? exact : await readRespelt(context, text);
     return { found, notes: [NO_DOCUMENT_LIST], isPartial: false };

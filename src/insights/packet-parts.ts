@@ -63,7 +63,6 @@ export const showDocument = (part: Part<DocumentWithClosing>, asOf: Moment): Sho
   showPart(part, (document) =>
     withoutNulls({
       ...toDocumentBrief(document, asOf),
-      closedOn: toTenantDay(asOf.calendar, document.closedAt),
       ...toBilling(document),
     }),
   );
