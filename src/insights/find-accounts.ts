@@ -16,7 +16,7 @@ export type AccountHit = {
   place?: AccountPlace | undefined;
 };
 
-/** Where an account is, and what it belongs to. */
+/** The address and the parent of an account. */
 export const AccountPlace = z.object({
   city: z.string().optional(),
   country: z.string().optional(),
@@ -121,7 +121,7 @@ const uniqueHits = (hits: readonly AccountHit[]): AccountHit[] => {
 /** The accounts whose place is read one by one, where the searches did not tell it. */
 const MOST_PLACED = 20;
 
-/** Adds the places of accounts, so that near-identical names are told apart. */
+/** Adds the places of accounts, by which a reader distinguishes near-identical names. */
 export const placeAccounts = async (
   context: InsightContext,
   hits: readonly AccountHit[],

@@ -33,7 +33,7 @@ type Consumer = {
   match: (standing: Standing, moment: Moment) => void;
   /** Receives every open dispute of the same accounts and documents, those that do not match included. */
   see?: (standing: Standing) => void;
-  /** Where the filters or groupings need them: what the accounts of the disputes that match belong to. */
+  /** The parents of accounts, if the filters or groupings need them. */
   families?: Families | undefined;
 };
 

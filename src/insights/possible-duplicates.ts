@@ -1,6 +1,6 @@
 import type { Dispute } from "../contract/operations/disputes.ts";
 
-/** What is compared of two open disputes with the same document and amount. */
+/** The compared fields of two open disputes with the same document and amount. */
 export type Compared = Pick<Dispute, "disputeCode" | "reasonName" | "poNumber"> & {
   /** The names of its files; undefined where they were not read. */
   files?: readonly string[] | undefined;

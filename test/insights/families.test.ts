@@ -403,7 +403,7 @@ onEveryStore("families of accounts", (at) => {
   it("says which figures are partial where accounts were not read, or that a platform has no parents", async () => {
     const former = { ...context, extensions: new Set(["documents.summary"]) };
     await expect(runInsight(documentsSummary, former, { groupBy: ["parent"] })).rejects.toThrow(
-      /neither by parent nor by account group/,
+      /does not know parent/,
     );
     const unknowing = await createTestContext(at(), TENANT, admin, {
       intercept(operation, args) {
@@ -420,7 +420,7 @@ onEveryStore("families of accounts", (at) => {
   });
 
   verifies("WK-46");
-  it("tells two accounts of one name apart in one call, both ways", async () => {
+  it("distinguishes two accounts of one name in one call, both ways", async () => {
     const twins = [
       { account_number: "H-1", city: "Austin", country: "US", parent_account_number: "Gone-1" },
       { account_number: "H-2", city: "Dublin", country: "IE" },

@@ -38,7 +38,7 @@ type Paper = {
 
 const isOpen = ({ closings }: Paper): boolean => closings.at(-1)?.until !== Infinity;
 
-/** What a document owed at a moment, replayed from its changes; undefined before it was issued. */
+/** The balance of a document at a moment, replayed from its changes; undefined before it was issued. */
 const standAt = ({ issuedOn, original, balances, closings, payments }: Paper, at: number) => {
   const day = localDay(ZONE, at);
   if (issuedOn > day) return undefined;

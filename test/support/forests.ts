@@ -103,7 +103,7 @@ export const modelFamilies = (forest: readonly Branch[]) => {
       listSteps(parents, number).includes(parent),
     groupOf: (number: string): string | null =>
       forest.find(({ account_number }) => account_number === number)?.account_group ?? null,
-    /** The topmost account above one that has a limit; of a circle, the one that stands for it, or the account. */
+    /** The topmost account above one that has a limit; of a circle, its smallest number, or the account itself. */
     limitOf(number: string): Branch | undefined {
       const steps = listSteps(parents, number);
       const isCircle = steps.length > STEPS;

@@ -55,7 +55,7 @@ const chooseLeast = (numbers: readonly string[]): string =>
 
 /**
  * Creates the search for the topmost parent of an account. An account without a parent is its own. Where parents lead
- * in a circle, the smallest number of the circle stands for everything in and below it. Answers are remembered, so that
+ * in a circle, the smallest number of the circle is the top of everything in and below it. Answers are remembered, so that
  * all accounts together take linear time.
  */
 export const createTopSearch = (parentOf: ParentOf): ((accountNumber: string) => string) => {

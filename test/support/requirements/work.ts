@@ -23,6 +23,7 @@ export const WORK_SECTIONS: readonly Section[] = [
     lines: {
       "WK-46": "accounts of one name are told apart by city, country and parent",
       "WK-47": "groups over all currencies, closing reasons, measures, and possible duplicates",
+      "WK-48": "a closed document's balance is 0, and day and reason of its closing can be read",
     },
   },
   {

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { createTopSearch, type FamilyFilters } from "../../../contract/insights/families.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import { findSpellings } from "./summaries/spellings.ts";
+import { findSpellings } from "./spellings.ts";
 
 type Expression = RawBuilder<unknown>;
 
@@ -88,7 +88,7 @@ export const readCreditLimit = (db: Db, alias: string): Expression =>
 
 /**
  * Selects `member` and `holder` of accounts: the topmost account, itself or above it, that has a credit limit. Of a
- * circle, the account that stands for it comes first. Accounts without one are left out.
+ * circle, the account with the smallest number comes first. Accounts without one are left out.
  */
 export const selectLimitHolders = (db: Db, tenantId: string, circles: Circles): Expression => {
   const own = sql`case when ${readCreditLimit(db, "c")} is not null then c.account_number end`;
@@ -114,15 +114,15 @@ export const selectLimitHolders = (db: Db, tenantId: string, circles: Circles): 
 
 /** Selects the numbers of accounts and of everything below them; a number met twice, as in a circle, is read once. */
 export const selectBelow = (db: Db, tenantId: string, numbers: readonly string[]): Expression => {
-  const sought = sql`select value from (${getDialect(db).unnest([...numbers])}) as sought`;
+  const given = sql`select value from (${getDialect(db).unnest([...numbers])}) as given`;
   return sql`
     with recursive below (number) as (
       select account_number from accounts
-        where tenant_id = ${tenantId} and parent_account_number in (${sought})
+        where tenant_id = ${tenantId} and parent_account_number in (${given})
       union
       select c.account_number from below as b
         join accounts as c on c.tenant_id = ${tenantId} and c.parent_account_number = b.number)
-    select number from below union all ${sought}`;
+    select number from below union all ${given}`;
 };
 
 const findAccountSpellings = async (

@@ -13,7 +13,7 @@ import { getDialect, type Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
 import { FAMILY_KEYS, joinFamilies, matchFamilies } from "../families.ts";
 import { BASES, findUnrecorded, type PastMoment, selectPastDocuments } from "./past-documents.ts";
-import { findSpellings } from "./spellings.ts";
+import { findSpellings } from "../spellings.ts";
 import {
   chooseOrder,
   type Condition,
@@ -223,7 +223,7 @@ const isDisputed = ({ db, past }: Context): Condition => {
   return sql`created_at <= ${past.at} and (status = 0 or closed_at > ${past.at}) and not ${isEnded}`;
 };
 
-/** What groups documents: named keys, the tables that these need, and a condition on these tables. */
+/** The named keys by which documents are grouped, the tables that these need, and a condition on these tables. */
 type Grouped = { keys: readonly Expression[]; join: Expression; only?: RawBuilder<boolean> };
 
 /** Selects groups of documents by keys and currency, with their figures. */
