@@ -27,6 +27,7 @@ export const RECORD_TABLES = {
   account_notes: ["reference"],
   documents: ["document_number"],
   document_closures: ["document_number", "number"],
+  document_balances: ["document_number", "version"],
   document_attachments: ["id"],
   csr_sequences: ["noun"],
   business_units: ["id"],
