@@ -1,5 +1,12 @@
 import { z } from "zod";
-import { NoteVisibility, RecordId, requiredText, tenantPath } from "../src/contract/fields.ts";
+import {
+  Amount,
+  NoteVisibility,
+  RecordId,
+  RecordNumber,
+  requiredText,
+  tenantPath,
+} from "../src/contract/fields.ts";
 import { contract } from "../src/contract/index.ts";
 import { defineOperation } from "../src/contract/operation.ts";
 import {
@@ -66,7 +73,7 @@ export const downloadFile = defineOperation({
   audit: "dispute_attachment.read",
 });
 
-const { update, list } = contract.disputes;
+const { create, update, list } = contract.disputes;
 
 const MAX_CHANGES = 50;
 
@@ -102,6 +109,53 @@ export const applyChanges = defineOperation({
   output: z.object({ applied: z.int(), refused: z.int(), results: z.array(Outcome) }),
   effects: [{ kind: "closes", target: "disputes" }],
   audit: "dispute.updated",
+});
+
+/** Leaves room for the references that follow a note. */
+const MAX_NOTE = 9000;
+
+const Claim = z.strictObject({
+  ...create.body.shape,
+  // Checked together with the records, so that one refusal names every fault.
+  amount: Amount.describe("greater than 0, in the document's currency"),
+  note: requiredText(MAX_NOTE).optional().describe("added as an internal note"),
+  paymentId: RecordNumber.optional().describe("payment that left the amount out"),
+  debitMemo: RecordNumber.optional().describe("customer's number of the deduction"),
+});
+export type Claim = z.output<typeof Claim>;
+
+/** The outcome for one claim. */
+const ClaimOutcome = z.object({
+  claim: z.int(),
+  outcome: z.enum(["opened", "opened before", "refused"]),
+  disputeId: z.string().optional(),
+  disputeCode: z.string().optional(),
+  etag: z.string().optional(),
+  dispute: z.record(z.string(), z.unknown()).optional(),
+  note: z.enum(["added", "refused"]).optional(),
+  code: z.string().optional(),
+  message: z.string().optional(),
+});
+
+/** Claims as disputes in one operation; the MCP server opens them one by one after one confirmation. */
+export const openClaims = defineOperation({
+  id: "disputes.open",
+  service: create.service,
+  method: "POST",
+  path: list.path,
+  access: create.access,
+  summary:
+    "Open up to 50 claims as disputes, such as lines of match_claims. All are checked first, a person confirms them at once, and a repeated call opens nothing twice.",
+  params: z.object(tenantPath),
+  body: z.object({ claims: z.array(Claim).min(1).max(MAX_CHANGES).describe("at most 50") }),
+  output: z.object({
+    opened: z.int(),
+    openedBefore: z.int(),
+    refused: z.int(),
+    results: z.array(ClaimOutcome),
+  }),
+  effects: [{ kind: "opens", target: "disputes" }],
+  audit: "dispute.created",
 });
 
 /** The question is a table of the changes, which the tool makes from the records themselves. */

@@ -1,7 +1,13 @@
 import { contract } from "../src/contract/index.ts";
 import { describeDispute, formatName, quote } from "./formatting.ts";
 import { disputeEnding } from "./dispute-change.ts";
-import { downloadFile, uploadFile, applyChanges, bulkConfirmation } from "./dispute-operations.ts";
+import {
+  applyChanges,
+  bulkConfirmation,
+  downloadFile,
+  openClaims,
+  uploadFile,
+} from "./dispute-operations.ts";
 import { type Confirmation, defineTool, type Remark } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;
@@ -52,6 +58,7 @@ export const disputes = [
     "Open a dispute on a document of an account. Requires a reason id or code.",
     { title: "Open dispute", remarks: unknownRecords },
   ),
+  defineTool(openClaims, undefined, { title: "Open claims", confirm: bulkConfirmation }),
   defineTool(
     d.update,
     "Update, close, cancel or reopen a dispute. Closing and canceling ask the person first.",

@@ -86,6 +86,7 @@ export const keywords: Readonly<Record<string, string>> = {
   disputes_update:
     "close reopen assign cancel withdraw amount valid invalid resolve settle change reason assignee amount set withdrew",
   disputes_apply: "bulk reassign all these close many twenty mass twenty fifty bulk reassign",
+  disputes_open: "claim sheet claims lines several open them all at once matched twelve new",
   disputes_delete: "mistake error test",
   disputes_list_by_document_numbers: "bulk numbers list of these documents",
   disputes_list_by_ids: "bulk ids identifiers spreadsheet fetch load retrieve",

@@ -9,6 +9,7 @@ const ASKING_CHANGES = [
   "documents_create",
   "documents_update",
   "disputes_apply",
+  "disputes_open",
   "disputes_update",
   "documents_close",
   "accounts_replace",

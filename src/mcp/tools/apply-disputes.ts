@@ -128,14 +128,19 @@ const ROW_FIELDS = (contract.disputes.list.list?.defaultFields ?? []).filter(
 
 const isAuditField = (name: string): boolean => Object.hasOwn(auditFields, name);
 
+const isShown = ([name, value]: [string, unknown]): boolean =>
+  ROW_FIELDS.includes(name) && value !== null;
+
+/** Returns the values that a list shows of a dispute beside its id and code. */
+export const toRow = (output: Fields): Fields =>
+  Object.fromEntries(Object.entries(wordsFor(update)(output)).filter(isShown));
+
 /** Returns the values that a list shows of a dispute, and those that a change made different. */
 const toNewValues = (before: Fields, output: unknown): Pick<Outcome, "values" | "changed"> => {
   if (!isRecord(output)) return {};
   const after = Object.entries(wordsFor(update)(output));
   const isChanged = ([name]: [string, unknown]): boolean =>
     output[name] !== before[name] && !isAuditField(name);
-  const isShown = ([name, value]: [string, unknown]): boolean =>
-    ROW_FIELDS.includes(name) && value !== null;
   return {
     values: Object.fromEntries(after.filter((one) => isShown(one) || isChanged(one))),
     changed: Object.fromEntries(after.filter(isChanged)),

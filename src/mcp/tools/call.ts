@@ -6,7 +6,12 @@ import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
-import { downloadFile, uploadFile, applyChanges } from "../../../tools/dispute-operations.ts";
+import {
+  applyChanges,
+  downloadFile,
+  openClaims,
+  uploadFile,
+} from "../../../tools/dispute-operations.ts";
 import { readResource } from "../../../tools/read-resource.ts";
 import { isInsightTool, type Tool, type Remark } from "../../../tools/tool.ts";
 import { act, storedSecretIn } from "./act.ts";
@@ -34,6 +39,7 @@ import { wordsFor } from "../results/status-words.ts";
 import { resolveNames } from "./arguments/record-names.ts";
 import { askingOf } from "./asking/question.ts";
 import { type Consent, createApply } from "./apply-disputes.ts";
+import { createOpen } from "./open-disputes.ts";
 
 type Called = Promise<CallToolResult | InputRequiredResult>;
 
@@ -244,6 +250,7 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     specialTool(contract.document_attachments.get, files.downloadOfDocument),
     specialTool(readResource, createResourceCall(readContent)),
     specialTool(applyChanges, createApply({ consent, answerTokens })),
+    specialTool(openClaims, createOpen({ consent, context })),
   ];
   const callInsight = createInsightCall(context, files.excerpt);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {

@@ -6,6 +6,8 @@ export const WORK_SECTIONS: readonly Section[] = [
     title: "Deductions and claims",
     lines: {
       "WK-40": "deductions that no dispute explains, one dispute for each, with a proposed reason",
+      "WK-41":
+        "up to 50 claims are checked at once, confirmed once, opened one by one, and never opened twice",
       "WK-42":
         "lines of a claim find their documents, payments and reasons, and say what is doubtful",
       "WK-43": "sums of deductions of one payment, and later payments, explain a dispute",
