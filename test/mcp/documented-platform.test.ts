@@ -4,6 +4,7 @@ import type { Broker } from "../../src/broker/port.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { platformOperations } from "../../src/contract/index.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
+import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { insightTools } from "../../tools/insights.ts";
 import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
 import { load as loadPayment } from "../support/payment-rows.ts";
@@ -21,6 +22,7 @@ import {
   readText,
 } from "./hosts.ts";
 import { answerIn } from "./insight-host.ts";
+import { replayFolder } from "./replay-folder.ts";
 
 const TENANT = "documented";
 
@@ -86,7 +88,8 @@ onEveryStore("insights on a platform with the documented operations alone", (ope
       tenant,
       createRemoteTransport({ baseUrls, requestMs: MINUTE }),
     );
-    const options = await createOptions(broker, { now: at.clock });
+    const replayGuard = createReplayFolder(await replayFolder(), at.clock);
+    const options = await createOptions(broker, { now: at.clock, replayGuard });
     host = await connectModern(options);
     oldHost = await connectOldSdk(options);
   });

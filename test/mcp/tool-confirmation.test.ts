@@ -97,7 +97,7 @@ describe("confirmation", () => {
   });
 
   it("escapes values in the question", () => {
-    const [first] = asking;
+    const first = asking.find(({ name }) => name === "disputes_update");
     const args = { disputeId: `x"\n${"y".repeat(500)}` };
     const question = first?.confirm?.question({ ...args, status: 1 }, {});
     expect(question?.length).toBeLessThan(200);

@@ -208,11 +208,11 @@ describe("schemas that every host accepts", () => {
         (name) => name !== "dispute_attachments_get",
       ),
     ]);
-    expect(having("idempotencyKey")).toEqual(named(/_(create|upload)$/));
+    expect(having("idempotencyKey")).toEqual(named(/_(create|open|upload)$/));
     expect(having("ifMatch")).toEqual(named(/_(update|replace)$/));
     expect(having("confirmationToken")).toEqual(
       named(
-        /_delete|^disputes_(update|apply)$|_replace$|^documents_(create|update|close)$|^webhooks_create$/,
+        /_delete|^disputes_(update|apply|open)$|_replace$|^documents_(create|update|close)$|^webhooks_create$/,
       ),
     );
   });
