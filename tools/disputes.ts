@@ -61,7 +61,7 @@ export const disputes = [
   defineTool(openClaims, undefined, { title: "Open claims", confirm: bulkConfirmation }),
   defineTool(
     d.update,
-    "Update, close, cancel or reopen a dispute. Closing and canceling ask the person first.",
+    "Update, close, cancel or reopen a dispute. Closing, canceling and another amount ask the person first.",
     { confirm: disputeEnding },
   ),
   defineTool(applyChanges, undefined, {

@@ -241,7 +241,7 @@ const requireAdditions = async (
 const createCall = (context: ToolContext, readContent: ReadContent) => {
   const parts = createParts(context);
   const { handOver } = parts;
-  const { answerTokens, lacksExportKey } = context.settings;
+  const { lacksExportKey } = context.settings;
   const files = createDownload(context);
   const consent = askPerson(parts);
   const specialTools = [
@@ -249,7 +249,7 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     specialTool(downloadFile, files.download),
     specialTool(contract.document_attachments.get, files.downloadOfDocument),
     specialTool(readResource, createResourceCall(readContent)),
-    specialTool(applyChanges, createApply({ consent, answerTokens })),
+    specialTool(applyChanges, createApply({ consent, context })),
     specialTool(openClaims, createOpen({ consent, context })),
   ];
   const callInsight = createInsightCall(context, files.excerpt);

@@ -12,11 +12,11 @@ import type { Claim, openClaims } from "../../../tools/dispute-operations.ts";
 import { formatName } from "../../../tools/formatting.ts";
 import { present, recordAnswer } from "../results/answer.ts";
 import { badArguments } from "../results/refusal.ts";
+import { addNote } from "./add-note.ts";
 import { type Consent, toRow } from "./apply-disputes.ts";
 import type { Given } from "./arguments/arguments.ts";
 import { resolveNames } from "./arguments/record-names.ts";
 import { type Asking, printOf } from "./asking/question.ts";
-import { toReading } from "./claims/facts.ts";
 import {
   createLedger,
   type EarlierAttempt,
@@ -24,6 +24,7 @@ import {
   type OpenedClaim,
 } from "./claims/ledger.ts";
 import { type PreparedClaim, prepareClaims, toNoteKey } from "./claims/prepare.ts";
+import { toReading } from "./reading.ts";
 import type { ToolContext, Working } from "./tool-context.ts";
 
 const { create } = contract.disputes;
@@ -142,27 +143,19 @@ const openOne = async (opening: Opening, one: PreparedClaim): Promise<Outcome> =
   return earlier.isOver ? createOne(opening, one) : toRefused("unavailable", UNKNOWN_OUTCOME);
 };
 
-/** Adds the note of a claim to its dispute. */
-const addNote = async (
+/** Adds the note of a claim to its dispute, once. */
+const addNoteOnce = async (
   { call, ledger, confirmedBy }: Opening,
-  { key, note, isNoteDue }: PreparedClaim,
+  { key, note: content, isNoteDue }: PreparedClaim,
   outcome: Outcome,
 ): Promise<Outcome> => {
   const { disputeId } = outcome.result;
-  if (note === undefined || !isNoteDue || typeof disputeId !== "string") return outcome;
-  const { tool, broker, signal } = call;
-  const noteKey = toNoteKey(key);
-  const options = { tool: tool.name, signal, confirmedBy, idempotencyKey: noteKey };
-  if (await ledger.has(noteKey)) return outcome;
-  try {
-    await broker.call(contract.dispute_notes.create, { disputeId, content: note }, options);
-    await ledger.mark(noteKey);
-    return { ...outcome, result: { ...outcome.result, note: "added" } };
-  } catch (error) {
-    if (!(error instanceof Problem) || signal.aborted) throw error;
-    const { code, message } = error;
-    return { ...outcome, result: { ...outcome.result, note: "refused", code, message } };
-  }
+  if (content === undefined || !isNoteDue || typeof disputeId !== "string") return outcome;
+  const idempotencyKey = toNoteKey(key);
+  if (await ledger.has(idempotencyKey)) return outcome;
+  const added = await addNote(call, confirmedBy, { disputeId, content, idempotencyKey });
+  if (added.note === "added") await ledger.mark(idempotencyKey);
+  return { ...outcome, result: { ...outcome.result, ...added } };
 };
 
 /** Carries out one claim if it is still the one that the person saw. */
@@ -180,7 +173,7 @@ const carryOut = async (
       "A record that the question named has changed since; this claim was not opened.",
     );
   }
-  return addNote(opening, one, await openOne(opening, one));
+  return addNoteOnce(opening, one, await openOne(opening, one));
 };
 
 const carryOutAll = async (

@@ -1,7 +1,6 @@
 /** Reads the records that claims name, each once. */
 import pMap from "p-map";
 import { contract } from "../../../contract/index.ts";
-import { utcCalendar } from "../../../contract/insights/calendar.ts";
 import type { Account } from "../../../contract/operations/accounts.ts";
 import type { Dispute } from "../../../contract/operations/disputes.ts";
 import type { Document } from "../../../contract/operations/documents.ts";
@@ -9,12 +8,13 @@ import type { Reason } from "../../../contract/operations/reasons.ts";
 import type { Clock } from "../../../kit/clock.ts";
 import type { DeductionRow } from "../../../insights/deduction-match.ts";
 import { readDeductionRows } from "../../../insights/deduction-rows.ts";
-import { INSIGHT_LIMITS, type InsightContext } from "../../../insights/insight.ts";
+import type { InsightContext } from "../../../insights/insight.ts";
 import { readDisputes } from "../../../insights/read-disputes.ts";
 import { attemptPart, type Part, readPart } from "../../../insights/read-part.ts";
 import type { Claim } from "../../../../tools/dispute-operations.ts";
 import { readByNumber } from "../arguments/known-numbers.ts";
 import { printOf } from "../asking/question.ts";
+import { toReading } from "../reading.ts";
 import type { Working } from "../tool-context.ts";
 
 const AT_ONCE = 8;
@@ -31,22 +31,6 @@ export type Facts = {
   /** Rows of cash application by document number, as the platform has it. */
   payments: Part<ReadonlyMap<string, readonly DeductionRow[]>>;
   reasons: Part<readonly Reason[]>;
-};
-
-/** Returns the context of readings of insights for this call. */
-export const toReading = async (call: Working, now: Clock): Promise<InsightContext> => {
-  const { broker, tool, signal } = call;
-  return {
-    call: (operation, args) => broker.call(operation, args, { tool: tool.name, signal }),
-    extensions: await broker.extensions(signal),
-    now,
-    calendar: utcCalendar,
-    signal,
-    progress: call.progress,
-    limits: INSIGHT_LIMITS,
-    skip: 0,
-    endsAt: now() + INSIGHT_LIMITS.ms,
-  };
 };
 
 const listDistinct = (values: readonly string[]): string[] => [...new Set(values)];
