@@ -8,7 +8,7 @@ import {
   openClaims,
   uploadFile,
 } from "./dispute-operations.ts";
-import { type Confirmation, defineTool, type Remark } from "./tool.ts";
+import { type Confirmation, defineTool, type Filling, type Remark } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;
 
@@ -24,6 +24,13 @@ const unknownRecords: readonly Remark[] = [
     text: ({ accountNumber }) => `The platform has no account ${formatName(accountNumber)}.`,
   },
 ];
+
+const documentPo: Filling = {
+  argument: "poNumber",
+  operation: contract.documents.get,
+  args: ({ documentNumber }) => ({ document_number: documentNumber }),
+  value: ({ po_number }) => po_number,
+};
 
 const disputeDeletion: Confirmation = {
   reads: { dispute: d.get },
@@ -55,8 +62,8 @@ export const disputes = [
   ),
   defineTool(
     d.create,
-    "Open a dispute on a document of an account. Requires a reason id or code.",
-    { title: "Open dispute", remarks: unknownRecords },
+    "Open a dispute on a document of an account. Requires a reason id or code. Without poNumber it has that of the document.",
+    { title: "Open dispute", fills: [documentPo], remarks: unknownRecords },
   ),
   defineTool(openClaims, undefined, { title: "Open claims", confirm: bulkConfirmation }),
   defineTool(

@@ -307,6 +307,17 @@ onEveryStore("disputes_open", (at) => {
     expect(await openedOver(amount)).toHaveLength(2);
   });
 
+  verifies("WK-45");
+  it.each([
+    ["that of the document", "INV-1", {}, "PO-1"],
+    ["the given one", "INV-1", { poNumber: "PO-8" }, "PO-8"],
+    ["none", "INV-2", {}, null],
+  ])("disputes_create takes %s as PO number", async (_which, documentNumber, more, poNumber) => {
+    const args = { ...CLAIM, documentNumber, amount: fresh(), ...more };
+    const { structuredContent } = await host.call("disputes_create", args);
+    expect(structuredContent).toMatchObject({ poNumber });
+  });
+
   verifies("WK-41", "C-110");
   it("does not open a claim whose records changed while the person read the question", async () => {
     const [one, two] = [fresh(), fresh()];

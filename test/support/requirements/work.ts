@@ -11,6 +11,7 @@ export const WORK_SECTIONS: readonly Section[] = [
       "WK-42":
         "lines of a claim find their documents, payments and reasons, and say what is doubtful",
       "WK-43": "sums of deductions of one payment, and later payments, explain a dispute",
+      "WK-44": "filters of payments take days relative to the run: the tenant's, of each run",
       "WK-45":
         "filters in place of a list, notes on changes, old and new values, a question about amounts, the PO number of the document",
     },
