@@ -102,11 +102,14 @@ onEveryStore("payments of days relative to the run", (at) => {
       payerName: { eq: { daysAgo: 1 } },
     };
     const refused = await call("POST", QUERY, { body: { ...body, filters: wrong } });
-    expect(refused.body.details.map(({ field }: { field: string }) => field)).toEqual([
-      "filters.paymentDate.gte",
-      "filters.paymentDate.in[1]",
-      "filters.payerName.eq",
-    ]);
+    expect(refused.status).toBe(400);
+    for (const words of [
+      'filters.paymentDate.gte must be {"daysAgo": N} with a whole number of days',
+      "filters.paymentDate.in[1] must be ",
+      "filters.payerName.eq takes no days",
+    ]) {
+      expect(JSON.stringify(refused.body).replaceAll('\\"', '"')).toContain(words);
+    }
   });
 
   verifies("WK-44");
