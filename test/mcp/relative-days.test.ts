@@ -50,7 +50,8 @@ describe("days relative to the run, over MCP", () => {
     const { clock, host, sent } = await open([]);
     const week = { paymentDate: { gte: "2026-11-12", lt: "2026-11-19" } };
     const first = await host.call("payments_query", args);
-    const { cursor } = first.structuredContent?.["pagination"] as { cursor: string };
+    const { pagination } = first.structuredContent as { pagination: { cursor: string } };
+    const { cursor } = pagination;
     clock.now += 21 * HOUR;
     await host.call("payments_query", { ...args, cursor });
     expect(new Set(sent("payments.query").map((one) => JSON.stringify(one)))).toEqual(
