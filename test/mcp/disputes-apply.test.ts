@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onEveryStore } from "../support/platform.ts";
+import { DISPUTES, onEveryStore } from "../support/platform.ts";
 import { connectModern, createOptions, readProblem, readText } from "./hosts.ts";
 import { openOperationTenant } from "./operation-tenant.ts";
 import { dispute } from "./records.ts";
@@ -130,7 +130,10 @@ onEveryStore("disputes_apply with filters", (at) => {
   verifies("WK-45");
   it("refuses filters without or with too many hits, and filters beside a list", async () => {
     const { call, questions } = tenant();
-    for (let made = 0; made < 51; made += 1) await create(77);
+    const { accountNumber, documentNumber } = tenant().records.dispute;
+    const { reasonId } = tenant().records.used;
+    const body = { accountNumber, documentNumber, amount: 77, reasonId };
+    for (let made = 0; made < 51; made += 1) await tenant().admin.call("POST", DISPUTES, { body });
     const known = questions.length;
     const refusal = async (args: object) =>
       readText(await call("disputes_apply", args as Record<string, unknown>));

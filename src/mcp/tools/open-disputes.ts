@@ -32,7 +32,7 @@ const { create } = contract.disputes;
 const AT_ONCE = 8;
 
 type Fields = Record<string, unknown>;
-type Prepare = () => Promise<PreparedClaim[]>;
+type Prepare = (isLast: boolean) => Promise<PreparedClaim[]>;
 
 /** The outcome for one claim, with the values of its dispute. */
 type Outcome = { result: Fields & { outcome: string }; dispute?: Fields };
@@ -231,9 +231,10 @@ export const createOpen = ({ consent, context }: Needs) => {
   ): Promise<CallToolResult | InputRequiredResult> => {
     const claims = await resolveClaims(call, given.args.claims as Claim[]);
     const { idempotencyKey } = given;
-    const prepare: Prepare = () => prepareClaims({ call, now, ledger, idempotencyKey }, claims);
+    const prepare: Prepare = (isLast) =>
+      prepareClaims({ call, now, ledger, idempotencyKey }, claims, { isLast });
     const consented = await consent(call, given, async (): Promise<Asking> => {
-      const prepared = await prepare();
+      const prepared = await prepare(false);
       requireFaultless(prepared);
       const prints = prepared.map(({ print }) => print);
       const bound = { prints };
@@ -249,7 +250,7 @@ export const createOpen = ({ consent, context }: Needs) => {
     const { prints } = BoundClaims.parse(consented.bound);
     const opening = { call, now, ledger, confirmedBy: consented.confirmedBy };
     // Read again: what the person saw is what is done.
-    const outcomes = await carryOutAll(opening, await prepare(), prints);
+    const outcomes = await carryOutAll(opening, await prepare(true), prints);
     const brief = { shorten: () => toReport(outcomes, true) };
     const limits = { answerTokens: settings.answerTokens, etag: null, brief };
     return present(recordAnswer(toReport(outcomes, false), limits));

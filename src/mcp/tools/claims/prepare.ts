@@ -50,6 +50,9 @@ type Needs = {
   idempotencyKey: string | undefined;
 };
 
+/** `isLast`: the claims are opened next, so that the platform need not be asked before. */
+type Check = { isLast: boolean };
+
 /** Returns what makes two claims the same one: not the note, whose words may differ. */
 const toIdentity = ({ note: _note, ...claim }: Claim, { accountNumber, documentNumber }: Known) =>
   canonical({ ...claim, accountNumber, documentNumber });
@@ -170,17 +173,17 @@ const listNoted = (all: readonly Known[]): string[] => [
   ),
 ];
 
-const versionsOf = ({ claim, accountNumber }: Known, { documents, accounts }: Facts) => {
-  const [document, account] = [documents.get(claim.documentNumber), accounts.get(accountNumber)];
-  return [document, account].map((part) =>
-    part?.refused === undefined ? part?.value.version : undefined,
-  );
+/** Returns the version of a claim's document; its account is known by name and number. */
+const versionOf = ({ claim }: Known, { documents }: Facts): string | undefined => {
+  const part = documents.get(claim.documentNumber);
+  return part?.refused === undefined ? part?.value.version : undefined;
 };
 
 /** Checks claims and prepares the question about them. @throws {Problem} a refusal that is not about one claim */
 export const prepareClaims = async (
   needs: Needs,
   claims: readonly Claim[],
+  { isLast }: Check,
 ): Promise<PreparedClaim[]> => {
   const { call, now, ledger } = needs;
   const facts = await readFacts(call, now, claims);
@@ -196,7 +199,7 @@ export const prepareClaims = async (
       const { bound, shown } = bindReasons(known.claim, facts.reasons);
       const body = toBody(known, bound);
       const { faults, doubts } = compareClaim(all, place, { facts, notes });
-      const platforms = opened === undefined ? await rehearse(call, body) : [];
+      const platforms = opened === undefined && !isLast ? await rehearse(call, body) : [];
       const isNoteDue =
         note !== undefined && (opened === undefined || !(await ledger.has(toNoteKey(key))));
       const line = sanitizeLine(describeClaim(known, { shown, body }, doubts), MAX_LINE);
@@ -212,7 +215,7 @@ export const prepareClaims = async (
             ? joinFaults(faults, platforms).map((fault) => toPlace(place, fault))
             : [],
         line,
-        print: printOf(key, line, body, note, isNoteDue, versionsOf(known, facts)),
+        print: printOf(key, line, body, note, isNoteDue, versionOf(known, facts)),
       };
     },
     { concurrency: AT_ONCE },
