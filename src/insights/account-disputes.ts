@@ -35,7 +35,7 @@ const toLargest = (
 });
 
 /** Open and closed disputes of an account with their figures. */
-const summarizeDisputes = (all: readonly Dispute[], calendar: Calendar): Fields => {
+export const summarizeDisputes = (all: readonly Dispute[], calendar: Calendar) => {
   const open = all.filter(({ status }) => status === OPEN);
   const closed = all.filter(({ status }) => status === CLOSED);
   return {

@@ -2,6 +2,7 @@ import { contract } from "../contract/index.ts";
 import { toNumberKey } from "../contract/number-key.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { askClosure } from "./document-reader.ts";
 import { balanceOf, originalAmountOf } from "./documents.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
@@ -56,7 +57,10 @@ const readExact = async (
 ): Promise<DocumentWithClosing[]> => {
   for (const spelling of listSpellings(reference)) {
     const found = await readInAnyCase(context, "document", spelling, async (number) => {
-      const part = await readPart(context, documents.get, { document_number: number });
+      const part = await readPart(context, documents.get, {
+        document_number: number,
+        ...askClosure(context),
+      });
       if (part.refused === undefined) return [part.value];
       if (!part.refused.isAbsent) refuse(part.refused.reason);
       return [];

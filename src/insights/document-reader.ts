@@ -60,12 +60,17 @@ const toState = (
   closedOn: toTenantDay(calendar, closedAt),
 });
 
-/** The parameter for the day of the closing, as the platform announces it. */
-const CLOSURE = `${documents.get.id}.${documents.get.additions?.name}`;
+type Closable = typeof documents.get | typeof documents.list;
 
-/** Returns the argument of documents.get for the day of the closing, where the platform knows it. */
-export const askClosure = ({ extensions }: InsightContext): { closure?: true } =>
-  extensions.has(CLOSURE) ? { closure: true } : {};
+/** The parameter for day and reason of the closing, as the platform announces it. */
+const nameClosure = ({ id, additions }: Closable): string => `${id}.${additions?.name}`;
+const CLOSURE = nameClosure(documents.get);
+
+/** Returns the argument for day and reason of the closing, where the platform knows it. */
+export const askClosure = (
+  { extensions }: Pick<InsightContext, "extensions">,
+  operation: Closable = documents.get,
+): { closure?: true } => (extensions.has(nameClosure(operation)) ? { closure: true } : {});
 
 const readOne = async (context: InsightContext, number: string): Promise<DocumentState> => {
   try {

@@ -23,7 +23,7 @@ export type PaymentQuery = Pick<
 export const readPayments = (
   context: InsightContext,
   query: PaymentQuery,
-  take: (rows: readonly Row[]) => void,
+  take: (rows: readonly Row[]) => void | Promise<void>,
 ): Promise<Reading> => {
   const maxRows = context.limits.paymentRows;
   const fields = query.fields?.length ?? USUAL_FIELDS;

@@ -47,7 +47,7 @@ import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.t
 import { matchDisputes } from "../../src/platform/store/queries/summaries/dispute-filters.ts";
 import { summarizeDisputes } from "../../src/platform/store/queries/summaries/disputes.ts";
 import {
-  matchDocuments,
+  selectDocuments,
   summarizeDocuments,
 } from "../../src/platform/store/queries/summaries/documents.ts";
 import type { Tables } from "../../src/platform/store/tables/schema.ts";
@@ -100,7 +100,10 @@ const paymentsSummary =
   async (db) => {
     const summary = given(parsePaymentSummary({ source: "cashapp", ...body }));
     const where = await selectRows(db, TENANT, summary, await findLastSeq(db, TENANT, "cashapp"));
-    await summarizePayments(db, where, summary, { measures: summary.measures, offsets: IN_UTC });
+    await summarizePayments({ db, tenantId: TENANT }, where, summary, {
+      measures: summary.measures,
+      offsets: IN_UTC,
+    });
   };
 
 const disputesSummary =
@@ -121,7 +124,7 @@ const documentsSummary =
     const summary = given(parseDocumentSummary(body));
     const days = { asOf: NOW, calendar: utcCalendar };
     const context = { db, tenantId: TENANT, currency: "USD", ...days, summary };
-    await summarizeDocuments(context, await matchDocuments(context), { limit: PAGE, offset: 0 });
+    await summarizeDocuments(context, await selectDocuments(context), { limit: PAGE, offset: 0 });
   };
 
 const A_DAY = { dueFrom: "2024-06-01", dueTo: "2024-06-01" };

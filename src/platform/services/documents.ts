@@ -1,8 +1,10 @@
 import type { Contract } from "../../contract/index.ts";
 import { utcCalendar } from "../../contract/insights/calendar.ts";
 import {
+  CLOSURE_REASONS,
   ClosureFields,
   type Document,
+  type DocumentWithClosing,
   type StoredDocument,
 } from "../../contract/operations/documents.ts";
 import { toNumberKey } from "../../contract/number-key.ts";
@@ -89,17 +91,37 @@ const save = async (
 
 type Service = Handlers<Contract["documents"]>;
 
-const findClosing = async (db: Db, tenantId: string, row: DocumentRow): Promise<string | null> => {
-  if (row.status === "open") return null;
-  const [closure] = await findLastClosures(db, tenantId, [row.document_number]);
-  return closure === undefined ? null : formatTimestamp(closure.closed_at);
+type Closing = Pick<DocumentWithClosing, "closedAt" | "closure_reason">;
+
+const NOT_CLOSED: Closing = { closedAt: null, closure_reason: null };
+
+/** Finds time and reason of the closings of documents, by number; of open ones there are none. */
+const findClosings = async (
+  db: Db,
+  tenantId: string,
+  rows: readonly DocumentRow[],
+): Promise<(row: DocumentRow) => Closing> => {
+  const closed = rows.filter(({ status }) => status === "closed");
+  const numbers = closed.map(({ document_number }) => document_number);
+  const closures = numbers.length === 0 ? [] : await findLastClosures(db, tenantId, numbers);
+  const known = new Map(
+    closures.map(({ document_number, closed_at, closure_reason }): [string, Closing] => [
+      document_number,
+      {
+        closedAt: formatTimestamp(closed_at),
+        closure_reason: CLOSURE_REASONS.find((reason) => reason === closure_reason) ?? null,
+      },
+    ]),
+  );
+  return ({ document_number }) => known.get(document_number) ?? NOT_CLOSED;
 };
 
 const get: Service["get"] = async ({ params: { document_number }, query: { closure } }, call) => {
   const row = await readDocument(call.db, call, document_number);
   const { body, version } = answer(row);
   if (closure !== true) return { body, version };
-  return { body: { ...body, closedAt: await findClosing(call.db, call.tenantId, row) }, version };
+  const closingOf = await findClosings(call.db, call.tenantId, [row]);
+  return { body: { ...body, ...closingOf(row) }, version };
 };
 
 const create: Service["create"] = ({ params: { document_number }, body }, call) => {
@@ -193,10 +215,15 @@ const list =
     const page = await listRecords(call, seal, {
       query,
       find: (db, range) => findDocumentPlaces(db, tenantId, { filter, sort }, range),
-      read: (db, keys) => findDocuments(db, tenantId, keys),
+      async read(db, keys) {
+        const rows = await findDocuments(db, tenantId, keys);
+        if (query.closure !== true) return rows.map((row) => ({ row, closing: {} }));
+        const closingOf = await findClosings(db, tenantId, rows);
+        return rows.map((row) => ({ row, closing: closingOf(row) }));
+      },
       measure: (db, keys) => measureFields(db, "documents", tenantId, keys),
-      keyOf: (row) => row.document_number,
-      toItem: toDocument,
+      keyOf: ({ row }) => row.document_number,
+      toItem: ({ row, closing }) => ({ ...toDocument(row), ...closing }),
     });
     return { body: page };
   };
@@ -226,18 +253,8 @@ const lookUp: Service["lookup"] = async ({ body }, { db, tenantId }) => {
   const numbers = [...new Set(body.numbers.map((number) => number.trim()))];
   const { taken, isTruncated } = await seek(db, tenantId, numbers);
   const rows = await findDocuments(db, tenantId, taken);
-  const closed = rows.filter(({ status }) => status === "closed");
-  const closures = await findLastClosures(
-    db,
-    tenantId,
-    closed.map((row) => row.document_number),
-  );
-  const closedAt = new Map(closures.map((one) => [one.document_number, one.closed_at]));
-  const toClosing = ({ document_number }: DocumentRow): string | null => {
-    const at = closedAt.get(document_number);
-    return at === undefined ? null : formatTimestamp(at);
-  };
-  const data = rows.map((row) => ({ ...toDocument(row), closedAt: toClosing(row) }));
+  const closingOf = await findClosings(db, tenantId, rows);
+  const data = rows.map((row) => ({ ...toDocument(row), ...closingOf(row) }));
   return { body: { data, ...(isTruncated ? { truncated: true } : {}) } };
 };
 

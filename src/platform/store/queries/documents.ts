@@ -121,6 +121,14 @@ export const findCreditsOf = (
 /** Inserts or replaces complete documents; no two may have the same number. */
 export const putDocuments = createUpsert("documents", ["tenant_id", "document_number"]);
 
+export const removeDocument = async (tx: Db, tenantId: string, number: string): Promise<void> => {
+  await tx
+    .deleteFrom("documents")
+    .where("tenant_id", "=", tenantId)
+    .where("document_number", "=", number)
+    .execute();
+};
+
 export type NewClosure = Pick<
   DocumentClosureRow,
   "document_number" | "closure_reason" | "source" | "closed_at" | "notes"
