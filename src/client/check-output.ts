@@ -35,7 +35,7 @@ function* listParts(schema: z.ZodType, value: unknown): Generator<Part> {
 /** Items that are checked in one turn of the event loop: some milliseconds for the largest records. */
 export const CHECKED_PER_TURN = 200;
 
-/** Where a value is not as the operation answers: at the root for one that has no output. */
+/** The path of a part that the schema of the operation refuses; empty for the whole output. */
 type Fault = { path: Path };
 
 const findFault = async ({ output }: Operation, value: unknown): Promise<Fault | undefined> => {

@@ -243,8 +243,8 @@ const keepErrorsHere = (provider: Provider, { issuer, brand }: OauthContext): vo
     const refusal = refusals.get(context);
     if (context.path !== PATHS.authorization || refusal?.allow_redirect !== true) return;
     const { redirect_uri: registered } = context.query;
-    const answer = context.response.get("location");
-    const to = URL.parse(answer === "" ? String(registered) : answer);
+    // A form that submits itself has no location.
+    const to = URL.parse(context.response.get("location") || String(registered));
     if (to === null || isTrusted(to, issuer)) return;
     context.remove("location");
     const { error, error_description: why = error } = refusal;

@@ -5,7 +5,7 @@ import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { listDoubts, settleDoubt } from "../../src/platform/admin/doubts.ts";
 import { undoImport } from "../../src/platform/admin/imports.ts";
 import { rowsOf } from "../support/audit.ts";
-import { camtEntry, camtStatement } from "../support/bank-files.ts";
+import { bai2, camtEntry, camtStatement, edi820 } from "../support/bank-files.ts";
 import { createMoneyCases } from "../support/money-cases.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -159,4 +159,51 @@ onEveryStore("doubtful payments", (at) => {
     expect(payments.map(({ applied }) => applied)).toEqual([100, -100]);
     expect(payments[1]?.rows[0]?.["returnedPaymentId"]).toBe(first?.id);
   });
+
+  /** The orders of an advice, its own deposit, an equal deposit of the payer on that day, and the return of that one. */
+  const EQUALS = ["TAOR", "TARO", "TRAO", "RTAO", "ATOR", "ATRO", "AOTR", "OATR", "OTAR"].map(
+    (order) => [order],
+  );
+
+  verifies("MN-10", "MN-12");
+  it.each(EQUALS)(
+    "has an advice pay by its own deposit, not by an equal one (%s)",
+    async (order) => {
+      await start("USD", { accounts: ["Acme"], documents: { "INV-1": "1500.75" } });
+      const advice = edi820(["N1*PR*Acme", "ENT*1", "RMR*IV*INV-1**1500.75"]);
+      const item = (type: string, trace: string): string =>
+        bai2([`16,${type},150075,Z,,${trace},Sent ${trace}/`, "88,DBNM: Acme/"], {
+          file: `${type}${trace}`,
+        });
+      const files: Record<string, [string, "edi820" | "bai2"]> = {
+        A: [advice.replace("*DA*2*", "*DA*00112233445*"), "edi820"],
+        O: [item("142", "TRACE-77"), "bai2"],
+        T: [item("142", "OTHER-1"), "bai2"],
+        R: [item("555", "OTHER-1"), "bai2"],
+      };
+      for (const name of order) {
+        const [text, format] = files[name] ?? ["", "bai2"];
+        expect((await pay(text, { format })).report?.rejected).toBe(0);
+      }
+      const payments = await paid();
+      expect(payments.map(({ amount }) => amount).toSorted()).toEqual([-1500.75, 1500.75, 1500.75]);
+      const documents = payments.map((one) => one.documents).filter((one) => "INV-1" in one);
+      expect(documents).toEqual([{ "INV-1": 1500.75 }]);
+      const [equal] = payments.filter((one) => one.amount > 0 && !("INV-1" in one.documents));
+      const [back] = payments.filter(({ amount }) => amount < 0);
+      expect(back?.rows[0]).toMatchObject({ returnedPaymentId: equal?.id });
+      const stored = await at()
+        .store.read.selectFrom("cashapp_payments")
+        .select(["payment_reference", "remittance_text"])
+        .where("tenant_id", "=", tenant())
+        .where("payment_id", "=", String(equal?.id))
+        .executeTakeFirstOrThrow();
+      expect(stored["payment_reference"]).toMatch(/^OTHER-?1$/);
+      expect(stored["remittance_text"]).toMatch(/OTHER-?1/i);
+      expect(await listDoubts(at().store.read, tenant())).toEqual([]);
+      for (const [text, format] of Object.values(files)) {
+        expect((await pay(text, { format })).report).toMatchObject({ written: 0, rejected: 0 });
+      }
+    },
+  );
 });

@@ -64,7 +64,7 @@ const encoded = (): Response =>
 const otherCharset = (): Response =>
   createErrorResponse(415, "Send the request in UTF-8, and name no other charset in Content-Type.");
 
-/** Bytes of a body, or the id of a request that has too many, as far as it stands in those that were read. */
+/** The bytes of a body, or the id of a request that is too long, if the part that was read contains it. */
 type Sent = { bytes: Uint8Array } | { tooLarge: true; id: MessageId | undefined };
 
 /** Scans the bytes of a request that is too long for its id. */
@@ -79,7 +79,7 @@ const scanLong = async (chunks: AsyncIterable<Uint8Array>, most: number): Promis
   return { tooLarge: true, id: scanner.id() };
 };
 
-/** Reads a body whose length is not told. */
+/** Reads a body without `Content-Length`. */
 const readUntold = async (chunks: AsyncIterable<Uint8Array>, most: number): Promise<Sent> => {
   const parts: Uint8Array[] = [];
   let size = 0;

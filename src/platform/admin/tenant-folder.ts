@@ -117,8 +117,8 @@ const createDamaged = (what: string): Problem =>
   new Problem("invalid_request", `${what} Nothing was imported. Export the tenant again.`);
 
 /**
- * Opens a file of an exported folder. A folder can come from a stranger, so links, which lead to other files of this
- * machine, are refused, and so is what is no file.
+ * Opens a file of an exported folder. A folder can come from anyone, so links, which lead to other files of this
+ * machine, are refused, and so are pipes and devices.
  *
  * @throws {Problem} invalid_request for these; {Error} if it cannot be opened
  */

@@ -164,13 +164,13 @@ const compare = (one: EntryFacts, other: EntryFacts): Likeness =>
 /** An advice, and the deposits of another payment to which it was joined; the first is that payment's own. */
 export type Misjoined = {
   advice: PaymentEntryRow;
-  twin: PaymentEntryRow;
+  equal: PaymentEntryRow;
   others: readonly PaymentEntryRow[];
 };
 
 /**
- * Finds the advice about a deposit that was joined to a twin of it: to another deposit of the same account, day and
- * amount. The advice has a reference of this deposit, and none of the twin.
+ * Finds the advice about a deposit that was joined to another deposit of the same account, day and
+ * amount. The advice has a reference of this deposit, and none of that one.
  */
 export const findMisjoined = (
   deposit: EntryFacts,
@@ -178,20 +178,20 @@ export const findMisjoined = (
 ): Misjoined | undefined => {
   const { own } = parseReferences(deposit);
   if (isAdvice(deposit) || isReturn(deposit) || own.length === 0) return undefined;
-  const isTwin = (twin: PaymentEntryRow, advice: PaymentEntryRow): boolean =>
-    !isAdvice(twin) &&
-    isSameMoney(deposit, twin) &&
-    deposit.day === twin.day &&
-    !namesReferenceOf(advice, twin, "own");
+  const isEqualTo = (equal: PaymentEntryRow, advice: PaymentEntryRow): boolean =>
+    !isAdvice(equal) &&
+    isSameMoney(deposit, equal) &&
+    deposit.day === equal.day &&
+    !namesReferenceOf(advice, equal, "own");
   for (const advice of candidates) {
     if (!isAdvice(advice) || !isSameMoneyAsAdvice(deposit, advice)) continue;
     if (!share(own, parseReferences(advice).own)) continue;
     const joined = candidates.filter(
       ({ id, joined_to: root }) => id === advice.joined_to || root === advice.id,
     );
-    const [twin, ...others] = joined;
-    if (twin !== undefined && joined.every((one) => isTwin(one, advice))) {
-      return { advice, twin, others };
+    const [equal, ...others] = joined;
+    if (equal !== undefined && joined.every((one) => isEqualTo(one, advice))) {
+      return { advice, equal, others };
     }
   }
   return undefined;

@@ -16,8 +16,8 @@ import type { SaveNeeds } from "./save.ts";
 type Move = Misjoined & { deposit: Judged };
 
 /** The entry that has the payment of an advice and its deposit: the one that came first. */
-const rootOf = ({ advice, twin }: Misjoined): PaymentEntryRow =>
-  advice.joined_to === null ? advice : twin;
+const rootOf = ({ advice, equal }: Misjoined): PaymentEntryRow =>
+  advice.joined_to === null ? advice : equal;
 
 const findMoves = (judged: readonly Judged[], candidates: readonly PaymentEntryRow[]): Move[] => {
   const moved = new Set<string>();
@@ -36,12 +36,12 @@ const findMoves = (judged: readonly Judged[], candidates: readonly PaymentEntryR
  * The texts by which a bank tells equal deposits apart: as they were before the advice replaced them, else as they are
  * compared.
  */
-const readTwinTexts = async (
+const readEqualTexts = async (
   tx: Db,
   { tenantId, source }: SaveNeeds,
   move: Move,
 ): Promise<Record<string, unknown>> => {
-  const { twin, advice } = move;
+  const { equal, advice } = move;
   const rows = await findRowsOfPayments(tx, tenantId, source, parsePaymentIds(rootOf(move)));
   for (const row of rows) {
     const place = { tenantId, table: TABLES[source], row };
@@ -50,7 +50,7 @@ const readTwinTexts = async (
     const { payment_reference: paymentReference, remittance_text: remittanceText } = before;
     return { paymentReference, remittanceText };
   }
-  return { paymentReference: getReference(twin), remittanceText: getText(twin) };
+  return { paymentReference: getReference(equal), remittanceText: getText(equal) };
 };
 
 const replaceTexts = (
@@ -66,7 +66,7 @@ const replaceTexts = (
 
 /** The moves of a batch, by the ids of their deposits. */
 export type Moves = {
-  /** The entries, of which those that advices are moved to bring the money of their twins. */
+  /** The entries. A deposit that an advice is moved to brings the money of the equal one. */
   judged: readonly Judged[];
   /** Stores the moves after the payments, and finds the returns of both deposits again. */
   save(created: ReadonlyMap<string, PaymentEntryRow>, journal: Journal): Promise<void>;
@@ -74,8 +74,8 @@ export type Moves = {
 
 /**
  * Moves advices to their own deposits where these come after others of the same payer, day and amount, to which the
- * advices were joined. The payments keep their ids: the deposit takes the one with the documents of the advice, and its
- * twin a new one.
+ * advices were joined. The payments keep their ids: the deposit takes the one with the documents of the advice, and the
+ * equal deposit a new one.
  */
 export const moveAdvices = async (
   tx: Db,
@@ -87,7 +87,7 @@ export const moveAdvices = async (
   const replaced = new Map<Judged, Judged>();
   for (const move of findMoves(judged, candidates)) {
     moves.set(move.deposit.facts.id, move);
-    replaced.set(move.deposit, replaceTexts(move.deposit, await readTwinTexts(tx, needs, move)));
+    replaced.set(move.deposit, replaceTexts(move.deposit, await readEqualTexts(tx, needs, move)));
   }
   return {
     judged: judged.map((one) => replaced.get(one) ?? one),
@@ -99,18 +99,18 @@ export const moveAdvices = async (
         changed.push(after);
       };
       for (const [id, move] of moves) {
-        const { twin, advice, others } = move;
+        const { equal, advice, others } = move;
         const row = created.get(id);
         if (row === undefined) continue;
         const { payment_ids, detail } = rootOf(move);
         // The details stay as they were, so that a bank message that is repeated replaces nothing.
         if (advice.joined_to === null) {
           change(row, { joined_to: advice.id, payment_ids: "[]" });
-          change(twin, { joined_to: null, payment_ids: row.payment_ids, detail });
-          for (const other of others) change(other, { joined_to: twin.id });
+          change(equal, { joined_to: null, payment_ids: row.payment_ids, detail });
+          for (const other of others) change(other, { joined_to: equal.id });
         } else {
           change(row, { payment_ids, detail });
-          change(twin, { payment_ids: row.payment_ids });
+          change(equal, { payment_ids: row.payment_ids });
           change(advice, { joined_to: row.id });
         }
       }

@@ -76,27 +76,27 @@ export type Found = { place: number; document_number: string };
 export const findSoughtDocuments = async (
   db: Db,
   tenantId: string,
-  sought: { keys: readonly string[]; numbers: readonly string[] },
+  values: { keys: readonly string[]; numbers: readonly string[] },
   most: number,
 ): Promise<Found[]> => {
   const exact = await db
     .selectFrom("documents")
     .select("document_number")
     .where("tenant_id", "=", tenantId)
-    .where(getDialect(db).isAmongKeys("document_number", [...sought.numbers, ...sought.keys]))
+    .where(getDialect(db).isAmongKeys("document_number", [...values.numbers, ...values.keys]))
     .execute();
   const found: Found[] = exact.map(({ document_number }) => ({ place: 0, document_number }));
   for (const [column, kind] of SOUGHT) {
-    if (sought[kind].length === 0) continue;
-    const parts = sought[kind].map(
-      (value, asked) => sql`select ${sql.lit(asked)} as asked, document_number from (
+    if (values[kind].length === 0) continue;
+    const parts = values[kind].map(
+      (value, index) => sql`select ${sql.lit(index)} as number, document_number from (
         select document_number from documents
         where tenant_id = ${tenantId} and ${sql.ref(column)} = ${value} limit ${sql.lit(most)}
       ) as found`,
     );
-    const { rows } = await sql<{ asked: number; document_number: string }>`
+    const { rows } = await sql<{ number: number; document_number: string }>`
       ${sql.join(parts, sql` union all `)}`.execute(db);
-    for (const own of Map.groupBy(rows, ({ asked }) => asked).values()) {
+    for (const own of Map.groupBy(rows, ({ number }) => number).values()) {
       found.push(...own.map(({ document_number }, place) => ({ place, document_number })));
     }
   }
