@@ -161,6 +161,7 @@ onEveryStore("disputes_open", (at) => {
       { ...CLAIM, amount: taken, paymentId: "P-1" },
       { ...CLAIM, documentNumber: "INV-2", amount, poNumber: "1" },
       { ...CLAIM, amount: 5.555 },
+      { ...CLAIM, amount, currencyCode: "eur" },
     ]);
     const same = `of ${code} of the same amount`;
     expect(faults).toEqual([
@@ -177,6 +178,7 @@ onEveryStore("disputes_open", (at) => {
       `claims[7].paymentId is the payment ${same}`,
       "claims[8].poNumber is the PO number of claims[4] of the same amount",
       "claims[9].amount may have 2 decimals in USD",
+      "claims[10].currencyCode is not the currency of the document, which is USD",
     ]);
     expect(questions).toEqual([]);
     expect(await openedOver(amount)).toEqual([]);

@@ -114,6 +114,13 @@ const findAmountFaults = ({ claim: { amount }, billed, currencyCode }: Known): F
   return [{ field, code: "range", message }];
 };
 
+const findCurrencyFaults = ({ claim, currencyCode }: Known): Fault[] => {
+  const { currencyCode: sent } = claim;
+  if (sent === undefined || currencyCode === null || sent === currencyCode) return [];
+  const message = `is not the currency of the document, which is ${currencyCode}`;
+  return [{ field: "currencyCode", code: "mismatch", message }];
+};
+
 const isSamePo = (one: string | null | undefined, other: string | null | undefined): boolean => {
   const key = toNumberKey(one ?? "");
   return key !== "" && key === toNumberKey(other ?? "");
@@ -227,6 +234,7 @@ export const compareClaim = (
     faults: [
       ...findRecordFaults(known, facts),
       ...findAmountFaults(known),
+      ...findCurrencyFaults(known),
       ...findReasonFaults(known.claim, facts.reasons),
       ...others.flatMap((other) => findSame(known, other, facts)),
     ],

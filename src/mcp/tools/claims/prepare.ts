@@ -54,8 +54,10 @@ type Needs = {
 type Check = { isLast: boolean };
 
 /** Returns what makes two claims the same one: not the note, whose words may differ. */
-const toIdentity = ({ note: _note, ...claim }: Claim, { accountNumber, documentNumber }: Known) =>
-  canonical({ ...claim, accountNumber, documentNumber });
+const toIdentity = (
+  { note: _note, currencyCode: _checked, ...claim }: Claim,
+  { accountNumber, documentNumber }: Known,
+) => canonical({ ...claim, accountNumber, documentNumber });
 
 /** Returns the keys of claims; equal claims of one call have different ones. */
 const toKeys = (
@@ -79,7 +81,8 @@ const choosePo = ({ claim, document }: Known) =>
   claim.poNumber === undefined ? document?.po_number : claim.poNumber;
 
 const toBody = (known: Known, bound: Claim): ArgsOf<typeof create> => {
-  const { note: _note, paymentId: _payment, debitMemo: _memo, ...fields } = bound;
+  const { note: _note, paymentId: _payment, debitMemo: _memo, ...disputed } = bound;
+  const { currencyCode: _checked, ...fields } = disputed;
   const { accountNumber, documentNumber } = known;
   const { amount } = fields;
   return {
