@@ -1,18 +1,19 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import { Day } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { Problem } from "../contract/errors.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
-import { DAY, formatDay, formatTimestamp } from "../kit/clock.ts";
+import { DAY, formatDay } from "../kit/clock.ts";
 import { readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
 import { cutText, withoutNulls } from "./brief.ts";
-import { fold } from "./dispute-names.ts";
 import {
   type AccountHit,
   type AccountSearch,
   findAccounts,
+  findNumbered,
   findSimilarAccounts,
 } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
@@ -24,6 +25,8 @@ import {
   toUnavailable,
   type Unavailable,
 } from "./read-part.ts";
+
+import { type Moment, toMoment } from "./standing.ts";
 
 const { accounts, company_scores, credit_applications, disputes, payments } = contract;
 
@@ -56,6 +59,9 @@ const showNotes = (part: Part<AccountWithNotes>, { calendar }: InsightContext) =
       text: cutText(body, NOTE_CHARACTERS),
     })),
   );
+
+const PAST =
+  "Documents, disputes and payments are those of that day; account, credit and notes are those of now.";
 
 type Figures = { figures: Fields; stopped: string | undefined; notes?: readonly string[] };
 
@@ -97,18 +103,18 @@ const readCredit = async (context: InsightContext, name: string): Promise<Fields
   };
 };
 
-const overview = async (context: InsightContext, hit: AccountHit) => {
+const overview = async (context: InsightContext, hit: AccountHit, asOf: Moment) => {
   const { accountNumber } = hit;
   const [account, documents, disputed, paid] = await Promise.all([
     readPart(context, accounts.get, { account_number: accountNumber }),
-    readOpenDocuments(context, accountNumber),
-    attemptPart(context, disputes.list, () => readAccountDisputes(context, accountNumber)),
-    attemptPart(context, payments.query, () => readAccountPayments(context, accountNumber)),
+    readOpenDocuments(context, accountNumber, asOf),
+    attemptPart(context, disputes.list, () => readAccountDisputes(context, accountNumber, asOf)),
+    attemptPart(context, payments.query, () => readAccountPayments(context, accountNumber, asOf)),
   ]);
   const name = account.refused === undefined ? account.value.name : hit.name;
   return {
     stopped: [documents, disputed, paid].flatMap(stoppedIn),
-    notes: notesOf(paid),
+    notes: [...(asOf.isPast ? [PAST] : []), ...[documents, disputed, paid].flatMap(notesOf)],
     item: {
       account: showAccount(account, hit),
       openDocuments: showPart(documents, figuresOf),
@@ -139,9 +145,9 @@ const answerCandidates = (
 const answerOne = async (
   context: InsightContext,
   hit: AccountHit,
-  notes: readonly string[],
+  { asOf, notes }: { asOf: Moment; notes: readonly string[] },
 ): Promise<Answer> => {
-  const { item, stopped, notes: own } = await overview(context, hit);
+  const { item, stopped, notes: own } = await overview(context, hit, asOf);
   return {
     rowCount: 1,
     truncated: stopped.length > 0,
@@ -149,13 +155,6 @@ const answerOne = async (
     itemsTotal: 1,
     items: [item],
   };
-};
-
-/** Returns the account with a number; in another letter case, if it is the only one. */
-const findNumbered = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
-  const same = hits.filter(({ accountNumber }) => fold(accountNumber) === fold(text));
-  const exact = same.find(({ accountNumber }) => accountNumber === text);
-  return exact ?? (same.length === 1 ? same[0] : undefined);
 };
 
 /** @throws {Problem} `not_found` if no account has a similar name either */
@@ -171,15 +170,16 @@ const answerSimilar = async (
   throw new Problem("not_found", [`${why}.`, ...search.notes].join(" "));
 };
 
-const answer = async (context: InsightContext, text: string): Promise<Answer> => {
+const answer = async (context: InsightContext, text: string, asOf: Moment): Promise<Answer> => {
   const search = await findAccounts(context, text);
   const { hits } = search;
   if (hits.length === 0) return answerSimilar(context, text, search);
   // An exact number names one account, also where others have it in their name.
   const exact = findNumbered(hits, text);
-  if (exact !== undefined) return answerOne(context, exact, []);
+  if (exact !== undefined) return answerOne(context, exact, { asOf, notes: [] });
   const [only, ...others] = hits;
-  if (only !== undefined && others.length === 0) return answerOne(context, only, search.notes);
+  if (only !== undefined && others.length === 0)
+    return answerOne(context, only, { asOf, notes: search.notes });
   const count = search.isPartial ? `At least ${hits.length}` : hits.length;
   return answerCandidates(context, search, `${count} accounts match`);
 };
@@ -195,6 +195,7 @@ export const accountOverview = defineInsight({
       description: "number, or part of the name",
       examples: ["Acme"],
     }),
+    asOf: Day.optional().describe("documents, disputes and payments at the end of this day"),
   }),
   item: z.object({
     accountNumber: z.string(),
@@ -207,13 +208,14 @@ export const accountOverview = defineInsight({
     notes: z.union([z.array(section), section]),
   }),
   needs: [],
-  async run(context, { account }) {
-    const asOf = formatTimestamp(context.now());
+  async run(context, { account, asOf: day }) {
+    const moment = toMoment(day, context);
+    const asOf = { ...moment, isPast: moment.at < context.now() };
     return {
-      asOf,
-      filter: { account },
+      asOf: asOf.name,
+      filter: { account, ...(day === undefined ? {} : { asOf: day }) },
       currencyTotals: [],
-      ...(await answer(context, account.trim())),
+      ...(await answer(context, account.trim(), asOf)),
     };
   },
 });

@@ -3,6 +3,7 @@ import { utcCalendar } from "../../contract/insights/calendar.ts";
 import {
   ClosureFields,
   type Document,
+  type ListedDocument,
   type StoredDocument,
 } from "../../contract/operations/documents.ts";
 import { toNumberKey } from "../../contract/number-key.ts";
@@ -23,6 +24,7 @@ import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables/schema.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { checkAccount, checkClosure, checkDocument, pickAmounts } from "./documents/rules.ts";
+import { readHistories } from "./documents/history.ts";
 import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
 import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
@@ -194,10 +196,15 @@ const list =
     const page = await listRecords(call, seal, {
       query,
       find: (db, range) => findDocumentPlaces(db, tenantId, { filter, sort }, range),
-      read: (db, keys) => findDocuments(db, tenantId, keys),
+      read: async (db, keys) => {
+        const rows = await findDocuments(db, tenantId, keys);
+        if (query.history !== true) return rows.map((row) => ({ row }));
+        const historyOf = await readHistories(db, tenantId, keys);
+        return rows.map((row) => ({ row, history: historyOf(row.document_number) }));
+      },
       measure: (db, keys) => measureFields(db, "documents", tenantId, keys),
-      keyOf: (row) => row.document_number,
-      toItem: toDocument,
+      keyOf: ({ row }) => row.document_number,
+      toItem: ({ row, ...history }): ListedDocument => ({ ...toDocument(row), ...history }),
     });
     return { body: page };
   };
