@@ -76,10 +76,13 @@ const toPeriod = (context: InsightContext, from?: string, to?: string): Period =
   };
 };
 
-/** Adds up what was disputed of documents at the end. Returns sentences about what is unknown. */
+/**
+ * Adds up what was disputed at the end, of documents that count then, in their currencies. Returns sentences about what
+ * is unknown.
+ */
 const addDisputes = async (
   context: InsightContext,
-  papers: ReadonlyMap<string, Paper>,
+  currencies: ReadonlyMap<string, string | null>,
   accountNumbers: readonly string[],
   { to }: Period,
   totals: ReturnType<typeof createTotals>,
@@ -92,7 +95,8 @@ const addDisputes = async (
       const reading = await readDisputes(context, { AccountNumber: number }, (rows) => {
         for (const dispute of rows) {
           const standing = standAt(dispute, moment, reopened);
-          if (standing?.status !== "Open" || !papers.has(dispute.documentNumber)) continue;
+          const currency = currencies.get(dispute.documentNumber);
+          if (standing?.status !== "Open" || currency !== dispute.currencyCode) continue;
           const total = totals.of(dispute.currencyCode);
           total.disputed = total.disputed.plus(dispute.amount);
         }
@@ -168,6 +172,7 @@ const addPapers = async (
   totals: ReturnType<typeof createTotals>,
 ) => {
   const stands: Record<"opening" | "closing", Stand[]> = { opening: [], closing: [] };
+  const currencies = new Map<string, string | null>();
   await forEachInTurns(
     papers,
     (paper) => {
@@ -178,6 +183,7 @@ const addPapers = async (
       total.closing = total.closing.plus(closing.balance);
       total.lines.push(...lines);
       stands.closing.push(closing);
+      currencies.set(paper.documentNumber, closing.currencyCode);
       if (opening === undefined) return;
       const before = totals.of(opening.currencyCode);
       before.opening = before.opening.plus(opening.balance);
@@ -185,7 +191,7 @@ const addPapers = async (
     },
     PAPERS_PER_TURN,
   );
-  return stands;
+  return { ...stands, currencies };
 };
 
 const Balances = z.object({
@@ -223,7 +229,7 @@ export const accountStatement = defineInsight({
     const { papers, stopped, notes } = await readAll(context, found.numbers);
     const totals = createTotals();
     const stands = await addPapers(context, papers.values(), period, totals);
-    const disputed = await addDisputes(context, papers, found.numbers, period, totals);
+    const disputed = await addDisputes(context, stands.currencies, found.numbers, period, totals);
     const shown = totals
       .list()
       .filter(([code]) => currencyCode === undefined || code === currencyCode);

@@ -8,10 +8,10 @@ export const LINE_KINDS = [
   "invoice",
   "credit note",
   "payment applied",
+  "change",
   "write-off",
   "adjustment",
   "closure",
-  "change",
   "unexplained",
 ] as const;
 export type LineKind = (typeof LINE_KINDS)[number];
@@ -73,66 +73,74 @@ const listChanges = (paper: Paper, { opening, closing }: Period, calendar: Calen
 const isClosedAt = (paper: Paper, at: number, moment: Moment): boolean =>
   standPaperAt(paper, { ...moment, at, isPast: true })?.status === "closed";
 
-/** A balance that was stated before the payment that explains it. */
-type Announced = { amount: Big; left: Big[] };
-
-/** Returns what a change leaves to explain, after a later payment of just this amount. */
-const explain = (delta: Big, later: readonly Big[], announced: Announced): Big => {
-  const place = later.findIndex(
-    (amount) => amount.eq(delta.neg()) && !announced.left.includes(amount),
-  );
-  const payment = later[place];
-  if (payment === undefined || delta.eq(0)) return delta;
-  announced.left.push(payment);
-  announced.amount = announced.amount.plus(payment);
-  return new Big(0);
+type Running = {
+  /** The balance after the lines so far. */
+  balance: Big;
+  /** The balance that was stated last; it may lack payments so far, or have some of later days. */
+  stated: Big;
 };
 
-/** Returns the lines of a document in a period, and its balances before and at the end. */
+/**
+ * Returns what a stated balance changes beyond payments: a decrease is first explained by payments that the balance
+ * before lacked, then by a later payment of just the rest, which `take` removes from those to come.
+ */
+const findRest = ({ balance, stated }: Running, next: Big, take: (amount: Big) => boolean): Big => {
+  const change = next.minus(stated);
+  if (change.gte(0)) return change;
+  const lacking = stated.minus(balance);
+  const rest = lacking.gt(0) ? change.plus(lacking) : change;
+  return rest.gte(0) || take(rest.neg()) ? new Big(0) : rest;
+};
+
+/** The payments of a document in a period; those before it count on the day of the issue. */
+const listPayments = ({ payments, issuedOn }: Paper, { from, to }: Period, isIssued: boolean) =>
+  payments
+    .filter(({ day }) => day <= to && (day >= from || !isIssued))
+    .map((one) => ({ ...one, day: one.day < from ? issuedOn : one.day }))
+    .toSorted((a, b) => (a.day < b.day ? -1 : Number(a.day > b.day)));
+
+const toBilled = ({ original, balances, balance }: Paper): Big =>
+  new Big(original ?? balances[0]?.balance ?? balance ?? 0);
+
+/** Returns the lines of a document in a period, and how it stood before and at the end. */
 export const listLines = (paper: Paper, period: Period, calendar: Calendar) => {
-  const { from, to } = period;
   const opening = standPaperAt(paper, period.opening);
   const closing = standPaperAt(paper, period.closing);
   const lines: Line[] = [];
-  const { documentNumber: number, currencyCode } = paper;
-  const add = (line: Pick<Line, "day" | "kind" | "amount"> & { paymentId?: string | null }) =>
-    lines.push({ number, currencyCode, paymentId: null, ...line });
   if (closing === undefined) return { opening, closing, lines };
-  let balance = opening?.balance ?? new Big(0);
+  const { documentNumber: number, currencyCode } = paper;
+  const add = (day: string, kind: LineKind, amount: Big, paymentId: string | null = null): void => {
+    lines.push({ day, kind, number, paymentId, currencyCode, amount });
+  };
+  const first = opening?.balance ?? toBilled(paper);
+  const running: Running = { balance: first, stated: first };
   if (opening === undefined) {
-    const billed = new Big(paper.original ?? paper.balances[0]?.balance ?? paper.balance ?? 0);
-    const kind = paper.type === "credit_note" ? "credit note" : "invoice";
-    add({ day: paper.issuedOn, kind, amount: billed });
-    balance = billed;
+    add(paper.issuedOn, paper.type === "credit_note" ? "credit note" : "invoice", first);
   }
-  const payments = paper.payments
-    .filter(({ day }) => day <= to && (day >= from || opening === undefined))
-    .map((one) => ({ ...one, day: one.day < from ? paper.issuedOn : one.day }))
-    .toSorted((a, b) => (a.day < b.day ? -1 : 1));
-  const announced: Announced = { amount: new Big(0), left: [] };
+  const payments = listPayments(paper, period, opening !== undefined);
+  const announced = new Set<object>();
   let paid = 0;
   const payUntil = (day: string): void => {
     for (let next = payments[paid]; next !== undefined && next.day <= day; next = payments[paid]) {
       paid += 1;
-      const { amount, paymentId } = next;
-      add({ day: next.day, kind: "payment applied", amount: amount.neg(), paymentId });
-      balance = balance.minus(amount);
-      const place = announced.left.indexOf(amount);
-      if (place === -1) continue;
-      announced.left.splice(place, 1);
-      announced.amount = announced.amount.minus(amount);
+      add(next.day, "payment applied", next.amount.neg(), next.paymentId);
+      running.balance = running.balance.minus(next.amount);
     }
   };
-  for (const { day, kind, balance: stated } of listChanges(paper, period, calendar)) {
+  const takeLater = (amount: Big): boolean => {
+    const later = payments.slice(paid).find((one) => one.amount.eq(amount) && !announced.has(one));
+    if (later !== undefined) announced.add(later);
+    return later !== undefined;
+  };
+  for (const { day, kind, balance } of listChanges(paper, period, calendar)) {
     payUntil(day);
-    const delta = stated.minus(balance.minus(announced.amount));
-    const later = payments.slice(paid).map(({ amount }) => amount);
-    const left = explain(delta, later, announced);
-    if (left.eq(0)) continue;
-    add({ day, kind, amount: left });
-    balance = balance.plus(left);
+    const rest = findRest(running, balance, takeLater);
+    running.stated = balance;
+    if (rest.eq(0)) continue;
+    add(day, kind, rest);
+    running.balance = running.balance.plus(rest);
   }
-  payUntil(to);
+  payUntil(period.to);
   return { opening, closing, lines };
 };
 

@@ -45,6 +45,15 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "credit_applications.list": ["credit"],
     "company_scores.get": ["credit"],
   },
+  account_statement: {
+    "accounts.get": ["accountName"],
+    "accounts.list": [],
+    "documents.list": REFUSED,
+    "documents.get": ["rowCount", "itemsTotal", "items", "balances", "currencyTotals"],
+    "disputes.list": ["balances"],
+    "payments.query": [],
+    "audit_logs.list": [],
+  },
   dispute_packet: {
     "disputes.get": REFUSED,
     "documents.get": ["document"],
