@@ -24,7 +24,7 @@ const NO_LIST = {
   isAbsent: true,
 } as const;
 
-/** What is open of a document. */
+/** The open part of a document. */
 type Open = {
   documentNumber: string;
   dueDate: string | null;

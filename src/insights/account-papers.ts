@@ -1,5 +1,5 @@
 import Big from "big.js";
-import { toAmounts } from "../contract/insights/document-amounts.ts";
+import { toAmounts } from "../contract/document-amounts.ts";
 import { utcCalendar } from "../contract/insights/calendar.ts";
 import { contract } from "../contract/index.ts";
 import type { DocumentWithClosing, ListedDocument } from "../contract/operations/documents.ts";

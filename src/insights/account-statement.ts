@@ -157,11 +157,16 @@ const describeStands = (name: string, stands: readonly Stand[], moment: Moment):
   moment.isPast ? describeBases(countBases(stands)).map((note) => `${name}: ${note}`) : [];
 
 const findAccountsOf = async (context: InsightContext, account: string, withChildren: boolean) => {
-  const hit = await findOneAccount(context, account);
-  if (!withChildren) return { hit, numbers: [hit.accountNumber], notes: [], isPartial: false };
+  const { hit, notes: own } = await findOneAccount(context, account);
+  if (!withChildren) return { hit, numbers: [hit.accountNumber], notes: own, isPartial: false };
   const { members, isPartial, notes } = await readFamily(context, hit.accountNumber);
   const numbers = members.map(({ accountNumber }) => accountNumber);
-  return { hit, numbers: [...new Set([hit.accountNumber, ...numbers])], notes, isPartial };
+  return {
+    hit,
+    numbers: [...new Set([hit.accountNumber, ...numbers])],
+    notes: [...own, ...notes],
+    isPartial,
+  };
 };
 
 /** Adds the balances and lines of each document to those of its currency. */

@@ -175,12 +175,12 @@ const describeHit = ({ accountNumber, name }: AccountHit): string =>
 export const findOneAccount = async (
   context: InsightContext,
   text: string,
-): Promise<AccountHit> => {
+): Promise<{ hit: AccountHit; notes: readonly string[] }> => {
   const search = await findAccounts(context, text);
   const { hits } = search;
   const [only, ...others] = hits;
   const found = findNumbered(hits, text) ?? (others.length === 0 ? only : undefined);
-  if (found !== undefined) return found;
+  if (found !== undefined) return { hit: found, notes: search.notes };
   const quoted = JSON.stringify(text.slice(0, MAX_QUOTED));
   const near = only === undefined ? await findSimilarAccounts(context, text) : hits;
   const names = near.slice(0, MOST_NAMED).map(describeHit).join(", ");

@@ -29,7 +29,7 @@ export type Paper = {
   payments: AppliedPayment[];
 };
 
-/** What a balance rests on, in the order in which notes count them. */
+/** The facts on which a balance rests, in the order in which notes count them. */
 export const BASES = ["records", "payments", "original", "first"] as const;
 
 export type Stand = {

@@ -3,7 +3,7 @@ import type { Calendar } from "../contract/insights/calendar.ts";
 import { type Paper, standPaperAt } from "./past-balances.ts";
 import type { Moment } from "./standing.ts";
 
-/** What a line of a statement stands for, in the order of lines of one day. */
+/** The kinds of lines of a statement, in the order of lines of one day. */
 export const LINE_KINDS = [
   "invoice",
   "credit note",

@@ -131,10 +131,10 @@ onEveryStore("account_statement", (at) => {
       const to = days[Math.min(days.length - 1, place + 1 + (place % 4))] ?? from;
       const includeChildren = place % 2 === 0;
       const args = { account: ACCOUNT, from, to, includeChildren, limit: 200 };
-      const told = await runInsight(accountStatement, own, args);
-      const balances = told["balances"] as Balances[];
-      checkSums(told.items as Item[], balances);
-      expect((told.items as Item[]).every(({ day }) => day >= from && day <= to)).toBe(true);
+      const statement = await runInsight(accountStatement, own, args);
+      const balances = statement["balances"] as Balances[];
+      checkSums(statement.items as Item[], balances);
+      expect((statement.items as Item[]).every(({ day }) => day >= from && day <= to)).toBe(true);
       const summed = await runInsight(documentsSummary, own, {
         asOf: to,
         status: "all",
@@ -165,10 +165,10 @@ onEveryStore("account_statement", (at) => {
         accountNumber: ACCOUNT,
         groupBy: ["currency"],
       });
-      const totals = (items[0]?.["openDocuments"] as { totals: object[] }).totals;
+      const [overview] = items as { openDocuments: { totals: object[] } }[];
       const byCode = (all: readonly object[]) =>
         new Map(all.map((one) => [(one as Item).currencyCode, (one as Item).amount]));
-      expect(byCode(totals)).toEqual(byCode(summed.items));
+      expect(byCode(overview?.openDocuments.totals ?? [])).toEqual(byCode(summed.items));
       expect(notes).toContain(summed.notes[0]);
     }
   });
@@ -206,7 +206,7 @@ onEveryStore("account_statement", (at) => {
     await call("POST", `${documentAt("K-2")}/closure`, { body: closure });
     const context = await contextOf(extensions);
     const args = { account: "C-3", from: "2026-05-01", to: "2026-05-06" };
-    const { items, ...told } = await runInsight(accountStatement, context, args);
+    const { items, ...figures } = await runInsight(accountStatement, context, args);
     expect(
       items.map((one) => [one["day"], one["kind"], one["number"], one["amount"], one["balance"]]),
     ).toEqual([
@@ -216,7 +216,7 @@ onEveryStore("account_statement", (at) => {
       ["2026-05-05", "change", "K-2", -10, 160],
       ["2026-05-05", "write-off", "K-2", -90, 70],
     ]);
-    expect(told["balances"]).toEqual([
+    expect(figures["balances"]).toEqual([
       { currencyCode: "EUR", openingBalance: 0, closingBalance: 70, disputed: 0 },
     ]);
   });

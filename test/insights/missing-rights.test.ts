@@ -46,12 +46,13 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "company_scores.get": ["credit"],
   },
   account_statement: {
-    "accounts.get": ["accountName"],
+    "accounts.get": [],
     "accounts.list": [],
     "documents.list": REFUSED,
-    "documents.get": ["rowCount", "itemsTotal", "items", "balances", "currencyTotals"],
-    "disputes.list": ["balances"],
-    "payments.query": [],
+    "documents.get": ["truncated", "rowCount", "itemsTotal", "items", "balances", "currencyTotals"],
+    "disputes.list": ["truncated", "balances"],
+    "disputes.list (extensions)": ["balances"],
+    "payments.query": ["truncated", "itemsTotal", "items"],
     "audit_logs.list": [],
   },
   dispute_packet: {

@@ -126,7 +126,7 @@ export type DocumentWithClosing = z.infer<typeof DocumentWithClosing>;
 
 export const BALANCE_CAUSES = ["created", "changed", "closed", "reopened", "imported"] as const;
 
-/** What is known of a document's past, oldest first. */
+/** The closings and recorded balances of a document, oldest first. */
 export const DocumentHistory = z.object({
   closures: z.array(
     z.object({ closedAt: Timestamp, closure_reason: z.enum(CLOSURE_REASONS).nullable() }),
@@ -143,7 +143,7 @@ export const DocumentHistory = z.object({
 });
 export type DocumentHistory = z.infer<typeof DocumentHistory>;
 
-/** A document in a list, with its history where the list was asked for it. */
+/** A document in a list, with its history if the query requests it. */
 export const ListedDocument = z.object({
   ...Document.shape,
   history: DocumentHistory.optional(),

@@ -1,5 +1,5 @@
 import type { AccountFields } from "../../../contract/operations/accounts.ts";
-import { toAmounts } from "../../../contract/insights/document-amounts.ts";
+import { toAmounts } from "../../../contract/document-amounts.ts";
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import { fold } from "../engine/fold.ts";

@@ -1,4 +1,4 @@
-import type { StoredDocument } from "../operations/documents.ts";
+import type { StoredDocument } from "./operations/documents.ts";
 
 // The open balance of a document with its original amount and its currency, in the order of preference.
 const AMOUNTS = [
