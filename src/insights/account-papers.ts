@@ -96,7 +96,7 @@ const listPapers = async (context: InsightContext, accountNumber: string): Promi
     return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
   };
   const take = (rows: readonly ListedDocument[]): void => {
-    papers.push(...rows.map(toPaper));
+    for (const row of rows) papers.push(toPaper(row));
   };
   const source = { first: () => load(), maxRows, noun: "documents", take };
   const { stopped } = await readPages(context, source);

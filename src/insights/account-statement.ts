@@ -11,7 +11,7 @@ import { readPapers, readPaperPayments } from "./account-papers.ts";
 import { omitNulls } from "./brief.ts";
 import { readFamily } from "./families.ts";
 import { findOneAccount } from "./find-accounts.ts";
-import { forEachInTurns } from "./groups.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
 import { readReopened } from "./matching-disputes.ts";
 import { countBases, type Paper, type Stand } from "./past-balances.ts";
