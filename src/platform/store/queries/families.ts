@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { createTopSearch, type FamilyFilters } from "../../../contract/insights/families.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import { findSpellings } from "./summaries/spellings.ts";
+import { findSpellings } from "./spellings.ts";
 
 type Expression = RawBuilder<unknown>;
 

@@ -11,7 +11,7 @@ import { matchFamilies } from "../families.ts";
 import { contains, findNamed, hasAccountName } from "../disputes-by-name.ts";
 import { fold } from "../../engine/fold.ts";
 import type { Db } from "../../port.ts";
-import { findSpellings } from "./spellings.ts";
+import { findSpellings } from "../spellings.ts";
 import { type Condition, dayNumberOf, type Expression, given, type Offsets } from "./sql.ts";
 
 /** The moment to which disputes are counted: the end of a day, or now. */

@@ -13,7 +13,7 @@ import { getDialect, type Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
 import { FAMILY_KEYS, joinFamilies, matchFamilies } from "../families.ts";
 import { BASES, findUnrecorded, type PastMoment, selectPastDocuments } from "./past-documents.ts";
-import { findSpellings } from "./spellings.ts";
+import { findSpellings } from "../spellings.ts";
 import {
   chooseOrder,
   type Condition,

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
-import { getDialect } from "../../engine/dialect.ts";
-import { fold } from "../../engine/fold.ts";
-import type { Db } from "../../port.ts";
+import { getDialect } from "../engine/dialect.ts";
+import { fold } from "../engine/fold.ts";
+import type { Db } from "../port.ts";
 
 type Target = { table: "accounts" | "disputes" | "documents"; column: string; tenantId: string };
 
