@@ -3,7 +3,8 @@ import type { Toolset } from "./toolsets.ts";
 /** The questions that each insight answers, in words of their own, so that a handshake loads no insight. */
 export const questions: Readonly<Record<string, string>> = {
   find_records: "which account, document, dispute or payer a name or number means",
-  account_overview: "how one customer stands",
+  account_overview: "how one customer stands, now or at the end of a past day",
+  account_statement: "what one customer owed before and after a time, and what changed it",
   disputes_summary: "counts, amounts, aging and trends of disputes",
   disputes_triage: "what to work on first; disputes on closed documents, duplicates",
   payments_match_disputes: "which payment explains a dispute",

@@ -1,4 +1,5 @@
 import { accountOverview } from "../src/insights/account-overview.ts";
+import { accountStatement } from "../src/insights/account-statement.ts";
 import { deductionsWithoutDispute } from "../src/insights/deductions-without-dispute.ts";
 import { creditQueue } from "../src/insights/credit-queue.ts";
 import { findRecords } from "../src/insights/find-records.ts";
@@ -20,6 +21,10 @@ export const insightTools = [
   defineInsightTool(
     accountOverview,
     "One customer, by number or part of the name: open documents, disputes, payments, short payments, credit and notes.",
+  ),
+  defineInsightTool(
+    accountStatement,
+    "Statement of one customer: balance before and after a time, and the invoices, payments, closings and changes between, which add up.",
   ),
   defineInsightTool(
     disputesSummary,

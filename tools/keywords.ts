@@ -61,6 +61,8 @@ export const acts: Readonly<Record<string, string>> = {
 export const keywords: Readonly<Record<string, string>> = {
   find_records:
     "which account customer number name meant means mentioned anything matches look up unknown identify something someone phone invoice dispute or",
+  account_statement:
+    "statement opening closing balance running lines between ledger reconcile month customer account send",
   account_overview: "how customer stands picture brief call relationship owed",
   disputes_summary:
     "how many total count sum average days break down per reason month trend by worth statistics dashboard worth quarter value how old",

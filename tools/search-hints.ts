@@ -31,6 +31,8 @@ const NOUNS: Readonly<Record<string, string>> = {
 const INSIGHTS: Readonly<Record<string, string>> = {
   find_records:
     "look up customer, invoice, chargeback, deduction, claim or payer by name or number",
+  account_statement:
+    "statement of account: opening and closing balance, invoices, payments, write-offs",
   account_overview: "customer at a glance: open invoices, deductions, short pays, remittances",
   disputes_summary: "how many deductions, chargebacks, claims; totals, aging, by reason or owner",
   disputes_triage: "which chargebacks, deductions or claims to work first; stale, duplicate",

@@ -1,9 +1,13 @@
+import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { formatTimestamp } from "../kit/clock.ts";
 import { sumByCurrency } from "./currency-totals.ts";
 import { formatTenths } from "./decimal.ts";
 import type { Fields, InsightContext } from "./insight.ts";
+import { readReopened } from "./matching-disputes.ts";
 import { readDisputes } from "./read-disputes.ts";
+import { type Moment, standAt, type Standing } from "./standing.ts";
 
 const LARGEST = 5;
 const OPEN = 0;
@@ -55,15 +59,27 @@ export const summarizeDisputes = (all: readonly Dispute[], calendar: Calendar) =
   };
 };
 
-/** Reads the disputes of an account. */
+/** Returns a dispute with the status that it had at a moment. */
+export const asItStood = ({ dispute, status, closedAt }: Standing): Dispute => ({
+  ...dispute,
+  status: DISPUTE_STATUSES.indexOf(status) as Dispute["status"],
+  closedDate: closedAt === null ? null : formatTimestamp(closedAt),
+});
+
+/** Reads the disputes of an account as they stood at a moment. */
 export const readAccountDisputes = async (
   context: InsightContext,
   accountNumber: string,
-): Promise<{ figures: Fields; stopped: string | undefined }> => {
+  asOf: Moment,
+): Promise<{ figures: Fields; stopped: string | undefined; notes: string[] }> => {
   const all: Dispute[] = [];
   const args = { AccountNumber: accountNumber };
+  const reopened = await readReopened(context, asOf);
   const { stopped } = await readDisputes(context, args, (page) => {
-    for (const one of page) all.push(one);
+    for (const one of page) {
+      const standing = standAt(one, asOf, reopened);
+      if (standing !== undefined) all.push(asItStood(standing));
+    }
   });
-  return { figures: summarizeDisputes(all, context.calendar), stopped };
+  return { figures: summarizeDisputes(all, context.calendar), stopped, notes: reopened.notes };
 };

@@ -1,13 +1,16 @@
-import { findAgeBucket, listOverdueKeys } from "../contract/insights/calendar.ts";
+import { findAgeBucket, listOverdueKeys, parseDay } from "../contract/insights/calendar.ts";
 import { contract } from "../contract/index.ts";
+import { describeBases } from "../contract/insights/past-balances.ts";
 import type { Document } from "../contract/operations/documents.ts";
+import { readPapers, readPaperPayments } from "./account-papers.ts";
 import { sumByCurrency } from "./currency-totals.ts";
 import { balanceOf, daysPastDue } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
+import { countBases, type Paper, standPaperAt } from "./past-balances.ts";
 import { type Page, readPages } from "./read-pages.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 import { toDay, withoutNulls } from "./brief.ts";
-import { type Moment, toMoment } from "./standing.ts";
+import type { Moment } from "./standing.ts";
 
 const { documents } = contract;
 
@@ -21,27 +24,41 @@ const NO_LIST = {
   isAbsent: true,
 } as const;
 
-const toMoney = (document: Document) => {
-  const { currencyCode, amount } = balanceOf(document);
-  return { currencyCode, amount: amount ?? 0 };
+/** The open part of a document. */
+type Open = {
+  documentNumber: string;
+  dueDate: string | null;
+  currencyCode: string | null;
+  amount: number;
+  /** Negative before it is due. */
+  daysPastDue: number;
 };
 
-const toAging = (all: readonly Document[], asOf: Moment): Fields => {
-  const keys = listOverdueKeys(BUCKETS);
-  const buckets = keys.map((): Document[] => []);
-  for (const document of all) {
-    buckets[findAgeBucket(BUCKETS, daysPastDue(document, asOf))]?.push(document);
-  }
-  return Object.fromEntries(
-    keys.map((key, place) => [key, sumByCurrency((buckets[place] ?? []).map(toMoney))]),
-  );
-};
-
-const toOldest = (document: Document): Fields => {
+const toOpen = (document: Document, asOf: Moment): Open => {
   const { currencyCode, amount } = balanceOf(document);
   const { documentNumber, due_date } = document;
-  return withoutNulls({ documentNumber, dueDate: toDay(due_date), currencyCode, balance: amount });
+  const days = daysPastDue(document, asOf);
+  const dueDate = toDay(due_date);
+  return { documentNumber, dueDate, currencyCode, amount: amount ?? 0, daysPastDue: days };
 };
+
+const toAging = (all: readonly Open[]): Fields => {
+  const keys = listOverdueKeys(BUCKETS);
+  const buckets = keys.map((): Open[] => []);
+  for (const one of all) buckets[findAgeBucket(BUCKETS, one.daysPastDue)]?.push(one);
+  return Object.fromEntries(keys.map((key, place) => [key, sumByCurrency(buckets[place] ?? [])]));
+};
+
+const toOldest = ({ documentNumber, dueDate, currencyCode, amount }: Open): Fields =>
+  withoutNulls({ documentNumber, dueDate, currencyCode, balance: amount });
+
+/** Returns the figures of documents, those that fall due first before others. */
+const toFigures = (all: readonly Open[]): Fields => ({
+  count: all.length,
+  totals: sumByCurrency(all),
+  daysPastDue: toAging(all),
+  oldest: all.slice(0, OLDEST).map(toOldest),
+});
 
 const readAll = async (context: InsightContext, accountNumber: string) => {
   const all: Document[] = [];
@@ -66,20 +83,53 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
   return { all, stopped };
 };
 
-/** Open documents of an account with their aging, where the platform can list documents. */
+type OpenDocuments = { figures: Fields; stopped: string | undefined; notes: readonly string[] };
+
+/** Whether the balance of a document at a moment follows from its payments. */
+const needsPayments = ({ balances }: Paper, { at }: Moment): boolean =>
+  !balances.some((one) => one.at <= at);
+
+const readPast = async (
+  context: InsightContext,
+  accountNumber: string,
+  asOf: Moment,
+): Promise<OpenDocuments> => {
+  const { papers, stopped, notes } = await readPapers(context, accountNumber);
+  const unpaid = await readPaperPayments(
+    context,
+    papers.filter((paper) => needsPayments(paper, asOf)),
+  );
+  const stood = papers.flatMap((paper) => {
+    const stand = standPaperAt(paper, asOf);
+    return stand?.status === "open" ? [{ paper, stand }] : [];
+  });
+  const today = asOf.calendar.dayNumber(asOf.at);
+  const open = stood
+    .map(({ paper: { documentNumber, dueOn }, stand: { currencyCode, balance } }) => ({
+      documentNumber,
+      dueDate: dueOn,
+      currencyCode,
+      amount: balance.toNumber(),
+      daysPastDue: today - parseDay(dueOn),
+    }))
+    .toSorted((a, b) => b.daysPastDue - a.daysPastDue);
+  return {
+    figures: toFigures(open),
+    stopped: [...stopped, ...unpaid][0],
+    notes: [...notes, ...describeBases(countBases(stood.map(({ stand }) => stand)))],
+  };
+};
+
+/** Open documents of an account with their aging, now or at a past moment, where the platform can list documents. */
 export const readOpenDocuments = async (
   context: InsightContext,
   accountNumber: string,
-): Promise<Part<{ figures: Fields; stopped: string | undefined }>> => {
+  asOf: Moment,
+): Promise<Part<OpenDocuments>> => {
   if (!context.extensions.has(documents.list.id)) return { refused: NO_LIST };
   return attemptPart(context, documents.list, async () => {
+    if (asOf.isPast) return readPast(context, accountNumber, asOf);
     const { all, stopped } = await readAll(context, accountNumber);
-    const figures = {
-      count: all.length,
-      totals: sumByCurrency(all.map(toMoney)),
-      daysPastDue: toAging(all, toMoment(undefined, context)),
-      oldest: all.slice(0, OLDEST).map(toOldest),
-    };
-    return { figures, stopped };
+    return { figures: toFigures(all.map((one) => toOpen(one, asOf))), stopped, notes: [] };
   });
 };

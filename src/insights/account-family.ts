@@ -4,12 +4,14 @@ import { type CurrencyTotal, toExactNumber } from "../contract/insights/result.t
 import type { Account } from "../contract/operations/accounts.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
-import { summarizeDisputes } from "./account-disputes.ts";
+import { asItStood, summarizeDisputes } from "./account-disputes.ts";
 import { readAccountPayments } from "./account-payments.ts";
 import { withoutNulls } from "./brief.ts";
 import { type Family, readFamily } from "./families.ts";
 import { callSummary, canSummarize, type Fields, type InsightContext } from "./insight.ts";
+import { readReopened } from "./matching-disputes.ts";
 import { readDisputes } from "./read-disputes.ts";
+import { type Moment, standAt } from "./standing.ts";
 import { attemptPart, type Part, showPart, toUnavailable, type Unavailable } from "./read-part.ts";
 
 const { disputes, documents, payments } = contract;
@@ -35,9 +37,16 @@ type Owed = {
   figures: Fields;
 };
 
+/** The argument of a summary of a past day. */
+const listMoment = ({ isPast, name }: Moment) => (isPast ? { asOf: name } : {});
+
 /** Reads what the family owes: together, by days past due, and by member. */
-const readOwed = async (context: InsightContext, accountNumber: string): Promise<Part<Owed>> => {
-  const args = { parentAccountNumber: [accountNumber] };
+const readOwed = async (
+  context: InsightContext,
+  accountNumber: string,
+  asOf: Moment,
+): Promise<Part<Owed>> => {
+  const args = { parentAccountNumber: [accountNumber], ...listMoment(asOf) };
   if (!canSummarize(context, documents.summary, args)) return { refused: NOT_ADDED };
   return attemptPart(context, documents.summary, async () => {
     const [ages, members] = await Promise.all([
@@ -74,11 +83,13 @@ type Figures = { figures: Fields; notes: readonly string[]; stopped: string | un
 const summarizeFamily = async (
   context: InsightContext,
   accountNumber: string,
+  asOf: Moment,
 ): Promise<Figures> => {
   const read = (status: "Open" | "Closed") =>
     callSummary(context, disputes.summary, {
       parentAccountNumber: [accountNumber],
       status: [status],
+      ...listMoment(asOf),
     });
   const [open, closed] = await Promise.all([read("Open"), read("Closed")]);
   const figures = {
@@ -96,11 +107,16 @@ const summarizeFamily = async (
 const addUpMembers = async (
   context: InsightContext,
   numbers: readonly string[],
+  asOf: Moment,
 ): Promise<Figures> => {
   const all: Dispute[] = [];
+  const reopened = await readReopened(context, asOf);
   const read = (accountNumber: string) =>
     readDisputes(context, { AccountNumber: accountNumber }, (rows) => {
-      for (const row of rows) all.push(row);
+      for (const row of rows) {
+        const standing = standAt(row, asOf, reopened);
+        if (standing !== undefined) all.push(asItStood(standing));
+      }
     });
   let stopped: string | undefined;
   for await (const reading of mapConcurrent(numbers.slice(0, MOST_READ), CONCURRENT, read))
@@ -109,25 +125,27 @@ const addUpMembers = async (
   const { largest: _largest, ...ofOpen } = open;
   const more = numbers.length - MOST_READ;
   const notes = more > 0 ? [`The disputes of ${more} further accounts were not read.`] : [];
-  return { figures: { open: ofOpen, closed }, notes, stopped };
+  return { figures: { open: ofOpen, closed }, notes: [...reopened.notes, ...notes], stopped };
 };
 
 const readFamilyDisputes = (
   context: InsightContext,
   accountNumber: string,
   numbers: readonly string[],
+  asOf: Moment,
 ): Promise<Part<Figures>> => {
   const canAsk = canSummarize(context, disputes.summary, { parentAccountNumber: [accountNumber] });
   return attemptPart(context, disputes.list, () =>
-    canAsk ? summarizeFamily(context, accountNumber) : addUpMembers(context, numbers),
+    canAsk ? summarizeFamily(context, accountNumber, asOf) : addUpMembers(context, numbers, asOf),
   );
 };
 
 const readFamilyPayments = async (
   context: InsightContext,
   numbers: readonly string[],
+  asOf: Moment,
 ): Promise<Figures> => {
-  const read = await readAccountPayments(context, numbers.slice(0, MOST_NAMED));
+  const read = await readAccountPayments(context, numbers.slice(0, MOST_NAMED), asOf);
   const more = numbers.length - MOST_NAMED;
   const notes = more > 0 ? [`The payments of ${more} further accounts were not read.`] : [];
   return { ...read, notes: [...read.notes, ...notes] };
@@ -187,14 +205,18 @@ const showMembers = ({ members }: Family, owed: Part<Owed>): Fields => {
 };
 
 /** An account with everything below it in one: who belongs to it, what they owe, dispute and pay. */
-export const readFamilyOverview = async (context: InsightContext, accountNumber: string) => {
+export const readFamilyOverview = async (
+  context: InsightContext,
+  accountNumber: string,
+  asOf: Moment,
+) => {
   const family = await readFamily(context, accountNumber);
   const { members } = family;
   const numbers = [...new Set([accountNumber, ...members.map((one) => one.accountNumber)])];
   const [owed, disputed, paid] = await Promise.all([
-    readOwed(context, accountNumber),
-    readFamilyDisputes(context, accountNumber, numbers),
-    attemptPart(context, payments.query, () => readFamilyPayments(context, numbers)),
+    readOwed(context, accountNumber, asOf),
+    readFamilyDisputes(context, accountNumber, numbers, asOf),
+    attemptPart(context, payments.query, () => readFamilyPayments(context, numbers, asOf)),
   ]);
   const parent = members.find((one) => one.accountNumber === accountNumber);
   const figures = [disputed, paid].flatMap((part) => ("value" in part ? [part.value] : []));

@@ -1,21 +1,21 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
-import { Flag } from "../contract/insights/arguments.ts";
+import { Day, Flag } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { Problem } from "../contract/errors.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
-import { DAY, formatDay, formatTimestamp } from "../kit/clock.ts";
+import { DAY, formatDay } from "../kit/clock.ts";
 import { readFamilyOverview } from "./account-family.ts";
 import { readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
 import { cutText, withoutNulls } from "./brief.ts";
-import { fold } from "./dispute-names.ts";
 import {
   type AccountHit,
   AccountPlace,
   type AccountSearch,
   findAccounts,
+  findNumbered,
   findSimilarAccounts,
   placeAccounts,
 } from "./find-accounts.ts";
@@ -28,6 +28,8 @@ import {
   toUnavailable,
   type Unavailable,
 } from "./read-part.ts";
+
+import { type Moment, toMoment } from "./standing.ts";
 
 const { accounts, company_scores, credit_applications, disputes, payments } = contract;
 
@@ -60,6 +62,9 @@ const showNotes = (part: Part<AccountWithNotes>, { calendar }: InsightContext) =
       text: cutText(body, NOTE_CHARACTERS),
     })),
   );
+
+const PAST =
+  "Documents, disputes and payments are those of that day; account, credit and notes are those of now.";
 
 type Figures = { figures: Fields; stopped: string | undefined; notes?: readonly string[] };
 
@@ -102,15 +107,15 @@ const readCredit = async (context: InsightContext, name: string): Promise<Fields
 };
 
 /** The figures of the account alone. */
-const readOwnFigures = async (context: InsightContext, accountNumber: string) => {
+const readOwnFigures = async (context: InsightContext, accountNumber: string, asOf: Moment) => {
   const [documents, disputed, paid] = await Promise.all([
-    readOpenDocuments(context, accountNumber),
-    attemptPart(context, disputes.list, () => readAccountDisputes(context, accountNumber)),
-    attemptPart(context, payments.query, () => readAccountPayments(context, [accountNumber])),
+    readOpenDocuments(context, accountNumber, asOf),
+    attemptPart(context, disputes.list, () => readAccountDisputes(context, accountNumber, asOf)),
+    attemptPart(context, payments.query, () => readAccountPayments(context, [accountNumber], asOf)),
   ]);
   return {
     stopped: [documents, disputed, paid].flatMap(stoppedIn),
-    notes: notesOf(paid),
+    notes: [documents, disputed, paid].flatMap(notesOf),
     isPartial: false,
     item: {
       openDocuments: showPart(documents, figuresOf),
@@ -120,16 +125,24 @@ const readOwnFigures = async (context: InsightContext, accountNumber: string) =>
   };
 };
 
-const overview = async (context: InsightContext, hit: AccountHit, includeChildren: boolean) => {
+/** Whose figures an overview has, and of when. */
+type Chosen = { includeChildren: boolean; asOf: Moment };
+
+const overview = async (
+  context: InsightContext,
+  hit: AccountHit,
+  { includeChildren, asOf }: Chosen,
+) => {
   const { accountNumber } = hit;
   const readFigures = includeChildren ? readFamilyOverview : readOwnFigures;
   const [account, { item, ...limits }] = await Promise.all([
     readPart(context, accounts.get, { account_number: accountNumber }),
-    readFigures(context, accountNumber),
+    readFigures(context, accountNumber, asOf),
   ]);
   const name = account.refused === undefined ? account.value.name : hit.name;
   return {
     ...limits,
+    notes: [...(asOf.isPast ? [PAST] : []), ...limits.notes],
     item: {
       account: showAccount(account, hit),
       ...item,
@@ -159,10 +172,10 @@ const answerCandidates = async (
 
 const answerOne = async (
   context: InsightContext,
-  { hit, includeChildren }: { hit: AccountHit; includeChildren: boolean },
+  { hit, ...figures }: Chosen & { hit: AccountHit },
   notes: readonly string[],
 ): Promise<Answer> => {
-  const { item, stopped, notes: own, isPartial } = await overview(context, hit, includeChildren);
+  const { item, stopped, notes: own, isPartial } = await overview(context, hit, figures);
   return {
     rowCount: 1,
     truncated: isPartial || stopped.length > 0,
@@ -170,13 +183,6 @@ const answerOne = async (
     itemsTotal: 1,
     items: [item],
   };
-};
-
-/** Returns the account with a number; in another letter case, if it is the only one. */
-const findNumbered = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
-  const same = hits.filter(({ accountNumber }) => fold(accountNumber) === fold(text));
-  const exact = same.find(({ accountNumber }) => accountNumber === text);
-  return exact ?? (same.length === 1 ? same[0] : undefined);
 };
 
 /** @throws {Problem} `not_found` if no account has a similar name either */
@@ -192,20 +198,16 @@ const answerSimilar = async (
   throw new Problem("not_found", [`${why}.`, ...search.notes].join(" "));
 };
 
-const answer = async (
-  context: InsightContext,
-  text: string,
-  includeChildren: boolean,
-): Promise<Answer> => {
+const answer = async (context: InsightContext, text: string, chosen: Chosen): Promise<Answer> => {
   const search = await findAccounts(context, text);
   const { hits } = search;
   if (hits.length === 0) return answerSimilar(context, text, search);
   // An exact number names one account, also where others have it in their name.
   const exact = findNumbered(hits, text);
-  if (exact !== undefined) return answerOne(context, { hit: exact, includeChildren }, []);
+  if (exact !== undefined) return answerOne(context, { hit: exact, ...chosen }, []);
   const [only, ...others] = hits;
   if (only !== undefined && others.length === 0) {
-    return answerOne(context, { hit: only, includeChildren }, search.notes);
+    return answerOne(context, { hit: only, ...chosen }, search.notes);
   }
   const count = search.isPartial ? `At least ${hits.length}` : hits.length;
   return answerCandidates(context, search, `${count} accounts match`);
@@ -223,6 +225,7 @@ export const accountOverview = defineInsight({
       examples: ["Acme"],
     }),
     includeChildren: Flag.default(false).describe("with every account below it; default false"),
+    asOf: Day.optional().describe("documents, disputes and payments at the end of this day"),
   }),
   item: z.object({
     accountNumber: z.string(),
@@ -237,13 +240,18 @@ export const accountOverview = defineInsight({
     notes: z.union([z.array(section), section]),
   }),
   needs: [],
-  async run(context, { account, includeChildren }) {
-    const asOf = formatTimestamp(context.now());
+  async run(context, { account, includeChildren, asOf: day }) {
+    const moment = toMoment(day, context);
+    const asOf = { ...moment, isPast: moment.at < context.now() };
     return {
-      asOf,
-      filter: { account, ...(includeChildren ? { includeChildren } : {}) },
+      asOf: asOf.name,
+      filter: {
+        account,
+        ...(includeChildren ? { includeChildren } : {}),
+        ...(day === undefined ? {} : { asOf: day }),
+      },
       currencyTotals: [],
-      ...(await answer(context, account.trim(), includeChildren)),
+      ...(await answer(context, account.trim(), { includeChildren, asOf })),
     };
   },
 });

@@ -3,6 +3,7 @@ import { sumByCurrency } from "./currency-totals.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
+import type { Moment } from "./standing.ts";
 import { selectStanding } from "./standing-payments.ts";
 
 const RECENT_DAYS = 90;
@@ -93,6 +94,7 @@ const summarizePayments = (rows: readonly Row[], since: string): Fields => {
 export const readAccountPayments = async (
   context: InsightContext,
   accountNumbers: readonly string[],
+  { at, isPast }: Moment,
 ): Promise<{ figures: Fields; stopped: string | undefined; notes: string[] }> => {
   const rows: Row[] = [];
   const query = {
@@ -101,12 +103,14 @@ export const readAccountPayments = async (
     filters: { accountNumber: { in: accountNumbers } },
   };
   // Only rows that can be shown are kept: those of the last 90 days, and the last one before.
-  const { calendar, now } = context;
-  const since = formatDayNumber(calendar.dayNumber(now()) - RECENT_DAYS);
+  const { calendar } = context;
+  const since = formatDayNumber(calendar.dayNumber(at) - RECENT_DAYS);
+  const until = calendar.formatDay(at);
   let lastBefore: Row | undefined;
   let undated = 0;
   const { stopped } = await readPayments(context, query, (page) => {
     for (const row of page) {
+      if (isPast && dateOf(row) > until) continue;
       if (isRecent(row, since)) rows.push(row);
       else if (dateOf(row) === "") undated += 1;
       else if (dateOf(row) > dateOf(lastBefore)) lastBefore = row;

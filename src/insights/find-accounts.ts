@@ -1,8 +1,10 @@
 import { z } from "zod";
+import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { Account } from "../contract/operations/accounts.ts";
 import { findNearest } from "../kit/nearest.ts";
 import { withoutNulls } from "./brief.ts";
+import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
 import { LISTED, readInAnyCase } from "./spellings.ts";
@@ -193,4 +195,45 @@ export const findSimilarAccounts = async (
   return uniqueHits(results.flatMap(({ hits }) => hits))
     .filter(({ name }) => resembles(name ?? "", words))
     .slice(0, MOST_SIMILAR);
+};
+
+/** Returns the account with a number; in another letter case, if it is the only one. */
+export const findNumbered = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
+  const same = hits.filter(({ accountNumber }) => fold(accountNumber) === fold(text));
+  const exact = same.find(({ accountNumber }) => accountNumber === text);
+  return exact ?? (same.length === 1 ? same[0] : undefined);
+};
+
+const MOST_NAMED = 5;
+const MAX_QUOTED = 100;
+
+const describeHit = ({ accountNumber, name }: AccountHit): string =>
+  name === null ? accountNumber : `${accountNumber} (${name})`;
+
+/**
+ * Finds the only account with a number, or with a part of its name.
+ *
+ * @throws {Problem} `not_found`, or `invalid_request` that names the accounts which fit
+ */
+export const findOneAccount = async (
+  context: InsightContext,
+  text: string,
+): Promise<{ hit: AccountHit; notes: readonly string[] }> => {
+  const search = await findAccounts(context, text);
+  const { hits } = search;
+  const [only, ...others] = hits;
+  const found = findNumbered(hits, text) ?? (others.length === 0 ? only : undefined);
+  if (found !== undefined) return { hit: found, notes: search.notes };
+  const quoted = JSON.stringify(text.slice(0, MAX_QUOTED));
+  const near = only === undefined ? await findSimilarAccounts(context, text) : hits;
+  const names = near.slice(0, MOST_NAMED).map(describeHit).join(", ");
+  const message =
+    only === undefined
+      ? `No account has the number or name ${quoted}`
+      : `${hits.length} accounts fit ${quoted}`;
+  if (names === "") throw new Problem("not_found", [`${message}.`, ...search.notes].join(" "));
+  throw new Problem(
+    only === undefined ? "not_found" : "invalid_request",
+    `${message}. Name one by its number: ${names}.`,
+  );
 };

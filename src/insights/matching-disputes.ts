@@ -68,7 +68,10 @@ const UNREADABLE =
   "Disputes that had ended by then and have been reopened since count as open, because the audit log cannot be read:";
 
 /** Reads the disputes that had ended at a past moment and have been reopened since: disputes do not tell that. */
-const readReopened = async (context: InsightContext, { at, isPast }: Moment): Promise<Reopened> => {
+export const readReopened = async (
+  context: InsightContext,
+  { at, isPast }: Moment,
+): Promise<Reopened> => {
   if (!isPast) return { ended: new Map(), notes: [] };
   const part = await readPart(context, contract.audit_logs.list, {
     action: REOPENED_ACTION,

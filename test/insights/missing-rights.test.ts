@@ -45,6 +45,16 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "credit_applications.list": ["credit"],
     "company_scores.get": ["credit"],
   },
+  account_statement: {
+    "accounts.get": [],
+    "accounts.list": [],
+    "documents.list": REFUSED,
+    "documents.get": ["truncated", "rowCount", "itemsTotal", "items", "balances", "currencyTotals"],
+    "disputes.list": ["truncated", "balances"],
+    "disputes.list (extensions)": ["balances"],
+    "payments.query": ["truncated", "itemsTotal", "items"],
+    "audit_logs.list": [],
+  },
   dispute_packet: {
     "disputes.get": REFUSED,
     "documents.get": ["document"],

@@ -4,6 +4,10 @@ import type { Arguments } from "./samples.ts";
 /** Arguments of each insight that a tenant with one record of each noun can answer. */
 export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = {
   find_records: ({ dispute: { documentNumber } }) => ({ text: documentNumber }),
+  account_statement: ({ dispute: { accountNumber } }) => ({
+    account: accountNumber,
+    from: "2020-01-01",
+  }),
   account_overview: ({ dispute: { accountNumber } }) => ({ account: accountNumber }),
   dispute_packet: ({ dispute: { disputeId } }) => ({ disputeId }),
   documents_summary: () => ({ groupBy: ["account"] }),

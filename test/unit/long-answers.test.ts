@@ -5,6 +5,7 @@ import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Dispute } from "../../src/contract/operations/disputes.ts";
 import { readAccountDisputes } from "../../src/insights/account-disputes.ts";
+import { toMoment } from "../../src/insights/standing.ts";
 import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
 import { readPrecedents } from "../../src/insights/packet-precedents.ts";
 import { readPayments } from "../../src/insights/read-payments.ts";
@@ -157,7 +158,7 @@ it("reads the whole list of a platform that does not divide it into pages", asyn
     total: null,
   })) as unknown as InsightContext["call"];
   const context = contextOf(call);
-  const { figures } = await readAccountDisputes(context, "C-1");
+  const { figures } = await readAccountDisputes(context, "C-1", toMoment(undefined, context));
   expect(figures).toMatchObject({ closed: { count: MANY } });
   const part = await readPrecedents(context, rows[0] as unknown as Dispute);
   expect(part).toMatchObject({

@@ -125,6 +125,32 @@ export const DocumentWithClosing = z.object({
 });
 export type DocumentWithClosing = z.infer<typeof DocumentWithClosing>;
 
+export const BALANCE_CAUSES = ["created", "changed", "closed", "reopened", "imported"] as const;
+
+/** The closings and recorded balances of a document, oldest first. */
+export const DocumentHistory = z.object({
+  closures: z.array(
+    z.object({ closedAt: Timestamp, closure_reason: z.enum(CLOSURE_REASONS).nullable() }),
+  ),
+  balances: z.array(
+    z.object({
+      recordedAt: Timestamp,
+      status: z.enum(["open", "closed"]),
+      balance: z.number().nullable(),
+      currency: z.string().nullable(),
+      cause: z.enum(BALANCE_CAUSES),
+    }),
+  ),
+});
+export type DocumentHistory = z.infer<typeof DocumentHistory>;
+
+/** A document in a list, with its history if the query requests it. */
+export const ListedDocument = z.object({
+  ...DocumentWithClosing.shape,
+  history: DocumentHistory.optional(),
+});
+export type ListedDocument = z.infer<typeof ListedDocument>;
+
 /** `contra`: offset against what is owed to the customer. */
 export const ClosureReason = z
   .enum(CLOSURE_REASONS)
@@ -221,11 +247,15 @@ export const documents = defineOperations("ingest", "documents", {
         .enum(DOCUMENT_SORT)
         .optional()
         .describe(`${DOCUMENT_SORT.join(", ")}; - is descending; default document_number`),
+      history: z
+        .boolean()
+        .optional()
+        .describe("with the closings and recorded balances of each document"),
       ...CLOSURE_QUERY,
       ...pages,
     }),
-    additions: CLOSURE_ADDITIONS,
-    output: z.object({ data: z.array(DocumentWithClosing), pagination: Pagination }),
+    additions: { ...CLOSURE_ADDITIONS, query: ["closure", "history"] },
+    output: z.object({ data: z.array(ListedDocument), pagination: Pagination }),
     list: { defaultFields: DEFAULT_FIELDS },
     extension: true,
     audit: "document.listed",

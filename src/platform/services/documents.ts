@@ -5,6 +5,7 @@ import {
   ClosureFields,
   type Document,
   type DocumentWithClosing,
+  type ListedDocument,
   type StoredDocument,
 } from "../../contract/operations/documents.ts";
 import { toNumberKey } from "../../contract/number-key.ts";
@@ -24,6 +25,7 @@ import type { Db } from "../store/port.ts";
 import type { DocumentRow } from "../store/tables/schema.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { checkAccount, checkClosure, checkDocument, pickAmounts } from "./documents/rules.ts";
+import { readHistories } from "./documents/history.ts";
 import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts";
 import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
@@ -215,15 +217,23 @@ const list =
     const page = await listRecords(call, seal, {
       query,
       find: (db, range) => findDocumentPlaces(db, tenantId, { filter, sort }, range),
-      async read(db, keys) {
+      read: async (db, keys) => {
         const rows = await findDocuments(db, tenantId, keys);
-        if (query.closure !== true) return rows.map((row) => ({ row, closing: {} }));
-        const closingOf = await findClosings(db, tenantId, rows);
-        return rows.map((row) => ({ row, closing: closingOf(row) }));
+        const closingOf =
+          query.closure === true ? await findClosings(db, tenantId, rows) : () => ({});
+        const historyOf =
+          query.history === true ? await readHistories(db, tenantId, keys) : undefined;
+        return rows.map((row) => ({
+          row,
+          more: {
+            ...closingOf(row),
+            ...(historyOf === undefined ? {} : { history: historyOf(row.document_number) }),
+          },
+        }));
       },
       measure: (db, keys) => measureFields(db, "documents", tenantId, keys),
       keyOf: ({ row }) => row.document_number,
-      toItem: ({ row, closing }) => ({ ...toDocument(row), ...closing }),
+      toItem: ({ row, more }): ListedDocument => ({ ...toDocument(row), ...more }),
     });
     return { body: page };
   };

@@ -7,6 +7,8 @@ export const WORK_SECTIONS: readonly Section[] = [
     lines: {
       "WK-30":
         "balances are recorded with each change, and summaries and overviews of past days follow them",
+      "WK-31":
+        "a statement adds up to the balances of past days, with one line for what is unexplained",
     },
   },
   {

@@ -46,7 +46,12 @@ const NOTES = {
 };
 
 const countBases = (totals: readonly DocumentGroupRow[]): number[] =>
-  BASES.map((_, place) => totals.reduce((sum, row) => sum + Number(row[`basis${place}`] ?? 0), 0));
+  BASES.map((_, place) =>
+    totals.reduce((sum, row) => {
+      const counted = row[`basis${place}`] ?? (place === 0 ? row.count : 0);
+      return sum + Number(counted);
+    }, 0),
+  );
 
 const describe = (
   { past, summary: { filters, measure } }: Context,

@@ -1,4 +1,5 @@
 import { insertAll } from "../engine/bulk-writes.ts";
+import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { DocumentBalanceRow } from "../tables/schema.ts";
 
@@ -21,3 +22,17 @@ export const removeBalances = async (
     .where("document_number", "=", number);
   await (version === undefined ? own : own.where("version", "=", version)).execute();
 };
+
+/** Lists the balances in the histories of documents, oldest first. */
+export const listBalancesOf = (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<DocumentBalanceRow[]> =>
+  db
+    .selectFrom("document_balances")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("document_number", numbers))
+    .orderBy("version")
+    .execute();

@@ -163,19 +163,27 @@ export const addClosures = async (
   );
 };
 
-/** Finds the last closure of each document. */
-export const findLastClosures = async (
+/** Lists the closures of documents, oldest first. */
+export const listClosuresOf = (
   db: Db,
   tenantId: string,
   numbers: readonly string[],
-): Promise<DocumentClosureRow[]> => {
-  const closures = await db
+): Promise<DocumentClosureRow[]> =>
+  db
     .selectFrom("document_closures")
     .selectAll()
     .where("tenant_id", "=", tenantId)
     .where(getDialect(db).isAmongKeys("document_number", numbers))
     .orderBy("number")
     .execute();
+
+/** Finds the last closure of each document. */
+export const findLastClosures = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<DocumentClosureRow[]> => {
+  const closures = await listClosuresOf(db, tenantId, numbers);
   return [...new Map(closures.map((closure) => [closure.document_number, closure])).values()];
 };
 

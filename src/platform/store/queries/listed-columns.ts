@@ -1,4 +1,5 @@
 import type { AccountFields } from "../../../contract/operations/accounts.ts";
+import { toAmounts } from "../../../contract/document-amounts.ts";
 import type { StoredDocument } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import { fold } from "../engine/fold.ts";
@@ -24,23 +25,6 @@ const DAY_LENGTH = 10;
 const toDay = (date: string): string =>
   date.length === DAY_LENGTH ? date : formatTimestamp(Date.parse(date)).slice(0, DAY_LENGTH);
 
-// The open balance of a document with its original amount and its currency, in the order of preference.
-const AMOUNTS = [
-  ["denomination", "original_denomination", "currency"],
-  [
-    "denomination_in_original_currency",
-    "original_denomination_in_original_currency",
-    "original_currency",
-  ],
-  ["denomination_in_base_currency", "original_denomination_in_base_currency", "base_currency"],
-] as const;
-
-/** Finds the amounts of the first currency with a balance; with an original amount, where no balance is known. */
-const findAmounts = (fields: StoredDocument) =>
-  AMOUNTS.find(([balance]) => fields[balance] !== undefined) ??
-  AMOUNTS.find(([, original]) => fields[original] !== undefined) ??
-  AMOUNTS[0];
-
 type DocumentColumns = Pick<
   DocumentRow,
   | "document_type"
@@ -52,29 +36,20 @@ type DocumentColumns = Pick<
   | "search_text"
 >;
 
-/** A credit note reduces the balance of its account, also if its amount was sent without a sign. */
-const toSigned = (
-  { document_type }: Pick<StoredDocument, "document_type">,
-  amount: number | undefined,
-): number | null => {
-  if (amount === undefined) return null;
-  return document_type === "credit_note" && amount > 0 ? -amount : amount;
-};
-
 /** Returns the columns by which a document is listed, searched and added up. */
 export const toDocumentColumns = (
   documentNumber: string,
   fields: StoredDocument,
 ): DocumentColumns => {
-  const [balance, original, currency] = findAmounts(fields);
+  const { balance, original, currencyCode } = toAmounts(fields);
   const { document_type, due_date, invoice_date, invoice_num, po_number } = fields;
   return {
     document_type,
     due_on: toDay(due_date),
     invoice_on: toDay(invoice_date),
-    balance: toSigned(fields, fields[balance] ?? fields[original]),
-    balance_currency: fields[currency] ?? fields.currency ?? fields.original_currency ?? null,
-    original_amount: toSigned(fields, fields[original]),
+    balance,
+    balance_currency: currencyCode,
+    original_amount: original,
     search_text: toSearchText([documentNumber, invoice_num, po_number]),
   };
 };

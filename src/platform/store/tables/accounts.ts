@@ -1,4 +1,4 @@
-import type { StoredDocument } from "../../../contract/operations/documents.ts";
+import type { DocumentHistory, StoredDocument } from "../../../contract/operations/documents.ts";
 import type { Tracked } from "./column.ts";
 
 export type AccountRow = Tracked & {
@@ -83,8 +83,7 @@ export type DocumentClosureRow = {
   created_at: number;
 };
 
-export const BALANCE_CAUSES = ["created", "changed", "closed", "reopened", "imported"] as const;
-export type BalanceCause = (typeof BALANCE_CAUSES)[number];
+export type BalanceCause = DocumentHistory["balances"][number]["cause"];
 
 /**
  * A document's balance from a time on. At a moment, the row with the highest version among those of that moment or

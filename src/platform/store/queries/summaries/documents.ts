@@ -38,7 +38,7 @@ export type DocumentGroupRow = Record<string, Value> & {
   /** Day and number of the document that fell due first; see {@link parseFirstDue}. */
   first_due: string;
   groups: number;
-  /** Of a moment of the past: the number of balances by what they rest on, in the order of `BASES`. */
+  /** The number of balances by what they rest on, in the order of `BASES`; absent where all rest on records. */
   basis0?: number;
   basis1?: number;
   basis2?: number;
@@ -59,8 +59,11 @@ export type Context = {
   past?: PastMoment & { ended: ReadonlyMap<string, unknown> };
 };
 
-/** The documents of a summary: a table with their columns, as `d`, and a condition. */
-export type Matched = { documents: Expression; where: Condition };
+/**
+ * The documents of a summary: a table with their columns, as `d`, and a condition. `isMixed`: the balances rest on more
+ * than records.
+ */
+export type Matched = { documents: Expression; where: Condition; isMixed: boolean };
 
 const DAY_LENGTH = 10;
 
@@ -157,11 +160,12 @@ export const selectDocuments = async (context: Context): Promise<Matched> => {
   const matches = await matchDocuments(context);
   const hasStatus = matchStatus(context);
   if (past === undefined) {
-    return { documents: sql`documents`, where: sql`${matches} and ${hasStatus}` };
+    return { documents: sql`documents`, where: sql`${matches} and ${hasStatus}`, isMixed: false };
   }
   const selection = { db, tenantId, currency, past, matches, status: summary.filters.status };
-  const documents = selectPastDocuments(selection, await findUnrecorded(selection));
-  return { documents, where: hasStatus };
+  const unrecorded = await findUnrecorded(selection);
+  const documents = selectPastDocuments(selection, unrecorded);
+  return { documents, where: hasStatus, isMixed: !("none" in unrecorded) };
 };
 
 const toMeasure = ({ summary: { measure, filters } }: Context): Expression => {
@@ -205,9 +209,9 @@ export const READ = ["currency", "count", "amount", "disputed", "first_due"];
 
 const nameBasis = (place: number): string => `basis${place}`;
 
-/** Counts the balances of a moment of the past by what they rest on. */
-const countBases = ({ past }: Context): Expression[] =>
-  past === undefined
+/** Counts the balances of all documents by what they rest on. */
+const countBases = ({ summary }: Context, { isMixed }: Matched): Expression[] =>
+  !isMixed || summary.groupBy.length > 0
     ? []
     : BASES.map((_, place) =>
         named(
@@ -229,10 +233,11 @@ type Grouped = { keys: readonly Expression[]; join: Expression; only?: RawBuilde
 /** Selects groups of documents by keys and currency, with their figures. */
 export const selectDocumentGroups = (
   context: Context,
-  { documents, where }: Matched,
+  matched: Matched,
   { keys, join, only = sql`1 = 1` }: Grouped,
 ): Expression => {
   const { accountNumber, parentAccountNumber } = context.summary.filters;
+  const { documents, where } = matched;
   const { open, columns } = addUp(context);
   const currency = toCurrency(context);
   const parts = [...keys, groupKey(currency, "currency")];
@@ -241,7 +246,7 @@ export const selectDocumentGroups = (
     accountNumber === undefined && parentAccountNumber === undefined
       ? sql``
       : sql`and document_number in (select d.document_number from ${documents} as d where ${where})`;
-  return sql`select ${list([...parts, ...columns, ...countBases(context)])} from ${documents} as d
+  return sql`select ${list([...parts, ...columns, ...countBases(context, matched)])} from ${documents} as d
     left join (select document_number, currency_code, ${list(open)} from disputes
       where tenant_id = ${context.tenantId} and ${isDisputed(context)} ${among} group by document_number, currency_code) as x
     on x.document_number = d.document_number and x.currency_code = ${currency} ${join}
@@ -258,7 +263,7 @@ export const summarizeDocuments = async (
   const names = keyNames(summary.groupBy.length);
   const keys = summary.groupBy.map((name, place) => groupKey(toKey(context, name), `k${place}`));
   const join = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
-  const bases = countBases(context).map((_, place) => nameBasis(place));
+  const bases = countBases(context, matched).map((_, place) => nameBasis(place));
   const read = [...names, ...READ, ...bases].map((name) => sql.ref(name));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DocumentGroupRow>`

@@ -102,7 +102,7 @@ const selectChanged = (selection: Selection): Expression => {
       and ${hasStatus(selection, sql`r.status`)}`;
 };
 
-/** The sums that payments applied to documents by then, as the matching of payments counts it. */
+/** The amounts that payments applied to documents by then, as the matching of payments counts them. */
 const sumPaid = (
   { db, tenantId, currency, past }: Selection,
   unrecorded: Unrecorded,

@@ -1,0 +1,223 @@
+import Big from "big.js";
+import { beforeAll, expect, it } from "vitest";
+import { extensions } from "../../src/contract/index.ts";
+import { openCalendar } from "../../src/contract/insights/calendar.ts";
+import { accountOverview } from "../../src/insights/account-overview.ts";
+import { accountStatement } from "../../src/insights/account-statement.ts";
+import { documentsSummary } from "../../src/insights/documents-summary.ts";
+import { setTenant } from "../../src/platform/admin/tenants.ts";
+import { HOUR } from "../../src/kit/clock.ts";
+import { configure, onEveryStore, useExportCaller, useTenant } from "../support/platform.ts";
+import { createDice, type Dice } from "../support/dice.ts";
+import { dispute } from "../support/configuration.ts";
+import { importPayments } from "../support/importing.ts";
+import { accountAt, documentAt } from "../support/ingest.ts";
+import { createTestContext, runInsight } from "../support/insights.ts";
+import { localDay } from "../support/local-days.ts";
+import { ndjson } from "../support/payment-rows.ts";
+import { verifies } from "../support/verifies.ts";
+
+const TENANT = "statements";
+const ZONE = "Europe/Berlin";
+const ACCOUNT = "C-1";
+const DAY_MS = 86_400_000;
+const STEPS = 40;
+
+type Item = { day: string; kind: string; amount: number; balance: number; currencyCode: string };
+type Balances = {
+  currencyCode: string;
+  openingBalance: number;
+  closingBalance: number;
+  disputed: number | null;
+};
+
+/** Opening balance and lines add up to the closing balance, line by line. */
+const checkSums = (items: readonly Item[], balances: readonly Balances[]): void => {
+  for (const { currencyCode, openingBalance, closingBalance } of balances) {
+    let balance = new Big(openingBalance);
+    for (const one of items.filter((item) => item.currencyCode === currencyCode)) {
+      balance = balance.plus(one.amount);
+      expect(balance.toNumber()).toBe(one.balance);
+    }
+    expect(balance.toNumber()).toBe(closingBalance);
+  }
+};
+
+verifies("WK-30", "WK-31");
+onEveryStore("account_statement", (at) => {
+  const admin = useTenant(at, TENANT);
+  const call = useExportCaller(at, TENANT, ["ingest:read", "ingest:write"]);
+  const days: string[] = [];
+
+  // A session of its own: others have expired after days.
+  const contextOf = async (known: readonly string[]) => {
+    const person = await at().person(TENANT, { roles: ["Administrator"] });
+    return createTestContext(at(), TENANT, person, {
+      calendar: openCalendar(ZONE),
+      extensions: new Set(known),
+    });
+  };
+
+  const act = async (dice: Dice, number: string): Promise<void> => {
+    const { clock } = at();
+    const today = localDay(ZONE, clock());
+    const currency = dice.pick(["EUR", "EUR", "USD"]);
+    const kind = dice.pick(["put", "put", "patch", "patch", "close", "pay", "pay", "dispute"]);
+    if (kind === "put") {
+      const body = {
+        account_number: dice.pick([ACCOUNT, ACCOUNT, "C-2"]),
+        invoice_date: localDay(ZONE, clock() - dice.whole(0, 5) * DAY_MS),
+        due_date: today,
+        currency,
+        original_denomination: 100.1,
+        denomination: 100.1,
+      };
+      await call("POST", documentAt(number), { body });
+    } else if (kind === "patch") {
+      const body = { denomination: dice.pick([0, 20.05, 60, 100.1]) };
+      await call("PATCH", documentAt(number), { body });
+    } else if (kind === "close") {
+      const closure_reason = dice.pick(["paid", "write_off", "adjustment"]);
+      await call("POST", `${documentAt(number)}/closure`, { body: { closure_reason } });
+    } else if (kind === "pay") {
+      const id = `P-${clock()}`;
+      const row = {
+        id,
+        paymentId: id,
+        documentNumber: number,
+        accountNumber: ACCOUNT,
+        currencyCode: currency,
+        paymentDate: localDay(ZONE, clock() - dice.whole(0, 3) * DAY_MS),
+        paymentAmount: 40.05,
+        appliedAmount: 40.05,
+        applicationStatus: "matched",
+      };
+      const source = { tenantId: TENANT, source: "cashapp" as const };
+      await importPayments(at(), source, ndjson([row]), { format: "ndjson" });
+    } else {
+      const body = { documentNumber: number, accountNumber: ACCOUNT, reasonCode: "WRONG" };
+      await dispute(admin, { ...body, amount: 5.05, currencyCode: "EUR" });
+    }
+  };
+
+  beforeAll(async () => {
+    const { store, clock } = at();
+    await setTenant({ store }, TENANT, [`timeZone=${ZONE}`]);
+    clock.set("2026-03-24T20:00:00.000Z");
+    await configure(admin);
+    for (const [number, parent] of [[ACCOUNT], ["C-2", ACCOUNT]]) {
+      const body = {
+        name: `Customer ${number}`,
+        currency: "EUR",
+        ...(parent === undefined ? {} : { parent_account_number: parent }),
+      };
+      await call("PUT", accountAt(number ?? ""), { body });
+    }
+    const dice = createDice(31);
+    for (let step = 0; step < STEPS; step += 1) {
+      clock.advance(dice.whole(1, 9) * HOUR);
+      await act(dice, `INV-${dice.whole(1, 8)}`);
+    }
+    for (let day = Date.parse("2026-03-22"); day < clock(); day += 2 * DAY_MS) {
+      days.push(localDay(ZONE, day));
+    }
+    clock.advance(3 * DAY_MS);
+  }, 60_000);
+
+  it("adds up to the balances of past days, with and without children and extensions", async () => {
+    const own = await contextOf(extensions);
+    const documented = await contextOf([]);
+    for (const [place, from] of days.entries()) {
+      const to = days[Math.min(days.length - 1, place + 1 + (place % 4))] ?? from;
+      const includeChildren = place % 2 === 0;
+      const args = { account: ACCOUNT, from, to, includeChildren, limit: 200 };
+      const statement = await runInsight(accountStatement, own, args);
+      const balances = statement["balances"] as Balances[];
+      checkSums(statement.items as Item[], balances);
+      expect((statement.items as Item[]).every(({ day }) => day >= from && day <= to)).toBe(true);
+      const summed = await runInsight(documentsSummary, own, {
+        asOf: to,
+        status: "all",
+        groupBy: ["currency"],
+        ...(includeChildren ? { parentAccountNumber: ACCOUNT } : { accountNumber: ACCOUNT }),
+      });
+      const closing = new Map(
+        balances.map((one) => [one.currencyCode, [one.closingBalance, one.disputed]]),
+      );
+      const figures = summed.items.map((one) => [one["amount"], one["disputedAmount"]]);
+      const codes = summed.items.map((one) => one["currencyCode"]);
+      expect(new Map(codes.map((code, item) => [code, figures[item]]))).toEqual(closing);
+      const alone = await runInsight(accountStatement, documented, {
+        ...args,
+        includeChildren: false,
+      });
+      checkSums(alone.items as Item[], alone["balances"] as Balances[]);
+      expect(alone.notes.join(" ")).toContain("does not list documents");
+    }
+  });
+
+  it("agrees with overview and summary on the open documents of a day", async () => {
+    const own = await contextOf(extensions);
+    for (const asOf of days) {
+      const { items, notes } = await runInsight(accountOverview, own, { account: ACCOUNT, asOf });
+      const summed = await runInsight(documentsSummary, own, {
+        asOf,
+        accountNumber: ACCOUNT,
+        groupBy: ["currency"],
+      });
+      const [overview] = items as { openDocuments: { totals: object[] } }[];
+      const byCode = (all: readonly object[]) =>
+        new Map(all.map((one) => [(one as Item).currencyCode, (one as Item).amount]));
+      expect(byCode(overview?.openDocuments.totals ?? [])).toEqual(byCode(summed.items));
+      expect(notes).toContain(summed.notes[0]);
+    }
+  });
+
+  it("shows each kind of line on its own day", async () => {
+    const { clock } = at();
+    clock.set("2026-05-04T10:00:00.000Z");
+    const body = {
+      account_number: "C-3",
+      invoice_date: "2026-05-02",
+      due_date: "2026-06-01",
+      currency: "EUR",
+      original_denomination: 100,
+      denomination: 100,
+    };
+    await call("PUT", accountAt("C-3"), { body: { name: "Third", currency: "EUR" } });
+    for (const number of ["K-1", "K-2"]) await call("PUT", documentAt(number), { body });
+    const row = {
+      id: "pay-1",
+      paymentId: "pay-1",
+      documentNumber: "K-1",
+      accountNumber: "C-3",
+      currencyCode: "EUR",
+      paymentDate: "2026-05-03",
+      paymentAmount: 30,
+      appliedAmount: 30,
+    };
+    const source = { tenantId: TENANT, source: "cashapp" as const };
+    await importPayments(at(), source, ndjson([row]), { format: "ndjson" });
+    clock.set("2026-05-05T10:00:00.000Z");
+    await call("PATCH", documentAt("K-1"), { body: { denomination: 70 } });
+    await call("PATCH", documentAt("K-2"), { body: { denomination: 90 } });
+    clock.set("2026-05-06T10:00:00.000Z");
+    const closure = { closure_reason: "write_off", closure_date: "2026-05-05T20:00:00Z" };
+    await call("POST", `${documentAt("K-2")}/closure`, { body: closure });
+    const context = await contextOf(extensions);
+    const args = { account: "C-3", from: "2026-05-01", to: "2026-05-06" };
+    const { items, ...figures } = await runInsight(accountStatement, context, args);
+    expect(
+      items.map((one) => [one["day"], one["kind"], one["number"], one["amount"], one["balance"]]),
+    ).toEqual([
+      ["2026-05-02", "invoice", "K-1", 100, 100],
+      ["2026-05-02", "invoice", "K-2", 100, 200],
+      ["2026-05-03", "payment applied", "K-1", -30, 170],
+      ["2026-05-05", "change", "K-2", -10, 160],
+      ["2026-05-05", "write-off", "K-2", -90, 70],
+    ]);
+    expect(figures["balances"]).toEqual([
+      { currencyCode: "EUR", openingBalance: 0, closingBalance: 70, disputed: 0 },
+    ]);
+  });
+});
