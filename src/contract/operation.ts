@@ -40,10 +40,11 @@ export type CallArguments = Readonly<Record<string, unknown>>;
 
 /**
  * An effect that requires a person's confirmation before an MCP tool call. `replaces` clears the fields
- * that are not sent, if the record exists; `discloses` sends tenant data to an address in the arguments.
+ * that are not sent, if the record exists; `discloses` sends tenant data to an address in the arguments;
+ * `opens` creates several records at once; `revises` changes an amount of money.
  */
 export type SideEffect = {
-  kind: "closes" | "cancels" | "deletes" | "replaces" | "discloses";
+  kind: "closes" | "cancels" | "deletes" | "replaces" | "discloses" | "opens" | "revises";
   target: string;
   /** The arguments that cause the effect; all if absent. */
   when?: (args: CallArguments) => boolean;

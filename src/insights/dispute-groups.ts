@@ -18,6 +18,7 @@ import {
 } from "../contract/insights/dispute-summary.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { createSums, formatTenths, formatTotal, type Sums } from "./decimal.ts";
 import { type Families, readFamilyKey } from "./families.ts";
 import {
@@ -26,7 +27,6 @@ import {
   byNumber,
   type Compare,
   createKeyIndex,
-  forEachInTurns,
   inTurn,
   type KeyIndex,
   type KeyValue,

@@ -6,6 +6,7 @@ import {
   type FamilyGrouping,
   listAncestors,
   needsFamilies,
+  type ParentOf,
 } from "../contract/insights/families.ts";
 import type { Account } from "../contract/operations/accounts.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
@@ -42,6 +43,19 @@ const NONE_KNOWN =
   "The platform knows none of these accounts, so each counts as a topmost parent without a group.";
 
 const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
+
+type Reading = { known: ReadonlyMap<string, Account | null>; parentOf: ParentOf };
+
+/** Creates the test of {@link Families}: a number that no account has is compared as it was sent. */
+const createBelowTest = ({ known, parentOf }: Reading, parents: readonly string[]) => {
+  const exact = new Set(parents);
+  const folded = new Set(parents.map(fold));
+  return (number: string): boolean => {
+    if (exact.has(number)) return true;
+    const path = [...listAncestors(number, parentOf)];
+    return path.some((one, place) => (place > 0 || known.get(one)) && folded.has(fold(one)));
+  };
+};
 
 /** Creates a reader of parents and groups that reads at most {@link MOST_READ} accounts. */
 export const createFamilies = (context: InsightContext): Families => {
@@ -85,16 +99,7 @@ export const createFamilies = (context: InsightContext): Families => {
     },
     topOf: (number) => findTop(number),
     groupOf: (number) => known.get(number)?.account_group ?? null,
-    createBelowTest(parents) {
-      const exact = new Set(parents);
-      const folded = new Set(parents.map(fold));
-      return (number) => {
-        if (exact.has(number)) return true;
-        const path = [...listAncestors(number, parentOf)];
-        // A number that no account has is compared as it was sent, like the documented filters do.
-        return path.some((one, place) => (place > 0 || known.get(one)) && folded.has(fold(one)));
-      };
-    },
+    createBelowTest: (parents) => createBelowTest({ known, parentOf }, parents),
     list: () => [...known.values()].flatMap((one) => one ?? []),
     isPartial: () => unread.size > 0,
     notes: () => [

@@ -129,10 +129,14 @@ const summarize = async (
   args: z.output<typeof SummarizeBody>,
 ): Promise<InsightResult> => {
   const summaryArgs = { ...args, offset: context.skip };
-  const summary = acceptParsed(parsePaymentSummary(summaryArgs, context.calendar));
+  const run = { calendar: context.calendar, now: context.now() };
+  const summary = acceptParsed(parsePaymentSummary(summaryArgs, run));
   const { payments } = contract;
+  const { orderBy, filters } = summary;
+  // The platform may not know days relative to the run.
+  const placed = args.filters === undefined ? args : { ...args, filters };
   const result = canSummarize(context, payments.summary, args)
-    ? await callSummaryPage(context, payments.summary, { ...args, orderBy: summary.orderBy })
+    ? await callSummaryPage(context, payments.summary, { ...placed, orderBy })
     : undefined;
   return result ?? summarizePages(context, summary);
 };

@@ -62,13 +62,9 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step has not been applied.
-    place.exec("delete from kysely_migration where name = '0028-document-balances'");
-    place.exec("drop table document_balances; drop index document_closures_closed_at");
-    place.exec("drop index documents_balance_recorded_at_balance_known_from");
-    for (const column of ["original_amount", "balance_known_from", "balance_recorded_at"]) {
-      place.exec(`alter table documents drop column ${column}`);
-    }
+    // A store whose last step, which adds two tables, has not been applied.
+    place.exec("delete from kysely_migration where name = '0036-evidence'");
+    place.exec("drop table evidence_heads; drop table evidence_keys");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -84,7 +80,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0028-document-balances"],
+      steps: ["0036-evidence"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

@@ -17,7 +17,7 @@ import {
   parseArguments,
   wordAmong,
 } from "./arguments.ts";
-import { type Calendar, type Unit, UNITS, utcCalendar } from "./calendar.ts";
+import { type Unit, UNITS, utcCalendar } from "./calendar.ts";
 import { type DateTypeOf, placeDays } from "./payment-days.ts";
 import {
   FAMILY_GROUPINGS,
@@ -26,6 +26,7 @@ import {
   type FamilyGrouping,
   isFamilyGrouping,
 } from "./families.ts";
+import { placeRelativeDays, type RunDay } from "./relative-days.ts";
 import { ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 export const MEASURE_OPS = ["count", "countDistinct", "sum", "avg", "min", "max"] as const;
@@ -282,16 +283,17 @@ const dateTypesOf =
     return type === "date" || type === "datetime" ? type : undefined;
   };
 
-/** Validates the arguments of a payment summary against the catalogue; days are those of the calendar. */
+/** Validates the arguments of a payment summary against the catalogue; days are those of the run's calendar. */
 export const parsePaymentSummary = (
   body: unknown,
-  calendar: Calendar = utcCalendar,
+  { calendar, now }: RunDay = { calendar: utcCalendar, now: 0 },
 ): Checked<PaymentSummary> => {
   const { value, faults } = parseArguments(PaymentSummaryBody, body);
   if (value === undefined) return { faults };
-  const { source, filters = {}, orderBy: word, order, limit, offset, topRows, topOrder } = value;
-  const { parentAccountNumber, accountGroup } = value;
+  const { source, filters: sent = {}, orderBy: word, order, limit, offset } = value;
+  const { topRows, topOrder, parentAccountNumber, accountGroup } = value;
   if (!isSource(source)) return { faults: [] };
+  const filters = placeRelativeDays(source, sent, { calendar, now }) as typeof sent;
   const resolved = resolveNames(source, value);
   const placed = placeDays(dateTypesOf(source), filters, calendar);
   const { filter, faults: inFilter } = parseFilter(source, placed);

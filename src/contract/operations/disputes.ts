@@ -280,6 +280,7 @@ export const disputes = defineOperations("gateway", "disputes", {
     effects: [
       { kind: "closes", target: "dispute", when: ({ status }) => parseStatusWord(status) === 1 },
       { kind: "cancels", target: "dispute", when: ({ status }) => parseStatusWord(status) === 2 },
+      { kind: "revises", target: "dispute", when: ({ amount }) => amount !== undefined },
     ],
     audit: {
       actions: ["dispute.updated", ...STATUS_CHANGE_ACTIONS],

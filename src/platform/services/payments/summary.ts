@@ -153,7 +153,7 @@ export const summarize: Handlers<Contract["payments"]>["summary"] = async ({ bod
   const { tenantId, now } = call;
   const { settings } = await readTenant(call.db, tenantId);
   const calendar = openCalendar(settings.timeZone);
-  const { value: summary, faults } = parsePaymentSummary(body, calendar);
+  const { value: summary, faults } = parsePaymentSummary(body, { calendar, now });
   if (summary === undefined) return call.invalid(faults);
   const { zone } = calendar;
   await using snapshot = await call.snapshot({ aggregates: true });
