@@ -20,7 +20,7 @@ export const insightTools = [
   ),
   defineInsightTool(
     accountOverview,
-    "One customer, by number or part of the name: open documents, disputes, payments, short payments, credit and notes.",
+    "One customer, by number or part of the name: open documents, disputes, payments, short payments, credit and notes; with everything below it on request.",
   ),
   defineInsightTool(
     accountStatement,
@@ -53,7 +53,7 @@ export const insightTools = [
   ),
   defineInsightTool(
     documentsSummary,
-    "Receivables by days past due, account or month, with disputed amounts.",
+    "Receivables by days past due, account, parent, month or closing reason, with disputed amounts; who is over the credit limit.",
   ),
   defineInsightTool(
     creditQueue,

@@ -6,6 +6,7 @@ import {
   type FamilyGrouping,
   listAncestors,
   needsFamilies,
+  type ParentOf,
 } from "../contract/insights/families.ts";
 import type { Account } from "../contract/operations/accounts.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
@@ -28,8 +29,8 @@ export type Families = {
   /** Returns the topmost parent; an account without one, or one that was not read, is its own. */
   topOf(accountNumber: string): string;
   groupOf(accountNumber: string): string | null;
-  /** Whether an account is one of these, in any letter case, or below one of them. */
-  isBelow(accountNumber: string, parents: readonly string[]): boolean;
+  /** Creates the test of whether an account is one of these, in any letter case, or below one of them. */
+  createBelowTest(parents: readonly string[]): (accountNumber: string) => boolean;
   /** Lists the accounts that were read. */
   list(): Account[];
   /** Whether the limit left accounts unread. */
@@ -42,6 +43,19 @@ const NONE_KNOWN =
   "The platform knows none of these accounts, so each counts as a topmost parent without a group.";
 
 const isMissing = (error: unknown): boolean => error instanceof Problem && error.status === 404;
+
+type Reading = { known: ReadonlyMap<string, Account | null>; parentOf: ParentOf };
+
+/** Creates the test of {@link Families}: a number that no account has is compared as it was sent. */
+const createBelowTest = ({ known, parentOf }: Reading, parents: readonly string[]) => {
+  const exact = new Set(parents);
+  const folded = new Set(parents.map(fold));
+  return (number: string): boolean => {
+    if (exact.has(number)) return true;
+    const path = [...listAncestors(number, parentOf)];
+    return path.some((one, place) => (place > 0 || known.get(one)) && folded.has(fold(one)));
+  };
+};
 
 /** Creates a reader of parents and groups that reads at most {@link MOST_READ} accounts. */
 export const createFamilies = (context: InsightContext): Families => {
@@ -85,13 +99,7 @@ export const createFamilies = (context: InsightContext): Families => {
     },
     topOf: (number) => findTop(number),
     groupOf: (number) => known.get(number)?.account_group ?? null,
-    isBelow(number, parents) {
-      if (parents.includes(number)) return true;
-      const folded = new Set(parents.map(fold));
-      const path = [...listAncestors(number, parentOf)];
-      // A number that no account has is compared as it was sent, like the documented filters do.
-      return path.some((one, place) => (place > 0 || known.get(one)) && folded.has(fold(one)));
-    },
+    createBelowTest: (parents) => createBelowTest({ known, parentOf }, parents),
     list: () => [...known.values()].flatMap((one) => one ?? []),
     isPartial: () => unread.size > 0,
     notes: () => [
@@ -129,9 +137,10 @@ export const createFamilyFilter = (
 ): ((accountNumber: string | null) => boolean) => {
   if (families === undefined) return () => true;
   const groups = accountGroup === undefined ? undefined : new Set(accountGroup.map(fold));
+  const isBelow = parents === undefined ? () => true : families.createBelowTest(parents);
   return (number) => {
     if (number === null) return parents === undefined && groups === undefined;
-    if (parents !== undefined && !families.isBelow(number, parents)) return false;
+    if (!isBelow(number)) return false;
     return groups === undefined || groups.has(fold(families.groupOf(number) ?? ""));
   };
 };
@@ -209,9 +218,8 @@ const findFamily = async (context: InsightContext, accountNumber: string): Promi
   await families.read([accountNumber]);
   const { numbers, notes } = await listDisputedAccounts(context);
   await families.read(numbers);
-  const members = families
-    .list()
-    .filter((one) => families.isBelow(one.accountNumber, [accountNumber]));
+  const isBelow = families.createBelowTest([accountNumber]);
+  const members = families.list().filter((one) => isBelow(one.accountNumber));
   return {
     members: sortMembers(members, accountNumber),
     isPartial: true,

@@ -1,12 +1,9 @@
 import { z } from "zod";
-import type { Reply } from "../client/port.ts";
 import { oneOrMore } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { contract } from "../contract/index.ts";
-import type { Operation } from "../contract/operation.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
-import { Problem } from "../contract/errors.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import {
   type AccountHit,
@@ -21,6 +18,7 @@ import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
 import { attemptPart, readPart } from "./read-part.ts";
+import { rememberCalls } from "./remember-calls.ts";
 import { findSpellings, LISTED, type NumberKind, readInAnyCase } from "./spellings.ts";
 
 const { disputes, documents, payments } = contract;
@@ -259,37 +257,6 @@ const SEARCHES: Record<RecordType, Search> = {
   document: searchDocuments,
   dispute: searchDisputes,
   payer: searchPayers,
-};
-
-type Made<O extends Operation = Operation> = { operation: O; reply: Promise<Reply<O>> };
-
-const isCallOf = <O extends Operation>(made: Made | undefined, operation: O): made is Made<O> =>
-  made?.operation === operation;
-
-/**
- * Returns a context that makes each call once, because searches of several types need the same lists, and says whether
- * all of them were answered.
- */
-const rememberCalls = (given: InsightContext) => {
-  const known = new Map<string, Made>();
-  let isWhole = true;
-  const callOnce: InsightContext["call"] = async (operation, args) => {
-    try {
-      return await given.call(operation, args);
-    } catch (error) {
-      if (!(error instanceof Problem && error.status === 404)) isWhole = false;
-      throw error;
-    }
-  };
-  const call: InsightContext["call"] = (operation, args) => {
-    const name = JSON.stringify([operation.id, args]);
-    const made = known.get(name);
-    if (isCallOf(made, operation)) return made.reply;
-    const reply = callOnce(operation, args);
-    known.set(name, { operation, reply });
-    return reply;
-  };
-  return { context: { ...given, call }, isWhole: () => isWhole };
 };
 
 const EXACT = 0;

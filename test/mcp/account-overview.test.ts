@@ -1,12 +1,14 @@
 import { beforeAll, expect, it } from "vitest";
+import { extensions } from "../../src/contract/index.ts";
 import { accountOverview } from "../../src/insights/account-overview.ts";
+import { findRecords } from "../../src/insights/find-records.ts";
 import { INSIGHT_LIMITS } from "../../src/insights/insight.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { application, COMPANY, score } from "../support/credit.ts";
-import { importCredit, importDisputes } from "../support/importing.ts";
+import { importCredit, importDisputes, importRecords } from "../support/importing.ts";
 import { accountAt, documentAt } from "../support/ingest.ts";
 import { createTestContext, runInsight } from "../support/insights.ts";
-import { load } from "../support/payment-rows.ts";
+import { load, ndjson, paymentRow } from "../support/payment-rows.ts";
 import { configure, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 import { connectModern, createOptions } from "./hosts.ts";
@@ -25,6 +27,8 @@ const CLOSED = `sourceKey,accountNumber,documentNumber,amount,currencyCode,categ
 1,A-7,INV-1,10.10,USD,PRICE,WRONG,1,2026-01-01,2026-01-11
 2,A-7,INV-2,20.20,USD,PRICE,WRONG,1,2026-01-01,2026-01-06
 `;
+
+const TWINS = "twins";
 
 onEveryStore("account_overview", (at) => {
   const asking = askAt(at, "overviews");
@@ -208,5 +212,42 @@ onEveryStore("account_overview", (at) => {
     expect(await asking().refused("account_overview", { account: "nowhere" })).toMatch(
       /^not_found: No account has the number or name "nowhere"\./,
     );
+  });
+
+  verifies("WK-46");
+  it("distinguishes two accounts of one name in one call, both ways", async () => {
+    const person = await at().tenant(TWINS);
+    const context = await createTestContext(at(), TWINS, person);
+    const twins = [
+      { account_number: "H-1", city: "Austin", country: "US", parent_account_number: "Gone-1" },
+      { account_number: "H-2", city: "Dublin", country: "IE" },
+    ];
+    const accounts = twins.map(({ city, country, ...rest }) => ({
+      ...rest,
+      name: "Harbor Foods Inc.",
+      currency: "EUR",
+      billing_address: { city, country },
+      ...("parent_account_number" in rest ? { is_parent_account: true } : {}),
+    }));
+    const how = { format: "ndjson" as const };
+    const { rejects } = await importRecords(at(), TWINS, "accounts", ndjson(accounts), how);
+    expect(rejects).toEqual([]);
+    const paid = twins.map(({ account_number }, number) => ({
+      ...paymentRow("cashapp", 9000 + number),
+      paymentId: `H-${number}`,
+      accountNumber: account_number,
+      accountName: "Harbor Foods Inc.",
+    }));
+    await load(at(), TWINS, "cashapp", paid);
+    const places = [
+      { city: "Austin", country: "US", parentAccountNumber: "Gone-1" },
+      { city: "Dublin", country: "IE" },
+    ];
+    for (const one of [context, { ...context, extensions: new Set<string>(extensions) }]) {
+      const found = await runInsight(findRecords, one, { text: "harbor foods", types: "account" });
+      expect(found.items).toMatchObject(places);
+      const overview = await runInsight(accountOverview, one, { account: "harbor foods" });
+      expect(overview.items).toMatchObject(places);
+    }
   });
 });

@@ -32,10 +32,10 @@ export type Circles = readonly (readonly [member: string, top: string])[];
 /** Finds the accounts whose parents lead in a circle. */
 export const findCircles = async (db: Db, tenantId: string): Promise<Circles> => {
   const { rows } = await sql<Pair>`
-    select account_number as member, parent_account_number as parent from accounts
-    where tenant_id = ${tenantId} and parent_account_number is not null and account_number not in (
-      select member from (${selectTrees(tenantId)}) as trees)
-    order by account_number limit ${MOST_IN_CIRCLES}`.execute(db);
+    select a.account_number as member, a.parent_account_number as parent from accounts as a
+    left join (${selectTrees(tenantId)}) as trees on trees.member = a.account_number
+    where a.tenant_id = ${tenantId} and a.parent_account_number is not null and trees.member is null
+    order by a.account_number limit ${MOST_IN_CIRCLES}`.execute(db);
   const parents = new Map(rows.map(({ member, parent }) => [member, parent]));
   const findTop = createTopSearch((number) => parents.get(number));
   return rows.map(({ member }) => [member, findTop(member)] as const);
