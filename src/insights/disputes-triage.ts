@@ -4,9 +4,8 @@ import { contract } from "../contract/index.ts";
 import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { oneOrMore } from "../contract/insights/arguments.ts";
 import { TRIAGE_FLAGS, TRIAGE_ORDERS } from "../contract/insights/dispute-triage.ts";
-import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { omitNulls } from "./brief.ts";
-import { createSums, formatTotal } from "./decimal.ts";
+import { sumInTurns } from "./currency-totals.ts";
 import { type ActivityReader, createActivityReader, toDocumentState } from "./dispute-activity.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { type Page, selectItemsOf } from "./groups.ts";
@@ -212,25 +211,6 @@ const learnActivity = async (
   });
 };
 
-/** Adds up the amounts of each currency, the largest sum first. */
-const addUp = async (judged: readonly Judged[]): Promise<CurrencyTotal[]> => {
-  const [groups, counts, sums] = [new Map<string, number>(), [] as number[], createSums()];
-  for (const [place, { currencyCode, amount }] of judged.entries()) {
-    if (place % JUDGED_PER_TURN === JUDGED_PER_TURN - 1) await setImmediate();
-    const group = groups.get(currencyCode) ?? groups.size;
-    groups.set(currencyCode, group);
-    counts[group] = (counts[group] ?? 0) + 1;
-    sums.add(group, amount);
-  }
-  return [...groups]
-    .toSorted(([, a], [, b]) => sums.compare(b, a))
-    .map(([currencyCode, group]) => ({
-      currencyCode,
-      count: counts[group] ?? 0,
-      amount: formatTotal(sums.total(group)),
-    }));
-};
-
 type Reading = {
   context: InsightContext;
   left: () => number;
@@ -290,7 +270,7 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
     filter: { ...filters, ...(flags === undefined ? {} : { flags }), orderBy },
     rowCount: judged.length,
     truncated: matching.truncated,
-    currencyTotals: await addUp(judged),
+    currencyTotals: await sumInTurns(judged),
     itemsTotal: judged.length,
     flags: countFlags(judged, evidence),
     notes: [

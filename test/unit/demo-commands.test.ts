@@ -81,7 +81,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0027-purchase-orders"],
+      steps: ["0031-changes"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

@@ -24,6 +24,7 @@ import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
 import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
+import { ChangesBody, ChangesPage } from "../insights/changes.ts";
 import { Precedents } from "../insights/precedents.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
 
@@ -321,6 +322,18 @@ export const disputes = defineOperations("gateway", "disputes", {
     output: z.array(DisputeActivity),
     extension: true,
     audit: "dispute.activity_read",
+  },
+  changes: {
+    method: "POST",
+    path: `${DISPUTES}/changes`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "List changes of disputes, their notes and files, and their documents.",
+    params: z.object(tenantPath),
+    body: ChangesBody,
+    output: ChangesPage,
+    extension: true,
+    audit: "dispute.changes_read",
   },
   precedents: {
     method: "POST",

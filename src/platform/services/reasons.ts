@@ -157,6 +157,7 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
         description: body.description,
         active: flag(body.active ?? true),
         visibility: body.visibility ?? "Internal",
+        dispute_days: null,
         ...creationFields(call),
       });
       const row = inserted ?? call.fail("duplicate_code", createTaken(category, body.code));

@@ -19,4 +19,11 @@ export const WORK_SECTIONS: readonly Section[] = [
       "WK-51": "a proposal needs five cases and 60 % of them, says both, and is never applied",
     },
   },
+  {
+    title: "What happened",
+    lines: {
+      "WK-80":
+        "what happened since a day or time, counted per kind, with who and when, and what cannot be seen",
+    },
+  },
 ];
