@@ -25,7 +25,8 @@ type Expected = {
   at: number;
   by: string;
   disputeId?: string | undefined;
-  documentNumber?: string;
+  /** The disputes that were open on the document. */
+  on?: string[];
 };
 
 /** A dispute as the test knows it. */
@@ -128,7 +129,9 @@ onEveryStore("changes_since", (at) => {
     open.set(documentNumber, !isOpen);
     const on = own.filter((one) => one.documentNumber === documentNumber && one.status === 0);
     if (on.length > 0)
-      done(isOpen ? "documentClosed" : "documentReopened", undefined, { documentNumber });
+      done(isOpen ? "documentClosed" : "documentReopened", undefined, {
+        on: on.map(({ disputeId }) => disputeId),
+      });
     for (const one of isOpen ? on : []) {
       one.status = 1;
       done("closed", undefined, { disputeId: one.disputeId });
@@ -142,7 +145,11 @@ onEveryStore("changes_since", (at) => {
 
   const remove = async (person: Person, one: Own): Promise<void> => {
     own.splice(own.indexOf(one), 1);
-    events = events.filter(({ disputeId }) => disputeId !== one.disputeId);
+    // Of a deleted dispute nothing is left, also not that its document closed.
+    const isLeft = (id: string): boolean => own.some(({ disputeId }) => disputeId === id);
+    events = events.filter(
+      ({ disputeId, on }) => disputeId !== one.disputeId && (on?.some(isLeft) ?? true),
+    );
     done("deleted", person, { disputeId: one.disputeId });
     const { status } = await person.call("DELETE", `${DISPUTES}/${one.disputeId}`);
     expect(status).toBe(204);
@@ -280,7 +287,10 @@ onEveryStore("changes_since", (at) => {
       }
     }
     const log = (await rowsOf(at().store.read, TENANT)).filter(
-      (row) => row.at >= Date.parse(since) && row.status_code < 300,
+      (row) =>
+        row.at >= Date.parse(since) &&
+        row.status_code < 300 &&
+        own.some(({ disputeId }) => row.metadata.includes(disputeId)),
     );
     const times = (action: string) => log.filter((row) => row.action === action).length;
     const counts = count(within);

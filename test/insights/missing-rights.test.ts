@@ -97,9 +97,9 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "disputes.list_by_ids": REFUSED,
     // The audit log is read instead.
     "disputes.changes": [],
-    "audit_logs.list": ["counts"],
-    "payments.query": ["counts"],
-    "credit_applications.list": ["counts"],
+    "audit_logs.list": ["counts", "rowCount", "itemsTotal", "items"],
+    "payments.query": ["counts", "rowCount", "itemsTotal", "items"],
+    "credit_applications.list": ["counts", "rowCount", "itemsTotal", "items"],
     "schedules.list": ["counts"],
     "export_runs.status": ["counts"],
     "users.list": ["by"],
