@@ -292,7 +292,7 @@ export const changesSince = defineInsight({
   item: Item,
   figures: z.object({
     counts: z
-      .record(z.enum(CHANGE_KINDS), z.int().nullable())
+      .partialRecord(z.enum(CHANGE_KINDS), z.int().nullable())
       .meta({ description: "events of each kind; null: unknown" }),
   }),
   needs: [disputes.list],

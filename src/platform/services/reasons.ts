@@ -10,6 +10,7 @@ import {
   listCategoriesByDefaultReason,
 } from "../store/queries/categories.ts";
 import type { Db } from "../store/port.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import {
   findReason,
   findReasonByCode,
@@ -39,7 +40,7 @@ type Contracts = Contract["reasons"];
 type Update = Call<Contracts["update"]>;
 type Naming = { categoryId?: string | undefined; categoryCode?: string | undefined };
 
-const toReason = (row: ReasonRow): Reason => ({
+export const toReason = (row: ReasonRow): Reason => ({
   reasonId: row.id,
   tenantId: row.tenant_id,
   code: row.code,
@@ -137,7 +138,16 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   },
 
   async list({ query }, call) {
-    return { body: await list(call, { visibility: query.Visibility }) };
+    const filter = { visibility: query.Visibility };
+    if (query.DisputeDays !== true) return { body: await list(call, filter) };
+    const { settings } = await readTenant(call.db, call.tenantId);
+    const toDated = (row: ReasonRow) => ({
+      ...toReason(row),
+      disputeDays: row.dispute_days ?? settings.disputeDays,
+    });
+    return {
+      body: await readAll(call, (db) => selectReasons(db, call.tenantId, filter), toDated),
+    };
   },
 
   async list_by_category({ params, query }, call) {

@@ -1,0 +1,58 @@
+import { cutText } from "./brief.ts";
+import { parseDisputeCode } from "./dispute-code.ts";
+import type { Fields } from "./insight.ts";
+
+const SHORT_NOTE = 40;
+
+const cutNote = (item: Fields): Fields => {
+  const { lastNote } = item;
+  if (typeof lastNote !== "object" || lastNote === null || !("text" in lastNote)) return item;
+  return { ...item, lastNote: { ...lastNote, text: cutText(String(lastNote.text), SHORT_NOTE) } };
+};
+
+const withoutNote = ({ lastNote: _lastNote, ...item }: Fields): Fields => item;
+
+/** Reasons that other fields of an item tell: its age, its last activity, its missing assignee and its days left. */
+const TOLD = /^(?:\d+ days old|no activity for \d+ days|no assignee)$/;
+
+const listShortReasons = (why: unknown): string[] =>
+  (Array.isArray(why) ? why.map(String) : [])
+    .filter((reason) => !TOLD.test(reason))
+    .map((reason) => reason.replace(/^same document and amount as /, "same as "));
+
+/** An item without what its other fields or its code tell. */
+const toBrief = (item: Fields): Fields => {
+  const {
+    accountNumber,
+    documentNumber,
+    documentStatus,
+    attachments,
+    daysSinceUpdate,
+    why,
+    ...rest
+  } = withoutNote(item);
+  const isInCode = parseDisputeCode(String(item["disputeCode"])) === documentNumber;
+  return {
+    ...rest,
+    ...(typeof item["accountName"] === "string" ? {} : { accountNumber }),
+    ...(isInCode ? {} : { documentNumber }),
+    ...(documentStatus === "open" ? {} : { documentStatus }),
+    ...(attachments === 0 ? {} : { attachments }),
+    ...(daysSinceUpdate === item["ageDays"] ? {} : { daysSinceUpdate }),
+    why: listShortReasons(why),
+  };
+};
+
+const NOT_WHOLE = "A limit above 15 shows them whole.";
+
+/** Gives the items of a triage in ever shorter forms. */
+export function* shortenTriage(
+  items: readonly Fields[],
+): Generator<{ items: Fields[]; note: string }> {
+  yield { items: items.map(cutNote), note: `Notes are cut to fit. ${NOT_WHOLE}` };
+  yield { items: items.map(withoutNote), note: `Last notes are left out to fit. ${NOT_WHOLE}` };
+  yield {
+    items: items.map(toBrief),
+    note: `Items are short to fit: the document is in the code, and open unless said. ${NOT_WHOLE}`,
+  };
+}
