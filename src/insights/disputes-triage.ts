@@ -55,7 +55,7 @@ type Triage = z.output<typeof TriageBody>;
 const Unknown = z.literal("unknown");
 
 const TriageItem = z.object({
-  rank: z.int(),
+  rank: z.int().optional().meta({ description: "absent: the place in the list" }),
   score: z.int().meta({ description: "0 to 100" }),
   disputeId: z.string().optional().meta({ description: "where the code is not enough" }),
   disputeCode: z.string(),
@@ -73,7 +73,7 @@ const TriageItem = z.object({
   ageDays: z.int(),
   daysSinceUpdate: z.int().optional().meta({ description: "absent: none since its creation" }),
   daysLeft: z.int().optional().meta({ description: "until the deadline; negative after it" }),
-  why: z.array(z.string()),
+  why: z.array(z.string()).optional().meta({ description: "beyond what other fields tell" }),
   lastNote: z.union([z.object({ date: z.string(), text: z.string() }), Unknown]).optional(),
   attachments: z.union([z.int(), Unknown]).optional(),
 });

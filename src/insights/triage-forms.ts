@@ -13,16 +13,21 @@ const cutNote = (item: Fields): Fields => {
 const withoutNote = ({ lastNote: _lastNote, ...item }: Fields): Fields => item;
 
 /** Reasons that other fields of an item tell: its age, its last activity, its missing assignee and its days left. */
-const TOLD = /^(?:\d+ days old|no activity for \d+ days|no assignee)$/;
+const TOLD = /^(?:\d+ days old|no activity for \d+ days|no assignee|(?:over)?due .*)$/;
 
 const listShortReasons = (why: unknown): string[] =>
   (Array.isArray(why) ? why.map(String) : [])
     .filter((reason) => !TOLD.test(reason))
-    .map((reason) => reason.replace(/^same document and amount as /, "same as "));
+    .map((reason) =>
+      reason
+        .replace(/^same document and amount as /, "same as ")
+        .replace(/^(largest \d+ %) in [A-Z]+$/, "$1"),
+    );
 
-/** An item without what its other fields or its code tell. */
+/** An item without what its place, its other fields or its code tell. */
 const toBrief = (item: Fields): Fields => {
   const {
+    rank: _rank,
     accountNumber,
     documentNumber,
     documentStatus,
@@ -31,6 +36,7 @@ const toBrief = (item: Fields): Fields => {
     why,
     ...rest
   } = withoutNote(item);
+  const reasons = listShortReasons(why);
   const isInCode = parseDisputeCode(String(item["disputeCode"])) === documentNumber;
   return {
     ...rest,
@@ -39,7 +45,7 @@ const toBrief = (item: Fields): Fields => {
     ...(documentStatus === "open" ? {} : { documentStatus }),
     ...(attachments === 0 ? {} : { attachments }),
     ...(daysSinceUpdate === item["ageDays"] ? {} : { daysSinceUpdate }),
-    why: listShortReasons(why),
+    ...(reasons.length === 0 ? {} : { why: reasons }),
   };
 };
 
@@ -53,6 +59,6 @@ export function* shortenTriage(
   yield { items: items.map(withoutNote), note: `Last notes are left out to fit. ${NOT_WHOLE}` };
   yield {
     items: items.map(toBrief),
-    note: `Items are short to fit: the document is in the code, and open unless said. ${NOT_WHOLE}`,
+    note: `Items are short to fit: the code names the document, open unless said. ${NOT_WHOLE}`,
   };
 }

@@ -20,6 +20,15 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Urgency",
+    lines: {
+      "WK-52":
+        "a note, a file or an answer counts as work; fifteen disputes fit one answer on ordinary data",
+      "WK-53":
+        "days of the call, the reason or the tenant give disputes days left, a flag and points",
+    },
+  },
+  {
     title: "What happened",
     lines: {
       "WK-80":

@@ -1,5 +1,5 @@
 import { numberOf, recordOf, textsOf } from "../answers.ts";
-import { count, counted, day, money, plainText } from "../format.ts";
+import { count, counted, day, describeDaysLeft, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import { hasTool } from "../session.ts";
@@ -35,6 +35,11 @@ const Status = ({ status }: { status: string }) => {
   if (status === "closed" || status === "missing") return <Badge tone="bad">{status}</Badge>;
   return status === "unknown" ? <Badge>unknown</Badge> : null;
 };
+
+/** How soon a dispute must be decided. */
+const DaysLeft = ({ days }: { days: number }) => (
+  <p class={days < 0 ? "meta overdue" : "meta"}>{describeDaysLeft(days)}</p>
+);
 
 const Account = ({ number, open }: { number: string; open: WorklistProps["open"] }) =>
   hasTool("account_overview") ? (
@@ -96,6 +101,7 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
       </div>
       <div class="when">
         <p>{counted(Number(item["ageDays"] ?? 0), "day")}</p>
+        {typeof item["daysLeft"] === "number" && <DaysLeft days={item["daysLeft"]} />}
         <p class="meta">{plainText(item["assigneeName"]) || "Not assigned"}</p>
       </div>
       <div class="why">

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { listOf, recordOf, textsOf } from "../answers.ts";
-import { cell, counted, day, money, plainText, words } from "../format.ts";
+import { cell, counted, day, describeDaysLeft, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import type { Reply } from "../reply.ts";
@@ -205,6 +205,11 @@ const Head = ({ dispute, open }: { dispute: Fields; open: Open | undefined }) =>
         {money(dispute["amount"], dispute["currencyCode"])}
         {typeof dispute["ageDays"] === "number" && (
           <span class="meta">{counted(dispute["ageDays"], "day")} old</span>
+        )}
+        {typeof dispute["daysLeft"] === "number" && (
+          <Badge tone={dispute["due"] === true ? "bad" : "plain"}>
+            {describeDaysLeft(dispute["daysLeft"])}
+          </Badge>
         )}
       </p>
     </header>
