@@ -127,6 +127,16 @@ const update = async (
 const list = (call: Call, filter: Parameters<typeof selectReasons>[2]) =>
   readAll(call, (db) => selectReasons(db, call.tenantId, filter), toReason);
 
+/** Lists reasons with their days, which are those of the tenant where a reason has none. */
+const listWithDays = async (call: Call, filter: Parameters<typeof selectReasons>[2]) => {
+  const { settings } = await readTenant(call.db, call.tenantId);
+  const toDated = (row: ReasonRow) => ({
+    ...toReason(row),
+    disputeDays: row.dispute_days ?? settings.disputeDays,
+  });
+  return readAll(call, (db) => selectReasons(db, call.tenantId, filter), toDated);
+};
+
 /** Handlers of reasons: internal ones, and external ones for a buyer portal. */
 export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params: { categoryCode, reasonCode } }, call) {
@@ -139,14 +149,8 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
 
   async list({ query }, call) {
     const filter = { visibility: query.Visibility };
-    if (query.DisputeDays !== true) return { body: await list(call, filter) };
-    const { settings } = await readTenant(call.db, call.tenantId);
-    const toDated = (row: ReasonRow) => ({
-      ...toReason(row),
-      disputeDays: row.dispute_days ?? settings.disputeDays,
-    });
     return {
-      body: await readAll(call, (db) => selectReasons(db, call.tenantId, filter), toDated),
+      body: await (query.DisputeDays === true ? listWithDays(call, filter) : list(call, filter)),
     };
   },
 
