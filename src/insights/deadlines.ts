@@ -55,8 +55,10 @@ export const isDue = (daysLeft: number | undefined): daysLeft is number =>
 
 const count = (days: number): string => `${days} ${days === 1 ? "day" : "days"}`;
 
-/** Says in words when a dispute is due. */
+/** Says in words when a dispute is due; its invoice has a due date of its own. */
 export const describeDue = (daysLeft: number): string => {
-  if (daysLeft === 0) return "due today";
-  return daysLeft > 0 ? `due in ${count(daysLeft)}` : `overdue by ${count(-daysLeft)}`;
+  if (daysLeft === 0) return "decision due today";
+  return daysLeft > 0
+    ? `decision due in ${count(daysLeft)}`
+    : `decision overdue by ${count(-daysLeft)}`;
 };

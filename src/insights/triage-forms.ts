@@ -13,7 +13,7 @@ const cutNote = (item: Fields): Fields => {
 const withoutNote = ({ lastNote: _lastNote, ...item }: Fields): Fields => item;
 
 /** Reasons that other fields of an item tell: its age, its last activity, its missing assignee and its days left. */
-const TOLD = /^(?:\d+ days old|no activity for \d+ days|no assignee|(?:over)?due .*)$/;
+const TOLD = /^(?:\d+ days old|no activity for \d+ days|no assignee|decision (?:over)?due .*)$/;
 
 const listShortReasons = (why: unknown): string[] =>
   (Array.isArray(why) ? why.map(String) : [])

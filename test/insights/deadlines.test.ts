@@ -100,10 +100,10 @@ onEveryStore("deadlines of disputes", (at) => {
     const whyOf = (name: string) =>
       found.items.find((one) => one["documentNumber"] === name)?.["why"] as string[];
     expect(["W-1", "W-2", "L-1", "L-2"].map((name) => whyOf(name)[0])).toEqual([
-      "overdue by 5 days",
-      "due in 5 days",
-      "due in 1 day",
-      "due in 7 days",
+      "decision overdue by 5 days",
+      "decision due in 5 days",
+      "decision due in 1 day",
+      "decision due in 7 days",
     ]);
     const scoreOf = (all: typeof found, name: string) =>
       Number(all.items.find((one) => one["documentNumber"] === name)?.["score"]);
@@ -127,11 +127,11 @@ onEveryStore("deadlines of disputes", (at) => {
     expect([dispute["daysLeft"], dispute["due"], missing[0]]).toEqual([
       -5,
       true,
-      "overdue by 5 days",
+      "decision overdue by 5 days",
     ]);
     const calm = await packetOf("W-3");
     expect([calm.dispute["daysLeft"], calm.dispute["due"]]).toEqual([15, undefined]);
-    expect((await packetOf("W-3", { deadlineDays: 30 })).missing[0]).toBe("due today");
+    expect((await packetOf("W-3", { deadlineDays: 30 })).missing[0]).toBe("decision due today");
     expect(leftOf(await triage({}, new Set()))["W-1"]).toBeUndefined();
     expect(leftOf(await triage({ deadlineDays: 45 }, new Set()))["W-1"]).toBe(-5);
   });
@@ -215,7 +215,11 @@ describe("the short forms of a triage", () => {
     ageDays: 40,
     daysSinceUpdate: 40,
     daysLeft: 5,
-    why: ["due in 5 days", "same document and amount as D-INV-7-02", "no activity for 40 days"],
+    why: [
+      "decision due in 5 days",
+      "same document and amount as D-INV-7-02",
+      "no activity for 40 days",
+    ],
     lastNote: { date: "2026-11-01", text: "x".repeat(120) },
     attachments: 0,
   };

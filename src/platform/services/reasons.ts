@@ -149,9 +149,8 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
 
   async list({ query }, call) {
     const filter = { visibility: query.Visibility };
-    return {
-      body: await (query.DisputeDays === true ? listWithDays(call, filter) : list(call, filter)),
-    };
+    const read = query.DisputeDays === true ? listWithDays : list;
+    return { body: await read(call, filter) };
   },
 
   async list_by_category({ params, query }, call) {

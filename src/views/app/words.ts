@@ -34,5 +34,5 @@ export const FLAGS: Readonly<Record<TriageFlag, string>> = {
   duplicate: "Possible duplicate",
   unassigned: "Unassigned",
   stale: "No activity for 10 days",
-  due: "Due within 7 days",
+  due: "Decision due in 7 days or overdue",
 };

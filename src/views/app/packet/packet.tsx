@@ -24,7 +24,7 @@ const disputeFacts = (dispute: Fields) =>
     ["Assignee", plainText(dispute["assigneeName"]) || "Not assigned"],
     ["Purchase order", plainText(dispute["poNumber"])],
     ["Opened", day(dispute["createDate"])],
-    ["Last change", day(dispute["updateDate"])],
+    ["Fields changed", day(dispute["updateDate"])],
     ["Closed", day(dispute["closedDate"])],
     ["Resolution", plainText(dispute["resolutionCode"])],
   ] as const;
@@ -207,9 +207,9 @@ const Head = ({ dispute, open }: { dispute: Fields; open: Open | undefined }) =>
           <span class="meta">{counted(dispute["ageDays"], "day")} old</span>
         )}
         {typeof dispute["daysLeft"] === "number" && (
-          <Badge tone={dispute["due"] === true ? "bad" : "plain"}>
+          <span class={dispute["due"] === true ? "meta overdue" : "meta"}>
             {describeDaysLeft(dispute["daysLeft"])}
-          </Badge>
+          </span>
         )}
       </p>
     </header>
