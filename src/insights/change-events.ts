@@ -152,12 +152,19 @@ const listUpdates = (dispute: Dispute, entry: Entry): ChangeEvent[] => {
 
 const CONTENTS = { dispute_note: "note", dispute_attachment: "file" } as const;
 
-const listContents = (dispute: Dispute, { action, at, facts }: Entry): ChangeEvent[] => {
-  const [noun, verb] = action.split(".");
-  const kind = CONTENTS[noun as keyof typeof CONTENTS];
-  if (kind === undefined) return [];
-  const done = verb === "created" ? {} : { done: verb };
-  return [{ kind, at, by: facts.actor, disputes: [dispute], facts: done }];
+/** Lists what happened to notes and files; the log and the records both tell a creation. */
+const listContents = (dispute: Dispute, entries: readonly Entry[]): ChangeEvent[] => {
+  const created = new Set<string>();
+  return entries.flatMap(({ action, at, facts }): ChangeEvent[] => {
+    const [noun, verb] = action.split(".");
+    const kind = CONTENTS[noun as keyof typeof CONTENTS];
+    if (kind === undefined) return [];
+    const event = { kind, at, by: facts.actor, disputes: [dispute] };
+    if (verb !== "created") return [{ ...event, facts: { done: verb } }];
+    if (facts.resourceId !== undefined && created.has(facts.resourceId)) return [];
+    if (facts.resourceId !== undefined) created.add(facts.resourceId);
+    return [event];
+  });
 };
 
 /** Whether the last change of a dispute is none of those that are known. */
@@ -186,7 +193,7 @@ export const listDisputeEvents = (
     { ...base, kind: "opened", at: Date.parse(dispute.createDate), by: dispute.createUser },
     ...ends.map((end): ChangeEvent => ({ ...base, ...end })),
     ...entries.flatMap((entry) => listUpdates(dispute, entry)),
-    ...entries.flatMap((entry) => listContents(dispute, entry)),
+    ...listContents(dispute, entries),
     ...(isUnexplained(dispute, entries, ends)
       ? [
           {

@@ -89,7 +89,7 @@ const readLog = async (
 
 const CUT = "Too many changes to read them all: take a later since or an earlier until.";
 const BY_IMPORT =
-  "Documents that imports closed or reopened are not seen; the audit log does not name them.";
+  "Documents, notes and files of imports are not seen, because the audit log does not name them.";
 
 /** Reopenings after the span tell when a dispute had ended before. */
 const LATER: Action[] = ["dispute.reopened"];

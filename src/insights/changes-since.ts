@@ -53,7 +53,10 @@ const Item = z.object({
   documentNumber: z.string().optional(),
   amount: z.number().optional().meta({ description: "of the dispute now; of a payment, applied" }),
   currencyCode: z.string().optional(),
-  detail: z.string().optional().meta({ description: "what has changed" }),
+  detail: z
+    .string()
+    .optional()
+    .meta({ description: "what has changed; of an opened dispute its reason" }),
 });
 
 const { disputes } = contract;
@@ -196,14 +199,19 @@ const ERROR_CHARACTERS = 100;
 
 type NameOf = (id: string) => string;
 
-const describeDetail = ({ facts = {} }: ChangeEvent, nameOf: NameOf): string | null => {
+const describeDetail = (
+  { kind, disputes: [dispute], facts = {} }: ChangeEvent,
+  nameOf: NameOf,
+): string | null => {
   const { fields, from, to, done, status, error, deduction, disputeId } = facts;
   if (Array.isArray(fields)) return fields.join(", ");
   if (typeof to === "string") return `from ${nameOf(String(from))} to ${nameOf(to)}`;
   if (typeof error === "string") return cutText(error, ERROR_CHARACTERS);
   if (typeof deduction === "number") return `deduction ${deduction}`;
   const [plain] = [done, status, disputeId].filter((one) => typeof one === "string");
-  return plain ?? null;
+  if (plain !== undefined) return plain;
+  if (kind === "opened") return dispute?.reasonName ?? null;
+  return kind === "closed" ? (dispute?.resolutionCode ?? null) : null;
 };
 
 const MOST_CODES = 3;

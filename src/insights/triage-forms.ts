@@ -12,17 +12,14 @@ const cutNote = (item: Fields): Fields => {
 
 const withoutNote = ({ lastNote: _lastNote, ...item }: Fields): Fields => item;
 
-/** Reasons that other fields of an item tell: its age, its last activity, its missing assignee and its days left. */
-const TOLD = /^(?:\d+ days old|no activity for \d+ days|no assignee|decision (?:over)?due .*)$/;
+/** Reasons that other fields of an item tell: age, amount, last activity, missing assignee and days left. */
+const TOLD =
+  /^(?:\d+ days old|no activity for \d+ days|no assignee|largest \d+ % .*|decision (?:over)?due .*)$/;
 
 const listShortReasons = (why: unknown): string[] =>
   (Array.isArray(why) ? why.map(String) : [])
     .filter((reason) => !TOLD.test(reason))
-    .map((reason) =>
-      reason
-        .replace(/^same document and amount as /, "same as ")
-        .replace(/^(largest \d+ %) in [A-Z]+$/, "$1"),
-    );
+    .map((reason) => reason.replace(/^same document and amount as /, "same as "));
 
 /** An item without what its place, its other fields or its code tell. */
 const toBrief = (item: Fields): Fields => {
@@ -59,6 +56,6 @@ export function* shortenTriage(
   yield { items: items.map(withoutNote), note: `Last notes are left out to fit. ${NOT_WHOLE}` };
   yield {
     items: items.map(toBrief),
-    note: `Items are short to fit: the code names the document, open unless said. ${NOT_WHOLE}`,
+    note: `Items are short to fit. ${NOT_WHOLE}`,
   };
 }

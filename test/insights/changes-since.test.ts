@@ -399,6 +399,37 @@ onEveryStore("changes_since", (at) => {
     });
   });
 
+  it("sees notes that no request made where the platform tells changes", async () => {
+    at().clock.advance(MINUTE);
+    const moment = at().clock();
+    const since = new Date(moment).toISOString();
+    await at().store.transaction((tx) =>
+      tx
+        .insertInto("dispute_notes")
+        .values({
+          tenant_id: TENANT,
+          id: "imported-note",
+          dispute_id: own[0]?.disputeId ?? "",
+          content: "From the old system.",
+          visibility: "Internal",
+          created_by: "import",
+          created_at: moment,
+          updated_by: "import",
+          updated_at: moment,
+          version: 1,
+        })
+        .execute(),
+    );
+    const [log, records] = [await ask({ since }), await ask({ since }, EXTENSIONS[1])];
+    expect([log.itemsTotal, log.notes.join(" ")]).toEqual([
+      0,
+      expect.stringContaining("notes and files of imports are not seen"),
+    ]);
+    expect(records.items).toEqual([
+      expect.objectContaining({ kind: "note", by: "import", disputeCode: own[0]?.disputeCode }),
+    ]);
+  });
+
   it("shows another tenant nothing", async () => {
     const stranger = await at().tenant("happened-other");
     const { status, body } = await stranger.call("POST", `${DISPUTES}/changes`, {

@@ -62,9 +62,11 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step, which adds one column and one index, has not been applied.
+    // A store whose last step, which adds one column and three indexes, has not been applied.
     place.exec("delete from kysely_migration where name = '0031-changes'");
     place.exec("drop index document_closures_created_at_document_number_number");
+    place.exec("drop index dispute_notes_created_at_id");
+    place.exec("drop index dispute_attachments_created_at_id");
     place.exec("alter table reasons drop column dispute_days");
     place.close();
     const lines: string[] = [];

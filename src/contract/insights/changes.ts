@@ -50,10 +50,10 @@ export const ChangesBody = z.strictObject({
     .array(z.enum(CHANGE_ACTIONS))
     .min(1)
     .optional()
-    .describe("of the audit log; without them, closings of documents by imports are listed too"),
+    .describe("of the audit log; without them, what records tell is listed too"),
   cursor: Cursor.optional(),
   limit: z.int().min(1).max(1000).default(1000).describe("changes of a page; default 1000"),
 });
 
-/** Changes made through operations, newest first, then closings of documents as the store has them. */
+/** Changes from the audit log, newest first, then notes, files and closings of documents as records tell them. */
 export const ChangesPage = z.object({ data: z.array(RecordedChange), pagination: Pagination });

@@ -10,14 +10,20 @@ import type { Seal } from "../../../kit/seal.ts";
 import type { Handlers } from "../../handlers.ts";
 import {
   type ChangesWithin,
+  type ContentTable,
   listChangeEntries,
+  listCreatedContents,
   listRecordedClosings,
 } from "../../store/queries/dispute-changes.ts";
 import type { Db } from "../../store/port.ts";
 
-/** The last change that was returned: of the audit log, which comes first, or of the closings. */
+const ContentPlace = z.object({ at: z.int(), id: z.string() });
+
+/** The last change that was returned, of the one source that it is from. */
 const Position = z.object({
   entry: z.object({ at: z.int(), seq: z.int() }).optional(),
+  dispute_notes: ContentPlace.optional(),
+  dispute_attachments: ContentPlace.optional(),
   closing: z.object({ at: z.int(), documentNumber: z.string(), number: z.int() }).optional(),
 });
 type Position = z.infer<typeof Position>;
@@ -34,63 +40,87 @@ const pickFacts = (metadata: string): Record<string, unknown> => {
   );
 };
 
-const readEntries = async (
-  db: Db,
-  within: ChangesWithin,
-  actions: readonly string[],
-  after: Position["entry"],
-): Promise<Placed[]> =>
-  (await listChangeEntries(db, within, actions, after)).map(({ at, seq, action, metadata }) => ({
-    change: {
-      action: action ?? "",
-      timestamp: formatTimestamp(at),
-      metadata: pickFacts(metadata),
-    },
-    after: { entry: { at, seq } },
-  }));
+/** One source of changes: reads so many of them after a position. */
+type Source = {
+  name: keyof Position;
+  read(db: Db, within: ChangesWithin, after: Position): Promise<Placed[]>;
+};
 
-const readClosings = async (
-  db: Db,
-  within: ChangesWithin,
-  after: Position["closing"],
-): Promise<Placed[]> =>
-  (await listRecordedClosings(db, within, after)).map((row) => ({
-    change: {
-      action: "document.closed",
-      timestamp: formatTimestamp(row.created_at),
-      metadata: { document_number: row.document_number, actor: row.created_by },
-    },
-    after: {
-      closing: {
-        at: row.created_at,
-        documentNumber: row.document_number,
-        number: row.number,
+const entriesOf = (actions: readonly string[]): Source => ({
+  name: "entry",
+  read: async (db, within, { entry }) =>
+    (await listChangeEntries(db, within, actions, entry)).map(({ at, seq, action, metadata }) => ({
+      change: {
+        action: action ?? "",
+        timestamp: formatTimestamp(at),
+        metadata: pickFacts(metadata),
       },
-    },
-  }));
+      after: { entry: { at, seq } },
+    })),
+});
 
-/** Reads so many changes after a position: those of the audit log, then closings unless actions are named. */
+const contentsOf = (table: ContentTable, action: string): Source => ({
+  name: table,
+  read: async (db, within, after) =>
+    (await listCreatedContents(db, table, within, after[table])).map((row) => ({
+      change: {
+        action,
+        timestamp: formatTimestamp(row.created_at),
+        metadata: { disputeId: row.dispute_id, resourceId: row.id, actor: row.created_by },
+      },
+      after: { [table]: { at: row.created_at, id: row.id } },
+    })),
+});
+
+const closings: Source = {
+  name: "closing",
+  read: async (db, within, { closing }) =>
+    (await listRecordedClosings(db, within, closing)).map((row) => ({
+      change: {
+        action: "document.closed",
+        timestamp: formatTimestamp(row.created_at),
+        metadata: { document_number: row.document_number, actor: row.created_by },
+      },
+      after: {
+        closing: {
+          at: row.created_at,
+          documentNumber: row.document_number,
+          number: row.number,
+        },
+      },
+    })),
+};
+
+/** What records tell beside the audit log, which imports do not write for each of them. */
+const RECORDS: Source[] = [
+  contentsOf("dispute_notes", "dispute_note.created"),
+  contentsOf("dispute_attachments", "dispute_attachment.created"),
+  closings,
+];
+
+/** Reads so many changes after a position, one source after another. */
 const readAfter = async (
   db: Db,
   within: ChangesWithin,
-  actions: readonly string[] | undefined,
-  { entry, closing }: Position,
+  sources: readonly Source[],
+  after: Position,
 ): Promise<Placed[]> => {
-  const entries =
-    closing === undefined ? await readEntries(db, within, actions ?? CHANGE_ACTIONS, entry) : [];
-  const limit = within.limit - entries.length;
-  return limit === 0 || actions !== undefined
-    ? entries
-    : [...entries, ...(await readClosings(db, { ...within, limit }, closing))];
+  const [current] = Object.keys(after);
+  const first = sources.findIndex(({ name }) => name === current);
+  const found: Placed[] = [];
+  for (const source of sources.slice(Math.max(0, first))) {
+    const limit = within.limit - found.length;
+    if (limit > 0) found.push(...(await source.read(db, { ...within, limit }, after)));
+  }
+  return found;
 };
 
-/** Creates the handler that lists what happened to disputes, from the audit log and the closings of documents. */
+/** Creates the handler that lists what happened to disputes, from the audit log and from records. */
 export const createChanges =
   (seal: Seal): Handlers<Contract["disputes"]>["changes"] =>
   async ({ body: { cursor, limit, ...filter } }, call) => {
     const { tenantId } = call;
     const { since, until, actions } = filter;
-    const [from, to] = [Date.parse(since), Date.parse(until)];
     const query = JSON.stringify(filter);
     let position: Position = {};
     if (cursor !== undefined) {
@@ -101,8 +131,10 @@ export const createChanges =
       position = data.after;
     }
     await using snapshot = await call.snapshot({ aggregates: true });
-    const within = { tenantId, from, to, limit: limit + 1 };
-    const found = await readAfter(snapshot.db, within, actions, position);
+    const within = { tenantId, from: Date.parse(since), to: Date.parse(until), limit: limit + 1 };
+    const sources =
+      actions === undefined ? [entriesOf(CHANGE_ACTIONS), ...RECORDS] : [entriesOf(actions)];
+    const found = await readAfter(snapshot.db, within, sources, position);
     const page = found.slice(0, limit);
     const last = page.at(-1);
     const hasMore = found.length > limit;

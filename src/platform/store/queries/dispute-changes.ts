@@ -8,6 +8,7 @@ export type ChangesWithin = { tenantId: string; from: number; to: number; limit:
 
 /** A position in the audit log; a position in the closings. Each reads what follows it, newest first. */
 export type EntryPlace = { at: number; seq: number };
+export type ContentPlace = { at: number; id: string };
 export type ClosingPlace = { at: number; documentNumber: string; number: number };
 
 /** Selects the audit entries that change disputes, their notes and files, or the status of documents. */
@@ -32,6 +33,28 @@ export const listChangeEntries = (
   if (after !== undefined)
     query = query.where(sql<boolean>`(at, seq) < (${after.at}, ${after.seq})`);
   return query.orderBy("at", "desc").orderBy("seq", "desc").limit(limit).execute();
+};
+
+/** The tables of what belongs to disputes. */
+export type ContentTable = "dispute_notes" | "dispute_attachments";
+
+/** Selects notes or files by the time of their creation, also those of imports. */
+export const listCreatedContents = (
+  db: Db,
+  table: ContentTable,
+  { tenantId, from, to, limit }: ChangesWithin,
+  after: ContentPlace | undefined,
+) => {
+  let query = db
+    .selectFrom(table)
+    .select(["id", "dispute_id", "created_at", "created_by"])
+    .where("tenant_id", "=", tenantId)
+    .where("created_at", ">=", from)
+    .where("created_at", "<=", to);
+  if (after !== undefined) {
+    query = query.where(sql<boolean>`(created_at, id) > (${after.at}, ${after.id})`);
+  }
+  return query.orderBy("created_at").orderBy("id").limit(limit).execute();
 };
 
 /** Selects the closings of documents with disputes, in the order of their recording. */
