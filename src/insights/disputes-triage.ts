@@ -134,7 +134,7 @@ const countFlags = (judged: readonly Judged[], { documentOf, deadlines }: Eviden
   for (const { flags } of judged) {
     for (const flag of TRIAGE_FLAGS) all[flag] += Number(flags[flag]);
   }
-  const { due, ...others } = all;
+  const { due: _due, ...others } = all;
   const counts = deadlines.isSet ? all : others;
   const isKnown = ({ documentNumber }: Judged) => documentOf(documentNumber).status !== "unknown";
   if (judged.length > 0 && !judged.some(isKnown)) return { ...counts, documentClosed: null };
