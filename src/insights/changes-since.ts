@@ -71,13 +71,13 @@ const hasAny = (kinds: Kinds, some: readonly ChangeKind[]): boolean =>
   some.some((kind) => kinds.has(kind));
 
 /** Groups disputes by their document. */
-const indexByDocument = (known: Iterable<Dispute>) => {
+const indexByDocument = async (known: Iterable<Dispute>) => {
   const onDocument = new Map<string, Dispute[]>();
-  for (const dispute of known) {
+  await forEachInTurns(known, (dispute) => {
     const own = onDocument.get(dispute.documentNumber);
     if (own === undefined) onDocument.set(dispute.documentNumber, [dispute]);
     else own.push(dispute);
-  }
+  });
   return (documentNumber: string): readonly Dispute[] => onDocument.get(documentNumber) ?? [];
 };
 
@@ -122,7 +122,7 @@ const readDisputeEvents = async (
   await forEachInTurns(known.values(), (dispute) => {
     events.push(...listDisputeEvents(dispute, byDispute.get(dispute.disputeId) ?? [], span));
   });
-  const disputesOn = indexByDocument(known.values());
+  const disputesOn = await indexByDocument(known.values());
   const openOn = (documentNumber: string, at: number): Dispute[] =>
     disputesOn(documentNumber).filter((one) =>
       wasOpenAt(one, byDispute.get(one.disputeId) ?? [], at),
@@ -277,6 +277,24 @@ const byImportance = (a: ChangeEvent, b: ChangeEvent): number =>
 const keyOf = ({ disputes: [dispute], documentNumber, facts }: ChangeEvent): string =>
   JSON.stringify([dispute?.disputeCode, documentNumber, facts]);
 
+/** Selects the events that were asked for, and the disputes that they concern. */
+const selectEvents = async (
+  all: readonly ChangeEvent[],
+  kinds: Kinds,
+  select: (event: ChangeEvent) => ChangeEvent[],
+) => {
+  const events: ChangeEvent[] = [];
+  const concerned = new Map<string, Dispute>();
+  await forEachInTurns(all, (one) => {
+    if (!kinds.has(one.kind)) return;
+    for (const event of select(one)) {
+      events.push(event);
+      for (const dispute of event.disputes) concerned.set(dispute.disputeId, dispute);
+    }
+  });
+  return { events, concerned };
+};
+
 const countKinds = (
   events: readonly ChangeEvent[],
   kinds: Kinds,
@@ -320,13 +338,10 @@ export const changesSince = defineInsight({
       const part = await readExportEvents(context, span);
       read = addPart(read, part, ["exportFailed"], "Exports");
     }
-    const events = read.events.filter(({ kind }) => kinds.has(kind)).flatMap(filter.select);
+    const { events, concerned } = await selectEvents(read.events, kinds, filter.select);
     const page = { limit, offset: context.skip };
     const shown = await selectItemsOf(events, page, byImportance);
     const { nameOf, notes } = await createNames(context, shown);
-    const concerned = new Map(
-      events.flatMap((event) => event.disputes.map((one) => [one.disputeId, one] as const)),
-    );
     return {
       asOf: formatTimestamp(now()),
       filter: omitNulls({ since, until, ...filters, kinds: chosen }),

@@ -56,7 +56,7 @@ const Unknown = z.literal("unknown");
 
 const TriageItem = z.object({
   rank: z.int().optional().meta({ description: "absent: the place in the list" }),
-  score: z.int().meta({ description: "0 to 100" }),
+  score: z.int().optional().meta({ description: "0 to 100" }),
   disputeId: z.string().optional().meta({ description: "where the code is not enough" }),
   disputeCode: z.string(),
   accountNumber: z.string().optional(),

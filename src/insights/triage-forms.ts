@@ -40,10 +40,23 @@ const toBrief = (item: Fields): Fields => {
     ...(typeof item["accountName"] === "string" ? {} : { accountNumber }),
     ...(isInCode ? {} : { documentNumber }),
     ...(documentStatus === "open" ? {} : { documentStatus }),
-    ...(attachments === 0 ? {} : { attachments }),
+    // Files are in the packet.
+    ...(attachments === "unknown" ? { attachments } : {}),
     ...(daysSinceUpdate === item["ageDays"] ? {} : { daysSinceUpdate }),
     ...(reasons.length === 0 ? {} : { why: reasons }),
   };
+};
+
+const SHORT_NAME = 24;
+
+/** A brief item without its score, by which the list is ordered, and with short names. */
+const toBriefest = (item: Fields): Fields => {
+  const { score: _score, ...rest } = toBrief(item);
+  const names = ["accountName", "reasonName", "assigneeName"].flatMap((field) => {
+    const name = rest[field];
+    return typeof name === "string" ? [[field, cutText(name, SHORT_NAME)]] : [];
+  });
+  return { ...rest, ...Object.fromEntries(names) };
 };
 
 const NOT_WHOLE = "A limit above 15 shows them whole.";
@@ -54,8 +67,7 @@ export function* shortenTriage(
 ): Generator<{ items: Fields[]; note: string }> {
   yield { items: items.map(cutNote), note: `Notes are cut to fit. ${NOT_WHOLE}` };
   yield { items: items.map(withoutNote), note: `Last notes are left out to fit. ${NOT_WHOLE}` };
-  yield {
-    items: items.map(toBrief),
-    note: `Items are short to fit. ${NOT_WHOLE}`,
-  };
+  const note = `Items are short to fit. ${NOT_WHOLE}`;
+  yield { items: items.map(toBrief), note };
+  yield { items: items.map(toBriefest), note };
 }

@@ -225,7 +225,7 @@ describe("the short forms of a triage", () => {
   };
 
   it("cut the note first, then leave it out, then what other fields tell", () => {
-    const [cut, bare, brief] = [...shortenTriage([item])].map(({ items }) => items[0]);
+    const [cut, bare, brief, briefest] = [...shortenTriage([item])].map(({ items }) => items[0]);
     expect(cut).toEqual({ ...item, lastNote: { date: "2026-11-01", text: `${"x".repeat(39)}…` } });
     expect(bare).not.toHaveProperty("lastNote");
     expect(brief).toEqual({
@@ -237,17 +237,24 @@ describe("the short forms of a triage", () => {
       daysLeft: 5,
       why: ["same as D-INV-7-02"],
     });
+    const { score: _score, ...unscored } = brief ?? {};
+    expect(briefest).toEqual(unscored);
   });
 
   it("keep what nothing else tells", () => {
     const { accountName: _name, ...unnamed } = item;
-    const odd = { ...unnamed, documentNumber: "INV-8", documentStatus: "closed", attachments: 2 };
+    const odd = {
+      ...unnamed,
+      documentNumber: "INV-8",
+      documentStatus: "closed",
+      attachments: "unknown",
+    };
     const forms = [...shortenTriage([{ ...odd, daysSinceUpdate: 3 }])];
-    expect(forms.at(-1)?.items[0]).toMatchObject({
+    expect(forms.at(2)?.items[0]).toMatchObject({
       accountNumber: "A-1",
       documentNumber: "INV-8",
       documentStatus: "closed",
-      attachments: 2,
+      attachments: "unknown",
       daysSinceUpdate: 3,
     });
   });
