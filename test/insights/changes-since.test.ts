@@ -187,7 +187,7 @@ onEveryStore("changes_since", (at) => {
     expect([nothing.rowCount, nothing.items]).toEqual([0, []]);
   });
 
-  it("tells of payments on disputed documents by their days", async () => {
+  it("lists payments on disputed documents by their days", async () => {
     const one = own.find(({ status }) => status === 0);
     const paid = { currencyCode: "USD", accountNumber: "A-1", documentNumber: one?.documentNumber };
     await load(at(), TENANT, "cashapp", [
@@ -230,7 +230,7 @@ onEveryStore("changes_since", (at) => {
     expect(found.notes.join(" ")).toContain("Payments have a day and no time");
   });
 
-  it("says what cannot be seen without the audit log, and counts imported changes by their dates", async () => {
+  it("names what cannot be seen without the audit log, and counts imported changes by their dates", async () => {
     at().clock.advance(MINUTE);
     const rows = [
       {

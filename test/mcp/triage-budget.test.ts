@@ -22,17 +22,17 @@ const NOTE =
   "Carrier confirms one pallet misdelivered and returned to terminal. Waiting for the claim form.";
 const DAY = 86_400_000;
 
-/** Disputes as a customer's ledger has them: two of three with an assignee, one of twelve with a twin. */
+/** Disputes as a customer's ledger has them: two of three with an assignee, one of twelve with a duplicate. */
 const open = createMany(60, (index) => {
-  const twin = index - (index % 12 === 1 ? 1 : 0);
+  const first = index - (index % 12 === 1 ? 1 : 0);
   const created = new Date(NOW - (20 + index * 3) * DAY).toISOString();
   return dispute(index, {
-    disputeCode: `D-5${String(200_000 + twin * 977)}-0${1 + index - twin}`,
-    documentNumber: `5${String(200_000 + twin * 977)}`,
-    accountNumber: `C-${10_864 + (twin % 5)}`,
-    accountName: ACCOUNTS[twin % 5] ?? "",
-    reasonName: REASONS[twin % 4] ?? "",
-    amount: 1213.56 + twin * 61.13,
+    disputeCode: `D-5${String(200_000 + first * 977)}-0${1 + index - first}`,
+    documentNumber: `5${String(200_000 + first * 977)}`,
+    accountNumber: `C-${10_864 + (first % 5)}`,
+    accountName: ACCOUNTS[first % 5] ?? "",
+    reasonName: REASONS[first % 4] ?? "",
+    amount: 1213.56 + first * 61.13,
     createDate: created,
     updateDate: created,
     ...(index % 3 === 2 ? { assigneeId: null, assigneeName: null } : {}),
