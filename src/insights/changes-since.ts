@@ -27,7 +27,8 @@ import {
 } from "./change-sources.ts";
 import { sumInTurns } from "./currency-totals.ts";
 import { isPart, resolveNames } from "./dispute-names.ts";
-import { forEachInTurns, selectItemsOf } from "./groups.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
+import { selectItemsOf } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { readAssigneeNames, readNames } from "./people-names.ts";
 import type { Part } from "./read-part.ts";

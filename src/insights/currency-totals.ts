@@ -1,7 +1,7 @@
 import Big from "big.js";
 import { type CurrencyTotal, toExactNumber } from "../contract/insights/result.ts";
 import { createSums, formatTotal } from "./decimal.ts";
-import { forEachInTurns } from "./groups.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 
 type Money = { currencyCode: string | null; amount: number };
 

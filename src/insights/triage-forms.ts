@@ -16,10 +16,13 @@ const withoutNote = ({ lastNote: _lastNote, ...item }: Fields): Fields => item;
 const TOLD =
   /^(?:\d+ days old|no activity for \d+ days|no assignee|largest \d+ % .*|decision (?:over)?due .*)$/;
 
+/** What is equal of possible duplicates follows their code. */
+const EQUAL = ": same ";
+
 const listShortReasons = (why: unknown): string[] =>
   (Array.isArray(why) ? why.map(String) : [])
     .filter((reason) => !TOLD.test(reason))
-    .map((reason) => reason.replace(/^same document and amount as /, "same as "));
+    .map((reason) => reason.split(EQUAL, 1)[0] ?? reason);
 
 /** An item without what its place, its other fields or its code tell. */
 const toBrief = (item: Fields): Fields => {

@@ -217,7 +217,7 @@ describe("the short forms of a triage", () => {
     daysLeft: 5,
     why: [
       "decision due in 5 days",
-      "same document and amount as D-INV-7-02",
+      "possible duplicate of D-INV-7-02: same document, amount",
       "no activity for 40 days",
     ],
     lastNote: { date: "2026-11-01", text: "x".repeat(120) },
@@ -235,7 +235,7 @@ describe("the short forms of a triage", () => {
       amount: 5,
       ageDays: 40,
       daysLeft: 5,
-      why: ["same as D-INV-7-02"],
+      why: ["possible duplicate of D-INV-7-02"],
     });
     const { score: _score, ...unscored } = brief ?? {};
     expect(briefest).toEqual(unscored);

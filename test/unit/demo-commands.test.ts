@@ -62,12 +62,9 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step, which adds one column and three indexes, has not been applied.
-    place.exec("delete from kysely_migration where name = '0031-changes'");
-    place.exec("drop index document_closures_created_at_document_number_number");
-    place.exec("drop index dispute_notes_created_at_id");
-    place.exec("drop index dispute_attachments_created_at_id");
-    place.exec("alter table reasons drop column dispute_days");
+    // A store whose last step, which adds two tables, has not been applied.
+    place.exec("delete from kysely_migration where name = '0036-evidence'");
+    place.exec("drop table evidence_heads; drop table evidence_keys");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -83,7 +80,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0031-changes"],
+      steps: ["0036-evidence"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });
