@@ -16,7 +16,7 @@ const withoutNote = ({ lastNote: _lastNote, ...item }: Fields): Fields => item;
 const TOLD =
   /^(?:\d+ days old|no activity for \d+ days|no assignee|largest \d+ % .*|decision (?:over)?due .*)$/;
 
-/** What is equal of possible duplicates follows their code. */
+/** The equal fields of a possible duplicate follow its code. */
 const EQUAL = ": same ";
 
 const listShortReasons = (why: unknown): string[] =>

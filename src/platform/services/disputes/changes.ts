@@ -91,7 +91,7 @@ const closings: Source = {
     })),
 };
 
-/** What records tell beside the audit log, which imports do not write for each of them. */
+/** Sources beside the audit log, which has no entry for each record of an import. */
 const RECORDS: Source[] = [
   contentsOf("dispute_notes", "dispute_note.created"),
   contentsOf("dispute_attachments", "dispute_attachment.created"),

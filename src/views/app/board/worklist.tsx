@@ -36,7 +36,7 @@ const Status = ({ status }: { status: string }) => {
   return status === "unknown" ? <Badge>unknown</Badge> : null;
 };
 
-/** How soon a dispute must be decided. */
+/** Days left until the decision is due. */
 const DaysLeft = ({ days }: { days: number }) => (
   <p class={days < 0 ? "meta overdue" : "meta"}>{describeDaysLeft(days)}</p>
 );
