@@ -12,7 +12,9 @@ export const questions: Readonly<Record<string, string>> = {
   deductions_without_dispute: "deductions that nobody has disputed yet",
   payments_summarize: "sums, counts, top payers and months of payments",
   dispute_packet: "everything about one dispute, to decide it",
-  documents_summary: "receivables aging by account, parent, days past due or month; who is over the limit",
+  documents_summary:
+    "receivables aging by account, parent, days past due or month; who is over the limit",
+  changes_since: "what happened since a day: who opened, closed, changed, noted or paid what",
   credit_queue: "credit applications that wait, and what they lack",
   export_health: "whether exports and webhooks work",
 };

@@ -1,6 +1,7 @@
 import { accountOverview } from "../src/insights/account-overview.ts";
 import { accountStatement } from "../src/insights/account-statement.ts";
 import { deductionsWithoutDispute } from "../src/insights/deductions-without-dispute.ts";
+import { changesSince } from "../src/insights/changes-since.ts";
 import { creditQueue } from "../src/insights/credit-queue.ts";
 import { findRecords } from "../src/insights/find-records.ts";
 import { disputesSummary } from "../src/insights/disputes-summary.ts";
@@ -54,6 +55,10 @@ export const insightTools = [
   defineInsightTool(
     documentsSummary,
     "Receivables by days past due, account, parent, month or closing reason, with disputed amounts; who is over the credit limit.",
+  ),
+  defineInsightTool(
+    changesSince,
+    "What happened since a day or time: changes of disputes, notes, files, documents, payments, credit applications and exports, counted, with who and when.",
   ),
   defineInsightTool(
     creditQueue,

@@ -79,6 +79,8 @@ export const keywords: Readonly<Record<string, string>> = {
     "pull together everything know full whole case file background decide resolve missing evidence dossier case picture",
   documents_summary:
     "aging aging receivables overdue days total balance by customer bucket how much owed outstanding ar past",
+  changes_since:
+    "happened happen new news since yesterday friday week vacation away catch up what changed update digest overnight morning",
   credit_queue:
     "creditapplication still waiting wait decision pending undecided decision backlog queue lack missing oldest open",
   export_health:

@@ -32,6 +32,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   account_number: "account-0000005",
   document_number: "document-0000050",
   activityType: "LASTMODIFIED",
+  since: "2026-01-01",
   startDate: "2026-01-01",
   endDate: "2026-06-30",
 };

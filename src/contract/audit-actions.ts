@@ -15,6 +15,7 @@ export const COMMAND_ACTIONS = [
   "admin.key_revoked",
   "admin.payment_doubt_settled",
   "admin.payments_matched",
+  "admin.reason_set",
   "admin.resolution_set",
   "admin.role_changed",
   "admin.role_created",

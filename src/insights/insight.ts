@@ -93,6 +93,8 @@ export type Insight = {
   tokens?: number;
   /** Gives the only item in ever shorter forms, which say what they leave out; the first that fits is shown. */
   shorten?(item: Fields): Iterable<Fields>;
+  /** Gives the items in ever shorter forms, with a sentence about what they leave out; the first in which all fit is shown. */
+  shortenItems?(items: readonly Fields[]): Iterable<{ items: Fields[]; note: string }>;
   run(context: InsightContext, args: CallArguments): Promise<InsightResult>;
 };
 

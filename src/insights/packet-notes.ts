@@ -1,14 +1,14 @@
 import type { CallArguments } from "../contract/operation.ts";
 import { contract } from "../contract/index.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
-import type { Assignee } from "../contract/operations/assignees.ts";
 import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { cutText, withoutNulls } from "./brief.ts";
+import { noNames, readNames } from "./people-names.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPart, showPart, type Unavailable } from "./read-part.ts";
 
-const { dispute_notes, users, assignees, accounts, account_notes } = contract;
+const { dispute_notes, accounts, account_notes } = contract;
 
 const NOTES = 10;
 const ACCOUNT_NOTES = 5;
@@ -16,29 +16,6 @@ const ACCOUNT_NOTES = 5;
 /** The tool that reads a note whole. */
 const toCall = (id: string, args: CallArguments): string =>
   `${id.replace(".", "_")} ${JSON.stringify(args)}`;
-
-type Person = { firstName: string; lastName: string; email: string };
-
-const nameOf = ({ firstName, lastName, email }: Person): string =>
-  [firstName, lastName].join(" ").trim() || email;
-
-type Names = { of: ReadonlyMap<string, string>; refused?: Unavailable };
-
-const noNames: Names = { of: new Map() };
-
-/** Reads the names of people by the ids of their users: of all users, or of assignees where users may not be read. */
-const readNames = async (context: InsightContext): Promise<Names> => {
-  const all = await readPart(context, users.list, {});
-  if (all.refused === undefined) {
-    return { of: new Map(all.value.map((user) => [user.userId, nameOf(user)])) };
-  }
-  const some = await readPart(context, assignees.list, {});
-  const people = some.refused === undefined ? some.value : [];
-  const named = people.flatMap(({ userId, person }: Assignee): [string, string][] =>
-    userId === null ? [] : [[userId, nameOf(person)]],
-  );
-  return { of: new Map(named), refused: all.refused };
-};
 
 /** Whether an author is named by an id and not by a name or an address. */
 const isId = (author: string): boolean => /^[\w-]{1,128}$/.test(author);

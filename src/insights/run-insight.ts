@@ -55,6 +55,7 @@ const RANGES = [
   ["createdFrom", "createdTo"],
   ["closedFrom", "closedTo"],
   ["dueFrom", "dueTo"],
+  ["since", "until"],
   ["amountMin", "amountMax"],
 ] as const;
 

@@ -144,7 +144,12 @@ const createServices = (
     auth: auth({ newId, uses, lifetimes, limiter, guard }),
     api_keys: api_keys({ newId, lifetimes }),
     users: users(),
-    disputes: disputes({ newId, files, log }),
+    disputes: disputes({
+      newId,
+      files,
+      log,
+      changesSeal: createSeal(masterKey, "changes-cursor"),
+    }),
     dispute_notes: dispute_notes({ newId }),
     dispute_attachments: dispute_attachments({ files, newId, log, signedUrls, lives }),
     reasons: reasons({ newId }),

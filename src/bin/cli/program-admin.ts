@@ -119,6 +119,17 @@ const createUserCommands = (define: Define): Command =>
   ]);
 
 const createConfigurationCommands = (define: Define): Command[] => [
+  createGroup("reason", "Reasons of a tenant.", [
+    define(
+      "set",
+      "Set the days within which disputes with a reason are to be decided.",
+      admin("runReasonSet"),
+    )
+      .requiredOption(...TENANT)
+      .requiredOption("--category <code>")
+      .requiredOption("--code <code>")
+      .requiredOption("--days <number>", "from the creation; none: those of the tenant"),
+  ]),
   createGroup("resolution", "Resolutions of a tenant.", [
     define(
       "set",

@@ -167,12 +167,12 @@ const budgetFor = (
   { tool }: Working<InsightTool>,
   args: CallArguments,
 ): Budget => {
-  const { tokens = INSIGHT_TOKENS, shorten } = tool.insight;
+  const { tokens = INSIGHT_TOKENS, shorten, shortenItems } = tool.insight;
   const usual = defaultOf(tool.insight, "limit");
   const isMore = (name: string, than: unknown): boolean => Number(args[name]) > Number(than);
   const wantsMore = isMore("limit", usual) || isMore("topRows", ROWS_WITHIN);
-  if (wantsMore || answerTokens <= tokens) return { tokens: answerTokens, shorten };
-  return { tokens, isRaisable: usual !== undefined, shorten };
+  if (wantsMore || answerTokens <= tokens) return { tokens: answerTokens, shorten, shortenItems };
+  return { tokens, isRaisable: usual !== undefined, shorten, shortenItems };
 };
 
 export const createInsightCall =

@@ -48,4 +48,20 @@ export const WORK_SECTIONS: readonly Section[] = [
       "WK-51": "a proposal needs five cases and 60 % of them, says both, and is never applied",
     },
   },
+  {
+    title: "Urgency",
+    lines: {
+      "WK-52":
+        "a note, a file or an answer counts as work; fifteen disputes fit one answer on ordinary data",
+      "WK-53":
+        "days of the call, the reason or the tenant give disputes days left, a flag and points",
+    },
+  },
+  {
+    title: "What happened",
+    lines: {
+      "WK-80":
+        "what happened since a day or time, counted per kind, with who and when, and what cannot be seen",
+    },
+  },
 ];

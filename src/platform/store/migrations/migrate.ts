@@ -32,6 +32,7 @@ import { imports } from "./0025-imports.ts";
 import { scanWarnings } from "./0026-scan-warnings.ts";
 import { purchaseOrders } from "./0027-purchase-orders.ts";
 import { documentBalances } from "./0028-document-balances.ts";
+import { changes } from "./0031-changes.ts";
 import { evidence } from "./0036-evidence.ts";
 import type { Types } from "./addition.ts";
 
@@ -65,6 +66,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0026-scan-warnings": scanWarnings(types),
   "0027-purchase-orders": purchaseOrders(types),
   "0028-document-balances": documentBalances(types),
+  "0031-changes": changes(types),
   "0036-evidence": evidence(types),
 });
 

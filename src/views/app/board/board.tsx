@@ -18,17 +18,19 @@ type FlagsProps = { counts: Fields; args: Fields; change: (change: Fields) => vo
 /** Counts of what needs attention; each can be pressed, and leads to as many disputes. */
 const Flags = ({ counts, args, change }: FlagsProps) => (
   <ul class="flags" aria-label="What needs attention">
-    {toChoices(FLAGS).map(({ value: flag, text }) => (
-      <li key={flag}>
-        <button
-          type="button"
-          aria-pressed={flagsOf(args).includes(flag)}
-          onClick={() => change(toggleFlag(args, flag))}
-        >
-          <strong>{counts[flag] === null ? "?" : numberOf(counts[flag])}</strong> {text}
-        </button>
-      </li>
-    ))}
+    {toChoices(FLAGS)
+      .filter(({ value }) => counts[value] !== undefined)
+      .map(({ value: flag, text }) => (
+        <li key={flag}>
+          <button
+            type="button"
+            aria-pressed={flagsOf(args).includes(flag)}
+            onClick={() => change(toggleFlag(args, flag))}
+          >
+            <strong>{counts[flag] === null ? "?" : numberOf(counts[flag])}</strong> {text}
+          </button>
+        </li>
+      ))}
   </ul>
 );
 

@@ -1,5 +1,5 @@
 import { numberOf, recordOf, textsOf } from "../answers.ts";
-import { count, counted, day, money, plainText } from "../format.ts";
+import { count, counted, day, describeDaysLeft, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import { hasTool } from "../session.ts";
@@ -35,6 +35,14 @@ const Status = ({ status }: { status: string }) => {
   if (status === "closed" || status === "missing") return <Badge tone="bad">{status}</Badge>;
   return status === "unknown" ? <Badge>unknown</Badge> : null;
 };
+
+/** Days left until the decision is due. */
+const DaysLeft = ({ days }: { days: number }) => (
+  <p class={days < 0 ? "meta overdue" : "meta"}>{describeDaysLeft(days)}</p>
+);
+
+/** Reasons that the columns beside them show: the age, and the days left. */
+const SHOWN = /^(?:\d+ days old|decision (?:over)?due .*)$/;
 
 const Account = ({ number, open }: { number: string; open: WorklistProps["open"] }) =>
   hasTool("account_overview") ? (
@@ -95,14 +103,17 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
         </p>
       </div>
       <div class="when">
-        <p>{counted(Number(item["ageDays"] ?? 0), "day")}</p>
+        <p>{counted(Number(item["ageDays"] ?? 0), "day")} old</p>
+        {typeof item["daysLeft"] === "number" && <DaysLeft days={item["daysLeft"]} />}
         <p class="meta">{plainText(item["assigneeName"]) || "Not assigned"}</p>
       </div>
       <div class="why">
         <ul class="chips" aria-label="Reasons for the score">
-          {textsOf(item["why"]).map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
+          {textsOf(item["why"])
+            .filter((reason) => !SHOWN.test(reason))
+            .map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
         </ul>
         <LastNote note={item["lastNote"]} />
       </div>
