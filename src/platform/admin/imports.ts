@@ -26,6 +26,7 @@ import {
 import type { Db, Store } from "../store/port.ts";
 import type { ImportChangeRow, ImportRow, PaymentEntryRow } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
+import { findSignIn, readImported, removeImportedMember } from "./imported-members.ts";
 
 const BATCH = 500;
 const MOST_REASONS = 100;
@@ -184,6 +185,8 @@ const takeBack = async (
     const id = String(current["id"]);
     if (before === undefined) await removeDispute(tx, tenantId, id);
     else await updateDispute(tx, tenantId, id, before);
+  } else if (table === "memberships") {
+    await removeImportedMember(tx, tenantId, String(current?.["user_id"]));
   } else if (before === undefined) {
     await removeRecord(tx, place);
     if (table === PAYMENTS) await removeFurtherRows(tx, tenantId, String(current?.["payment_id"]));
@@ -222,8 +225,10 @@ const undoChanges = async (
   for (const change of changes) {
     const { table_name: table, record_key: key } = change;
     const place = { table, tenantId: row.tenant_id, key };
-    const current = await readRecord(tx, place);
-    const reason = await findObstacle(tx, row, change, current, fixed);
+    const current = await readImported(tx, place);
+    const reason =
+      (await findObstacle(tx, row, change, current, fixed)) ??
+      (await findSignIn(tx, place, current, row.started_at));
     if (reason === undefined) {
       const former = parseBefore(change);
       const before = former === undefined ? undefined : nextVersion(former, current, now);

@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { insertAll } from "../store/engine/bulk-writes.ts";
-import { RECORD_TABLES } from "../store/queries/tenant-tables.ts";
+import { IMPORTED_TABLES } from "../store/queries/tenant-tables.ts";
 import type { Db } from "../store/port.ts";
 import type { ImportChangeRow, Tables } from "../store/tables/schema.ts";
 import type { Counts } from "./report.ts";
@@ -31,10 +31,14 @@ export const stampRow = (row: Row): string => {
 export const REMOVED = "removed";
 
 const readKey = (table: keyof Tables, row: Row): string =>
-  JSON.stringify(RECORD_TABLES[table as keyof typeof RECORD_TABLES].map((column) => row[column]));
+  JSON.stringify(
+    IMPORTED_TABLES[table as keyof typeof IMPORTED_TABLES].map((column) => row[column]),
+  );
 
 type OpenJournal = Journal & {
   doubts: readonly Doubt[];
+  /** The e-mail addresses of new users. */
+  invited: readonly string[];
   /** The number of changes so far. */
   number(): number;
   save(tx: Db): Promise<void>;
@@ -42,10 +46,11 @@ type OpenJournal = Journal & {
 
 /** Collects what a batch changes, so that the import can be taken back. */
 export const createJournal = (
-  begin: Pick<Journal, "importId" | "beganAt"> & { tenantId: string; number: number },
+  begin: Pick<Journal, "importId"> & { tenantId: string; number: number },
 ): OpenJournal => {
-  const { tenantId, importId, beganAt } = begin;
+  const { tenantId, importId } = begin;
   const doubts: Doubt[] = [];
+  const invited: string[] = [];
   const changes: ImportChangeRow[] = [];
   let { number } = begin;
   const add = (
@@ -67,8 +72,8 @@ export const createJournal = (
   };
   return {
     importId,
-    beganAt,
     doubts,
+    invited,
     created(table, rows) {
       for (const row of rows) add(table, undefined, row);
     },
@@ -77,6 +82,7 @@ export const createJournal = (
       add(table, before, before, REMOVED);
     },
     doubt: (doubt) => void doubts.push(doubt),
+    invite: (email) => void invited.push(email),
     number: () => number,
     save: (tx) => insertAll(tx, "import_changes", changes),
   };

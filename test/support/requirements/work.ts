@@ -12,6 +12,13 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Moving in",
+    lines: {
+      "WK-48":
+        "notes, notes on accounts and users come with author and date, a dispute with its updateDate",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50":

@@ -69,6 +69,9 @@ export const OTHER_TABLES = {
   audit_heads: ["tenant_id"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
+/** The key columns after the tenant of each table that an import writes. */
+export const IMPORTED_TABLES = { ...RECORD_TABLES, ...ACCESS_TABLES };
+
 const ORDERS: Partial<Record<Table, readonly string[]>> = {
   ...RECORD_TABLES,
   ...ACCESS_TABLES,
