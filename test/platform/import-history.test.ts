@@ -192,7 +192,7 @@ onEveryStore("the history that a company brings along", (at) => {
       /future/,
     ],
   ])("refuses the note %j", async (note, field, code, message) => {
-    const { rejects } = await bring("notes", toCsv(note as Record<string, string>));
+    const { rejects } = await bring("notes", toCsv(note));
     expect(rejects).toMatchObject([{ line: 2, field, code }]);
     expect(rejects[0]?.message).toMatch(message);
   });
