@@ -13,7 +13,10 @@ export const claimIntake: Skill = {
       needs: ["disputes_open"],
       text: `Wait for the approval, then open all that was agreed to at once: disputes_open {"claims": [{"accountNumber": "ACCOUNT", "documentNumber": "NUMBER", "amount": 1, "reasonCode": "CODE", "note": "WORDS", "paymentId": "PAYMENT"}]}. The person confirms the table once; if one claim is bad, none is opened and each fault is named. Repeating the call opens nothing twice.`,
     },
-    "Without disputes_open, use disputes_create for each one and dispute_notes_create for the customer's words.",
+    {
+      unless: "disputes_open",
+      text: "Wait for the approval, then use disputes_create for each one that was agreed to, and dispute_notes_create for the customer's words.",
+    },
     "Finally, list codes of what was opened, what was there already, what is left and why, with totals per currency.",
   ],
   decides: [

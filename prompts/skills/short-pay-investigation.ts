@@ -11,7 +11,7 @@ export const shortPaySteps = (account: string): readonly Step[] => {
       text: `deductions_without_dispute {"accountNumber": ${account}} lists what no dispute explains, with the reason of earlier cases where enough of them agree.`,
     },
     `Add up the short payments: payments_summarize {"source": "cashapp", "filters": ${filters}, "groupBy": ["deductionReasonCode"], "measures": [{"op": "sum", "field": "deductionAmount"}], "topRows": 20}. payments_query with these filters lists the rows beyond the largest 20.`,
-    "Show a table, largest first: document, paid on, invoiced, applied, short by, reason given, dispute or \"none\". Below it, per currency: total short, covered, not covered.",
+    'Show a table, largest first: document, paid on, invoiced, applied, short by, reason given, dispute or "none". Below it, per currency: total short, covered, not covered.',
     "For each one without a dispute propose one step with its reason: open a dispute with a reason that fits, treat it as a discount or fee, or ask the customer. For another amount, propose the correction.",
     {
       needs: ["disputes_open"],

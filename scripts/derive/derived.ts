@@ -6,7 +6,7 @@ import { benchmarks } from "../../bench/index.ts";
 import { updateDocument } from "../../bench/report/document.ts";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
 import { prompts } from "../../prompts/index.ts";
-import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
+import { listChecker, toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { DEPENDENCIES, dependencyFaults, documents, forModel } from "./documents.ts";
@@ -31,6 +31,8 @@ const listedTools = () => toolList({ toolsets: toolsetNames, readOnly: false });
 
 const firstSentence = (text: string): string => text.replace(/([.!?])\s[\s\S]*$/, "$1");
 
+const hasTool = listChecker({ toolsets: toolsetNames, readOnly: false });
+
 // A desktop host replaces `${arguments.name}` by what the person types.
 const listedPrompts = () =>
   prompts.map((prompt) => {
@@ -41,7 +43,7 @@ const listedPrompts = () =>
       name,
       description,
       ...(names.length === 0 ? {} : { arguments: names }),
-      text: prompt.text(values),
+      text: prompt.text(values, hasTool),
     };
   });
 

@@ -205,6 +205,7 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     getPrompt: createGetPrompt({
       ...toolContext,
       offered,
+      hasTool: listChecker({ ...settings, discovery: false }),
       describeUnlisted: (text) => describeUnlisted(text, settings),
     }),
     promptSources: createPromptSources(toolContext, tools, callTool),
