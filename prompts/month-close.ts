@@ -23,7 +23,7 @@ export const monthClose: Prompt = {
     const days = parseMonth(month);
     const begin =
       days === undefined
-        ? "If that is not one month, ask me which. FIRST and LAST are its first and last day, such as 2026-10-01 and 2026-10-31."
+        ? `If that is not one month, ask me which. ${task.placeholders ?? ""}`
         : `It is ${days.first} to ${days.last}.`;
     const steps = days === undefined ? task.steps : monthCloseSteps(days.first, days.last);
     return `Close the month ${JSON.stringify(month)} with me. ${begin}

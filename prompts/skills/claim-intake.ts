@@ -5,6 +5,7 @@ export const claimIntake: Skill = {
   title: "Take in a customer's claims",
   description:
     "Turns a customer's mail, remittance advice or claim sheet into disputes: finds the documents that it means, what is already disputed and what is doubtful, and opens the rest after approval. Use it when somebody pastes or attaches claims, deductions or chargebacks of a customer.",
+  toolsets: ["insights", "disputes"],
   steps: [
     `Split the text into lines: one per document and amount, in order, with the customer's own words as the reason. match_claims {"lines": [{"reference": "NUMBER", "amount": 1, "currencyCode": "USD", "customer": "NAME", "reason": "WORDS"}]} finds for up to 50 lines the document, its balance, open disputes, the payment and deduction that fit, the reason, and the doubt.`,
     "Show a table in the order of the text: line, document, account, claimed, balance, payment, reason, doubt. Say in one line what was in the text and is no claim.",

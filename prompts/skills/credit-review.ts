@@ -5,6 +5,7 @@ export const creditReview: Skill = {
   title: "Review a credit application",
   description:
     "Checks one credit application for completeness, consistency, references and risk, and proposes a credit line, a request for information, or a refusal. Use it for credit applications, credit limits of new or known customers, and the queue of applications that wait.",
+  toolsets: ["insights", "credit"],
   steps: [
     `credit_queue says what each application lacks and how long it waits; credit_applications_get {"applicationId": "ID"} has all of one (ignore Disabled parts). account_overview {"account": "NAME"} shows how the buyer pays if it is a customer, company_scores_get {"companyId": "ID"} with the application's company.companyId its score. If there is none, say so; that is not an error.`,
     "Summarize in a few lines: the applicant, the contact, the date, the status, the requested amount if it is given, and what is masked.",

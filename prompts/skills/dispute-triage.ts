@@ -5,6 +5,7 @@ export const disputeTriage: Skill = {
   title: "Triage open disputes",
   description:
     "Reviews a tenant's open disputes, finds those that need attention today, and proposes next steps. Use it for a worklist, a daily review, unassigned or stale disputes and duplicates, or when somebody asks what to work on first.",
+  toolsets: ["insights", "disputes"],
   steps: [
     `disputes_triage {"limit": 15} gives the disputes to work on first, with score, reasons (why) and flags over all of them. disputes_summary {"status": "Open", "groupBy": ["age"]} and then groupBy ["assignee"] give the whole picture.`,
     "Show counts and amounts per currency and flag, with asOf and rowCount; then a table of the first 15: code, account, document, amount, age, assignee, why, and the proposal with its evidence.",

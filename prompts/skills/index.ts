@@ -6,11 +6,12 @@ import { shortPayInvestigation } from "./short-pay-investigation.ts";
 import type { Skill } from "./skill.ts";
 import { workADispute } from "./work-a-dispute.ts";
 
+/** The first one has a folder of references, which the conformance scenario of folders examines. */
 export const skills: readonly Skill[] = [
+  monthClose,
   disputeTriage,
   workADispute,
   shortPayInvestigation,
   claimIntake,
-  monthClose,
   creditReview,
 ];

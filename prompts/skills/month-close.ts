@@ -21,11 +21,16 @@ export const monthCloseSteps = (first = "FIRST", last = "LAST"): readonly Step[]
   "Then the three findings that matter, each with its figures, and what to do next. Change nothing.",
 ];
 
+const PLACEHOLDERS =
+  "FIRST and LAST are the first and last day of the month, such as 2026-10-01 and 2026-10-31.";
+
 export const monthClose: Skill = {
   name: "month-close",
   title: "Close a month",
   description:
     "Reports a month of receivables: measures, ageing at the last day, disputes opened, ended and open, deductions without a dispute, and statements that do not add up. Use it for month end, reporting to management, or a comparison of months.",
+  placeholders: PLACEHOLDERS,
+  toolsets: ["insights", "disputes"],
   steps: monthCloseSteps(),
   decides: ["which findings are followed up, and by whom", "what is written off or accrued"],
   writes: [

@@ -26,6 +26,7 @@ export const shortPayInvestigation: Skill = {
   title: "Investigate short payments",
   description:
     "Finds what a customer's payments left out, why, and which dispute covers it, and proposes what to do with the rest. Use it for short payments, deductions, chargebacks and unapplied differences of one account.",
+  toolsets: ["insights", "payments", "disputes"],
   steps: shortPaySteps('"ACCOUNT"'),
   decides: [
     "whether a deduction becomes a dispute, a discount, a fee or a question to the customer",

@@ -11,6 +11,10 @@ export type Skill = {
   title: string;
   /** What it does and when it applies, for a model that chooses among skills; at most 1,024 characters. */
   description: string;
+  /** What the placeholders in the steps stand for, if there are any. */
+  placeholders?: string;
+  /** Toolsets that the task requires. */
+  toolsets: readonly string[];
   steps: readonly Step[];
   /** What a person decides. */
   decides: readonly string[];
@@ -49,7 +53,7 @@ description: ${JSON.stringify(description)}
 ${FOREIGN_TEXT}
 
 ## Steps
-
+${skill.placeholders === undefined ? "" : `\n${skill.placeholders}\n`}
 ${numberLines(selectSteps(steps, has))}
 ${files.join("")}
 ## A person decides

@@ -5,6 +5,7 @@ export const workADispute: Skill = {
   title: "Work one dispute",
   description:
     "Analyzes one dispute with its document, payments, notes, files and precedents, agrees on one next step with the person, and carries it out. Use it when a dispute code or id is named, or a customer's claim must be accepted, denied, reassigned or answered.",
+  toolsets: ["insights", "disputes"],
   steps: [
     `dispute_packet {"disputeId": "CODE"} has the dispute, its document and payments, notes, files, other disputes, precedents, the resolutions and what is missing. If there is no such dispute, say so, and look with find_records.`,
     "Summarize in a few lines: the claim, the amount with currency, its age, the assignee, what has been tried. Cite the note or field for each statement; name what is missing. dispute_attachments_download shows the text of a file, payments_match_disputes the payment that explains the amount.",

@@ -5,6 +5,8 @@ import { fileURLToPath } from "node:url";
 import { benchmarks } from "../../bench/index.ts";
 import { updateDocument } from "../../bench/report/document.ts";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { skills } from "../../prompts/skills/index.ts";
+import { renderFiles } from "../../prompts/skills/skill.ts";
 import { prompts } from "../../prompts/index.ts";
 import { listChecker, toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
@@ -75,6 +77,16 @@ const tokenCosts = (): string => {
   });
 };
 
+/** The files of the skills. */
+const skillFiles: Record<string, () => string> = Object.fromEntries(
+  skills.flatMap((skill) =>
+    Object.entries(renderFiles(skill, hasTool)).map(([path, text]): [string, () => string] => [
+      `skills/${skill.name}/${path}`,
+      () => text,
+    ]),
+  ),
+);
+
 export type Derived = { path: string; is: string; should: string };
 
 /** Each derived file: what it is, and what it should be. */
@@ -86,6 +98,7 @@ export const derived = (): Derived[] => {
     "manifest.json": (text) => manifest(text, about),
     "test/derived/tools.json": () => JSON.stringify(listedTools()),
     "test/derived/tokens.json": tokenCosts,
+    ...skillFiles,
   };
   return Object.entries(made).map(([path, make]) => {
     const is = read(path);

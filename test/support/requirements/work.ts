@@ -19,6 +19,13 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Prompts",
+    lines: {
+      "WK-95":
+        "prompts draft a reply, take claims in, close a month and brief on the day, within 2,500 tokens",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50":
