@@ -9,16 +9,16 @@ export type Skill = {
   /** The name of its folder: small letters and hyphens. */
   name: string;
   title: string;
-  /** What it does and when it applies, for a model that chooses among skills; at most 1,024 characters. */
+  /** The task and when it applies, for a model that chooses among skills; at most 1,024 characters. */
   description: string;
-  /** What the placeholders in the steps stand for, if there are any. */
+  /** The meaning of the placeholders in the steps, if there are any. */
   placeholders?: string;
   /** Toolsets that the task requires. */
   toolsets: readonly string[];
   steps: readonly Step[];
-  /** What a person decides. */
+  /** The decisions of a person. */
   decides: readonly string[];
-  /** What is written down, and where. */
+  /** The records of the work, and their places. */
   writes: readonly string[];
   never: readonly string[];
   /** A real run on the demo tenant. */

@@ -244,7 +244,7 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
       "review-credit-application",
       "export-health",
     ]);
-    expect(prompts[1]?.arguments).toEqual([
+    expect(prompts[2]?.arguments).toEqual([
       { name: "disputeId", description: "id or code of the dispute", required: true },
     ]);
     const triage = await client.getPrompt({ name: "triage-disputes" });

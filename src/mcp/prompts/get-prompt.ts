@@ -37,7 +37,7 @@ export type GetPrompt = (
 
 const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
-// What is read of a pasted text before it is measured.
+// Characters of a pasted text that are measured at most.
 const MOST_PASTED = 20_000;
 
 /** Returns a pasted text of several lines within a budget; what is cut off is named at its end. */

@@ -7,6 +7,7 @@ export const REACH_SECTIONS: readonly Section[] = [
     lines: {
       "RC-01": "each task has a skill with a real example, whose tools and arguments exist",
       "RC-02": "the skills extension serves them, and its conformance scenarios pass",
+      "RC-04": "the server card and its catalogue are readable by all and name no tenant",
     },
   },
 ];
