@@ -120,8 +120,15 @@ it.each(Object.keys(EXPECTED))(
     const server = await serveOwn();
     for (const scenario of SKILL_SCENARIOS) {
       await run([
-        ...["--url", server.url, "--scenario", scenario],
-        ...["--spec-version", revision, "--force", "-o", out],
+        "--url",
+        server.url,
+        "--scenario",
+        scenario,
+        "--spec-version",
+        revision,
+        "--force",
+        "-o",
+        out,
       ]);
     }
     await server.close();
