@@ -29,6 +29,7 @@ describe("derived files", () => {
     ["accounts_replace", "changes, may ask"],
     ["disputes_update", "changes, may ask"],
     ["disputes_apply", "changes, asks"],
+    ["disputes_open", "adds, asks"],
     ["documents_close", "changes, asks"],
     ["webhooks_create", "adds, asks"],
     ["webhooks_delete", "deletes, asks"],

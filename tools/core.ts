@@ -6,6 +6,7 @@ export const coreTools: ReadonlySet<string> = new Set([
   "disputes_get",
   "disputes_list",
   "disputes_create",
+  "disputes_open",
   "disputes_update",
   "disputes_apply",
   "dispute_notes_list",

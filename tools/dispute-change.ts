@@ -4,6 +4,7 @@ import {
   describeDispute,
   formatMoney,
   formatName,
+  formatValue,
   isText,
   listItems,
 } from "./formatting.ts";
@@ -47,7 +48,45 @@ const VERBS: Readonly<Record<string, string>> = { 0: "Reopen", 1: "Close", 2: "C
 const placeOf = ([name, value]: [string, unknown]): number =>
   name === "amount" ? 0 : 1 + (isText(value) ? value.length : 0);
 
-/** Describes an update: `Close dispute D-1-01 of Acme, 5.00 USD, as CREDIT, with poNumber cleared`. */
+/** The fields of a dispute that show what an argument replaces. */
+const REPLACED: Readonly<Record<string, string>> = {
+  poNumber: "poNumber",
+  isValid: "isValid",
+  reasonId: "reasonName",
+  reasonCode: "reasonName",
+  externalReasonId: "externalReasonName",
+  externalReasonCode: "externalReasonName",
+  assigneeId: "assigneeName",
+  assigneeEmail: "assigneeName",
+};
+
+/** Returns the value of an argument as people know it: the code of a reason, the e-mail address of an assignee. */
+const findShown = (name: string, value: unknown, { reasons, assignees }: Records): unknown => {
+  const isId = (row: Arguments, id: string): boolean => row[id] === value;
+  if (name === "assigneeId") {
+    const found = listItems(assignees)?.find((row) => isId(row, "assigneeId"));
+    return found === undefined ? value : emailOf(found);
+  }
+  if (name !== "reasonId" && name !== "externalReasonId") return value;
+  return listItems(reasons)?.find((row) => isId(row, "reasonId"))?.["code"] ?? value;
+};
+
+/** Describes a change of a field with the value that it replaces: `amount 5.00 USD (was 7.50 USD)`. */
+const describeReplacing = (name: string, value: unknown, records: Records): string => {
+  const { dispute } = records;
+  const currency = dispute?.["currencyCode"];
+  const isAmount = name === "amount";
+  const change = isAmount
+    ? `amount ${formatMoney(value, currency)}`
+    : describeChange(name, findShown(name, value, records));
+  const former = dispute?.[isAmount ? "amount" : (REPLACED[name] ?? "")];
+  if (former === undefined) return change;
+  if (former === null || former === "") return `${change} (was empty)`;
+  const shown = isAmount ? formatMoney(former, currency) : formatValue(former);
+  return `${change} (was ${shown})`;
+};
+
+/** Describes an update: `Close dispute D-1-01 of Acme, 5.00 USD, as CREDIT, with poNumber cleared (was PO-1)`. */
 export const describeUpdate = (args: Arguments, records: Records): string => {
   const { disputeId, status, resolutionCode: _code, resolutionId: _id, ...others } = args;
   const { dispute } = records;
@@ -56,11 +95,7 @@ export const describeUpdate = (args: Arguments, records: Records): string => {
   const verb = VERBS[String(status)] ?? "Update";
   const changes = Object.entries(others)
     .toSorted((one, other) => placeOf(one) - placeOf(other))
-    .map(([name, value]) =>
-      name === "amount"
-        ? `amount ${formatMoney(value, dispute?.["currencyCode"])}`
-        : describeChange(name, value),
-    );
+    .map(([name, value]) => describeReplacing(name, value, records));
   const more = changes.length === 0 ? "" : `, with ${changes.join(", ")}`;
   return `${verb} dispute ${describeDispute(dispute, disputeId)}${outcome}${more}`;
 };
@@ -129,8 +164,11 @@ export const disputeEnding: Confirmation = {
   bind: bindNames,
   question(args, records) {
     const { dispute } = records;
+    const hasEnded = dispute !== undefined && ENDED.includes(dispute["status"]);
     // The platform refuses the transition, or the dispute already has this status.
-    if (dispute !== undefined && ENDED.includes(dispute["status"])) return null;
-    return `${describeUpdate(args, records)}?`;
+    const isEnding = ENDED.includes(args["status"]) && !hasEnded;
+    const { amount } = args;
+    const isOtherAmount = amount !== undefined && amount !== dispute?.["amount"];
+    return isEnding || isOtherAmount ? `${describeUpdate(args, records)}?` : null;
   },
 };

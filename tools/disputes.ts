@@ -1,8 +1,14 @@
 import { contract } from "../src/contract/index.ts";
 import { describeDispute, formatName, quote } from "./formatting.ts";
 import { disputeEnding } from "./dispute-change.ts";
-import { downloadFile, uploadFile, applyChanges, bulkConfirmation } from "./dispute-operations.ts";
-import { type Confirmation, defineTool, type Remark } from "./tool.ts";
+import {
+  applyChanges,
+  bulkConfirmation,
+  downloadFile,
+  openClaims,
+  uploadFile,
+} from "./dispute-operations.ts";
+import { type Confirmation, defineTool, type Filling, type Remark } from "./tool.ts";
 
 const { disputes: d, dispute_notes: notes, dispute_attachments: files } = contract;
 
@@ -18,6 +24,13 @@ const unknownRecords: readonly Remark[] = [
     text: ({ accountNumber }) => `The platform has no account ${formatName(accountNumber)}.`,
   },
 ];
+
+const documentPo: Filling = {
+  argument: "poNumber",
+  operation: contract.documents.get,
+  args: ({ documentNumber }) => ({ document_number: documentNumber }),
+  value: ({ po_number }) => po_number,
+};
 
 const disputeDeletion: Confirmation = {
   reads: { dispute: d.get },
@@ -49,12 +62,13 @@ export const disputes = [
   ),
   defineTool(
     d.create,
-    "Open a dispute on a document of an account. Requires a reason id or code.",
-    { title: "Open dispute", remarks: unknownRecords },
+    "Open a dispute on a document of an account. Requires a reason id or code. Without poNumber it has that of the document.",
+    { title: "Open dispute", fills: [documentPo], remarks: unknownRecords },
   ),
+  defineTool(openClaims, undefined, { title: "Open claims", confirm: bulkConfirmation }),
   defineTool(
     d.update,
-    "Update, close, cancel or reopen a dispute. Closing and canceling ask the person first.",
+    "Update, close, cancel or reopen a dispute. Closing, canceling and another amount ask the person first.",
     { confirm: disputeEnding },
   ),
   defineTool(applyChanges, undefined, {

@@ -107,7 +107,8 @@ export const describePerson = (record: Arguments | undefined, argument: unknown)
   return `${formatName(`${String(firstName)} ${String(lastName)}`)} (${formatName(email)})`;
 };
 
-const formatValue = (value: unknown): string =>
+/** Formats the value of a field. */
+export const formatValue = (value: unknown): string =>
   typeof value === "boolean" || typeof value === "number" ? String(value) : formatName(value);
 
 /** Describes a changed field: `poNumber cleared`, `isValid true`. */

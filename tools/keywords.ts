@@ -49,6 +49,7 @@ export const acts: Readonly<Record<string, string>> = {
   list: "which, what, have, all, every, show, available, see, give, any",
   create:
     "add, new, define, enter, log, raise, write, register, generate, issue, another, post, start, make, insert, record, need",
+  open: "sheet, lines, matched",
   update:
     "change, edit, rename, correct, move, set, deactivate, activate, hide, make, turn, mark, assign, raise, adjust, fix, transfer, increase, lower, extend, enable, disable",
   delete:
@@ -86,6 +87,7 @@ export const keywords: Readonly<Record<string, string>> = {
   disputes_update:
     "close reopen assign cancel withdraw amount valid invalid resolve settle change reason assignee amount set withdrew",
   disputes_apply: "bulk reassign all these close many twenty mass twenty fifty bulk reassign",
+  disputes_open: "sheet lines matched twelve create bulk mail",
   disputes_delete: "mistake error test",
   disputes_list_by_document_numbers: "bulk numbers list of these documents",
   disputes_list_by_ids: "bulk ids identifiers spreadsheet fetch load retrieve",

@@ -40,6 +40,14 @@ export type Remark = {
   text: (args: Arguments) => string;
 };
 
+/** An argument that a call without it takes from a record, where the platform has the record. */
+export type Filling = {
+  argument: string;
+  operation: Operation;
+  args: (args: Arguments) => Record<string, unknown>;
+  value: (record: Arguments) => unknown;
+};
+
 type Described = { name: string; title: string; description: string };
 
 /** An operation as an MCP tool, with the confirmation before it runs. */
@@ -51,6 +59,8 @@ export type OperationTool = Described & {
   instead?: string;
   /** Known values of arguments; if a list is empty because a value is unknown, the call is refused. */
   known?: Readonly<Record<string, readonly string[]>>;
+  /** Arguments that a call without them takes from records. */
+  fills?: readonly Filling[];
   /** Reads after the call; its answer has their sentences as `notes`. */
   remarks?: readonly Remark[];
 };
@@ -63,7 +73,9 @@ export type Tool = OperationTool | InsightTool;
 export const isOperationTool = (tool: Tool): tool is OperationTool => "operation" in tool;
 export const isInsightTool = (tool: Tool): tool is InsightTool => "insight" in tool;
 
-type Options = Partial<Pick<OperationTool, "title" | "instead" | "confirm" | "remarks" | "known">>;
+type Options = Partial<
+  Pick<OperationTool, "title" | "instead" | "confirm" | "fills" | "remarks" | "known">
+>;
 
 const VERBS: Record<string, string> = { list: "List", get: "Get", delete: "Delete" };
 

@@ -2,6 +2,7 @@ import { DRY_RUN, nameDryRun } from "../contract/dry-run.ts";
 import { createFieldProblem, Problem } from "../contract/errors.ts";
 import { HELD_RIGHTS, operations, PASSWORD_PAGE, TENANT_TIME_ZONE } from "../contract/index.ts";
 import type { CallArguments, Operation } from "../contract/operation.ts";
+import { RELATIVE_DAYS } from "../contract/payments/relative-days.ts";
 import { type Clock, SECOND, systemClock } from "../kit/clock.ts";
 import type { Log } from "../kit/log.ts";
 import { traced, traceHeaders } from "../kit/tracing.ts";
@@ -187,7 +188,8 @@ const exchange = (
 const perform = async <O extends Operation>(context: Context, call: Call<O>): Promise<Reply<O>> => {
   const { transport, log, clock, lookUp } = context;
   const { operation, args } = call;
-  const read = (reply: WireReply): Reply<O> => parseReply({ operation, log, now: clock }, reply);
+  const read = (reply: WireReply): Promise<Reply<O>> =>
+    parseReply({ operation, log, now: clock }, reply);
   if (isLookup(operation) && transport.getWithBody) {
     const ask = (form: LookupForm, repeatable: Repeatable): Promise<WireReply> =>
       exchange(context, call, form, async () => repeatable);
@@ -246,7 +248,8 @@ const readExtensions = async (
   const others = [PASSWORD_PAGE.name, HELD_RIGHTS.name, TENANT_TIME_ZONE].filter((name) =>
     gateway.extensions.includes(name),
   );
-  return new Set([...names, ...dryRuns, ...others]);
+  const filters = exports.extensions.includes(RELATIVE_DAYS) ? [RELATIVE_DAYS] : [];
+  return new Set([...names, ...dryRuns, ...others, ...filters]);
 };
 
 /** Creates the client: the only place that maps operations to HTTP requests and responses to records. */

@@ -23,6 +23,7 @@ import { resolutions } from "./operations/resolutions.ts";
 import { schedules } from "./operations/schedules.ts";
 import { users } from "./operations/users.ts";
 import { webhooks } from "./operations/webhooks.ts";
+import { RELATIVE_DAYS } from "./payments/relative-days.ts";
 import { pdf_ingestion } from "./pdf-ingestion.ts";
 
 /** All operations of the platform by noun and verb. */
@@ -81,6 +82,7 @@ export const extensions: readonly string[] = [
   ]),
   PASSWORD_PAGE.name,
   TENANT_TIME_ZONE,
+  RELATIVE_DAYS,
   HELD_RIGHTS.name,
   DRY_RUN.name,
 ];

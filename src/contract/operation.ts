@@ -40,10 +40,11 @@ export type CallArguments = Readonly<Record<string, unknown>>;
 
 /**
  * An effect that requires a person's confirmation before an MCP tool call. `replaces` clears the fields
- * that are not sent, if the record exists; `discloses` sends tenant data to an address in the arguments.
+ * that are not sent, if the record exists; `discloses` sends tenant data to an address in the arguments;
+ * `opens` creates several records at once; `revises` changes an amount of money.
  */
 export type SideEffect = {
-  kind: "closes" | "cancels" | "deletes" | "replaces" | "discloses";
+  kind: "closes" | "cancels" | "deletes" | "replaces" | "discloses" | "opens" | "revises";
   target: string;
   /** The arguments that cause the effect; all if absent. */
   when?: (args: CallArguments) => boolean;
@@ -80,7 +81,13 @@ export type ReturnedSecret = {
  * Query parameters of an operation that other platforms may not know. Tools with `offered` ones take them, and refuse
  * them where the platform does not announce them; other additions are not arguments of tools.
  */
-export type Additions = { name: string; query: readonly string[]; offered?: true };
+export type Additions = {
+  name: string;
+  query: readonly string[];
+  offered?: true;
+  /** Arguments that a tool sends by itself where the platform announces them. */
+  always?: CallArguments;
+};
 
 /** The short form of a record. */
 export type Brief = {

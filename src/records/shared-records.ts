@@ -30,12 +30,12 @@ const PURGE_EVERY_MS = MINUTE;
 
 /** Creates a replay guard in the database, for nodes that share no folder. */
 export const createReplayRecords = (
-  records: () => Promise<Pick<Storage, "add" | "purge">>,
+  records: () => Promise<Pick<Storage, "add" | "find" | "remove" | "purge">>,
   now: Clock,
 ): ReplayGuard => {
   let purgeAt = 0;
   return {
-    async claim(id, expiresAt) {
+    async claim(id, expiresAt, content) {
       const { add, purge } = await records();
       if (now() >= purgeAt) {
         purgeAt = now() + PURGE_EVERY_MS;
@@ -45,12 +45,22 @@ export const createReplayRecords = (
         kind: CLAIM_KIND,
         id,
         grant_id: null,
-        owner: null,
+        // The content is the id of a record or a time: a payload would be sealed.
+        owner: content ?? null,
         payload: "",
         consumed_at: null,
         // The margin covers nodes whose clocks differ: an expired token is refused before it is claimed.
         expires_at: expiresAt + MINUTE,
       });
+    },
+    async read(id) {
+      const { find } = await records();
+      const record = await find(CLAIM_KIND, id);
+      return record === undefined ? undefined : (record.owner ?? "");
+    },
+    async release(id) {
+      const { remove } = await records();
+      await remove(CLAIM_KIND, id);
     },
   };
 };

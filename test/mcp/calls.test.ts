@@ -27,7 +27,12 @@ describe("arguments", () => {
   };
 
   it.each([
-    ["a number as text", "disputes_update", { disputeId: "d", amount: "12.5" }, { amount: 12.5 }],
+    [
+      "a number as text",
+      "disputes_create",
+      { accountNumber: "A", documentNumber: "D", reasonId: "r", poNumber: "7", amount: "12.5" },
+      { amount: 12.5 },
+    ],
     [
       "a boolean as text",
       "disputes_update",

@@ -147,7 +147,7 @@ describe("tools that ask", () => {
   /** Their records have no version: they cannot be changed, only created and deleted. */
   const UNCHANGING = ["api_keys_delete", "schedules_delete", "webhooks_create", "webhooks_delete"];
   /** Each change has a version of its own; a document that is created has none. */
-  const BY_THEMSELVES = ["disputes_apply", "documents_create"];
+  const BY_THEMSELVES = ["disputes_apply", "disputes_open", "documents_create"];
 
   verifies("C-110");
   it("read the record that they change, whose version is sent with the change", () => {

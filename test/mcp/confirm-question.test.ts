@@ -69,7 +69,7 @@ describe("the question names the record", () => {
     const args = { ...CLOSE, amount: 100, poNumber: null, isValid: true };
     const { question } = await asked(dispute({}), "disputes_update", args);
     expect(question).toMatch(
-      /, as DUPLICATE, with amount 100\.00 USD, poNumber cleared, isValid true\?$/,
+      /, as DUPLICATE, with amount 100\.00 USD \(was 9,108\.20 USD\), poNumber cleared, isValid true\?$/,
     );
   });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { onEveryStore } from "../support/platform.ts";
+import { DISPUTES, onEveryStore } from "../support/platform.ts";
 import { connectModern, createOptions, readProblem, readText } from "./hosts.ts";
 import { openOperationTenant } from "./operation-tenant.ts";
 import { dispute } from "./records.ts";
@@ -91,6 +91,89 @@ onEveryStore("disputes_apply", (at) => {
   });
 });
 
+onEveryStore("disputes_apply with filters", (at) => {
+  const tenant = openOperationTenant(at, "apply-where");
+  const create = async (amount: number): Promise<string> => {
+    const { records, answer } = tenant();
+    const { accountNumber, documentNumber } = records.dispute;
+    const { reasonId } = records.used;
+    const args = { accountNumber, documentNumber, amount, reasonId, poNumber: "PO-OLD" };
+    return String((await answer("disputes_create", args))["disputeId"]);
+  };
+  const contentsOf = async (disputeId: string): Promise<unknown> => {
+    const { items } = await tenant().answer("dispute_notes_list", { disputeId });
+    return (items as { content: string }[]).map(({ content }) => content);
+  };
+
+  verifies("WK-45");
+  it("changes all that the filters select, with a note each, after a question that lists them", async () => {
+    const { answer, questions } = tenant();
+    const ids = [await create(11), await create(12)];
+    await create(900);
+    const result = await answer("disputes_apply", {
+      where: { AmountMin: 11, amountMax: "12", status: "open" },
+      change: { PoNumber: "PO-NEW", isValid: true },
+      note: "per mail of the customer",
+    });
+    expect(result).toMatchObject({
+      applied: 2,
+      results: ids.map((disputeId) => ({ disputeId, outcome: "applied", note: "added" })),
+    });
+    const lines = questions.at(-1)?.split("\n") ?? [];
+    expect(lines).toHaveLength(3);
+    expect(lines[1]).toMatch(
+      /^1\. Update dispute .+, 11\.00 USD, with isValid true \(was false\), poNumber PO-NEW \(was PO-OLD\), note "per mail of the customer"$/,
+    );
+    for (const id of ids) expect(await contentsOf(id)).toEqual(["per mail of the customer"]);
+  });
+
+  verifies("WK-45");
+  it("refuses filters without or with too many hits, and filters beside a list", async () => {
+    const { call, questions } = tenant();
+    const { accountNumber, documentNumber } = tenant().records.dispute;
+    const { reasonId } = tenant().records.used;
+    const body = { accountNumber, documentNumber, amount: 77, reasonId };
+    for (let made = 0; made < 51; made += 1) await tenant().admin.call("POST", DISPUTES, { body });
+    const known = questions.length;
+    const refusal = async (args: object) =>
+      readText(await call("disputes_apply", args as Record<string, unknown>));
+    const change = { poNumber: "1" };
+    expect(await refusal({ where: { amountMin: 77, amountMax: 77 }, change })).toContain(
+      "where matches 51 disputes; at most 50 are changed",
+    );
+    expect(await refusal({ where: { amountMin: 5000 }, change })).toContain(
+      "where matches no dispute",
+    );
+    expect(await refusal({ where: {}, change })).toContain("where must have a filter");
+    expect(await refusal({ where: { colour: 1 }, change })).toContain("where.colour");
+    expect(await refusal({ where: { status: "Open" } })).toContain("change is required with where");
+    expect(await refusal({ change })).toContain("changes is required unless where is sent");
+    const changes = [{ disputeId: "d", change }];
+    expect(await refusal({ changes, where: { status: "Open" } })).toContain(
+      "where does not go with changes",
+    );
+    expect(questions).toHaveLength(known);
+  });
+
+  verifies("WK-45");
+  it("shows old and new amounts, and asks before disputes_update changes one", async () => {
+    const { answer, questions, call } = tenant();
+    const disputeId = await create(40);
+    const known = questions.length;
+    await answer("disputes_update", { disputeId, amount: 40, poNumber: "PO-2" });
+    expect(questions).toHaveLength(known);
+    await answer("disputes_update", { disputeId, amount: 35 });
+    expect(questions.slice(known)).toEqual([
+      expect.stringMatching(/^Update dispute .+, with amount 35\.00 USD \(was 40\.00 USD\)\?$/),
+    ]);
+    await answer("disputes_update", { disputeId, status: "Canceled" });
+    const refused = await call("disputes_update", { disputeId, amount: 30 });
+    expect(readProblem(refused).code).toBe("conflict");
+    await answer("disputes_update", { disputeId, status: "Open", amount: 30 });
+    expect(questions.at(-1)).toMatch(/^Reopen dispute .+amount 30\.00 USD \(was 35\.00 USD\)\?$/);
+  });
+});
+
 describe("disputes_apply without a dialog", () => {
   verifies("IN-61");
   it("shows the table with its token, and acts on the versions that were shown", async () => {
@@ -124,7 +207,9 @@ describe("disputes_apply without a dialog", () => {
     const asked = await host.call("disputes_apply", {
       changes: [{ disputeId: one.disputeId, change }],
     });
-    expect(readText(asked)).toMatch(/with amount 1\.00 USD, isValid true, poNumber "P/);
+    expect(readText(asked)).toMatch(
+      /with amount 1\.00 USD \(was .+ USD\), isValid true .*, poNumber "P/,
+    );
   });
 
   it("takes 50 changes at most, and only those that disputes_update has", async () => {

@@ -4,12 +4,14 @@ import type { Broker } from "../../src/broker/port.ts";
 import { createRemoteTransport } from "../../src/client/remote.ts";
 import { platformOperations } from "../../src/contract/index.ts";
 import { MINUTE } from "../../src/kit/clock.ts";
+import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { insightTools } from "../../tools/insights.ts";
 import { INSIGHT_SAMPLES } from "../support/insight-samples.ts";
 import { load as loadPayment } from "../support/payment-rows.ts";
 import { onEveryStore, type TestPlatform } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
 import { verifies } from "../support/verifies.ts";
+import { readConfirmation } from "./confirming.ts";
 import { createRecords, createTenantBroker } from "./each-tool.ts";
 import {
   connectModern,
@@ -20,6 +22,7 @@ import {
   readText,
 } from "./hosts.ts";
 import { answerIn } from "./insight-host.ts";
+import { replayFolder } from "./replay-folder.ts";
 
 const TENANT = "documented";
 
@@ -85,7 +88,8 @@ onEveryStore("insights on a platform with the documented operations alone", (ope
       tenant,
       createRemoteTransport({ baseUrls, requestMs: MINUTE }),
     );
-    const options = await createOptions(broker, { now: at.clock });
+    const replayGuard = createReplayFolder(await replayFolder(), at.clock);
+    const options = await createOptions(broker, { now: at.clock, replayGuard });
     host = await connectModern(options);
     oldHost = await connectOldSdk(options);
   });
@@ -135,6 +139,34 @@ onEveryStore("insights on a platform with the documented operations alone", (ope
     const filter = { DocumentNumber: swapCase("INV-none") };
     const none = readText(await host.call("disputes_list", filter));
     expect(none).toMatch(/This platform compares numbers in their letter case/);
+    expect(refused).toEqual([]);
+  });
+
+  verifies("WK-41");
+  it("opens claims, and names what is wrong with them", async () => {
+    const { account, document, used } = records;
+    const claim = {
+      accountNumber: account.account_number,
+      documentNumber: document.document_number,
+      amount: 3,
+      reasonId: used.reasonId,
+      note: "by mail",
+    };
+    const bad = [claim, { ...claim, amount: 1000 }, { ...claim, reasonId: "none" }];
+    expect(readText(await host.call("disputes_open", { claims: bad }))).toMatch(
+      /Nothing was opened: claims\[1\]\.amount must not be above the 99\.00 .*; claims\[2\]\.reasonId names no reason\./,
+    );
+    for (const by of [host, oldHost]) {
+      const args = { claims: [claim], ...(by === host ? {} : { idempotencyKey: "old" }) };
+      const { confirmationToken } = readConfirmation(await by.call("disputes_open", args));
+      const done = await by.call("disputes_open", { ...args, confirmationToken });
+      expect(done.structuredContent).toMatchObject({
+        opened: 1,
+        results: [{ outcome: "opened", note: "added", dispute: { amount: 3 } }],
+      });
+      const again = await by.call("disputes_open", args);
+      expect(again.structuredContent).toMatchObject({ opened: 0, openedBefore: 1 });
+    }
     expect(refused).toEqual([]);
   });
 

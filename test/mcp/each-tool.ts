@@ -40,6 +40,18 @@ export const tools = activeTools(ALL)
 /** Arguments of tools that take several operations. */
 export const OWN_SAMPLES: Record<string, ((records: Records) => Arguments)[]> = {
   read_resource: [() => ({ uri: "receivables://guide" })],
+  disputes_open: [
+    ({ account, document, used }) => ({
+      claims: [
+        {
+          accountNumber: account.account_number,
+          documentNumber: document.document_number,
+          amount: 1,
+          reasonId: used.reasonId,
+        },
+      ],
+    }),
+  ],
   disputes_apply: [
     ({ dispute: { disputeId } }) => ({ changes: [{ disputeId, change: { poNumber: "PO-1" } }] }),
     ({ dispute: { disputeId } }) => ({ changes: [{ disputeId, change: { status: "Closed" } }] }),

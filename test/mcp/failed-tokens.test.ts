@@ -195,7 +195,7 @@ describe("unknown addresses of secret pages", () => {
       throw new Error("a form needs no stored secret");
     };
     const vault: Pick<Vault, "show" | "remove"> = { show: unused, remove: unused };
-    const replayGuard = { claim: unused };
+    const replayGuard = { claim: unused, read: unused, release: unused };
     const handle = createSecretPageHandler({
       pages,
       vault,

@@ -9,6 +9,7 @@ const ASKING_CHANGES = [
   "documents_create",
   "documents_update",
   "disputes_apply",
+  "disputes_open",
   "disputes_update",
   "documents_close",
   "accounts_replace",
@@ -96,7 +97,7 @@ describe("confirmation", () => {
   });
 
   it("escapes values in the question", () => {
-    const [first] = asking;
+    const first = asking.find(({ name }) => name === "disputes_update");
     const args = { disputeId: `x"\n${"y".repeat(500)}` };
     const question = first?.confirm?.question({ ...args, status: 1 }, {});
     expect(question?.length).toBeLessThan(200);

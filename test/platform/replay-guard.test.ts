@@ -21,6 +21,21 @@ onEveryStore("what may happen once", (at) => {
     expect(await node().claim("confirmation-2", expiresAt)).toBe(true);
   });
 
+  verifies("WK-41");
+  it("keeps the content of a claim for every node until it is released", async () => {
+    const expiresAt = at().clock() + DAY;
+    const claims = await Promise.all(
+      ["a", "b"].map((one) => node().claim("claim-1", expiresAt, one)),
+    );
+    expect(claims.filter(Boolean)).toHaveLength(1);
+    expect(await node().read("claim-1")).toBe(claims[0] === true ? "a" : "b");
+    expect(await node().read("claim-2")).toBeUndefined();
+    await node().release("claim-1");
+    expect(await node().read("claim-1")).toBeUndefined();
+    expect(await node().claim("claim-1", expiresAt)).toBe(true);
+    await node().release("claim-1");
+  });
+
   it("forgets a token after it has expired", async () => {
     const { oauthStore, clock } = at();
     await node().claim("confirmation-3", clock() + MINUTE);

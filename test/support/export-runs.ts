@@ -12,11 +12,11 @@ import { createWorker, type Worker } from "../../src/platform/jobs/worker.ts";
 import { everyPayment, EXPORTS, exportingTenant, type Run, runsOf, SCHEDULES } from "./exports.ts";
 import type { Caller, TestPlatform } from "./platform.ts";
 
-/** Creates the tenants `runs`, with 25,000 payments, and `runs-other`; returns the steps of tests about runs. */
-export const setUpExportRuns = (at: () => TestPlatform) => {
+/** Creates the tenants `runs`, with many payments, and `runs-other`; returns the steps of tests about runs. */
+export const setUpExportRuns = (at: () => TestPlatform, count = 25_000) => {
   let caller: Caller;
   beforeAll(async () => {
-    caller = await exportingTenant(at(), "runs", 25_000);
+    caller = await exportingTenant(at(), "runs", count);
     await exportingTenant(at(), "runs-other", 3);
   }, 60_000);
 

@@ -20,7 +20,10 @@ const isTime = (value: unknown): value is string =>
 type Place = (value: unknown) => unknown;
 
 /** Converts days to their first or last moment, by what the operator says about the day; leaves all else to the check. */
-const placeInTime = (condition: Record<string, unknown>, calendar: Calendar) => {
+export const placeInTime = (
+  condition: Record<string, unknown>,
+  calendar: Calendar,
+): Record<string, unknown> => {
   const first: Place = (value) => (isDay(value) ? formatTimestamp(calendar.startOf(value)) : value);
   const last: Place = (value) => (isDay(value) ? formatTimestamp(calendar.endOf(value)) : value);
   const { eq } = condition;

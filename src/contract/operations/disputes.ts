@@ -23,6 +23,7 @@ import {
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
 import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
+import { FAMILY_ADDITIONS } from "../insights/families.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
 import { Precedents } from "../insights/precedents.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
@@ -279,6 +280,7 @@ export const disputes = defineOperations("gateway", "disputes", {
     effects: [
       { kind: "closes", target: "dispute", when: ({ status }) => parseStatusWord(status) === 1 },
       { kind: "cancels", target: "dispute", when: ({ status }) => parseStatusWord(status) === 2 },
+      { kind: "revises", target: "dispute", when: ({ amount }) => amount !== undefined },
     ],
     audit: {
       actions: ["dispute.updated", ...STATUS_CHANGE_ACTIONS],
@@ -305,6 +307,7 @@ export const disputes = defineOperations("gateway", "disputes", {
     body: DisputeSummaryBody,
     lateValidation: true,
     output: DisputeSummaryResult,
+    additions: { name: "groups", query: FAMILY_ADDITIONS },
     extension: true,
     audit: "dispute.summarized",
   },

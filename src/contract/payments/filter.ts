@@ -7,11 +7,13 @@ import {
   GROUPS,
   suggestAlternative,
   describeListForm,
+  describeRelativeDay,
   describeUnknownFilterKey,
   FILTER_EXAMPLE,
   describeWrongOperator,
 } from "./hints.ts";
 import { type Operator, OPERATOR_NAMES } from "./operators.ts";
+import { isMeantRelative } from "./relative-days.ts";
 import { checkValue, type Scalar } from "./value.ts";
 
 /** A parsed filter. A null value matches only `isNull`, so `not` includes rows with nulls (two-valued logic, unlike SQL). */
@@ -147,6 +149,10 @@ class FilterParser {
   }
 
   #one(field: Field, operator: Operator, sent: unknown, at: string): Scalar | undefined {
+    if (isMeantRelative(sent)) {
+      this.#refuse(at, "format", describeRelativeDay(field));
+      return undefined;
+    }
     const checked = checkValue(field, sent);
     if ("value" in checked) return checked.value;
     this.#refuse(at, checked.code, checked.message + suggestAlternative(field, operator, sent));

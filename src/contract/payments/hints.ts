@@ -2,6 +2,7 @@ import { findNearest } from "../../kit/nearest.ts";
 import { CATALOGUE, findField, type Source, SOURCES } from "./catalogue.ts";
 import type { Field } from "./field.ts";
 import { type Operator, OPERATOR_NAMES, OPERATOR_SYNONYMS } from "./operators.ts";
+import { MAX_DAYS_AGO } from "./relative-days.ts";
 import { checkValue, abbreviate } from "./value.ts";
 
 export const GROUPS = ["and", "or", "not"] as const;
@@ -115,6 +116,12 @@ export const suggestAlternative = (field: Field, operator: Operator, sent: unkno
     ? `; for several values write {"${isNot ? "nin" : "in"}": ${abbreviate(sent)}}`
     : "";
 };
+
+/** Returns the error message for a day relative to the run that is not valid, or that the field does not take. */
+export const describeRelativeDay = ({ type }: Field): string =>
+  type === "date" || type === "datetime"
+    ? `must be {"daysAgo": N} with a whole number of days from 0 to ${MAX_DAYS_AGO}`
+    : "takes no days";
 
 /** Returns the error message for a list operator that was sent another value. */
 export const describeListForm = ({ type }: Field, operator: Operator): string => {

@@ -8,6 +8,7 @@ import { CATALOGUE, findField, isSource, SOURCE_WORDS, type Source, SOURCES } fr
 import type { Field } from "./field.ts";
 import { canonicalize, type Filter, MAX_FAULTS, parseFilter } from "./filter.ts";
 import { describeUnknownField, FILTER_EXAMPLE } from "./hints.ts";
+import type { PlaceFilters } from "./relative-days.ts";
 
 export const DEFAULT_LIMIT = 500;
 export const MAX_ROWS = 100_000;
@@ -17,7 +18,7 @@ export const Filters = z
     error: `must be an object of conditions by field, such as ${FILTER_EXAMPLE}`,
   })
   .meta({
-    description: `by field, all must hold: ${FILTER_EXAMPLE}; and, or, not`,
+    description: `by field, all must hold: ${FILTER_EXAMPLE}; and, or, not; {"daysAgo": 7} for a day before the run`,
   })
   .register(shownProperties, {
     paymentDate: {
@@ -88,10 +89,14 @@ const suggestKey = (fault: Fault, known: readonly string[]): Fault => {
   return near.length === 0 ? fault : { ...fault, message: `${fault.message}; similar: ${near[0]}` };
 };
 
-/** Validates a request body against its schema and the catalogue; returns all faults together. */
+/**
+ * Validates a request body against its schema and the catalogue; returns all faults together. Days relative to the run
+ * are refused unless `place` puts days in their place; `rest` has the filters as they were sent.
+ */
 export const parseSelection = <S extends z.ZodObject>(
   schema: S,
   body: unknown,
+  place: PlaceFilters = (_source, filters) => filters,
 ): Checked<Selection & { rest: z.output<S> }> => {
   const parsed = schema.safeParse(body, { reportInput: true });
   const names = Object.keys(schema.shape);
@@ -102,7 +107,7 @@ export const parseSelection = <S extends z.ZodObject>(
   if (!isSource(source)) return { faults: found };
   const isNames = Array.isArray(fields) && fields.every((name) => typeof name === "string");
   const chosen = resolveFields(source, isNames ? fields : []);
-  const { filter, faults: inFilter } = parseFilter(source, filters);
+  const { filter, faults: inFilter } = parseFilter(source, place(source, filters));
   const isNew = ({ field }: Fault): boolean => !inFilter.some((known) => known.field === field);
   const all = [...found.filter(isNew), ...(chosen.faults ?? []), ...inFilter];
   if (parsed.data === undefined || chosen.value === undefined || all.length > 0) {

@@ -15,7 +15,13 @@ export const isExportList = ({ list }: Operation): boolean =>
 type Ask = (args: CallArguments) => Promise<Reply>;
 
 /** A position in a list: a page of the platform, an offset in it, and the id of the last record before it. */
-export type Position = { page: number | string | null; offset: number; after: string | null };
+export type Position = {
+  page: number | string | null;
+  offset: number;
+  after: string | null;
+  /** The moment whose days the filters have in place of relative ones. */
+  daysAt?: number;
+};
 
 /** A list of a resource, or the text of a file, and a position in it. */
 export type Place = { part: string; position: Position };

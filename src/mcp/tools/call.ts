@@ -4,9 +4,15 @@ import { Problem } from "../../contract/errors.ts";
 import { contract } from "../../contract/index.ts";
 import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { randomId } from "../../kit/ids.ts";
+import { isRecord } from "../../kit/json.ts";
 import { systemWait } from "../../kit/wait.ts";
 import { canFindNumbers, hasNumbers } from "../../insights/spellings.ts";
-import { downloadFile, uploadFile, applyChanges } from "../../../tools/dispute-operations.ts";
+import {
+  applyChanges,
+  downloadFile,
+  openClaims,
+  uploadFile,
+} from "../../../tools/dispute-operations.ts";
 import { readResource } from "../../../tools/read-resource.ts";
 import { isInsightTool, type Tool, type Remark } from "../../../tools/tool.ts";
 import { act, storedSecretIn } from "./act.ts";
@@ -32,8 +38,10 @@ import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
 import { wordsFor } from "../results/status-words.ts";
 import { resolveNames } from "./arguments/record-names.ts";
+import { placeDaysFor, requireRelativeDays } from "./arguments/relative-days.ts";
 import { askingOf } from "./asking/question.ts";
 import { type Consent, createApply } from "./apply-disputes.ts";
+import { createOpen } from "./open-disputes.ts";
 
 type Called = Promise<CallToolResult | InputRequiredResult>;
 
@@ -80,7 +88,9 @@ const callList = async (
   const { tool, signal, broker } = call;
   const purpose = toPurpose(context, tool, fields === undefined ? args : { ...args, fields });
   const from = cursor === undefined ? null : cursors.open(cursor, purpose);
-  const rows = chooseRows(tool.operation, args, fields);
+  const at = from?.daysAt ?? context.now();
+  const { args: placed, daysAt } = await placeDaysFor(call, context, { args, at });
+  const rows = chooseRows(tool.operation, placed, fields);
   const options = { tool: tool.name, signal };
   const ask = (page: CallArguments) =>
     listInAnyCase({ broker, options }, page, (spelt) =>
@@ -96,7 +106,8 @@ const callList = async (
   const { position } = read;
   const isEmpty = from === null && position === null && read.items.length === 0;
   if (isEmpty) checkKnown(tool, args);
-  const next = position === null ? null : cursors.seal(position, purpose);
+  const days = daysAt === undefined ? {} : { daysAt };
+  const next = position === null ? null : cursors.seal({ ...position, ...days }, purpose);
   const answer = listAnswer(tool.operation, read, next, args);
   if (!isEmpty) return present(answer);
   return present({ ...answer, notes: [...answer.notes, ...(await describeCase(call, args))] });
@@ -125,6 +136,28 @@ const findRemarks = async (call: Working, args: Given["args"]): Promise<string[]
     ),
   );
   return remarks.flat();
+};
+
+/** Returns the arguments with those that the tool takes from records; without them where a record cannot be read. */
+const fillArguments = async (
+  { broker, tool, signal }: Working,
+  sent: Given["args"],
+): Promise<Given["args"]> => {
+  let args: CallArguments = sent;
+  for (const { argument, operation, ...filling } of tool.fills ?? []) {
+    if (args[argument] !== undefined) continue;
+    try {
+      const { output } = await broker.call(operation, filling.args(args), {
+        tool: tool.name,
+        signal,
+      });
+      const value = isRecord(output) ? filling.value(output) : undefined;
+      if (value !== undefined && value !== null) args = { ...args, [argument]: value };
+    } catch (error) {
+      if (signal.aborted) throw error;
+    }
+  }
+  return args;
 };
 
 /** Carries out the operation; a secret in its answer is stored and handed to the person. */
@@ -232,10 +265,18 @@ const requireAdditions = async (
   });
 };
 
+/** Adds the arguments that the tool sends by itself where the platform announces them. */
+const addKnown = async ({ tool, broker, signal }: Working, given: Given): Promise<Given> => {
+  const { id, additions } = tool.operation;
+  if (additions?.always === undefined) return given;
+  const isKnown = (await broker.extensions(signal)).has(`${id}.${additions.name}`);
+  return isKnown ? { ...given, args: { ...given.args, ...additions.always } } : given;
+};
+
 const createCall = (context: ToolContext, readContent: ReadContent) => {
   const parts = createParts(context);
   const { handOver } = parts;
-  const { answerTokens, lacksExportKey } = context.settings;
+  const { lacksExportKey } = context.settings;
   const files = createDownload(context);
   const consent = askPerson(parts);
   const specialTools = [
@@ -243,14 +284,17 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     specialTool(downloadFile, files.download),
     specialTool(contract.document_attachments.get, files.downloadOfDocument),
     specialTool(readResource, createResourceCall(readContent)),
-    specialTool(applyChanges, createApply({ consent, answerTokens })),
+    specialTool(applyChanges, createApply({ consent, context })),
+    specialTool(openClaims, createOpen({ consent, context })),
   ];
   const callInsight = createInsightCall(context, files.excerpt);
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
     if (operation.extension) await requireExtension(call);
-    const given = await readNamedArguments(call);
-    await requireAdditions(call, given);
+    const named = await readNamedArguments(call);
+    await requireAdditions(call, named);
+    await requireRelativeDays(call, named.args);
+    const given = await addKnown(call, named);
     for (const callSpecial of specialTools) {
       const called = callSpecial(call, given);
       if (called !== undefined) return called;
@@ -266,7 +310,7 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     const consented = await confirmCall(parts, call, given);
     if ("ask" in consented) return consented.ask;
     // The version that the question was about counts, not one that the model has sent.
-    const args = withBound(given.args, consented.bound);
+    const args = await fillArguments(call, withBound(given.args, consented.bound));
     const ifMatch = consented.etag ?? given.ifMatch;
     return callOne(parts, call, { ...given, args, ifMatch }, consented);
   };

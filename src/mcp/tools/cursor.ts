@@ -13,24 +13,25 @@ const Sealed = z.tuple([
   z.union([z.int(), z.string(), z.null()]),
   z.int().min(0),
   z.string().nullable(),
+  z.number().nullable().optional(),
 ]);
 
 /** Cursors that only this server's key makes and reads; the platform's own one never leaves. */
 export const createCursors = (key: Buffer, now: Clock) => {
   const sealed = createSeal(key, "mcp/cursor");
   return {
-    seal: ({ page, offset, after }: Position, purpose: Purpose): string =>
-      sealed.seal([bindingOf(purpose), now() + LIFE_MS, page, offset, after]),
+    seal: ({ page, offset, after, daysAt }: Position, purpose: Purpose): string =>
+      sealed.seal([bindingOf(purpose), now() + LIFE_MS, page, offset, after, daysAt ?? null]),
     /** @throws {Problem} which says why the cursor is of no use here */
     open(cursor: string, purpose: Purpose): Position {
       const { success, data } = Sealed.safeParse(sealed.open(cursor));
       if (!success) throw badCursor("The cursor is not one that this server gave.");
-      const [binding, expiresAt, page, offset, after] = data;
+      const [binding, expiresAt, page, offset, after, daysAt] = data;
       if (binding !== bindingOf(purpose)) {
         throw badCursor("The cursor belongs to a call with other arguments, or of someone else.");
       }
       if (expiresAt < now()) throw badCursor("The cursor has expired.");
-      return { page, offset, after };
+      return { page, offset, after, ...(daysAt == null ? {} : { daysAt }) };
     },
   };
 };

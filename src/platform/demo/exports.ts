@@ -1,3 +1,4 @@
+import { utcCalendar } from "../../contract/insights/calendar.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import { parseStoredSelection } from "../exports/run-job.ts";
 import { writeSnapshot } from "../exports/snapshot.ts";
@@ -19,9 +20,10 @@ const writeRun = async (
   tx: Db,
   { files, connectionId, past: { payments } }: Needs,
   schedule: ScheduleRow,
-  { tenant_id, id, slot_at, started_at }: ExportRunRow,
+  { tenant_id, id, slot_at, started_at, created_at }: ExportRunRow,
 ): Promise<RunChunkRow[]> => {
-  const { source, filter, fields } = parseStoredSelection(schedule);
+  const day = { calendar: utcCalendar, now: created_at };
+  const { source, filter, fields } = parseStoredSelection(schedule, day);
   const startedAt = formatTimestamp(started_at ?? slot_at);
   const upTo = payments[source].filter(({ createdAt }) => createdAt <= startedAt).length;
   const scan = { tenantId: tenant_id, source, filter, after: 0, upTo };

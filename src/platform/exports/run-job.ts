@@ -1,6 +1,8 @@
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
 import { parseSelection, type Selection, selection } from "../../contract/payments/query.ts";
+import { openCalendar } from "../../contract/insights/calendar.ts";
+import { createPlacing, type RunDay } from "../../contract/insights/relative-days.ts";
 import { formatFaults } from "../../contract/faults.ts";
 import { type Clock, HOUR, MINUTE, SECOND } from "../../kit/clock.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
@@ -72,10 +74,13 @@ const toRunFailed = (stage: ErrorStage, error: unknown): RunFailed => {
 
 const Stored = z.strictObject(selection);
 
-/** Returns a schedule's query, validated against the current catalogue. @throws {RunFailed} */
-export const parseStoredSelection = ({ source, fields, filters }: ScheduleRow): Selection => {
+/** Returns a schedule's query for a run, validated against the current catalogue. @throws {RunFailed} */
+export const parseStoredSelection = (
+  { source, fields, filters }: ScheduleRow,
+  day: RunDay,
+): Selection => {
   const body = { source, fields: JSON.parse(fields), filters: JSON.parse(filters) };
-  const { value, faults = [] } = parseSelection(Stored, body);
+  const { value, faults = [] } = parseSelection(Stored, body, createPlacing(day));
   if (value !== undefined) return value;
   const words = `${DETAIL.validation} ${formatFaults(faults)}`;
   throw new RunFailed("validation", words.slice(0, MOST_CHARACTERS));
@@ -112,17 +117,22 @@ type Result = {
   keys: string[];
 };
 
+/** A run that has begun, and its schedule. */
+type Begun = { run: ExportRunRow; schedule: ScheduleRow };
+
 /** Writes the rows of one snapshot of the store. `result` lists the written files even if it throws. */
 const freeze = async (
   needs: RunNeeds,
   job: Job,
-  schedule: ScheduleRow,
+  { schedule, run }: Begun,
   result: Result,
 ): Promise<void> => {
   const { store, files, quota } = needs;
   const { tenantId } = job;
-  const { source, filter, fields } = parseStoredSelection(schedule);
   const tenant = await readTenant(store.read, tenantId);
+  // A run that is tried again keeps its days.
+  const day = { calendar: openCalendar(tenant.settings.timeZone), now: run.created_at };
+  const { source, filter, fields } = parseStoredSelection(schedule, day);
   const rowsOf = async (snapshot: Snapshot) => {
     const upTo = await findLastSeq(snapshot.db, tenantId, source);
     const scan = { tenantId, source, filter, after: 0, upTo };
@@ -192,7 +202,7 @@ const fail = (needs: RunNeeds, job: Job, failure: RunFailed, rowCount: number): 
   );
 
 /** Marks a run as running; returns undefined if it was canceled meanwhile. */
-const begin = ({ store, clock }: RunNeeds, job: Job): Promise<ScheduleRow | undefined> =>
+const begin = ({ store, clock }: RunNeeds, job: Job): Promise<Begun | undefined> =>
   store.transaction(async (tx) => {
     const name = { tenant_id: job.tenantId, id: job.id };
     const change = { status: "running", started_at: clock() } as const;
@@ -201,12 +211,13 @@ const begin = ({ store, clock }: RunNeeds, job: Job): Promise<ScheduleRow | unde
       await job.finish(tx);
       return undefined;
     }
-    return findSchedule(tx, job.tenantId, run.schedule_id);
+    const schedule = await findSchedule(tx, job.tenantId, run.schedule_id);
+    return schedule && { run, schedule };
   }, job.tenantId);
 
 const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
-  const schedule = await begin(needs, job);
-  if (schedule === undefined) return;
+  const begun = await begin(needs, job);
+  if (begun === undefined) return;
   const result: Result = { chunks: [], rowCount: 0, keys: [] };
   const failed = async (error: unknown): Promise<void> => {
     // Aborted by shutdown or takeover: not a failure, because another worker continues.
@@ -222,7 +233,7 @@ const perform = async (needs: RunNeeds, job: Job): Promise<void> => {
     return dropFiles(needs, result.keys);
   };
   try {
-    await freeze(needs, job, schedule, result);
+    await freeze(needs, job, begun, result);
   } catch (error) {
     return failed(error);
   }

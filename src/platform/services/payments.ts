@@ -8,12 +8,17 @@ import {
   type Selection,
   hashSelection,
 } from "../../contract/payments/query.ts";
+import { openCalendar } from "../../contract/insights/calendar.ts";
+import { createPlacing } from "../../contract/insights/relative-days.ts";
+import { hasRelativeDays, type PlaceFilters } from "../../contract/payments/relative-days.ts";
 import { DAY } from "../../kit/clock.ts";
+import { isRecord } from "../../kit/json.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { Call, Handlers } from "../handlers.ts";
 import { findPage, findLastSeq, readPayments } from "../store/queries/payments.ts";
 import { ROW_SEPARATOR, type RowBytes } from "../store/engine/dialect.ts";
 import { readSnapshot } from "./listing.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import { summarize } from "./payments/summary.ts";
 
 const CURSOR_LIFE = DAY;
@@ -25,6 +30,8 @@ const Cursor = z.object({
   after: z.int(),
   upTo: z.int(),
   madeAt: z.int(),
+  /** The moment whose days the query has in place of relative ones. */
+  daysAt: z.int().optional(),
 });
 
 type Place = { after: number; upTo: number | undefined };
@@ -44,8 +51,19 @@ async function* toBytes(rows: AsyncIterable<RowBytes>): AsyncGenerator<Uint8Arra
   }
 }
 
-const readQuery = (sent: unknown, call: Call): Query => {
-  const read = parseSelection(PaymentQueryBody, sent);
+/** Returns the placing of the days of a run: the tenant's, at a moment. */
+export const placingAt = async (
+  { db, tenantId }: Pick<Call, "db" | "tenantId">,
+  now: number,
+): Promise<PlaceFilters> => {
+  const { settings } = await readTenant(db, tenantId);
+  return createPlacing({ calendar: openCalendar(settings.timeZone), now });
+};
+
+const hasRelative = (sent: unknown): boolean => isRecord(sent) && hasRelativeDays(sent["filters"]);
+
+const readQuery = (sent: unknown, call: Call, place?: PlaceFilters): Query => {
+  const read = parseSelection(PaymentQueryBody, sent, place);
   if (read.faults !== undefined) return call.invalid(read.faults);
   const { rest, ...selection } = read.value;
   const { limit, pageSize, cursor } = rest;
@@ -69,12 +87,21 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
     return at;
   };
 
+  /** All pages of a query have the days of its first one. */
+  const findDaysAt = (body: unknown, call: Call): number => {
+    const { cursor } = isRecord(body) ? body : {};
+    const { data } = Cursor.safeParse(typeof cursor === "string" ? seal.open(cursor) : undefined);
+    return data?.daysAt ?? call.now;
+  };
+
   return {
     summary: summarize,
     schema: async () => ({ body: paymentSchema }),
 
     async query({ body }, call) {
-      const query = readQuery(body, call);
+      const daysAt = hasRelative(body) ? findDaysAt(body, call) : undefined;
+      const placing = daysAt === undefined ? undefined : await placingAt(call, daysAt);
+      const query = readQuery(body, call, placing);
       const { selection, limit } = query;
       const { source, fields, filter } = selection;
       const { tenantId } = call;
@@ -84,7 +111,8 @@ export const payments = ({ seal }: { seal: Seal }): Handlers<Contract["payments"
         const upTo = place.upTo ?? (await findLastSeq(db, tenantId, source));
         const scan = { tenantId, source, filter, after: place.after, upTo };
         const { seqs, hasMore } = await findPage(db, scan, limit);
-        const next = { tenant: tenantId, query: hash, after: seqs.at(-1), upTo, madeAt: call.now };
+        const made = { madeAt: call.now, daysAt };
+        const next = { tenant: tenantId, query: hash, after: seqs.at(-1), upTo, ...made };
         const rowCount = seqs.length;
         return {
           head: {},

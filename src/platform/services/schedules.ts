@@ -6,6 +6,7 @@ import { DAY, formatTimestamp, MINUTE } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
 import type { Handlers } from "../handlers.ts";
+import { placingAt } from "./payments.ts";
 import { insertAll } from "../store/engine/bulk-writes.ts";
 import { cancelPending } from "../store/queries/export-runs.ts";
 import { addJob, removeJob } from "../store/queries/jobs.ts";
@@ -61,7 +62,8 @@ export const schedules = ({ newId }: { newId: NewId }): Handlers<Contract["sched
   async create({ body }, call) {
     const { now, tenantId } = call;
     const id = newId();
-    const { value, faults = [] } = parseSelection(ScheduleBody, body);
+    const placing = await placingAt(call, now);
+    const { value, faults = [] } = parseSelection(ScheduleBody, body, placing);
     const wrong = [...faults, ...findStartFaults(body, now)];
     if (value === undefined || wrong.length > 0) return call.invalid(wrong);
     const { scheduleName = null, intervalMs, firstRunAt, fields = [], filters } = value.rest;

@@ -11,4 +11,10 @@ export const REACH_SECTIONS: readonly Section[] = [
       "RC-04": "the server card and its catalogue are readable by all and name no tenant",
     },
   },
+  {
+    title: "Proof",
+    lines: {
+      "RC-20": "an auditor checks the log without our key: each alteration is found and named",
+    },
+  },
 ];

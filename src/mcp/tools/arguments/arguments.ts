@@ -241,7 +241,7 @@ type Form = { schema: JsonSchema; steering: string[]; own: z.ZodObject; ownNames
 const forms = new WeakMap<OperationTool, Form>();
 
 const newForm = (tool: OperationTool): Form => {
-  const schema = inputSchema(tool);
+  const schema = inputSchema(tool, true);
   const own = ownShape(tool.operation);
   const steering = steeringNames(tool, schema.properties ?? {});
   return { schema, steering, own: z.object(own), ownNames: Object.keys(own) };

@@ -37,6 +37,18 @@ export const respellNames = (
 
 const GROUPS = ["and", "or", "not"] as const;
 
+/** Returns a condition with the documented spelling of days relative to the run. */
+const respellDays = (condition: CallArguments, how: { path: string; onTwice: OnTwice }) => {
+  const respell = (value: unknown): unknown =>
+    isRecord(value) ? respellNames(value, ["daysAgo"], how) : value;
+  return Object.fromEntries(
+    Object.entries(condition).map(([operator, value]) => [
+      operator,
+      Array.isArray(value) ? value.map(respell) : respell(value),
+    ]),
+  );
+};
+
 /** Returns filters of payments with the documented spellings of fields and operators. */
 const respellFilters = (filters: unknown, fields: readonly string[], report: OnTwice): unknown => {
   if (Array.isArray(filters)) return filters.map((one) => respellFilters(one, fields, report));
@@ -50,7 +62,8 @@ const respellFilters = (filters: unknown, fields: readonly string[], report: OnT
       }
       if (!isRecord(condition)) return [name, condition];
       const path = `filters.${name}`;
-      return [name, respellNames(condition, OPERATOR_NAMES, { path, onTwice: report })];
+      const operators = respellNames(condition, OPERATOR_NAMES, { path, onTwice: report });
+      return [name, respellDays(operators, { path, onTwice: report })];
     }),
   );
 };

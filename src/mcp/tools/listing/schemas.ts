@@ -61,6 +61,9 @@ const openEnum = (zodSchema: unknown, jsonSchema: JsonSchema) => {
 /** `isOpen`: an object with further properties than those that are published. */
 export type Raw = JsonSchema & { anyOf?: Raw[]; isOpen?: boolean };
 
+/** Whether an object has no other properties than those of its schema. */
+const isClosed = ({ additionalProperties }: JsonSchema): boolean => additionalProperties === false;
+
 /** Publishes the properties that the contract shows of an object with many, or with keys of any name. */
 const showProperties = (zodSchema: z.core.$ZodType, schema: Raw): void => {
   const properties = shownProperties.get(zodSchema);
@@ -70,7 +73,8 @@ const showProperties = (zodSchema: z.core.$ZodType, schema: Raw): void => {
 /** The values that a schema describes: arguments of an operation, arguments of an insight, or a record of the platform. */
 type Side = "argument" | "insight" | "record";
 
-export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>
+/** `isWhole`: has all properties of a closed object, also where tools publish some of them. */
+export const toRawSchema = (schema: z.ZodType, side: Side = "record", isWhole = false): Raw =>
   z.toJSONSchema(schema, {
     io: "input",
     override({ zodSchema, jsonSchema }) {
@@ -78,7 +82,8 @@ export const toRawSchema = (schema: z.ZodType, side: Side = "record"): Raw =>
       if (side !== "insight") openEnum(zodSchema, jsonSchema as JsonSchema);
       if (side !== "insight") nameStatus(zodSchema, jsonSchema as JsonSchema);
       oneKind(jsonSchema as JsonSchema);
-      if (side !== "record") showProperties(zodSchema, jsonSchema as Raw);
+      const isAll = isWhole && isClosed(jsonSchema as Raw);
+      if (side !== "record" && !isAll) showProperties(zodSchema, jsonSchema as Raw);
     },
   }) as Raw;
 
@@ -246,10 +251,12 @@ const insightInput = ({ insight }: InsightTool): ObjectSchema => {
 // Beyond that many parameters, null as a further type of each exceeds the budget of a tool: `clear` names fields instead.
 const MOST_NULLABLE = 30;
 
-export const inputSchema = (tool: Tool): ObjectSchema => {
+/** Returns the schema of a tool's arguments as it is published; `isWhole`: as arguments are read. */
+export const inputSchema = (tool: Tool, isWhole = false): ObjectSchema => {
   if (isInsightTool(tool)) return insightInput(tool);
   const { operation } = tool;
-  const { properties = {}, required = [] } = toRawSchema(z.object(ownShape(operation)), "argument");
+  const shape = z.object(ownShape(operation));
+  const { properties = {}, required = [] } = toRawSchema(shape, "argument", isWhole);
   const clears = operation.clears && Object.keys(properties).length <= MOST_NULLABLE;
   const within = isUpdate(operation) && !operation.clears ? clearable : argument;
   const change: Change = (schema, name) =>
