@@ -31,6 +31,7 @@ export const COMMAND_ACTIONS = [
   "admin.user_deleted",
   "admin.user_password_set",
   "admin.user_reset_link_created",
+  "import.account-notes",
   "import.accounts",
   "import.audit-logs",
   "import.business-units",
@@ -38,7 +39,9 @@ export const COMMAND_ACTIONS = [
   "import.credit-applications",
   "import.disputes",
   "import.documents",
+  "import.notes",
   "import.payments",
   "import.scores",
+  "import.users",
 ] as const;
 export type CommandAction = (typeof COMMAND_ACTIONS)[number];

@@ -24,7 +24,7 @@ import {
 } from "./packet-parts.ts";
 import { listSettling, readCredits, showCredits } from "./packet-credits.ts";
 import { readFiles } from "./packet-files.ts";
-import { readAccountNotes, readNotes } from "./packet-notes.ts";
+import { createNames, readAccountNotes, readNotes } from "./packet-notes.ts";
 import { readPrecedents, showPrecedents } from "./packet-precedents.ts";
 import { shortenPacket } from "./packet-shorten.ts";
 import { type Part, showPart, type Unavailable, UnavailablePart } from "./read-part.ts";
@@ -82,11 +82,12 @@ const describeUnavailable = (parts: Fields): string[] =>
   );
 
 const read = async (context: InsightContext, dispute: Dispute) => {
+  const allNames = createNames(context);
   const [document, notes, accountNotes, files, payments, credits, others, resolutions, precedents] =
     await Promise.all([
       readDocument(context, dispute),
-      readNotes(context, dispute),
-      readAccountNotes(context, dispute),
+      readNotes(context, dispute, allNames),
+      readAccountNotes(context, dispute, allNames),
       readFiles(context, dispute),
       readPayments(context, dispute),
       readCredits(context, dispute),

@@ -116,7 +116,7 @@ describe("hints, titles and descriptions", () => {
       buildInstructions(toolsetNames, false),
       buildInstructions(toolsetNames, true),
     ];
-    const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }));
+    const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }, () => true));
     for (const text of [...texts, ...more, ...asked]) expect(sanitizeText(text)).toBe(text);
   });
 });

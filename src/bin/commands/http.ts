@@ -8,6 +8,7 @@ import type { Log } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
 import { isSitePath } from "../../mcp/results/record-pages.ts";
+import { CARD_PATH, CATALOG_PATH, createCardHandler } from "../../mcp/http/server-card.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
@@ -43,6 +44,7 @@ import { createStartup, type Startup } from "./startup.ts";
 const MCP_PATH = "/mcp";
 const SECRETS_ROUTE = `${SECRETS_PATH}{token}`;
 const DESCRIPTION_ROUTE = "/.well-known/oauth-protected-resource";
+const CARD_ROUTE = "(server-card)";
 const SITE_ROUTE = "(site)";
 const SIGN_IN_ROUTE = "(sign-in)";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
@@ -54,6 +56,9 @@ const asksForPage = ({ method, headers: { accept = "" } }: IncomingMessage): boo
   method === "GET" && /\btext\/html\b/i.test(accept) && !/event-stream/i.test(accept);
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
+
+const isCard = (request: IncomingMessage): boolean =>
+  [CARD_PATH, CATALOG_PATH].includes(parsePath(request));
 
 const isSecret = ({ url }: IncomingMessage): boolean => url?.startsWith(SECRETS_PATH) === true;
 
@@ -102,18 +107,21 @@ type Mcp = {
   server: HttpServer;
   secrets: SecretPlace;
   site: RequestListener;
+  /** Serves the server card and the catalogue that names it. */
+  card: RequestListener;
   /** Host names under which the server can be called. */
   hosts: readonly string[];
 };
 
 const createListener = (
-  { server, secrets, site, hosts }: Mcp,
+  { server, secrets, site, card, hosts }: Mcp,
   shared: Shared,
   { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
   const report = createReport(shared.log);
   const onMcp = observe(report, MCP_PATH, createMcpListener(server));
   const onSite = observe(report, SITE_ROUTE, site);
+  const onCard = observe(report, CARD_ROUTE, onlyForHosts(hosts, card));
   const onSecret = observe(report, SECRETS_ROUTE, onlyForHosts(hosts, secrets.listener));
   const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, onlyForHosts(hosts, signIn.listener));
   const describe = async (request: Request) =>
@@ -125,6 +133,7 @@ const createListener = (
     const ofClient = (listener: RequestListener) =>
       withClientAddress(addressOf(request), () => listener(request, response));
     if (isMcp(request)) return asksForPage(request) ? onSite(request, response) : ofClient(onMcp);
+    if (isCard(request)) return onCard(request, response);
     if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
     if (isSecret(request)) return ofClient(onSecret);
     if (isSitePath(parsePath(request))) return onSite(request, response);
@@ -162,6 +171,7 @@ const createMcp = async (
     },
   };
   const names = listAcceptedNames(config, address);
+  const answerCard = createCardHandler({ version: io.version, mcpUrl: mcpUrl.href });
   const site = createSiteListener({
     config,
     entrance,
@@ -174,6 +184,7 @@ const createMcp = async (
     server: createHttpServer(serverOptions, { ...names, gate, shared: state }),
     secrets,
     site,
+    card: createMcpListener({ fetch: async (request) => answerCard(request) }),
     hosts: names.hosts,
   };
 };

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
-import { clearable, IngestDate, IngestNumber, NoteText, optional } from "../ingest-fields.ts";
+import {
+  clearable,
+  IngestDate,
+  IngestNumber,
+  NoteAuthor,
+  NoteText,
+  optional,
+} from "../ingest-fields.ts";
 import { defineOperations } from "../operation.ts";
 
 const optionalFields = {
@@ -25,6 +32,7 @@ export const AccountNote = z.object({
   ...clearable(optionalFields),
   effective_date: z.string(),
   created_at: Timestamp,
+  created_by: NoteAuthor.optional(),
 });
 export type AccountNote = z.infer<typeof AccountNote>;
 

@@ -9,6 +9,7 @@ import {
   IngestAmount,
   IngestNumber,
   LanguageCode,
+  NoteAuthor,
   optional,
   pages,
   SearchText,
@@ -60,6 +61,7 @@ export const EmbeddedNote = z.object({
   body: z.string(),
   effective_date: z.string(),
   createdAt: Timestamp,
+  createdBy: NoteAuthor.optional(),
 });
 
 /** A customer account with its notes, newest first. */

@@ -13,6 +13,7 @@ import {
   EXPORT_SCHEMA,
   GUIDE,
 } from "../results/resource-uris.ts";
+import { listSkillResources } from "../skills/skill-files.ts";
 import type { Settings } from "../../config/settings.ts";
 
 export const configurationNouns = [
@@ -183,6 +184,7 @@ const offered = <T>({ toolsets }: Toolsets, listed: ByToolset<T>): T[] =>
 export const listResources = (settings: Toolsets): Resource[] => [
   GUIDE_RESOURCE,
   ...offered(settings, RESOURCES),
+  ...listSkillResources(settings),
 ];
 
 /** Returns the resources whose URI has variables. */

@@ -6,6 +6,7 @@ import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
 import type { Paging } from "../results/pages.ts";
+import { isSkillUri } from "../skills/skill-files.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { toJsonText } from "../results/json-text.ts";
 import { protocolError } from "../results/protocol-errors.ts";
@@ -141,6 +142,9 @@ const selectRoutes = ({ settings }: CallerContext, files: FileReader): Route<Fil
 };
 
 type OpenPaging = (uri: string, cursor: string | undefined) => Paging;
+/** The guide and the skills, by address. */
+type OwnTexts = ReadonlyMap<string, string>;
+
 type ReadContent = (uri: string, options: ReadOptions) => Promise<FileContent>;
 
 const CURSOR = "?cursor=";
@@ -167,7 +171,7 @@ const withRest = (content: FileContent, uri: string): FileContent =>
  */
 export const createReadContent = (
   context: CallerContext,
-  { files, guide, openPaging }: { files: FileReader; guide: string; openPaging: OpenPaging },
+  { files, own, openPaging }: { files: FileReader; own: OwnTexts; openPaging: OpenPaging },
 ): ReadContent => {
   const routes = selectRoutes(context, files);
   return async (address, { cursor, ...options }) => {
@@ -175,7 +179,8 @@ export const createReadContent = (
     if (address.length > MAX_URI_LENGTH) {
       throw new ResourceNotFoundError(address.slice(0, MAX_SHOWN));
     }
-    if (address === GUIDE) return { mimeType: "text/markdown", text: guide };
+    const text = own.get(address);
+    if (text !== undefined) return { mimeType: "text/markdown", text };
     const { uri, ...at } = splitCursor(address);
     const paging = openPaging(uri, cursor ?? at.cursor);
     for (const route of routes) {
@@ -196,8 +201,9 @@ export const createReadResource =
       const read: FileContent & { nextCursor?: string } = await readContent(uri, options);
       // A text says itself where it continues.
       const { nextCursor: _next, ...content } = read;
-      // The guide is this server's own text.
-      const marks = uri === GUIDE ? {} : { _meta: { "receivables/untrusted": true } };
+      // Guide and skills are this server's own texts.
+      const marks =
+        uri === GUIDE || isSkillUri(uri) ? {} : { _meta: { "receivables/untrusted": true } };
       return { contents: [{ uri, ...content, ...marks }] };
     } catch (error) {
       throw protocolError(uri, error);

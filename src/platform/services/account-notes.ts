@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Contract } from "../../contract/index.ts";
 import { type AccountNote, AccountNoteFields } from "../../contract/operations/account-notes.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
@@ -17,25 +18,36 @@ const toNote = (row: AccountNoteRow): AccountNote => ({
   note_type: row.note_type,
   effective_date: row.effective_date,
   created_at: formatTimestamp(row.created_at),
+  created_by: row.created_by,
 });
+
+/** Builds the row of a note; its effective date is that of its creation unless it has its own. */
+export const toAccountNoteRow = (
+  { tenantId, accountNumber }: { tenantId: string; accountNumber: string },
+  { reference, body, subject, note_type, effective_date }: z.output<typeof AccountNoteFields>,
+  created: { by: string; at: number },
+): AccountNoteRow => {
+  const effective = effective_date ?? formatTimestamp(created.at);
+  return {
+    tenant_id: tenantId,
+    reference,
+    account_number: accountNumber,
+    body,
+    subject: subject ?? null,
+    note_type: note_type ?? null,
+    effective_date: toDateText(effective),
+    effective_at: Date.parse(effective),
+    created_by: created.by,
+    created_at: created.at,
+  };
+};
 
 const toRow = (call: IngestCall, accountNumber: string, sent: unknown) => {
   const result = isRecord(sent) ? mergeBody("create", sent) : sent;
   const { value, faults = [] } = checkValue(AccountNoteFields, result);
   if (value === undefined) return call.invalid(faults);
-  const effective = value.effective_date ?? formatTimestamp(call.now);
-  const row: AccountNoteRow = {
-    tenant_id: call.tenantId,
-    reference: value.reference,
-    account_number: accountNumber,
-    body: value.body,
-    subject: value.subject ?? null,
-    note_type: value.note_type ?? null,
-    effective_date: toDateText(effective),
-    effective_at: Date.parse(effective),
-    created_by: call.caller.id,
-    created_at: call.now,
-  };
+  const created = { by: call.caller.id, at: call.now };
+  const row = toAccountNoteRow({ tenantId: call.tenantId, accountNumber }, value, created);
   return { row, ignored: listIgnored(sent, value) };
 };
 

@@ -43,6 +43,7 @@ const toEmbeddedNote = (row: AccountNoteRow) => ({
   body: row.body,
   effective_date: row.effective_date,
   createdAt: formatTimestamp(row.created_at),
+  createdBy: row.created_by,
 });
 
 type Target = { accountNumber: string; sent: unknown; before: AccountRow | undefined };

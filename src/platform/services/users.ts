@@ -14,7 +14,8 @@ import { toTenantAccess } from "./auth.ts";
 
 type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
-const PROFILE_KEYS = [
+/** The texts of a member's profile. */
+export const PROFILE_KEYS = [
   "division",
   "department",
   "title",

@@ -41,6 +41,20 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Moving in",
+    lines: {
+      "WK-48":
+        "notes, notes on accounts and users come with author and date, a dispute with its updateDate",
+    },
+  },
+  {
+    title: "Prompts",
+    lines: {
+      "WK-95":
+        "prompts draft a reply, take claims in, close a month and brief on the day, within 2,500 tokens",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50":

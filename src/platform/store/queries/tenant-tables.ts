@@ -71,6 +71,9 @@ export const OTHER_TABLES = {
   evidence_heads: ["seq"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
+/** The key columns after the tenant of each table that an import writes. */
+export const IMPORTED_TABLES = { ...RECORD_TABLES, ...ACCESS_TABLES };
+
 const ORDERS: Partial<Record<Table, readonly string[]>> = {
   ...RECORD_TABLES,
   ...ACCESS_TABLES,

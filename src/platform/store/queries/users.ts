@@ -1,4 +1,5 @@
 import { BUILT_IN_ROLES, isPermission, type Permission } from "../../../contract/permissions.ts";
+import { getDialect } from "../engine/dialect.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
@@ -13,6 +14,14 @@ export const findUser = async (db: Db, id: string): Promise<UserRow | undefined>
 
 export const findUserByEmail = (db: Db, email: string) =>
   db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
+
+/** Finds users by folded e-mail addresses. */
+export const findUsersByEmail = (db: Db, emails: readonly string[]): Promise<UserRow[]> =>
+  db
+    .selectFrom("users")
+    .selectAll()
+    .where(getDialect(db).isAmongKeys("email_folded", emails))
+    .execute();
 
 /** Lists the tenants that a user can access, by id. */
 export const listActiveTenants = prepareQuery((db: Db, userId: string) =>
@@ -69,6 +78,17 @@ export const findPermissions = async (
       grants === null ? (builtIn.get(role_id ?? "")?.grants ?? []) : parseGrants(grants),
     ),
   );
+};
+
+/** Lists the ids of a member's roles. */
+export const listRolesOf = async (db: Db, tenantId: string, userId: string): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("membership_roles")
+    .select("role_id")
+    .where("tenant_id", "=", tenantId)
+    .where("user_id", "=", userId)
+    .execute();
+  return rows.map(({ role_id: id }) => id);
 };
 
 export type MemberRole = { userId: string; roleId: string; name: string; custom: boolean };
