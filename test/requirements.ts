@@ -9,6 +9,7 @@ import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
+import { SIGN_IN_SECTIONS } from "./support/requirements/sign-in.ts";
 import { WORK_SECTIONS } from "./support/requirements/work.ts";
 
 export { NOT_TESTED };
@@ -25,6 +26,7 @@ export const requirements: readonly Requirement[] = [
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
+  ...SIGN_IN_SECTIONS,
   ...WORK_SECTIONS,
   ...ASK_SECTIONS,
   ...LIST_SECTIONS,

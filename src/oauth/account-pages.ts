@@ -4,7 +4,7 @@ import { renderCurrentPassword, renderNewPasswordFields } from "../pages/passwor
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
 import { formatDay } from "../kit/clock.ts";
 import { type Connection, connectionHandle } from "./grants.ts";
-import type { Tenant } from "./platform-session.ts";
+import type { Tenant } from "./directory.ts";
 import type { Refusal } from "./refusal.ts";
 import { SCOPES } from "./scopes.ts";
 

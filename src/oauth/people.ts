@@ -6,7 +6,8 @@ import { DAY } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import type { OauthContext } from "./context.ts";
-import { CALL_OPTIONS, type PlatformSession, type Tenant } from "./platform-session.ts";
+import type { DirectoryClient, Tenant } from "./directory.ts";
+import { CALL_OPTIONS, type PlatformSession } from "./platform-session.ts";
 
 const NEVER_MS = 36_500 * DAY;
 
@@ -18,6 +19,8 @@ export type Person = {
   tenant: Tenant;
   keyId: string;
   apiKey: Secret;
+  /** Whether it is a client that an administrator created, and no person. */
+  isClient?: boolean;
 };
 
 type StoredPerson = Omit<Person, "apiKey"> & { apiKey: string };
@@ -31,6 +34,12 @@ const hashParts = (...parts: string[]): string =>
 
 export const personIdOf = ({ platform }: OauthContext, userId: string, tenantId: string): string =>
   hashParts(platform, userId, tenantId);
+
+/** Returns the id under which a client is a person here. It changes with each new credential. */
+export const clientPersonIdOf = (
+  { platform }: OauthContext,
+  { id, version, tenant }: Pick<DirectoryClient, "id" | "version" | "tenant">,
+): string => hashParts(platform, "client", id, String(version), tenant.id);
 
 /** Returns the owner of the records of a user at all tenants. */
 export const userIdOf = ({ platform }: OauthContext, userId: string): string =>
@@ -54,6 +63,13 @@ const toRecord = (context: OauthContext, { apiKey, ...person }: Person) => ({
   expiresAt: context.now() + NEVER_MS,
   owner: userIdOf(context, person.userId),
 });
+
+/** Stores a person; false if another process has stored them already. */
+export const addPerson = (context: OauthContext, person: Person): Promise<boolean> =>
+  context.records.add(toRecord(context, person));
+
+export const savePerson = (context: OauthContext, person: Person): Promise<void> =>
+  context.records.write(toRecord(context, person));
 
 export const findPerson = async (
   { records }: OauthContext,
@@ -176,7 +192,7 @@ export const ensurePerson = async (
   session: PlatformSession,
   tenant: Tenant,
 ): Promise<Person> => {
-  const { records, log } = context;
+  const { log } = context;
   await deleteUndeletedKeys(context, session).catch((error: unknown) =>
     log.warn("oauth.left_keys", toErrorFields(error)),
   );
@@ -187,10 +203,10 @@ export const ensurePerson = async (
   const key = await createApiKey(context, session, tenant);
   const person: Person = { id, userId, email, tenant, ...key };
   if (existing !== undefined) {
-    await records.write(toRecord(context, person));
+    await savePerson(context, person);
     return person;
   }
-  if (await records.add(toRecord(context, person))) return person;
+  if (await addPerson(context, person)) return person;
   // Another process has stored a key meanwhile.
   const unused = { keyId: key.keyId, tenantId: tenant.id };
   await deleteApiKey(context, unused, sessionHeaderOf(context, session));
@@ -198,14 +214,16 @@ export const ensurePerson = async (
 };
 
 /** Deletes a person's key. If the platform refuses, the key is deleted at the person's next sign-in. */
-const retireKey = async (context: OauthContext, person: Person): Promise<void> => {
-  const { keyId, tenant, userId, apiKey } = person;
+export const retireKey = async (context: OauthContext, person: Person): Promise<void> => {
+  const { keyId, tenant, userId, apiKey, isClient = false } = person;
   const { records, now, log } = context;
   const value: UndeletedKey = { keyId, tenantId: tenant.id };
   try {
     await deleteApiKey(context, value, headerOf(context, apiKey));
     log.info("oauth.key_revoked", { keyId });
   } catch (error) {
+    // The key of a client ends with the client's credential, at the platform itself.
+    if (isClient && error instanceof Problem && error.status === 401) return;
     log.warn("oauth.key_left", { keyId, ...toErrorFields(error) });
     const owner = userIdOf(context, userId);
     await records.write({ kind: "LeftKey", id: keyId, value, expiresAt: now() + NEVER_MS, owner });

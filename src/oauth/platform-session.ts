@@ -1,13 +1,12 @@
 import { contract } from "../contract/index.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
+import type { Tenant } from "./directory.ts";
 import type { OauthContext } from "./context.ts";
 import { type Refusal, tooManyAttempts, toSignInRefusal } from "./refusal.ts";
 
 /** Names the caller in the platform's audit log. */
 export const CALL_OPTIONS = { tool: "sign_in" };
-
-export type Tenant = { id: string; name: string };
 
 /** A person's session with the platform, which lasts as long as the sign-in. The default tenant is the first. */
 export type PlatformSession = { token: Secret; userId: string; email: string; tenants: Tenant[] };

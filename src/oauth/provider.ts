@@ -5,30 +5,29 @@ import Provider, {
   errors,
   interactionPolicy,
 } from "oidc-provider";
-import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
+import { SECOND } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { createAdapter } from "./adapter.ts";
 import { checkClient, narrowDocument } from "./clients.ts";
+import { createClientCredentialsHandler } from "./client-credentials.ts";
 import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
+import {
+  compareHashedSecrets,
+  CREDENTIAL_VERSION,
+  createAssertionCheck,
+  guardReplays,
+  SIGNING_ALGORITHMS,
+} from "./directory-clients.ts";
+import { addCredentialVersion } from "./direct-tokens.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
+import { CLIENT_CREDENTIALS } from "./grant-types.ts";
+import { LIFETIMES } from "./lifetimes.ts";
 import { type Brand, renderPage } from "../pages/page.ts";
 import { findPerson } from "./people.ts";
 import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
 import { errorPage } from "./sign-in-pages.ts";
-
-/** Lifetimes in milliseconds. */
-export const LIFETIMES = {
-  accessToken: HOUR,
-  /** For an unused refresh token; each use issues a new one. */
-  refreshToken: 30 * DAY,
-  /** After it the person must sign in again. */
-  grant: 90 * DAY,
-  /** From the client's authorization request to the person's decision. */
-  interaction: 15 * MINUTE,
-  code: MINUTE,
-};
 
 export const PATHS = {
   authorization: "/oauth/authorize",
@@ -51,6 +50,13 @@ export const PROVIDER_COOKIES = {
   interaction: "interaction",
   resume: "resume",
 };
+
+type ClientAuthAlgorithms = NonNullable<
+  NonNullable<Configuration["enabledJWA"]>["clientAuthSigningAlgValues"]
+>;
+
+/** Accepted difference between the clocks of a client and of this server. */
+const CLOCK_TOLERANCE_SECONDS = 10;
 
 const toSeconds = (ms: number): number => ms / SECOND;
 
@@ -106,8 +112,12 @@ const createFeatures = ({
   },
 });
 
-const clientRules: Partial<Configuration> = {
-  clientAuthMethods: ["none"],
+const createClientRules = (context: OauthContext): Partial<Configuration> => ({
+  // Only clients that an administrator created have a credential.
+  clientAuthMethods:
+    context.directory === undefined ? ["none"] : ["none", "private_key_jwt", "client_secret_basic"],
+  clockTolerance: CLOCK_TOLERANCE_SECONDS,
+  assertJwtClientAuthClaimsAndHeader: createAssertionCheck(context),
   clientDefaults: {
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
@@ -116,10 +126,10 @@ const clientRules: Partial<Configuration> = {
   },
   extraClientMetadata: {
     // The validator runs for each listed property, and checks all metadata.
-    properties: ["software_id"],
+    properties: ["software_id", CREDENTIAL_VERSION],
     validator: (_context, _name, _value, metadata: ClientMetadata) => checkClient(metadata),
   },
-};
+});
 
 const ttl: Configuration["ttl"] = {
   AccessToken: toSeconds(LIFETIMES.accessToken),
@@ -170,7 +180,10 @@ const createConfiguration = (context: OauthContext): Configuration => {
     adapter: createAdapter(context, LIFETIMES.grant),
     clients: [createPageClient(withoutSlash(issuer))],
     jwks: { keys: deriveSigningKeys(masterKey) },
-    enabledJWA: { idTokenSigningAlgValues: ["EdDSA"] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ["EdDSA"],
+      clientAuthSigningAlgValues: SIGNING_ALGORITHMS as ClientAuthAlgorithms,
+    },
     responseTypes: ["code"],
     scopes: [...ALL_SCOPES.split(" "), "offline_access"],
     extraParams: [REQUESTED_SCOPE_PARAMETER],
@@ -182,7 +195,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
       jwks: PATHS.jwks,
     },
     cookies: { names: PROVIDER_COOKIES, long: cookie, short: cookie },
-    ...clientRules,
+    ...createClientRules(context),
     clientBasedCORS: (_context, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
     features: createFeatures(context),
@@ -198,6 +211,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
       const id = oidc.result?.consent?.grantId;
       return id === undefined ? undefined : oidc.provider.Grant.find(id);
     },
+    extraTokenClaims: addCredentialVersion,
     expiresWithSession: () => false,
     issueRefreshToken: (_context, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
@@ -218,7 +232,22 @@ const correctMetadata = (provider: Provider): void => {
   });
 };
 
-/** Creates the protocol endpoints: authorization codes with PKCE for public clients, opaque tokens for one resource. */
+/** Adds the grants without a browser, where the platform's people and clients can be read. */
+const addGrants = (provider: Provider, context: OauthContext): void => {
+  const { directory } = context;
+  if (directory === undefined) return;
+  compareHashedSecrets(provider);
+  guardReplays(provider, context);
+  const tokenContext = { ...context, provider };
+  const parameters = ["scope", "resource"];
+  const handleClient = createClientCredentialsHandler(tokenContext, directory);
+  provider.registerGrantType(CLIENT_CREDENTIALS, handleClient, parameters, ["resource"]);
+};
+
+/**
+ * Creates the protocol endpoints: authorization codes with PKCE for public clients, and tokens for clients of
+ * administrators. Tokens are opaque and for one resource.
+ */
 export const createProvider = (context: OauthContext): Provider => {
   const provider = new Provider(context.issuer, createConfiguration(context));
   // The server sets the X-Forwarded headers itself.
@@ -226,6 +255,7 @@ export const createProvider = (context: OauthContext): Provider => {
   provider.on("server_error", (_context, error) =>
     context.log.error("oauth.failed", toErrorFields(error)),
   );
+  addGrants(provider, context);
   correctMetadata(provider);
   return provider;
 };

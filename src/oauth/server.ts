@@ -5,9 +5,11 @@ import type { Secret } from "../kit/secret.ts";
 import { type Approval, type Decision, findDecision, openApproval } from "./approvals.ts";
 import { type AuthorizationServerNeeds, createContext } from "./context.ts";
 import { listConnections, revokeGrant } from "./grants.ts";
+import { isClientCurrent } from "./direct-tokens.ts";
 import { createOwnKey, type OwnKeyRequest } from "./own-keys.ts";
 import { findPerson, isKeyAccepted, readRole, removeUngranted } from "./people.ts";
-import { createProvider, LIFETIMES } from "./provider.ts";
+import { LIFETIMES } from "./lifetimes.ts";
+import { createProvider } from "./provider.ts";
 import type { Refusal } from "./refusal.ts";
 import { createRequestHandler } from "./routes.ts";
 import { parseScopes, type Scope } from "./scopes.ts";
@@ -56,13 +58,15 @@ export type AuthorizationServer = {
 };
 
 const verifyToken = async (
-  { provider, resource }: SignInContext,
+  context: SignInContext,
   token: string,
 ): Promise<TokenHolder | undefined> => {
+  const { provider, resource } = context;
   const found = await provider.AccessToken.find(token);
   if (found === undefined || found.aud !== resource) return undefined;
-  const { accountId, grantId, clientId = "", exp = 0, scope } = found;
+  const { accountId, grantId, clientId = "", exp = 0, scope, extra } = found;
   if (accountId === undefined || grantId === undefined) return undefined;
+  if (!(await isClientCurrent(context, clientId, extra))) return undefined;
   // A token that was issued while its grant was revoked may have been stored after the revocation.
   if ((await provider.Grant.find(grantId)) === undefined) return undefined;
   return { personId: accountId, clientId, grantId, scopes: parseScopes(scope), expiresAt: exp };

@@ -1,7 +1,7 @@
 import { type Html, html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
-import type { Tenant } from "./platform-session.ts";
+import type { Tenant } from "./directory.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
 
 /** A client as the pages describe it. The client chooses all of it except the hosts. */

@@ -40,6 +40,13 @@ const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   return () => clearInterval(timer);
 };
 
+/** Opens the people and clients of the embedded platform; a remote one has its own store. */
+const openDirectory = async (shared: Shared, remote: Config["remote"]) => {
+  if (remote !== undefined) return undefined;
+  const { createDirectory } = await import("../../platform/admin/directory.ts");
+  return createDirectory((await shared.embedded()).platform);
+};
+
 const createServerAt = async (
   shared: Shared,
   { host }: Address,
@@ -67,6 +74,7 @@ const createServerAt = async (
     // A client metadata document on a loopback address is accepted only if the server itself is local.
     hosts: { resolve: createResolve(), allowed: createNetworks(isAlone ? LOOPBACK : []) },
     isOrigin: createOriginCheck([...(config.http.origins ?? []), issuer]),
+    directory: await openDirectory(shared, config.remote),
     addressOf: createAddressOf(config.trustedProxies),
     now: systemClock,
     log,

@@ -1,0 +1,5 @@
+/** Programs without a person (RFC 6749, section 4.4). */
+export const CLIENT_CREDENTIALS = "client_credentials";
+
+/** Assertions of identity providers about people (RFC 7523). */
+export const JWT_BEARER = "urn:ietf:params:oauth:grant-type:jwt-bearer";
