@@ -96,7 +96,11 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
     "src/pages/repeats.ts",
   ],
   "ipaddr.js": ["src/kit/network.ts"],
-  jose: ["src/mcp/http/issuer.ts"],
+  jose: [
+    "src/mcp/http/issuer.ts",
+    "src/oauth/identity-assertions.ts",
+    "src/oauth/provider-keys.ts",
+  ],
   "@modelcontextprotocol/": ["src/mcp", "src/bin", "src/views"],
   esbuild: ["src/views/bundle-view.ts"],
   "@embedpdf/": ["src/mcp/files/formats"],

@@ -183,6 +183,7 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
     auth: env.RECEIVABLES_HTTP_AUTH,
     tokensFile: env.RECEIVABLES_HTTP_TOKENS_FILE,
     exportKeysFile: env.RECEIVABLES_EXT_API_KEYS_FILE,
+    identityProvidersFile: env.RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE,
     registration: env.RECEIVABLES_OAUTH_REGISTRATION,
   },
   operator: { name: env.RECEIVABLES_OPERATOR_NAME, logo: env.RECEIVABLES_OPERATOR_LOGO },

@@ -313,6 +313,10 @@ export const Environment = z.object({
     false,
     "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",
   ),
+  RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: optional(
+    Text,
+    "JSON file, mode 0600, of the company's identity providers whose assertions (ID-JAG, RFC 7523) the `builtin` sign-in accepts: `[{issuer, audience, claim, clients, emailVerified}]`",
+  ),
   RECEIVABLES_OAUTH_ISSUER: optional(
     Url.refine(isGuarded, "must be an https URL, or one of this machine"),
     "OAuth or OpenID Connect issuer whose access tokens are accepted",

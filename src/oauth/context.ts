@@ -8,7 +8,7 @@ import { createSeal } from "../kit/seal.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
 import type { Directory } from "./directory.ts";
 import { createFormTokens, type FormTokens } from "./form.ts";
-import type { IdentityProvider } from "./identity-providers.ts";
+import type { ReadIdentityProviders } from "./identity-providers.ts";
 import { createInteractions, type Interactions } from "./interactions.ts";
 import type { Brand } from "../pages/page.ts";
 import { createRecords, type Records } from "./records.ts";
@@ -43,7 +43,7 @@ export type AuthorizationServerNeeds = {
   /** The platform's people and clients; undefined where this server does not share its store. */
   directory?: Directory | undefined;
   /** The company's identity providers whose assertions are accepted (RFC 7523). */
-  identityProviders?: readonly IdentityProvider[] | undefined;
+  identityProviders?: ReadIdentityProviders | undefined;
   /** Returns a request's client address, behind trusted proxies. */
   addressOf: (incoming: IncomingMessage) => string;
   now: Clock;

@@ -8,11 +8,7 @@ import { CLIENT_CREDENTIALS, JWT_BEARER } from "./grant-types.ts";
 
 /** Longest time for which a client assertion is accepted, in milliseconds: its `jti` is stored as long. */
 const MAX_ASSERTION_MS = HOUR;
-const MAX_JTI = 256;
-
-/** Asymmetric signatures only: neither `none` nor a shared secret. */
-export const SIGNING_ALGORITHMS =
-  "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
+export const MAX_JTI = 256;
 
 /** The member of a client's metadata with the version of its credential. */
 export const CREDENTIAL_VERSION = "credential_version";

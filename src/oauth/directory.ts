@@ -17,13 +17,18 @@ export type DirectoryClient = {
 /** The verification of a person's identity: its method, and the provider that made it. */
 export type Verified = { method: "OPENID" | "ID_JAG"; issuer: string };
 
-/** A session that was opened without a password; the default tenant is first. */
-export type DirectorySession = { token: string; userId: string; email: string; tenants: Tenant[] };
+/** An active person, with their tenants; the default one is first. */
+export type DirectoryPerson = { userId: string; email: string; tenants: Tenant[] };
 
 /** People and clients of the platform, for servers that share its store. */
 export type Directory = {
+  /** Finds an active person by e-mail address. */
+  findPerson(email: string): Promise<DirectoryPerson | undefined>;
   /** Opens a session of an active person by their verified e-mail address; undefined where there is none. */
-  openSession(email: string, verified: Verified): Promise<DirectorySession | undefined>;
+  openSession(
+    email: string,
+    verified: Verified,
+  ): Promise<(DirectoryPerson & { token: string }) | undefined>;
   findClient(id: string): Promise<DirectoryClient | undefined>;
   /** Creates an API key of a client; undefined if its credential was replaced since this version. */
   createClientKey(

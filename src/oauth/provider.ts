@@ -6,6 +6,8 @@ import Provider, {
   interactionPolicy,
 } from "oidc-provider";
 import { SECOND } from "../kit/clock.ts";
+import { SIGNING_ALGORITHMS } from "../kit/issuers.ts";
+import { createLazy } from "../kit/lazily.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { createAdapter } from "./adapter.ts";
@@ -18,11 +20,10 @@ import {
   CREDENTIAL_VERSION,
   createAssertionCheck,
   guardReplays,
-  SIGNING_ALGORITHMS,
 } from "./directory-clients.ts";
 import { addCredentialVersion } from "./direct-tokens.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
-import { CLIENT_CREDENTIALS } from "./grant-types.ts";
+import { CLIENT_CREDENTIALS, ID_JAG_PROFILE, JWT_BEARER } from "./grant-types.ts";
 import { LIFETIMES } from "./lifetimes.ts";
 import { type Brand, renderPage } from "../pages/page.ts";
 import { findPerson } from "./people.ts";
@@ -127,7 +128,8 @@ const createClientRules = (context: OauthContext): Partial<Configuration> => ({
   extraClientMetadata: {
     // The validator runs for each listed property, and checks all metadata.
     properties: ["software_id", CREDENTIAL_VERSION],
-    validator: (_context, _name, _value, metadata: ClientMetadata) => checkClient(metadata),
+    validator: (_context, _name, _value, metadata: ClientMetadata) =>
+      checkClient(metadata, context.identityProviders !== undefined),
   },
 });
 
@@ -182,7 +184,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
     jwks: { keys: deriveSigningKeys(masterKey) },
     enabledJWA: {
       idTokenSigningAlgValues: ["EdDSA"],
-      clientAuthSigningAlgValues: SIGNING_ALGORITHMS as ClientAuthAlgorithms,
+      clientAuthSigningAlgValues: [...SIGNING_ALGORITHMS] as ClientAuthAlgorithms,
     },
     responseTypes: ["code"],
     scopes: [...ALL_SCOPES.split(" "), "offline_access"],
@@ -199,7 +201,11 @@ const createConfiguration = (context: OauthContext): Configuration => {
     clientBasedCORS: (_context, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
     features: createFeatures(context),
-    fetch: async (url) => narrowDocument(await boundedFetch(url as string | URL)),
+    fetch: async (url) =>
+      narrowDocument(
+        await boundedFetch(url as string | URL),
+        context.identityProviders !== undefined,
+      ),
     findAccount: async (_context, id) =>
       (await findPerson(context, id)) && { accountId: id, claims: async () => ({ sub: id }) },
     interactions: {
@@ -222,13 +228,18 @@ const createConfiguration = (context: OauthContext): Configuration => {
   };
 };
 
-/** Makes the metadata list the scopes of the consent page, without the provider's own ones such as `openid`. */
-const correctMetadata = (provider: Provider): void => {
+/**
+ * Makes the metadata list the scopes of the consent page, without the provider's own ones such as `openid`, and the
+ * profile of the assertions that are accepted.
+ */
+const correctMetadata = (provider: Provider, { identityProviders }: OauthContext): void => {
   provider.use(async (context, next) => {
     await next();
     const { body } = context;
     if (typeof body !== "object" || body === null || !("scopes_supported" in body)) return;
     body.scopes_supported = [...parseScopes(ALL_SCOPES), "offline_access"];
+    if (identityProviders === undefined) return;
+    Object.assign(body, { authorization_grant_profiles_supported: [ID_JAG_PROFILE] });
   });
 };
 
@@ -242,6 +253,17 @@ const addGrants = (provider: Provider, context: OauthContext): void => {
   const parameters = ["scope", "resource"];
   const handleClient = createClientCredentialsHandler(tokenContext, directory);
   provider.registerGrantType(CLIENT_CREDENTIALS, handleClient, parameters, ["resource"]);
+  if (context.identityProviders === undefined) return;
+  const handleAssertion = createLazy(async () => {
+    const { createAssertionHandler } = await import("./identity-assertions.ts");
+    return createAssertionHandler(tokenContext, directory);
+  });
+  provider.registerGrantType(
+    JWT_BEARER,
+    async (exchange) => (await handleAssertion())(exchange),
+    ["assertion", ...parameters],
+    ["resource"],
+  );
 };
 
 /**
@@ -256,6 +278,6 @@ export const createProvider = (context: OauthContext): Provider => {
     context.log.error("oauth.failed", toErrorFields(error)),
   );
   addGrants(provider, context);
-  correctMetadata(provider);
+  correctMetadata(provider, context);
   return provider;
 };

@@ -63,6 +63,7 @@ export type Options = Partial<
     | "addressOf"
     | "directory"
     | "identityProviders"
+    | "hosts"
   >
 > & { port?: number; issuer?: string };
 

@@ -62,6 +62,7 @@ describe("the MCP endpoint on loopback with the demo tenant", () => {
     ["RECEIVABLES_HTTP_TOKENS_FILE", "issuer"],
     ["RECEIVABLES_OAUTH_REGISTRATION", "static"],
     ["RECEIVABLES_EXT_API_KEYS_FILE", "static"],
+    ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE", "static"],
   ])("does not start with %s and the authentication %s", async (name, auth) => {
     const { tokens = {}, issuer = {} } = await writeSettings();
     const value = tokens[name] ?? (name.endsWith("REGISTRATION") ? "true" : "keys.json");
@@ -69,5 +70,40 @@ describe("the MCP endpoint on loopback with the demo tenant", () => {
     await expect(open({ ...settings, RECEIVABLES_HTTP_AUTH: auth })).rejects.toThrow(
       `${name} has no effect`,
     );
+  });
+});
+
+describe("the company's identity providers", () => {
+  const PROVIDER = { issuer: "https://login.example", clients: ["one"] };
+
+  const openWith = async (text: string, more: Record<string, string> = {}) => {
+    const path = join(await mkdtemp(join(tmpdir(), "gate-")), "providers.json");
+    await writeFile(path, text, { mode: 0o600 });
+    const file = { RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: path };
+    return open({ ...file, RECEIVABLES_HTTP_AUTH: "builtin", ...more });
+  };
+
+  verifies("RC-10");
+  it("are read at the start", async () => {
+    expect(await openWith(JSON.stringify([PROVIDER]))).toBe("builtin");
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["no list", "{}"],
+    ["an empty list", "[]"],
+    ["plain http", JSON.stringify([{ ...PROVIDER, issuer: "http://login.example" }])],
+    ["no clients", JSON.stringify([{ ...PROVIDER, clients: [] }])],
+    ["an unknown member", JSON.stringify([{ ...PROVIDER, secret: "x" }])],
+    ["another word for emailVerified", JSON.stringify([{ ...PROVIDER, emailVerified: true }])],
+    ["the same issuer twice", JSON.stringify([PROVIDER, PROVIDER])],
+  ])("stop the start with %s", async (_what, text) => {
+    await expect(openWith(text)).rejects.toThrow("RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE");
+  });
+
+  verifies("RC-10");
+  it("are refused in front of a remote platform, which has its own store", async () => {
+    const remote = { RECEIVABLES_BASE_URL: "https://platform.example", RECEIVABLES_TENANT_ID: "a" };
+    await expect(openWith(JSON.stringify([PROVIDER]), remote)).rejects.toThrow("does not share");
   });
 });

@@ -10,7 +10,7 @@ import type { Secret } from "../../kit/secret.ts";
 import { type Bearer, createBearerGate, type Verify } from "../../mcp/http/bearer.ts";
 import { deriveCallerId } from "../../mcp/caller.ts";
 import { findKeyHolders } from "../../mcp/http/gate.ts";
-import type { AuthorizationServer } from "../../oauth/server.ts";
+import type { AuthorizationServer, AuthorizationServerNeeds } from "../../oauth/server.ts";
 import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "../../config/config.ts";
 import type { Entrance } from "./entrance.ts";
@@ -47,10 +47,34 @@ const openDirectory = async (shared: Shared, remote: Config["remote"]) => {
   return createDirectory((await shared.embedded()).platform);
 };
 
+/** The settings that are read at the start, so that a fault stops it. */
+type SignInSettings = Pick<AuthorizationServerNeeds, "identityProviders">;
+
+/** Settings that need the people of the store. */
+const listDirectorySettings = ({ http }: Config): string[] =>
+  http.identityProvidersFile === undefined ? [] : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"];
+
+/** Reads the settings of sign-in without a password. @throws {Problem} invalid_request */
+const openSignInSettings = async ({ config, log }: Shared): Promise<SignInSettings> => {
+  const { remote } = await withProfile(config);
+  const [setting] = listDirectorySettings(config);
+  if (remote !== undefined && setting !== undefined) {
+    throw new Problem(
+      "invalid_request",
+      `${setting} finds people in the platform's store, which this server does not share: its platform is at ${remote.gateway}. Unset it, or run this server with the embedded platform.`,
+    );
+  }
+  const { identityProvidersFile } = config.http;
+  if (identityProvidersFile === undefined) return {};
+  const { openIdentityProviders } = await import("../../config/identity-providers-file.ts");
+  return { identityProviders: await openIdentityProviders(identityProvidersFile, log) };
+};
+
 const createServerAt = async (
   shared: Shared,
   { host }: Address,
   resource: URL,
+  { identityProviders }: SignInSettings,
 ): Promise<AuthorizationServer> => {
   // Loaded only when the built-in sign-in is enabled.
   const { createAuthorizationServer } = await import("../../oauth/server.ts");
@@ -75,6 +99,7 @@ const createServerAt = async (
     hosts: { resolve: createResolve(), allowed: createNetworks(isAlone ? LOOPBACK : []) },
     isOrigin: createOriginCheck([...(config.http.origins ?? []), issuer]),
     directory: await openDirectory(shared, config.remote),
+    identityProviders,
     addressOf: createAddressOf(config.trustedProxies),
     now: systemClock,
     log,
@@ -170,6 +195,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   checkAddress(shared.config, address);
   // A wrong logo stops the start.
   readBrand(shared.config);
+  const settings = await openSignInSettings(shared);
   const key = await openSealingKey(shared);
   const { promise: server, resolve: isMade } = Promise.withResolvers<AuthorizationServer>();
   const exportKeyOf = await createExportKeyOf(server, shared);
@@ -187,7 +213,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   return {
     auth: "builtin",
     gateAt(resource) {
-      isMade(createServerAt(shared, address, resource));
+      isMade(createServerAt(shared, address, resource, settings));
       const issuers = [resource.href.replace(/\/mcp$/, "")];
       const gate = createBearerGate({
         verify,

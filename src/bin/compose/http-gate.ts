@@ -27,6 +27,9 @@ const listExcluding = ({ http, profilesFile, publicUrl, issuer }: Config): strin
   ...(profilesFile === undefined ? [] : ["RECEIVABLES_PROFILES_FILE"]),
   ...(issuer === undefined ? [] : ["RECEIVABLES_OAUTH_ISSUER"]),
   ...(http.exportKeysFile === undefined ? [] : ["RECEIVABLES_EXT_API_KEYS_FILE"]),
+  ...(http.identityProvidersFile === undefined
+    ? []
+    : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"]),
   ...(http.registration ? ["RECEIVABLES_OAUTH_REGISTRATION"] : []),
   ...(publicUrl === undefined ? [] : ["RECEIVABLES_PUBLIC_URL"]),
 ];
@@ -42,6 +45,7 @@ const NEEDED_AUTH: Readonly<Record<string, Auth>> = {
   RECEIVABLES_HTTP_TOKENS_FILE: "static",
   RECEIVABLES_OAUTH_ISSUER: "issuer",
   RECEIVABLES_EXT_API_KEYS_FILE: "builtin",
+  RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: "builtin",
   RECEIVABLES_OAUTH_REGISTRATION: "builtin",
 };
 

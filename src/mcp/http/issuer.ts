@@ -8,6 +8,7 @@ import {
 } from "jose";
 import { z } from "zod";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
+import { listMetadataUrls, SIGNING_ALGORITHMS } from "../../kit/issuers.ts";
 import { createLazy } from "../../kit/lazily.ts";
 import type { Log } from "../../kit/log.ts";
 import { isGuarded } from "../../kit/network.ts";
@@ -36,8 +37,6 @@ export type IssuerNeeds = {
 
 const TIMEOUT_MS = 5 * SECOND;
 
-/** Asymmetric signatures only: neither `none` nor a shared secret. */
-const ALGORITHMS = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 const TYPES = ["at+jwt", "application/at+jwt", "jwt"];
 
 /** Errors that mean an invalid token; others mean that the issuer or its keys are unavailable. */
@@ -59,20 +58,6 @@ const Metadata = z.object({
   introspection_endpoint: z.url().optional(),
 });
 type Metadata = z.infer<typeof Metadata>;
-
-/** Returns the URLs of an issuer's metadata by RFC 8414 and by OpenID Connect Discovery. */
-const metadataUrls = (issuer: string): string[] => {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, "");
-  const [oauth, openid] = ["oauth-authorization-server", "openid-configuration"] as const;
-  return [
-    ...new Set([
-      `${origin}/.well-known/${oauth}${path}`,
-      `${origin}/.well-known/${openid}${path}`,
-      `${origin}${path}/.well-known/${openid}`,
-    ]),
-  ];
-};
 
 type DiscoveryNeeds = Pick<IssuerNeeds, "issuer" | "fetch">;
 
@@ -98,11 +83,11 @@ const fetchMetadata = async (
 
 const discover = async (needs: DiscoveryNeeds): Promise<Metadata> => {
   const { issuer } = needs;
-  for (const url of metadataUrls(issuer)) {
+  for (const url of listMetadataUrls(issuer)) {
     const metadata = await fetchMetadata(url, needs);
     if (metadata !== undefined) return metadata;
   }
-  throw new Error(`${issuer} has no metadata at any of ${metadataUrls(issuer).join(", ")}`);
+  throw new Error(`${issuer} has no metadata at any of ${listMetadataUrls(issuer).join(", ")}`);
 };
 
 const Keys = z.object({ keys: z.array(z.unknown()).min(1) });
@@ -163,7 +148,12 @@ const createJwtVerifier = (jwksUri: string, { issuer, audience, fetch }: IssuerN
     [customFetch]: fetch,
   });
   return async (token: string): Promise<JWTPayload | undefined> => {
-    const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["sub", "exp"] };
+    const rules = {
+      issuer,
+      audience,
+      algorithms: [...SIGNING_ALGORITHMS],
+      requiredClaims: ["sub", "exp"],
+    };
     const verified = await jwtVerify(token, keys, rules).catch(ignoreInvalidToken);
     const { typ = "jwt" } = verified?.protectedHeader ?? {};
     return TYPES.includes(typ.toLowerCase()) ? verified?.payload : undefined;
