@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
+import { generateKeyPairSync, type KeyObject, randomUUID } from "node:crypto";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { decodeJwt, SignJWT } from "jose";
@@ -20,13 +20,15 @@ type Key = { kid: string; privateKey: KeyObject; jwk: JWK };
 const makeKey = (kid: string): Key => {
   const { privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
   const jwk = { ...privateKey.export({ format: "jwk" }), kid, alg: "ES256", use: "sig" };
-  return { kid, privateKey, jwk: jwk as JWK };
+  return { kid, privateKey, jwk };
 };
 
 /** A client of the company's provider. */
 export type CompanyClient = { id: string; secret: string; redirectUris: string[] };
 
 type Options = {
+  /** The name in its address. */
+  host?: string;
   employees?: Record<string, Employee>;
   clients?: CompanyClient[];
 };
@@ -34,19 +36,24 @@ type Options = {
 const nowSeconds = (): number => Math.floor(Date.now() / 1000);
 
 /** Starts the company's OpenID provider on loopback: sign-in of people, and exchange of their ID tokens for ID-JAGs. */
-export const startCompany = async ({ employees = {}, clients = [] }: Options = {}) => {
-  const certificate = await certificateFor(COMPANY_HOST);
+export const startCompany = async ({
+  host = COMPANY_HOST,
+  employees = {},
+  clients = [],
+}: Options = {}) => {
+  const certificate = await certificateFor(host);
   let handle: (incoming: IncomingMessage, response: ServerResponse) => void = () => {};
   let isDown = false;
   let key = makeKey("one");
   const seen: string[] = [];
+  const registered = new Map<string, string>();
   const server = createServer(certificate, (incoming, response) => {
     seen.push(`${incoming.method} ${incoming.url}`);
     if (isDown) response.writeHead(503).end();
     else handle(incoming, response);
   });
   const port = await listen(server);
-  const issuer = `https://${COMPANY_HOST}:${port}`;
+  const issuer = `https://${host}:${port}`;
 
   /** Signs an identity assertion; claims and header replace the usual ones. */
   const assertion = (
@@ -99,7 +106,7 @@ export const startCompany = async ({ employees = {}, clients = [] }: Options = {
             aud: String(params["audience"]),
             resource: params["resource"],
             scope: params["scope"],
-            client_id: String(params["receiving_client"] ?? context.oidc.client?.clientId),
+            client_id: registered.get(String(params["audience"])),
           }),
         };
       },
@@ -110,7 +117,6 @@ export const startCompany = async ({ employees = {}, clients = [] }: Options = {
         "requested_token_type",
         "subject_token",
         "subject_token_type",
-        "receiving_client",
       ],
     );
     handle = provider.callback();
@@ -123,6 +129,10 @@ export const startCompany = async ({ employees = {}, clients = [] }: Options = {
     seen,
     assertion,
     publicJwk: () => key.jwk,
+    /** Records the id that the company's host has at another authorization server. */
+    registerHost: (audience: string, clientId: string) => registered.set(audience, clientId),
+    /** Issues an ID token of an employee for one of the company's clients. */
+    idToken: (sub: string, clientId: string) => assertion({ sub, aud: clientId }, { typ: "JWT" }),
     /** Replaces the provider's signing key. */
     rotate: () => {
       key = makeKey(`key ${randomUUID()}`);
@@ -131,8 +141,6 @@ export const startCompany = async ({ employees = {}, clients = [] }: Options = {
     down: (is: boolean) => {
       isDown = is;
     },
-    /** The private key in PEM, for a client library. */
-    privateKey: () => createPrivateKey(key.privateKey.export({ format: "pem", type: "pkcs8" })),
     close: () =>
       new Promise<void>((resolve) => {
         server.close(() => resolve());
