@@ -317,6 +317,20 @@ export const Environment = z.object({
     Text,
     "JSON file, mode 0600, of the company's identity providers whose assertions (ID-JAG, RFC 7523) the `builtin` sign-in accepts: `[{issuer, audience, claim, clients, emailVerified}]`",
   ),
+  RECEIVABLES_SIGN_IN_ISSUER: optional(
+    Url.refine(isGuarded, "must be an https URL, or one of this machine"),
+    "the company's OpenID provider at which people sign in with the `builtin` sign-in",
+  ),
+  RECEIVABLES_SIGN_IN_CLIENT_ID: optional(
+    Text.max(512),
+    "this server's client id at RECEIVABLES_SIGN_IN_ISSUER",
+  ),
+  RECEIVABLES_SIGN_IN_CLIENT_SECRET: optional(Text.max(1024), "client secret for that client id"),
+  RECEIVABLES_SIGN_IN_PASSWORDS: withDefault(
+    Flag,
+    true,
+    "`false`: the `builtin` sign-in accepts no passwords, only RECEIVABLES_SIGN_IN_ISSUER",
+  ),
   RECEIVABLES_OAUTH_ISSUER: optional(
     Url.refine(isGuarded, "must be an https URL, or one of this machine"),
     "OAuth or OpenID Connect issuer whose access tokens are accepted",
@@ -357,4 +371,5 @@ export const FROM_FILE = [
   "RECEIVABLES_EMAIL",
   "RECEIVABLES_PASSWORD",
   "RECEIVABLES_OAUTH_CLIENT_SECRET",
+  "RECEIVABLES_SIGN_IN_CLIENT_SECRET",
 ] as const satisfies readonly Name[];

@@ -3,7 +3,7 @@ import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import type { Tenant } from "./directory.ts";
 import type { OauthContext } from "./context.ts";
-import { type Refusal, tooManyAttempts, toSignInRefusal } from "./refusal.ts";
+import { PASSWORDS_OFF, type Refusal, tooManyAttempts, toSignInRefusal } from "./refusal.ts";
 
 /** Names the caller in the platform's audit log. */
 export const CALL_OPTIONS = { tool: "sign_in" };
@@ -48,6 +48,7 @@ export const authenticate = async (
   { email, password, ip }: PasswordSignIn,
 ): Promise<{ session: PlatformSession } | { refusal: Refusal }> => {
   const { attempts, now, log } = context;
+  if (!context.passwords) return { refusal: PASSWORDS_OFF };
   const limitedUntil = await attempts.countSignIn(email, ip);
   if (limitedUntil !== undefined) return { refusal: tooManyAttempts(limitedUntil - now()) };
   try {

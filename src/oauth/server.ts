@@ -3,6 +3,7 @@ import { withClientAddress } from "../kit/client-address.ts";
 import { HOUR } from "../kit/clock.ts";
 import type { Secret } from "../kit/secret.ts";
 import { type Approval, type Decision, findDecision, openApproval } from "./approvals.ts";
+import { createCompany } from "./company.ts";
 import { type AuthorizationServerNeeds, createContext } from "./context.ts";
 import { listConnections, revokeGrant } from "./grants.ts";
 import { isClientCurrent } from "./direct-tokens.ts";
@@ -97,7 +98,11 @@ const purge = async (context: SignInContext): Promise<void> => {
 /** Creates the built-in authorization server over a storage that all its processes share. */
 export const createAuthorizationServer = (needs: AuthorizationServerNeeds): AuthorizationServer => {
   const oauthContext = createContext(needs);
-  const context: SignInContext = { ...oauthContext, provider: createProvider(oauthContext) };
+  const { directory, companySettings } = oauthContext;
+  const company =
+    directory && companySettings && createCompany({ ...oauthContext, directory }, companySettings);
+  const provider = createProvider(oauthContext);
+  const context: SignInContext = { ...oauthContext, provider, company };
   return {
     handle: createRequestHandler(context),
     createOwnKey(incoming, request) {

@@ -110,7 +110,12 @@ describe("sign-in without a browser, by the official suite", () => {
     const { stdout } = await run([
       SUITE,
       "client",
-      ...["--command", command, "--scenario", scenario, "-o", out],
+      "--command",
+      command,
+      "--scenario",
+      scenario,
+      "-o",
+      out,
     ]);
     const [folder = ""] = (await readdir(out, { recursive: true })).filter((name) =>
       name.endsWith("checks.json"),

@@ -3,6 +3,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer } from "node:https";
 import { decodeJwt, SignJWT } from "jose";
 import Provider, { errors, type JWK } from "oidc-provider";
+import { Agent, fetch } from "undici";
 import { listen } from "./listen.ts";
 import { certificateFor } from "./receiver.ts";
 
@@ -123,7 +124,21 @@ export const startCompany = async ({
   };
   open();
 
+  const agent = new Agent({
+    connect: {
+      ca: certificate.cert,
+      lookup: (_name, { all }, done) => {
+        if (all === true) done(null, [{ address: "127.0.0.1", family: 4 }]);
+        else done(null, "127.0.0.1", 4);
+      },
+    },
+  });
+  /** Calls the provider, or this machine, as `fetch` does. */
+  const call = (input: unknown, init?: object): Promise<Response> =>
+    fetch(input as never, { ...init, dispatcher: agent } as never) as never;
+
   return {
+    fetch: call as typeof globalThis.fetch,
     issuer,
     certificate: certificate.cert,
     seen,
@@ -143,6 +158,7 @@ export const startCompany = async ({
     },
     close: () =>
       new Promise<void>((resolve) => {
+        void agent.destroy();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

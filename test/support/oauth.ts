@@ -63,6 +63,8 @@ export type Options = Partial<
     | "addressOf"
     | "directory"
     | "identityProviders"
+    | "companySettings"
+    | "passwords"
     | "hosts"
   >
 > & { port?: number; issuer?: string };

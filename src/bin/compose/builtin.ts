@@ -51,8 +51,12 @@ const openDirectory = async (shared: Shared, remote: Config["remote"]) => {
 type SignInSettings = Pick<AuthorizationServerNeeds, "identityProviders">;
 
 /** Settings that need the people of the store. */
-const listDirectorySettings = ({ http }: Config): string[] =>
-  http.identityProvidersFile === undefined ? [] : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"];
+const listDirectorySettings = ({ http }: Config): string[] => [
+  ...(http.identityProvidersFile === undefined
+    ? []
+    : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"]),
+  ...(http.company === undefined ? [] : ["RECEIVABLES_SIGN_IN_ISSUER"]),
+];
 
 /** Reads the settings of sign-in without a password. @throws {Problem} invalid_request */
 const openSignInSettings = async ({ config, log }: Shared): Promise<SignInSettings> => {
@@ -100,6 +104,8 @@ const createServerAt = async (
     isOrigin: createOriginCheck([...(config.http.origins ?? []), issuer]),
     directory: await openDirectory(shared, config.remote),
     identityProviders,
+    companySettings: config.http.company && { ...config.http.company, fetch },
+    passwords: config.http.passwords,
     addressOf: createAddressOf(config.trustedProxies),
     now: systemClock,
     log,

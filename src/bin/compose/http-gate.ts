@@ -30,6 +30,7 @@ const listExcluding = ({ http, profilesFile, publicUrl, issuer }: Config): strin
   ...(http.identityProvidersFile === undefined
     ? []
     : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"]),
+  ...(http.company === undefined ? [] : ["RECEIVABLES_SIGN_IN_ISSUER"]),
   ...(http.registration ? ["RECEIVABLES_OAUTH_REGISTRATION"] : []),
   ...(publicUrl === undefined ? [] : ["RECEIVABLES_PUBLIC_URL"]),
 ];
@@ -47,6 +48,7 @@ const NEEDED_AUTH: Readonly<Record<string, Auth>> = {
   RECEIVABLES_EXT_API_KEYS_FILE: "builtin",
   RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: "builtin",
   RECEIVABLES_OAUTH_REGISTRATION: "builtin",
+  RECEIVABLES_SIGN_IN_ISSUER: "builtin",
 };
 
 /** @throws {Problem} invalid_request for a setting without effect */
