@@ -94,6 +94,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
     "src/mcp/http/brief-cache.ts",
     "src/mcp/http/introspection.ts",
     "src/oauth/documents.ts",
+    "src/oauth/issuer-people.ts",
     "src/pages/repeats.ts",
   ],
   "ipaddr.js": ["src/kit/network.ts"],

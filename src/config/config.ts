@@ -219,6 +219,7 @@ const toIssuerSettings = (env: Environment) =>
     : {
         url: env.RECEIVABLES_OAUTH_ISSUER,
         audience: env.RECEIVABLES_OAUTH_AUDIENCE,
+        personClaim: env.RECEIVABLES_OAUTH_PERSON_CLAIM,
         clientId: env.RECEIVABLES_OAUTH_CLIENT_ID,
         clientSecret: toSecret(env.RECEIVABLES_OAUTH_CLIENT_SECRET),
       };
@@ -264,7 +265,7 @@ const toToolsets = (chosen = ["all"]): Pick<Settings, "toolsets" | "coreOf"> => 
 /** Returns faults of issuer settings that are set without each other. */
 const checkIssuerSettings = (values: Values): string[] => {
   const has = (name: string): boolean => `RECEIVABLES_OAUTH_${name}` in values;
-  const lacking = ["AUDIENCE", "CLIENT_ID", "CLIENT_SECRET"]
+  const lacking = ["AUDIENCE", "CLIENT_ID", "CLIENT_SECRET", "PERSON_CLAIM"]
     .filter((name) => has(name) && !has("ISSUER"))
     .map((name) => `RECEIVABLES_OAUTH_${name} is set without RECEIVABLES_OAUTH_ISSUER`);
   if (has("CLIENT_ID") !== has("CLIENT_SECRET")) {

@@ -348,6 +348,10 @@ export const Environment = z.object({
     Text.max(1024),
     "client secret for token introspection",
   ),
+  RECEIVABLES_OAUTH_PERSON_CLAIM: optional(
+    Text.max(128).regex(/^[\x21-\x7e]+$/, "must be the name of a claim"),
+    "claim of the issuer's tokens with the e-mail address of a person of the embedded platform, such as `email`; for people whose subject no profile lists",
+  ),
   RECEIVABLES_METRICS_ADDRESS: optional(
     Text.regex(METRICS_ADDRESS, "must be HOST:PORT"),
     "address of `/metrics` in Prometheus' format, as `HOST:PORT`, for `platform` and `http`; it has no authentication",

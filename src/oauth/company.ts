@@ -208,7 +208,7 @@ export const createCompany = (context: CompanyNeeds, settings: CompanySettings) 
     /** Returns the link that starts the sign-in and comes back to a page. */
     linkTo(to: ReturnTo): CompanyLink {
       const query = new URLSearchParams({ to, form: forms.issue(formPurpose(to)) });
-      const href = `${issuer}${COMPANY_PATHS.start}?${query}`;
+      const href = `${issuer}${COMPANY_PATHS.start}?${query.toString()}`;
       return { host: new URL(settings.issuer).host, href, hasPasswords: passwords };
     },
     /** Returns the page that a link of this server comes back to; undefined for another link. */

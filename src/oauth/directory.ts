@@ -15,7 +15,7 @@ export type DirectoryClient = {
 };
 
 /** The verification of a person's identity: its method, and the provider that made it. */
-export type Verified = { method: "OPENID" | "ID_JAG"; issuer: string };
+export type Verified = { method: "OPENID" | "ID_JAG" | "ACCESS_TOKEN"; issuer: string };
 
 /** An active person, with their tenants; the default one is first. */
 export type DirectoryPerson = { userId: string; email: string; tenants: Tenant[] };

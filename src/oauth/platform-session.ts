@@ -32,7 +32,7 @@ const openSession = async (
 
 /** Ends a session. A failure is logged only: the platform ends unused sessions itself. */
 export const closeSession = async (
-  { client, log }: OauthContext,
+  { client, log }: Pick<OauthContext, "client" | "log">,
   { token }: Pick<PlatformSession, "token">,
 ): Promise<void> => {
   await client

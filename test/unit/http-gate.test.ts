@@ -132,6 +132,19 @@ describe("sign-in at the company", () => {
     );
   });
 
+  verifies("RC-13");
+  it("refuses a claim of people in front of a remote platform, and needs no profiles otherwise", async () => {
+    const claim = {
+      RECEIVABLES_OAUTH_ISSUER: "https://issuer.example",
+      RECEIVABLES_OAUTH_PERSON_CLAIM: "email",
+    };
+    expect(await open(claim)).toBe("issuer");
+    const remote = { RECEIVABLES_BASE_URL: "https://platform.example", RECEIVABLES_TENANT_ID: "a" };
+    await expect(open({ ...claim, ...remote })).rejects.toThrow(
+      "RECEIVABLES_OAUTH_PERSON_CLAIM finds people",
+    );
+  });
+
   it.each(["ISSUER", "CLIENT_ID", "CLIENT_SECRET"])(
     "needs RECEIVABLES_SIGN_IN_%s",
     async (name) => {

@@ -13,6 +13,7 @@ import { findKeyHolders } from "../../mcp/http/gate.ts";
 import type { AuthorizationServer, AuthorizationServerNeeds } from "../../oauth/server.ts";
 import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "../../config/config.ts";
+import { checkDirectory, openDirectory } from "./directory.ts";
 import type { Entrance } from "./entrance.ts";
 import { namePlatform, readBrand } from "./operator.ts";
 import { openExportKeys } from "../../config/export-keys-file.ts";
@@ -40,34 +41,12 @@ const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   return () => clearInterval(timer);
 };
 
-/** Opens the people and clients of the embedded platform; a remote one has its own store. */
-const openDirectory = async (shared: Shared, remote: Config["remote"]) => {
-  if (remote !== undefined) return undefined;
-  const { createDirectory } = await import("../../platform/admin/directory.ts");
-  return createDirectory((await shared.embedded()).platform);
-};
-
 /** The settings that are read at the start, so that a fault stops it. */
 type SignInSettings = Pick<AuthorizationServerNeeds, "identityProviders">;
 
-/** Settings that need the people of the store. */
-const listDirectorySettings = ({ http }: Config): string[] => [
-  ...(http.identityProvidersFile === undefined
-    ? []
-    : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"]),
-  ...(http.company === undefined ? [] : ["RECEIVABLES_SIGN_IN_ISSUER"]),
-];
-
 /** Reads the settings of sign-in without a password. @throws {Problem} invalid_request */
 const openSignInSettings = async ({ config, log }: Shared): Promise<SignInSettings> => {
-  const { remote } = await withProfile(config);
-  const [setting] = listDirectorySettings(config);
-  if (remote !== undefined && setting !== undefined) {
-    throw new Problem(
-      "invalid_request",
-      `${setting} finds people in the platform's store, which this server does not share: its platform is at ${remote.gateway}. Unset it, or run this server with the embedded platform.`,
-    );
-  }
+  await checkDirectory(config);
   const { identityProvidersFile } = config.http;
   if (identityProvidersFile === undefined) return {};
   const { openIdentityProviders } = await import("../../config/identity-providers-file.ts");

@@ -28,6 +28,10 @@ export type IssuerNeeds = {
   client: { id: string; secret: Secret } | undefined;
   /** Returns the name of a subject's profile; undefined if there is none. */
   profileOf(subject: string): Promise<string | undefined>;
+  /** The claim with a person's e-mail address; undefined: only listed subjects have access. */
+  personClaim?: string | undefined;
+  /** Returns the name under which a person of the store acts; undefined for an unknown or inactive one. */
+  personOf?(email: string): Promise<string | undefined>;
   /** Derives callers' ids. */
   key: Buffer;
   fetch: typeof globalThis.fetch;
@@ -111,7 +115,10 @@ export const checkIssuer = async (
 };
 
 /** The claims of a valid token. */
-type Claims = Partial<Record<"sub" | "exp" | "scope" | "scp" | "client_id" | "azp", unknown>>;
+type Claims = Partial<
+  Record<"sub" | "exp" | "scope" | "scp" | "client_id" | "azp" | "email_verified", unknown>
+> &
+  Record<string, unknown>;
 
 /** Returns the OAuth client of a token: `client_id` in RFC 9068, `azp` in OpenID Connect. */
 const clientOf = ({ client_id, azp }: Claims): string => {
@@ -122,6 +129,23 @@ const clientOf = ({ client_id, azp }: Claims): string => {
 const scopesOf = ({ scope, scp }: Claims): Scope[] => {
   const names = [scope ?? scp].flat().flatMap((value) => String(value).split(" "));
   return SCOPES.filter((name) => names.includes(name));
+};
+
+const MAX_EMAIL = 254;
+
+/**
+ * Finds the person whom a claim names. The address must be verified: by `email_verified` for the claim `email`, which
+ * people can often change themselves; for another claim, which the operator chose, it must only not be denied.
+ */
+const findPerson = async (
+  { personClaim, personOf }: IssuerNeeds,
+  claims: Claims,
+): Promise<string | undefined> => {
+  const email = personClaim === undefined ? undefined : claims[personClaim];
+  const { email_verified: verified } = claims;
+  const isVerified = personClaim === "email" ? verified === true : (verified ?? true) === true;
+  if (typeof email !== "string" || email.length > MAX_EMAIL || !isVerified) return undefined;
+  return personOf?.(email);
 };
 
 const isJwt = (token: string): boolean => {
@@ -186,7 +210,7 @@ export const createIssuerVerifier = (needs: IssuerNeeds): Verify => {
   return async (token, isLimited): Promise<Bearer | "invalid" | "forbidden"> => {
     const claims = await (await openReader())(token, isLimited);
     if (typeof claims?.sub !== "string") return "invalid";
-    const profile = await profileOf(claims.sub);
+    const profile = (await profileOf(claims.sub)) ?? (await findPerson(needs, claims));
     if (profile === undefined) return "forbidden";
     const id = deriveCallerId(key, "issuer", issuer, claims.sub, profile);
     const client = deriveCallerId(key, "issuer-client", issuer, claims.sub, clientOf(claims));

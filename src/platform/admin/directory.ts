@@ -19,8 +19,8 @@ import type { AdminNeeds } from "./tenants.ts";
 
 type Needs = Omit<AdminNeeds, "record">;
 
-/** The method that verified a person's identity: the company's OpenID provider, or an identity assertion (RFC 7523). */
-export type SignInMethod = "OPENID" | "ID_JAG";
+/** The method that verified a person's identity: the company's OpenID provider, an identity assertion (RFC 7523), or a token of an issuer. */
+export type SignInMethod = "OPENID" | "ID_JAG" | "ACCESS_TOKEN";
 
 /** A session, with the user's active tenants; the default one is first. */
 export type DirectorySession = {
