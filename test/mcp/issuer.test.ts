@@ -279,7 +279,7 @@ describe("people whom a claim names", () => {
     });
   const ask = async (personClaim: string, claims: object) => {
     const token = await issuer.token(RESOURCE, {
-      claims: { sub: "subject-2", ...claims } as never,
+      claims: { sub: "subject-2", ...claims },
     });
     const answer = await admit(openGate(personClaim), token);
     return answer instanceof Response ? answer.status : answer.extra.caller.profile;
@@ -319,7 +319,7 @@ describe("people whom a claim names", () => {
 
   it("are not found without the setting", async () => {
     const token = await issuer.token(RESOURCE, {
-      claims: { sub: "subject-2", email, email_verified: true } as never,
+      claims: { sub: "subject-2", email, email_verified: true },
     });
     expect((await refusal(gateOf(), token)).status).toBe(403);
   });

@@ -135,7 +135,7 @@ export const startCompany = async ({
   });
   /** Calls the provider, or this machine, as `fetch` does. */
   const call = (input: unknown, init?: object): Promise<Response> =>
-    fetch(input as never, { ...init, dispatcher: agent }) as never;
+    fetch(input as never, { ...init, dispatcher: agent });
 
   return {
     fetch: call as typeof globalThis.fetch,
