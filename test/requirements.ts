@@ -10,6 +10,7 @@ import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
 import { SIGN_IN_SECTIONS } from "./support/requirements/sign-in.ts";
+import { REACH_SECTIONS } from "./support/requirements/reach.ts";
 import { WORK_SECTIONS } from "./support/requirements/work.ts";
 
 export { NOT_TESTED };
@@ -28,6 +29,7 @@ export const requirements: readonly Requirement[] = [
   ...HOST_SECTIONS,
   ...SIGN_IN_SECTIONS,
   ...WORK_SECTIONS,
+  ...REACH_SECTIONS,
   ...ASK_SECTIONS,
   ...LIST_SECTIONS,
   ...RESULT_SECTIONS,

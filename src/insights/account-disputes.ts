@@ -63,7 +63,7 @@ export const readAccountDisputes = async (
   const all: Dispute[] = [];
   const args = { AccountNumber: accountNumber };
   const { stopped } = await readDisputes(context, args, (page) => {
-    all.push(...page);
+    for (const one of page) all.push(one);
   });
   return { figures: summarizeDisputes(all, context.calendar), stopped };
 };

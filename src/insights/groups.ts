@@ -185,22 +185,6 @@ const findPlace = (ordered: readonly number[], number: number, compare: Compare)
   return from;
 };
 
-const ITEMS_PER_TURN = 2000;
-
-/** Calls a function with each item, and gives the event loop a turn now and then. */
-export const forEachInTurns = async <T>(
-  items: Iterable<T>,
-  act: (item: T) => void,
-  perTurn = ITEMS_PER_TURN,
-): Promise<void> => {
-  let done = 0;
-  for (const item of items) {
-    act(item);
-    done += 1;
-    if (done % perTurn === 0) await setImmediate();
-  }
-};
-
 /** A part of an ordered list: at most `limit` items from `offset` on. */
 export type Page = { limit: number; offset?: number };
 

@@ -20,8 +20,8 @@ import {
 import { findNamed } from "../../src/platform/store/queries/disputes-by-name.ts";
 import {
   findCreditsOf,
-  findDocumentsByPurchaseOrder,
   findDocumentsByKeys,
+  findSoughtDocuments,
 } from "../../src/platform/store/queries/documents.ts";
 import { findDocumentPlaces } from "../../src/platform/store/queries/listed-documents.ts";
 import {
@@ -261,7 +261,7 @@ const MATCHES: Case[] = [
   ],
   [
     "documents of a purchase order",
-    (db) => findDocumentsByPurchaseOrder(db, TENANT, ["1"]),
+    (db) => findSoughtDocuments(db, TENANT, { keys: ["1"], numbers: ["1"] }, 50),
     "po_key",
     FEW,
   ],

@@ -62,9 +62,9 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step, which adds one table, has not been applied.
-    place.exec("delete from kysely_migration where name = '0035-clients'");
-    place.exec("drop table clients");
+    // A store whose last step, which adds two tables, has not been applied.
+    place.exec("delete from kysely_migration where name = '0036-evidence'");
+    place.exec("drop table evidence_heads; drop table evidence_keys");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -80,7 +80,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0035-clients"],
+      steps: ["0036-evidence"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

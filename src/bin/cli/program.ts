@@ -23,6 +23,7 @@ const profiles = fromModule(() => import("../commands/profiles.ts"));
 const doctor = fromModule(() => import("../commands/doctor.ts"));
 const secrets = fromModule(() => import("../commands/secrets.ts"));
 const audit = fromModule(() => import("../commands/audit.ts"));
+const evidence = fromModule(() => import("../commands/evidence.ts"));
 const spec = fromModule(() => import("../commands/export-spec.ts"));
 
 const HOST = ["--host <address>", "address to listen at", "127.0.0.1"] as const;
@@ -92,6 +93,15 @@ const createAuditCommand = (define: Define): Command =>
     audit("printAudit"),
   ).option("--tool <name>", "only calls of this tool");
 
+const createEvidenceCommand = (define: Define): Command =>
+  define(
+    "verify-evidence",
+    "Check a file of admin audit evidence, without the platform; exit status 1 if it was altered.",
+    evidence("runVerifyEvidence"),
+  )
+    .argument("<file>")
+    .requiredOption("--key <file>", "the public key, as admin audit key prints it, or PEM");
+
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
@@ -117,6 +127,7 @@ export const createProgram = (run: Run, version: string): Command => {
     createDoctorCommand(define),
     createSecretCommands(define),
     createAuditCommand(define),
+    createEvidenceCommand(define),
     createAdminCommand(define),
     createImportCommand(define),
     createExportSpecCommand(define),

@@ -231,7 +231,10 @@ export const documents = defineOperations("ingest", "documents", {
         .max(MOST_LOOKED_UP)
         .meta({ description: "document, invoice or PO numbers" }),
     }),
-    output: z.object({ data: z.array(DocumentWithClosing) }),
+    output: z.object({
+      data: z.array(DocumentWithClosing),
+      truncated: z.boolean().optional().describe("whether documents are left out; absent: none is"),
+    }),
     extension: true,
     audit: "document.looked_up",
   },

@@ -14,9 +14,8 @@ import { findAccount } from "../store/queries/accounts.ts";
 import {
   findDocument,
   findDocuments,
-  findDocumentsByKeys,
-  findDocumentsByPurchaseOrder,
   findLastClosures,
+  findSoughtDocuments,
 } from "../store/queries/documents.ts";
 import { findDocumentPlaces } from "../store/queries/listed-documents.ts";
 import type { Db } from "../store/port.ts";
@@ -27,7 +26,7 @@ import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts"
 import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
 import { measureFields } from "../store/queries/field-sizes.ts";
-import { listRecords } from "./ingest/page.ts";
+import { listRecords, PAGE_BYTES, takeBytes } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { type IngestCall, readDocument, listIgnored, toVersion } from "./ingest/call.ts";
 import { planMatching } from "./payments/matching/job.ts";
@@ -202,15 +201,31 @@ const list =
     return { body: page };
   };
 
+/** Documents of one number that a lookup finds; a purchase order may have many more. */
+const MOST_OF_NUMBER = 50;
+const MOST_FOUND = 1000;
+
+/** Finds the numbers of documents for a lookup: the first ones of each number that is sought come first. */
+const seek = async (db: Db, tenantId: string, numbers: readonly string[]) => {
+  const keys = [...new Set(numbers.map(toNumberKey))].filter((key) => key !== "");
+  const found = await findSoughtDocuments(db, tenantId, { keys, numbers }, MOST_OF_NUMBER + 1);
+  const inOrder = found
+    .filter(({ place }) => place < MOST_OF_NUMBER)
+    .toSorted((a, b) => a.place - b.place);
+  const all = [...new Set(inOrder.map(({ document_number }) => document_number))];
+  const some = all.slice(0, MOST_FOUND);
+  const sizes = await measureFields(db, "documents", tenantId, some);
+  const measured = some.map((number) => ({ number, bytes: sizes.get(number) ?? 0 }));
+  const taken = takeBytes(measured, PAGE_BYTES).map(({ number }) => number);
+  const hasMore = inOrder.length < found.length || taken.length < all.length;
+  return { taken, isTruncated: hasMore };
+};
+
 /** Finds documents by numbers that differ in letter case, spaces, dashes and padding. */
 const lookUp: Service["lookup"] = async ({ body }, { db, tenantId }) => {
   const numbers = [...new Set(body.numbers.map((number) => number.trim()))];
-  const keys = [...new Set(numbers.map(toNumberKey))].filter((key) => key !== "");
-  const found = [
-    ...(await findDocumentsByKeys(db, tenantId, { keys, numbers })),
-    ...(await findDocumentsByPurchaseOrder(db, tenantId, keys)),
-  ];
-  const rows = [...new Map(found.map((row) => [row.document_number, row])).values()];
+  const { taken, isTruncated } = await seek(db, tenantId, numbers);
+  const rows = await findDocuments(db, tenantId, taken);
   const closed = rows.filter(({ status }) => status === "closed");
   const closures = await findLastClosures(
     db,
@@ -222,7 +237,8 @@ const lookUp: Service["lookup"] = async ({ body }, { db, tenantId }) => {
     const at = closedAt.get(document_number);
     return at === undefined ? null : formatTimestamp(at);
   };
-  return { body: { data: rows.map((row) => ({ ...toDocument(row), closedAt: toClosing(row) })) } };
+  const data = rows.map((row) => ({ ...toDocument(row), closedAt: toClosing(row) }));
+  return { body: { data, ...(isTruncated ? { truncated: true } : {}) } };
 };
 
 /** Handlers of documents: invoices, credit notes and other documents of accounts. */

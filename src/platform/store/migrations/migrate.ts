@@ -32,6 +32,7 @@ import { imports } from "./0025-imports.ts";
 import { scanWarnings } from "./0026-scan-warnings.ts";
 import { purchaseOrders } from "./0027-purchase-orders.ts";
 import { clients } from "./0035-clients.ts";
+import { evidence } from "./0036-evidence.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -64,6 +65,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0026-scan-warnings": scanWarnings(types),
   "0027-purchase-orders": purchaseOrders(types),
   "0035-clients": clients(types),
+  "0036-evidence": evidence(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -68,6 +68,7 @@ export const OTHER_TABLES = {
   idempotency_keys: ["principal", "operation", "key"],
   audit_logs: ["seq"],
   audit_heads: ["tenant_id"],
+  evidence_heads: ["seq"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
 const ORDERS: Partial<Record<Table, readonly string[]>> = {
