@@ -292,7 +292,7 @@ const keepErrorsHere = (provider: Provider, { issuer, brand }: OauthContext): vo
     if (context.path !== PATHS.authorization || refusal?.allow_redirect !== true) return;
     const { redirect_uri: registered } = context.query;
     const answer = context.response.get("location");
-    const to = URL.parse(answer === "" ? String(registered) : answer);
+    const to = URL.parse(answer || String(registered));
     if (to === null || isTrusted(to, issuer)) return;
     context.remove("location");
     const { error, error_description: why = error } = refusal;
