@@ -1,14 +1,19 @@
 /** The actions of audit entries that belong to no operation: pages, signed URLs, jobs and a step of the schema. */
 export const SERVICE_ACTIONS = [
   "audit.sealed",
+  "auth.client_signed_in",
   "auth.password_changed",
   "auth.password_reset",
+  "auth.person_signed_in",
   "dispute_attachment.uploaded",
   "payments.matched",
 ] as const;
 
 /** The actions of audit entries that belong to commands, and so to no operation. */
 export const COMMAND_ACTIONS = [
+  "admin.client_created",
+  "admin.client_deleted",
+  "admin.client_rotated",
   "admin.demo_created",
   "admin.import_undone",
   "admin.key_issued",

@@ -166,7 +166,9 @@ const createMcp = async (
     open,
     stampOf: async ({ profile, lacksExportKey }: Caller) => {
       const credentials =
-        entrance.identityOf === undefined ? await readProfileStamp(config, profile) : "";
+        (entrance.isProfile?.(profile) ?? entrance.identityOf === undefined)
+          ? await readProfileStamp(config, profile)
+          : "";
       return `${lacksExportKey} ${credentials}`;
     },
   };

@@ -33,6 +33,7 @@ import { scanWarnings } from "./0026-scan-warnings.ts";
 import { purchaseOrders } from "./0027-purchase-orders.ts";
 import { documentBalances } from "./0028-document-balances.ts";
 import { changes } from "./0031-changes.ts";
+import { clients } from "./0035-clients.ts";
 import { evidence } from "./0036-evidence.ts";
 import type { Types } from "./addition.ts";
 
@@ -67,6 +68,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0027-purchase-orders": purchaseOrders(types),
   "0028-document-balances": documentBalances(types),
   "0031-changes": changes(types),
+  "0035-clients": clients(types),
   "0036-evidence": evidence(types),
 });
 

@@ -65,6 +65,16 @@ const rolesOfMember = prepareQuery((db: Db, tenantId: string, userId: string) =>
     .where("memberships.status", "=", "Active"),
 );
 
+/** Returns the permissions of roles; a role without stored grants is a built-in one. */
+export const toPermissions = (
+  roles: readonly { role_id: string | null; grants: string | null }[],
+): ReadonlySet<Permission> =>
+  new Set(
+    roles.flatMap(({ role_id, grants }) =>
+      grants === null ? (builtIn.get(role_id ?? "")?.grants ?? []) : parseGrants(grants),
+    ),
+  );
+
 /** Finds the permissions of an active member; undefined for any other user. */
 export const findPermissions = async (
   db: Db,
@@ -72,12 +82,7 @@ export const findPermissions = async (
   userId: string,
 ): Promise<ReadonlySet<Permission> | undefined> => {
   const rows = await rolesOfMember(db, tenantId, userId);
-  if (rows.length === 0) return undefined;
-  return new Set(
-    rows.flatMap(({ role_id, grants }) =>
-      grants === null ? (builtIn.get(role_id ?? "")?.grants ?? []) : parseGrants(grants),
-    ),
-  );
+  return rows.length === 0 ? undefined : toPermissions(rows);
 };
 
 /** Lists the ids of a member's roles. */
@@ -181,6 +186,19 @@ export const recordLogin = async (
     .where("password_hash", "=", password_hash)
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;
+};
+
+/** Records a login without a password. */
+export const recordExternalLogin = async (
+  tx: Db,
+  id: string,
+  { at, method }: { at: number; method: string },
+): Promise<void> => {
+  await tx
+    .updateTable("users")
+    .set({ last_login_at: at, last_login_method: method })
+    .where("id", "=", id)
+    .execute();
 };
 
 /** Sets a user's password; unlike {@link replacePassword} it ends no credentials. */
