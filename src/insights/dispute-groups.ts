@@ -26,6 +26,7 @@ import {
   inTurn,
   type KeyIndex,
   type KeyValue,
+  mapInTurns,
   type Page,
   selectPage,
 } from "./groups.ts";
@@ -283,7 +284,7 @@ export const listItems = async (
   const compares = [...listCompares(groups, ordering), ...ties];
   const compare = inTurn(index, groupBy.length + 1, compares);
   const chosen = await selectPage(index.size, { limit, offset }, compare);
-  return chosen.map((group) => toItem(groups, group));
+  return mapInTurns(chosen, (group) => toItem(groups, group));
 };
 
 /** Returns the totals of groups that are currencies alone. */

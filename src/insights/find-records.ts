@@ -12,7 +12,7 @@ import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accou
 import { guessDocumentNumbers } from "./dispute-code.ts";
 import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
-import { defineInsight, type InsightContext } from "./insight.ts";
+import { defineInsight, type InsightContext, mostItems } from "./insight.ts";
 import { attemptPart, readPart } from "./read-part.ts";
 import { findSpellings, LISTED, type NumberKind, readInAnyCase } from "./spellings.ts";
 
@@ -349,7 +349,7 @@ export const findRecords = defineInsight({
       notes: [...new Set(notes)],
       itemsTotal: ranked.length,
       items: ranked
-        .slice(given.skip, given.skip + limit)
+        .slice(given.skip, given.skip + mostItems(given, limit))
         .map(({ record: { type, id, label }, matchedOn }) => ({
           type,
           id,

@@ -16,6 +16,7 @@ import {
   inTurn,
   type KeyIndex,
   type KeyValue,
+  mapInTurns,
   type Membership,
   type Page,
   selectPage,
@@ -150,5 +151,5 @@ export const listItems = async (
   const first = orderBy === undefined ? byDefault(groups, order) : [byName(groups, orderBy, order)];
   const compare = inTurn(index, groupBy.length + 1, first);
   const chosen = await selectPage(index.size, { limit, offset }, compare);
-  return chosen.map((group) => toItem(groups, group));
+  return mapInTurns(chosen, (group) => toItem(groups, group));
 };

@@ -16,8 +16,14 @@ import { readDeductionRows } from "./deduction-rows.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { omitNulls } from "./brief.ts";
-import { type Page, selectItemsOf } from "./groups.ts";
-import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import { mapInTurns, type Page, selectItemsOf } from "./groups.ts";
+import {
+  defineInsight,
+  type Fields,
+  type InsightContext,
+  type InsightResult,
+  mostItems,
+} from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 
 const MOST_DOCUMENTS = 500;
@@ -155,7 +161,10 @@ const matchDisputes = async (
   const numbers = [...new Set(claims.map(({ documentNumber }) => documentNumber))];
   const read = await readDeductionRows(context, numbers);
   const judged = await judgeAll(claims, read.rows, { tolerance, calendar: context.calendar });
-  const chosen = await selectItems(judged, { limit, offset: context.skip });
+  const chosen = await selectItems(judged, {
+    limit: mostItems(context, limit),
+    offset: context.skip,
+  });
   return {
     asOf: matching.evaluatedAt.name,
     filter: { ...filters, tolerance },
@@ -165,7 +174,7 @@ const matchDisputes = async (
     itemsTotal: judged.length,
     matches: countMatches(judged),
     notes: [...notes, ...read.notes],
-    items: chosen.map(toItem),
+    items: await mapInTurns(chosen, toItem),
   };
 };
 

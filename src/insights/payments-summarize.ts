@@ -21,6 +21,7 @@ import {
   defineInsight,
   type InsightContext,
   type InsightResult,
+  mostItems,
 } from "./insight.ts";
 import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
 import type { Row } from "./payment-measures.ts";
@@ -103,7 +104,8 @@ const summarize = async (
   args: z.output<typeof SummarizeBody>,
 ): Promise<InsightResult> => {
   const summaryArgs = { ...args, offset: context.skip };
-  const summary = acceptParsed(parsePaymentSummary(summaryArgs, context.calendar));
+  const parsed = acceptParsed(parsePaymentSummary(summaryArgs, context.calendar));
+  const summary = { ...parsed, limit: mostItems(context, parsed.limit) };
   const { payments } = contract;
   const result = context.extensions.has(payments.summary.id)
     ? await callSummaryPage(context, payments.summary, { ...args, orderBy: summary.orderBy })

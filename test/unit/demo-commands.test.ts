@@ -62,10 +62,9 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step, which adds one column, has not been applied.
-    place.exec("delete from kysely_migration where name = '0027-purchase-orders'");
-    place.exec("drop index documents_po_key");
-    place.exec("alter table documents drop column po_key");
+    // A store whose last step, which adds one table, has not been applied.
+    place.exec("delete from kysely_migration where name = '0032-saved-files'");
+    place.exec("drop table saved_files");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -81,7 +80,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0027-purchase-orders"],
+      steps: ["0032-saved-files"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

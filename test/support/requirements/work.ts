@@ -19,4 +19,12 @@ export const WORK_SECTIONS: readonly Section[] = [
       "WK-51": "a proposal needs five cases and 60 % of them, says both, and is never applied",
     },
   },
+  {
+    title: "Tables to keep",
+    lines: {
+      "WK-90": "a whole result is saved as a table that no spreadsheet computes, for who saved it",
+      "WK-91": "views save their table, fill the screen and ask the assistant; all rows have pages",
+      "WK-92": "a tool is called from a shell, and gives what it gives over MCP",
+    },
+  },
 ];

@@ -31,6 +31,7 @@ import { matching } from "./0024-matching.ts";
 import { imports } from "./0025-imports.ts";
 import { scanWarnings } from "./0026-scan-warnings.ts";
 import { purchaseOrders } from "./0027-purchase-orders.ts";
+import { savedFiles } from "./0032-saved-files.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -62,6 +63,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0025-imports": imports(types),
   "0026-scan-warnings": scanWarnings(types),
   "0027-purchase-orders": purchaseOrders(types),
+  "0032-saved-files": savedFiles(types),
 });
 
 // The steps' types and keys matter only when they run.

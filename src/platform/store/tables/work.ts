@@ -61,10 +61,22 @@ export type AuditKeyRow = {
   retired_at: number;
 };
 
+/** A table that a person saved as a file. It is removed after `expires_at`. */
+export type SavedFileRow = {
+  tenant_id: string;
+  /** Hash of the caller that saved it, who alone may read it. */
+  owner: string;
+  name: string;
+  file_key: string;
+  file_size: number;
+  expires_at: number;
+};
+
 export type WorkTables = {
   jobs: JobRow;
   job_turns: JobTurnRow;
   file_stores: FileStoreRow;
+  saved_files: SavedFileRow;
   program_versions: { version: string; opened_at: number };
   audit_keys: AuditKeyRow;
   audit_logs: AuditLogRow;
