@@ -100,7 +100,7 @@ const readInsightArguments = (
   const { cursor, save, about, ...typed } = Object.fromEntries(known);
   const own = withoutRefusedNulls(tool.insight.input, typed);
   const parsed = tool.insight.input.safeParse(own, { reportInput: true });
-  const steered = Steering.safeParse({ cursor, save, about });
+  const steered = Steering.safeParse({ cursor, save, about }, { reportInput: true });
   const wrong = [parsed, steered].flatMap(({ error }) => (error ? toFaults(error) : []));
   const all = [
     ...unknown,
