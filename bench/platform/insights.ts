@@ -1,10 +1,7 @@
-import { DatabaseSync } from "node:sqlite";
-import pg from "pg";
-import { atMost, type Benchmark, cpuMs, interleaved, inTurn, wallMs } from "../measure.ts";
-import { type Bench, type Ledger, openLedgers } from "./ledger.ts";
+import { atMost, type Benchmark, interleaved, inTurn } from "../measure.ts";
 import { fillAccounts, fillDocuments } from "./listed-rows.ts";
 import { fillPayments } from "./payment-rows.ts";
-import { openPostgresLedgers } from "./postgres-ledgers.ts";
+import { ask, STORES } from "./served.ts";
 
 /** 1,000,000 is what summaries and searches are meant for. */
 const PAYMENT_ROWS = Number(process.env["BENCH_SUMMED_ROWS"] ?? 200_000);
@@ -14,62 +11,6 @@ const MOST_RUNS = 7;
 const CALLS = 20;
 
 const SUMMARY = "/api/v1/remittance-export/payments/summary";
-
-/** A platform with one tenant, and the same database without it. */
-type Served = Bench<readonly [Ledger]> & {
-  query(text: string): Promise<unknown>;
-  /** Does what PostgreSQL does by itself within a minute after many changes. */
-  settle(): Promise<unknown>;
-};
-
-const openSqliteBench = async (): Promise<Served> => {
-  const bench = await openLedgers([1]);
-  const [{ tenantId }] = bench.ledgers;
-  return {
-    ...bench,
-    async query(text) {
-      const bare = new DatabaseSync(bench.path, { readOnly: true });
-      bare.prepare(text).all({ $1: tenantId });
-      bare.close();
-    },
-    async settle() {},
-  };
-};
-
-const openPostgresBench = async (): Promise<Served> => {
-  const bench = await openPostgresLedgers([1]);
-  const [{ tenantId }] = bench.ledgers;
-  const client = new pg.Client(bench.url);
-  await client.connect();
-  return {
-    ...bench,
-    query: (text) => client.query(text, [tenantId]),
-    settle: () => client.query("vacuum analyze"),
-    async close() {
-      await client.end();
-      await bench.close();
-    },
-  };
-};
-
-/** SQLite works in the process, so that other load on the machine does not change its cost. */
-const STORES = {
-  sqlite: { open: openSqliteBench, cost: cpuMs, unit: "ms CPU" },
-  postgres: { open: openPostgresBench, cost: wallMs, unit: "ms" },
-};
-
-const ask = async (
-  { platform, ledgers: [{ ingestKey }] }: Served,
-  path: string,
-  body?: object,
-): Promise<string> => {
-  const headers = { "X-API-Key": ingestKey, "Content-Type": "application/json" };
-  const sent = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
-  const response = await platform.fetch(new Request(`http://bench${path}`, { headers, ...sent }));
-  const text = await response.text();
-  if (response.status !== 200) throw new Error(`${response.status} ${text}`);
-  return text;
-};
 
 const PAYMENTS = `select payment_id, currency_code as currency, substr(payment_date, 1, 7) as month,
   count(*) as n, max(payment_amount_order) as amount

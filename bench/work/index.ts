@@ -1,0 +1,5 @@
+import type { Benchmark } from "../measure.ts";
+import { pastDayBenchmarks } from "./past-days.ts";
+
+/** The work that answers support, from past days to tables; `npm run bench -- work` runs these alone. */
+export const workBenchmarks: readonly Benchmark[] = [...pastDayBenchmarks];
