@@ -28,7 +28,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "src/broker",
     "src/kit",
     "src/contract",
-    "src/mcp/files/saved/port.ts",
+    "src/mcp/results/saved-files.ts",
     "src/mcp/http/shared-sessions.ts",
     "src/mcp/tools/asking/replay-guard.ts",
   ],

@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { Problem } from "../contract/errors.ts";
 import { type Clock, DAY } from "../kit/clock.ts";
-import { createSeal } from "../kit/seal.ts";
-import type { SavedFiles, SavedName } from "../mcp/files/saved/port.ts";
+import { createSeal, type Seal } from "../kit/seal.ts";
+import type { SavedFiles, SavedName } from "../mcp/results/saved-files.ts";
 import { hashId, type Storage } from "./port.ts";
 
 const KIND = { file: "SavedFile", part: "SavedPart" };
@@ -35,6 +35,34 @@ async function* divide(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer>
 const idOf = ({ tenantId, owner, name }: SavedName): string =>
   hashId(JSON.stringify([tenantId, owner, name]));
 
+/** Adds up the sizes of a tenant's files. */
+const sumSizes = async (storage: Storage, tenant: string, { open }: Seal): Promise<number> => {
+  const known = await storage.listByOwner(KIND.file, tenant);
+  return known.reduce(
+    (sum, { payload }) => sum + (File.safeParse(open(payload)).data?.size ?? 0),
+    0,
+  );
+};
+
+async function* readParts(
+  storage: Storage,
+  { open }: Seal,
+  { id, parts }: { id: string; parts: number },
+): AsyncGenerator<Uint8Array> {
+  for (let number = 0; number < parts; number += 1) {
+    const part = await storage.find(KIND.part, `${id}.${number}`);
+    const text = part && open(part.payload);
+    if (typeof text !== "string") throw new Problem("not_found", "The file has expired.");
+    yield Buffer.from(text, "base64");
+  }
+}
+
+const createExceeded = (maxBytes: number): Problem =>
+  new Problem(
+    "storage_quota_exceeded",
+    `The tenant's saved tables would exceed ${Math.floor(maxBytes / MIB)} MiB. They are deleted after a day; RECEIVABLES_TENANT_FILE_MIB raises the limit.`,
+  );
+
 /**
  * Creates the saved files of a server whose platform is another one: sealed records, which all nodes read. The files of
  * one tenant may have `maxBytes` together.
@@ -43,39 +71,24 @@ export const createSavedRecords = (
   { storage: openStorage, key, now }: Needs,
   maxBytes: number,
 ): SavedFiles => {
-  const exceeded = (): Problem =>
-    new Problem(
-      "storage_quota_exceeded",
-      `The tenant's saved tables would exceed ${Math.floor(maxBytes / MIB)} MiB. They are deleted after a day; RECEIVABLES_TENANT_FILE_MIB raises the limit.`,
-    );
+  const openSealed = async () => ({
+    storage: await openStorage(),
+    seal: createSeal(await key(), SAVED_PURPOSE),
+  });
   return {
     async put(file, bytes) {
-      const storage = await openStorage();
-      const seal = createSeal(await key(), SAVED_PURPOSE);
-      const id = idOf(file);
-      const tenant = hashId(file.tenantId);
-      const expires_at = now() + LIFE_MS;
+      const { storage, seal } = await openSealed();
+      const [id, tenant] = [idOf(file), hashId(file.tenantId)];
+      const rest = { grant_id: id, owner: tenant, consumed_at: null, expires_at: now() + LIFE_MS };
       const write = (kind: string, part: string, content: unknown) =>
-        storage.upsert({
-          kind,
-          id: part,
-          grant_id: id,
-          owner: tenant,
-          payload: seal.seal(content),
-          consumed_at: null,
-          expires_at,
-        });
+        storage.upsert({ kind, id: part, payload: seal.seal(content), ...rest });
       while ((await storage.purge()) > 0);
-      const known = await storage.listByOwner(KIND.file, tenant);
-      const stored = known.reduce(
-        (sum, { payload }) => sum + (File.safeParse(seal.open(payload)).data?.size ?? 0),
-        0,
-      );
+      const stored = await sumSizes(storage, tenant, seal);
       let [size, parts] = [0, 0];
       try {
         for await (const part of divide(bytes)) {
           size += part.byteLength;
-          if (stored + size > maxBytes) throw exceeded();
+          if (stored + size > maxBytes) throw createExceeded(maxBytes);
           await write(KIND.part, `${id}.${parts}`, part.toString("base64"));
           parts += 1;
         }
@@ -87,22 +100,12 @@ export const createSavedRecords = (
       return size;
     },
     async open(file) {
-      const storage = await openStorage();
-      const seal = createSeal(await key(), SAVED_PURPOSE);
+      const { storage, seal } = await openSealed();
       const id = idOf(file);
       const found = await storage.find(KIND.file, id);
       const { data } = File.safeParse(found && seal.open(found.payload));
       if (data === undefined) return undefined;
-      const { size, parts } = data;
-      const readParts = async function* (): AsyncGenerator<Uint8Array> {
-        for (let number = 0; number < parts; number += 1) {
-          const part = await storage.find(KIND.part, `${id}.${number}`);
-          const text = part && seal.open(part.payload);
-          if (typeof text !== "string") throw new Problem("not_found", "The file has expired.");
-          yield Buffer.from(text, "base64");
-        }
-      };
-      return { size, bytes: readParts() };
+      return { size: data.size, bytes: readParts(storage, seal, { id, parts: data.parts }) };
     },
   };
 };

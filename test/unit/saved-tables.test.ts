@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { readSheet } from "read-excel-file/node";
 import { describe, expect, it } from "vitest";
 import { isRisky, neutralizeParts, neutralizeText } from "../../src/mcp/files/saved/neutralize.ts";
-import { parseSavedName } from "../../src/mcp/files/saved/port.ts";
+import { parseSavedName } from "../../src/mcp/results/saved-files.ts";
 import { HOSTILE, NAMES, ROWS, tableOf, toCsv, toXlsx } from "../support/saved-tables.ts";
 import { verifies } from "../support/verifies.ts";
 

@@ -23,6 +23,7 @@ const profiles = fromModule(() => import("../commands/profiles.ts"));
 const doctor = fromModule(() => import("../commands/doctor.ts"));
 const secrets = fromModule(() => import("../commands/secrets.ts"));
 const audit = fromModule(() => import("../commands/audit.ts"));
+const call = fromModule(() => withoutMoreRoom(() => import("../commands/call.ts")));
 const spec = fromModule(() => import("../commands/export-spec.ts"));
 
 const HOST = ["--host <address>", "address to listen at", "127.0.0.1"] as const;
@@ -92,6 +93,19 @@ const createAuditCommand = (define: Define): Command =>
     audit("printAudit"),
   ).option("--tool <name>", "only calls of this tool");
 
+const createCallCommand = (define: Define): Command =>
+  define(
+    "call",
+    "Call one tool with the configured profile; its JSON arguments come also from standard input.",
+    call("callTool"),
+    { settings: SERVER },
+  )
+    .argument("<tool>")
+    .argument("[json]", "its arguments; - reads standard input")
+    .option("--csv <file>", "save the whole result as CSV")
+    .option("--xlsx <file>", "save the whole result as XLSX")
+    .option("--yes", "confirm what the tool asks before a change");
+
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
@@ -117,6 +131,7 @@ export const createProgram = (run: Run, version: string): Command => {
     createDoctorCommand(define),
     createSecretCommands(define),
     createAuditCommand(define),
+    createCallCommand(define),
     createAdminCommand(define),
     createImportCommand(define),
     createExportSpecCommand(define),

@@ -9,7 +9,7 @@ import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
 import { isSitePath } from "../../mcp/results/record-pages.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
-import { SAVED_PATH } from "../../mcp/tools/saving/links.ts";
+import { SAVED_PATH } from "../../mcp/tools/saved-links.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
 import { createShared, openSealingKey, type Shared } from "../compose/compose.ts";

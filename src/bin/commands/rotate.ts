@@ -38,7 +38,13 @@ const renewSignIn = async ({ config }: Io, masterKey: MasterKey): Promise<Renewa
   if (databaseUrl === undefined && !existsSync(path)) return {};
   const store = await openOauthStore({ databaseUrl, path, platformPath });
   try {
-    return { signIn: await renewRecords(store, masterKey, [VAULT_PURPOSE, SESSIONS_PURPOSE, SAVED_PURPOSE]) };
+    return {
+      signIn: await renewRecords(store, masterKey, [
+        VAULT_PURPOSE,
+        SESSIONS_PURPOSE,
+        SAVED_PURPOSE,
+      ]),
+    };
   } finally {
     await store.close();
   }

@@ -18,7 +18,7 @@ import type { ProfiledConfig } from "./profile.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords, createVaultRecords } from "../../records/shared-records.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
-import type { SavedFiles } from "../../mcp/files/saved/port.ts";
+import type { SavedFiles } from "../../mcp/results/saved-files.ts";
 import { createSavedPlaces, placeOf, type SavedPlaces } from "./saved-places.ts";
 import { getDataPaths, warnOfOpenKeyFile } from "../../config/folder.ts";
 import { createCheckedKeyReader } from "./master-key.ts";

@@ -38,7 +38,10 @@ export const createLazyTransfers = (config: Pick<Config, "remote" | "requestMs">
 
 /** Creates the context of the MCP server's tool calls. */
 export const createMcpNeeds = (
-  config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "saveFolder" | "uploadFolders">,
+  config: Pick<
+    Config,
+    "localAudit" | "mcp" | "remote" | "requestMs" | "saveFolder" | "uploadFolders"
+  >,
   { broker, key, replayGuard, saved }: Pick<Composed, "broker" | "key" | "replayGuard" | "saved">,
   { log, transport, caller }: { log: Log; transport: "stdio" | "http"; caller: Caller },
 ): ToolContext => ({

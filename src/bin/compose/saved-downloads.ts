@@ -1,7 +1,7 @@
 import type { RequestListener } from "node:http";
 import { systemClock } from "../../kit/clock.ts";
 import { createSavedHandler } from "../../mcp/http/saved-handler.ts";
-import { createSavedLinks, type SavedLinks } from "../../mcp/tools/saving/links.ts";
+import { createSavedLinks, type SavedLinks } from "../../mcp/tools/saved-links.ts";
 import { createMcpListener } from "../../server/serve.ts";
 import type { Config } from "../../config/config.ts";
 import { openSealingKey, type Shared } from "./compose.ts";

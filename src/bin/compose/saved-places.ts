@@ -1,5 +1,5 @@
 import { systemClock } from "../../kit/clock.ts";
-import type { SavedFiles } from "../../mcp/files/saved/port.ts";
+import type { SavedFiles } from "../../mcp/results/saved-files.ts";
 import type { Storage } from "../../records/port.ts";
 import { createSavedRecords } from "../../records/saved-files.ts";
 import type { Config } from "../../config/config.ts";

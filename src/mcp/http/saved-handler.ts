@@ -1,11 +1,14 @@
-import { parseSavedName, SAVED_TYPES, type SavedFiles } from "../files/saved/port.ts";
-import { SAVED_PATH, type SavedLinks } from "../tools/saving/links.ts";
+import { parseSavedName, SAVED_TYPES, type SavedFiles } from "../results/saved-files.ts";
+import { SAVED_PATH, type SavedLinks } from "../tools/saved-links.ts";
 
 const GONE =
   "This address is none of this server's, or its hour is over. Ask your assistant to save the table again.\n";
 
 const refuse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
-  new Response(text, { status, headers: { "Content-Type": "text/plain; charset=utf-8", ...headers } });
+  new Response(text, {
+    status,
+    headers: { "Content-Type": "text/plain; charset=utf-8", ...headers },
+  });
 
 const HEADERS = {
   "Cache-Control": "private, no-store",

@@ -194,5 +194,7 @@ export const listResources = (settings: Toolsets): Resource[] => [
 ];
 
 /** Returns the resources whose URI has variables. */
-export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] =>
-  [...offered(settings, TEMPLATES), SAVED_TEMPLATE];
+export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] => [
+  ...offered(settings, TEMPLATES),
+  SAVED_TEMPLATE,
+];

@@ -154,19 +154,15 @@ const ofOneRun = (
   { keep, chunk }: { keep: Keep; chunk: number },
 ): Reader => {
   let named: Fields = {};
-  const inner = followed(
-    args,
-    (page) => ask({ ...page, ...named }),
-    {
-      chunk,
-      keep(beside) {
-        const { runId } = beside;
-        if (typeof runId !== "string") throw malformedResponse();
-        named = { runId };
-        keep(beside);
-      },
+  const inner = followed(args, (page) => ask({ ...page, ...named }), {
+    chunk,
+    keep(beside) {
+      const { runId } = beside;
+      if (typeof runId !== "string") throw malformedResponse();
+      named = { runId };
+      keep(beside);
     },
-  );
+  });
   const pageOf = (cursor: unknown): string => JSON.stringify([named["runId"], cursor]);
   return {
     ...inner,
@@ -261,7 +257,7 @@ export async function* readAllRows(
     const { size } = known;
     return known.add(id).size > size;
   };
-  for (let page: Position["page"] | undefined = reader.start; page !== undefined; ) {
+  for (let page: Position["page"] | undefined = reader.start; page !== undefined;) {
     const chunk: Chunk = await reader.open(page);
     progress(chunk.page ?? page, chunk);
     yield chunk.items.filter(isNew);

@@ -5,7 +5,7 @@ import { type Facts, inBatches, type Table } from "./table.ts";
 const BOM = "\ufeff";
 const LINE_END = "\r\n";
 
-/** What a program can take for an end of a field, or leave out. */
+/** Characters that end a field in some program, or that it leaves out. */
 const QUOTED = /[",;\t\r\n]|^\s|\s$/;
 
 const quote = (text: string): string =>

@@ -2,7 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import type { TimeZone } from "../../../kit/time-zone.ts";
 import type { Cell, Column, Row } from "./cells.ts";
 
-/** What a table says about itself: pairs of a name and a value. */
+/** The facts about a table, such as its filter: pairs of a name and a value. */
 export type Facts = readonly (readonly [string, Cell])[];
 
 export type Table = {

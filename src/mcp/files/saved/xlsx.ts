@@ -6,8 +6,8 @@ import { inBatches, type Table } from "./table.ts";
 import { neutralizeText } from "./neutralize.ts";
 
 /**
- * SpreadsheetML (ECMA-376, part 1) with the parts that a workbook needs, and no more: texts stand in their cells, so
- * that a row can be forgotten when it is written.
+ * SpreadsheetML (ECMA-376, part 1) with the parts that a workbook needs. Cells have their own texts, without a list of
+ * shared ones, so that no row is needed after it is written.
  */
 const MAIN = "http://schemas.openxmlformats.org/spreadsheetml/2006/main";
 const RELATIONSHIPS = "http://schemas.openxmlformats.org/officeDocument/2006/relationships";
@@ -164,16 +164,16 @@ export async function* writeXlsx(table: Table, mtime: Date): AsyncGenerator<Uint
     zip.addBuffer(Buffer.from(XML + content), name, options);
   }
   const sheet = Readable.from(formatTable(table), { objectMode: false });
-  const output = zip.outputStream as Readable;
+  const archive = zip.outputStream as Readable;
   // The archive does not pass on the failures of what it reads.
-  sheet.on("error", (error) => output.destroy(error));
+  sheet.on("error", (error) => archive.destroy(error));
   zip.addReadStream(sheet, "xl/worksheets/sheet1.xml", options);
   zip.addReadStreamLazy("xl/worksheets/sheet2.xml", options, (open) => {
     open(null, Readable.from([Buffer.from(formatFacts(table.facts()))], { objectMode: false }));
   });
   zip.end();
   try {
-    yield* output as AsyncIterable<Uint8Array>;
+    for await (const chunk of archive) yield chunk as Uint8Array;
   } finally {
     sheet.destroy();
   }

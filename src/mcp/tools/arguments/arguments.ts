@@ -13,7 +13,13 @@ import { SaveArguments, type SaveOptions, toSaveOptions } from "./save-options.t
 import { type PageRange, parsePages } from "./pages.ts";
 import { withoutRefusedNulls } from "./refused-nulls.ts";
 import { findUnknownFields } from "../../results/rows.ts";
-import { acceptedSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "../listing/schemas.ts";
+import {
+  acceptedSchema,
+  isStatus,
+  type JsonSchema,
+  ownShape,
+  WITHHELD,
+} from "../listing/schemas.ts";
 import { findSpelling } from "../../../kit/spelling.ts";
 import { respellNames, respellPayments } from "./spelling.ts";
 import { respellWords } from "./words.ts";

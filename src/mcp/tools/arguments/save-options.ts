@@ -1,7 +1,7 @@
 import { z } from "zod";
-import { SAVED_FORMATS, type SavedFormat } from "../../files/saved/port.ts";
+import { SAVED_FORMATS, type SavedFormat } from "../../results/saved-files.ts";
 
-/** The form of a saved table; `about`: what it is about stands above the rows of a CSV file. */
+/** The form of a saved table; `about`: a CSV file has its facts above its rows. */
 export type SaveOptions = { format: SavedFormat; about: boolean };
 
 /** The arguments that save the whole result of a tool as a table. */

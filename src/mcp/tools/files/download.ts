@@ -20,7 +20,7 @@ import type { Given } from "../arguments/arguments.ts";
 import { toPurpose } from "../binding.ts";
 import { createCursors } from "../cursor.ts";
 import { type DisputeFile, openDisputeFile, openDocumentFile, type Options } from "./source.ts";
-import { openSaved } from "../saving/open-saved.ts";
+import { openSaved } from "./saved.ts";
 import { type Opened, type OpenFile, readFile, type Reading, showFile } from "./text.ts";
 import type { Working, ToolContext } from "../tool-context.ts";
 

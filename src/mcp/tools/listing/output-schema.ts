@@ -155,6 +155,6 @@ const SAVED: Properties = { saved: { type: "object" } };
 export const outputSchema = (tool: Tool): ObjectSchema =>
   toObject({
     about: ABOUT,
-    ...(takesSave(tool) ? SAVED : {}),
     ...dataSchema(tool).properties,
+    ...(takesSave(tool) ? SAVED : {}),
   });

@@ -10,7 +10,7 @@ import {
   type Tool,
 } from "../../../../tools/tool.ts";
 import { describeAccepted } from "../../../../tools/record-names.ts";
-import { SAVED_FORMATS } from "../../files/saved/port.ts";
+import { SAVED_FORMATS } from "../../results/saved-files.ts";
 import { isCreating, isPaged, isUpdate, mayAsk, takesFields, takesSave } from "./kinds.ts";
 
 /** The part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */

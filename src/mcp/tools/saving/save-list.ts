@@ -1,8 +1,6 @@
-import type { CallArguments } from "../../../contract/operation.ts";
-import { findRowSchema } from "../../../contract/operation.ts";
+import { type CallArguments, findRowSchema } from "../../../contract/operation.ts";
 import type { Reply } from "../../../client/port.ts";
-import { INSIGHT_LIMITS } from "../../../insights/insight.ts";
-import { SECOND } from "../../../kit/clock.ts";
+import { MINUTE } from "../../../kit/clock.ts";
 import type { Row } from "../../files/saved/cells.ts";
 import { readAllRows } from "../../results/pages.ts";
 import type { RowChoice } from "../../results/rows.ts";
@@ -12,6 +10,9 @@ import type { ToolContext, Working } from "../tool-context.ts";
 import { columnsOfList } from "./columns.ts";
 import type { Saving } from "./save.ts";
 
+/** A list of 1,000,000 rows takes that long. Hosts are told how far it is. */
+const MOST_MS = 5 * MINUTE;
+
 type Needs = {
   rows: RowChoice;
   /** The arguments as the caller sent them. */
@@ -19,7 +20,7 @@ type Needs = {
   ask: (args: CallArguments) => Promise<Reply>;
 };
 
-/** Prepares a whole list to be saved: its pages are read while they are written, as long as an insight may read. */
+/** Prepares a whole list to be saved: its pages are read while they are written, as far as time allows. */
 export const prepareList = async (
   context: ToolContext,
   { tool, signal }: Working,
@@ -27,15 +28,14 @@ export const prepareList = async (
 ): Promise<Saving> => {
   const { operation } = tool;
   const { calendar, notes } = await readTenantCalendar({ ...context, signal });
-  const { ms } = INSIGHT_LIMITS;
-  const until = context.now() + ms;
+  const until = context.now() + MOST_MS;
   const limits: string[] = [...notes];
   const toWords = wordsFor(operation);
   const read = async function* (): AsyncGenerator<readonly Row[]> {
     let isLate = false;
     for await (const page of readAllRows(operation, rows.args, ask)) {
       if (isLate) {
-        limits.push(`The table has the rows that were read in ${ms / SECOND} seconds.`);
+        limits.push(`The table has the rows that were read in ${MOST_MS / MINUTE} minutes.`);
         return;
       }
       yield page.map((row) => toWords(rows.shape(row)));

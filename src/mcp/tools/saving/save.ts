@@ -1,18 +1,13 @@
-import { constants } from "node:fs";
-import { open } from "node:fs/promises";
 import { join } from "node:path";
 import type { CallToolResult } from "@modelcontextprotocol/server";
 import { Problem } from "../../../contract/errors.ts";
 import { DAY, formatTimestamp, HOUR } from "../../../kit/clock.ts";
 import { getMessage } from "../../../kit/error.ts";
 import { randomId } from "../../../kit/ids.ts";
+import { writeNewFile } from "../../../kit/write-new-file.ts";
 import type { Tool } from "../../../../tools/tool.ts";
 import { writeCsv } from "../../files/saved/csv.ts";
-import {
-  SAVED_TYPES,
-  type SavedBytes,
-  type SavedName,
-} from "../../files/saved/port.ts";
+import { SAVED_TYPES, type SavedName } from "../../results/saved-files.ts";
 import type { Row } from "../../files/saved/cells.ts";
 import type { Facts, Table } from "../../files/saved/table.ts";
 import { present } from "../../results/answer.ts";
@@ -69,19 +64,6 @@ const createCounter = (saving: Saving, report: (rows: number) => Promise<void>) 
   };
 };
 
-/** Copies a file into a folder of this machine; never through a link, and never over another file. */
-const copyTo = async (folder: string, name: string, { bytes }: SavedBytes): Promise<string> => {
-  const path = join(folder, name);
-  const { O_WRONLY, O_CREAT, O_EXCL, O_NOFOLLOW } = constants;
-  const file = await open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0o600);
-  try {
-    for await (const chunk of bytes) await file.write(chunk);
-  } finally {
-    await file.close();
-  }
-  return path;
-};
-
 const NOT_OFFERED = "This server has no place for saved tables.";
 
 /** Describes where a saved table is, beside its resource. */
@@ -94,9 +76,11 @@ const describePlaces = async (
   const link = url === undefined ? {} : { url, urlExpiresAt: formatTimestamp(expiresAt) };
   if (saveFolder === undefined) return { places: link, notes: [] };
   try {
-    const bytes = await saved?.open(file);
-    if (bytes === undefined) return { places: link, notes: [] };
-    return { places: { ...link, path: await copyTo(saveFolder, file.name, bytes) }, notes: [] };
+    const opened = await saved?.open(file);
+    if (opened === undefined) return { places: link, notes: [] };
+    const path = join(saveFolder, file.name);
+    await writeNewFile(path, opened.bytes);
+    return { places: { ...link, path }, notes: [] };
   } catch (error) {
     const why = `It is not in RECEIVABLES_SAVE_FOLDER: ${getMessage(error)}`;
     return { places: link, notes: [`${why}. The resource has it.`] };

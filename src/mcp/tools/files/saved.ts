@@ -1,12 +1,12 @@
 import { Problem } from "../../../contract/errors.ts";
 import { SCOPES } from "../../caller.ts";
-import { parseSavedName, SAVED_TYPES, type SavedBytes } from "../../files/saved/port.ts";
+import { parseSavedName, SAVED_TYPES, type SavedBytes } from "../../results/saved-files.ts";
 import { kindOf } from "../../files/kind.ts";
 import { SAVED } from "../../results/resource-uris.ts";
 import { createIsUsable } from "../listing/tool-list.ts";
-import type { OpenFile } from "../files/text.ts";
+import type { OpenFile } from "./text.ts";
 import type { ToolContext } from "../tool-context.ts";
-import { nameSaved } from "./save.ts";
+import { nameSaved } from "../saving/save.ts";
 
 const unknown = (name: string): Problem =>
   new Problem(

@@ -1,7 +1,7 @@
 import { z } from "zod";
-import type { Clock } from "../../../kit/clock.ts";
-import { createSeal } from "../../../kit/seal.ts";
-import type { SavedName } from "../../files/saved/port.ts";
+import type { Clock } from "../../kit/clock.ts";
+import { createSeal } from "../../kit/seal.ts";
+import type { SavedName } from "../results/saved-files.ts";
 
 /**
  * Addresses at which a browser downloads a saved table. The address is the proof, and names the profile whose platform
