@@ -3,6 +3,7 @@ import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
 import { counted } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { hasTool, useSession } from "../session.ts";
+import { ReportTools } from "../ui/report-tools.tsx";
 import { Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { Controls } from "./controls.tsx";
@@ -57,6 +58,14 @@ export const Explorer = () => {
           {" "}
           · {counted(numberOf(answer["rowCount"]), "row")}
         </ReportHead>
+      )}
+      {answer && (
+        <ReportTools
+          title="payment explorer"
+          tool="payments_summarize"
+          args={args}
+          answer={answer}
+        />
       )}
       <Controls args={args} change={change} />
       {isLoading && reply && <Loading what="Adding up" />}
