@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import about from "../package.json" with { type: "json" };
 import { createOpenApi } from "../src/contract/openapi.ts";
-import { packExtension, packPackage } from "./build/archive.ts";
+import { packExtension, packPackage, packPlugins } from "./build/archive.ts";
 import { npm } from "./build/npm.ts";
 import { type Bom, type Lock, reduceBom } from "./build/sbom.ts";
 import { createServerJson } from "./build/server-json.ts";
@@ -27,6 +27,7 @@ const { name, version, license, homepage, mcpName, mcpSummary: summary } = about
 await packPackage(out);
 const extension = `${name}-${version}.mcpb`;
 const metafile = await packExtension(join(out, extension));
+await packPlugins(out);
 const sha256 = await hash(extension);
 const url = `${homepage}/releases/${version}/${extension}`;
 await writeJson(

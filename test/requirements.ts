@@ -9,6 +9,7 @@ import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
+import { REACH_SECTIONS } from "./support/requirements/reach.ts";
 import { WORK_SECTIONS } from "./support/requirements/work.ts";
 
 export { NOT_TESTED };
@@ -26,6 +27,7 @@ export const requirements: readonly Requirement[] = [
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
   ...WORK_SECTIONS,
+  ...REACH_SECTIONS,
   ...ASK_SECTIONS,
   ...LIST_SECTIONS,
   ...RESULT_SECTIONS,

@@ -11,6 +11,7 @@ import about from "../../package.json" with { type: "json" };
 import manifest from "../../manifest.json" with { type: "json" };
 import { bundle } from "./bundle.ts";
 import { npm } from "./npm.ts";
+import { PLUGIN, PLUGINS } from "./plugins.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const MCPB = join(ROOT, "node_modules/@anthropic-ai/mcpb/dist/cli/cli.js");
@@ -21,13 +22,13 @@ const FILES = ["manifest.json", "README.md", "LICENSE", manifest.icon];
 // The earliest time that a ZIP archive can name, so that equal files make equal archives.
 const EARLIEST = new Date(1980, 0, 1);
 
-const zip = async (folder: string, out: string): Promise<void> => {
+const zip = async (folder: string, out: string, within = ""): Promise<void> => {
   const archive = new ZipFile();
   const names = await readdir(folder, { recursive: true });
   for (const name of names.toSorted()) {
     const path = join(folder, name);
     if (!(await stat(path)).isFile()) continue;
-    archive.addFile(path, name.replaceAll(sep, "/"), {
+    archive.addFile(path, within + name.replaceAll(sep, "/"), {
       mtime: EARLIEST,
       forceDosTimestamp: true,
       mode: 0o100644,
@@ -64,6 +65,24 @@ export const packExtension = (out: string): Promise<Metafile> =>
     await mkdir(dirname(out), { recursive: true });
     await zip(stage, out);
   });
+
+/**
+ * Packs a plugin for each host as a ZIP archive with one folder, which holds the skills and the program.
+ */
+export const packPlugins = async (folder: string): Promise<void> => {
+  const files = ["skills", "LICENSE", manifest.icon];
+  await packProgram(files, { type: "module" }, async (stage) => {
+    for (const { host, files: manifests } of PLUGINS) {
+      for (const [path, content] of Object.entries(manifests)) {
+        await mkdir(dirname(join(stage, path)), { recursive: true });
+        await writeFile(join(stage, path), `${JSON.stringify(content, null, 2)}\n`);
+      }
+      const out = join(folder, `${about.name}-${host}-${about.version}.zip`);
+      await zip(stage, out, `${PLUGIN}/`);
+      for (const path of Object.keys(manifests)) await rm(join(stage, path));
+    }
+  });
+};
 
 /** Packs the npm package into a folder. Its manifest leaves out what the program contains and what a checkout needs. */
 export const packPackage = async (folder: string): Promise<void> => {

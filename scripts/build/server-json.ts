@@ -8,20 +8,28 @@ type About = {
 
 const SCHEMA = "https://static.modelcontextprotocol.io/schemas/2025-12-11/server.schema.json";
 
-const setting = (name: string, description: string, more: object = {}) => ({
-  name,
-  description,
-  format: "string",
-  ...more,
-});
+type Setting = { name: string; title: string; description: string; isSecret?: true };
 
-const SETTINGS = [
-  setting("RECEIVABLES_BASE_URL", "Address of your platform. Unset: the demo tenant."),
-  setting("RECEIVABLES_TENANT_ID", "The tenant to work for."),
-  setting("RECEIVABLES_API_KEY", "Your key for the platform.", { isSecret: true }),
-  setting("RECEIVABLES_EXT_API_KEY", "A key for the export and ingest services.", {
+/** The settings that a registry or a host asks for. */
+export const SETTINGS: readonly Setting[] = [
+  {
+    name: "RECEIVABLES_BASE_URL",
+    title: "Platform address",
+    description: "Address of your platform. Unset: the demo tenant.",
+  },
+  { name: "RECEIVABLES_TENANT_ID", title: "Tenant", description: "The tenant to work for." },
+  {
+    name: "RECEIVABLES_API_KEY",
+    title: "API key",
+    description: "Your key for the platform.",
     isSecret: true,
-  }),
+  },
+  {
+    name: "RECEIVABLES_EXT_API_KEY",
+    title: "Export API key",
+    description: "A key for the export and ingest services.",
+    isSecret: true,
+  },
 ];
 
 /** Returns the entry for the MCP registry: the npm package, and the desktop extension where its address is known. */
@@ -44,7 +52,10 @@ export const createServerJson = (
         version,
         runtimeHint: "npx",
         transport,
-        environmentVariables: SETTINGS,
+        environmentVariables: SETTINGS.map(({ title: _title, ...named }) => ({
+          ...named,
+          format: "string",
+        })),
       },
       {
         registryType: "mcpb",

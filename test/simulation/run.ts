@@ -11,6 +11,7 @@ const { values } = parseArgs({
     trace: { type: "boolean", default: false },
     hash: { type: "boolean", default: false },
     mistake: { type: "string" },
+    mistakes: { type: "boolean", default: false },
   },
 });
 
@@ -46,18 +47,39 @@ const say = (text: string): void => void process.stdout.write(`${text}\n`);
 
 const parent = createRunFolder(findFastFolder());
 const beginning = await createBeginning(parent);
-let failed: number | undefined;
-for (let seed = first; seed < first + count && failed === undefined; seed += 1) {
-  const { fault, trace, hash } = await simulate(beginning, seed, parent, mistake);
-  if (values.trace) for (const line of trace) say(line);
-  if (values.hash) say(`${seed} ${hash}`);
-  if (fault === undefined) continue;
-  failed = seed;
-  if (!values.trace) for (const line of trace.slice(-MOST_LINES)) say(line);
-  say(`seed ${seed}: ${fault.message}`);
-  const planted = mistake === undefined ? "" : ` --mistake "${values.mistake}"`;
-  say(`Replay it with: npm run simulate -- --seed ${seed}${planted} --trace`);
-}
-if (failed === undefined) say(`${count} seeds from ${first} on: every invariant holds.`);
+
+/** Runs seeds until one finds a violation, and prints it. */
+const search = async (from: number, to: number): Promise<number | undefined> => {
+  for (let seed = from; seed < to; seed += 1) {
+    const { fault, trace, hash } = await simulate(beginning, seed, parent, mistake);
+    if (values.trace) for (const line of trace) say(line);
+    if (values.hash) say(`${seed} ${hash}`);
+    if (fault === undefined) continue;
+    if (!values.trace) for (const line of trace.slice(-MOST_LINES)) say(line);
+    say(`seed ${seed}: ${fault.message}`);
+    const planted = mistake === undefined ? "" : ` --mistake "${values.mistake}"`;
+    say(`Replay it with: npm run simulate -- --seed ${seed}${planted} --trace`);
+    return seed;
+  }
+  return undefined;
+};
+
+/** Runs every mistake with its seed, twice; prints a line of JSON for each. */
+const tryMistakes = async (): Promise<void> => {
+  for (const [name, planted] of Object.entries(MISTAKES)) {
+    const run = (seed: number) => simulate(beginning, seed, parent, planted);
+    let { seed } = planted;
+    let found = await run(seed);
+    for (let next = 1; found.fault === undefined && next <= count; next += 1)
+      found = await run((seed = next));
+    const again = await run(seed);
+    const violation = found.fault?.message ?? null;
+    say(JSON.stringify({ name, seed, violation, hash: found.hash, again: again.hash }));
+  }
+};
+
+if (values.mistakes) await tryMistakes();
+else if ((await search(first, first + count)) === undefined)
+  say(`${count} seeds from ${first} on: every invariant holds.`);
+else process.exitCode = 1;
 rmSync(parent, { recursive: true, force: true });
-process.exitCode = failed === undefined ? 0 : 1;
