@@ -16,7 +16,7 @@ const saveDisputes = async (): Promise<() => Promise<void>> => {
   const opened = await openTenant();
   const broker = createTenantBroker(opened);
   const saved = opened.platform.savedFiles;
-  const callTool = createCallTool(await createOptions(broker, { saved, now: Date.now }));
+  const callTool = createCallTool(await createOptions(broker, { saved }));
   const tool = activeTools(ALL).find(({ name }) => name === "disputes_list");
   if (tool === undefined) throw new Error("there is no such tool");
   const { signal } = new AbortController();
