@@ -227,7 +227,7 @@ const readerOf = (
 const PAGE_ARGUMENTS = new Set<string>([...PAGE_NAMES.flat(), "limit"]);
 
 /** The longest pages that are asked for: parsing one takes less than 50 ms. */
-const LARGE_CHUNKS = [2000, 1000, 500, 200];
+const LARGE_CHUNKS = [500, 200];
 
 /** Returns the longest page that an operation gives. */
 const largestChunk = ({ query, body }: Operation): number => {
