@@ -93,10 +93,8 @@ describe("call", () => {
 
   it("changes nothing that a person must confirm without --yes", async () => {
     const listed = await call("disputes_list", { status: "Open", PageSize: 1 });
-    const [{ disputeCode, disputeId } = {}] = listed.printed[0]?.["items"] as Record<
-      string,
-      string
-    >[];
+    const { items } = listed.printed[0] as { items: { disputeCode: string; disputeId: string }[] };
+    const { disputeCode = "", disputeId = "" } = items[0] ?? {};
     const change = { disputeId, status: "Closed" };
     const asked = await call("disputes_update", change);
     expect([asked.status, asked.printed]).toEqual([1, []]);
@@ -116,7 +114,7 @@ describe("call", () => {
     const saved = await call("disputes_list", {}, "--csv", path);
     expect(saved.printed[0]).toMatchObject({ saved: { rows: 300 } });
     const linked = await call("disputes_list", { save: "csv" });
-    const { name } = linked.printed[0]?.["saved"] as { name: string };
+    const { name } = (linked.printed[0] as { saved: { name: string } }).saved;
     expect(name).toMatch(/^disputes_list-/);
     const platform = await open();
     const files = await readdir(join(data, "files"), { recursive: true, withFileTypes: true });
