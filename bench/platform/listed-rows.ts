@@ -1,11 +1,16 @@
 import { insertAll } from "../../src/platform/store/engine/bulk-writes.ts";
+import { addBalances } from "../../src/platform/store/queries/document-balances.ts";
 import {
   toAccountColumns,
   toDocumentColumns,
   toDocumentKeys,
 } from "../../src/platform/store/queries/listed-columns.ts";
-import type { Store } from "../../src/platform/store/port.ts";
-import type { Tables } from "../../src/platform/store/tables/schema.ts";
+import type { Db, Store } from "../../src/platform/store/port.ts";
+import type {
+  DocumentBalanceRow,
+  DocumentRow,
+  Tables,
+} from "../../src/platform/store/tables/schema.ts";
 
 const AT_ONCE = 5000;
 const PER_ACCOUNT = 10;
@@ -38,18 +43,23 @@ const accountOf = (tenantId: string, number: number) => {
   };
 };
 
-/** One in ten is open, one in twenty is a credit note. */
-const documentOf = (tenantId: string, number: number) => {
+const DAY_MS = 86_400_000;
+const PAID_AFTER_DAYS = 30;
+
+/** One in ten is open, one in twenty is a credit note. All others were closed after a month. */
+const documentOf = (tenantId: string, number: number): DocumentRow => {
   const documentNumber = `document-${pad(number)}`;
   const accountNumber = `account-${pad(Math.floor(number / PER_ACCOUNT))}`;
   const isOpen = number % 10 === 0;
+  const issued = Date.parse(day(number * 7919));
   const fields = {
     account_number: accountNumber,
     document_type: number % 20 === 7 ? ("credit_note" as const) : ("invoice" as const),
     invoice_date: day(number * 7919),
     due_date: day(number * 7919 + 30),
     currency: "USD",
-    denomination: isOpen ? (number % 90_000) / 100 : 0,
+    original_denomination: amountOf(number),
+    denomination: isOpen ? amountOf(number) : 0,
     invoice_num: `bill ${number * 7} made`,
   };
   return {
@@ -63,26 +73,57 @@ const documentOf = (tenantId: string, number: number) => {
     ...toDocumentColumns(documentNumber, fields),
     ...toDocumentKeys(documentNumber, fields),
     balance_at: null,
+    balance_known_from: issued,
+    balance_recorded_at: isOpen ? issued : issued + PAID_AFTER_DAYS * DAY_MS,
     fields: JSON.stringify(fields),
     ...TRACKED,
   };
+};
+
+const amountOf = (number: number): number => (number % 90_000) / 100 + 1;
+
+/** The balance of a document when it was issued, and when it was closed. */
+const balancesOf = (row: DocumentRow): DocumentBalanceRow[] => {
+  const common = {
+    tenant_id: row.tenant_id,
+    document_number: row.document_number,
+    currency: row.balance_currency,
+  };
+  const issued = {
+    ...common,
+    version: 0,
+    recorded_at: row.balance_known_from ?? 0,
+    status: "open" as const,
+    balance: row.original_amount,
+    cause: "created" as const,
+  };
+  if (row.status === "open") return [issued];
+  const recorded_at = row.balance_recorded_at ?? 0;
+  const closed = { ...common, version: 1, recorded_at, balance: 0 };
+  return [issued, { ...closed, status: "closed", cause: "closed" }];
 };
 
 const createFill =
   <T extends "accounts" | "documents">(
     table: T,
     create: (tenantId: string, number: number) => Tables[T],
+    follow: (tx: Db, rows: readonly Tables[T][]) => Promise<void> = async () => {},
   ) =>
   async (store: Store, tenantId: string, count: number): Promise<void> => {
     for (let from = 0; from < count; from += AT_ONCE) {
       const size = Math.min(AT_ONCE, count - from);
       const rows = Array.from({ length: size }, (_, index) => create(tenantId, from + index));
-      await store.transaction((tx) => insertAll(tx, table, rows), tenantId);
+      await store.transaction(async (tx) => {
+        await insertAll(tx, table, rows);
+        await follow(tx, rows);
+      }, tenantId);
     }
   };
 
 /** Gives a tenant so many accounts named `Customer <multiple of 7> Ltd`. */
 export const fillAccounts = createFill("accounts", accountOf);
 
-/** Gives a tenant so many documents with invoice numbers `bill <multiple of 7> made`. */
-export const fillDocuments = createFill("documents", documentOf);
+/** Gives a tenant so many documents, with their balances and the invoice numbers `bill <multiple of 7> made`. */
+export const fillDocuments = createFill("documents", documentOf, (tx, rows) =>
+  addBalances(tx, rows.flatMap(balancesOf)),
+);

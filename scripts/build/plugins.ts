@@ -17,7 +17,7 @@ const startWith = (program: string, more: object = {}) => ({
   [PLUGIN]: { command: "node", args: [program, "stdio"], ...more },
 });
 
-/** What every manifest says. */
+/** The fields of every manifest. */
 const COMMON = { name: PLUGIN, version, description, author, homepage, license, keywords };
 
 /** A plugin package: the files that its host reads, besides program, skills and icon, which all have. */

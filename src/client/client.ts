@@ -187,7 +187,8 @@ const exchange = (
 const perform = async <O extends Operation>(context: Context, call: Call<O>): Promise<Reply<O>> => {
   const { transport, log, clock, lookUp } = context;
   const { operation, args } = call;
-  const read = (reply: WireReply): Reply<O> => parseReply({ operation, log, now: clock }, reply);
+  const read = (reply: WireReply): Promise<Reply<O>> =>
+    parseReply({ operation, log, now: clock }, reply);
   if (isLookup(operation) && transport.getWithBody) {
     const ask = (form: LookupForm, repeatable: Repeatable): Promise<WireReply> =>
       exchange(context, call, form, async () => repeatable);

@@ -12,7 +12,7 @@ export type LookUp<O extends Operation = Operation> = {
   args: CallArguments;
   ask: (form: LookupForm, repeatable: Repeatable) => Promise<WireReply>;
   /** Parses a response. @throws {Problem} the platform's refusal */
-  read: (wire: WireReply) => Reply<O>;
+  read: (wire: WireReply) => Promise<Reply<O>>;
 };
 
 type Failure = { error: unknown; wire: WireReply | undefined };
@@ -59,7 +59,7 @@ const attempt = async <O extends Operation>(
   let wire: WireReply | undefined;
   try {
     wire = await lookUp.ask(form, repeatable);
-    const reply = lookUp.read(wire);
+    const reply = await lookUp.read(wire);
     checkMatches(lookUp, reply);
     return { reply };
   } catch (error) {

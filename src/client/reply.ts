@@ -1,8 +1,10 @@
+import { setImmediate } from "node:timers/promises";
 import { Problem } from "../contract/errors.ts";
-import { assertOutput, type Operation, type OutputOf } from "../contract/operation.ts";
+import type { Operation, OutputOf } from "../contract/operation.ts";
 import { findExceededLimit, parseJson } from "../kit/json.ts";
 import type { Log } from "../kit/log.ts";
 import { isSuccess } from "./body.ts";
+import { checkOutput } from "./check-output.ts";
 import { describeFile } from "./file.ts";
 import type { Reply, WireReply } from "./port.ts";
 import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts";
@@ -10,6 +12,9 @@ import { isChanging, isJson, toReplyProblem, parseRequestId } from "./problem.ts
 const MAX_IGNORED = 20;
 /** Beyond any record: a deeper value could overflow the stack of recursive code, more names take long to parse. */
 const LIMITS = { depth: 64, arrayLength: Infinity, names: 10_000, commas: Infinity };
+
+/** The characters of a body from which its limits, its JSON and its records are read in turns of their own. */
+const LONG = 65_536;
 
 export type ReplyNeeds<O extends Operation = Operation> = {
   operation: O;
@@ -43,7 +48,7 @@ const formatPath = (path: readonly PropertyKey[]): string =>
     .slice(0, 8)
     .join(".");
 
-const readJson = (needs: ReplyNeeds, reply: WireReply): unknown => {
+const readJson = async (needs: ReplyNeeds, reply: WireReply): Promise<unknown> => {
   const { output } = needs.operation;
   if (output === null && reply.body === "") return null;
   if (!isJson(reply)) throw unexpectedAnswer(needs, reply, "it is not JSON");
@@ -53,6 +58,8 @@ const readJson = (needs: ReplyNeeds, reply: WireReply): unknown => {
     const why = broken === "depth" ? "it is too deep" : "it has too many different fields";
     throw unexpectedAnswer(needs, reply, why);
   }
+  // Lets requests take their turn.
+  if (reply.body.length > LONG) await setImmediate();
   try {
     return parseJson(reply.body);
   } catch {
@@ -61,15 +68,18 @@ const readJson = (needs: ReplyNeeds, reply: WireReply): unknown => {
 };
 
 /** Reads the output; a file is described by its headers, also when it was too large to read. */
-const parseOutput = <O extends Operation>(needs: ReplyNeeds<O>, reply: WireReply): OutputOf<O> => {
+const parseOutput = async <O extends Operation>(
+  needs: ReplyNeeds<O>,
+  reply: WireReply,
+): Promise<OutputOf<O>> => {
   const { operation } = needs;
-  const value = operation.file ? describeFile(reply) : readJson(needs, reply);
-  assertOutput(operation, value, (issue) => {
-    const at = formatPath(issue?.path ?? []);
+  const value = operation.file ? describeFile(reply) : await readJson(needs, reply);
+  if (reply.body.length > LONG) await setImmediate();
+  return checkOutput(operation, value, (path) => {
+    const at = formatPath(path);
     const shape = at === "" ? "it has another shape" : `${at} is not as documented`;
     throw unexpectedAnswer(needs, reply, operation.file ? "its headers describe no file" : shape);
   });
-  return value;
 };
 
 // An entity tag as RFC 9110 has it: it identifies one version of one record.
@@ -87,19 +97,20 @@ const parseIgnoredFields = (text: string | undefined): string[] =>
     .slice(0, MAX_IGNORED);
 
 /**
- * Parses a response. The output is checked against the operation's schema; undocumented fields are kept.
+ * Parses a response. The output is checked against the operation's schema; undocumented fields are kept. A long one is
+ * read with turns of the event loop in between.
  *
  * @throws {Problem} the platform's refusal, or `unavailable` for an answer that is not as documented
  */
-export const parseReply = <O extends Operation>(
+export const parseReply = async <O extends Operation>(
   needs: ReplyNeeds<O>,
   reply: WireReply,
-): Reply<O> => {
+): Promise<Reply<O>> => {
   const { operation, now } = needs;
   if (!isSuccess(reply.status)) throw toReplyProblem(operation, reply, now());
   return {
     status: reply.status,
-    output: parseOutput(needs, reply),
+    output: await parseOutput(needs, reply),
     etag: parseEtag(reply.headers["etag"]),
     requestId: parseRequestId(reply.headers["x-request-id"]) ?? null,
     total: parseTotal(reply.headers["x-total-count"]),

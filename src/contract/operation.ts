@@ -80,7 +80,13 @@ export type ReturnedSecret = {
  * Query parameters of an operation that other platforms may not know. Tools with `offered` ones take them, and refuse
  * them where the platform does not announce them; other additions are not arguments of tools.
  */
-export type Additions = { name: string; query: readonly string[]; offered?: true };
+export type Additions = {
+  name: string;
+  query: readonly string[];
+  offered?: true;
+  /** Arguments that a tool sends by itself where the platform announces them. */
+  always?: CallArguments;
+};
 
 /** The short form of a record. */
 export type Brief = {

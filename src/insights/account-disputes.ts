@@ -35,7 +35,7 @@ const toLargest = (
 });
 
 /** Open and closed disputes of an account with their figures. */
-const summarizeDisputes = (all: readonly Dispute[], calendar: Calendar): Fields => {
+export const summarizeDisputes = (all: readonly Dispute[], calendar: Calendar) => {
   const open = all.filter(({ status }) => status === OPEN);
   const closed = all.filter(({ status }) => status === CLOSED);
   return {
@@ -63,7 +63,7 @@ export const readAccountDisputes = async (
   const all: Dispute[] = [];
   const args = { AccountNumber: accountNumber };
   const { stopped } = await readDisputes(context, args, (page) => {
-    all.push(...page);
+    for (const one of page) all.push(one);
   });
   return { figures: summarizeDisputes(all, context.calendar), stopped };
 };

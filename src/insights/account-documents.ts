@@ -60,7 +60,7 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
   };
   const source = { first: () => load(), maxRows, noun: "documents" };
   const take = (rows: readonly Document[]): void => {
-    all.push(...rows);
+    for (const row of rows) all.push(row);
   };
   const { stopped } = await readPages(context, { ...source, take });
   return { all, stopped };

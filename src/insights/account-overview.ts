@@ -1,9 +1,11 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import { Flag } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { Problem } from "../contract/errors.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
 import { DAY, formatDay, formatTimestamp } from "../kit/clock.ts";
+import { readFamilyOverview } from "./account-family.ts";
 import { readAccountDisputes } from "./account-disputes.ts";
 import { readOpenDocuments } from "./account-documents.ts";
 import { readAccountPayments } from "./account-payments.ts";
@@ -11,9 +13,11 @@ import { cutText, withoutNulls } from "./brief.ts";
 import { fold } from "./dispute-names.ts";
 import {
   type AccountHit,
+  AccountPlace,
   type AccountSearch,
   findAccounts,
   findSimilarAccounts,
+  placeAccounts,
 } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
 import {
@@ -97,23 +101,38 @@ const readCredit = async (context: InsightContext, name: string): Promise<Fields
   };
 };
 
-const overview = async (context: InsightContext, hit: AccountHit) => {
-  const { accountNumber } = hit;
-  const [account, documents, disputed, paid] = await Promise.all([
-    readPart(context, accounts.get, { account_number: accountNumber }),
+/** The figures of the account alone. */
+const readOwnFigures = async (context: InsightContext, accountNumber: string) => {
+  const [documents, disputed, paid] = await Promise.all([
     readOpenDocuments(context, accountNumber),
     attemptPart(context, disputes.list, () => readAccountDisputes(context, accountNumber)),
-    attemptPart(context, payments.query, () => readAccountPayments(context, accountNumber)),
+    attemptPart(context, payments.query, () => readAccountPayments(context, [accountNumber])),
   ]);
-  const name = account.refused === undefined ? account.value.name : hit.name;
   return {
     stopped: [documents, disputed, paid].flatMap(stoppedIn),
     notes: notesOf(paid),
+    isPartial: false,
     item: {
-      account: showAccount(account, hit),
       openDocuments: showPart(documents, figuresOf),
       disputes: showPart(disputed, figuresOf),
       payments: showPart(paid, figuresOf),
+    },
+  };
+};
+
+const overview = async (context: InsightContext, hit: AccountHit, includeChildren: boolean) => {
+  const { accountNumber } = hit;
+  const readFigures = includeChildren ? readFamilyOverview : readOwnFigures;
+  const [account, { item, ...limits }] = await Promise.all([
+    readPart(context, accounts.get, { account_number: accountNumber }),
+    readFigures(context, accountNumber),
+  ]);
+  const name = account.refused === undefined ? account.value.name : hit.name;
+  return {
+    ...limits,
+    item: {
+      account: showAccount(account, hit),
+      ...item,
       credit: await readCredit(context, name ?? ""),
       notes: showNotes(account, context),
     },
@@ -122,29 +141,31 @@ const overview = async (context: InsightContext, hit: AccountHit) => {
 
 type Answer = Pick<InsightResult, "rowCount" | "truncated" | "notes" | "items" | "itemsTotal">;
 
-const answerCandidates = (
-  { skip }: InsightContext,
+const answerCandidates = async (
+  context: InsightContext,
   { hits, notes, isPartial }: AccountSearch,
   why: string,
-): Answer => ({
-  rowCount: hits.length,
-  truncated: isPartial,
-  notes: [`${why}: call again with an accountNumber.`, ...notes],
-  itemsTotal: hits.length,
-  items: hits
-    .slice(skip, skip + CANDIDATES)
-    .map(({ accountNumber, name }) => ({ accountNumber, name })),
-});
+): Promise<Answer> => {
+  const { skip } = context;
+  const shown = await placeAccounts(context, hits.slice(skip, skip + CANDIDATES));
+  return {
+    rowCount: hits.length,
+    truncated: isPartial,
+    notes: [`${why}: call again with an accountNumber.`, ...notes],
+    itemsTotal: hits.length,
+    items: shown.map(({ accountNumber, name, place }) => ({ accountNumber, name, ...place })),
+  };
+};
 
 const answerOne = async (
   context: InsightContext,
-  hit: AccountHit,
+  { hit, includeChildren }: { hit: AccountHit; includeChildren: boolean },
   notes: readonly string[],
 ): Promise<Answer> => {
-  const { item, stopped, notes: own } = await overview(context, hit);
+  const { item, stopped, notes: own, isPartial } = await overview(context, hit, includeChildren);
   return {
     rowCount: 1,
-    truncated: stopped.length > 0,
+    truncated: isPartial || stopped.length > 0,
     notes: [...stopped, ...own, ...notes],
     itemsTotal: 1,
     items: [item],
@@ -171,15 +192,21 @@ const answerSimilar = async (
   throw new Problem("not_found", [`${why}.`, ...search.notes].join(" "));
 };
 
-const answer = async (context: InsightContext, text: string): Promise<Answer> => {
+const answer = async (
+  context: InsightContext,
+  text: string,
+  includeChildren: boolean,
+): Promise<Answer> => {
   const search = await findAccounts(context, text);
   const { hits } = search;
   if (hits.length === 0) return answerSimilar(context, text, search);
   // An exact number names one account, also where others have it in their name.
   const exact = findNumbered(hits, text);
-  if (exact !== undefined) return answerOne(context, exact, []);
+  if (exact !== undefined) return answerOne(context, { hit: exact, includeChildren }, []);
   const [only, ...others] = hits;
-  if (only !== undefined && others.length === 0) return answerOne(context, only, search.notes);
+  if (only !== undefined && others.length === 0) {
+    return answerOne(context, { hit: only, includeChildren }, search.notes);
+  }
   const count = search.isPartial ? `At least ${hits.length}` : hits.length;
   return answerCandidates(context, search, `${count} accounts match`);
 };
@@ -195,11 +222,14 @@ export const accountOverview = defineInsight({
       description: "number, or part of the name",
       examples: ["Acme"],
     }),
+    includeChildren: Flag.default(false).describe("with every account below it; default false"),
   }),
   item: z.object({
     accountNumber: z.string(),
     name: z.string().nullable(),
+    ...AccountPlace.shape,
     account: section,
+    family: section.optional(),
     openDocuments: section,
     disputes: section,
     payments: section,
@@ -207,13 +237,13 @@ export const accountOverview = defineInsight({
     notes: z.union([z.array(section), section]),
   }),
   needs: [],
-  async run(context, { account }) {
+  async run(context, { account, includeChildren }) {
     const asOf = formatTimestamp(context.now());
     return {
       asOf,
-      filter: { account },
+      filter: { account, ...(includeChildren ? { includeChildren } : {}) },
       currencyTotals: [],
-      ...(await answer(context, account.trim())),
+      ...(await answer(context, account.trim(), includeChildren)),
     };
   },
 });

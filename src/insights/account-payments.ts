@@ -89,16 +89,16 @@ const summarizePayments = (rows: readonly Row[], since: string): Fields => {
   };
 };
 
-/** Reads the cash application rows of an account: the last 90 days, its last payment, and short payments. */
+/** Reads the cash application rows of accounts: the last 90 days, their last payment, and short payments. */
 export const readAccountPayments = async (
   context: InsightContext,
-  accountNumber: string,
+  accountNumbers: readonly string[],
 ): Promise<{ figures: Fields; stopped: string | undefined; notes: string[] }> => {
   const rows: Row[] = [];
   const query = {
     source: "cashapp" as const,
     fields: FIELDS,
-    filters: { accountNumber: { eq: accountNumber } },
+    filters: { accountNumber: { in: accountNumbers } },
   };
   // Only rows that can be shown are kept: those of the last 90 days, and the last one before.
   const { calendar, now } = context;

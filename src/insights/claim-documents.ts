@@ -2,6 +2,7 @@ import { contract } from "../contract/index.ts";
 import { toNumberKey } from "../contract/number-key.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { askClosure } from "./document-reader.ts";
 import { balanceOf, originalAmountOf } from "./documents.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
@@ -22,8 +23,18 @@ export type DocumentFinder = {
 const listNumbers = (one: DocumentWithClosing): string[] =>
   [one.documentNumber, one.invoice_num, one.po_number].filter((number) => number !== undefined);
 
-const isMeant = (one: DocumentWithClosing, key: string): boolean =>
-  listNumbers(one).some((number) => toNumberKey(number) === key);
+/** Documents by the keys of their numbers: computing these for each reference would take long. */
+const indexByKey = (known: readonly DocumentWithClosing[]) => {
+  const byKey = new Map<string, DocumentWithClosing[]>();
+  for (const one of known) {
+    for (const key of new Set(listNumbers(one).map(toNumberKey))) {
+      const own = byKey.get(key);
+      if (own === undefined) byKey.set(key, [one]);
+      else own.push(one);
+    }
+  }
+  return byKey;
+};
 
 /** Documents that are written exactly as the reference come before those that only have its key. */
 const chooseWritten = (
@@ -46,7 +57,10 @@ const readExact = async (
 ): Promise<DocumentWithClosing[]> => {
   for (const spelling of listSpellings(reference)) {
     const found = await readInAnyCase(context, "document", spelling, async (number) => {
-      const part = await readPart(context, documents.get, { document_number: number });
+      const part = await readPart(context, documents.get, {
+        document_number: number,
+        ...askClosure(context),
+      });
       if (part.refused === undefined) return [part.value];
       if (!part.refused.isAbsent) refuse(part.refused.reason);
       return [];
@@ -58,6 +72,9 @@ const readExact = async (
 
 const EXACT_ONLY =
   "This platform looks up documents by their whole number only: invoice and purchase order numbers are not found.";
+
+const TRUNCATED =
+  "Some references name more documents than are read at once; name documents or invoices, or fewer lines.";
 
 /** Looks up all references at once where the platform can, otherwise one by one. */
 export const readClaimDocuments = async (
@@ -72,15 +89,16 @@ export const readClaimDocuments = async (
   };
   if (canLookUp && references.length > 0) {
     const part = await readPart(context, documents.lookup, { numbers: references });
-    if (part.refused === undefined) known.push(...part.value.data);
-    else refuse(part.refused.reason);
+    if (part.refused === undefined) {
+      for (const one of part.value.data) known.push(one);
+      if (part.value.truncated === true) notes.push(TRUNCATED);
+    } else refuse(part.refused.reason);
   } else if (references.length > 0) notes.push(EXACT_ONLY);
+  const byKey = indexByKey(known);
   const found = new Map<string, readonly DocumentWithClosing[]>();
   const read = async (reference: string) => {
     const key = toNumberKey(reference);
-    const own = canLookUp
-      ? known.filter((one) => isMeant(one, key))
-      : await readExact(context, reference, refuse);
+    const own = canLookUp ? (byKey.get(key) ?? []) : await readExact(context, reference, refuse);
     return { reference, own };
   };
   for await (const { reference, own } of mapConcurrent(references, CONCURRENT, read)) {

@@ -50,9 +50,10 @@ const findByEarlier = (
   earlier: readonly Dispute[],
 ): ReasonFit | undefined => {
   const codes = new Map(reasons.map(({ reasonId, code }) => [reasonId, code]));
+  const words = fold(text);
   const counts = new Map<string | undefined, number>();
   for (const { externalReasonName, reasonId } of earlier) {
-    if (fold(externalReasonName ?? "") !== fold(text)) continue;
+    if (fold(externalReasonName ?? "") !== words) continue;
     const code = codes.get(reasonId);
     counts.set(code, (counts.get(code) ?? 0) + 1);
   }
@@ -78,7 +79,8 @@ export const fitReason = (
   reasons: readonly Reason[],
   earlier: readonly Dispute[],
 ): ReasonFit | undefined => {
-  const named = reasons.find(({ code }) => fold(code) === fold(text.trim()));
+  const own = fold(text.trim());
+  const named = reasons.find(({ code }) => fold(code) === own);
   if (named !== undefined) return { reasonCode: named.code, by: "code" };
   const before = findByEarlier(text.trim(), reasons, earlier);
   if (before !== undefined) return before;

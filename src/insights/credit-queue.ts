@@ -146,7 +146,9 @@ export const creditQueue = defineInsight({
       truncated: false,
       currencyTotals: [],
       byStatus: countByStatus(applications),
-      items: waiting.slice(skip, skip + mostItems(context, limit)).map((one) => toItem(one, evaluatedAt)),
+      items: waiting
+        .slice(skip, skip + mostItems(context, limit))
+        .map((one) => toItem(one, evaluatedAt)),
       itemsTotal: waiting.length,
       notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };

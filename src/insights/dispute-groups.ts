@@ -6,9 +6,11 @@ import {
   UNITS,
   utcCalendar,
 } from "../contract/insights/calendar.ts";
+import { isFamilyGrouping } from "../contract/insights/families.ts";
 import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import {
   type DisputeFigure,
+  type DisputeGroup,
   type DisputeGrouping,
   type DisputeSummary,
   type DisputeSummaryItem,
@@ -16,7 +18,9 @@ import {
 } from "../contract/insights/dispute-summary.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { createSums, formatTenths, formatTotal, type Sums } from "./decimal.ts";
+import { type Families, readFamilyKey } from "./families.ts";
 import {
   byFigure,
   byLevel,
@@ -26,13 +30,15 @@ import {
   inTurn,
   type KeyIndex,
   type KeyValue,
-  mapInTurns,
   type Page,
   selectPage,
 } from "./groups.ts";
 import type { Standing } from "./standing.ts";
 
 type Read = (standing: Standing) => KeyValue;
+
+/** The days of dates, and the parents of accounts if a grouping needs them. */
+type Reading = { calendar: Calendar; families?: Families | undefined };
 
 const FIELDS: Partial<Record<DisputeGrouping, Read>> = {
   status: ({ status }) => status,
@@ -61,8 +67,10 @@ const createDaysRead = (
 const createRead = (
   grouping: DisputeGrouping,
   lastDays: readonly number[],
-  calendar: Calendar,
+  { calendar, families }: Reading,
 ): Read => {
+  if (isFamilyGrouping(grouping))
+    return ({ dispute }) => readFamilyKey(families, grouping, dispute.accountNumber);
   if (grouping === "age") return createDaysRead(lastDays, ({ ageDays }) => ageDays);
   if (grouping === "daysToClose") return createDaysRead(lastDays, ({ daysToClose }) => daysToClose);
   const [date, word] = grouping.split(":");
@@ -137,11 +145,11 @@ const createNaming =
 /** Creates groups by currency and by these groupings; dates are days of the calendar. */
 export const createDisputeGroups = (
   { groupBy, ageBuckets }: Pick<DisputeSummary, "groupBy" | "ageBuckets">,
-  calendar: Calendar = utcCalendar,
+  reading: Reading = { calendar: utcCalendar },
 ): DisputeGroups => {
   const reads = [
     ({ dispute }: Standing) => dispute.currencyCode,
-    ...groupBy.map((grouping) => createRead(grouping, ageBuckets, calendar)),
+    ...groupBy.map((grouping) => createRead(grouping, ageBuckets, reading)),
   ];
   const index = createKeyIndex(reads.length);
   const counts: Counts[] = [];
@@ -285,6 +293,26 @@ export const listItems = async (
   const compare = inTurn(index, groupBy.length + 1, compares);
   const chosen = await selectPage(index.size, { limit, offset }, compare);
   return mapInTurns(chosen, (group) => toItem(groups, group));
+};
+
+/** Returns the groups of items over all currencies, in the order of the items. */
+export const listWholeGroups = async (
+  { index, groupBy, counts }: DisputeGroups,
+  items: readonly DisputeSummaryItem[],
+): Promise<DisputeGroup[]> => {
+  const keyOf = (valueOf: (name: string, place: number) => unknown): string =>
+    JSON.stringify(groupBy.map(valueOf));
+  const wholes = new Map(
+    items.map(({ key }) => [keyOf((name) => key[name]), { key, parts: [] as Counts[] }]),
+  );
+  await forEachInTurns(counts.entries(), ([group, own]) => {
+    wholes.get(keyOf((_name, place) => index.valueAt(place + 1, group)))?.parts.push(own);
+  });
+  return [...wholes.values()].map(({ key, parts }) => {
+    const whole = sumCounts(parts);
+    const { avgAgeDays, avgDaysToClose } = toFigures(whole);
+    return { key, count: whole.all, avgAgeDays, avgDaysToClose };
+  });
 };
 
 /** Returns the totals of groups that are currencies alone. */

@@ -5,6 +5,7 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { RecordNumber } from "../contract/fields.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { describeDuplicate } from "./possible-duplicates.ts";
 import { balanceOf } from "./documents.ts";
 import { requireDispute } from "./find-dispute.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
@@ -39,7 +40,7 @@ const describeDocument = (dispute: Dispute, part: Part<Document>): string[] => {
   const isSame = currencyCode === null || currencyCode === dispute.currencyCode;
   return [
     ...(part.value.status === "closed" ? ["the document is closed already"] : []),
-    ...(isSame && balance !== null && dispute.amount > balance
+    ...(part.value.status === "open" && isSame && balance !== null && dispute.amount > balance
       ? ["the disputed amount is larger than the document's balance"]
       : []),
   ];
@@ -68,7 +69,7 @@ const listMissing = (dispute: Dispute, parts: Parts): string[] => {
     ...describeDocument(dispute, document),
     ...(isEmpty(payments) ? ["no payment is applied to the document"] : []),
     ...settledBy.map(describeSettling),
-    ...others.duplicates.map((code) => `${code} has the same document and amount`),
+    ...others.duplicates.map(describeDuplicate),
   ];
 };
 

@@ -1,9 +1,10 @@
 import { contract } from "../contract/index.ts";
 import {
   describePresent,
-  DisputeFigures,
   DisputeSummaryBody,
+  DisputeSummaryFigures,
   DisputeSummaryItem,
+  hasDividedGroups,
   type DisputeSummary,
   parseDisputeSummary,
 } from "../contract/insights/dispute-summary.ts";
@@ -12,14 +13,17 @@ import {
   createDisputeGroups,
   listCurrencyTotals,
   listItems,
+  listWholeGroups,
   sumCounts,
   toFigures,
 } from "./dispute-groups.ts";
 import { resolveNames } from "./dispute-names.ts";
+import { createFamiliesOf } from "./families.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import {
   acceptParsed,
   callSummaryPage,
+  canSummarize,
   defineInsight,
   type InsightContext,
   type InsightResult,
@@ -36,7 +40,9 @@ const summarizePages = async (
   summary: DisputeSummary,
 ): Promise<InsightResult> => {
   const { filters } = summary;
-  const groups = createDisputeGroups(summary, context.calendar);
+  const { calendar } = context;
+  const families = createFamiliesOf(context, filters, summary.groupBy);
+  const groups = createDisputeGroups(summary, { calendar, families });
   const totals = createDisputeGroups({ ...summary, groupBy: [] });
   const documents = createDocumentReader(context, MOST_DOCUMENTS);
   const { evaluatedAt, rowCount, truncated, notes } = await readMatching(
@@ -44,6 +50,7 @@ const summarizePages = async (
     filters,
     documents,
     {
+      families,
       match(standing) {
         groups.add(standing);
         totals.add(standing);
@@ -52,16 +59,21 @@ const summarizePages = async (
   );
   const total = sumCounts(totals.counts);
   addEmptyBuckets(groups);
+  const items = await listItems(groups, summary);
+  const currencyTotals = await listCurrencyTotals(totals);
   return {
     asOf: evaluatedAt.name,
     filter: filters,
     rowCount,
     truncated,
-    currencyTotals: await listCurrencyTotals(totals),
+    currencyTotals,
     itemsTotal: groups.index.size,
     notes: [...notes, ...describePresent(summary), ...documents.notes()],
     ...toFigures(total),
-    items: await listItems(groups, summary),
+    ...(hasDividedGroups(summary, currencyTotals.length)
+      ? { groups: await listWholeGroups(groups, items) }
+      : {}),
+    items,
   };
 };
 
@@ -69,7 +81,7 @@ export const disputesSummary = defineInsight({
   name: "disputes_summary",
   title: "Summarize disputes",
   input: DisputeSummaryBody.omit({ offset: true }),
-  figures: DisputeFigures,
+  figures: DisputeSummaryFigures,
   item: DisputeSummaryItem,
   needs: [contract.disputes.list],
   async run(context, args) {
@@ -77,7 +89,7 @@ export const disputesSummary = defineInsight({
     const summary = { ...parsed, limit: mostItems(context, parsed.limit) };
     const { disputes } = contract;
     const { orderBy } = summary;
-    if (!context.extensions.has(disputes.summary.id)) return summarizePages(context, summary);
+    if (!canSummarize(context, disputes.summary, args)) return summarizePages(context, summary);
     // The operation finds nothing where a name is unknown; an insight refuses it.
     const names = await resolveNames(context, summary.filters);
     const result = await callSummaryPage(context, disputes.summary, { ...args, orderBy });

@@ -1,15 +1,15 @@
-import { setImmediate } from "node:timers/promises";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { oneOrMore } from "../contract/insights/arguments.ts";
 import { TRIAGE_FLAGS, TRIAGE_ORDERS } from "../contract/insights/dispute-triage.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
 import { createSums, formatTotal } from "./decimal.ts";
 import { type ActivityReader, createActivityReader, toDocumentState } from "./dispute-activity.ts";
 import { createDocumentReader } from "./document-reader.ts";
-import { mapInTurns, type Page, selectItemsOf } from "./groups.ts";
+import { type Page, selectItemsOf } from "./groups.ts";
 import {
   defineInsight,
   type Fields,
@@ -36,7 +36,6 @@ const MOST_CALLS = 150;
 const MOST_DOCUMENTS = 100;
 /** Pages of a thousand; the rest of the calls is for documents, notes and files. */
 const MOST_DISPUTES = 90_000;
-const JUDGED_PER_TURN = 5000;
 /** Pages of a thousand disputes whose notes and files are asked for. */
 const MOST_ACTIVITY_CALLS = 20;
 
@@ -104,17 +103,20 @@ const readInactive = async (
 const PRESENT =
   "Documents, updates, notes and files are those of now; asOf regards disputes and their age.";
 
-const ORDERS: Record<Triage["orderBy"], ((of: Judged) => number)[]> = {
+/** What decides the order of disputes. */
+type Ranked = Pick<Judged, "score" | "amount" | "createdAt" | "disputeCode">;
+
+const ORDERS: Record<Triage["orderBy"], ((of: Ranked) => number)[]> = {
   priority: [({ score }) => score, ({ amount }) => amount, ({ createdAt }) => -createdAt],
   amount: [({ amount }) => amount, ({ score }) => score, ({ createdAt }) => -createdAt],
   age: [({ createdAt }) => -createdAt, ({ score }) => score, ({ amount }) => amount],
 };
 
 /** Returns a page of the disputes: by priority, ties by larger amount, then older, then code. */
-const selectItems = (
-  judged: readonly Judged[],
+const selectItems = <Of extends Ranked>(
+  judged: readonly Of[],
   { orderBy, ...page }: Pick<Triage, "orderBy"> & Page,
-): Promise<Judged[]> =>
+): Promise<Of[]> =>
   selectItemsOf(judged, page, (a, b) => {
     for (const figure of ORDERS[orderBy]) {
       if (figure(a) !== figure(b)) return figure(b) - figure(a);
@@ -127,14 +129,17 @@ type FlagCounts = Record<Exclude<keyof Flags, "documentClosed">, number> & {
   documentClosed: number | null;
 };
 
-const countFlags = (judged: readonly Judged[], { documentOf }: Evidence): FlagCounts => {
+const countFlags = async (
+  judged: readonly Judged[],
+  { documentOf }: Evidence,
+): Promise<FlagCounts> => {
   const counts = { documentClosed: 0, duplicate: 0, unassigned: 0, stale: 0 };
-  for (const { flags } of judged) {
+  let isKnown = judged.length === 0;
+  await forEachInTurns(judged, ({ flags, documentNumber }) => {
     for (const flag of TRIAGE_FLAGS) counts[flag] += Number(flags[flag]);
-  }
-  const isKnown = ({ documentNumber }: Judged) => documentOf(documentNumber).status !== "unknown";
-  if (judged.length > 0 && !judged.some(isKnown)) return { ...counts, documentClosed: null };
-  return counts;
+    isKnown ||= documentOf(documentNumber).status !== "unknown";
+  });
+  return isKnown ? counts : { ...counts, documentClosed: null };
 };
 
 const toItem = (one: Judged, rank: number, { documentOf }: Evidence, details: Details): Fields =>
@@ -178,28 +183,21 @@ const readCandidates = async (context: InsightContext, filters: DisputeFilters) 
   return { candidates, claims, matching, documents };
 };
 
-/** Judges each dispute, and gives the event loop a turn now and then. */
-const judgeAll = async (
-  candidates: readonly Candidate[],
-  evidence: Evidence,
-): Promise<Judged[]> => {
-  const judged: Judged[] = [];
-  for (const one of candidates) {
-    // Lets requests take their turn.
-    if (judged.length % JUDGED_PER_TURN === JUDGED_PER_TURN - 1) await setImmediate();
-    judged.push({ ...one, ...judge(one, evidence) });
-  }
-  return judged;
-};
+const judgeAll = (candidates: readonly Candidate[], evidence: Evidence): Promise<Judged[]> =>
+  mapInTurns(candidates, (one) => ({ ...one, ...judge(one, evidence) }));
 
 /** Returns document numbers, first those of the disputes that lead without regard to documents. */
 const rankDocuments = async (
   candidates: readonly Candidate[],
   evidence: Evidence,
 ): Promise<string[]> => {
-  const judged = await judgeAll(candidates, evidence);
-  const leading = await selectItems(judged, { orderBy: "priority", limit: MOST_DOCUMENTS });
-  return [...leading, ...candidates].map(({ documentNumber }) => documentNumber);
+  // Only what decides is held of each: reasons of all of them are much to collect.
+  const ranked = await mapInTurns(candidates, (one) => {
+    const { amount, createdAt, disputeCode, documentNumber } = one;
+    return { score: judge(one, evidence).score, amount, createdAt, disputeCode, documentNumber };
+  });
+  const leading = await selectItems(ranked, { orderBy: "priority", limit: MOST_DOCUMENTS });
+  return [...leading, ...ranked].map(({ documentNumber }) => documentNumber);
 };
 
 /** Asks what happened last to the disputes, where the platform tells it of many at once. */
@@ -210,7 +208,7 @@ const learnActivity = async (
 ): Promise<Candidate[]> => {
   const ids = candidates.map(({ disputeId }) => disputeId);
   await activity.read(ids, Math.min(MOST_ACTIVITY_CALLS, calls));
-  return candidates.map((one) => {
+  return mapInTurns(candidates, (one) => {
     const known = activity.of(one.disputeId);
     if (known === undefined) return one;
     documents.learn(one.documentNumber, toDocumentState(evaluatedAt.calendar, known));
@@ -221,13 +219,12 @@ const learnActivity = async (
 /** Adds up the amounts of each currency, the largest sum first. */
 const addUp = async (judged: readonly Judged[]): Promise<CurrencyTotal[]> => {
   const [groups, counts, sums] = [new Map<string, number>(), [] as number[], createSums()];
-  for (const [place, { currencyCode, amount }] of judged.entries()) {
-    if (place % JUDGED_PER_TURN === JUDGED_PER_TURN - 1) await setImmediate();
+  await forEachInTurns(judged, ({ currencyCode, amount }) => {
     const group = groups.get(currencyCode) ?? groups.size;
     groups.set(currencyCode, group);
     counts[group] = (counts[group] ?? 0) + 1;
     sums.add(group, amount);
-  }
+  });
   return [...groups]
     .toSorted(([, a], [, b]) => sums.compare(b, a))
     .map(([currencyCode, group]) => ({
@@ -287,7 +284,8 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
   const evidence: Evidence = { claims, inactive, rankOf, documentOf: documents.stateOf };
   const reading: Reading = { context, left, evidence, documents, activity, evaluatedAt };
   const all = await judgeWithDocuments(candidates, reading, limit);
-  const judged = all.filter((one) => flags?.every((flag) => one.flags[flag]) ?? true);
+  const judged =
+    flags === undefined ? all : all.filter((one) => flags.every((flag) => one.flags[flag]));
   const page = { orderBy, limit: mostItems(context, limit), offset: start.skip };
   const leading = await selectItems(judged, page);
   const { items, notes } = await completeItems(leading, reading);
@@ -298,7 +296,7 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
     truncated: matching.truncated,
     currencyTotals: await addUp(judged),
     itemsTotal: judged.length,
-    flags: countFlags(judged, evidence),
+    flags: await countFlags(judged, evidence),
     notes: [
       ...matching.notes,
       ...(filters.asOf === undefined ? [] : [PRESENT]),

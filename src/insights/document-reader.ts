@@ -2,6 +2,7 @@ import { Problem } from "../contract/errors.ts";
 import { contract } from "../contract/index.ts";
 import type { ArgsOf } from "../contract/operation.ts";
 import type { Document, DocumentWithClosing } from "../contract/operations/documents.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { toTenantDay } from "./brief.ts";
 import { callSummary, type InsightContext } from "./insight.ts";
@@ -59,12 +60,17 @@ const toState = (
   closedOn: toTenantDay(calendar, closedAt),
 });
 
-/** The parameter for the day of the closing, as the platform announces it. */
-const CLOSURE = `${documents.get.id}.${documents.get.additions?.name}`;
+type Closable = typeof documents.get | typeof documents.list;
 
-/** Returns the argument of documents.get for the day of the closing, where the platform knows it. */
-export const askClosure = ({ extensions }: InsightContext): { closure?: true } =>
-  extensions.has(CLOSURE) ? { closure: true } : {};
+/** The parameter for day and reason of the closing, as the platform announces it. */
+const nameClosure = ({ id, additions }: Closable): string => `${id}.${additions?.name}`;
+const CLOSURE = nameClosure(documents.get);
+
+/** Returns the argument for day and reason of the closing, where the platform knows it. */
+export const askClosure = (
+  { extensions }: Pick<InsightContext, "extensions">,
+  operation: Closable = documents.get,
+): { closure?: true } => (extensions.has(nameClosure(operation)) ? { closure: true } : {});
 
 const readOne = async (context: InsightContext, number: string): Promise<DocumentState> => {
   try {
@@ -149,6 +155,18 @@ const findInList = async (
   return most;
 };
 
+/** Lists the different numbers of documents whose states are not known. */
+const listMissing = async (
+  numbers: Iterable<string>,
+  states: ReadonlyMap<string, DocumentState>,
+): Promise<string[]> => {
+  const missing = new Set<string>();
+  await forEachInTurns(numbers, (number) => {
+    if (!states.has(number)) missing.add(number);
+  });
+  return [...missing];
+};
+
 /** Creates a reader that makes at most `limit` calls: a document each, or pages of documents where they are listed. */
 export const createDocumentReader = (context: InsightContext, limit: number): DocumentReader => {
   const states: States = new Map();
@@ -167,7 +185,7 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
 
   return {
     async read(numbers, most = limit) {
-      const missing = [...new Set(numbers)].filter((number) => !states.has(number));
+      const missing = await listMissing(numbers, states);
       if (missing.length === 0 || refusal !== undefined) return;
       try {
         await load(missing, Math.max(0, Math.min(most, limit - calls)));
@@ -175,7 +193,7 @@ export const createDocumentReader = (context: InsightContext, limit: number): Do
         if (context.signal.aborted || !isRefusal(error)) throw error;
         refusal = error;
       }
-      for (const number of missing) if (!states.has(number)) unread.add(number);
+      for (const number of await listMissing(missing, states)) unread.add(number);
     },
     async readClosings(numbers, most) {
       if (!context.extensions.has(CLOSURE)) return;

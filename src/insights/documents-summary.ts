@@ -5,12 +5,21 @@ import {
   DocumentSummaryItem,
   parseDocumentSummary,
 } from "../contract/insights/document-summary.ts";
-import { acceptParsed, callSummaryPage, defineInsight } from "./insight.ts";
+import {
+  acceptParsed,
+  callSummaryPage,
+  canSummarize,
+  defineInsight,
+  listAdded,
+} from "./insight.ts";
 
 const { documents } = contract;
 
 const NOT_OFFERED =
   "This platform does not list documents, so they cannot be added up. account_overview and dispute_packet read one account or dispute; documents_get reads one document.";
+
+const describeUnknown = (names: readonly string[]): string =>
+  `This platform adds up documents, but does not know ${names.join(", ")}. Leave these out, or group by account and name account numbers.`;
 
 const FIRST_ONLY =
   "This platform gives only the first groups. Ask for a higher limit, or narrow the filters.";
@@ -26,6 +35,9 @@ export const documentsSummary = defineInsight({
     const { orderBy } = acceptParsed(parseDocumentSummary({ ...args, offset: context.skip }));
     if (!context.extensions.has(documents.summary.id))
       throw new Problem("method_not_allowed", NOT_OFFERED);
+    const { additions: added } = documents.summary;
+    if (!canSummarize(context, documents.summary, args))
+      throw new Problem("method_not_allowed", describeUnknown(listAdded(added, args)));
     const result = await callSummaryPage(context, documents.summary, { ...args, orderBy });
     if (result === undefined) throw new Problem("method_not_allowed", FIRST_ONLY);
     return result;

@@ -1,7 +1,7 @@
-import type { Document } from "../contract/operations/documents.ts";
+import type { Document, DocumentWithClosing } from "../contract/operations/documents.ts";
 import { parseDay, utcCalendar } from "../contract/insights/calendar.ts";
 import type { Fields } from "./insight.ts";
-import { toDay, withoutNulls } from "./brief.ts";
+import { toDay, toTenantDay, withoutNulls } from "./brief.ts";
 import type { Moment } from "./standing.ts";
 
 export type Balance = { currencyCode: string | null; amount: number | null };
@@ -27,10 +27,13 @@ const findBalance = (document: Document): Balance => {
   return { currencyCode: base_currency ?? null, amount: denomination_in_base_currency ?? null };
 };
 
-/** Returns the open balance in the document's own currency, else in the base currency; negative for a credit note. */
+/**
+ * Returns the open balance in the document's own currency, else in the base currency; negative for a credit note, and 0
+ * for a closed document.
+ */
 export const balanceOf = (document: Document): Balance => {
   const { currencyCode, amount } = findBalance(document);
-  return { currencyCode, amount: signed(document, amount) };
+  return { currencyCode, amount: document.status === "closed" ? 0 : signed(document, amount) };
 };
 
 /** Returns the amount that was billed, in the document's own currency if it is known; negative for a credit note. */
@@ -50,12 +53,14 @@ export const daysPastDue = (
 ): number => calendar.dayNumber(at) - parseDay(utcCalendar.toDay(due_date));
 
 /** Returns the fields of a document that matter for a dispute or a balance. */
-export const toDocumentBrief = (document: Document, asOf: Moment): Fields => {
+export const toDocumentBrief = (document: DocumentWithClosing, asOf: Moment): Fields => {
   const { currencyCode, amount } = balanceOf(document);
   return withoutNulls({
     documentNumber: document.documentNumber,
     type: document.document_type,
     status: document.status,
+    closedOn: toTenantDay(asOf.calendar, document.closedAt),
+    closureReason: document.closure_reason,
     accountNumber: document.account_number,
     invoiceDate: toDay(document.invoice_date),
     dueDate: toDay(document.due_date),

@@ -1,13 +1,38 @@
+import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import type { Account } from "../contract/operations/accounts.ts";
 import { findNearest } from "../kit/nearest.ts";
+import { withoutNulls } from "./brief.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
 import { LISTED, readInAnyCase } from "./spellings.ts";
 
 const { accounts, disputes, payments } = contract;
 
-/** An account that a text may mean. */
-export type AccountHit = { accountNumber: string; name: string | null };
+/** An account that a text may mean, with what tells it from others of its name, as far as it was read. */
+export type AccountHit = {
+  accountNumber: string;
+  name: string | null;
+  place?: AccountPlace | undefined;
+};
+
+/** The address and the parent of an account. */
+export const AccountPlace = z.object({
+  city: z.string().optional(),
+  country: z.string().optional(),
+  parentAccountNumber: z.string().optional(),
+});
+export type AccountPlace = z.infer<typeof AccountPlace>;
+
+const toHit = (account: Account): AccountHit => {
+  const { accountNumber, name, billing_address: address } = account;
+  const place = {
+    city: address?.city,
+    country: address?.country,
+    parentAccountNumber: account.parent_account_number,
+  };
+  return { accountNumber, name, place: withoutNulls(place) };
+};
 
 export type AccountSearch = {
   hits: AccountHit[];
@@ -34,10 +59,7 @@ const notSearched = (what: string, reason: string): AccountSearch => ({
 
 const byNumber: Search = async (context, text) => {
   const part = await readPart(context, accounts.get, { account_number: text });
-  if (part.refused === undefined) {
-    const { accountNumber, name } = part.value;
-    return found([{ accountNumber, name }]);
-  }
+  if (part.refused === undefined) return found([toHit(part.value)]);
   return part.refused.isAbsent ? found([]) : notSearched("Accounts were", part.refused.reason);
 };
 
@@ -80,18 +102,39 @@ const bySearch: Search = async (context, text) => {
   const part = await readPart(context, accounts.list, { search: text, limit: LISTED.account });
   if (part.refused !== undefined) return notSearched("Names were", part.refused.reason);
   const { data, pagination } = part.value;
-  const hits = data.map(({ accountNumber, name }) => ({ accountNumber, name }));
-  return found(hits, pagination.hasMore);
+  return found(data.map(toHit), pagination.hasMore);
 };
 
 const NO_LIST =
   "This platform does not list accounts: names were searched in its payments only, so accounts without payments may be missing.";
 
-/** Returns each account once, as it was found first. */
+/** Returns each account once, as it was found first, with its place from any of the searches. */
 const uniqueHits = (hits: readonly AccountHit[]): AccountHit[] => {
   const unique = new Map<string, AccountHit>();
-  for (const hit of hits) if (!unique.has(hit.accountNumber)) unique.set(hit.accountNumber, hit);
+  for (const hit of hits) {
+    const known = unique.get(hit.accountNumber) ?? hit;
+    unique.set(hit.accountNumber, { ...known, place: known.place ?? hit.place });
+  }
   return [...unique.values()];
+};
+
+/** The accounts whose place is read one by one, where the searches did not tell it. */
+const MOST_PLACED = 20;
+
+/** Adds the places of accounts, by which a reader distinguishes near-identical names. */
+export const placeAccounts = async (
+  context: InsightContext,
+  hits: readonly AccountHit[],
+): Promise<readonly AccountHit[]> => {
+  const unplaced = hits.filter(({ place }) => place === undefined).slice(0, MOST_PLACED);
+  const parts = await Promise.all(
+    unplaced.map(({ accountNumber }) =>
+      readPart(context, accounts.get, { account_number: accountNumber }),
+    ),
+  );
+  const read = parts.flatMap((part) => (part.refused === undefined ? [toHit(part.value)] : []));
+  const places = new Map(read.map(({ accountNumber, place }) => [accountNumber, place]));
+  return hits.map((hit) => ({ ...hit, place: hit.place ?? places.get(hit.accountNumber) }));
 };
 
 const canList = ({ extensions }: InsightContext): boolean => extensions.has(accounts.list.id);

@@ -4,11 +4,18 @@ import { oneOrMore } from "../contract/insights/arguments.ts";
 import { requiredText } from "../contract/fields.ts";
 import { contract } from "../contract/index.ts";
 import type { Operation } from "../contract/operation.ts";
-import type { Document } from "../contract/operations/documents.ts";
+import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { Problem } from "../contract/errors.ts";
 import { formatTimestamp } from "../kit/clock.ts";
-import { type AccountHit, findAccounts, findSimilarAccounts } from "./find-accounts.ts";
+import {
+  type AccountHit,
+  AccountPlace,
+  findAccounts,
+  findSimilarAccounts,
+  placeAccounts,
+} from "./find-accounts.ts";
+import { askClosure } from "./document-reader.ts";
 import { guessDocumentNumbers } from "./dispute-code.ts";
 import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
@@ -34,7 +41,14 @@ const TOOLS: Record<RecordType, string> = {
 };
 
 /** A record, with the texts in which the search may have found it. */
-type Found = { type: RecordType; id: string; label: string; texts: Record<string, string | null> };
+type Found = {
+  type: RecordType;
+  id: string;
+  label: string;
+  texts: Record<string, string | null>;
+  /** Of accounts. */
+  place?: AccountPlace | undefined;
+};
 
 type Searched = {
   found: Found[];
@@ -51,11 +65,12 @@ const notSearched = (what: string, reason: string): Searched => ({
   isPartial: false,
 });
 
-const toFoundAccount = ({ accountNumber, name }: AccountHit): Found => ({
+const toFoundAccount = ({ accountNumber, name, place }: AccountHit): Found => ({
   type: "account",
   id: accountNumber,
   label: name ?? accountNumber,
   texts: { accountNumber, name },
+  place,
 });
 
 const searchAccounts: Search = async (context, text) => {
@@ -63,12 +78,23 @@ const searchAccounts: Search = async (context, text) => {
   return { found: hits.map(toFoundAccount), notes, isPartial };
 };
 
-const toFoundDocument = (document: Document): Found => {
-  const { documentNumber, document_type, account_number, status } = document;
+/** The status, with day and reason of a closing where the platform tells them. */
+const describeStatus = (
+  { calendar }: InsightContext,
+  { status, closedAt, closure_reason: reason }: DocumentWithClosing,
+): string =>
+  [
+    status,
+    typeof closedAt === "string" ? ` on ${calendar.toDay(closedAt)}` : "",
+    typeof reason === "string" ? ` (${reason})` : "",
+  ].join("");
+
+const toFoundDocument = (context: InsightContext, document: DocumentWithClosing): Found => {
+  const { documentNumber, document_type, account_number } = document;
   return {
     type: "document",
     id: documentNumber,
-    label: `${document_type} of account ${account_number}, ${status}`,
+    label: `${document_type} of account ${account_number}, ${describeStatus(context, document)}`,
     texts: {
       documentNumber,
       invoiceNumber: document.invoice_num ?? null,
@@ -77,13 +103,24 @@ const toFoundDocument = (document: Document): Found => {
   };
 };
 
+const readDocument = (context: InsightContext, number: string) =>
+  readPart(context, documents.get, { document_number: number, ...askClosure(context) });
+
 const isListed = (context: InsightContext): boolean => context.extensions.has(documents.list.id);
 
 const listDocuments: Search = async (context, text) => {
-  const part = await readPart(context, documents.list, { search: text, limit: LISTED.document });
+  const part = await readPart(context, documents.list, {
+    search: text,
+    limit: LISTED.document,
+    ...askClosure(context, documents.list),
+  });
   if (part.refused !== undefined) return notSearched("Documents", part.refused.reason);
   const { data, pagination } = part.value;
-  return { found: data.map(toFoundDocument), notes: [], isPartial: pagination.hasMore };
+  return {
+    found: data.map((one) => toFoundDocument(context, one)),
+    notes: [],
+    isPartial: pagination.hasMore,
+  };
 };
 
 const NO_DOCUMENT_LIST =
@@ -92,18 +129,18 @@ const NO_DOCUMENT_LIST =
 /** Reads the documents whose number is the text in another letter case. */
 const readRespelt = async (context: InsightContext, text: string): Promise<Found[]> => {
   const numbers = await findSpellings(context, "document", text);
-  const parts = await Promise.all(
-    numbers.map((number) => readPart(context, documents.get, { document_number: number })),
+  const parts = await Promise.all(numbers.map((number) => readDocument(context, number)));
+  return parts.flatMap((part) =>
+    part.refused === undefined ? [toFoundDocument(context, part.value)] : [],
   );
-  return parts.flatMap((part) => (part.refused === undefined ? [toFoundDocument(part.value)] : []));
 };
 
 const searchDocuments: Search = async (context, text) => {
-  const part = await readPart(context, documents.get, { document_number: text });
+  const part = await readDocument(context, text);
   if (part.refused !== undefined && !part.refused.isAbsent) {
     return notSearched("Documents", part.refused.reason);
   }
-  const exact = part.refused === undefined ? [toFoundDocument(part.value)] : [];
+  const exact = part.refused === undefined ? [toFoundDocument(context, part.value)] : [];
   if (!isListed(context)) {
     const found = exact.length > 0 ? exact : await readRespelt(context, text);
     return { found, notes: [NO_DOCUMENT_LIST], isPartial: false };
@@ -296,6 +333,23 @@ const toSimilar = (hit: AccountHit): Found => ({
   texts: { similarName: hit.name },
 });
 
+/** Shows records; several accounts with where each of them is. */
+const showItems = async (context: InsightContext, ranked: readonly ReturnType<typeof rank>[]) => {
+  const accounts = ranked.flatMap(({ record: { type, id, label, place } }) =>
+    type === "account" ? [{ accountNumber: id, name: label, place }] : [],
+  );
+  const placed = accounts.length > 1 ? await placeAccounts(context, accounts) : accounts;
+  const places = new Map(placed.map(({ accountNumber, place }) => [accountNumber, place]));
+  return ranked.map(({ record: { type, id, label }, matchedOn }) => ({
+    type,
+    id,
+    label,
+    ...(type === "account" ? places.get(id) : {}),
+    matchedOn,
+    tool: TOOLS[type],
+  }));
+};
+
 /** Finds accounts, documents, disputes and payers by what people call them. */
 export const findRecords = defineInsight({
   name: "find_records",
@@ -312,6 +366,7 @@ export const findRecords = defineInsight({
     type: z.string(),
     id: z.string(),
     label: z.string(),
+    ...AccountPlace.shape,
     matchedOn: z.string(),
     tool: z.string(),
   }),
@@ -348,15 +403,10 @@ export const findRecords = defineInsight({
       currencyTotals: [],
       notes: [...new Set(notes)],
       itemsTotal: ranked.length,
-      items: ranked
-        .slice(given.skip, given.skip + mostItems(given, limit))
-        .map(({ record: { type, id, label }, matchedOn }) => ({
-          type,
-          id,
-          label,
-          matchedOn,
-          tool: TOOLS[type],
-        })),
+      items: await showItems(
+        context,
+        ranked.slice(given.skip, given.skip + mostItems(given, limit)),
+      ),
     };
   },
 });

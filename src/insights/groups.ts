@@ -185,32 +185,6 @@ const findPlace = (ordered: readonly number[], number: number, compare: Compare)
   return from;
 };
 
-const ITEMS_PER_TURN = 2000;
-
-/** Calls a function with each item, and gives the event loop a turn now and then. */
-export const forEachInTurns = async <T>(
-  items: Iterable<T>,
-  act: (item: T) => void,
-  perTurn = ITEMS_PER_TURN,
-): Promise<void> => {
-  let done = 0;
-  for (const item of items) {
-    act(item);
-    done += 1;
-    if (done % perTurn === 0) await setImmediate();
-  }
-};
-
-/** Maps items, and gives the event loop a turn now and then. */
-export const mapInTurns = async <T, R>(
-  items: readonly T[],
-  map: (item: T, place: number) => R,
-): Promise<R[]> => {
-  const mapped: R[] = [];
-  await forEachInTurns(items, (item) => void mapped.push(map(item, mapped.length)));
-  return mapped;
-};
-
 /** Merges two ordered lists, and gives the event loop a turn now and then. */
 const mergeInTurns = async (
   left: readonly number[],

@@ -125,6 +125,29 @@ type Summary =
   | typeof contract.documents.summary
   | typeof contract.payments.summary;
 
+/** Lists the arguments and groupings that the first version of a summary did not have. */
+export const listAdded = (
+  additions: Operation["additions"],
+  args: CallArguments,
+): readonly string[] => {
+  const groupBy = Array.isArray(args["groupBy"]) ? args["groupBy"] : [];
+  return (additions?.query ?? []).filter(
+    (name) => args[name] !== undefined || groupBy.includes(name),
+  );
+};
+
+/** Whether the platform computes a summary with these arguments: some are additions to the first version of it. */
+export const canSummarize = (
+  { extensions }: Pick<InsightContext, "extensions">,
+  { id, additions }: Summary,
+  args: CallArguments,
+): boolean => {
+  if (!extensions.has(id)) return false;
+  return (
+    listAdded(additions, args).length === 0 || extensions.has(`${id}.${additions?.name ?? ""}`)
+  );
+};
+
 /** Asks the platform for a whole result, which the operation answers in the form of an insight. */
 export const callSummary = async <O extends Summary>(
   { call }: Pick<InsightContext, "call">,

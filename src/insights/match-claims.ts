@@ -6,6 +6,7 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Reason } from "../contract/operations/reasons.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { mapInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { omitNulls, toTenantDay } from "./brief.ts";
 import { findByAmount, readClaimDocuments } from "./claim-documents.ts";
@@ -23,6 +24,8 @@ import { type Moment, toMoment } from "./standing.ts";
 const MOST_LINES = 50;
 const MOST_CANDIDATES = 5;
 const MOST_DISPUTES = 1000;
+/** Customers whose account and disputes are read, in two calls each. */
+const MOST_ACCOUNTS = 60;
 const CONCURRENT = 4;
 
 const Line = z.strictObject({
@@ -68,13 +71,28 @@ const readAccount = async (context: InsightContext, accountNumber: string): Prom
   };
 };
 
-const readAccounts = async (context: InsightContext, numbers: readonly string[]) => {
+/** Reads the accounts of the documents of each line, first those of lines with the fewest documents. */
+const readAccounts = async (
+  context: InsightContext,
+  found: readonly (readonly DocumentWithClosing[])[],
+) => {
   const accounts = new Map<string, Account>();
+  const inOrder = found.toSorted((a, b) => a.length - b.length).flat();
+  const all = [...new Set(inOrder.map(({ account_number }) => account_number))];
+  const numbers = all.slice(0, MOST_ACCOUNTS);
   const read = async (number: string) => ({ number, account: await readAccount(context, number) });
   for await (const { number, account } of mapConcurrent(numbers, CONCURRENT, read)) {
     accounts.set(number, account);
   }
-  return accounts;
+  const notes = [...accounts.values()].flatMap((account) => account.notes);
+  const left = all.length - numbers.length;
+  return {
+    accounts,
+    notes:
+      left === 0
+        ? notes
+        : [...notes, `Disputes and names of ${left} accounts were not read: name the customers.`],
+  };
 };
 
 /** Reads the payments on documents, or says why they cannot be read. */
@@ -290,16 +308,16 @@ export const matchClaims = defineInsight({
     const { rows, notes, isPartial } = await readRows(context, [
       ...new Set(all.map(({ documentNumber }) => documentNumber)),
     ]);
-    const accounts = await readAccounts(context, [
-      ...new Set(all.map(({ account_number }) => account_number)),
-    ]);
-    const accountNotes = [...accounts.values()].flatMap((account) => account.notes);
+    const { accounts, notes: accountNotes } = await readAccounts(context, documents);
     const reasons = await readReasons(context);
     const now = toMoment(undefined, context);
 
     const known = { rows, accounts, reasons: reasons.reasons, now };
-    const items = lines.map((line, place) =>
-      judgeLine({ line, place }, documents[place] ?? [], known),
+    // A line is compared with every reason and every dispute of its customer.
+    const items = await mapInTurns(
+      lines.entries(),
+      ([place, line]) => judgeLine({ line, place }, documents[place] ?? [], known),
+      1,
     );
     return {
       asOf: formatTimestamp(context.now()),

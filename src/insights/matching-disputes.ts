@@ -1,5 +1,6 @@
 import { contract } from "../contract/index.ts";
 import type { DisputeFilters } from "../contract/insights/dispute-filters.ts";
+import type { FamilyFilters } from "../contract/insights/families.ts";
 import {
   findReopened,
   MOST_REOPENED,
@@ -11,6 +12,7 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { createFilter, toListArguments } from "./dispute-filters.ts";
 import { resolveNames } from "./dispute-names.ts";
 import type { DocumentReader } from "./document-reader.ts";
+import { createFamilyFilter, type Families, isCut } from "./families.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Reading } from "./read-pages.ts";
 import { type DisputeArguments, readDisputes } from "./read-disputes.ts";
@@ -31,6 +33,8 @@ type Consumer = {
   match: (standing: Standing, moment: Moment) => void;
   /** Receives every open dispute of the same accounts and documents, those that do not match included. */
   see?: (standing: Standing) => void;
+  /** The parents of accounts, if the filters or groupings need them. */
+  families?: Families | undefined;
 };
 
 const EXACT = ["AccountNumber", "DocumentNumber"] as const;
@@ -90,15 +94,16 @@ const describeUnknown = (count: number): string[] =>
  */
 export const readMatching = async (
   context: InsightContext,
-  filters: DisputeFilters,
+  filters: DisputeFilters & FamilyFilters,
   documents: DocumentReader,
-  { match, see }: Consumer,
+  { match, see, families }: Consumer,
 ): Promise<Matching> => {
   const asOf = toMoment(filters.asOf, context);
   const names = await resolveNames(context, filters);
   const reopened = await readReopened(context, asOf);
   const holds = createFilter(filters, names, context.calendar);
   const { documentStatus } = filters;
+  const belongs = createFamilyFilter(families, filters);
   let [rowCount, unknown] = [0, 0];
 
   const isInStatus = ({ dispute }: Standing): boolean => {
@@ -116,7 +121,9 @@ export const readMatching = async (
         .map((dispute) => standAt(dispute, asOf, reopened))
         .filter((one) => one !== undefined);
       for (const one of standing) see?.(one);
-      const held = standing.filter(holds);
+      const fitting = standing.filter(holds);
+      await families?.read(fitting.map(({ dispute }) => dispute.accountNumber));
+      const held = fitting.filter(({ dispute }) => belongs(dispute.accountNumber));
       if (documentStatus !== undefined) {
         await documents.read(held.map(({ dispute }) => dispute.documentNumber));
         // A condition that cannot be judged would find nothing, which reads like an answer.
@@ -132,12 +139,13 @@ export const readMatching = async (
   return {
     evaluatedAt: asOf,
     rowCount,
-    truncated: reading.stopped !== undefined || unknown > 0,
+    truncated: reading.stopped !== undefined || unknown > 0 || isCut(families, filters),
     notes: [
       ...(reading.stopped === undefined ? [] : [reading.stopped]),
       ...names.notes,
       ...reopened.notes,
       ...describeUnknown(unknown),
+      ...(families?.notes() ?? []),
     ],
   };
 };

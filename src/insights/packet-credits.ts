@@ -36,7 +36,7 @@ const readCreditNotes = async (
       cursor: cursor ?? undefined,
     };
     const { data, pagination } = (await context.call(documents.list, args)).output;
-    found.push(...data.filter(({ applies_to_invoice: to }) => to === documentNumber));
+    for (const one of data) if (one.applies_to_invoice === documentNumber) found.push(one);
     if (pagination.cursor === null || pagination.cursor === cursor) break;
     ({ cursor } = pagination);
   }

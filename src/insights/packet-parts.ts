@@ -14,9 +14,10 @@ import {
   toUnavailable,
   type Unavailable,
 } from "./read-part.ts";
+import { compareDuplicates, type PossibleDuplicate } from "./possible-duplicates.ts";
 import type { Moment } from "./standing.ts";
 
-const { documents, payments, resolutions, disputes } = contract;
+const { dispute_attachments, documents, payments, resolutions, disputes } = contract;
 
 const PAYMENT_ROWS = 20;
 const OTHERS_READ = 200;
@@ -62,7 +63,6 @@ export const showDocument = (part: Part<DocumentWithClosing>, asOf: Moment): Sho
   showPart(part, (document) =>
     withoutNulls({
       ...toDocumentBrief(document, asOf),
-      closedOn: toTenantDay(asOf.calendar, document.closedAt),
       ...toBilling(document),
     }),
   );
@@ -104,7 +104,7 @@ export const readPayments = async (
 
 const isOpen = ({ status }: Dispute): boolean => status === OPEN;
 
-export type Others = { shown: Shown; duplicates: readonly string[] };
+export type Others = { shown: Shown; duplicates: readonly PossibleDuplicate[] };
 
 const toOtherBrief = (one: Dispute, { calendar }: InsightContext): Fields =>
   withoutNulls({
@@ -122,6 +122,31 @@ const refuseOthers = (refusal: Unavailable): Others => ({
   shown: toUnavailable(refusal),
   duplicates: [],
 });
+
+/** The possible duplicates that a packet compares; more of one claim tell nothing new. */
+const COMPARED = 3;
+
+/** Names the files of a dispute; undefined if they cannot be read. */
+const listFiles = async (
+  context: InsightContext,
+  { disputeId }: Dispute,
+): Promise<string[] | undefined> => {
+  const part = await readPart(context, dispute_attachments.list, { disputeId });
+  return part.refused === undefined ? part.value.map(({ fileName }) => fileName) : undefined;
+};
+
+const readDuplicates = async (
+  context: InsightContext,
+  dispute: Dispute,
+  others: readonly Dispute[],
+): Promise<PossibleDuplicate[]> => {
+  if (others.length === 0) return [];
+  const withFiles = async (one: Dispute) => ({ ...one, files: await listFiles(context, one) });
+  const [own, ...rest] = await Promise.all(
+    [dispute, ...others.slice(0, COMPARED)].map((one) => withFiles(one)),
+  );
+  return own === undefined ? [] : rest.map((one) => compareDuplicates(own, one));
+};
 
 /** Other disputes: first those on the document, open ones before ended ones, then open ones of the account. */
 export const readOthers = async (context: InsightContext, dispute: Dispute): Promise<Others> => {
@@ -144,11 +169,15 @@ export const readOthers = async (context: InsightContext, dispute: Dispute): Pro
   const ended = same.filter((one) => !isOpen(one));
   const rest = onAccount.value.filter((one) => one.documentNumber !== documentNumber);
   const total = onAccount.reply?.total ?? onAccount.value.length;
+  const duplicates = await readDuplicates(
+    context,
+    dispute,
+    openOnes.filter((one) => one.amount === amount && one.currencyCode === currencyCode),
+  );
   return {
-    duplicates: openOnes
-      .filter((one) => one.amount === amount && one.currencyCode === currencyCode)
-      .map(({ disputeCode }) => disputeCode),
+    duplicates,
     shown: {
+      ...(duplicates.length === 0 ? {} : { possibleDuplicates: duplicates }),
       openOnAccount: isOpen(dispute) ? total - 1 : total,
       openOnDocument: openOnes.length,
       endedOnDocument: ended.length,

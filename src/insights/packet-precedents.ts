@@ -30,8 +30,10 @@ const readEnded = async (
     Page: 1,
     PageSize: MOST_READ,
   });
-  const rows = reply.output;
-  return { rows, isWhole: (reply.total ?? rows.length) <= rows.length };
+  const total = reply.total ?? reply.output.length;
+  // A platform that does not divide its lists into pages gives all.
+  const rows = reply.output.slice(0, MOST_READ);
+  return { rows, isWhole: total <= rows.length };
 };
 
 /** Returns the e-mail address of each active assignee, or why none is proposed. */

@@ -5,7 +5,9 @@ import {
   type PaymentSummary,
   type PaymentSummaryItem,
 } from "../contract/insights/payment-summary.ts";
+import { mapInTurns } from "../kit/in-turns.ts";
 import { InexactNumber } from "../kit/json.ts";
+import { type Families, readFamilyKey } from "./families.ts";
 import {
   byFigure,
   byLevel,
@@ -16,7 +18,6 @@ import {
   inTurn,
   type KeyIndex,
   type KeyValue,
-  mapInTurns,
   type Membership,
   type Page,
   selectPage,
@@ -41,7 +42,17 @@ const toKeyValue = (value: unknown): KeyValue => {
   return value instanceof InexactNumber ? value.source : JSON.stringify(value);
 };
 
-const createRead = ({ field: { name }, unit }: PaymentGrouping, { toDay }: Calendar): Read => {
+/** The days of date-times, and the parents of accounts if a grouping needs them. */
+type Reading = { calendar: Calendar; families?: Families | undefined };
+
+const createRead = (
+  { field: { name }, unit, family }: PaymentGrouping,
+  { calendar: { toDay }, families }: Reading,
+): Read => {
+  if (family !== undefined) {
+    return ({ [name]: number }) =>
+      readFamilyKey(families, family, typeof number === "string" ? number : null);
+  }
   if (unit === undefined) return (row) => toKeyValue(row[name]);
   const spans = new Map<string, string>();
   return (row) => {
@@ -70,11 +81,11 @@ export type PaymentGroups = {
 export const createPaymentGroups = (
   groupBy: readonly PaymentGrouping[],
   measures: readonly Measure[],
-  calendar: Calendar,
+  reading: Reading,
 ): PaymentGroups => {
   const reads: Read[] = [
     (row) => toKeyValue(row[CURRENCY]),
-    ...groupBy.map((grouping) => createRead(grouping, calendar)),
+    ...groupBy.map((grouping) => createRead(grouping, reading)),
   ];
   const index = createKeyIndex(reads.length);
   const payments = createMembership();

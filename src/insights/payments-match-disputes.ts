@@ -5,6 +5,7 @@ import type { Calendar } from "../contract/insights/calendar.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { Amount } from "../contract/fields.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import {
   type DeductionRow,
   findDeduction,
@@ -16,7 +17,7 @@ import { readDeductionRows } from "./deduction-rows.ts";
 import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { omitNulls } from "./brief.ts";
-import { mapInTurns, type Page, selectItemsOf } from "./groups.ts";
+import { type Page, selectItemsOf } from "./groups.ts";
 import {
   defineInsight,
   type Fields,
@@ -28,7 +29,7 @@ import { readMatching } from "./matching-disputes.ts";
 
 const MOST_DOCUMENTS = 500;
 /** With the most rows each, comparing that many takes a few milliseconds. */
-const ROWS_PER_TURN = 2000;
+const ROWS_PER_TURN = 1000;
 
 const MatchBody = z.strictObject({
   ...disputeFilters,
@@ -158,8 +159,9 @@ const matchDisputes = async (
 ): Promise<InsightResult> => {
   const { tolerance, limit, ...filters } = args;
   const { claims, totals, matching, notes } = await readClaims(context, args);
-  const numbers = [...new Set(claims.map(({ documentNumber }) => documentNumber))];
-  const read = await readDeductionRows(context, numbers);
+  const numbers = new Set<string>();
+  await forEachInTurns(claims, ({ documentNumber }) => void numbers.add(documentNumber));
+  const read = await readDeductionRows(context, [...numbers]);
   const judged = await judgeAll(claims, read.rows, { tolerance, calendar: context.calendar });
   const chosen = await selectItems(judged, {
     limit: mostItems(context, limit),

@@ -1,6 +1,8 @@
 import type { z } from "zod";
 import { contract } from "../contract/index.ts";
+import type { FamilyFilters } from "../contract/insights/families.ts";
 import {
+  ACCOUNT_FIELD,
   describeFigures,
   findRankedField,
   parsePaymentSummary,
@@ -14,10 +16,12 @@ import {
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { findField } from "../contract/payments/catalogue.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { createFamiliesOf, createFamilyFilter, type Families, isCut } from "./families.ts";
 import { createNumbering } from "./groups.ts";
 import {
   acceptParsed,
   callSummaryPage,
+  canSummarize,
   defineInsight,
   type InsightContext,
   type InsightResult,
@@ -38,9 +42,13 @@ const createPaymentNumbers = (paymentId: string): ((row: Row) => number) => {
   return (row) => numberOf(row[paymentId] ?? Symbol("payment"));
 };
 
-const listFields = ({ groupBy, measures, source, topRows }: PaymentSummary): string[] => {
+const listFields = (
+  { groupBy, measures, source, topRows }: PaymentSummary,
+  families: Families | undefined,
+): string[] => {
   const measured = measures.flatMap(({ field }) => field?.name ?? []);
-  const always = [PAYMENT_ID[source], CURRENCY, SUMMED_AMOUNT[source]];
+  const accounts = families === undefined ? [] : [ACCOUNT_FIELD];
+  const always = [PAYMENT_ID[source], CURRENCY, SUMMED_AMOUNT[source], ...accounts];
   const grouped = groupBy.map(({ field }) => field.name);
   return [...new Set([...always, ...grouped, ...measured, ...(topRows > 0 ? [ROW_ID] : [])])];
 };
@@ -55,6 +63,18 @@ const toCurrencyTotals = async (totals: PaymentGroups, field: string): Promise<C
   }));
 };
 
+/** Creates the choice of the rows whose account belongs to what is asked for; it reads the accounts first. */
+const createMatching = (families: Families | undefined, filters: FamilyFilters) => {
+  const belongs = createFamilyFilter(families, filters);
+  const accountOf = ({ [ACCOUNT_FIELD]: number }: Row): string | null =>
+    typeof number === "string" ? number : null;
+  return async (rows: readonly Row[]): Promise<readonly Row[]> => {
+    if (families === undefined) return rows;
+    await families.read(rows.flatMap((row) => accountOf(row) ?? []));
+    return rows.filter((row) => belongs(accountOf(row)));
+  };
+};
+
 /** Adds up every payment row of the query, read in pages. */
 const summarizePages = async (
   context: InsightContext,
@@ -64,16 +84,21 @@ const summarizePages = async (
   const asOf = formatTimestamp(context.now());
   const amount = SUMMED_AMOUNT[source];
   const { calendar } = context;
-  const groups = createPaymentGroups(groupBy, measures, calendar);
+  const names = groupBy.map(({ name }) => name);
+  const families = createFamiliesOf(context, summary.families, names);
+  const groups = createPaymentGroups(groupBy, measures, { calendar, families });
   const summed = { op: "sum", field: findField(source, amount) } as const;
-  const totals = createPaymentGroups([], [summed], calendar);
+  const totals = createPaymentGroups([], [summed], { calendar });
   const numberOf = createPaymentNumbers(PAYMENT_ID[source]);
   const top = createTopRows(summary, findRankedField(summary));
-  const { rowCount, stopped } = await readPayments(
+  let rowCount = 0;
+  const matching = createMatching(families, summary.families);
+  const { stopped } = await readPayments(
     context,
-    { source, filters: placed, fields: listFields(summary) },
-    (rows) => {
-      for (const row of rows) {
+    { source, filters: placed, fields: listFields(summary, families) },
+    async (rows) => {
+      for (const row of await matching(rows)) {
+        rowCount += 1;
         const payment = numberOf(row);
         groups.add(row, payment);
         totals.add(row, payment);
@@ -83,14 +108,15 @@ const summarizePages = async (
   );
   return {
     asOf,
-    filter: { source, ...filters },
+    filter: { source, ...filters, ...summary.families },
     rowCount,
-    truncated: stopped !== undefined,
+    truncated: stopped !== undefined || isCut(families, summary.families),
     currencyTotals: await toCurrencyTotals(totals, amount),
     itemsTotal: groups.index.size,
     notes: [
       ...(stopped === undefined ? [] : [stopped]),
       ...describeFigures(summary, { rowCount, shared: groups.payments.shared }),
+      ...(families?.notes() ?? []),
     ],
     ...(summary.topRows === 0 ? {} : { topRows: await readTopRows(context, summary, top.ids()) }),
     items: await listItems(groups, summary),
@@ -107,7 +133,7 @@ const summarize = async (
   const parsed = acceptParsed(parsePaymentSummary(summaryArgs, context.calendar));
   const summary = { ...parsed, limit: mostItems(context, parsed.limit) };
   const { payments } = contract;
-  const result = context.extensions.has(payments.summary.id)
+  const result = canSummarize(context, payments.summary, args)
     ? await callSummaryPage(context, payments.summary, { ...args, orderBy: summary.orderBy })
     : undefined;
   return result ?? summarizePages(context, summary);

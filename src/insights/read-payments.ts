@@ -4,8 +4,11 @@ import type { InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 import { type Page, type Reading, readPages } from "./read-pages.ts";
 
-/** Parsing and adding up a page of 10,000 rows holds the event loop for up to 100 ms. */
-const PAGE_ROWS = 4000;
+/** The values of a page: parsing and adding up 160,000 of them holds the event loop for up to 100 ms. */
+const PAGE_VALUES = 16_000;
+const MOST_PAGE_ROWS = 4000;
+/** The values of a row of which no fields are named. */
+const USUAL_FIELDS = 40;
 
 export type PaymentQuery = Pick<
   ArgsOf<typeof contract.payments.query>,
@@ -20,10 +23,11 @@ export type PaymentQuery = Pick<
 export const readPayments = (
   context: InsightContext,
   query: PaymentQuery,
-  take: (rows: readonly Row[]) => void,
+  take: (rows: readonly Row[]) => void | Promise<void>,
 ): Promise<Reading> => {
   const maxRows = context.limits.paymentRows;
-  const limit = Math.min(PAGE_ROWS, maxRows);
+  const fields = query.fields?.length ?? USUAL_FIELDS;
+  const limit = Math.min(Math.ceil(PAGE_VALUES / fields), MOST_PAGE_ROWS, maxRows);
   const load = async (cursor: string | undefined): Promise<Page<Row>> => {
     const more = cursor === undefined ? {} : { cursor };
     const args = { ...query, limit, ...more };

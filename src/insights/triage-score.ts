@@ -1,5 +1,6 @@
 import { STALE_DAYS, type TriageFlag } from "../contract/insights/dispute-triage.ts";
 import type { DocumentState } from "./document-reader.ts";
+import { compareDuplicates, type Compared, describeDuplicate } from "./possible-duplicates.ts";
 import type { Moment, Standing } from "./standing.ts";
 
 /** The parts of a dispute that its score and its item need; many are held at a time. */
@@ -17,6 +18,7 @@ export const toCandidate = (
   amount: dispute.amount,
   currencyCode: dispute.currencyCode,
   reasonName: dispute.reasonName,
+  poNumber: dispute.poNumber,
   assigneeId: dispute.assigneeId,
   assigneeName: dispute.assigneeName,
   createdAt,
@@ -28,25 +30,27 @@ type Claim = Pick<Candidate, "accountNumber" | "documentNumber" | "currencyCode"
 
 /** Open disputes by document and amount. */
 export type OpenClaims = {
-  add(claim: Claim & { disputeCode: string }): void;
-  /** Returns the code of another open dispute with the same document and amount. */
-  findOther(candidate: Candidate): string | undefined;
+  add(claim: Claim & Compared): void;
+  /** Returns another open dispute with the same document and amount. */
+  findOther(candidate: Candidate): Compared | undefined;
 };
 
 const claimKey = ({ accountNumber, documentNumber, currencyCode, amount }: Claim): string =>
   JSON.stringify([accountNumber, documentNumber, currencyCode, amount]);
 
-/** Two codes of each claim are enough to find another one than a dispute's own. */
+/** Two disputes of each claim are enough to find another one than a dispute's own. */
 export const createOpenClaims = (): OpenClaims => {
-  const codes = new Map<string, [first: string, second?: string]>();
+  const known = new Map<string, [first: Compared, second?: Compared]>();
   return {
     add(claim) {
       const key = claimKey(claim);
-      const [first] = codes.get(key) ?? [];
-      codes.set(key, first === undefined ? [claim.disputeCode] : [first, claim.disputeCode]);
+      const [first] = known.get(key) ?? [];
+      const { disputeCode, reasonName, poNumber } = claim;
+      const own = { disputeCode, reasonName, poNumber };
+      known.set(key, first === undefined ? [own] : [first, own]);
     },
     findOther: (candidate) =>
-      codes.get(claimKey(candidate))?.find((code) => code !== candidate.disputeCode),
+      known.get(claimKey(candidate))?.find((one) => one?.disputeCode !== candidate.disputeCode),
   };
 };
 
@@ -149,7 +153,11 @@ export const judge = (
   const isLarge = rank.percent <= LARGE_PERCENT;
   const parts: [isReason: boolean, points: number, why: string][] = [
     [flags.documentClosed, CLOSED_POINTS, describeClosed(document)],
-    [flags.duplicate, DUPLICATE_POINTS, `same document and amount as ${other}`],
+    [
+      flags.duplicate,
+      DUPLICATE_POINTS,
+      other === undefined ? "" : describeDuplicate(compareDuplicates(candidate, other)),
+    ],
     [flags.unassigned, UNASSIGNED_POINTS, isInactive ? "assignee not active" : "no assignee"],
     [flags.stale, STALE_POINTS, `no activity for ${daysSinceUpdate} days`],
     [ageDays >= OLD_DAYS, 0, `${ageDays} days old`],

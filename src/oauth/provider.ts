@@ -4,19 +4,20 @@ import Provider, {
   type Configuration,
   errors,
   interactionPolicy,
+  type KoaContextWithOIDC,
 } from "oidc-provider";
 import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { createAdapter } from "./adapter.ts";
-import { checkClient, narrowDocument } from "./clients.ts";
+import { checkClient, isNativeRedirect, narrowDocument } from "./clients.ts";
 import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
-import { type Brand, renderPage } from "../pages/page.ts";
+import { type Brand, type Page, renderPage } from "../pages/page.ts";
 import { findPerson } from "./people.ts";
 import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
-import { errorPage } from "./sign-in-pages.ts";
+import { errorPage, refusedRequestPage } from "./sign-in-pages.ts";
 
 /** Lifetimes in milliseconds. */
 export const LIFETIMES = {
@@ -149,15 +150,22 @@ const deriveSigningKeys = (masterKey: MasterKey): JsonWebKey[] =>
 const UNKNOWN_CLIENT =
   "This server does not know the program that sent you here. Remove the server from the program, then add it again.";
 
+const setPage = (
+  context: Pick<KoaContextWithOIDC, "set" | "status" | "body">,
+  page: Page,
+  brand: Brand | undefined,
+): void => {
+  const { status, headers, body } = renderPage(page, brand);
+  context.set(headers);
+  context.status = status;
+  context.body = body;
+};
+
 const createRenderError =
   (brand: Brand | undefined): Configuration["renderError"] =>
   (context, { error, error_description: why }) => {
     const message = why === "client is invalid" ? UNKNOWN_CLIENT : (why ?? error);
-    const page = errorPage(`${message} (${error})`, context.status);
-    const { status, headers, body } = renderPage(page, brand);
-    context.set(headers);
-    context.status = status;
-    context.body = body;
+    setPage(context, errorPage(`${message} (${error})`, context.status), brand);
   };
 
 const createConfiguration = (context: OauthContext): Configuration => {
@@ -218,6 +226,32 @@ const correctMetadata = (provider: Provider): void => {
   });
 };
 
+/** Whether a redirect leads to this server, or to a program on the person's own computer. */
+const isTrusted = (url: URL, issuer: string): boolean =>
+  url.origin === new URL(issuer).origin || isNativeRedirect(url);
+
+/**
+ * Shows errors of authorization requests on a page instead of redirecting to a site that registered itself: before the
+ * person has signed in, such a redirect would lead from an address of this server to any other (RFC 9700, section
+ * 4.11.2). What the person decides later goes to the client as usual.
+ */
+const keepErrorsHere = (provider: Provider, { issuer, brand }: OauthContext): void => {
+  const refusals = new WeakMap<object, errors.OIDCProviderError>();
+  provider.on("authorization.error", (context, error) => void refusals.set(context, error));
+  provider.use(async (context, next) => {
+    await next();
+    const refusal = refusals.get(context);
+    if (context.path !== PATHS.authorization || refusal?.allow_redirect !== true) return;
+    const { redirect_uri: registered } = context.query;
+    const answer = context.response.get("location");
+    const to = URL.parse(answer === "" ? String(registered) : answer);
+    if (to === null || isTrusted(to, issuer)) return;
+    context.remove("location");
+    const { error, error_description: why = error } = refusal;
+    setPage(context, refusedRequestPage(`${why} (${error})`, to), brand);
+  });
+};
+
 /** Creates the protocol endpoints: authorization codes with PKCE for public clients, opaque tokens for one resource. */
 export const createProvider = (context: OauthContext): Provider => {
   const provider = new Provider(context.issuer, createConfiguration(context));
@@ -227,5 +261,6 @@ export const createProvider = (context: OauthContext): Provider => {
     context.log.error("oauth.failed", toErrorFields(error)),
   );
   correctMetadata(provider);
+  keepErrorsHere(provider, context);
   return provider;
 };

@@ -1,4 +1,4 @@
-import { type Html, html } from "../pages/html.ts";
+import { type Html, html, toOneLine } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
 import type { Tenant } from "./platform-session.ts";
@@ -194,6 +194,20 @@ export const errorPage = (message: string, status = 400): Page => ({
   body: html`<h1>This cannot continue</h1>
     <p class="lead">${message}</p>
     <p>Go back to the program that sent you here and connect again. You can close this page.</p>`,
+});
+
+/** The page for a request that cannot continue, of a client that registered itself at another site. */
+export const refusedRequestPage = (message: string, to: URL): Page => ({
+  title: "This cannot continue",
+  isPopup: true,
+  status: 400,
+  body: html`<h1>This cannot continue</h1>
+    <p class="lead">${message}</p>
+    <p>
+      The program that sent you here is at <strong>${toOneLine(to.host, 255)}</strong>. Go back only
+      if you came from there:
+      <a href="${to.href}" rel="noreferrer">go back to ${toOneLine(to.host, 255)}</a>.
+    </p>`,
 });
 
 /** The page for a person whose program has received its answer already, for example after a double click. */

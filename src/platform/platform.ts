@@ -59,6 +59,7 @@ import { resolutions } from "./services/resolutions.ts";
 import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
+import { signEvidenceHeads } from "./admin/evidence.ts";
 import type { Store } from "./store/port.ts";
 import { SEALS } from "./store/sealed-columns.ts";
 import type { JobKind } from "./jobs/job.ts";
@@ -113,6 +114,8 @@ export type Platform = {
   sweep(): Promise<Swept>;
   /** Removes data past its retention period. Run it at start and hourly. */
   purge(): Promise<Purged>;
+  /** Signs the ends of the tenants' audit logs for others; returns how many. Run it at start and hourly. */
+  signHeads(): Promise<number>;
   /** Removes rate limit windows that have ended: each minute. */
   purgeCounters(): Promise<void>;
   /** Counts waiting work and the use of the store's pools. */
@@ -242,6 +245,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     fetch: app.fetch,
     routes: app.routes,
     sweep: () => sweep({ files, store, clock }),
+    signHeads: () => signEvidenceHeads({ store, masterKey, clock, log }),
     purge: () => purge({ store, files, clock, log, retention: needs.retention, lifetimes }),
     figures: createFigures({ store, clock, kinds: kinds.map(({ kind }) => kind) }),
     purgeCounters: () => purgeEndedCounters({ store, clock }),

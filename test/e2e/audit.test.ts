@@ -1,4 +1,4 @@
-import { mkdtemp, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
+import { mkdtemp, readFile, realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir, userInfo } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -94,6 +94,35 @@ describe("the audit log from the command line", () => {
     const missing = await cli(...verify, "none.json");
     expect([missing.status, missing.stdout]).toEqual([1, ""]);
     expect(missing.stderr).toContain("none.json cannot be read");
+  });
+
+  verifies("RC-20");
+  it("writes evidence that is checked with the public key, in another folder and without a key", async () => {
+    await create("proved");
+    const key = await cli("admin", "audit", "key");
+    await writeFile(join(folder, "key.json"), key.stdout);
+    const days = ["--from", "2026-01-01", "--to", "2099-12-31"];
+    const written = await cli("admin", "audit", "evidence", "proved", "proof.jsonl", ...days);
+    expect([written.status, JSON.parse(written.stdout)]).toEqual([
+      0,
+      { file: "proof.jsonl", tenantId: "proved", entries: 1, heads: 1 },
+    ]);
+    const check = ["verify-evidence", "proof.jsonl", "--key", "key.json"];
+    const elsewhere = { RECEIVABLES_DATA: join(folder, "elsewhere") };
+    const whole = await run(check, elsewhere);
+    expect([whole.status, JSON.parse(whole.stdout)]).toEqual([
+      0,
+      expect.objectContaining({ ok: true, entries: 1 }),
+    ]);
+    const text = await readFile(join(folder, "proof.jsonl"), "utf8");
+    await writeFile(join(folder, "proof.jsonl"), text.replace("admin.", "other."));
+    const altered = await run(check, elsewhere);
+    expect([altered.status, JSON.parse(altered.stdout)]).toEqual([
+      1,
+      expect.objectContaining({ ok: false, id: expect.any(String) }),
+    ]);
+    expect(altered.stderr).toContain("was changed");
+    await expect(stat(join(folder, "elsewhere"))).rejects.toThrow("ENOENT");
   });
 
   verifies("C-97", "OP-04");

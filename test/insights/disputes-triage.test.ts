@@ -187,7 +187,7 @@ onEveryStore("disputes_triage", (at) => {
     const twins = open.filter((one) => scoreOf(one, open).flags.duplicate);
     const one = twins.find(({ assigneeName }) => assigneeName !== null);
     const [item] = await itemsOf({ disputeCode: one?.disputeCode, assignee: one?.assigneeName });
-    expect(item?.why.join()).toMatch(/same document and amount as \S/);
+    expect(item?.why.join()).toMatch(/possible duplicate of \S+: same document, amount/);
   });
 
   verifies("IN-06");

@@ -32,6 +32,11 @@ const DOCUMENTS = [
   document("INV-00481", "C-1", { po_number: "PO-DOUBLE" }),
 ];
 
+/** More documents of one purchase order than a lookup finds; their numbers come first. */
+const BLANKET = Array.from({ length: 60 }, (_, place) =>
+  document(`A-${100 + place}`, "C-1", { po_number: "PO-BLANKET" }),
+);
+
 const ROWS = [
   {
     id: "1",
@@ -58,7 +63,13 @@ onEveryStore("match_claims", (at) => {
       { account_number: "C-2", name: "Borealis AB", currency: "USD" },
     ];
     await importRecords(at(), TENANT, "accounts", ndjson(accounts), how);
-    const { rejects } = await importRecords(at(), TENANT, "documents", ndjson(DOCUMENTS), how);
+    const { rejects } = await importRecords(
+      at(),
+      TENANT,
+      "documents",
+      ndjson([...BLANKET, ...DOCUMENTS]),
+      how,
+    );
     if (rejects.length > 0) throw new Error(JSON.stringify(rejects[0]));
     const closure = {
       document_number: "INV-00473",
@@ -147,6 +158,18 @@ onEveryStore("match_claims", (at) => {
     const [item] = await match([line]);
     expect(item?.["doubts"]).toEqual(doubts);
     if (doubts[0] === "several") expect(item?.["candidates"]).toHaveLength(2);
+  });
+
+  verifies("C-114");
+  it("finds some documents of a purchase order with many, and those of other lines beside them", async () => {
+    const { items, notes } = await runInsight(matchClaims, context, {
+      lines: [{ reference: "po blanket" }, { reference: "PO 88-1" }, { reference: "a-117" }],
+    });
+    expect(items[0]).toMatchObject({ doubts: ["several"] });
+    expect(numbersOf(items as Record<string, unknown>[]).slice(1)).toEqual(["INV-00471", "A-117"]);
+    expect(notes).toEqual([expect.stringContaining("more documents than are read at once")]);
+    const exact = await runInsight(matchClaims, context, { lines: [{ reference: "A-117" }] });
+    expect(exact.notes).toEqual([]);
   });
 
   it("finds documents by their number alone on platforms without additions, and says so", async () => {

@@ -104,7 +104,7 @@ onEveryStore("dispute_packet", (at) => {
       "no supporting file",
       "no note about the findings",
       "the disputed amount is larger than the document's balance",
-      `D-${NUMBER}-02 has the same document and amount`,
+      `possible duplicate of D-${NUMBER}-02: same document, amount, reason`,
     ]);
     const other = await packetOf("D-INV-8-01");
     expect(other.missing).toContain("the platform does not have the document");
@@ -257,7 +257,7 @@ onEveryStore("dispute_packet", (at) => {
     expect(otherDisputes.largest).toContainEqual(
       expect.objectContaining({ status: "Closed", resolutionCode: "CREDIT" }),
     );
-    expect(missing.join()).not.toContain("same document and amount");
+    expect(missing.join()).not.toContain("possible duplicate");
   });
 
   it("says so if there is no such dispute", async () => {

@@ -61,6 +61,37 @@ onEveryStore("find_records", (at) => {
     ]);
   });
 
+  verifies("WK-48");
+  it("tells day and reason of a closing wherever the document is, and counts its balance as 0", async () => {
+    const { ask, at: platform, tenantId } = asking();
+    const ingest = await platform.exportCaller(tenantId);
+    const body = {
+      account_number: "A-9",
+      invoice_date: "2026-01-01",
+      due_date: "2026-02-01",
+      currency: "EUR",
+      denomination: 40,
+    };
+    await ingest("PUT", documentAt("C-9"), { body });
+    const closure = { closure_reason: "write_off", closure_date: "2026-02-20T12:00:00Z" };
+    const closed = await ingest("POST", `${documentAt("C-9")}/closure`, { body: closure });
+    expect(closed.status, closed.text).toBe(200);
+    const closing = { closedAt: "2026-02-20T12:00:00.000Z", closure_reason: "write_off" };
+    expect(await ask("documents_get", { document_number: "C-9" })).toMatchObject(closing);
+    expect(await ask("documents_list", { search: "C-9" })).toMatchObject({ data: [closing] });
+    const { items } = await ask("find_records", { text: "C-9", types: "document" });
+    expect(items[0]?.["label"]).toMatch(/closed on 2026-02-20 \(write_off\)$/);
+    const lines = [{ reference: "C-9", amount: 40 }];
+    const [claim] = (await ask("match_claims", { lines })).items;
+    const found = {
+      status: "closed",
+      closedOn: "2026-02-20",
+      closureReason: "write_off",
+      balance: 0,
+    };
+    expect(claim?.["document"]).toMatchObject(found);
+  });
+
   verifies("IN-45");
   it.each(["D-inv-1", "inv-1-01", "d-INV-1-0"])("finds a dispute by %s", async (text) => {
     const hit = ["dispute", "D-INV-1-01", "disputeCode", "dispute_packet"];

@@ -80,27 +80,38 @@ const call = message("tools/call", CALL);
 describe("a request", () => {
   const small = { body: { bytes: 1000, ms: 30 * SECOND } };
 
-  it("is refused with 413 if it is too long, with and without Content-Length", async () => {
-    const { post, served } = await world(small, { waits: false });
-    const long = message("tools/call", { ...CALL, padding: "x".repeat(2000) });
-    const told = await post(long);
-    expect([told.status, await told.json()]).toEqual([
-      413,
-      {
-        jsonrpc: "2.0",
-        id: null,
-        error: { code: -32_000, message: expect.stringContaining("1000 bytes") },
-      },
-    ]);
-    const untold = await fetch(`${served.url}/mcp`, {
-      method: "POST",
-      headers: CALLING,
-      body: new Blob([long]).stream(),
-      duplex: "half",
-    });
-    expect(untold.status).toBe(413);
-    expect((await post(call)).status).toBe(200);
-  });
+  const padding = "x".repeat(2000);
+  verifies("HS-05");
+  it.each([
+    [
+      "before the long part",
+      `{"jsonrpc":"2.0","id":"call 7","params":{"id":1,"x":"${padding}"}}`,
+      "call 7",
+    ],
+    ["beyond the limit", `{"jsonrpc":"2.0","params":{"id":1,"x":"${padding}"},"id":7}`, null],
+  ])(
+    "is refused with 413 if it is too long, under the id that stands %s",
+    async (_place, long, id) => {
+      const { post, served } = await world(small, { waits: false });
+      const untold = fetch(`${served.url}/mcp`, {
+        method: "POST",
+        headers: CALLING,
+        body: new Blob([long]).stream(),
+        duplex: "half",
+      });
+      for (const answer of [await post(long), await untold]) {
+        expect([answer.status, await answer.json()]).toEqual([
+          413,
+          {
+            jsonrpc: "2.0",
+            id,
+            error: { code: -32_000, message: expect.stringContaining("1000 bytes") },
+          },
+        ]);
+      }
+      expect((await post(call)).status).toBe(200);
+    },
+  );
 
   it.each([["{"], [""], ["\uFEFFnull,"]])("is refused with 400 if it is %j", async (body) => {
     const { post } = await world();

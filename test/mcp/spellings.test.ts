@@ -103,7 +103,10 @@ describe.each([
   it.each([0, 1, 2])(
     "are understood in spelling %s, and reach the platform as documented",
     async (at) => {
-      const broker = scriptBroker({ [id]: () => EMPTY_SUMMARY }, { extensions: [id] });
+      const broker = scriptBroker(
+        { [id]: () => EMPTY_SUMMARY },
+        { extensions: [id, `${id}.groups`] },
+      );
       const host = await connectModern(await createOptions(broker));
       for (const word of [...groupings, ...figures]) {
         const isFigure = (figures as readonly string[]).includes(word);
@@ -124,7 +127,10 @@ describe("spellings", () => {
   verifies("WK-06a");
   it("are read in measures, groupings and orders of payments", async () => {
     const id = "payments.summary";
-    const broker = scriptBroker({ [id]: () => EMPTY_SUMMARY }, { extensions: [id] });
+    const broker = scriptBroker(
+      { [id]: () => EMPTY_SUMMARY },
+      { extensions: [id, `${id}.groups`] },
+    );
     const host = await connectModern(await createOptions(broker));
     const result = await host.call("payments_summarize", {
       source: "CashApp",

@@ -116,25 +116,6 @@ const checkRegister = ({ registered }: Truth, state: State): void => {
   }
 };
 
-/**
- * Whether a payment has a twin of the same account, payer, day and amount, and one of the two was returned. MN-12 joins
- * an advice and a deposit that agree in these, in any order, also where neither has a reference of the other. An advice
- * that comes when only the twin is stored is joined to the twin, and a return of the twin reopens the documents of the
- * advice. The program cannot tell the two deposits apart before it has both. All sums are right and are checked above;
- * only these documents are not checked.
- */
-const isAdvisedTwin = ({ bookings }: Truth, { account, day, amount, transactions }: Booking) => {
-  const alike = bookings.filter(
-    (one) =>
-      one.account === account &&
-      one.day === day &&
-      one.amount === amount &&
-      one.transactions[0]?.customer === transactions[0]?.customer,
-  );
-  const isReturned = bookings.some(({ returned }) => returned && alike.includes(returned));
-  return account.isAmerican && alike.length > 1 && isReturned;
-};
-
 /** Checks a document that one booking pays, of which a file names it. */
 const checkPaidOnce = (
   truth: Truth,
@@ -158,7 +139,6 @@ const checkPaidOnce = (
   if (document.credit !== undefined && shares?.some((one) => one.document.isShared)) return;
   const back = bookings.find(({ returned }) => returned === booking);
   if (back !== undefined && back.amount !== -booking.amount) return;
-  if (process.env["EX"] === undefined && isAdvisedTwin(truth, booking)) return;
   const own = ofDocument(rows, document);
   const write = (amount = 0): string => new Big(decimal(amount, document.decimals)).toFixed();
   const names = ["appliedAmount", "discountTaken", "deductionAmount"];

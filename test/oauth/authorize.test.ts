@@ -44,6 +44,52 @@ onEveryStore("an authorization request", (at) => {
     }
   });
 
+  it.each([
+    "https://evil.example/take?a=1",
+    "http://127.0.0.1:1/callback",
+    "com.example.app:/callback",
+  ])("redirects a fault before the sign-in to no other site (%s)", async (redirect) => {
+    const client = await register(oauth.running, { redirect_uris: [redirect] });
+    const isForeign = redirect.startsWith("https:");
+    const { challenge } = makePkce();
+    const faults = [
+      { resource: "https://elsewhere.example/mcp" },
+      { prompt: "none" },
+      { response_type: "token" },
+      { code_challenge: undefined },
+      { response_mode: "fragment", code_challenge_method: "plain" },
+      { response_mode: "form_post", prompt: "none" },
+    ];
+    for (const fault of faults) {
+      const asked = authorizeUrl(oauth.running, client, challenge, fault);
+      const answer = await fetch(asked, { redirect: "manual" });
+      const [to, page] = [answer.headers.get("location"), await answer.text()];
+      if (isForeign) {
+        expect({ status: answer.status, to }).toEqual({ status: 400, to: null });
+        expect(page).toContain("This cannot continue");
+        expect(page).toContain("evil.example");
+        expect(page).not.toContain("<script");
+        expect(page).toMatch(/<a href="https:\/\/evil\.example\/take\?a=1[^"]*" rel="noreferrer">/);
+      } else if (to === null) expect(page).toContain(`action="${redirect}"`);
+      else
+        expect(
+          [`${redirect}?error=`, `${redirect}#error=`].some((start) => to.startsWith(start)),
+        ).toBe(true);
+    }
+  });
+
+  it("links to no address that a client has not registered", async () => {
+    const client = await register(oauth.running, { redirect_uris: ["https://evil.example/take"] });
+    const { challenge } = makePkce();
+    const elsewhere = { ...client, redirect: "https://other.example/" };
+    for (const fault of [{}, { prompt: "none" }, { response_type: "token" }]) {
+      const asked = authorizeUrl(oauth.running, elsewhere, challenge, fault);
+      const answer = await fetch(asked, { redirect: "manual" });
+      expect(answer.status).toBe(400);
+      expect(await answer.text()).not.toContain("other.example");
+    }
+  });
+
   verifies("C-61");
   it("issues no token for another resource, and refuses such tokens", async () => {
     const client = await register(oauth.running);

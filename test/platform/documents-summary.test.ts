@@ -114,14 +114,19 @@ onEveryStore("documents.summary against a model", (at) => {
     expect(body.filter).toEqual({ status: "open", timeZone: "UTC" });
   });
 
-  it("counts days past due to the day that is asked for", async () => {
+  verifies("WK-30");
+  it("takes documents issued by a past day with their first known balances, undisputed", async () => {
     const asOf = "2025-12-31";
     const body = await ask({ asOf, status: "all", ageBuckets: [30, 60, 90] });
-    const expected = model(documents, (doc) => ({ age: bucketOf(overdue(doc, asOf)) }));
+    const issued = documents.filter(({ invoice_date }) => invoice_date <= asOf);
+    const expected = model(issued, (doc) => ({ age: bucketOf(overdue(doc, asOf)) })).map(
+      (item) => ({ ...item, disputedAmount: 0 }),
+    );
     expect(new Set(body.items.filter(({ count }: Doc & { count: number }) => count > 0))).toEqual(
       new Set(expected),
     );
-    expect([body.asOf, body.notes.length]).toEqual([asOf, 1]);
+    expect([body.asOf, body.rowCount, body.notes.length]).toEqual([asOf, issued.length, 2]);
+    expect(body.notes[1]).toContain(`${issued.length} documents without an original amount`);
   });
 
   it("groups by account, type, status, currency and spans of both dates", async () => {
@@ -147,5 +152,70 @@ onEveryStore("documents.summary against a model", (at) => {
     });
     const counts = years.items.map(({ count }: { count: number }) => count);
     expect(counts).toEqual(counts.toSorted((a: number, b: number) => a - b));
+  });
+
+  verifies("WK-47");
+  it("filters by both days, groups by closing reason, and adds up what was billed", async () => {
+    const dice = createDice(21);
+    const days = ["2026-01-10", "2026-01-31", "2026-02-01"];
+    const reasons = ["paid", "write_off", "open"] as const;
+    const own = Array.from({ length: 40 }, (_, number) => ({
+      document_number: `B-${number}`,
+      account_number: "ACC-9",
+      document_type: dice.pick(["invoice", "other"]),
+      invoice_date: dice.pick(days),
+      due_date: "2026-02-20",
+      currency: "EUR",
+      original_denomination: dice.whole(1, 900) / 4,
+      denomination: dice.whole(1, 900) / 4,
+      reason: dice.pick(reasons),
+      closed: dice.pick(days),
+    }));
+    type Own = (typeof own)[number];
+    const rows = own.map(({ reason: _reason, closed: _closed, ...fields }) => fields);
+    const how = { format: "ndjson" as const };
+    const loaded = await importRecords(at(), "aging", "documents", ndjson(rows), how);
+    const closures = own.flatMap(({ document_number, reason, closed }) =>
+      reason === "open" ? [] : [`${document_number},${reason},${closed}T12:00:00Z`],
+    );
+    const csv = ["document_number,closure_reason,closure_date", ...closures, ""].join("\n");
+    const ended = await importRecords(at(), "aging", "closures", csv);
+    expect([...loaded.rejects, ...ended.rejects]).toEqual([]);
+    const sum = (docs: readonly Own[], name: "denomination" | "original_denomination") =>
+      docs.reduce((total, doc) => total + doc[name], 0);
+    const isWithin = (day: string, from: string, to: string) => from <= day && day <= to;
+    const account = { accountNumber: "ACC-9", groupBy: ["closureReason"] };
+
+    const within = { closedFrom: "2026-01-31", closedTo: "2026-02-01" };
+    const body = await ask({ ...account, ...within, measure: "originalAmount" });
+    const meant = own.filter(
+      ({ reason, closed }) => reason !== "open" && isWithin(closed, "2026-01-31", "2026-02-01"),
+    );
+    const figures = (items: Record<string, unknown>[]) =>
+      new Set(items.map(({ key, count, amount }) => ({ key, count, amount })));
+    const expected = [...Map.groupBy(meant, ({ reason }) => reason)].map(([reason, docs]) => ({
+      key: { closureReason: reason },
+      count: docs.length,
+      amount: sum(docs, "original_denomination"),
+    }));
+    expect(figures(body.items)).toEqual(new Set(expected));
+    expect(body.filter.status).toBe("closed");
+    expect(body.notes).toEqual(["Amounts are those that were billed, not open balances."]);
+
+    const all = await ask({
+      ...account,
+      status: "all",
+      invoiceFrom: "2026-01-31",
+      invoiceTo: "2026-01-31",
+    });
+    const billed = own.filter(({ invoice_date }) => invoice_date === "2026-01-31");
+    const balances = [
+      ...Map.groupBy(billed, ({ reason }) => (reason === "open" ? null : reason)),
+    ].map(([reason, docs]) => ({
+      key: { closureReason: reason },
+      count: docs.length,
+      amount: reason === null ? sum(docs, "denomination") : 0,
+    }));
+    expect(figures(all.items)).toEqual(new Set(balances));
   });
 });

@@ -292,6 +292,51 @@ onEveryStore("payments that several messages are about", (at) => {
     },
   );
 
+  /** The orders of an advice, its own deposit, an equal deposit of the payer on that day, and the return of that one. */
+  const TWINS = ["TAOR", "TARO", "TRAO", "RTAO", "ATOR", "ATRO", "AOTR", "OATR", "OTAR"].map(
+    (order) => [order],
+  );
+
+  verifies("MN-10", "MN-12");
+  it.each(TWINS)(
+    "has an advice pay by its own deposit, not by a twin of that (%s)",
+    async (order) => {
+      await start("USD", { accounts: ["Acme"], documents: { "INV-1": "1500.75" } });
+      const advice = edi820(["N1*PR*Acme", "ENT*1", "RMR*IV*INV-1**1500.75"]);
+      const item = (type: string, trace: string): string =>
+        bai2([`16,${type},150075,Z,,${trace},Sent ${trace}/`, "88,DBNM: Acme/"], {
+          file: `${type}${trace}`,
+        });
+      const files: Record<string, [string, "edi820" | "bai2"]> = {
+        A: [advice.replace("*DA*2*", "*DA*00112233445*"), "edi820"],
+        O: [item("142", "TRACE-77"), "bai2"],
+        T: [item("142", "OTHER-1"), "bai2"],
+        R: [item("555", "OTHER-1"), "bai2"],
+      };
+      for (const name of order) {
+        const [text, format] = files[name] ?? ["", "bai2"];
+        expect((await pay(text, { format })).report?.rejected).toBe(0);
+      }
+      const payments = await paid();
+      expect(payments.map(({ amount }) => amount).toSorted()).toEqual([-1500.75, 1500.75, 1500.75]);
+      const documents = payments.map((one) => one.documents).filter((one) => "INV-1" in one);
+      expect(documents).toEqual([{ "INV-1": 1500.75 }]);
+      const [twin] = payments.filter((one) => one.amount > 0 && !("INV-1" in one.documents));
+      const [back] = payments.filter(({ amount }) => amount < 0);
+      expect(back?.rows[0]).toMatchObject({ returnedPaymentId: twin?.id });
+      const stored = await at()
+        .store.read.selectFrom("cashapp_payments")
+        .select(["payment_reference", "remittance_text"])
+        .where("tenant_id", "=", tenant())
+        .where("payment_id", "=", String(twin?.id))
+        .executeTakeFirstOrThrow();
+      expect(stored["payment_reference"]).toMatch(/^OTHER-?1$/);
+      expect(stored["remittance_text"]).toMatch(/OTHER-?1/i);
+      expect(await listDoubts(at().store.read, tenant())).toEqual([]);
+      for (const [text, format] of Object.values(files)) await again(text, format);
+    },
+  );
+
   verifies("MN-10");
   it("has a return wait for the payment that it names, and gives back the one that it was taken for", async () => {
     await start("EUR", { accounts: ["Acme"], documents: { "INV-1": "80.00", "INV-2": "80.00" } });

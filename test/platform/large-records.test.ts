@@ -52,6 +52,10 @@ onEveryStore("records that are large", (at) => {
     }
     expect(numbers).toEqual(["D-00", ...rows.map((one) => one.document_number)]);
     expect(pages).toBeGreaterThan(4);
+    const found = await call("POST", `${INGEST}/document-lookups`, { body: { numbers } });
+    expect(found.status).toBe(200);
+    expect(found.text.length).toBeLessThan(PAGE_BYTES + 10_000);
+    expect(found.body).toMatchObject({ truncated: true });
   });
 
   it("are refused with a number of many digits, before it is parsed", async () => {

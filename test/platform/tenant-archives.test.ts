@@ -1,4 +1,14 @@
-import { cpSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
@@ -72,6 +82,37 @@ onEveryStore("a folder from a stranger", (at) => {
     };
     await importRecords(at(), TENANT, "documents", ndjson([document]), { format: "ndjson" });
     await exportTenant(needsOf(at()), { tenantId: TENANT, folder });
+    await remove();
+  });
+
+  /** The files of a folder, by their paths within it. */
+  const listFiles = (from: string): string[] =>
+    readdirSync(from, { recursive: true, withFileTypes: true })
+      .filter((one) => one.isFile())
+      .map((one) => join(one.parentPath, one.name).slice(from.length + 1));
+
+  verifies("C-108");
+  it("reads nothing outside of itself: links and what is no file are refused", async () => {
+    const stored = listFiles(folder).find((path) => path.startsWith("files"));
+    const paths = ["manifest.json", "disputes.ndjson", "files", stored ?? ""];
+    for (const path of paths) {
+      const copy = forge({});
+      // The same content, so that only the link is wrong.
+      const outside = join(parent, `outside-${copies}`);
+      renameSync(join(copy, path), outside);
+      symlinkSync(outside, join(copy, path));
+      await expect(take(copy), path).rejects.toThrow(/is a link, or in a folder that is one/);
+    }
+    const copy = forge({});
+    rmSync(join(copy, "disputes.ndjson"));
+    execFileSync("mkfifo", [join(copy, "disputes.ndjson")]);
+    await expect(take(copy)).rejects.toThrow("is no file");
+    const rows = await at().store.read.selectFrom("tenants").select("id").execute();
+    expect(rows.map(({ id }) => id)).not.toContain(TENANT);
+    // A folder that is reached through a link is one of the operator's.
+    const linked = join(parent, "linked");
+    symlinkSync(folder, linked);
+    await take(linked);
     await remove();
   });
 

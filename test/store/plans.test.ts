@@ -20,8 +20,8 @@ import {
 import { findNamed } from "../../src/platform/store/queries/disputes-by-name.ts";
 import {
   findCreditsOf,
-  findDocumentsByPurchaseOrder,
   findDocumentsByKeys,
+  findSoughtDocuments,
 } from "../../src/platform/store/queries/documents.ts";
 import { findDocumentPlaces } from "../../src/platform/store/queries/listed-documents.ts";
 import {
@@ -47,7 +47,7 @@ import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.t
 import { matchDisputes } from "../../src/platform/store/queries/summaries/dispute-filters.ts";
 import { summarizeDisputes } from "../../src/platform/store/queries/summaries/disputes.ts";
 import {
-  matchDocuments,
+  selectDocuments,
   summarizeDocuments,
 } from "../../src/platform/store/queries/summaries/documents.ts";
 import type { Tables } from "../../src/platform/store/tables/schema.ts";
@@ -100,7 +100,10 @@ const paymentsSummary =
   async (db) => {
     const summary = given(parsePaymentSummary({ source: "cashapp", ...body }));
     const where = await selectRows(db, TENANT, summary, await findLastSeq(db, TENANT, "cashapp"));
-    await summarizePayments(db, where, summary, { measures: summary.measures, offsets: IN_UTC });
+    await summarizePayments({ db, tenantId: TENANT }, where, summary, {
+      measures: summary.measures,
+      offsets: IN_UTC,
+    });
   };
 
 const disputesSummary =
@@ -121,7 +124,7 @@ const documentsSummary =
     const summary = given(parseDocumentSummary(body));
     const days = { asOf: NOW, calendar: utcCalendar };
     const context = { db, tenantId: TENANT, currency: "USD", ...days, summary };
-    await summarizeDocuments(context, await matchDocuments(context), { limit: PAGE, offset: 0 });
+    await summarizeDocuments(context, await selectDocuments(context), { limit: PAGE, offset: 0 });
   };
 
 const A_DAY = { dueFrom: "2024-06-01", dueTo: "2024-06-01" };
@@ -261,7 +264,7 @@ const MATCHES: Case[] = [
   ],
   [
     "documents of a purchase order",
-    (db) => findDocumentsByPurchaseOrder(db, TENANT, ["1"]),
+    (db) => findSoughtDocuments(db, TENANT, { keys: ["1"], numbers: ["1"] }, 50),
     "po_key",
     FEW,
   ],

@@ -3,6 +3,7 @@ import { SCOPES } from "../../contract/permissions.ts";
 import { collect, createGroup, type Define, fromModule } from "./program-parts.ts";
 
 const admin = fromModule(() => import("../commands/admin.ts"));
+const evidence = fromModule(() => import("../commands/evidence.ts"));
 const accounts = fromModule(() => import("../commands/accounts.ts"));
 const demo = fromModule(() => import("../commands/demo.ts"));
 const data = fromModule(() => import("../commands/data.ts"));
@@ -166,8 +167,22 @@ const createAuditCommands = (define: Define): Command =>
     define(
       "head",
       "Print the signed end of the log, to store outside the database.",
-      admin("runAuditHead"),
+      evidence("runAuditHead"),
     ).argument("<id>"),
+    define(
+      "key",
+      "Print the public key with which others check evidence.",
+      evidence("runAuditKey"),
+    ).option("--rotate", "replace the key first; what it signed stays valid"),
+    define(
+      "evidence",
+      "Write the entries of some days to a new file that others can check with the public key.",
+      evidence("runAuditEvidence"),
+    )
+      .argument("<id>")
+      .argument("<file>")
+      .requiredOption("--from <day>", "the first day, in the tenant's time zone")
+      .requiredOption("--to <day>", "the last day"),
   ]);
 
 const DOUBT = ["<doubt-id>", "the id of the line in the list"] as const;

@@ -24,6 +24,7 @@ const doctor = fromModule(() => import("../commands/doctor.ts"));
 const secrets = fromModule(() => import("../commands/secrets.ts"));
 const audit = fromModule(() => import("../commands/audit.ts"));
 const call = fromModule(() => withoutMoreRoom(() => import("../commands/call.ts")));
+const evidence = fromModule(() => import("../commands/evidence.ts"));
 const spec = fromModule(() => import("../commands/export-spec.ts"));
 
 const HOST = ["--host <address>", "address to listen at", "127.0.0.1"] as const;
@@ -106,6 +107,15 @@ const createCallCommand = (define: Define): Command =>
     .option("--xlsx <file>", "save the whole result as XLSX")
     .option("--yes", "confirm what the tool asks before a change");
 
+const createEvidenceCommand = (define: Define): Command =>
+  define(
+    "verify-evidence",
+    "Check a file of admin audit evidence, without the platform; exit status 1 if it was altered.",
+    evidence("runVerifyEvidence"),
+  )
+    .argument("<file>")
+    .requiredOption("--key <file>", "the public key, as admin audit key prints it, or PEM");
+
 const AFTER = `
 Results are JSON on standard output, everything else goes to standard error.
 Exit status: 0 done, 1 refused or failed, 2 wrong usage or settings.
@@ -132,6 +142,7 @@ export const createProgram = (run: Run, version: string): Command => {
     createSecretCommands(define),
     createAuditCommand(define),
     createCallCommand(define),
+    createEvidenceCommand(define),
     createAdminCommand(define),
     createImportCommand(define),
     createExportSpecCommand(define),

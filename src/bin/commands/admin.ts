@@ -4,7 +4,6 @@ import { getMessage } from "../../kit/error.ts";
 import {
   type Fault,
   readSignedHead,
-  signHead,
   type Verdict,
   verifyAudit,
 } from "../../platform/admin/audit.ts";
@@ -193,9 +192,6 @@ export const runAuditVerify = async (
   if (fault === null) return;
   throw new Error(`The audit log of tenant ${tenantId} does not verify: ${FAULTS[fault](verdict)}`);
 };
-
-export const runAuditHead = (io: Io, tenantId: string) =>
-  printFromStore(io, (base) => signHead(base, tenantId));
 
 export const runKeyRevoke = (io: Io, keyId: string) =>
   printFromStore(io, (base) => revokeKey(base, keyId));

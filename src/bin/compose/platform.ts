@@ -120,11 +120,20 @@ const purge = async (platform: Platform, log: Log): Promise<void> => {
   }
 };
 
-/** Cleans up now and hourly. Returns a function that stops this after the current run. */
+const signHeads = async (platform: Platform, log: Log): Promise<void> => {
+  try {
+    await platform.signHeads();
+  } catch (error) {
+    log.warn("audit.heads_not_signed", toErrorFields(error));
+  }
+};
+
+/** Cleans up and signs now and hourly. Returns a function that stops this after the current run. */
 const cleanHourly = (platform: Platform, log: Log): (() => Promise<void>) => {
   let underWay: Promise<void> | undefined;
   const once = async (): Promise<void> => {
     await sweep(platform, log);
+    await signHeads(platform, log);
     await purge(platform, log);
     underWay = undefined;
   };

@@ -13,6 +13,7 @@ import {
 } from "./arguments.ts";
 import { UNITS } from "./calendar.ts";
 import { type DisputeFilters, disputeFilters } from "./dispute-filters.ts";
+import { FAMILY_GROUPINGS, familyFilters, type FamilyFilters } from "./families.ts";
 import { AccountName, ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 const DATES = ["created", "closed"] as const;
@@ -24,6 +25,7 @@ const DATES = ["created", "closed"] as const;
 export const DISPUTE_GROUPINGS = [
   "status",
   "account",
+  ...FAMILY_GROUPINGS,
   "document",
   "currency",
   "reason",
@@ -47,6 +49,7 @@ export type DisputeFigure = (typeof DISPUTE_FIGURES)[number];
 
 export const DisputeSummaryBody = z.strictObject({
   ...disputeFilters,
+  ...familyFilters,
   groupBy: z
     .array(wordAmong(DISPUTE_GROUPINGS), 'must be a list, such as ["reason", "created:month"]')
     .max(MAX_GROUPINGS)
@@ -66,7 +69,11 @@ export const DisputeSummaryBody = z.strictObject({
   offset: ItemOffset,
 });
 
-export type DisputeSummary = Summary<DisputeFilters, DisputeGrouping, DisputeFigure>;
+export type DisputeSummary = Summary<
+  DisputeFilters & FamilyFilters,
+  DisputeGrouping,
+  DisputeFigure
+>;
 
 /** Validates the arguments of a dispute summary. */
 export const parseDisputeSummary = (sent: unknown): Checked<DisputeSummary> => {
@@ -81,6 +88,9 @@ export const parseDisputeSummary = (sent: unknown): Checked<DisputeSummary> => {
 
 /** Conditions and groupings of which a dispute has the present value alone. */
 const PRESENT = [
+  "parent",
+  "parentAccountNumber",
+  "accountGroup",
   "documentStatus",
   "updatedBefore",
   "unassigned",
@@ -94,7 +104,9 @@ export const describePresent = ({
   groupBy,
 }: Pick<DisputeSummary, "filters" | "groupBy">): string[] => {
   const used = PRESENT.filter(
-    (name) => filters[name] !== undefined || groupBy.some((grouping) => grouping === name),
+    (name) =>
+      (name !== "parent" && filters[name] !== undefined) ||
+      groupBy.some((grouping) => grouping === name),
   );
   return filters.asOf === undefined || used.length === 0
     ? []
@@ -107,6 +119,29 @@ export const DisputeFigures = z.object({
   avgDaysToClose: z.number().nullable().meta({ description: "of closed disputes" }),
 });
 
+/** A group over all its currencies, which have items of their own. */
+export const DisputeGroup = z.object({
+  key: GroupKey,
+  count: z.int(),
+  avgAgeDays: DisputeFigures.shape.avgAgeDays,
+  avgDaysToClose: DisputeFigures.shape.avgDaysToClose,
+});
+export type DisputeGroup = z.infer<typeof DisputeGroup>;
+
+/** The figures of a summary beside the common ones. */
+export const DisputeSummaryFigures = z.object({
+  ...DisputeFigures.shape,
+  groups: z.array(DisputeGroup).optional().meta({
+    description: "where there are several currencies: the groups of the items over all of them",
+  }),
+});
+
+/** Whether groups are divided by currency although they are not grouped by it. */
+export const hasDividedGroups = (
+  { groupBy }: Pick<DisputeSummary, "groupBy">,
+  currencies: number,
+): boolean => groupBy.length > 0 && !groupBy.includes("currency") && currencies > 1;
+
 export const DisputeSummaryItem = z.object({
   key: GroupKey,
   accountName: AccountName,
@@ -117,5 +152,5 @@ export const DisputeSummaryItem = z.object({
 });
 export type DisputeSummaryItem = z.infer<typeof DisputeSummaryItem>;
 
-export const DisputeSummaryResult = insightResult(DisputeSummaryItem, DisputeFigures.shape);
+export const DisputeSummaryResult = insightResult(DisputeSummaryItem, DisputeSummaryFigures.shape);
 export type DisputeSummaryResult = z.infer<typeof DisputeSummaryResult>;

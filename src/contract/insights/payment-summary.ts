@@ -19,6 +19,13 @@ import {
 } from "./arguments.ts";
 import { type Calendar, type Unit, UNITS, utcCalendar } from "./calendar.ts";
 import { type DateTypeOf, placeDays } from "./payment-days.ts";
+import {
+  FAMILY_GROUPINGS,
+  type FamilyFilters,
+  familyFilters,
+  type FamilyGrouping,
+  isFamilyGrouping,
+} from "./families.ts";
 import { ExactNumber, GroupKey, insightResult } from "./result.ts";
 
 export const MEASURE_OPS = ["count", "countDistinct", "sum", "avg", "min", "max"] as const;
@@ -73,11 +80,14 @@ const MeasureBody = z.strictObject(
 export const PaymentSummaryBody = z.strictObject({
   source: PaymentSourceName,
   filters: Filters.optional(),
+  ...familyFilters,
   groupBy: z
     .array(z.string(), 'must be a list of fields, such as ["payerName", "paymentDate:month"]')
     .max(MAX_GROUPINGS)
     .default([])
-    .meta({ description: `up to 3 fields; dates also as paymentDate:UNIT (${UNITS.join(", ")})` }),
+    .meta({
+      description: `up to 3 fields, ${FAMILY_GROUPINGS.join(" or ")}; dates also as paymentDate:UNIT (${UNITS.join(", ")})`,
+    }),
   measures: z
     .array(MeasureBody, `must be a list, such as ${MEASURES_EXAMPLE}`)
     .max(MAX_MEASURES)
@@ -99,8 +109,16 @@ export const PaymentSummaryBody = z.strictObject({
   topOrder: z.enum(["largest", "smallest"]).default("largest").describe("default largest"),
 });
 
-/** A field by which rows are grouped, or the span of time that contains its date. */
-export type PaymentGrouping = { name: string; field: Field; unit: Unit | undefined };
+/** A field by which rows are grouped, the span of time that contains its date, or what its account belongs to. */
+export type PaymentGrouping = {
+  name: string;
+  field: Field;
+  unit: Unit | undefined;
+  family?: FamilyGrouping;
+};
+
+/** The field of every source that names the account. */
+export const ACCOUNT_FIELD = "accountNumber";
 
 /** `count` without a field counts payments and rows, which every item has. */
 export type Measure = { op: MeasureOp; field: Field | undefined };
@@ -111,6 +129,7 @@ export type PaymentSummary = {
   filters: Readonly<Record<string, unknown>>;
   /** With the tenant's days as points in time. */
   placed: Readonly<Record<string, unknown>>;
+  families: FamilyFilters;
   filter: Filter;
   groupBy: readonly PaymentGrouping[];
   measures: readonly Measure[];
@@ -182,6 +201,9 @@ const findGrouping = (
   name: string,
   refuse: (code: string, message: string) => undefined,
 ): PaymentGrouping | undefined => {
+  const account = isFamilyGrouping(name) ? findField(source, ACCOUNT_FIELD) : undefined;
+  if (isFamilyGrouping(name) && account !== undefined)
+    return { name, field: account, unit: undefined, family: name };
   const [fieldName = "", word, ...rest] = name.split(":");
   const field = findField(source, fieldName);
   if (field === undefined) {
@@ -268,6 +290,7 @@ export const parsePaymentSummary = (
   const { value, faults } = parseArguments(PaymentSummaryBody, body);
   if (value === undefined) return { faults };
   const { source, filters = {}, orderBy: word, order, limit, offset, topRows, topOrder } = value;
+  const { parentAccountNumber, accountGroup } = value;
   if (!isSource(source)) return { faults: [] };
   const resolved = resolveNames(source, value);
   const placed = placeDays(dateTypesOf(source), filters, calendar);
@@ -279,7 +302,8 @@ export const parsePaymentSummary = (
   const orderBy = chooseOrder([...names, "payments", "rows", ...measured], word);
   const all = [...resolved.faults, ...inFilter, ...(orderBy.faults ?? [])];
   if (all.length > 0) return { faults: all };
-  const rest = { order, limit, offset, topRows, topOrder, orderBy: orderBy.value };
+  const families = { parentAccountNumber, accountGroup };
+  const rest = { families, order, limit, offset, topRows, topOrder, orderBy: orderBy.value };
   return { value: { source, filters, placed, filter, groupBy, measures, ...rest } };
 };
 

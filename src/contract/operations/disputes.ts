@@ -23,6 +23,7 @@ import {
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
 import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
+import { FAMILY_ADDITIONS } from "../insights/families.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
 import { Precedents } from "../insights/precedents.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
@@ -305,6 +306,7 @@ export const disputes = defineOperations("gateway", "disputes", {
     body: DisputeSummaryBody,
     lateValidation: true,
     output: DisputeSummaryResult,
+    additions: { name: "groups", query: FAMILY_ADDITIONS },
     extension: true,
     audit: "dispute.summarized",
   },

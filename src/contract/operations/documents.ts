@@ -15,7 +15,11 @@ import {
   SearchText,
 } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
-import { DocumentSummaryBody, DocumentSummaryResult } from "../insights/document-summary.ts";
+import {
+  DOCUMENT_SUMMARY_ADDITIONS,
+  DocumentSummaryBody,
+  DocumentSummaryResult,
+} from "../insights/document-summary.ts";
 import {
   type CallArguments,
   defineOperations,
@@ -113,10 +117,11 @@ export const Document = z.object({
 });
 export type Document = z.infer<typeof Document>;
 
-/** A document with the time of its closing, null while it is open. */
+/** A document with time and reason of its closing, null while it is open; no reason: its balance was zero. */
 export const DocumentWithClosing = z.object({
   ...Document.shape,
   closedAt: Timestamp.nullable().optional(),
+  closure_reason: z.enum(CLOSURE_REASONS).nullable().optional(),
 });
 export type DocumentWithClosing = z.infer<typeof DocumentWithClosing>;
 
@@ -164,6 +169,10 @@ export const DOCUMENT_SORT = [
   "-invoice_date",
 ] as const;
 
+/** The parameter for time and reason of the closing. */
+const CLOSURE_QUERY = { closure: z.boolean().optional() };
+const CLOSURE_ADDITIONS = { name: "closure", query: ["closure"], always: { closure: true } };
+
 const one = z.object({ document_number: IngestNumber.describe("of the invoice") });
 const DOCUMENT = "/api/v1/ingest/documents/{document_number}";
 
@@ -177,6 +186,8 @@ const DEFAULT_FIELDS = [
   "due_date",
   "currency",
   "denomination",
+  "closedAt",
+  "closure_reason",
 ];
 
 export const documents = defineOperations("ingest", "documents", {
@@ -186,8 +197,8 @@ export const documents = defineOperations("ingest", "documents", {
     access: "ingest:read",
     summary: "Read one document with its status.",
     params: one,
-    query: z.strictObject({ closure: z.boolean().optional() }),
-    additions: { name: "closure", query: ["closure"] },
+    query: z.strictObject(CLOSURE_QUERY),
+    additions: CLOSURE_ADDITIONS,
     output: DocumentWithClosing,
     errors: ["document_not_found"],
     audit: "document.read",
@@ -210,9 +221,11 @@ export const documents = defineOperations("ingest", "documents", {
         .enum(DOCUMENT_SORT)
         .optional()
         .describe(`${DOCUMENT_SORT.join(", ")}; - is descending; default document_number`),
+      ...CLOSURE_QUERY,
       ...pages,
     }),
-    output: z.object({ data: z.array(Document), pagination: Pagination }),
+    additions: CLOSURE_ADDITIONS,
+    output: z.object({ data: z.array(DocumentWithClosing), pagination: Pagination }),
     list: { defaultFields: DEFAULT_FIELDS },
     extension: true,
     audit: "document.listed",
@@ -231,7 +244,10 @@ export const documents = defineOperations("ingest", "documents", {
         .max(MOST_LOOKED_UP)
         .meta({ description: "document, invoice or PO numbers" }),
     }),
-    output: z.object({ data: z.array(DocumentWithClosing) }),
+    output: z.object({
+      data: z.array(DocumentWithClosing),
+      truncated: z.boolean().optional().describe("whether documents are left out; absent: none is"),
+    }),
     extension: true,
     audit: "document.looked_up",
   },
@@ -244,6 +260,7 @@ export const documents = defineOperations("ingest", "documents", {
     body: DocumentSummaryBody,
     lateValidation: true,
     output: DocumentSummaryResult,
+    additions: { name: "groups", query: DOCUMENT_SUMMARY_ADDITIONS },
     extension: true,
     audit: "document.summarized",
   },

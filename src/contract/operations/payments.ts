@@ -11,6 +11,7 @@ import {
 } from "../payments/catalogue.ts";
 import { FIELD_TYPES, type FieldType, OPERATOR_NAMES } from "../payments/operators.ts";
 import type { Field } from "../payments/field.ts";
+import { FAMILY_ADDITIONS } from "../insights/families.ts";
 import { PaymentSummaryBody, PaymentSummaryResult } from "../insights/payment-summary.ts";
 import { PaymentQueryBody } from "../payments/query.ts";
 
@@ -128,6 +129,7 @@ export const payments = defineOperations("export", "payments", {
     body: PaymentSummaryBody,
     lateValidation: true,
     output: PaymentSummaryResult,
+    additions: { name: "groups", query: FAMILY_ADDITIONS },
     extension: true,
     audit: "payments.summarized",
     auditMetadata: getSourceMetadata,

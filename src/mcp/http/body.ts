@@ -2,11 +2,10 @@ import { isUtf8 } from "node:buffer";
 import { isJsonContentType } from "@modelcontextprotocol/server";
 import { isEncoded, isUtf8Type } from "../../kit/charset.ts";
 import { SECOND } from "../../kit/clock.ts";
-import { readAtMost } from "../../kit/read-at-most.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { createErrorResponse } from "./responses.ts";
 import { findExceededLimit } from "../../kit/json.ts";
-import { parseWithIds, scanId } from "../message-ids.ts";
+import { createIdScanner, type MessageId, parseWithIds, scanId } from "../message-ids.ts";
 
 /** Largest body, in bytes, and the time in which it must arrive, in milliseconds. */
 export type BodyLimits = { bytes: number; ms: number };
@@ -19,9 +18,14 @@ const JSON_LIMITS = { depth: 200_000, arrayLength: Infinity, names: 10_000, comm
 /** As many messages as the SDK takes at once, which looks at each before it counts them. */
 const MAX_BATCH = 100;
 
+/** The time in which the id of a request that is too long must arrive, in milliseconds. */
+const ID_MS = SECOND;
+
 // The connection stays open: a client that is still sending would not read the response otherwise.
-const tooLarge = ({ bytes }: BodyLimits): Response =>
-  createErrorResponse(413, `The request is longer than ${bytes} bytes; send less at once.`);
+const tooLarge = ({ bytes }: BodyLimits, id: MessageId | undefined): Response =>
+  createErrorResponse(413, `The request is longer than ${bytes} bytes; send less at once.`, {
+    id: id ?? null,
+  });
 
 const tooSlow = ({ ms }: BodyLimits): Response =>
   createErrorResponse(408, `The request took longer than ${ms / SECOND} seconds to arrive.`, {
@@ -60,23 +64,49 @@ const encoded = (): Response =>
 const otherCharset = (): Response =>
   createErrorResponse(415, "Send the request in UTF-8, and name no other charset in Content-Type.");
 
-/** Returns the body's bytes; undefined if there are too many. */
-const readBytes = async (
-  request: Request,
-  { bytes }: BodyLimits,
-): Promise<Uint8Array | undefined> => {
+/** Bytes of a body, or the id of a request that has too many, as far as it stands in those that were read. */
+type Sent = { bytes: Uint8Array } | { tooLarge: true; id: MessageId | undefined };
+
+/** Scans the bytes of a request that is too long for its id. */
+const scanLong = async (chunks: AsyncIterable<Uint8Array>, most: number): Promise<Sent> => {
+  const scanner = createIdScanner();
+  let size = 0;
+  for await (const chunk of chunks) {
+    scanner.read(chunk.subarray(0, most - size));
+    size += chunk.byteLength;
+    if (scanner.id() !== undefined || size >= most) break;
+  }
+  return { tooLarge: true, id: scanner.id() };
+};
+
+/** Reads a body whose length is not told. */
+const readUntold = async (chunks: AsyncIterable<Uint8Array>, most: number): Promise<Sent> => {
+  const parts: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of chunks) {
+    parts.push(chunk);
+    size += chunk.byteLength;
+    if (size > most) return { tooLarge: true, id: scanId(Buffer.concat(parts, most)) };
+  }
+  return { bytes: Buffer.concat(parts) };
+};
+
+const readBytes = async (request: Request, { bytes: most }: BodyLimits): Promise<Sent> => {
   const length = request.headers.get("content-length");
-  if (length !== null) {
-    return Number(length) > bytes ? undefined : new Uint8Array(await request.arrayBuffer());
+  if (length !== null && Number(length) <= most) {
+    return { bytes: new Uint8Array(await request.arrayBuffer()) };
   }
   // Cancelling would end the connection before its client has read the response.
   const chunks = request.body?.values({ preventCancel: true });
-  return chunks === undefined ? new Uint8Array() : readAtMost(chunks, bytes);
+  if (chunks === undefined) return { bytes: new Uint8Array() };
+  if (length === null) return readUntold(chunks, most);
+  return (await waitAtMost(ID_MS, scanLong(chunks, most))) ?? { tooLarge: true, id: undefined };
 };
 
 const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> => {
-  const bytes = await readBytes(request, limits).catch(() => new Uint8Array());
-  if (bytes === undefined) return tooLarge(limits);
+  const sent = await readBytes(request, limits).catch((): Sent => ({ bytes: new Uint8Array() }));
+  if ("tooLarge" in sent) return tooLarge(limits, sent.id);
+  const { bytes } = sent;
   // Decoding invalid bytes would silently change the text, for example an account number.
   if (!isUtf8(bytes)) return invalidUtf8(bytes);
   const text = new TextDecoder().decode(bytes);

@@ -239,6 +239,14 @@ const requireAdditions = async (
   });
 };
 
+/** Adds the arguments that the tool sends by itself where the platform announces them. */
+const addKnown = async ({ tool, broker, signal }: Working, given: Given): Promise<Given> => {
+  const { id, additions } = tool.operation;
+  if (additions?.always === undefined) return given;
+  const isKnown = (await broker.extensions(signal)).has(`${id}.${additions.name}`);
+  return isKnown ? { ...given, args: { ...given.args, ...additions.always } } : given;
+};
+
 const createCall = (context: ToolContext, readContent: ReadContent) => {
   const parts = createParts(context);
   const { handOver } = parts;
@@ -259,8 +267,9 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
     if (operation.extension) await requireExtension(call);
-    const given = await readNamedArguments(call);
-    await requireAdditions(call, given);
+    const named = await readNamedArguments(call);
+    await requireAdditions(call, named);
+    const given = await addKnown(call, named);
     for (const callSpecial of specialTools) {
       const called = callSpecial(call, given);
       if (called !== undefined) return called;

@@ -137,11 +137,22 @@ const SignedHead = z.strictObject({
   hash: z.string(),
   timestamp: z.string(),
   signature: z.string(),
+  /** The same end for readers without the audit key; not compared here. */
+  evidence: z.unknown().optional(),
 });
 /** A head to store outside the database. */
-export type SignedHead = z.infer<typeof SignedHead>;
+export type SignedHead = Omit<z.infer<typeof SignedHead>, "evidence">;
 
-const createSignedHead = async (db: Db, key: StoreAuditKey, tenantId: string): Promise<Head> => {
+/**
+ * Reads the head of a tenant's audit log.
+ *
+ * @throws {Problem} conflict where it was changed, or signed with another master key
+ */
+export const findTrustedHead = async (
+  db: Db,
+  key: StoreAuditKey,
+  tenantId: string,
+): Promise<Head> => {
   const head = await findHead(db, tenantId);
   if (head !== undefined && isSigned(key, tenantId, head)) return head;
   throw new Problem(
@@ -158,7 +169,7 @@ export const signHead = async (
   tenantId: string,
 ): Promise<SignedHead> => {
   await checkTenantExists(store.read, tenantId);
-  const { seq, hash } = await createSignedHead(store.read, store.auditKey, tenantId);
+  const { seq, hash } = await findTrustedHead(store.read, store.auditKey, tenantId);
   const keptHead = { tenantId, seq, hash, timestamp: new Date(clock()).toISOString() };
   return { ...keptHead, signature: store.auditKey.keptHead(keptHead) };
 };
@@ -177,7 +188,7 @@ export const readSignedHead = (
   if (data === undefined) {
     throw new Problem("invalid_request", "The head is not the output of: admin audit head");
   }
-  const { signature, ...keptHead } = data;
+  const { signature, evidence: _evidence, ...keptHead } = data;
   if (keptHead.tenantId !== tenantId) {
     throw new Problem(
       "invalid_request",

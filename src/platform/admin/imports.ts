@@ -16,6 +16,7 @@ import {
   type RecordPlace,
   removeRecord,
 } from "../store/queries/imports.ts";
+import { restoreDocument } from "../services/documents/restore.ts";
 import { settleRestored } from "../services/payments/matching/settle.ts";
 import { findEntriesAbout, findEntriesOfImport } from "../store/queries/payment-entries.ts";
 import {
@@ -24,7 +25,12 @@ import {
   removeFurtherRows,
 } from "../store/queries/payment-matching.ts";
 import type { Db, Store } from "../store/port.ts";
-import type { ImportChangeRow, ImportRow, PaymentEntryRow } from "../store/tables/schema.ts";
+import type {
+  DocumentRow,
+  ImportChangeRow,
+  ImportRow,
+  PaymentEntryRow,
+} from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
 
 const BATCH = 500;
@@ -73,6 +79,7 @@ const findShared = async (tx: Db, row: ImportRow): Promise<ReadonlySet<string>> 
 };
 
 const PAYMENTS = "cashapp_payments";
+const DOCUMENTS = "documents";
 const ENTRIES = "payment_entries";
 const PAYMENT_COLUMNS: Readonly<Record<string, string>> = {
   [PAYMENTS]: "payment_id",
@@ -173,17 +180,21 @@ const nextVersion = (
     ? { ...before, version: Number(current?.["version"] ?? 0) + 1, updated_at: now }
     : before;
 
-const takeBack = async (
-  tx: Db,
-  place: RecordPlace,
-  before: Record<string, Value> | undefined,
-  current: Record<string, Value> | undefined,
-): Promise<void> => {
+type Restoring = {
+  place: RecordPlace;
+  before: Record<string, Value> | undefined;
+  current: Record<string, Value> | undefined;
+  now: number;
+};
+
+const takeBack = async (tx: Db, { place, before, current, now }: Restoring): Promise<void> => {
   const { table, tenantId } = place;
   if (table === "disputes" && current !== undefined) {
     const id = String(current["id"]);
     if (before === undefined) await removeDispute(tx, tenantId, id);
     else await updateDispute(tx, tenantId, id, before);
+  } else if (table === DOCUMENTS && current !== undefined) {
+    await restoreDocument(tx, before, current as DocumentRow, now);
   } else if (before === undefined) {
     await removeRecord(tx, place);
     if (table === PAYMENTS) await removeFurtherRows(tx, tenantId, String(current?.["payment_id"]));
@@ -198,7 +209,7 @@ const touch = (
   table: string,
   rows: readonly (Record<string, Value> | undefined)[],
 ): void => {
-  if (table !== PAYMENTS && table !== "documents") return;
+  if (table !== PAYMENTS && table !== DOCUMENTS) return;
   for (const row of rows) {
     const { document_number: number, payment_id: own, returned_payment_id: returned } = row ?? {};
     if (typeof number === "string") documents.add(number);
@@ -227,7 +238,7 @@ const undoChanges = async (
     if (reason === undefined) {
       const former = parseBefore(change);
       const before = former === undefined ? undefined : nextVersion(former, current, now);
-      await takeBack(tx, place, before, current);
+      await takeBack(tx, { place, before, current, now });
       touch(touched, table, [before, current]);
     } else {
       unchanged.push({ record: `${table} ${key}`, reason });

@@ -1,9 +1,10 @@
 /** The form of an exported tenant: a folder with a manifest, a file of JSON lines per table, and the stored files. */
 import { createHash } from "node:crypto";
-import { createReadStream, createWriteStream } from "node:fs";
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { constants, createWriteStream, type ReadStream } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { join, relative } from "node:path";
 import { Readable } from "node:stream";
+import { text as readText } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
@@ -115,6 +116,25 @@ export const writeTable = async (
 const createDamaged = (what: string): Problem =>
   new Problem("invalid_request", `${what} Nothing was imported. Export the tenant again.`);
 
+/**
+ * Opens a file of an exported folder. A folder can come from a stranger, so links, which lead to other files of this
+ * machine, are refused, and so is what is no file.
+ *
+ * @throws {Problem} invalid_request for these; {Error} if it cannot be opened
+ */
+export const openExported = async (folder: string, path: string): Promise<ReadStream> => {
+  const own = join(await realpath(folder), relative(folder, path));
+  if ((await realpath(path)) !== own) {
+    throw createDamaged(`${path} is a link, or in a folder that is one.`);
+  }
+  // O_NONBLOCK: opening a pipe does not wait for its writer.
+  const flags = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+  const file = await open(path, flags);
+  if ((await file.stat()).isFile()) return file.createReadStream();
+  await file.close();
+  throw createDamaged(`${path} is no file.`);
+};
+
 /** Longer than a row with the largest body that the platform accepts. */
 const MAX_ROW_BYTES = 32 * 1024 ** 2;
 
@@ -127,7 +147,7 @@ export async function* readTable(
   const path = tablePath(folder, table);
   let rows: Row[] = [];
   let number = 0;
-  for await (const line of readBoundedLines(createReadStream(path), MAX_ROW_BYTES)) {
+  for await (const line of readBoundedLines(await openExported(folder, path), MAX_ROW_BYTES)) {
     number += 1;
     const { data } = Row.safeParse(parseIfJson(line));
     if (data === undefined) throw createDamaged(`${path} cannot be read at line ${number}.`);
@@ -139,10 +159,14 @@ export async function* readTable(
   if (rows.length > 0) yield rows;
 }
 
-const hashFile = async (path: string): Promise<string> => {
+const hashTable = async (folder: string, table: string): Promise<string> => {
   const hash = createHash("sha256");
-  await pipeline(createReadStream(path), hash);
+  await pipeline(await openExported(folder, tablePath(folder, table)), hash);
   return hash.digest("hex");
+};
+
+const orUndefined = (error: unknown): undefined => {
+  if (error instanceof Problem) throw error;
 };
 
 /**
@@ -152,10 +176,13 @@ const hashFile = async (path: string): Promise<string> => {
  */
 export const readManifest = async (folder: string): Promise<Manifest> => {
   const path = manifestPath(folder);
-  const text = await readFile(path, "utf8").catch((error: unknown) => {
-    const reason = getMessage(error);
-    throw new Problem("invalid_request", `${folder} is no exported tenant: ${reason}`);
-  });
+  const text = await openExported(folder, path)
+    .then(readText)
+    .catch((error: unknown) => {
+      if (error instanceof Problem) throw error;
+      const reason = getMessage(error);
+      throw new Problem("invalid_request", `${folder} is no exported tenant: ${reason}`);
+    });
   const { data: manifest } = Manifest.safeParse(parseIfJson(text));
   if (manifest === undefined) throw createDamaged(`${path} is not the manifest of a tenant.`);
   if (manifest.schema !== getSchema()) {
@@ -165,7 +192,7 @@ export const readManifest = async (folder: string): Promise<Manifest> => {
     );
   }
   for (const table of TABLES) {
-    const sha256 = await hashFile(tablePath(folder, table)).catch(() => undefined);
+    const sha256 = await hashTable(folder, table).catch(orUndefined);
     if (sha256 !== manifest.tables[table]?.sha256) {
       throw createDamaged(`${tablePath(folder, table)} is missing, or was changed.`);
     }

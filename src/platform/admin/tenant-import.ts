@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../contract/errors.ts";
 import type { FileStore } from "../files/port.ts";
@@ -19,7 +18,14 @@ import { findTenant, findTenantOfConnection, updateTenant } from "../store/queri
 import { findUser, findUserByEmail } from "../store/queries/users.ts";
 import { type ImportedAudit, writeAuditLog } from "./tenant-audit.ts";
 import type { MoveNeeds } from "./tenant-export.ts";
-import { filePath, isOwnFolder, readManifest, readTable, type Row } from "./tenant-folder.ts";
+import {
+  filePath,
+  isOwnFolder,
+  openExported,
+  readManifest,
+  readTable,
+  type Row,
+} from "./tenant-folder.ts";
 import { deleteTenant } from "./tenant-removal.ts";
 import { completeRows } from "./tenant-rows.ts";
 import { checkTenantId } from "./tenants.ts";
@@ -108,7 +114,8 @@ const writeFile = async (
   folder: string,
   { key, size, sha256 }: { key: string; size: number; sha256: string | null },
 ): Promise<void> => {
-  const stored = await files.put(key, createReadStream(filePath(folder, key)), size);
+  const content = await openExported(folder, filePath(folder, key));
+  const stored = await files.put(key, content, size);
   if (stored.sha256 === sha256) return;
   throw new Problem("invalid_request", `The exported file ${filePath(folder, key)} was changed.`);
 };

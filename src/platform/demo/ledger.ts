@@ -5,7 +5,12 @@ import {
   toDocumentColumns,
   toDocumentKeys,
 } from "../store/queries/listed-columns.ts";
-import type { AccountRow, DocumentRow } from "../store/tables/schema.ts";
+import type {
+  AccountRow,
+  DocumentBalanceRow,
+  DocumentClosureRow,
+  DocumentRow,
+} from "../store/tables/schema.ts";
 import type { DemoData } from "./data.ts";
 
 export type Account = Omit<AccountRow, "tenant_id" | "fields"> & { fields: AccountFields };
@@ -54,7 +59,20 @@ const deriveFields = (
   return fields as Partial<StoredDocument>;
 };
 
-/** Returns the accounts and documents by their numbers; documents are numbered in the order of the data. */
+type Closed = Pick<DocumentClosureRow, "document_number" | "closed_at">;
+
+/** The present balance of a document. What it owed before follows from its payments. */
+const toBalance = (one: LedgerDocument): Omit<DocumentBalanceRow, "tenant_id"> => ({
+  document_number: one.document_number,
+  version: one.version,
+  recorded_at: one.balance_recorded_at ?? one.updated_at,
+  status: one.status,
+  balance: one.status === "closed" ? 0 : one.balance,
+  currency: one.balance_currency,
+  cause: one.status === "closed" ? "closed" : one.version === 1 ? "imported" : "changed",
+});
+
+/** Returns the accounts and documents by their numbers, and the balances of the documents; documents are numbered in the order of the data. */
 export const buildLedger = (data: DemoData) => {
   const accounts = new Map(
     data
@@ -65,6 +83,9 @@ export const buildLedger = (data: DemoData) => {
       ]),
   );
   const products = new Map(data.records<Product>("products").map((one) => [one.code, one]));
+  const closedAt = new Map(
+    data.records<Closed>("document_closures").map((one) => [one.document_number, one.closed_at]),
+  );
   const document = (one: GivenDocument, place: number): LedgerDocument => {
     const buyer = accounts.get(one.account_number);
     if (buyer === undefined) throw new Error(`No account of document ${one.document_number}`);
@@ -76,13 +97,17 @@ export const buildLedger = (data: DemoData) => {
       currency: buyer.currency,
       ...toDocumentColumns(one.document_number, fields as StoredDocument),
       ...toDocumentKeys(one.document_number, fields as StoredDocument),
+      balance_known_from: closedAt.get(one.document_number) ?? one.updated_at,
+      balance_recorded_at: closedAt.get(one.document_number) ?? one.updated_at,
       fields,
     };
   };
   const given = data.records<GivenDocument>("documents");
+  const documents = given.map((one, place) => document(one, place));
   return {
     accounts,
-    documents: new Map(given.map((one, place) => [one.document_number, document(one, place)])),
+    documents: new Map(documents.map((one) => [one.document_number, one])),
+    balances: documents.map(toBalance),
   };
 };
 

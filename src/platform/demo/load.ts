@@ -71,6 +71,7 @@ const TABLES = [
   "dispute_notes",
   "credit_applications",
   "documents",
+  "document_balances",
 ] as const satisfies (keyof Tables)[];
 
 /** Completes rows of a table; lists and objects become JSON text, as the store has them. */
@@ -105,6 +106,7 @@ export const readDemo = async (data: DemoData) => {
   const derived: Partial<Record<keyof Tables, () => Iterable<object>>> = {
     accounts: () => ledger.accounts.values(),
     documents: () => ledger.documents.values(),
+    document_balances: () => ledger.balances,
     disputes: () =>
       data
         .records<{ account_name: string }>("disputes")

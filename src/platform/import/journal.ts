@@ -1,6 +1,6 @@
 import { hash } from "node:crypto";
 import { insertAll } from "../store/engine/bulk-writes.ts";
-import { RECORD_TABLES } from "../store/queries/tenant-tables.ts";
+import { toRecordKey } from "../store/queries/imports.ts";
 import type { Db } from "../store/port.ts";
 import type { ImportChangeRow, Tables } from "../store/tables/schema.ts";
 import type { Counts } from "./report.ts";
@@ -30,9 +30,6 @@ export const stampRow = (row: Row): string => {
 /** The stamp of a row that the import removed. */
 export const REMOVED = "removed";
 
-const readKey = (table: keyof Tables, row: Row): string =>
-  JSON.stringify(RECORD_TABLES[table as keyof typeof RECORD_TABLES].map((column) => row[column]));
-
 type OpenJournal = Journal & {
   doubts: readonly Doubt[];
   /** The number of changes so far. */
@@ -60,7 +57,7 @@ export const createJournal = (
       import_id: importId,
       number,
       table_name: table,
-      record_key: readKey(table, after),
+      record_key: toRecordKey(table, after),
       before: before === undefined ? null : JSON.stringify(before),
       after: stamp,
     });

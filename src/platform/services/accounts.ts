@@ -115,11 +115,12 @@ const list =
   async ({ query }, call) => {
     const { tenantId } = call;
     const { search, account_group: group, parent_account_number: parentNumber } = query;
+    const { family_of: familyOf } = query;
     const page = await listRecords(call, seal, {
       query,
       async find(db, { after, most }) {
         const range = { after: after?.key, most };
-        const filter = { search, group, parentNumber };
+        const filter = { search, group, parentNumber, familyOf };
         const numbers = await findAccountNumbers(db, tenantId, filter, range);
         return numbers.map((number) => ({ key: number, value: number }));
       },

@@ -25,7 +25,7 @@ import {
 import { findNamed } from "../store/queries/disputes-by-name.ts";
 import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
-import { findSpellings } from "../store/queries/summaries/spellings.ts";
+import { findSpellings } from "../store/queries/spellings.ts";
 import { readActivity } from "./disputes/activity.ts";
 import { chooseAssignee } from "./disputes/assignee.ts";
 import { findDefaultAssignee } from "../store/queries/categories.ts";

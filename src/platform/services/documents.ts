@@ -1,8 +1,10 @@
 import type { Contract } from "../../contract/index.ts";
 import { utcCalendar } from "../../contract/insights/calendar.ts";
 import {
+  CLOSURE_REASONS,
   ClosureFields,
   type Document,
+  type DocumentWithClosing,
   type StoredDocument,
 } from "../../contract/operations/documents.ts";
 import { toNumberKey } from "../../contract/number-key.ts";
@@ -14,9 +16,8 @@ import { findAccount } from "../store/queries/accounts.ts";
 import {
   findDocument,
   findDocuments,
-  findDocumentsByKeys,
-  findDocumentsByPurchaseOrder,
   findLastClosures,
+  findSoughtDocuments,
 } from "../store/queries/documents.ts";
 import { findDocumentPlaces } from "../store/queries/listed-documents.ts";
 import type { Db } from "../store/port.ts";
@@ -27,7 +28,7 @@ import { closeDocuments, saveDocuments, type Writer } from "./documents/save.ts"
 import { summarize } from "./documents/summary.ts";
 import type { Write } from "./ingest/body.ts";
 import { measureFields } from "../store/queries/field-sizes.ts";
-import { listRecords } from "./ingest/page.ts";
+import { listRecords, PAGE_BYTES, takeBytes } from "./ingest/page.ts";
 import { parseDocument } from "./ingest/stored.ts";
 import { type IngestCall, readDocument, listIgnored, toVersion } from "./ingest/call.ts";
 import { planMatching } from "./payments/matching/job.ts";
@@ -90,17 +91,37 @@ const save = async (
 
 type Service = Handlers<Contract["documents"]>;
 
-const findClosing = async (db: Db, tenantId: string, row: DocumentRow): Promise<string | null> => {
-  if (row.status === "open") return null;
-  const [closure] = await findLastClosures(db, tenantId, [row.document_number]);
-  return closure === undefined ? null : formatTimestamp(closure.closed_at);
+type Closing = Pick<DocumentWithClosing, "closedAt" | "closure_reason">;
+
+const NOT_CLOSED: Closing = { closedAt: null, closure_reason: null };
+
+/** Finds time and reason of the closings of documents, by number; of open ones there are none. */
+const findClosings = async (
+  db: Db,
+  tenantId: string,
+  rows: readonly DocumentRow[],
+): Promise<(row: DocumentRow) => Closing> => {
+  const closed = rows.filter(({ status }) => status === "closed");
+  const numbers = closed.map(({ document_number }) => document_number);
+  const closures = numbers.length === 0 ? [] : await findLastClosures(db, tenantId, numbers);
+  const known = new Map(
+    closures.map(({ document_number, closed_at, closure_reason }): [string, Closing] => [
+      document_number,
+      {
+        closedAt: formatTimestamp(closed_at),
+        closure_reason: CLOSURE_REASONS.find((reason) => reason === closure_reason) ?? null,
+      },
+    ]),
+  );
+  return ({ document_number }) => known.get(document_number) ?? NOT_CLOSED;
 };
 
 const get: Service["get"] = async ({ params: { document_number }, query: { closure } }, call) => {
   const row = await readDocument(call.db, call, document_number);
   const { body, version } = answer(row);
   if (closure !== true) return { body, version };
-  return { body: { ...body, closedAt: await findClosing(call.db, call.tenantId, row) }, version };
+  const closingOf = await findClosings(call.db, call.tenantId, [row]);
+  return { body: { ...body, ...closingOf(row) }, version };
 };
 
 const create: Service["create"] = ({ params: { document_number }, body }, call) => {
@@ -194,35 +215,47 @@ const list =
     const page = await listRecords(call, seal, {
       query,
       find: (db, range) => findDocumentPlaces(db, tenantId, { filter, sort }, range),
-      read: (db, keys) => findDocuments(db, tenantId, keys),
+      async read(db, keys) {
+        const rows = await findDocuments(db, tenantId, keys);
+        if (query.closure !== true) return rows.map((row) => ({ row, closing: {} }));
+        const closingOf = await findClosings(db, tenantId, rows);
+        return rows.map((row) => ({ row, closing: closingOf(row) }));
+      },
       measure: (db, keys) => measureFields(db, "documents", tenantId, keys),
-      keyOf: (row) => row.document_number,
-      toItem: toDocument,
+      keyOf: ({ row }) => row.document_number,
+      toItem: ({ row, closing }) => ({ ...toDocument(row), ...closing }),
     });
     return { body: page };
   };
 
+/** Documents of one number that a lookup finds; a purchase order may have many more. */
+const MOST_OF_NUMBER = 50;
+const MOST_FOUND = 1000;
+
+/** Finds the numbers of documents for a lookup: the first ones of each number that is sought come first. */
+const seek = async (db: Db, tenantId: string, numbers: readonly string[]) => {
+  const keys = [...new Set(numbers.map(toNumberKey))].filter((key) => key !== "");
+  const found = await findSoughtDocuments(db, tenantId, { keys, numbers }, MOST_OF_NUMBER + 1);
+  const inOrder = found
+    .filter(({ place }) => place < MOST_OF_NUMBER)
+    .toSorted((a, b) => a.place - b.place);
+  const all = [...new Set(inOrder.map(({ document_number }) => document_number))];
+  const some = all.slice(0, MOST_FOUND);
+  const sizes = await measureFields(db, "documents", tenantId, some);
+  const measured = some.map((number) => ({ number, bytes: sizes.get(number) ?? 0 }));
+  const taken = takeBytes(measured, PAGE_BYTES).map(({ number }) => number);
+  const hasMore = inOrder.length < found.length || taken.length < all.length;
+  return { taken, isTruncated: hasMore };
+};
+
 /** Finds documents by numbers that differ in letter case, spaces, dashes and padding. */
 const lookUp: Service["lookup"] = async ({ body }, { db, tenantId }) => {
   const numbers = [...new Set(body.numbers.map((number) => number.trim()))];
-  const keys = [...new Set(numbers.map(toNumberKey))].filter((key) => key !== "");
-  const found = [
-    ...(await findDocumentsByKeys(db, tenantId, { keys, numbers })),
-    ...(await findDocumentsByPurchaseOrder(db, tenantId, keys)),
-  ];
-  const rows = [...new Map(found.map((row) => [row.document_number, row])).values()];
-  const closed = rows.filter(({ status }) => status === "closed");
-  const closures = await findLastClosures(
-    db,
-    tenantId,
-    closed.map((row) => row.document_number),
-  );
-  const closedAt = new Map(closures.map((one) => [one.document_number, one.closed_at]));
-  const toClosing = ({ document_number }: DocumentRow): string | null => {
-    const at = closedAt.get(document_number);
-    return at === undefined ? null : formatTimestamp(at);
-  };
-  return { body: { data: rows.map((row) => ({ ...toDocument(row), closedAt: toClosing(row) })) } };
+  const { taken, isTruncated } = await seek(db, tenantId, numbers);
+  const rows = await findDocuments(db, tenantId, taken);
+  const closingOf = await findClosings(db, tenantId, rows);
+  const data = rows.map((row) => ({ ...toDocument(row), ...closingOf(row) }));
+  return { body: { data, ...(isTruncated ? { truncated: true } : {}) } };
 };
 
 /** Handlers of documents: invoices, credit notes and other documents of accounts. */

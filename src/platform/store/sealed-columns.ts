@@ -3,8 +3,12 @@ import type { SealedColumn } from "../../kit/sealed-column.ts";
 import { AUDIT_KEY_PURPOSE } from "./audit-key.ts";
 import type { Db } from "./port.ts";
 
-/** The purposes of the seals around secrets of webhooks and answers to requests with a key. */
-export const SEALS = { webhook: "webhook-secret", answer: "idempotency" } as const;
+/** The purposes of the seals around secrets of webhooks, answers to requests with a key, and keys of evidence. */
+export const SEALS = {
+  webhook: "webhook-secret",
+  answer: "idempotency",
+  evidence: "evidence-key",
+} as const;
 
 type StoreColumn = SealedColumn<Db> & { purpose: string };
 
@@ -46,4 +50,5 @@ export const SEALED_COLUMNS: Record<string, StoreColumn> = {
   deliveries: createColumn("webhook_deliveries", "secret", ["id"], SEALS.webhook),
   answers: createColumn("idempotency_keys", "answer", ANSWER_KEY, SEALS.answer),
   auditKeys: createColumn("audit_keys", "sealed", ["id"], AUDIT_KEY_PURPOSE),
+  evidenceKeys: createColumn("evidence_keys", "sealed", ["id"], SEALS.evidence),
 };

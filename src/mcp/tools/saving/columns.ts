@@ -1,5 +1,5 @@
 import type { z } from "zod";
-import { forEachInTurns } from "../../../insights/groups.ts";
+import { forEachInTurns } from "../../../kit/in-turns.ts";
 import { type Column, type Row, valueAt } from "../../files/saved/cells.ts";
 import { type Raw, toRawSchema, typesOf } from "../listing/schemas.ts";
 

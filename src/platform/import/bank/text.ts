@@ -2,12 +2,15 @@ const MAX_TEXT = 2000;
 const SEPARATOR = " / ";
 const CUT = "…";
 
+/** Blanks other than one space. */
+const UNEVEN = /\s\s|[^\S ]/;
+
 /** Joins the remittance texts of a payment, each once, and cuts the result to the length of the field. */
 export const joinTexts = (parts: Iterable<string>): string => {
   const texts = new Set<string>();
   let length = 0;
   for (const part of parts) {
-    const text = part.replaceAll(/\s+/g, " ").trim();
+    const text = (UNEVEN.test(part) ? part.replaceAll(/\s+/g, " ") : part).trim();
     if (text === "" || texts.has(text)) continue;
     texts.add(text);
     length += text.length + SEPARATOR.length;

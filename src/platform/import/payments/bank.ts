@@ -19,6 +19,7 @@ import { linkWaitingReturns, saveReturns } from "./returns.ts";
 import { createRowCheck } from "./row.ts";
 import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
+import { moveAdvices } from "./moving.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
 const SOURCE = "cashapp";
@@ -227,10 +228,12 @@ type Scope = {
 const writeEntries = async (
   tx: Db,
   { tenantId, now }: Scope,
-  judged: readonly Judged[],
+  found: readonly Judged[],
+  candidates: readonly PaymentEntryRow[],
   journal: Journal,
 ): Promise<Set<string>> => {
   const needs = { tenantId, source: SOURCE, now } as const;
+  const { judged, save: saveMoves } = await moveAdvices(tx, needs, found, candidates);
   await completeAdvices(tx, needs, judged, journal);
   const bringing = judged.filter(bringsPayments);
   const credits = bringing.filter(({ facts }) => !isReturn(facts));
@@ -246,6 +249,7 @@ const writeEntries = async (
     return row === undefined || !isReturn(row) ? [] : [{ row, whole: toWhole(one) }];
   });
   const taken = await saveReturns(tx, needs, returns, journal);
+  await saveMoves(created, journal);
   const fresh = credits.flatMap(({ facts }) => created.get(facts.id) ?? []);
   await linkWaitingReturns(tx, needs, fresh, journal);
   reportDoubts(judged, journal);
@@ -270,7 +274,7 @@ export const createBankWriter = ({ tenantId, clock }: Needs) => {
         found,
         journal,
       );
-      const changed = await writeEntries(tx, scope, judged, journal);
+      const changed = await writeEntries(tx, scope, judged, found.candidates, journal);
       const byEntry = new Map(judged.map((one) => [one.entry, one]));
       return rows.map(({ values: { entry, payment } }) => {
         const one = byEntry.get(entry);

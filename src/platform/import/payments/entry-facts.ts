@@ -15,10 +15,13 @@ const digest = (...facts: readonly unknown[]): string =>
 
 /** Removes what banks write differently in messages about the same money: spaces, signs, letter case. */
 export const normalizeText = (text: string): string =>
-  text
-    .normalize("NFKC")
-    .toUpperCase()
-    .replaceAll(/[^\p{L}\p{N}]/gu, "");
+  // Most texts are ASCII, of which patterns for Unicode take several times as long.
+  /^[\x20-\x7e]*$/.test(text)
+    ? text.toUpperCase().replaceAll(/[^A-Z0-9]+/g, "")
+    : text
+        .normalize("NFKC")
+        .toUpperCase()
+        .replaceAll(/[^\p{L}\p{N}]/gu, "");
 
 /** The columns of an entry that come from its message alone. */
 export type EntryFacts = Omit<

@@ -44,7 +44,9 @@ export const findCandidates = async (
   entries: readonly EntryFacts[],
 ): Promise<PaymentEntryRow[]> => {
   const references = entries.flatMap(({ bank_reference: own }) => own ?? []);
-  const found = await findEntriesByReference(tx, tenantId, references);
+  const byReference = await findEntriesByReference(tx, tenantId, references);
+  // Not spread as arguments, of which there can be at most some ten thousand: many payments can have one amount.
+  const found = new Map(byReference.map((row) => [row.id, row]));
   for (const [currency, same] of Map.groupBy(entries, (entry) => entry.currency)) {
     const days = same.map(({ day }) => day).toSorted();
     const range = {
@@ -54,11 +56,11 @@ export const findCandidates = async (
       from: shiftDay(days[0] ?? "", -2 * ADVICE_DAYS),
       to: shiftDay(days.at(-1) ?? "", 2 * ADVICE_DAYS),
     };
-    found.push(...(await findEntriesByAmount(tx, tenantId, range)));
+    for (const row of await findEntriesByAmount(tx, tenantId, range)) found.set(row.id, row);
   }
-  const roots = found.flatMap(({ joined_to: root }) => root ?? []);
-  found.push(...(await findEntries(tx, tenantId, [...new Set(roots)])));
-  return [...new Map(found.map((row) => [row.id, row])).values()];
+  const roots = [...found.values()].flatMap(({ joined_to: root }) => root ?? []);
+  for (const row of await findEntries(tx, tenantId, [...new Set(roots)])) found.set(row.id, row);
+  return [...found.values()];
 };
 
 const share = (mine: readonly string[], theirs: readonly string[]): boolean =>
@@ -158,6 +160,46 @@ const compareBankMessages = (one: EntryFacts, other: EntryFacts): Likeness => {
 
 const compare = (one: EntryFacts, other: EntryFacts): Likeness =>
   isAdvicePair(one, other) ? compareAdvice(one, other) : compareBankMessages(one, other);
+
+/** An advice, and the deposits of another payment to which it was joined; the first is that payment's own. */
+export type Misjoined = {
+  advice: PaymentEntryRow;
+  twin: PaymentEntryRow;
+  others: readonly PaymentEntryRow[];
+};
+
+/**
+ * Finds the advice about a deposit that was joined to a twin of it: to another deposit of the same account, day and
+ * amount. The advice has a reference of this deposit, and none of the twin.
+ */
+export const findMisjoined = (
+  deposit: EntryFacts,
+  candidates: readonly PaymentEntryRow[],
+): Misjoined | undefined => {
+  const { own } = parseReferences(deposit);
+  if (isAdvice(deposit) || isReturn(deposit) || own.length === 0) return undefined;
+  const isTwin = (twin: PaymentEntryRow, advice: PaymentEntryRow): boolean =>
+    !isAdvice(twin) &&
+    isSameMoney(deposit, twin) &&
+    deposit.day === twin.day &&
+    !namesReferenceOf(advice, twin, "own");
+  for (const advice of candidates) {
+    if (!isAdvice(advice) || !isSameMoneyAsAdvice(deposit, advice)) continue;
+    if (!share(own, parseReferences(advice).own)) continue;
+    const joined = candidates.filter(
+      ({ id, joined_to: root }) => id === advice.joined_to || root === advice.id,
+    );
+    const [twin, ...others] = joined;
+    if (twin !== undefined && joined.every((one) => isTwin(one, advice))) {
+      return { advice, twin, others };
+    }
+  }
+  return undefined;
+};
+
+/** The first reference of an entry that its payer gave, else that of the bank, without signs. */
+export const getReference = (entry: EntryFacts): string | undefined =>
+  listPayersReferences(entry)[0] ?? parseReferences(entry).own[0];
 
 /** Whether two entries are about different money: those of one message, and of one side with other references. */
 export const areDistinct = (one: EntryFacts, other: EntryFacts): boolean =>

@@ -7,6 +7,7 @@ import {
   putEntries,
   RETURN_WAITS,
 } from "../../store/queries/payment-entries.ts";
+import { readReturnsOf } from "../../store/queries/payment-matching.ts";
 import { findRowsOfPayments } from "../../store/queries/payments.ts";
 import { settleReturn } from "../../services/payments/matching/settle.ts";
 import type { Db } from "../../store/port.ts";
@@ -207,5 +208,28 @@ export const linkWaitingReturns = async (
       (entry) => isCandidate(back, entry) && (countShared(back, entry) > 0 || isAlike(back, entry)),
     );
     if (isConcerned) await linkToFresh(tx, needs, back, journal);
+  }
+};
+
+/** Finds the payments of an entry's returns again, after another entry took its payment. */
+export const relinkReturns = async (
+  tx: Db,
+  needs: SaveNeeds,
+  entry: PaymentEntryRow,
+  journal: Journal,
+): Promise<void> => {
+  const rows = await readReturnsOf(tx, needs.tenantId, parsePaymentIds(entry));
+  const ids = new Set(rows.map(({ values }) => values["paymentId"]));
+  if (ids.size === 0) return;
+  const amounts = rows.map(({ values }) => new Big(Number(values["paymentAmount"])).toFixed());
+  const backs = await findEntriesByAmount(tx, needs.tenantId, {
+    currency: entry.currency,
+    amounts: [...new Set(amounts)],
+    from: shiftDay(entry.day, -RETURN_DAYS),
+    to: shiftDay(entry.day, RETURN_DAYS),
+  });
+  for (const back of backs) {
+    if (parsePaymentIds(back).some((id) => ids.has(id)))
+      await linkToFresh(tx, needs, back, journal);
   }
 };

@@ -4,10 +4,12 @@ import { listAgeKeys, openCalendar } from "../../../contract/insights/calendar.t
 import { DISPUTE_STATUSES } from "../../../contract/insights/dispute-filters.ts";
 import {
   describePresent,
+  type DisputeGroup,
   type DisputeGrouping,
   type DisputeSummary,
   type DisputeSummaryItem,
   type DisputeSummaryResult,
+  hasDividedGroups,
   isInDays,
   parseDisputeSummary,
 } from "../../../contract/insights/dispute-summary.ts";
@@ -70,6 +72,33 @@ const toFigures = (rows: Rows) => {
   };
 };
 
+/** The groups of items over all currencies, in the order of the items. */
+const toGroups = (rows: Rows, summary: DisputeSummary): DisputeGroup[] => {
+  const groups = new Map<string, DisputeGroup>();
+  for (const row of rows) {
+    const key = toKey(summary, row);
+    groups.set(JSON.stringify(key), {
+      key,
+      count: row.whole_count,
+      avgAgeDays: average(row.whole_open_days, row.whole_open_count),
+      avgDaysToClose: average(row.whole_closing_days, row.whole_closed_count),
+    });
+  }
+  return [...groups.values()];
+};
+
+/** Returns the groups of the items, empty ones included. */
+const completeGroups = (
+  groups: readonly DisputeGroup[],
+  items: readonly DisputeSummaryItem[],
+): DisputeGroup[] => {
+  const known = new Map(groups.map((group) => [JSON.stringify(group.key), group]));
+  const keys = new Map(items.map(({ key }) => [JSON.stringify(key), key]));
+  return [...keys].map(
+    ([text, key]) => known.get(text) ?? { key, count: 0, avgAgeDays: null, avgDaysToClose: null },
+  );
+};
+
 const NO_FIGURES = { count: 0, amount: 0, ...toFigures([]) };
 
 const read = async (
@@ -105,6 +134,7 @@ const read = async (
   const all = inAges
     ? completeBuckets(found, "age", listAgeKeys(ageBuckets), summary, NO_FIGURES)
     : found;
+  const items = inAges ? all.slice(offset, offset + limit) : all;
   return {
     asOf: filters.asOf ?? formatTimestamp(period.asOf),
     filter: { ...filters, timeZone: evaluation.calendar.zone.name },
@@ -118,7 +148,10 @@ const read = async (
     itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
     notes: [...notes, ...describePresent(summary)],
     ...toFigures(totals),
-    items: inAges ? all.slice(offset, offset + limit) : all,
+    ...(hasDividedGroups(summary, totals.length)
+      ? { groups: completeGroups(toGroups(rows, summary), items) }
+      : {}),
+    items,
   };
 };
 

@@ -7,7 +7,9 @@ import { takeCsrIds } from "../../store/queries/csr-sequences.ts";
 import { toDocumentColumns, toDocumentKeys } from "../../store/queries/listed-columns.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentClosureRow, DocumentRow } from "../../store/tables/schema.ts";
+import { addBalances } from "../../store/queries/document-balances.ts";
 import { changeFields, creationFields } from "../records.ts";
+import { listBalances, toRecorded } from "./balances.ts";
 import { type Amounts, move } from "./status.ts";
 
 /** Author, time and origin of a write. */
@@ -31,6 +33,8 @@ type Planned = { row: DocumentRow; before: DocumentRow | undefined; closes: bool
 
 const NO_CSR_ID = 0;
 
+const toEvent = ({ now, source }: Writer, at = now) => ({ at, isImport: source === "import" });
+
 const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing): Planned => {
   const moved = move(before?.status, { sent, result: fields });
   const isStated = Object.keys(sent).length > 0;
@@ -52,7 +56,8 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
   };
   const same = before?.fields === columns.fields && before.status === columns.status;
   const audit = before === undefined || same ? {} : changeFields(before, writer);
-  return { row: { ...base, ...columns, ...audit }, before, closes: moved.closes };
+  const recorded = toRecorded(before, columns, toEvent(writer));
+  return { row: { ...base, ...columns, ...recorded, ...audit }, before, closes: moved.closes };
 };
 
 /** Stores closures and closes the disputes on their documents. Every closure uses this function. */
@@ -94,6 +99,10 @@ export const saveDocuments = async (
     tx,
     differing.map(({ row }) => row),
   );
+  await addBalances(
+    tx,
+    planned.flatMap(({ row, before }) => listBalances(before, row, toEvent(writer))),
+  );
   const closing = planned.filter(({ closes }) => closes);
   await recordClosures(
     tx,
@@ -114,11 +123,12 @@ type Closing = {
   closure: Pick<NewClosure, "closure_reason" | "closed_at" | "notes">;
 };
 
-const closeRow = (writer: Writer, row: DocumentRow): DocumentRow[] => {
+const closeRow = (writer: Writer, { row, closure }: Closing): DocumentRow[] => {
   const moved = move(row.status, "closure");
-  return moved === undefined
-    ? []
-    : [{ ...row, status: moved.status, ...changeFields(row, writer) }];
+  if (moved === undefined) return [];
+  const closed = { ...row, status: moved.status };
+  const recorded = toRecorded(row, closed, toEvent(writer, closure.closed_at));
+  return [{ ...closed, ...recorded, ...changeFields(row, writer) }];
 };
 
 /** Closes documents. Returns those that were open before. */
@@ -127,12 +137,18 @@ export const closeDocuments = async (
   writer: Writer,
   closings: readonly Closing[],
 ): Promise<DocumentRow[]> => {
-  const done = closings.flatMap(({ row, closure }) =>
-    closeRow(writer, row).map((after) => ({ after, closure })),
+  const done = closings.flatMap((closing) =>
+    closeRow(writer, closing).map((after) => ({ after, ...closing })),
   );
   await putDocuments(
     tx,
     done.map(({ after }) => after),
+  );
+  await addBalances(
+    tx,
+    done.flatMap(({ row, after, closure }) =>
+      listBalances(row, after, toEvent(writer, closure.closed_at)),
+    ),
   );
   await recordClosures(
     tx,

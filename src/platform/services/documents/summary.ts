@@ -7,16 +7,26 @@ import {
   type DocumentSummaryResult,
   parseDocumentSummary,
 } from "../../../contract/insights/document-summary.ts";
-import { type GroupKey, toExactNumber } from "../../../contract/insights/result.ts";
+import { describeBases } from "../../../contract/insights/past-balances.ts";
+import {
+  type ExactNumber,
+  type GroupKey,
+  toExactNumber,
+} from "../../../contract/insights/result.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
 import { getDialect } from "../../store/engine/dialect.ts";
 import {
+  type Context,
   type DocumentGroupRow,
-  matchDocuments,
   parseFirstDue,
+  selectDocuments,
   summarizeDocuments,
 } from "../../store/queries/summaries/documents.ts";
+import { BASES } from "../../store/queries/summaries/past-documents.ts";
+import { readReopened } from "../../store/queries/summaries/reopened.ts";
+import type { Db } from "../../store/port.ts";
+import { createLimitQueries, type OverLimitRow } from "../../store/queries/summaries/over-limit.ts";
 import { readTenant } from "../../store/queries/tenants.ts";
 import { completeBuckets, readAccountNames, toAccountName } from "../summary-items.ts";
 
@@ -31,49 +41,121 @@ const toKey = ({ groupBy, ageBuckets }: DocumentSummary, row: DocumentGroupRow):
 const NO_FIGURES = { count: 0, amount: 0, disputedAmount: 0, oldest: null };
 
 const NOTES = {
-  asOf: "Balances and statuses are those of now; asOf only counts the days past due.",
+  originalAmount: "Amounts are those that were billed, not open balances.",
+  closed: "The balance of a closed document is 0; measure originalAmount adds up what was billed.",
 };
 
-type Context = Parameters<typeof summarizeDocuments>[0];
+const countBases = (totals: readonly DocumentGroupRow[]): number[] =>
+  BASES.map((_, place) => totals.reduce((sum, row) => sum + Number(row[`basis${place}`] ?? 0), 0));
 
-const read = async (context: Context): Promise<DocumentSummaryResult> => {
-  const { db, tenantId, summary, asOf, calendar } = context;
-  const { filters, groupBy, ageBuckets, limit, offset } = summary;
-  const where = await matchDocuments(context);
+const describe = (
+  { past, summary: { filters, measure } }: Context,
+  totals: readonly DocumentGroupRow[],
+): string[] => [
+  ...(past === undefined ? [] : describeBases(countBases(totals))),
+  ...(measure === "originalAmount" ? [NOTES.originalAmount] : []),
+  ...(measure === "balance" && filters.status === "closed" ? [NOTES.closed] : []),
+];
+
+const readAmounts = ({ db }: Context) => {
   const { parse } = getDialect(db).sums;
-  const toAmount = (text: string | null) =>
+  return (text: string | null): ExactNumber =>
     toExactNumber(text === null ? "0" : new Big(parse(text)).toFixed());
+};
+
+type ToAmount = ReturnType<typeof readAmounts>;
+
+const toFigures = (row: DocumentGroupRow, toAmount: ToAmount) => ({
+  currencyCode: row.currency,
+  count: row.count,
+  amount: toAmount(row.amount),
+  disputedAmount: toAmount(row.disputed),
+  oldest: parseFirstDue(row.first_due),
+});
+
+/** The fields that the answers to all questions have. */
+const toCommon = (
+  { summary, asOf, calendar }: Context,
+  totals: readonly DocumentGroupRow[],
+  toAmount: ToAmount,
+) => ({
+  asOf: summary.filters.asOf ?? formatTimestamp(asOf),
+  filter: { ...summary.filters, timeZone: calendar.zone.name },
+  rowCount: totals.reduce((sum, { count }) => sum + count, 0),
+  truncated: false,
+  currencyTotals: totals.map(({ currency, count, amount }) => ({
+    currencyCode: currency,
+    count,
+    amount: toAmount(amount),
+  })),
+});
+
+/** Lists the accounts whose families owe more than the credit limit. */
+const readOverLimit = async (context: Context): Promise<DocumentSummaryResult> => {
+  const { db, tenantId } = context;
+  const toAmount = readAmounts(context);
+  const limits = await createLimitQueries(context, await selectDocuments(context));
+  const rows = await limits.readPage();
+  const names = await readAccountNames(db, tenantId, ["account"], rows);
+  const owed = Map.groupBy(await limits.readOwed(rows.map(({ k0 }) => k0)), ({ k0 }) => k0);
+  const toItem = (row: OverLimitRow): DocumentSummaryItem => {
+    const figures = toFigures(row, toAmount);
+    const others = (owed.get(row.k0) ?? []).filter(({ currency }) => currency !== row.currency);
+    const otherCurrencies = others.map(({ currency, count, amount }) => ({
+      currencyCode: currency,
+      count,
+      amount: toAmount(amount),
+    }));
+    return {
+      key: { account: row.k0 },
+      ...toAccountName(names.get(row.k0)),
+      ...figures,
+      creditLimit: row.credit_limit,
+      overBy: toExactNumber(new Big(figures.amount).minus(row.credit_limit).toFixed()),
+      ...(otherCurrencies.length === 0 ? {} : { otherCurrencies }),
+    };
+  };
+  return {
+    ...toCommon(context, await limits.readTotals(), toAmount),
+    itemsTotal: rows[0]?.groups ?? 0,
+    notes: [],
+    items: rows.map(toItem),
+  };
+};
+
+const readGroups = async (context: Context): Promise<DocumentSummaryResult> => {
+  const { db, tenantId, summary } = context;
+  const { groupBy, ageBuckets, limit, offset } = summary;
+  const matched = await selectDocuments(context);
+  const toAmount = readAmounts(context);
   const whole = { ...summary, groupBy: [], orderBy: undefined, order: undefined };
-  const totals = await summarizeDocuments({ ...context, summary: whole }, where);
+  const totals = await summarizeDocuments({ ...context, summary: whole }, matched);
   const inAges = groupBy.length === 1 && groupBy[0] === "age";
-  const rows = await summarizeDocuments(context, where, inAges ? undefined : summary);
+  const rows = await summarizeDocuments(context, matched, inAges ? undefined : summary);
   const names = await readAccountNames(db, tenantId, groupBy, rows);
   const found = rows.map((row): DocumentSummaryItem => ({
     key: toKey(summary, row),
     ...toAccountName(names.get(row[`k${groupBy.indexOf("account")}`])),
-    currencyCode: row.currency,
-    count: row.count,
-    amount: toAmount(row.amount),
-    disputedAmount: toAmount(row.disputed),
-    oldest: parseFirstDue(row.first_due),
+    ...toFigures(row, toAmount),
   }));
   const all = inAges
     ? completeBuckets(found, "age", listOverdueKeys(ageBuckets), summary, NO_FIGURES)
     : found;
   return {
-    asOf: filters.asOf ?? formatTimestamp(asOf),
-    filter: { ...filters, timeZone: calendar.zone.name },
-    rowCount: totals.reduce((sum, { count }) => sum + count, 0),
-    truncated: false,
+    ...toCommon(context, totals, toAmount),
     itemsTotal: inAges ? all.length : (rows[0]?.groups ?? 0),
-    currencyTotals: totals.map(({ currency, count, amount }) => ({
-      currencyCode: currency,
-      count,
-      amount: toAmount(amount),
-    })),
-    notes: filters.asOf === undefined ? [] : [NOTES.asOf],
+    notes: describe(context, totals),
     items: inAges ? all.slice(offset, offset + limit) : all,
   };
+};
+
+const readPast = async (
+  db: Db,
+  tenantId: string,
+  { at, calendar }: Pick<Context, "calendar"> & { at: number },
+): Promise<Pick<Context, "past">> => {
+  const { ended } = await readReopened(db, tenantId, at);
+  return { past: { at, day: calendar.formatDay(at), ended } };
 };
 
 /** Counts and adds up documents, in groups such as days past due. */
@@ -86,5 +168,9 @@ export const summarize: Handlers<Contract["documents"]>["summary"] = async ({ bo
   const day = summary.filters.asOf;
   const asOf = day === undefined ? now : calendar.endOf(day);
   await using snapshot = await call.snapshot({ aggregates: true });
-  return { body: await read({ db: snapshot.db, tenantId, currency, asOf, calendar, summary }) };
+  const { db } = snapshot;
+  const past = asOf < now ? await readPast(db, tenantId, { at: asOf, calendar }) : undefined;
+  const context = { db, tenantId, currency, asOf, calendar, summary, ...past };
+  const isOverLimit = summary.filters.overLimit === true;
+  return { body: await (isOverLimit ? readOverLimit(context) : readGroups(context)) };
 };

@@ -11,7 +11,7 @@ import { readSnapshot } from "../listing.ts";
 const DEFAULT_LIMIT = 100;
 const RECORDS_PER_READ = 100;
 /** Records of a page have so many bytes together at most, unless the first one alone has more. */
-const PAGE_BYTES = 1024 * 1024;
+export const PAGE_BYTES = 1024 * 1024;
 const BYTES_PER_READ = 256 * 1024;
 
 /** A record's place in a list: its key, and the value by which the list is sorted. */
@@ -40,7 +40,7 @@ type ListPage<Item> = Page<{ data: Item[]; pagination: Pagination }>;
 type Measured = { key: string; bytes: number };
 
 /** Returns the first records that have so many bytes together at most; one at least. */
-const takeBytes = <T extends { bytes: number }>(all: readonly T[], most: number): T[] => {
+export const takeBytes = <T extends { bytes: number }>(all: readonly T[], most: number): T[] => {
   let sum = 0;
   const end = all.findIndex(({ bytes }) => (sum += bytes) > most);
   return all.slice(0, end === -1 ? all.length : Math.max(1, end));

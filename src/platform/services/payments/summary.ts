@@ -120,12 +120,12 @@ const read = async (
   db: Db,
   { summary, tenantId, now, zone }: Read,
 ): Promise<PaymentSummaryResult> => {
-  const { source, filters } = summary;
+  const { source, filters, families } = summary;
   const where = await selectRows(db, tenantId, summary, await findLastSeq(db, tenantId, source));
   const { measures, at } = withAmount(summary);
   const hasTimes = summary.groupBy.some(({ field }) => field.type === "datetime");
   const offsets = await listOffsets(hasTimes ? zone : UTC, EPOCH, now);
-  const rows = await summarizePayments(db, where, summary, { measures, offsets });
+  const rows = await summarizePayments({ db, tenantId }, where, summary, { measures, offsets });
   const groups = rows.filter((row) => row.is_total === 0);
   const totals = rows.filter((row) => row.is_total === 1);
   const { parse } = getDialect(db).sums;
@@ -137,7 +137,7 @@ const read = async (
   const rowCount = totals.reduce((sum, row) => sum + row.row_count, 0);
   return {
     asOf: formatTimestamp(now),
-    filter: { source, ...filters, timeZone: zone.name },
+    filter: { source, ...filters, ...families, timeZone: zone.name },
     rowCount,
     truncated: false,
     currencyTotals: totals.map(toTotal).toSorted(compareTotals),

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import { type AuditHead, type AuditKey, findSigner, type StoreAuditKey } from "../audit-key.ts";
+import { keepLink } from "./evidence.ts";
 import { type ChainEnd, advanceEnd } from "./links.ts";
 import { toSearchColumns, type NewEntry } from "./entries.ts";
 import { getDialect } from "../engine/dialect.ts";
@@ -256,6 +257,7 @@ export const appendEntries = async (
 export const removeChain = async (tx: Db, tenantId: string): Promise<void> => {
   await tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).execute();
   await tx.deleteFrom("audit_heads").where("tenant_id", "=", tenantId).execute();
+  await tx.deleteFrom("evidence_heads").where("tenant_id", "=", tenantId).execute();
 };
 
 /** An audit chain was changed outside the program, so no entry is removed from it. */
@@ -367,6 +369,8 @@ export const purgeEntries = async (
     .set({ mac: key.head(tenantId, { ...now, ...purged }) })
     .where("tenant_id", "=", tenantId)
     .execute();
+  const removed = { rows: rows.slice(0, count), purgedSeq: head.purged_seq, now: before };
+  await keepLink(tx, tenantId, removed);
   return count;
 };
 

@@ -31,7 +31,9 @@ import { matching } from "./0024-matching.ts";
 import { imports } from "./0025-imports.ts";
 import { scanWarnings } from "./0026-scan-warnings.ts";
 import { purchaseOrders } from "./0027-purchase-orders.ts";
+import { documentBalances } from "./0028-document-balances.ts";
 import { savedFiles } from "./0032-saved-files.ts";
+import { evidence } from "./0036-evidence.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -63,7 +65,9 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0025-imports": imports(types),
   "0026-scan-warnings": scanWarnings(types),
   "0027-purchase-orders": purchaseOrders(types),
+  "0028-document-balances": documentBalances(types),
   "0032-saved-files": savedFiles(types),
+  "0036-evidence": evidence(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
+import { selectBelow } from "./families.ts";
 import { prepareQuery } from "../engine/prepared.ts";
 import type { AccountRow } from "../tables/schema.ts";
 import { findText } from "../engine/search.ts";
@@ -51,13 +53,15 @@ export type AccountFilter = {
   search?: string | undefined;
   group?: string | undefined;
   parentNumber?: string | undefined;
+  /** The account itself and everything below it. */
+  familyOf?: string | undefined;
 };
 
 /** Finds the first `most` numbers of accounts that match a filter and follow a number, ascending. */
 export const findAccountNumbers = async (
   db: Db,
   tenantId: string,
-  { search, group, parentNumber }: AccountFilter,
+  { search, group, parentNumber, familyOf }: AccountFilter,
   { after, most }: { after: string | undefined; most: number },
 ): Promise<string[]> => {
   let query = db
@@ -68,6 +72,9 @@ export const findAccountNumbers = async (
     .limit(most);
   if (group !== undefined) query = query.where("account_group", "=", group);
   if (parentNumber !== undefined) query = query.where("parent_account_number", "=", parentNumber);
+  if (familyOf !== undefined) {
+    query = query.where(sql<boolean>`account_number in (${selectBelow(db, tenantId, [familyOf])})`);
+  }
   if (after !== undefined) query = query.where("account_number", ">", after);
   if (search !== undefined) {
     query = query.where(await findText(db, ACCOUNT_SEARCH, tenantId, search));

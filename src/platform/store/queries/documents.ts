@@ -5,9 +5,6 @@ import { prepareQuery } from "../engine/prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "../tables/schema.ts";
 import { createUpsert, insertAll } from "../engine/bulk-writes.ts";
 
-/** A purchase order may have many documents; a claim that names one of those must say more. */
-const MOST_OF_ORDERS = 500;
-
 const documentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
   db
     .selectFrom("documents")
@@ -61,20 +58,50 @@ export const findDocumentsByKeys = async (
   return [...new Map(rows.map((row) => [row.document_number, row])).values()];
 };
 
-/** Finds documents by the keys of their purchase orders. */
-export const findDocumentsByPurchaseOrder = (
+/** The columns in which a customer's number is sought, and whether they have it as written or as its key. */
+const SOUGHT = [
+  ["invoice_num", "numbers"],
+  ["number_key", "keys"],
+  ["invoice_key", "keys"],
+  ["po_key", "keys"],
+] as const;
+
+/** A document that was found; `place` counts those of one number in one column from 0. */
+export type Found = { place: number; document_number: string };
+
+/**
+ * Finds the numbers of the documents that have one of some numbers, or its key (see `toNumberKey`), as their document,
+ * invoice or purchase order number: at most `most` of each in a column. A purchase order may have any number of them.
+ */
+export const findSoughtDocuments = async (
   db: Db,
   tenantId: string,
-  keys: readonly string[],
-): Promise<DocumentRow[]> =>
-  db
+  sought: { keys: readonly string[]; numbers: readonly string[] },
+  most: number,
+): Promise<Found[]> => {
+  const exact = await db
     .selectFrom("documents")
-    .selectAll()
+    .select("document_number")
     .where("tenant_id", "=", tenantId)
-    .where("po_key", "is not", null)
-    .where(getDialect(db).isAmongKeys("po_key", keys))
-    .limit(MOST_OF_ORDERS)
+    .where(getDialect(db).isAmongKeys("document_number", [...sought.numbers, ...sought.keys]))
     .execute();
+  const found: Found[] = exact.map(({ document_number }) => ({ place: 0, document_number }));
+  for (const [column, kind] of SOUGHT) {
+    if (sought[kind].length === 0) continue;
+    const parts = sought[kind].map(
+      (value, asked) => sql`select ${sql.lit(asked)} as asked, document_number from (
+        select document_number from documents
+        where tenant_id = ${tenantId} and ${sql.ref(column)} = ${value} limit ${sql.lit(most)}
+      ) as found`,
+    );
+    const { rows } = await sql<{ asked: number; document_number: string }>`
+      ${sql.join(parts, sql` union all `)}`.execute(db);
+    for (const own of Map.groupBy(rows, ({ asked }) => asked).values()) {
+      found.push(...own.map(({ document_number }, place) => ({ place, document_number })));
+    }
+  }
+  return found;
+};
 
 /** Finds the credit notes that reduce invoices, by the keys of the invoices' numbers. */
 export const findCreditsOf = (
@@ -93,6 +120,14 @@ export const findCreditsOf = (
 
 /** Inserts or replaces complete documents; no two may have the same number. */
 export const putDocuments = createUpsert("documents", ["tenant_id", "document_number"]);
+
+export const removeDocument = async (tx: Db, tenantId: string, number: string): Promise<void> => {
+  await tx
+    .deleteFrom("documents")
+    .where("tenant_id", "=", tenantId)
+    .where("document_number", "=", number)
+    .execute();
+};
 
 export type NewClosure = Pick<
   DocumentClosureRow,

@@ -2,7 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { createUpsert } from "../engine/bulk-writes.ts";
 import type { Value } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import type { ImportChangeRow, ImportRow } from "../tables/schema.ts";
+import type { ImportChangeRow, ImportRow, Tables } from "../tables/schema.ts";
 import { RECORD_TABLES } from "./tenant-tables.ts";
 
 const upsertImports = createUpsert("imports", ["tenant_id", "id"]);
@@ -55,6 +55,31 @@ export const readChangesBackwards = (
     .orderBy("number", "desc")
     .limit(most)
     .execute();
+
+/** Returns the values of a record's key columns as a JSON array, as changes of imports name it. */
+export const toRecordKey = (table: keyof Tables, row: Record<string, unknown>): string =>
+  JSON.stringify(RECORD_TABLES[table as keyof typeof RECORD_TABLES].map((column) => row[column]));
+
+/** Reads a record as it was before an import changed it first; undefined if it did not, or does not tell it. */
+export const findChange = async (
+  db: Db,
+  importId: string,
+  { tenantId, table, row }: { tenantId: string; table: keyof Tables; row: Record<string, unknown> },
+): Promise<Record<string, Value> | undefined> => {
+  const found = await db
+    .selectFrom("import_changes")
+    .select("before")
+    .where("tenant_id", "=", tenantId)
+    .where("import_id", "=", importId)
+    .where("table_name", "=", table)
+    .where("record_key", "=", toRecordKey(table, row))
+    .where("before", "is not", null)
+    .orderBy("number")
+    .limit(1)
+    .executeTakeFirst();
+  const before = found?.before ?? null;
+  return before === null ? undefined : (JSON.parse(before) as Record<string, Value>);
+};
 
 /** Removes changes of an import that were taken back: those between two numbers, except some. */
 export const removeChanges = async (

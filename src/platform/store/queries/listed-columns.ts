@@ -24,23 +24,36 @@ const DAY_LENGTH = 10;
 const toDay = (date: string): string =>
   date.length === DAY_LENGTH ? date : formatTimestamp(Date.parse(date)).slice(0, DAY_LENGTH);
 
-// The open balance of a document; the original amount where the document has no balance.
-const BALANCES = [
-  ["denomination", "currency"],
-  ["denomination_in_original_currency", "original_currency"],
-  ["denomination_in_base_currency", "base_currency"],
-  ["original_denomination", "currency"],
-  ["original_denomination_in_original_currency", "original_currency"],
-  ["original_denomination_in_base_currency", "base_currency"],
+// The open balance of a document with its original amount and its currency, in the order of preference.
+const AMOUNTS = [
+  ["denomination", "original_denomination", "currency"],
+  [
+    "denomination_in_original_currency",
+    "original_denomination_in_original_currency",
+    "original_currency",
+  ],
+  ["denomination_in_base_currency", "original_denomination_in_base_currency", "base_currency"],
 ] as const;
+
+/** Finds the amounts of the first currency with a balance; with an original amount, where no balance is known. */
+const findAmounts = (fields: StoredDocument) =>
+  AMOUNTS.find(([balance]) => fields[balance] !== undefined) ??
+  AMOUNTS.find(([, original]) => fields[original] !== undefined) ??
+  AMOUNTS[0];
 
 type DocumentColumns = Pick<
   DocumentRow,
-  "document_type" | "due_on" | "invoice_on" | "balance" | "balance_currency" | "search_text"
+  | "document_type"
+  | "due_on"
+  | "invoice_on"
+  | "balance"
+  | "balance_currency"
+  | "original_amount"
+  | "search_text"
 >;
 
 /** A credit note reduces the balance of its account, also if its amount was sent without a sign. */
-const toBalance = (
+const toSigned = (
   { document_type }: Pick<StoredDocument, "document_type">,
   amount: number | undefined,
 ): number | null => {
@@ -53,14 +66,15 @@ export const toDocumentColumns = (
   documentNumber: string,
   fields: StoredDocument,
 ): DocumentColumns => {
-  const [amount, currency] = BALANCES.find(([name]) => fields[name] !== undefined) ?? BALANCES[0];
+  const [balance, original, currency] = findAmounts(fields);
   const { document_type, due_date, invoice_date, invoice_num, po_number } = fields;
   return {
     document_type,
     due_on: toDay(due_date),
     invoice_on: toDay(invoice_date),
-    balance: toBalance(fields, fields[amount]),
+    balance: toSigned(fields, fields[balance] ?? fields[original]),
     balance_currency: fields[currency] ?? fields.currency ?? fields.original_currency ?? null,
+    original_amount: toSigned(fields, fields[original]),
     search_text: toSearchText([documentNumber, invoice_num, po_number]),
   };
 };

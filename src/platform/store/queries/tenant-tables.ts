@@ -27,6 +27,7 @@ export const RECORD_TABLES = {
   account_notes: ["reference"],
   documents: ["document_number"],
   document_closures: ["document_number", "number"],
+  document_balances: ["document_number", "version"],
   document_attachments: ["id"],
   csr_sequences: ["noun"],
   business_units: ["id"],
@@ -68,6 +69,7 @@ export const OTHER_TABLES = {
   idempotency_keys: ["principal", "operation", "key"],
   audit_logs: ["seq"],
   audit_heads: ["tenant_id"],
+  evidence_heads: ["seq"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
 const ORDERS: Partial<Record<Table, readonly string[]>> = {

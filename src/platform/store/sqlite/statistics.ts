@@ -2,7 +2,7 @@ import { sql } from "kysely";
 import { TABLES } from "../queries/payments/columns.ts";
 import type { Db } from "../port.ts";
 
-const LARGE = ["accounts", "documents", "disputes", ...Object.values(TABLES)];
+const LARGE = ["accounts", "documents", "document_balances", "disputes", ...Object.values(TABLES)];
 
 const ROWS = 1_000_000;
 const TENANTS = 10;

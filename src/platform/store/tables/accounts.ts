@@ -59,6 +59,11 @@ export type DocumentRow = Tracked & {
   po_key: string | null;
   /** When its amounts were last sent, as a timestamp. */
   balance_at: string | null;
+  /** The amount that was billed, in the currency of the balance. */
+  original_amount: number | null;
+  /** The times of its first balance and of its present one in `document_balances`; null before there are any. */
+  balance_known_from: number | null;
+  balance_recorded_at: number | null;
   /** All stored fields of the document, as JSON. */
   fields: string;
 };
@@ -76,6 +81,27 @@ export type DocumentClosureRow = {
   notes: string | null;
   created_by: string;
   created_at: number;
+};
+
+export const BALANCE_CAUSES = ["created", "changed", "closed", "reopened", "imported"] as const;
+export type BalanceCause = (typeof BALANCE_CAUSES)[number];
+
+/**
+ * A document's balance from a time on. At a moment, the row with the highest version among those of that moment or
+ * earlier holds: a closing that is dated back also counts for what was recorded between its day and its entry.
+ */
+export type DocumentBalanceRow = {
+  tenant_id: string;
+  document_number: string;
+  /** The version of the document that has this balance. */
+  version: number;
+  /** The time of the change; of a closing, its own time. */
+  recorded_at: number;
+  status: DocumentRow["status"];
+  /** Zero for a closed document, null for one without amounts. */
+  balance: number | null;
+  currency: string | null;
+  cause: BalanceCause;
 };
 
 export type DocumentAttachmentRow = {
@@ -131,6 +157,7 @@ export type AccountsTables = {
   account_notes: AccountNoteRow;
   documents: DocumentRow;
   document_closures: DocumentClosureRow;
+  document_balances: DocumentBalanceRow;
   document_attachments: DocumentAttachmentRow;
   csr_sequences: CsrSequenceRow;
   business_units: BusinessUnitRow;

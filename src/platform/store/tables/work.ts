@@ -72,6 +72,33 @@ export type SavedFileRow = {
   expires_at: number;
 };
 
+/** The end of a tenant's chain at a time, which a reader without the audit key can compute and check. */
+export type EvidenceHeadRow = {
+  tenant_id: string;
+  /** The number of the last entry. */
+  seq: number;
+  /** The unkeyed link of that entry, in hexadecimal digits. */
+  link: string;
+  at: number;
+  /** Names the key of `evidence_keys`; empty where retention left the head to continue from, without a signature. */
+  key_id: string;
+  signature: string;
+};
+
+/** A key pair that signs evidence (Ed25519). The one with the highest number signs. */
+export type EvidenceKeyRow = {
+  number: number;
+  id: string;
+  /** SPKI, base64. */
+  public_key: string;
+  /** The private key, PKCS #8, sealed; empty once another key has replaced it. */
+  sealed: string;
+  created_at: number;
+  /** Signatures of the former key over this one, and of this one over the former; empty for the first key. */
+  signed_by_former: string;
+  signs_former: string;
+};
+
 export type WorkTables = {
   jobs: JobRow;
   job_turns: JobTurnRow;
@@ -81,4 +108,6 @@ export type WorkTables = {
   audit_keys: AuditKeyRow;
   audit_logs: AuditLogRow;
   audit_heads: AuditHeadRow;
+  evidence_heads: EvidenceHeadRow;
+  evidence_keys: EvidenceKeyRow;
 };

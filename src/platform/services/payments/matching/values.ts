@@ -25,10 +25,13 @@ const SAID = [
 /** Rows of these were written by a bank's file: version 0.1.0 stored no words of the sender beside them. */
 const BANK_SOURCES: ReadonlySet<unknown> = new Set(["bai2", "camt054", "edi820"]);
 
-const pick = (values: Values, names: readonly string[]): Record<string, unknown> =>
-  Object.fromEntries(
-    names.flatMap((name) => (values[name] === undefined ? [] : [[name, values[name]]])),
-  );
+const SET_BY_MATCH: ReadonlySet<string> = new Set(SAID);
+
+const pick = (values: Values, names: readonly string[]): Record<string, unknown> => {
+  const picked: Record<string, unknown> = {};
+  for (const name of names) if (values[name] !== undefined) picked[name] = values[name];
+  return picked;
+};
 
 /** Returns the words of the sender in a row that version 0.1.0 stored, without the amounts that it computed. */
 const readFormer = (values: Values): Record<string, unknown> => ({
@@ -49,9 +52,11 @@ export const isMatchable = ({ matching, values }: NewPayment): boolean =>
 
 /** Returns the values of a row without what an earlier match set. */
 export const restore = (values: Values, stated: Values): Values => {
-  const restored: Record<string, unknown> = { ...values };
-  for (const name of SAID) delete restored[name];
-  return { ...restored, ...stated };
+  // V8 stores an object of which members were deleted as a dictionary, which takes several times as long to read.
+  const restored: Record<string, unknown> = {};
+  for (const name of Object.keys(values))
+    if (!SET_BY_MATCH.has(name)) restored[name] = values[name];
+  return Object.assign(restored, stated);
 };
 
 export const ZERO = new Big(0);

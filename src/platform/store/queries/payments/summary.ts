@@ -9,6 +9,7 @@ import {
 import { findField, type Source } from "../../../../contract/payments/catalogue.ts";
 import type { Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
+import { FAMILY_KEYS, joinFamilies, matchFamilies } from "../families.ts";
 import {
   type Direction,
   type Expression,
@@ -25,17 +26,20 @@ import { createFigures, type Figure } from "./figures.ts";
 import { matches } from "./filter.ts";
 import { findCandidates, hasSeq, isBetween } from "./scan.ts";
 
-type Selected = Pick<PaymentSummary, "source" | "filter">;
+type Selected = Pick<PaymentSummary, "source" | "filter" | "families">;
 
-/** The condition of a filter's rows: by an index where it finds few, else all rows are read. */
+/**
+ * The condition of a filter's rows, whose alias is `d`: by an index where it finds few, else all rows are read.
+ */
 export const selectRows = async (
   db: Db,
   tenantId: string,
-  { source, filter }: Selected,
+  { source, filter, families }: Selected,
   upTo: number,
 ): Promise<RawBuilder<boolean>> => {
   const few = await findCandidates(db, { tenantId, source, filter, after: 0, upTo });
-  const holds = matches(db, filter);
+  const all = [matches(db, filter), ...(await matchFamilies(db, tenantId, families))];
+  const holds = sql<boolean>`${sql.join(all, sql` and `)}`;
   // "is true" hides the filter from the choice of an index: so many rows are read faster in their order.
   return few === undefined
     ? sql<boolean>`tenant_id = ${tenantId} and ${isBetween(0, upTo)} and (${holds}) is true`
@@ -55,7 +59,9 @@ export type SummaryRow = Record<string, Value> & {
   shared: number;
 };
 
-const toKey = (db: Db, { field, unit }: PaymentGrouping, offsets: Offsets): Expression => {
+const toKey = (db: Db, grouping: PaymentGrouping, offsets: Offsets): Expression => {
+  const { field, unit, family } = grouping;
+  if (family !== undefined) return FAMILY_KEYS[family];
   const { name, compared, storage } = findColumn(field);
   const column = sql.ref(storage === "decimal" ? compared : name);
   if (unit === undefined) return column;
@@ -69,6 +75,8 @@ const findName = (source: Source, fieldName: string): string => {
 };
 
 type Parts = {
+  /** The table of the source, as `d`, with what its keys need. */
+  from: Expression;
   source: Source;
   where: RawBuilder<boolean>;
   keys: readonly Expression[];
@@ -88,21 +96,21 @@ const namedKeys = ({ keys, names }: Parts): Expression[] => [
 
 /** Selects one row per payment and group; in the order of payments, their totals are cheap. */
 const selectPayments = (parts: Parts): Expression => {
-  const { source, where, figures } = parts;
+  const { from, source, where, figures } = parts;
   const id = sql.ref(findName(source, PAYMENT_ID[source]));
   // A row without a payment id is a payment of its own.
   const alone = sql`case when ${id} is null then seq end`;
   const columns = [named(id, "pid"), named(alone, "alone"), ...namedKeys(parts)];
   const measured = figures.flatMap(({ ofPayment }) => ofPayment);
   return sql`select ${list([...columns, named(sql`count(*)`, "n"), ...measured])}
-    from ${sql.table(TABLES[source])} where ${where} group by ${places(columns.length)}`;
+    from ${from} where ${where} group by ${places(columns.length)}`;
 };
 
 const COUNTS = [named(sql`count(*)`, "payments"), named(sql`cast(sum(n) as bigint)`, "row_count")];
 
 /** Selects the groups, with the figures that need the rows themselves. */
 const selectGroups = (parts: Parts): Expression => {
-  const { source, where, names, figures } = parts;
+  const { from, where, names, figures } = parts;
   const keys = [CURRENCY, ...names];
   const columns = list(keys.map((name) => sql.ref(name)));
   const measured = [...COUNTS, ...figures.flatMap(({ ofGroup }) => ofGroup)];
@@ -116,7 +124,7 @@ const selectGroups = (parts: Parts): Expression => {
     figure.ofRows.length === 0 ? [] : [sql.ref(`v.f${place}`)],
   );
   return sql`select g.*, ${list(values)} from (${groups}) as g join (
-    select ${list([...namedKeys(parts), ...ofRows])} from ${sql.table(TABLES[source])}
+    select ${list([...namedKeys(parts), ...ofRows])} from ${from}
     where ${where} group by ${places(keys.length)}) as v on ${sql.join(same, sql` and `)}`;
 };
 
@@ -180,7 +188,7 @@ const OWN = [CURRENCY, "payments", "row_count"];
  * follow those of the summary. Date-times are in the days of clocks with the offsets.
  */
 export const summarizePayments = async (
-  db: Db,
+  { db, tenantId }: { db: Db; tenantId: string },
   where: RawBuilder<boolean>,
   summary: PaymentSummary,
   { measures, offsets }: { measures: readonly Measure[]; offsets: Offsets },
@@ -189,7 +197,9 @@ export const summarizePayments = async (
   const figures = createFigures(db, measures);
   const names = keyNames(groupBy.length);
   const keys = groupBy.map((grouping) => toKey(db, grouping, offsets));
-  const parts: Parts = { source, where, keys, names, figures };
+  const families = await joinFamilies({ db, tenantId, groupBy: groupBy.map(({ name }) => name) });
+  const from = sql`${sql.table(TABLES[source])} as d ${families}`;
+  const parts: Parts = { from, source, where, keys, names, figures };
   const order = chooseOrder(summary, figures);
   const values = [...OWN, ...measures.flatMap(listFigureColumns)];
   const nothing = (name: string) => sql`null as ${sql.ref(name)}`;
@@ -219,7 +229,7 @@ export const findExtremeRows = async (
   const value = sql.ref(findColumn(field).compared);
   const direction = sql.raw(topOrder === "largest" ? "desc" : "asc");
   const { rows } = await sql<{ seq: number }>`
-    select seq from ${sql.table(TABLES[source])} where ${where} and ${value} is not null
+    select seq from ${sql.table(TABLES[source])} as d where ${where} and ${value} is not null
     order by ${value} ${direction}, id limit ${topRows}`.execute(db);
   return rows.map(({ seq }) => seq);
 };

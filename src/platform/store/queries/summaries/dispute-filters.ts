@@ -4,12 +4,14 @@ import {
   type DisputeFilters,
   DISPUTE_STATUSES,
 } from "../../../../contract/insights/dispute-filters.ts";
+import type { FamilyFilters } from "../../../../contract/insights/families.ts";
 import type { Reopened } from "../../../../contract/insights/reopened.ts";
 import { getDialect } from "../../engine/dialect.ts";
+import { matchFamilies } from "../families.ts";
 import { contains, findNamed, hasAccountName } from "../disputes-by-name.ts";
 import { fold } from "../../engine/fold.ts";
 import type { Db } from "../../port.ts";
-import { findSpellings } from "./spellings.ts";
+import { findSpellings } from "../spellings.ts";
 import { type Condition, dayNumberOf, type Expression, given, type Offsets } from "./sql.ts";
 
 /** The moment to which disputes are counted: the end of a day, or now. */
@@ -191,12 +193,13 @@ const numberConditions = async (
 /** Returns the condition of the disputes that match filters. */
 export const matchDisputes = async (
   db: Db,
-  filters: DisputeFilters,
+  filters: DisputeFilters & FamilyFilters,
   period: Asked,
 ): Promise<Condition> => {
   const { tenantId } = period;
   const conditions = [
     sql<boolean>`d.tenant_id = ${tenantId}`,
+    ...(await matchFamilies(db, tenantId, filters)),
     ...(await numberConditions(db, filters, tenantId)),
     ...given(await findNamed(db, tenantId, filters.accountName), hasAccountName),
     ...(await resolutionConditions(db, period, filters.resolution)),

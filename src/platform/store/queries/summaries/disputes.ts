@@ -7,6 +7,7 @@ import {
 } from "../../../../contract/insights/dispute-summary.ts";
 import { getDialect, type Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
+import { FAMILY_KEYS, joinFamilies } from "../families.ts";
 import {
   type Asked,
   joinEnded,
@@ -43,6 +44,20 @@ export type DisputeGroupRow = Record<string, Value> & {
   /** The greatest name that the disputes themselves give their account; null unless they are grouped by account. */
   account_name: string | null;
   groups: number;
+} & Record<WholeColumn, number>;
+
+/** The figures that a group has over all its currencies too. */
+const WHOLE = ["count", "open_count", "open_days", "closed_count", "closing_days"] as const;
+type WholeColumn = `whole_${(typeof WHOLE)[number]}`;
+
+/** Adds up the figures of a group over its currencies. */
+const selectWhole = (names: readonly string[]): Expression => {
+  const keys = names.length === 0 ? sql`1` : list(names.map((name) => sql.ref(name)));
+  return list(
+    WHOLE.map((name) =>
+      named(whole(sql`sum(${sql.ref(name)}) over (partition by ${keys})`), `whole_${name}`),
+    ),
+  );
 };
 
 const OPEN = 0;
@@ -63,6 +78,7 @@ const ASSIGNEE = sql`d.assignee_id`;
 
 const NAMES: Partial<Record<DisputeGrouping, Expression>> = {
   account: sql`d.account_number`,
+  ...FAMILY_KEYS,
   document: sql`d.document_number`,
   currency: sql`d.currency_code`,
   reason: nameIn("reasons", REASON),
@@ -176,10 +192,12 @@ export const summarizeDisputes = async (
   const parts = [...keys, groupKey(sql`d.currency_code`, "currency")];
   const read = [...names, ...READ].map((name) => sql.ref(name));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
+  const { tenantId } = context.period;
+  const families = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
   const { rows } = await sql<DisputeGroupRow>`
-    select ${list(read)}, count(*) over () as groups from (
+    select ${list(read)}, count(*) over () as groups, ${selectWhole(names)} from (
       select ${list([...parts, ...columns, named(amount, "amount_order")])} from disputes as d
-      ${joinEnded(db, context.period)} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+      ${joinEnded(db, context.period)} ${families} where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
   return rows;

@@ -8,11 +8,15 @@ import type {
   DocumentGrouping,
   DocumentSummary,
 } from "../../../../contract/insights/document-summary.ts";
+import { isFamilyGrouping } from "../../../../contract/insights/families.ts";
 import { getDialect, type Value } from "../../engine/dialect.ts";
 import type { Db } from "../../port.ts";
-import { findSpellings } from "./spellings.ts";
+import { FAMILY_KEYS, joinFamilies, matchFamilies } from "../families.ts";
+import { BASES, findUnrecorded, type PastMoment, selectPastDocuments } from "./past-documents.ts";
+import { findSpellings } from "../spellings.ts";
 import {
   chooseOrder,
+  type Condition,
   type Expression,
   formatSpan,
   given,
@@ -21,6 +25,7 @@ import {
   list,
   named,
   orderTerm,
+  whole,
 } from "./sql.ts";
 
 /** A group of documents, or all of one currency; keys are in `k…`. */
@@ -33,9 +38,14 @@ export type DocumentGroupRow = Record<string, Value> & {
   /** Day and number of the document that fell due first; see {@link parseFirstDue}. */
   first_due: string;
   groups: number;
+  /** Of a moment of the past: the number of balances by what they rest on, in the order of `BASES`. */
+  basis0?: number;
+  basis1?: number;
+  basis2?: number;
+  basis3?: number;
 };
 
-type Context = {
+export type Context = {
   db: Db;
   tenantId: string;
   /** Of documents that name none. */
@@ -45,7 +55,12 @@ type Context = {
   /** The days of the tenant; due dates and invoice dates are days without a time zone. */
   calendar: Calendar;
   summary: DocumentSummary;
+  /** Given for a moment of the past: documents and disputes are taken as they stood. */
+  past?: PastMoment & { ended: ReadonlyMap<string, unknown> };
 };
+
+/** The documents of a summary: a table with their columns, as `d`, and a condition. */
+export type Matched = { documents: Expression; where: Condition };
 
 const DAY_LENGTH = 10;
 
@@ -72,40 +87,88 @@ const toBucket = ({ asOf, calendar, summary }: Context): Expression => {
   return sql`case ${sql.join(cases, sql` `)} else ${sql.lit(days.length)} end`;
 };
 
-const toCurrency = ({ currency }: Context): Expression =>
+export const toCurrency = ({ currency }: Context): Expression =>
   sql`coalesce(d.balance_currency, ${currency})`;
+
+/** A column of a closed document's last closure, of the last one by then for a moment of the past. */
+const lastClosure = ({ past }: Context, column: "closure_reason" | "closed_at"): Expression => {
+  const isKnown = past === undefined ? sql`` : sql`and held.closed_at <= ${past.at}`;
+  return sql`(select ${sql.ref(`held.${column}`)} from document_closures as held
+    where held.tenant_id = d.tenant_id and held.document_number = d.document_number ${isKnown}
+    order by held.number desc limit 1)`;
+};
+
+const isClosed = sql<boolean>`d.status = 'closed'`;
 
 const toKey = (context: Context, grouping: DocumentGrouping): Expression => {
   if (grouping === "age") return toBucket(context);
   if (grouping === "account") return sql`d.account_number`;
+  if (isFamilyGrouping(grouping)) return FAMILY_KEYS[grouping];
   if (grouping === "currency") return toCurrency(context);
   if (grouping === "type") return sql`d.document_type`;
   if (grouping === "status") return sql`d.status`;
+  if (grouping === "closureReason")
+    return sql`case when ${isClosed} then ${lastClosure(context, "closure_reason")} end`;
   const [date, unit] = grouping.split(":");
   const day = date === "due" ? sql`d.due_on` : sql`d.invoice_on`;
   return formatSpan(context.db, day, unit as Unit);
 };
 
-/** Returns the condition of the documents that match a summary's filters. */
-export const matchDocuments = async ({
+/** Returns the condition of the documents that match a summary's filters beside those that regard their status. */
+const matchDocuments = async ({
   db,
   tenantId,
   calendar: { toDay },
   summary: { filters },
-}: Context): Promise<RawBuilder<boolean>> => {
-  const { accountNumber, status, type, dueFrom, dueTo } = filters;
+}: Context): Promise<Condition> => {
+  const { accountNumber, type, dueFrom, dueTo, invoiceFrom, invoiceTo } = filters;
   const target = { table: "documents", column: "account_number", tenantId } as const;
   const accounts =
     accountNumber === undefined ? undefined : await findSpellings(db, target, accountNumber);
   const conditions = [
     sql<boolean>`d.tenant_id = ${tenantId}`,
+    ...(await matchFamilies(db, tenantId, filters)),
     ...given(accounts, (numbers) => getDialect(db).isAmongKeys("d.account_number", numbers)),
-    ...(status === "all" ? [] : [sql<boolean>`d.status = ${status}`]),
     ...given(type, (word) => sql`d.document_type = ${word}`),
     ...given(dueFrom, (day) => sql`d.due_on >= ${toDay(day)}`),
     ...given(dueTo, (day) => sql`d.due_on <= ${toDay(day)}`),
+    ...given(invoiceFrom, (day) => sql`d.invoice_on >= ${toDay(day)}`),
+    ...given(invoiceTo, (day) => sql`d.invoice_on <= ${toDay(day)}`),
   ];
   return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+};
+
+/** Returns the condition of documents with a status that were closed in a time. */
+const matchStatus = (context: Context): Condition => {
+  const { status, closedFrom, closedTo } = context.summary.filters;
+  const { startOf, endOf } = context.calendar;
+  const closedAt = lastClosure(context, "closed_at");
+  const conditions = [
+    status === "all" ? sql<boolean>`1 = 1` : sql<boolean>`d.status = ${status}`,
+    ...given(closedFrom, (day) => sql`${isClosed} and ${closedAt} >= ${startOf(day)}`),
+    ...given(closedTo, (day) => sql`${isClosed} and ${closedAt} <= ${endOf(day)}`),
+  ];
+  return sql<boolean>`${sql.join(conditions, sql` and `)}`;
+};
+
+/** Returns the documents to add up: those of now, or those of a moment of the past. */
+export const selectDocuments = async (context: Context): Promise<Matched> => {
+  const { db, tenantId, currency, summary, past } = context;
+  const matches = await matchDocuments(context);
+  const hasStatus = matchStatus(context);
+  if (past === undefined) {
+    return { documents: sql`documents`, where: sql`${matches} and ${hasStatus}` };
+  }
+  const selection = { db, tenantId, currency, past, matches, status: summary.filters.status };
+  const documents = selectPastDocuments(selection, await findUnrecorded(selection));
+  return { documents, where: hasStatus };
+};
+
+const toMeasure = ({ summary: { measure, filters } }: Context): Expression => {
+  if (measure === "originalAmount") return sql`d.original_amount`;
+  return filters.status === "open"
+    ? sql`d.balance`
+    : sql`(case when ${isClosed} then 0 else d.balance end)`;
 };
 
 const addUp = (context: Context) => {
@@ -114,7 +177,7 @@ const addUp = (context: Context) => {
     part: named(sql`sum(${part})`, `p${place}`),
     total: sql`sum(${sql.ref(`p${place}`)})`,
   }));
-  const balances = sums.split(sql`d.balance`).map((part) => sql`sum(${part})`);
+  const balances = sums.split(toMeasure(context)).map((part) => sql`sum(${part})`);
   return {
     open: disputed.map(({ part }) => part),
     columns: [
@@ -128,7 +191,7 @@ const addUp = (context: Context) => {
   };
 };
 
-const FIGURES: Partial<Record<string, Expression>> = {
+export const FIGURES: Partial<Record<string, Expression>> = {
   count: sql`count`,
   amount: sql`amount_order`,
   disputedAmount: sql`disputed_order`,
@@ -138,34 +201,69 @@ const isAscending = (grouping: DocumentGrouping): boolean =>
   grouping === "age" || grouping.includes(":");
 
 // Without what orders the groups: it can be larger than a number of the program.
-const READ = ["currency", "count", "amount", "disputed", "first_due"];
+export const READ = ["currency", "count", "amount", "disputed", "first_due"];
+
+const nameBasis = (place: number): string => `basis${place}`;
+
+/** Counts the balances of a moment of the past by what they rest on. */
+const countBases = ({ past }: Context): Expression[] =>
+  past === undefined
+    ? []
+    : BASES.map((_, place) =>
+        named(
+          whole(sql`sum(case when d.basis = ${sql.lit(place)} then 1 else 0 end)`),
+          nameBasis(place),
+        ),
+      );
+
+const isDisputed = ({ db, past }: Context): Condition => {
+  if (past === undefined) return sql`status = 0`;
+  const ended = [...past.ended.keys()];
+  const isEnded = ended.length === 0 ? sql`1 = 0` : getDialect(db).isAmong("id", ended);
+  return sql`created_at <= ${past.at} and (status = 0 or closed_at > ${past.at}) and not ${isEnded}`;
+};
+
+/** The named keys by which documents are grouped, the tables that these need, and a condition on these tables. */
+type Grouped = { keys: readonly Expression[]; join: Expression; only?: RawBuilder<boolean> };
+
+/** Selects groups of documents by keys and currency, with their figures. */
+export const selectDocumentGroups = (
+  context: Context,
+  { documents, where }: Matched,
+  { keys, join, only = sql`1 = 1` }: Grouped,
+): Expression => {
+  const { accountNumber, parentAccountNumber } = context.summary.filters;
+  const { open, columns } = addUp(context);
+  const currency = toCurrency(context);
+  const parts = [...keys, groupKey(currency, "currency")];
+  // Few documents have few disputes; those of all others need no sums.
+  const among =
+    accountNumber === undefined && parentAccountNumber === undefined
+      ? sql``
+      : sql`and document_number in (select d.document_number from ${documents} as d where ${where})`;
+  return sql`select ${list([...parts, ...columns, ...countBases(context)])} from ${documents} as d
+    left join (select document_number, currency_code, ${list(open)} from disputes
+      where tenant_id = ${context.tenantId} and ${isDisputed(context)} ${among} group by document_number, currency_code) as x
+    on x.document_number = d.document_number and x.currency_code = ${currency} ${join}
+    where ${where} and ${only} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}`;
+};
 
 /** Reads the groups of a summary in their order, all or one page of them; without groupings, one per currency. */
 export const summarizeDocuments = async (
   context: Context,
-  where: RawBuilder<boolean>,
+  matched: Matched,
   page?: { limit: number; offset: number },
 ): Promise<DocumentGroupRow[]> => {
   const { db, tenantId, summary } = context;
   const names = keyNames(summary.groupBy.length);
   const keys = summary.groupBy.map((name, place) => groupKey(toKey(context, name), `k${place}`));
-  const { open, columns } = addUp(context);
-  const currency = toCurrency(context);
-  const parts = [...keys, groupKey(currency, "currency")];
-  const read = [...names, ...READ].map((name) => sql.ref(name));
-  // Few documents have few disputes; those of all others need no sums.
-  const among =
-    summary.filters.accountNumber === undefined
-      ? sql``
-      : sql`and document_number in (select d.document_number from documents as d where ${where})`;
+  const join = await joinFamilies({ db, tenantId, groupBy: summary.groupBy });
+  const bases = countBases(context).map((_, place) => nameBasis(place));
+  const read = [...names, ...READ, ...bases].map((name) => sql.ref(name));
   const ties = [...names, "currency"].map((name) => orderTerm(sql.ref(name), "asc"));
   const { rows } = await sql<DocumentGroupRow>`
-    select ${list(read)}, count(*) over () as groups from (
-      select ${list([...parts, ...columns])} from documents as d
-      left join (select document_number, currency_code, ${list(open)} from disputes
-        where tenant_id = ${tenantId} and status = 0 ${among} group by document_number, currency_code) as x
-      on x.document_number = d.document_number and x.currency_code = ${currency}
-      where ${where} group by ${list(parts.map((_, place) => sql.lit(place + 1)))}) as g
+    select ${list(read)}, count(*) over () as groups
+    from (${selectDocumentGroups(context, matched, { keys, join })}) as g
     order by ${list([...chooseOrder(summary, FIGURES, isAscending), ...ties])}
     ${page === undefined ? sql`` : sql`limit ${page.limit} offset ${page.offset}`}`.execute(db);
   return rows;

@@ -1,9 +1,9 @@
 import { sql } from "kysely";
-import { getDialect } from "../../engine/dialect.ts";
-import { fold } from "../../engine/fold.ts";
-import type { Db } from "../../port.ts";
+import { getDialect } from "../engine/dialect.ts";
+import { fold } from "../engine/fold.ts";
+import type { Db } from "../port.ts";
 
-type Target = { table: "disputes" | "documents"; column: string; tenantId: string };
+type Target = { table: "accounts" | "disputes" | "documents"; column: string; tenantId: string };
 
 /** The pattern of a value in which every character but the ASCII ones is open. */
 const toPattern = (value: string): string =>

@@ -1,0 +1,51 @@
+import type { Value } from "../../store/engine/dialect.ts";
+import type { Db } from "../../store/port.ts";
+import { addBalances, removeBalances } from "../../store/queries/document-balances.ts";
+import { putDocuments, removeDocument } from "../../store/queries/documents.ts";
+import { toDocumentColumns } from "../../store/queries/listed-columns.ts";
+import type { DocumentRow } from "../../store/tables/schema.ts";
+import { parseDocument } from "../ingest/stored.ts";
+import { listBalances, toRecorded } from "./balances.ts";
+
+/**
+ * Restores the history of a document, and returns the columns that say since when its balance is recorded. A closing
+ * that is taken back was none; other balances were owed until then.
+ */
+const restoreBalances = async (
+  tx: Db,
+  {
+    before,
+    restored,
+    current,
+  }: { before: Partial<DocumentRow> } & Record<"restored" | "current", DocumentRow>,
+  now: number,
+): Promise<Pick<DocumentRow, "balance_known_from" | "balance_recorded_at">> => {
+  if (current.status === "closed" && restored.status === "open") {
+    await removeBalances(tx, current, current.version);
+    const { balance_known_from = null, balance_recorded_at = null } = before;
+    return { balance_known_from, balance_recorded_at };
+  }
+  const event = { at: now, isImport: false };
+  await addBalances(tx, listBalances(current, restored, event));
+  return toRecorded(current, restored, event);
+};
+
+/** Puts a document back as it was before an import, or removes it where the import created it, with its history. */
+export const restoreDocument = async (
+  tx: Db,
+  before: Record<string, Value> | undefined,
+  current: DocumentRow,
+  now: number,
+): Promise<void> => {
+  const { tenant_id: tenantId, document_number: number } = current;
+  if (before === undefined) {
+    await removeBalances(tx, current);
+    await removeDocument(tx, tenantId, number);
+    return;
+  }
+  const former = { ...current, ...before } as DocumentRow;
+  // A row of an earlier version of the program lacks columns that follow from its fields.
+  const restored = { ...former, ...toDocumentColumns(number, parseDocument(former)) };
+  const recorded = await restoreBalances(tx, { before, restored, current }, now);
+  await putDocuments(tx, [{ ...restored, ...recorded }]);
+};
