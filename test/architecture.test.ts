@@ -27,6 +27,8 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "src/records": [
     "src/broker",
     "src/kit",
+    "src/contract",
+    "src/mcp/results/saved-files.ts",
     "src/mcp/http/shared-sessions.ts",
     "src/mcp/tools/asking/replay-guard.ts",
   ],

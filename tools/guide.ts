@@ -64,6 +64,8 @@ ${listQuestions(isListed)}
   reading got and how to narrow it.
 - Figures stand per currency in \`currencyTotals\` and in each item. \`itemsShown\` of \`itemsTotal\` items are
   here; \`nextCursor\`, sent as \`cursor\` with the same arguments, gives the next ones.
+- A table to keep: \`save: "csv"\` or \`"xlsx"\` on an insight or a list saves the whole result. Give the person
+  \`saved.url\` or \`saved.path\`, if there is one.
 - \`available: false\` means unknown, for the reason given, not zero.`;
 
 const DISPUTES = `## Disputes

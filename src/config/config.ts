@@ -170,6 +170,8 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
   /** Folders from which tools may send files, where the host is on this machine. */
   uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),
+  /** The folder for copies of saved tables, where the host is on this machine. */
+  saveFolder: env.RECEIVABLES_SAVE_FOLDER && resolve(env.RECEIVABLES_SAVE_FOLDER),
   requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
   headerWord: env.RECEIVABLES_HEADER_WORD ?? DEFAULT_HEADER_WORD,
   /** The word that the settings give: it takes precedence over that of a profile. */

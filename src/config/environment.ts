@@ -145,6 +145,11 @@ export const Environment = z.object({
     "comma list of folders from which the upload tool may read files over stdio",
     "empty",
   ),
+  RECEIVABLES_SAVE_FOLDER: optional(
+    Text,
+    "folder into which tables that tools save are copied over stdio",
+    "unset: they are resources only",
+  ),
   RECEIVABLES_REQUEST_SECONDS: wholeNumber(
     30,
     1,

@@ -10,7 +10,13 @@ import { type ActivityReader, createActivityReader, toDocumentState } from "./di
 import { readDeadlines } from "./deadlines.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { type Page, selectItemsOf } from "./groups.ts";
-import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import {
+  defineInsight,
+  type Fields,
+  type InsightContext,
+  type InsightResult,
+  mostItems,
+} from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import { readPart } from "./read-part.ts";
 import type { Moment } from "./standing.ts";
@@ -251,7 +257,7 @@ const completeItems = async (
   const closings = closed.map(({ documentNumber }) => documentNumber);
   await documents.readClosings(closings, left() - CALLS_PER_ITEM * leading.length);
   const { detailed, notes } = await readItems(context, leading, activity, left());
-  const items = detailed.map(({ one, details }, place) => {
+  const items = await mapInTurns(detailed, ({ one, details }, place) => {
     const current = withActivity(one, details.newest, evaluatedAt);
     const judged = { ...current, ...judge(current, evidence) };
     return toItem(judged, context.skip + place + 1, evidence, details);
@@ -283,7 +289,7 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
   const all = await judgeWithDocuments(candidates, reading, limit);
   const judged =
     flags === undefined ? all : all.filter((one) => flags.every((flag) => one.flags[flag]));
-  const page = { orderBy, limit, offset: start.skip };
+  const page = { orderBy, limit: mostItems(context, limit), offset: start.skip };
   const leading = await selectItems(judged, page);
   const { items, notes } = await completeItems(leading, reading);
   return {

@@ -75,6 +75,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       "receivables://documents/{documentNumber}",
       "receivables://documents/{documentNumber}/attachments/{id}",
       "receivables://documents/{documentNumber}/attachments/{id}/text",
+      "receivables://saved/{name}",
     ]);
     const { contents } = await client.readResource({ uri: "receivables://disputes/dispute-7" });
     expect(JSON.parse(textIn({ contents }))).toEqual({
@@ -103,7 +104,8 @@ describe("resources", () => {
     expect(broker.seen).toEqual([]);
     const { resources } = await host.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(["receivables://guide"]);
-    expect((await host.client.listResourceTemplates()).resourceTemplates).toEqual([]);
+    const { resourceTemplates } = await host.client.listResourceTemplates();
+    expect(resourceTemplates.map(({ name }) => name)).toEqual(["saved-table"]);
     expect((await host.client.listPrompts()).prompts).toEqual([]);
   });
 

@@ -12,6 +12,7 @@ import {
   EXPORT_RUNS,
   EXPORT_SCHEMA,
   GUIDE,
+  SAVED,
 } from "../results/resource-uris.ts";
 import { listSkillResources } from "../skills/skill-files.ts";
 import type { Settings } from "../../config/settings.ts";
@@ -174,6 +175,13 @@ const TEMPLATES: ByToolset<ResourceTemplateType> = {
   ],
 };
 
+const SAVED_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: `${SAVED}{name}`,
+  name: "saved-table",
+  title: "Saved table",
+  description: "A table that you saved with a tool's argument save, for a day.",
+};
+
 /** Returns what the enabled toolsets offer. */
 const offered = <T>({ toolsets }: Toolsets, listed: ByToolset<T>): T[] =>
   Object.entries(listed).flatMap(([name, list]) =>
@@ -188,5 +196,7 @@ export const listResources = (settings: Toolsets): Resource[] => [
 ];
 
 /** Returns the resources whose URI has variables. */
-export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] =>
-  offered(settings, TEMPLATES);
+export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] => [
+  ...offered(settings, TEMPLATES),
+  SAVED_TEMPLATE,
+];

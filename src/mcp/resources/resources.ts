@@ -19,6 +19,7 @@ import {
   DOCUMENT,
   EXPORT_SCHEMA,
   GUIDE,
+  SAVED,
 } from "../results/resource-uris.ts";
 import {
   MAX_URI_LENGTH,
@@ -53,6 +54,9 @@ export type FileReader = {
     options: CallsOf,
     paging: Paging,
   ): Promise<FileContent>;
+  /** Reads a table that the caller has saved, or its text. */
+  readSaved(name: string, options: CallsOf, paging: Paging): Promise<FileContent>;
+  readSavedText(name: string, options: CallsOf, paging: Paging): Promise<FileContent>;
 };
 
 /** Reads the record or file with a URI; undefined for a URI of another kind. */
@@ -119,6 +123,18 @@ const routeDisputeFiles =
     return file.isText ? files.readText(one, options, paging) : files.read(one, options, paging);
   };
 
+const AS_TEXT = "/text";
+
+const routeSaved =
+  (files: FileReader): Route<FileContent> =>
+  (_context, uri, options, paging) => {
+    const name = parseName(uri, SAVED);
+    if (name === undefined) return undefined;
+    return name.endsWith(AS_TEXT)
+      ? files.readSavedText(name.slice(0, -AS_TEXT.length), options, paging)
+      : files.readSaved(name, options, paging);
+  };
+
 const toJson =
   (route: Route<Fields>): Route<FileContent> =>
   (context, uri, options, paging) =>
@@ -138,7 +154,8 @@ const selectRoutes = ({ settings }: CallerContext, files: FileReader): Route<Fil
     ["payments", toJson(routePayments)],
     ["ingest", toJson(routeIngest)],
   ];
-  return routes.flatMap(([name, route]) => (settings.toolsets.includes(name) ? [route] : []));
+  const active = routes.filter(([name]) => settings.toolsets.includes(name));
+  return [routeSaved(files), ...active.map(([, route]) => route)];
 };
 
 type OpenPaging = (uri: string, cursor: string | undefined) => Paging;

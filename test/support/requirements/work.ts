@@ -78,4 +78,12 @@ export const WORK_SECTIONS: readonly Section[] = [
         "what happened since a day or time, counted per kind, with who and when, and what cannot be seen",
     },
   },
+  {
+    title: "Tables to keep",
+    lines: {
+      "WK-90": "a whole result is saved as a table that no spreadsheet computes, for who saved it",
+      "WK-91": "views save their table, fill the screen and ask the assistant; all rows have pages",
+      "WK-92": "a tool is called from a shell, and gives what it gives over MCP",
+    },
+  },
 ];

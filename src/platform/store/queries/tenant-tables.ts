@@ -60,12 +60,14 @@ export const ACCESS_TABLES = {
 
 /**
  * The other tables with a column `tenant_id`: figures and work that follow from the records, so that an import computes
- * them; answers that are remembered for a day; clients, which belong to one installation; and the audit log.
+ * them; answers and saved tables that are remembered for a day; clients, which belong to one installation; and the
+ * audit log.
  */
 export const OTHER_TABLES = {
   clients: ["id"],
   dispute_totals: ["status"],
   jobs: ["kind", "id"],
+  saved_files: ["owner", "name"],
   idempotency_keys: ["principal", "operation", "key"],
   audit_logs: ["seq"],
   audit_heads: ["tenant_id"],

@@ -4,6 +4,8 @@ import type { Fields } from "../host.ts";
 import type { Place, RecordRef } from "../place.ts";
 import { Finder } from "../records/finder.tsx";
 import { hasTool, useSession } from "../session.ts";
+import { notesOfPage } from "../ui/pages.tsx";
+import { ReportTools } from "../ui/report-tools.tsx";
 import { Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { FLAGS, toChoices } from "../words.ts";
@@ -41,9 +43,6 @@ type BoardProps = {
   isShown: boolean;
 };
 
-/** The server's sentence about rows that did not fit, which are on the next page. */
-const TELLS_CUT = /^(?:The first \d+|Items \d+ to \d+) of \d+/;
-
 const isSame = (one: Fields, other: Fields): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
 
@@ -79,6 +78,9 @@ export const Board = (props: BoardProps) => {
       <Finder open={open} />
       {reply === undefined && <Loading what="Reading the disputes" />}
       {answer && <ReportHead title="Dispute board" noun="dispute" answer={answer} />}
+      {answer && (
+        <ReportTools title="dispute board" tool="disputes_triage" args={args} answer={answer} />
+      )}
       {answer && hasTool("disputes_summary") && (
         <Aging args={args} asOf={asOf} change={change} isPaused={!isShown} />
       )}
@@ -105,7 +107,7 @@ export const Board = (props: BoardProps) => {
           turn={turn}
         />
       )}
-      <Notes notes={textsOf(answer?.["notes"]).filter((note) => !TELLS_CUT.test(note))} />
+      <Notes notes={notesOfPage(textsOf(answer?.["notes"]))} />
     </main>
   );
 };

@@ -3,6 +3,7 @@ import { count, counted, day, describeDaysLeft, money, plainText } from "../form
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import { hasTool } from "../session.ts";
+import { Pages } from "../ui/pages.tsx";
 import { Badge, Empty } from "../ui/status.tsx";
 
 const MAX_CHANGES = 50;
@@ -126,31 +127,6 @@ const describePage = (shown: number, skip: number, total: number): string =>
     ? `${count(shown)} of ${count(total)}`
     : `${count(skip + 1)}–${count(skip + shown)} of ${count(total)}`;
 
-type PagesProps = Pick<WorklistProps, "cursors" | "next" | "turn"> & { text: string };
-
-const Pages = ({ cursors, next, turn, text }: PagesProps) => {
-  const isFirst = cursors.length === 0;
-  const isLast = typeof next !== "string";
-  if (isFirst && isLast) return null;
-  return (
-    <nav class="toolbar" aria-label="Pages of the worklist">
-      <button type="button" disabled={isFirst} onClick={() => turn(cursors.slice(0, -1))}>
-        Previous page
-      </button>
-      <button
-        type="button"
-        disabled={isLast}
-        onClick={() => {
-          if (!isLast) turn([...cursors, next]);
-        }}
-      >
-        Next page
-      </button>
-      <span class="meta">{text}</span>
-    </nav>
-  );
-};
-
 /** The disputes in the order in which to work on them. */
 export const Worklist = ({
   items,
@@ -194,6 +170,7 @@ export const Worklist = ({
         })}
       </ol>
       <Pages
+        label="Pages of the worklist"
         cursors={cursors}
         next={next}
         turn={turn}
