@@ -12,7 +12,7 @@ import {
 import { findTrustedHead } from "../evidence-heads.ts";
 import { type ChainEnd, advanceEnd } from "../store/audit/links.ts";
 import { isOtherKey, isSigned } from "../store/audit/signing.ts";
-import type { Db, Store } from "../store/port.ts";
+import type { Store } from "../store/port.ts";
 import { checkTenantExists } from "./tenants.ts";
 
 type Head = NonNullable<Awaited<ReturnType<typeof findHead>>>;
