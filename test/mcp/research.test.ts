@@ -1,9 +1,11 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { readConfig } from "../../src/config/config.ts";
+import { type Scope, toAuthInfo } from "../../src/mcp/caller.ts";
+import { createScopeChecks } from "../../src/mcp/http/scopes.ts";
 import { dataSentence } from "../../src/mcp/results/answer.ts";
 import { parseRecordAddress, toRecordAddress } from "../../src/mcp/results/record-pages.ts";
 import { sanitize } from "../../src/mcp/results/sanitize.ts";
-import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
+import { createIsUsable, toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { onEveryStore } from "../support/platform.ts";
 import type { Records } from "../support/records.ts";
@@ -14,6 +16,7 @@ import {
   ALL,
   connectModern,
   connectScripted,
+  createCaller,
   createOptions,
   readProblem,
   readText,
@@ -129,6 +132,19 @@ describe("the tools for research", () => {
     ]);
   });
 
+  it("need the scope read alone", () => {
+    const { checkBody } = createScopeChecks({ ...ALL, research: true });
+    for (const name of ["search", "fetch"]) {
+      const body = { jsonrpc: "2.0", id: 1, method: "tools/call", params: { name } };
+      const answerTo = (scopes: readonly Scope[]) =>
+        checkBody(body, toAuthInfo(createCaller("ann", { scopes })));
+      expect(answerTo(["write", "admin"])?.status).toBe(403);
+      expect(answerTo(["read"])).toBeUndefined();
+      const isUsable = (scopes: Scope[]) => createIsUsable({ scopes, rights: undefined })(name);
+      expect([isUsable(["read"]), isUsable(["write"])]).toEqual([true, false]);
+    }
+  });
+
   it("name a record by an address that leads back to it", () => {
     for (const kind of ["account", "dispute", "document"] as const) {
       for (const id of ["D-1", "C 1", "INV/1?x", "100 %"]) {
@@ -156,9 +172,8 @@ onEveryStore("research", (at) => {
     const { disputeId } = records.dispute;
     const { structuredContent } = await asking().host.call("disputes_get", { disputeId });
     code = String(structuredContent?.["disputeCode"]);
-    for (const [, content] of HOSTILE) {
-      await asking().host.call("dispute_notes_create", { disputeId, content });
-    }
+    const content = HOSTILE.map(([, text]) => text.replaceAll("\0", "").toWellFormed()).join("\n");
+    await asking().ask("dispute_notes_create", { disputeId, content });
   });
 
   verifies("RC-05");
