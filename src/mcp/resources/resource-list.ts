@@ -198,5 +198,6 @@ export const listResources = (settings: Toolsets): Resource[] => [
 /** Returns the resources whose URI has variables. */
 export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] => [
   ...offered(settings, TEMPLATES),
-  SAVED_TEMPLATE,
+  // Who may call no tool has saved nothing.
+  ...(settings.toolsets.length === 0 ? [] : [SAVED_TEMPLATE]),
 ];
