@@ -55,6 +55,11 @@ const DISCOVERY: Readonly<Record<string, string>> = {
   call_tool: "call a receivables tool: claim, deduction, remittance, credit memo",
 };
 
+const RESEARCH: Readonly<Record<string, string>> = {
+  search: "research customers, invoices, chargebacks, deductions, claims by number or name",
+  fetch: "full text of a customer, invoice, chargeback or claim that search found",
+};
+
 /** Tools whose records stand open in every conversation, also in hosts that load the others on demand. */
 const ALWAYS_LOADED: ReadonlySet<string> = new Set([
   "find_records",
@@ -66,7 +71,8 @@ const ALWAYS_LOADED: ReadonlySet<string> = new Set([
 const findWords = (name: string): string | undefined => {
   const parts = name.split("_");
   const nouns = parts.map((_part, at) => parts.slice(0, parts.length - at).join("_"));
-  return INSIGHTS[name] ?? DISCOVERY[name] ?? nouns.map((noun) => NOUNS[noun]).find(Boolean);
+  const own = INSIGHTS[name] ?? DISCOVERY[name] ?? RESEARCH[name];
+  return own ?? nouns.map((noun) => NOUNS[noun]).find(Boolean);
 };
 
 /** Returns the `_meta` by which hosts search for a tool, or load it at once. */

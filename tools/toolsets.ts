@@ -13,6 +13,12 @@ export const toolsetNames = [
 /** The name of the preset in settings: the insights, and the tools of daily work of some toolsets. */
 export const CORE = "core";
 
+/** Adds `search` and `fetch` in settings, which hosts for research look for. Named alone: `all` does not have it. */
+export const RESEARCH = "research";
+
+/** The names that settings take. */
+export const toolsetChoices: readonly string[] = [...toolsetNames, CORE, RESEARCH, "all"];
+
 /** The toolsets of which the preset has some tools only. */
 export const coreToolsets = [
   "disputes",

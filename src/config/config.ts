@@ -4,7 +4,7 @@ import { DAY, SECOND } from "../kit/clock.ts";
 import { getCode } from "../kit/error.ts";
 import { findProxyFaults, type Proxies, readProxies } from "../kit/proxy.ts";
 import { Secret } from "../kit/secret.ts";
-import { CORE, coreToolsets, toolsetNames } from "../../tools/toolsets.ts";
+import { CORE, coreToolsets, RESEARCH, toolsetNames } from "../../tools/toolsets.ts";
 import { Environment, FROM_FILE } from "./environment.ts";
 import { toFilesLocation } from "./files-url.ts";
 import type { Credentials, Settings } from "./settings.ts";
@@ -254,14 +254,15 @@ const checkSignInSettings = (values: Values): string[] => {
     : [`${names.join(", ")} belong together: ${missing.join(", ")} is missing`];
 };
 
-const toToolsets = (chosen = ["all"]): Pick<Settings, "toolsets" | "coreOf"> => {
-  if (chosen.includes("all")) return { toolsets: toolsetNames };
+const toToolsets = (chosen = ["all"]): Pick<Settings, "toolsets" | "coreOf" | "research"> => {
+  const research = chosen.includes(RESEARCH);
+  if (chosen.includes("all")) return { toolsets: toolsetNames, research };
   if (!chosen.includes(CORE)) {
-    return { toolsets: toolsetNames.filter((name) => chosen.includes(name)) };
+    return { toolsets: toolsetNames.filter((name) => chosen.includes(name)), research };
   }
   const coreOf = coreToolsets.filter((name) => !chosen.includes(name));
   const enabled = new Set<string>(["insights", ...coreToolsets, ...chosen]);
-  return { toolsets: toolsetNames.filter((name) => enabled.has(name)), coreOf };
+  return { toolsets: toolsetNames.filter((name) => enabled.has(name)), coreOf, research };
 };
 
 /** Returns faults of issuer settings that are set without each other. */

@@ -4,7 +4,7 @@ import { LEVELS } from "../kit/log.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded } from "../kit/network.ts";
 import { FilesUrl } from "./files-url.ts";
-import { CORE, toolsetNames } from "../../tools/toolsets.ts";
+import { CORE, RESEARCH, toolsetNames } from "../../tools/toolsets.ts";
 import {
   areDelays,
   DAY_SECONDS,
@@ -104,7 +104,7 @@ export const Environment = z.object({
   ),
   RECEIVABLES_TOOLSETS: optional(
     Toolsets,
-    `comma list of ${toolsetNames.join(", ")}; or ${CORE}: insights and the tools of daily work, for hosts that take few tools`,
+    `comma list of ${toolsetNames.join(", ")}; or ${CORE}: insights and the tools of daily work, for hosts that take few tools; ${RESEARCH}, beside others, adds search and fetch for hosts for research`,
     "all",
   ),
   RECEIVABLES_READ_ONLY: withDefault(Flag, false, "only tools that change nothing"),

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { isNetwork } from "../kit/network.ts";
 import { findTimeZone } from "../kit/time-zone.ts";
-import { CORE, toolsetNames } from "../../tools/toolsets.ts";
+import { CORE, RESEARCH, toolsetChoices, toolsetNames } from "../../tools/toolsets.ts";
 
 /** The meaning of a setting and its default as shown in documents. */
 export const describeSetting = (description: string, shown: string) => ({ description, shown });
@@ -48,12 +48,12 @@ export const list = z.string().transform((text) =>
 );
 
 export const Toolsets = list.superRefine((names, context) => {
-  const strange = names.filter((name) => ![...toolsetNames, CORE, "all"].includes(name));
+  const strange = names.filter((name) => !toolsetChoices.includes(name));
   if (names.length > 0 && strange.length === 0) return;
   const shown = strange.map((name) => name.slice(0, 50)).join(", ");
   context.addIssue({
     code: "custom",
-    message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${toolsetNames.join(", ")}, or ${CORE} or all`,
+    message: `contains unknown toolsets: ${shown || "an empty list"}; the toolsets are ${toolsetNames.join(", ")}, or ${CORE}, ${RESEARCH} or all`,
   });
 });
 

@@ -5,6 +5,8 @@ export type Settings = {
   toolsets: readonly Toolset[];
   /** The toolsets of which only the tools of daily work are listed. */
   coreOf?: readonly Toolset[];
+  /** Whether `search` and `fetch` are listed, which hosts for research look for. */
+  research?: boolean;
   readOnly: boolean;
   /** Whether few tools are listed, which find and call the others. */
   discovery?: boolean;

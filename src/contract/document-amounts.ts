@@ -13,6 +13,9 @@ const AMOUNTS = [
 
 type Name = (typeof AMOUNTS)[number][number];
 
+/** The fields of a document that tell its open balance. */
+export const BALANCES = AMOUNTS.map(([balance]) => balance);
+
 /** The fields of a document that tell its amounts. */
 export type AmountFields = Pick<StoredDocument, "document_type" | Name>;
 

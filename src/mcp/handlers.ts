@@ -32,6 +32,7 @@ import { createOpenPaging } from "./tools/cursor.ts";
 import type { CallTool, ToolContext } from "./tools/tool-context.ts";
 import { createDiscovery } from "./tools/discovery.ts";
 import { isDiscoveryTool } from "./tools/listing/discovery-tools.ts";
+import { isResearchTool } from "./tools/listing/research-tools.ts";
 import { createDownload } from "./tools/files/download.ts";
 import { clientOf, opensOf, progressOf, waysOf } from "./tools/host.ts";
 import {
@@ -41,6 +42,7 @@ import {
   offeredToolsets,
 } from "./tools/listing/tool-list.ts";
 import type { ReadContent } from "./tools/read-resource.ts";
+import { createResearch, researchTokens } from "./tools/research.ts";
 import { createRunCall, type RunCall } from "./tools/run-call.ts";
 import { mayAsk, scopeOfTool } from "./tools/listing/kinds.ts";
 import { type ApprovedCall, createTicketCalls } from "./tools/ticket-calls.ts";
@@ -156,6 +158,17 @@ const createPromptSources = (
   });
 };
 
+/** Creates the calls for research, whose answers have those of other tools inside. */
+const createResearchCalls = (toolContext: ToolContext, run: RunCall) => {
+  const { settings, mcpUrl } = toolContext;
+  const answerTokens = researchTokens(settings.answerTokens);
+  const context = { ...toolContext, settings: { ...settings, answerTokens } };
+  return {
+    callBriefly: createCallTool(context, run, createToolReader(context)),
+    research: createResearch({ run, answerTokens: settings.answerTokens, mcpUrl }),
+  };
+};
+
 /** Creates the handler of `tools/call`. */
 const createCallHandler = (
   toolContext: ToolContext,
@@ -170,21 +183,28 @@ const createCallHandler = (
     run,
     answerTokens,
   });
+  const forResearch =
+    settings.research === true ? createResearchCalls(toolContext, run) : undefined;
   return async (server, context, caller, { name, arguments: args = {} }) => {
     const { signal } = context.mcpReq;
     const client = clientOf(server, context, caller);
     const ways = waysOf(server, context, client, ending);
-    const call = (tool: Tool, given: Record<string, unknown>, approved?: ApprovedCall) => {
-      checkScope(caller, scopeOfTool(tool));
-      const opens = opensOf(server, context, ending);
-      const progress = progressOf(context);
-      return callTool({ ...ways, tool, args: given, client, approved, opens, signal, progress });
-    };
+    const callBy =
+      (use: CallTool) => (tool: Tool, given: Record<string, unknown>, approved?: ApprovedCall) => {
+        checkScope(caller, scopeOfTool(tool));
+        const opens = opensOf(server, context, ending);
+        const progress = progressOf(context);
+        return use({ ...ways, tool, args: given, client, approved, opens, signal, progress });
+      };
+    const call = callBy(callTool);
     if (name === CONFIRM_TOOL && ways.showsViews) {
       const answer = createTicketCalls(toolContext, run, async (approved) =>
         call(await findTool(tools, approved.tool), approved.args, approved),
       );
       return answer({ args, client, signal });
+    }
+    if (forResearch !== undefined && isResearchTool(name)) {
+      return forResearch.research({ name, args, signal }, callBy(forResearch.callBriefly));
     }
     const isUsable = createIsUsable({ scopes: caller.scopes, rights: toolContext.broker.rights });
     return settings.discovery === true && isDiscoveryTool(name)

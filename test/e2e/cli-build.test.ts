@@ -119,6 +119,10 @@ it.each([
     { RECEIVABLES_TOOLSETS: "audit,disputes" },
     { toolsets: ["disputes", "audit"], readOnly: false },
   ],
+  [
+    { RECEIVABLES_TOOLSETS: "audit,research" },
+    { toolsets: ["audit"], readOnly: false, research: true },
+  ],
 ] as const)("lists the tools that the source lists, with %j", async (given, settings) => {
   const client = await open(given);
   const { tools } = await client.listTools();

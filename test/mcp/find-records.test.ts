@@ -77,8 +77,17 @@ onEveryStore("find_records", (at) => {
     const closed = await ingest("POST", `${documentAt("C-9")}/closure`, { body: closure });
     expect(closed.status, closed.text).toBe(200);
     const closing = { closedAt: "2026-02-20T12:00:00.000Z", closure_reason: "write_off" };
-    expect(await ask("documents_get", { document_number: "C-9" })).toMatchObject(closing);
-    expect(await ask("documents_list", { search: "C-9" })).toMatchObject({ data: [closing] });
+    const paid = { ...closing, denomination: 0 };
+    const uri = "receivables://documents/C-9";
+    expect(await ask("documents_get", { document_number: "C-9" })).toMatchObject(paid);
+    expect(await ask("documents_list", { search: "C-9" })).toMatchObject({ data: [paid] });
+    expect(await ask("read_resource", { uri })).toMatchObject({ content: { document: paid } });
+    for (const fields of [["denomination"], ["*"]]) {
+      const listed = await ask("documents_list", { search: "C-9", fields });
+      expect(listed).toMatchObject({ data: [{ denomination: 0 }] });
+    }
+    const stored = await ingest("GET", documentAt("C-9"));
+    expect(stored.body, "the balance before").toMatchObject({ denomination: 40 });
     const { items } = await ask("find_records", { text: "C-9", types: "document" });
     expect(items[0]?.["label"]).toMatch(/closed on 2026-02-20 \(write_off\)$/);
     const lines = [{ reference: "C-9", amount: 40 }];

@@ -7,6 +7,7 @@ import {
 import type { CallerAuthInfo, Scope } from "../caller.ts";
 import { activeTools } from "../tools/listing/active-tools.ts";
 import { findCalledName } from "../tools/listing/discovery-tools.ts";
+import { researchTools } from "../tools/listing/research-tools.ts";
 import { scopeOfTool } from "../tools/listing/kinds.ts";
 import type { ListSettings } from "../tools/listing/toolsets.ts";
 
@@ -41,9 +42,10 @@ const challenge = (scope: Scope, { resourceMetadataUrl }: CallerAuthInfo): Respo
 
 /** Creates checks that refuse with 403 and the missing scope (RFC 6750), for which hosts then ask the person. */
 export const createScopeChecks = (settings: ListSettings): ScopeChecks => {
-  const scopesByTool = new Map<unknown, Scope>(
-    activeTools(settings).map((tool) => [tool.name, scopeOfTool(tool)]),
-  );
+  const scopesByTool = new Map<unknown, Scope>([
+    ...(settings.research === true ? researchTools : []).map(({ name }) => [name, "read"] as const),
+    ...activeTools(settings).map((tool) => [tool.name, scopeOfTool(tool)] as const),
+  ]);
   const check = (
     method: string | null,
     name: unknown,

@@ -14,7 +14,7 @@ import { parseDisputeCode } from "../../insights/dispute-code.ts";
 import { findByCode } from "../../insights/find-dispute.ts";
 import { createNumberContext } from "../results/number-context.ts";
 import { sanitizeText } from "../results/sanitize.ts";
-import { wordsFor } from "../results/status-words.ts";
+import { formOf } from "../results/record-form.ts";
 
 const MAX_SEARCHED = 100;
 export const MAX_COMPLETIONS = 100;
@@ -148,7 +148,7 @@ export const readDispute = async (
       name: "dispute",
       async read() {
         const { output } = await broker.call(contract.disputes.get, args, options);
-        return wordsFor(contract.disputes.get)(output);
+        return formOf(contract.disputes.get)(output);
       },
     },
     lists: {

@@ -1,6 +1,7 @@
 import type { CallOptions } from "../../client/port.ts";
 import { contract } from "../../contract/index.ts";
 import type { CallerContext } from "../caller.ts";
+import { askClosure } from "../../insights/document-reader.ts";
 import { createLazy } from "../../kit/lazily.ts";
 import type { Fields } from "../results/budget.ts";
 import {
@@ -9,6 +10,7 @@ import {
   MAX_RESOURCE_BYTES,
   tooLargeToRead,
 } from "../results/file-content.ts";
+import { formOf } from "../results/record-form.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { partOfRecord, readWhole } from "./part.ts";
 import type { Paging } from "../results/pages.ts";
@@ -52,7 +54,11 @@ export const readDocument = (
   return readWhole(context, paging, {
     record: {
       name: "document",
-      read: createLazy(async () => (await broker.call(documents.get, args, options)).output),
+      read: createLazy(async () => {
+        const extensions = await broker.extensions(options.signal);
+        const whole = { ...args, ...askClosure({ extensions }) };
+        return formOf(documents.get)((await broker.call(documents.get, whole, options)).output);
+      }),
     },
     lists: { attachments: files },
     ownLists: ["line_items"],

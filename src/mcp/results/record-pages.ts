@@ -1,10 +1,12 @@
+import { SCHEME } from "./resource-uris.ts";
+
 /** The pages of records: `/disputes/CODE`, `/accounts/NUMBER` and `/documents/NUMBER`. */
 
 const KINDS = ["dispute", "account", "document"] as const;
-type RecordKind = (typeof KINDS)[number];
+export type RecordKind = (typeof KINDS)[number];
 
 /** A record by the code or number that people use. */
-type RecordName = { kind: RecordKind; id: string };
+export type RecordName = { kind: RecordKind; id: string };
 
 const decode = (text: string): string | undefined => {
   try {
@@ -40,6 +42,16 @@ export const toRecordPage = (
   mcpUrl === undefined || record === undefined || !/^https?:$/.test(mcpUrl.protocol)
     ? undefined
     : new URL(toRecordPath(record), mcpUrl).href;
+
+/** Returns the `receivables://` address of a record. */
+export const toRecordAddress = (record: RecordName): string => `${SCHEME}${toRecordPath(record)}`;
+
+/** Returns the record at an address; undefined for other addresses, such as those of its files. */
+export const parseRecordAddress = (address: string): RecordName | undefined => {
+  const [kind = "", id = "", ...others] = address.replace(SCHEME, "/").slice(1).split("/");
+  const isRecord = address.startsWith(SCHEME) && others.length === 0 && !id.includes("?");
+  return isRecord ? parseRecordPath(`/${kind}/${id}`) : undefined;
+};
 
 type Fields = Readonly<Record<string, unknown>>;
 

@@ -1,3 +1,4 @@
+export const SCHEME = "receivables://";
 export const GUIDE = "receivables://guide";
 export const CONFIGURATION = "receivables://dispute-configuration";
 export const DISPUTE = "receivables://disputes/";

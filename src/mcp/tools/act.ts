@@ -4,7 +4,7 @@ import type { CallArguments, Operation } from "../../contract/operation.ts";
 import { isRecord } from "../../kit/json.ts";
 import type { Fields } from "../results/budget.ts";
 import { malformedResponse } from "../results/refusal.ts";
-import { wordsFor } from "../results/status-words.ts";
+import { formOf } from "../results/record-form.ts";
 import { deletedKeys } from "./listing/output-schema.ts";
 import type { StoredName } from "./secret-pages.ts";
 
@@ -76,6 +76,6 @@ export const act = async (
     return { output: { deleted: true, ...Object.fromEntries(keys) }, reply };
   }
   if (operation.mask !== null) return { output: operation.mask(reply.output), reply };
-  const output = wordsFor(operation)(record(reply));
+  const output = formOf(operation)(record(reply));
   return { output: await storeSecret(broker, operation, output, options), reply };
 };

@@ -21,7 +21,7 @@ import { addNote } from "./add-note.ts";
 import { present, recordAnswer } from "../results/answer.ts";
 import { badArguments } from "../results/refusal.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
-import { wordsFor } from "../results/status-words.ts";
+import { formOf } from "../results/record-form.ts";
 import type { Given } from "./arguments/arguments.ts";
 import type { Consented } from "./asking/confirm.ts";
 import { type Asking, prepareCall, printOf } from "./asking/question.ts";
@@ -166,12 +166,12 @@ const isShown = ([name, value]: [string, unknown]): boolean =>
 
 /** Returns the values that a list shows of a dispute beside its id and code. */
 export const toRow = (output: Fields): Fields =>
-  Object.fromEntries(Object.entries(wordsFor(update)(output)).filter(isShown));
+  Object.fromEntries(Object.entries(formOf(update)(output)).filter(isShown));
 
 /** Returns the values that a list shows of a dispute, and those that a change made different. */
 const toNewValues = (before: Fields, output: unknown): Pick<Outcome, "values" | "changed"> => {
   if (!isRecord(output)) return {};
-  const after = Object.entries(wordsFor(update)(output));
+  const after = Object.entries(formOf(update)(output));
   const isChanged = ([name]: [string, unknown]): boolean =>
     output[name] !== before[name] && !isAuditField(name);
   return {

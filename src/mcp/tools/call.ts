@@ -36,7 +36,7 @@ import { createResourceCall, type ReadContent } from "./read-resource.ts";
 import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
-import { wordsFor } from "../results/status-words.ts";
+import { formOf } from "../results/record-form.ts";
 import { createSave } from "./saving/save.ts";
 import { prepareList } from "./saving/save-list.ts";
 import { resolveNames } from "./arguments/record-names.ts";
@@ -106,8 +106,8 @@ const callList = async (
     return parts.save(call, save, await prepareList(context, call, { rows, args, ask }));
   }
   const budget = listBudget(context.settings.answerTokens);
-  const toWords = wordsFor(tool.operation);
-  const shape = (row: Record<string, unknown>) => toWords(rows.shape(row));
+  const toForm = formOf(tool.operation);
+  const shape = (row: Record<string, unknown>) => rows.shape(toForm(row));
   const bounds = { from, budget, now: context.now, shape };
   const read = await readList(tool.operation, rows.args, ask, bounds);
   const { position } = read;

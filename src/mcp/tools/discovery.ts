@@ -2,19 +2,19 @@ import type { CallArguments } from "../../contract/operation.ts";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import { z } from "zod";
 import type { Problem } from "../../contract/errors.ts";
-import { toFaults } from "../../contract/faults.ts";
 import type { Tool } from "../../../tools/tool.ts";
 import { withAbout } from "../results/answer.ts";
 import { truncateToBudget } from "../results/budget.ts";
 import { toJsonText } from "../results/json-text.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { parseText, refuseArguments } from "./arguments/arguments.ts";
+import { readOwnInput } from "./arguments/own-input.ts";
 import type { DiscoveryTool } from "./listing/discovery-tools.ts";
 import { everyTool } from "./listing/every-tool.ts";
 import { isReading } from "./listing/kinds.ts";
 import type { RunCall } from "./run-call.ts";
 import type { IsUsable } from "./listing/tool-list.ts";
-import { offerTools, openSearch, describeInstead } from "./arguments/unknown-names.ts";
+import { offerTools, openSearch } from "./arguments/unknown-names.ts";
 
 /** Calls a tool as the host's own `tools/call` does. */
 type Call = (tool: Tool, args: CallArguments) => Promise<CallToolResult | InputRequiredResult>;
@@ -54,26 +54,6 @@ const INPUTS = {
   }),
 };
 
-/** @throws {Problem} `invalid_request`, which names every fault */
-const readInput = <N extends DiscoveryTool>(
-  name: N,
-  args: CallArguments,
-): z.infer<(typeof INPUTS)[N]> => {
-  const known = Object.keys(INPUTS[name].shape);
-  const unknown = Object.keys(args)
-    .filter((key) => !known.includes(key))
-    .slice(0, 20)
-    .map((key) => ({
-      field: sanitizeLine(key, 60),
-      code: "unknown",
-      message: `is not an argument${describeInstead(key, known)}`,
-    }));
-  const parsed = INPUTS[name].safeParse(args, { reportInput: true });
-  const faults = [...unknown, ...(parsed.success ? [] : toFaults(parsed.error))];
-  if (!parsed.success || faults.length > 0) throw refuseArguments({ name }, faults);
-  return parsed.data as z.infer<(typeof INPUTS)[N]>;
-};
-
 /** Names the tools that an unknown name may mean. */
 const unknownTool = async (
   named: DiscoveryTool,
@@ -107,7 +87,7 @@ const createAnswers = ({ tools, isListed }: DiscoveryNeeds) => {
   const known = [...tools.keys()];
   return {
     async find(args: CallArguments, isUsable: IsUsable): Promise<CallArguments> {
-      const { query } = readInput("find_tools", args);
+      const { query } = readOwnInput("find_tools", INPUTS.find_tools, args);
       const search = await openSearch();
       const found = search(query)
         .flatMap((name) => tools.get(name) ?? [])
@@ -119,7 +99,7 @@ const createAnswers = ({ tools, isListed }: DiscoveryNeeds) => {
       };
     },
     async describe(args: CallArguments): Promise<CallArguments> {
-      const { name } = readInput("describe_tool", args);
+      const { name } = readOwnInput("describe_tool", INPUTS.describe_tool, args);
       const listed = everyTool.find(({ tool }) => tool.name === name)?.tool;
       if (listed === undefined || !tools.has(name))
         throw await unknownTool("describe_tool", name, known);
@@ -128,7 +108,7 @@ const createAnswers = ({ tools, isListed }: DiscoveryNeeds) => {
     },
     /** Returns the tool that `call_tool` calls, and its arguments. */
     async target(args: CallArguments): Promise<{ tool: Tool; given: CallArguments }> {
-      const { name, arguments: given } = readInput("call_tool", args);
+      const { name, arguments: given } = readOwnInput("call_tool", INPUTS.call_tool, args);
       const tool = tools.get(name);
       if (tool === undefined) throw await unknownTool("call_tool", name, known);
       return { tool, given };

@@ -9,6 +9,8 @@ export const REACH_SECTIONS: readonly Section[] = [
       "RC-02": "the skills extension serves them, and its conformance scenarios pass",
       "RC-03": "a package for each host works without a checkout, and a page says how to connect",
       "RC-04": "the server card and its catalogue are readable by all and name no tenant",
+      "RC-05":
+        "search and fetch answer hosts for research in their form, if the setting names research",
     },
   },
   {

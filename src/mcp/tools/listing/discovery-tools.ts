@@ -9,12 +9,12 @@ export type DiscoveryTool = (typeof NAMES)[number];
 export const isDiscoveryTool = (name: string): name is DiscoveryTool =>
   (NAMES as readonly string[]).includes(name);
 
-const TEXT: JsonSchema = { type: "string" };
+export const TEXT: JsonSchema = { type: "string" };
 const FLAG: JsonSchema = { type: "boolean" };
 const OBJECT: JsonSchema = { type: "object" };
 const TOOL_NAME: JsonSchema = { type: "string", description: "from find_tools" };
 
-const READS: Hints = {
+export const READS: Hints = {
   readOnlyHint: true,
   destructiveHint: false,
   idempotentHint: true,
@@ -29,14 +29,17 @@ const CALLS: Hints = {
   openWorldHint: true,
 };
 
-const toInput = (properties: Record<string, JsonSchema>, required: string[]): ObjectSchema => ({
+export const toInput = (
+  properties: Record<string, JsonSchema>,
+  required: string[],
+): ObjectSchema => ({
   type: "object",
   properties,
   required,
   additionalProperties: false,
 });
 
-const toOutput = (properties: Record<string, JsonSchema>): ObjectSchema => ({
+export const toOutput = (properties: Record<string, JsonSchema>): ObjectSchema => ({
   type: "object",
   properties: { about: ABOUT, ...properties },
 });

@@ -3,6 +3,7 @@ import type { Access } from "../../../contract/operation.ts";
 import type { Scope } from "../../caller.ts";
 import { discoveryTools, isDiscoveryTool } from "./discovery-tools.ts";
 import { everyTool, type ListedTool } from "./every-tool.ts";
+import { researchTools } from "./research-tools.ts";
 import { isActive, type ListSettings } from "./toolsets.ts";
 import { toolsetNames, type Toolset } from "../../../../tools/toolsets.ts";
 
@@ -15,7 +16,7 @@ const frozen = <T>(value: T): T => {
 };
 
 const choose = (settings: ListSettings): readonly ListedTool[] => {
-  const { discovery = false, readOnly } = settings;
+  const { discovery = false, research = false, readOnly } = settings;
   const active = everyTool
     .filter(({ toolset }) => !discovery || toolset === "insights")
     .filter(({ toolset, needsExportKey, tool }) =>
@@ -27,16 +28,21 @@ const choose = (settings: ListSettings): readonly ListedTool[] => {
       }),
     )
     .map(({ tool }) => tool);
-  return frozen(discovery ? [...discoveryTools(readOnly), ...active] : active);
+  return frozen([
+    ...(discovery ? discoveryTools(readOnly) : []),
+    ...(research ? researchTools : []),
+    ...active,
+  ]);
 };
 
 const chosen = new Map<string, readonly ListedTool[]>();
 
 /** Returns the answer to `tools/list`, in stable order. It depends on the settings only and is created once per process. */
 export const toolList = (settings: ListSettings): readonly ListedTool[] => {
-  const { toolsets, coreOf = [], readOnly, discovery = false, lacksExportKey = false } = settings;
+  const { toolsets, coreOf = [], readOnly, lacksExportKey = false } = settings;
+  const { discovery = false, research = false } = settings;
   const sets = [toolsets.toSorted(), coreOf.toSorted()];
-  const key = JSON.stringify([sets, readOnly, discovery, lacksExportKey]);
+  const key = JSON.stringify([sets, readOnly, discovery, research, lacksExportKey]);
   const list = chosen.get(key) ?? choose(settings);
   chosen.set(key, list);
   return list;
@@ -54,7 +60,11 @@ type CallerRights = { scopes: readonly Scope[]; rights: HeldRights | undefined }
 /** Whether a caller may use a tool of that name, as far as is known. */
 export type IsUsable = (name: string) => boolean;
 
-const needs = new Map(everyTool.map(({ tool, scope, rights }) => [tool.name, { scope, rights }]));
+/** The tools for research read what the caller may read, as insights do. */
+const needs = new Map<string, { scope: Scope; rights: readonly Access[] }>([
+  ...everyTool.map(({ tool, scope, rights }) => [tool.name, { scope, rights }] as const),
+  ...researchTools.map(({ name }) => [name, { scope: "read", rights: [] }] as const),
+]);
 
 /** Creates a predicate: whether the caller may use a tool of that name. The tools of discovery mode need no right. */
 export const createIsUsable =

@@ -5,7 +5,7 @@ import type { Settings } from "../../../config/settings.ts";
 /** The settings that the tool list depends on. */
 export type ListSettings = Pick<
   Settings,
-  "toolsets" | "coreOf" | "readOnly" | "discovery" | "lacksExportKey"
+  "toolsets" | "coreOf" | "research" | "readOnly" | "discovery" | "lacksExportKey"
 >;
 
 /** Properties of a tool that decide whether it is listed. */

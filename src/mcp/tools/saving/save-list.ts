@@ -4,7 +4,7 @@ import { MINUTE } from "../../../kit/clock.ts";
 import type { Row } from "../../files/saved/cells.ts";
 import { readAllRows } from "../../results/pages.ts";
 import type { RowChoice } from "../../results/rows.ts";
-import { wordsFor } from "../../results/status-words.ts";
+import { formOf } from "../../results/record-form.ts";
 import { readTenantCalendar } from "../tenant-calendar.ts";
 import type { ToolContext, Working } from "../tool-context.ts";
 import { columnsOfList } from "./columns.ts";
@@ -30,7 +30,7 @@ export const prepareList = async (
   const { calendar, notes } = await readTenantCalendar({ ...context, signal });
   const until = context.now() + MOST_MS;
   const limits: string[] = [...notes];
-  const toWords = wordsFor(operation);
+  const toForm = formOf(operation);
   const read = async function* (): AsyncGenerator<readonly Row[]> {
     let isLate = false;
     for await (const page of readAllRows(operation, rows.args, ask)) {
@@ -38,7 +38,7 @@ export const prepareList = async (
         limits.push(`The table has the rows that were read in ${MOST_MS / MINUTE} minutes.`);
         return;
       }
-      yield page.map((row) => toWords(rows.shape(row)));
+      yield page.map((row) => rows.shape(toForm(row)));
       isLate = context.now() >= until;
     }
   };
