@@ -2,9 +2,9 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { hold, type Turn } from "./demo/conversation.ts";
+import { createClaimMail } from "./demo/conversations/claim-mail.ts";
+import { createMonday } from "./demo/conversations/monday.ts";
 import { createMonthEnd } from "./demo/conversations/month-end.ts";
-import { createShortPay } from "./demo/conversations/short-pay.ts";
-import { createTriage } from "./demo/conversations/triage.ts";
 import { renderMarkdown, renderText } from "./demo/render.ts";
 import { openSession, type Session } from "./demo/session.ts";
 
@@ -24,7 +24,7 @@ const text: Writer = {
 
 const markdown: Writer = {
   begin: ({ version }) =>
-    `# Conversations\n\nThree tasks of an analyst at Demo Manufacturing Inc., the demo tenant, from the first question to the result. A script asked the questions, called the tools and wrote this page from their replies (\`npm run -s demo -- --markdown\`, version ${version}). Below each question are the calls with the o200k tokens of their replies, and what the server asked before a change.\n`,
+    `# Conversations\n\nThree tasks of an analyst at Demo Manufacturing Inc., the demo tenant, from the first question to the result: a claim mail taken in, a month end, a Monday morning. A script asked the questions, called the tools and wrote this page from their replies (\`npm run -s demo -- --markdown\`, version ${version}). Below each question are the calls with the o200k tokens of their replies, and what the server asked before a change.\n`,
   conversation: (title) => `\n## ${title}\n`,
   turn: (turn) => `\n${renderMarkdown(turn)}\n`,
 };
@@ -48,7 +48,8 @@ const run = async (writer: Writer): Promise<void> => {
     const session = await openSession(dataFolder);
     try {
       print(writer.begin(session.server));
-      for (const conversation of [createTriage(), createShortPay(), createMonthEnd(new Date())]) {
+      const now = new Date();
+      for (const conversation of [createClaimMail(), createMonthEnd(now), createMonday(now)]) {
         print(writer.conversation(conversation.title));
         for await (const turn of hold(session, conversation)) print(writer.turn(turn));
       }

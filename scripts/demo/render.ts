@@ -39,6 +39,7 @@ export const renderText = (turn: Turn, colored: boolean): string => {
     colored ? styleText(style, text, { validateStream: false }) : text;
   return [
     `\n${paint("bold", `> ${turn.question}`)}`,
+    ...(turn.pasted?.split("\n") ?? []).map((line) => paint("bold", `> ${line}`)),
     ...turn.calls.map((call) => paint("dim", `  ${formatCall(call)}  (${formatTokens(call)})`)),
     ...turn.confirmations.map(
       ({ question, confirmed }) =>
@@ -70,6 +71,7 @@ const renderMarkdownCalls = (turn: Turn): string[] => [
 export const renderMarkdown = (turn: Turn): string =>
   [
     `### ${turn.question}`,
+    ...(turn.pasted === undefined ? [] : [`\`\`\`text\n${turn.pasted}\n\`\`\``]),
     renderMarkdownCalls(turn).join("\n"),
     ...turn.answer.map((part) => (typeof part === "string" ? part : renderMarkdownTable(part))),
   ].join("\n\n");
