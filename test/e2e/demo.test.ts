@@ -102,7 +102,9 @@ describe("npm run demo", () => {
           .prepare(sql)
           .all()
           .map((row) => Object.values(row));
-        expect(sorted(figures), question).toEqual(sorted(rows));
+        const isOrdered = sql.lastIndexOf("order by") > sql.lastIndexOf(")");
+        if (isOrdered) expect(figures, question).toEqual(rows);
+        else expect(sorted(figures), question).toEqual(sorted(rows));
       }
     }
     database.close();

@@ -144,7 +144,7 @@ onEveryStore("disputes_summary", (at) => {
       const { items } = await runInsight(disputesTriage, own, { documentNumber: "INV-0" });
       // No assignee, and the largest amount.
       expect(items[0]).toMatchObject({ ageDays: 0, score: 25 });
-      const disputeId = String(items[0]?.["disputeId"]);
+      const disputeId = String(items[0]?.["disputeCode"]);
       const packet = await runInsight(disputePacket, own, { disputeId });
       expect(packet.items[0]).toMatchObject({ dispute: { ageDays: 0 } });
     }
@@ -175,6 +175,26 @@ onEveryStore("disputes_summary", (at) => {
   ])("orders equal groups of %j alike both ways", async (args) => {
     const extended = { ...context, extensions: new Set(["disputes.summary"]) };
     expect(await runInsight(disputesSummary, extended, args)).toEqual(await summarize(args));
+  });
+
+  verifies("WK-47");
+  it.each([
+    { orderBy: "count" as const, order: "desc" as const },
+    { orderBy: "count" as const, order: "asc" as const },
+    { orderBy: "avgAgeDays" as const, order: "desc" as const },
+  ])("orders groups over all currencies by %j", async ({ orderBy, order }) => {
+    const args = { groupBy: ["account"], orderBy, order, limit: 200 };
+    const extended = { ...context, extensions: new Set(["disputes.summary"]) };
+    for (const one of [extended, context]) {
+      const { groups } = await runInsight(disputesSummary, one, args);
+      const figures = (groups as Record<string, number | null>[])
+        .map((group) => group[orderBy] ?? null)
+        .filter((figure) => figure !== null);
+      expect(figures.length).toBeGreaterThan(3);
+      expect(new Set(figures).size).toBeGreaterThan(1);
+      const ascending = figures.toSorted((a, b) => a - b);
+      expect(figures).toEqual(order === "asc" ? ascending : ascending.toReversed());
+    }
   });
 
   verifies("IN-01", "IN-21");

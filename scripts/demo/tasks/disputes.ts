@@ -27,10 +27,15 @@ export const disputeTasks = ({ friday, month, before }: Days): Task[] => [
     sql: `${TOTALS} created <= '${month.to}' and (ended is null or ended > '${month.to}') group by 1 order by 3 desc`,
   },
   {
-    question: "Who has the open disputes older than 60 days?",
-    calls: [["disputes_summary", { status: "Open", olderThanDays: 60, groupBy: ["assignee"] }]],
-    read: listOf("groups", "key/assignee", "count"),
-    sql: "select assignee, count(*) from disputes where status = 'Open' and age > 60 group by 1",
+    question: "Who has most of the open disputes older than 60 days?",
+    calls: [
+      [
+        "disputes_summary",
+        { status: "Open", olderThanDays: 60, groupBy: ["assignee"], orderBy: "count" },
+      ],
+    ],
+    read: listOf("groups", "count"),
+    sql: "select count(*) from disputes where status = 'Open' and age > 60 group by assignee order by 1 desc",
   },
   {
     question: "For which reasons do customers dispute in dollars?",
