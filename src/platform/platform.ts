@@ -59,7 +59,7 @@ import { resolutions } from "./services/resolutions.ts";
 import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
-import { signEvidenceHeads } from "./admin/evidence.ts";
+import { signEvidenceHeads } from "./evidence-heads.ts";
 import type { Store } from "./store/port.ts";
 import { SEALS } from "./store/sealed-columns.ts";
 import type { JobKind } from "./jobs/job.ts";

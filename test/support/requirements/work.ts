@@ -30,7 +30,6 @@ export const WORK_SECTIONS: readonly Section[] = [
     lines: {
       "WK-46": "accounts of one name are told apart by city, country and parent",
       "WK-47": "groups over all currencies, closing reasons, measures, and possible duplicates",
-      "WK-48": "a closed document's balance is 0, and day and reason of its closing can be read",
     },
   },
   {
@@ -44,7 +43,7 @@ export const WORK_SECTIONS: readonly Section[] = [
     title: "Moving in",
     lines: {
       "WK-48":
-        "notes, notes on accounts and users come with author and date, a dispute with its updateDate",
+        "notes and users come with author and date; a closed document's balance is 0, its closing is told",
     },
   },
   {
