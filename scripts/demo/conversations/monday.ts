@@ -174,8 +174,8 @@ const describeOutcomes = ({ cases, resolutions = [] }: z.infer<typeof Precedents
         .join(", ")})`;
 
 const describeProposal = ({ proposal }: DisputePacket): string => {
-  const parts = Object.entries(proposal ?? {}).map(
-    ([name, { value, cases, of }]) => `${name} ${value} (${cases} of ${of})`,
+  const parts = Object.entries(proposal ?? {}).flatMap(([name, counted]) =>
+    counted === undefined ? [] : [`${name} ${counted.value} (${counted.cases} of ${counted.of})`],
   );
   return parts.length === 0 ? "Nothing is proposed." : `Proposed: ${parts.join(", ")}.`;
 };
