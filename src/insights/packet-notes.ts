@@ -75,7 +75,9 @@ export const readAccountNotes = async (
   { accountNumber }: Dispute,
   allNames: () => Promise<Names>,
 ): Promise<Notes> => {
-  const part = await readPart(context, accounts.get, { account_number: accountNumber });
+  const hasAuthors = context.extensions.has(`${accounts.get.id}.${accounts.get.additions?.name}`);
+  const args = { account_number: accountNumber, ...(hasAuthors ? { author: true } : {}) };
+  const part = await readPart(context, accounts.get, args);
   if (part.refused !== undefined) return { shown: showPart(part, () => []), total: null };
   const all = part.value.notes;
   const timeOf = ({ createdAt }: AccountNote): number => Date.parse(createdAt);

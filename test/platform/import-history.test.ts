@@ -216,8 +216,8 @@ onEveryStore("the history that a company brings along", (at) => {
       created_at: "2024-05-06T00:00:00.000Z",
       effective_date: "2024-05-06T00:00:00.000Z",
     };
-    expect((await ingest("GET", `${path}/notes/CRM-1`)).body).toMatchObject(note);
-    expect((await ingest("GET", path)).body.notes).toMatchObject([
+    expect((await ingest("GET", `${path}/notes/CRM-1?author=true`)).body).toMatchObject(note);
+    expect((await ingest("GET", `${path}?author=true`)).body.notes).toMatchObject([
       { createdBy: note.created_by, createdAt: note.created_at },
     ]);
     const wrong = toCsv(

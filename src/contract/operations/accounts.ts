@@ -1,3 +1,4 @@
+import { AUTHOR_ADDITIONS, AUTHOR_QUERY } from "./account-notes.ts";
 import { z } from "zod";
 import { Email, Pagination, requiredText, text, Timestamp } from "../fields.ts";
 import {
@@ -78,6 +79,8 @@ export const accounts = defineOperations("ingest", "accounts", {
     access: "ingest:read",
     summary: "Read one account with its notes.",
     params: one,
+    query: z.strictObject(AUTHOR_QUERY),
+    additions: AUTHOR_ADDITIONS,
     output: AccountWithNotes,
     errors: ["account_not_found"],
     audit: "account.read",

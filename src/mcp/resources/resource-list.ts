@@ -198,5 +198,6 @@ export const listResources = (settings: Toolsets): Resource[] => [
 /** Returns the resources whose URI has variables. */
 export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] => [
   ...offered(settings, TEMPLATES),
-  SAVED_TEMPLATE,
+  // Without a tool nothing can be saved.
+  ...(settings.toolsets.length > 0 ? [SAVED_TEMPLATE] : []),
 ];

@@ -193,6 +193,7 @@ export const insightAnswer = (
     ...toPage(shown),
     ...(shownTotals === undefined ? {} : { currencyTotals: shownTotals }),
     ...shownFigures,
+    ...beside.shown,
     notes: [
       ...(shownNotes as string[]),
       ...describeCut("currencyTotals", shownTotals, currencyTotals),
@@ -201,7 +202,6 @@ export const insightAnswer = (
       ...(taken.note === undefined ? [] : [taken.note]),
       ...describeCuts([...lacks, ...taken.lacks], REST, CUTS_TOKENS),
     ],
-    ...beside.shown,
     items: taken.shown,
   };
   const removed = [...findRemoved(figures, shownFigures), ...beside.removed, ...taken.removed];

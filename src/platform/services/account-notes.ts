@@ -18,7 +18,6 @@ const toNote = (row: AccountNoteRow): AccountNote => ({
   note_type: row.note_type,
   effective_date: row.effective_date,
   created_at: formatTimestamp(row.created_at),
-  created_by: row.created_by,
 });
 
 /** Builds the row of a note; its effective date is that of its creation unless it has its own. */
@@ -53,12 +52,13 @@ const toRow = (call: IngestCall, accountNumber: string, sent: unknown) => {
 
 /** Handlers of notes on accounts. */
 export const account_notes = (): Handlers<Contract["account_notes"]> => ({
-  async get({ params: { account_number, reference } }, call) {
+  async get({ params: { account_number, reference }, query: { author } }, call) {
     await readAccount(call.db, call, account_number);
     const row =
       (await findAccountNote(call.db, call.tenantId, account_number, reference)) ??
       call.fail("note_not_found", `The account has no note ${shorten(reference)}.`);
-    return { body: toNote(row) };
+    const by = author === true ? { created_by: row.created_by } : {};
+    return { body: { ...toNote(row), ...by } };
   },
 
   create({ params: { account_number }, body }, call) {
