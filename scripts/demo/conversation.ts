@@ -11,7 +11,12 @@ export type Table = {
 export type Answer = (string | Table)[];
 
 /** A question of an analyst, and the function that answers it from tool results. */
-export type Question = { question: string; answer: (session: Session) => Promise<Answer> };
+export type Question = {
+  question: string;
+  /** Text that the analyst pastes below the question. */
+  pasted?: string;
+  answer: (session: Session) => Promise<Answer>;
+};
 
 export type Conversation = { title: string; questions: readonly Question[] };
 
@@ -19,6 +24,7 @@ export type Conversation = { title: string; questions: readonly Question[] };
 export type Turn = {
   conversation: string;
   question: string;
+  pasted?: string;
   calls: Call[];
   confirmations: Confirmation[];
   answer: Answer;
@@ -29,8 +35,8 @@ export async function* hold(
   session: Session,
   { title, questions }: Conversation,
 ): AsyncGenerator<Turn> {
-  for (const { question, answer } of questions) {
+  for (const { answer, ...question } of questions) {
     const found = await answer(session);
-    yield { conversation: title, question, ...session.takeRecords(), answer: found };
+    yield { conversation: title, ...question, ...session.takeRecords(), answer: found };
   }
 }

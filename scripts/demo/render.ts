@@ -21,7 +21,8 @@ const NO_BORDERS = Object.fromEntries(
     .map((edge) => [edge, ""]),
 );
 
-const renderTable = ({ head, rows, numeric = [] }: Table, indent: string): string => {
+/** Renders a table in columns for a terminal. */
+export const renderTable = ({ head, rows, numeric = [] }: Table, indent: string): string => {
   const table = new CliTable({
     head: [...head],
     chars: NO_BORDERS,
@@ -39,6 +40,7 @@ export const renderText = (turn: Turn, colored: boolean): string => {
     colored ? styleText(style, text, { validateStream: false }) : text;
   return [
     `\n${paint("bold", `> ${turn.question}`)}`,
+    ...(turn.pasted?.split("\n") ?? []).map((line) => paint("bold", `> ${line}`)),
     ...turn.calls.map((call) => paint("dim", `  ${formatCall(call)}  (${formatTokens(call)})`)),
     ...turn.confirmations.map(
       ({ question, confirmed }) =>
@@ -52,7 +54,8 @@ export const renderText = (turn: Turn, colored: boolean): string => {
 
 const escapeCell = (cell: string | number): string => String(cell).replaceAll("|", "\\|");
 
-const renderMarkdownTable = ({ head, rows, numeric = [] }: Table): string => {
+/** Renders a table in Markdown. */
+export const renderMarkdownTable = ({ head, rows, numeric = [] }: Table): string => {
   const line = (cells: readonly (string | number)[]) => `| ${cells.map(escapeCell).join(" | ")} |`;
   const rule = head.map((_cell, place) => (numeric.includes(place) ? "--:" : "---"));
   return [line(head), line(rule), ...rows.map(line)].join("\n");
@@ -70,6 +73,7 @@ const renderMarkdownCalls = (turn: Turn): string[] => [
 export const renderMarkdown = (turn: Turn): string =>
   [
     `### ${turn.question}`,
+    ...(turn.pasted === undefined ? [] : [`\`\`\`text\n${turn.pasted}\n\`\`\``]),
     renderMarkdownCalls(turn).join("\n"),
     ...turn.answer.map((part) => (typeof part === "string" ? part : renderMarkdownTable(part))),
   ].join("\n\n");

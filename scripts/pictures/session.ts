@@ -8,16 +8,16 @@ import type { Studio } from "./studio.ts";
 const DEMO = join(import.meta.dirname, "../demo.ts");
 const MAX_ROWS = 4;
 
-/** Holds the demo conversations and returns their first turns: a question, and the closing of a dispute. */
+/** Holds the demo conversations and returns their first turns: a pasted mail, and the opening of disputes. */
 const readTurns = async (): Promise<Turn[]> => {
   const { stdout } = await promisify(execFile)(process.execPath, [DEMO, "--json"]);
   const turns = stdout
     .trim()
     .split("\n")
-    .slice(1)
-    .map((line) => JSON.parse(line) as Turn);
-  const closing = turns.find(({ confirmations }) => confirmations.length > 0);
-  return [turns[0], closing].filter((turn) => turn !== undefined);
+    .map((line) => JSON.parse(line) as Turn | object)
+    .filter((one) => "conversation" in one);
+  const change = turns.find(({ confirmations }) => confirmations.length > 0);
+  return [turns[0], change].filter((turn) => turn !== undefined);
 };
 
 const STYLE = `
@@ -27,12 +27,12 @@ const STYLE = `
   --line: #34414b; --accent: #5cc9b5; --tint: #16302c; --ask: #2e2714; --ask-line: #6b5a24; } }
 body { margin: 0; padding: 28px; background: var(--page); color: var(--ink); font: 16px/1.5 system-ui, sans-serif; }
 .question { width: fit-content; max-width: 75%; margin: 0 0 18px auto; padding: 10px 16px; border-radius: 16px 16px 4px 16px;
-  background: var(--accent); color: var(--card); font-weight: 500; }
+  background: var(--accent); color: var(--card); font-weight: 500; white-space: pre-line; }
 .reply { margin: 0 0 26px; padding: 18px 20px; background: var(--card); border: 1px solid var(--line); border-radius: 4px 16px 16px 16px; }
 .call { display: inline-block; margin: 0 8px 10px 0; padding: 3px 10px; border-radius: 8px; background: var(--tint); color: var(--soft);
   font: 13px/1.5 ui-monospace, monospace; }
 .call b { color: var(--accent); font-weight: 600; }
-.ask { margin: 2px 0 12px; padding: 10px 14px; border: 1px solid var(--ask-line); border-radius: 10px; background: var(--ask); }
+.ask { margin: 2px 0 12px; padding: 10px 14px; border: 1px solid var(--ask-line); border-radius: 10px; background: var(--ask); white-space: pre-line; }
 .ask b { display: block; font-size: 13px; color: var(--soft); font-weight: 600; }
 p { margin: 0 0 10px; }
 table { width: 100%; border-collapse: collapse; font-size: 14px; }
@@ -62,8 +62,8 @@ const renderTable = ({ head, rows, numeric = [] }: Table): Html => {
   </table>`;
 };
 
-const renderTurn = ({ question, calls, confirmations, answer }: Turn): Html =>
-  html`<p class="question">${question}</p>
+const renderTurn = ({ question, pasted, calls, confirmations, answer }: Turn): Html =>
+  html`<p class="question">${pasted === undefined ? question : `${question}\n\n${pasted}`}</p>
     <div class="reply">
       ${calls.map(({ tool, tokens }) => html`<span class="call"><b>${tool}</b> ${tokens} tokens</span>`)}
       ${confirmations.map(

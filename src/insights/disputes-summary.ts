@@ -5,6 +5,7 @@ import {
   DisputeSummaryFigures,
   DisputeSummaryItem,
   hasDividedGroups,
+  orderGroups,
   type DisputeSummary,
   parseDisputeSummary,
 } from "../contract/insights/dispute-summary.ts";
@@ -71,7 +72,7 @@ const summarizePages = async (
     notes: [...notes, ...describePresent(summary), ...documents.notes()],
     ...toFigures(total),
     ...(hasDividedGroups(summary, currencyTotals.length)
-      ? { groups: await listWholeGroups(groups, items) }
+      ? { groups: orderGroups(await listWholeGroups(groups, items), summary) }
       : {}),
     items,
   };

@@ -4,6 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Turn } from "../../scripts/demo/conversation.ts";
+import { type Answered, createTasks } from "../../scripts/demo/tasks/answer.ts";
+import { demoAt } from "../support/demo.ts";
+import { openDemoSql } from "../support/demo-sql.ts";
 
 const ROOT = join(import.meta.dirname, "..", "..");
 const MAX_REPLY_TOKENS = 2000;
@@ -26,13 +29,16 @@ const runDemo = (args: string[], env: Record<string, string> = {}): Promise<Ende
 describe("npm run demo", () => {
   let ended: Ended;
   let turns: Turn[];
+  let tasks: Answered[];
   let folder: string;
 
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "receivables-demo-test-"));
     ended = await runDemo(["--json"], { TMPDIR: folder });
     const [, ...lines] = ended.stdout.trimEnd().split("\n");
-    turns = lines.map((line) => JSON.parse(line) as Turn);
+    const parsed = lines.map((line) => JSON.parse(line) as Turn | { tasks: Answered[] });
+    turns = parsed.filter((one) => "conversation" in one);
+    tasks = parsed.flatMap((one) => ("tasks" in one ? one.tasks : []));
   }, 60_000);
 
   const readAnswer = (question: RegExp): string =>
@@ -41,7 +47,7 @@ describe("npm run demo", () => {
   it("holds the conversations to their end and leaves no data behind", () => {
     expect([ended.stderr, ended.status]).toEqual(["", 0]);
     expect(new Set(turns.map(({ conversation }) => conversation))).toEqual(
-      new Set(["Dispute triage", "Short payment", "Month-end report"]),
+      new Set(["A claim mail", "A month end", "A Monday morning"]),
     );
     expect(readdirSync(folder)).toEqual([]);
     rmSync(folder, { recursive: true });
@@ -57,19 +63,52 @@ describe("npm run demo", () => {
     }
   });
 
-  it("closes a dispute only after the person has confirmed", () => {
+  it("opens and closes disputes only after the person has confirmed", () => {
     const confirming = turns.filter(({ confirmations }) => confirmations.length > 0);
-    expect(confirming).toHaveLength(1);
-    const [closing] = confirming;
-    expect(closing?.confirmations[0]?.question).toMatch(
-      /^Close dispute D-\S+ of .+, [\d,.]+ [A-Z]{3}, as /,
+    expect(confirming.map(({ calls }) => calls.map(({ tool }) => tool))).toEqual([
+      ["disputes_open"],
+      ["disputes_apply"],
+    ]);
+    const [opening, closing] = confirming.map(({ confirmations }) => confirmations[0]?.question);
+    expect(opening).toMatch(/^Open 2 disputes\?\n1\. 18,344\.59 EUR on 5175739 of .+\[Doubt: /);
+    expect(closing).toMatch(
+      /\n1\. Close dispute D-\S+ of .+, [\d,.]+ [A-Z]{3}, as [A-Z-]+, .+ note "/,
     );
-    expect(closing?.calls.at(-1)?.tool).toBe("disputes_update");
-    expect(readAnswer(/Close the later one/)).toContain("DUPLICATE");
+    expect(readAnswer(/Close it as proposed/)).toContain("applied");
   });
 
-  it("explains the disputes of the account with the largest deductions by its payments", () => {
-    expect(readAnswer(/deductions explain/)).toMatch(/"exact","CP-\d+"/);
+  it("finds nothing to open in a mail that was taken in before", () => {
+    expect(readAnswer(/a second time/)).toContain("0 lines left to open");
+    expect(readAnswer(/a second time/)).not.toContain('["P60724",""]');
+  });
+
+  it("answers forty tasks with at most three calls of at most 2,000 tokens each", async () => {
+    const now = Date.now();
+    const asked = createTasks(new Date(now));
+    expect(tasks.map(({ question }) => question)).toEqual(asked.map(({ question }) => question));
+    expect(tasks).toHaveLength(40);
+    const database = openDemoSql(await demoAt(now), now);
+    const sorted = (rows: unknown[][]) => rows.map((row) => JSON.stringify(row)).toSorted();
+    for (const [place, { question, calls, figures }] of tasks.entries()) {
+      const sql = asked[place]?.sql;
+      expect(calls.length, question).toBeLessThanOrEqual(3);
+      for (const { tokens } of calls)
+        expect(tokens, question).toBeLessThanOrEqual(MAX_REPLY_TOKENS);
+      expect(figures.length, question).toBeGreaterThan(0);
+      // JSON shows a figure that a result lacks as null; SQL checks the figures that may be null.
+      if (sql === undefined) expect(JSON.stringify(figures), question).not.toContain("null");
+      else {
+        const rows = database
+          .prepare(sql)
+          .all()
+          .map((row) => Object.values(row));
+        const isOrdered = sql.lastIndexOf("order by") > sql.lastIndexOf(")");
+        if (isOrdered) expect(figures, question).toEqual(rows);
+        else expect(sorted(figures), question).toEqual(sorted(rows));
+      }
+    }
+    database.close();
+    expect(asked.filter(({ sql }) => sql !== undefined).length).toBeGreaterThanOrEqual(30);
   });
 
   it("writes the conversations that the documents show", async () => {

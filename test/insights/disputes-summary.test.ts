@@ -177,6 +177,26 @@ onEveryStore("disputes_summary", (at) => {
     expect(await runInsight(disputesSummary, extended, args)).toEqual(await summarize(args));
   });
 
+  verifies("WK-47");
+  it.each([
+    { orderBy: "count" as const, order: "desc" as const },
+    { orderBy: "count" as const, order: "asc" as const },
+    { orderBy: "avgAgeDays" as const, order: "desc" as const },
+  ])("orders groups over all currencies by %j", async ({ orderBy, order }) => {
+    const args = { groupBy: ["account"], orderBy, order, limit: 200 };
+    const extended = { ...context, extensions: new Set(["disputes.summary"]) };
+    for (const one of [extended, context]) {
+      const { groups } = await runInsight(disputesSummary, one, args);
+      const figures = (groups as Record<string, number | null>[])
+        .map((group) => group[orderBy] ?? null)
+        .filter((figure) => figure !== null);
+      expect(figures.length).toBeGreaterThan(3);
+      expect(new Set(figures).size).toBeGreaterThan(1);
+      const ascending = figures.toSorted((a, b) => a - b);
+      expect(figures).toEqual(order === "asc" ? ascending : ascending.toReversed());
+    }
+  });
+
   verifies("IN-01", "IN-21");
   it("says which conditions and groupings do not follow the day", async () => {
     const args = { asOf: "2025-12-31", updatedBefore: "2026-03-01", groupBy: ["assignee"] };

@@ -207,20 +207,8 @@ export const FURTHER: readonly Further[] = [
 /** Questions that need more than three calls, or have no answer, and why. */
 export const BEYOND: readonly { question: string; why: string }[] = [
   {
-    question: "Which disputes were reopened, and how often?",
-    why: "A dispute keeps its last closing only; the audit log has each change, a page of it per call.",
-  },
-  {
-    question: "What were the open receivables of an account at the end of an earlier month?",
-    why: "Balances have no history; documents_summary says so where asOf is in the past.",
-  },
-  {
     question: "Which promises to pay are due this week?",
     why: "Promises are words in notes, and no operation searches notes.",
-  },
-  {
-    question: "Which of a thousand customers exceed their credit limit?",
-    why: "Limits and balances are in two lists; past 200 accounts each has to be paged through.",
   },
   {
     question: "How much was deducted on weekends?",

@@ -1,58 +1,59 @@
 import { z } from "zod";
+import { lastMonth, type Month } from "../calendar.ts";
 import type { Conversation, Question } from "../conversation.ts";
-import { Amount, CurrencyTotals, formatMoney, formatTotals } from "../wording.ts";
+import { Amount, CurrencyTotals, formatCount, formatMoney, formatTotals } from "../wording.ts";
 
-const DAY = 86_400_000;
-
-type Month = { from: string; to: string; name: string };
-
-/** Returns the first and the last day of the month before `now`, in UTC. */
-const lastMonth = (now: Date): Month => {
-  const first = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth() - 1, 1));
-  const last = new Date(Date.UTC(now.getUTCFullYear(), now.getUTCMonth(), 1) - DAY);
-  const [from, to] = [first, last].map((day) => day.toISOString().slice(0, 10)) as [string, string];
-  return { from, to, name: from.slice(0, 7) };
-};
-
-const DisputeSummary = z.object({
+const Aging = z.object({
   rowCount: z.int(),
   currencyTotals: CurrencyTotals,
-  avgDaysToClose: z.number().nullable(),
+  notes: z.array(z.string()),
   items: z.array(
     z.object({
-      key: z.record(z.string(), z.unknown()),
+      key: z.object({ age: z.string() }),
       currencyCode: z.string().nullable(),
       count: z.int(),
       amount: Amount,
-      avgDaysToClose: z.number().nullish(),
+      disputedAmount: Amount,
     }),
   ),
 });
 
-/** Returns a table of the groups with their number of disputes and amount. */
-const tabulate = ({ items }: z.infer<typeof DisputeSummary>, head: string, name: string) => ({
-  head: [head, "Disputes", "Amount"],
-  numeric: [1, 2],
-  rows: items.map(({ key, count, amount, currencyCode }) => [
-    String(key[name]),
-    count,
-    formatMoney(amount, currencyCode),
-  ]),
-});
-
-const openedByReason = (month: Month): Question => ({
-  question: `What was disputed in ${month.name}, and why?`,
+const owedAtTheEnd = (month: Month): Question => ({
+  question: `What were we owed at the end of ${month.name}, how old was it, and how much was disputed?`,
   async answer(session) {
-    const summary = await session.call(
-      "disputes_summary",
-      { createdFrom: month.from, createdTo: month.to, groupBy: ["reason"], limit: 8 },
-      DisputeSummary,
+    const args = { asOf: month.to, groupBy: ["age"] };
+    const { rowCount, currencyTotals, items, notes } = await session.call(
+      "documents_summary",
+      args,
+      Aging,
     );
     return [
-      `${summary.rowCount} disputes were opened, over ${formatTotals(summary.currencyTotals)}. The largest groups:`,
-      tabulate(summary, "Reason", "reason"),
+      `${formatCount(rowCount, "document")} were open, over ${formatTotals(currencyTotals)}:`,
+      {
+        head: ["Days past due", "Documents", "Open", "Disputed"],
+        numeric: [1, 2, 3],
+        rows: items.map(({ key, count, amount, disputedAmount, currencyCode }) => [
+          key.age,
+          count,
+          formatMoney(amount, currencyCode),
+          formatMoney(disputedAmount, currencyCode),
+        ]),
+      },
+      ...notes,
     ];
   },
+});
+
+const Closings = z.object({
+  rowCount: z.int(),
+  avgDaysToClose: z.number().nullable(),
+  groups: z.array(
+    z.object({
+      key: z.object({ resolution: z.string().nullable() }),
+      count: z.int(),
+      avgDaysToClose: z.number().nullable(),
+    }),
+  ),
 });
 
 const closedByResolution = (month: Month): Question => ({
@@ -64,23 +65,19 @@ const closedByResolution = (month: Month): Question => ({
         status: "Closed",
         closedFrom: month.from,
         closedTo: month.to,
-        groupBy: ["resolution", "valid"],
+        groupBy: ["resolution"],
+        orderBy: "count",
       },
-      DisputeSummary,
+      Closings,
     );
-    const valid = summary.items
-      .filter(({ key }) => key["valid"] === true)
-      .reduce((sum, { count }) => sum + count, 0);
     return [
-      `${summary.rowCount} were closed, ${valid} of them as valid, after ${summary.avgDaysToClose ?? 0} days on average.`,
+      `${summary.rowCount} were closed, after ${summary.avgDaysToClose ?? 0} days on average:`,
       {
-        head: ["Resolution", "Valid", "Disputes", "Amount", "Days to close"],
-        numeric: [2, 3, 4],
-        rows: summary.items.map(({ key, count, amount, currencyCode, avgDaysToClose }) => [
-          String(key["resolution"] ?? "none"),
-          key["valid"] === true ? "yes" : "no",
+        head: ["Resolution", "Disputes", "Days to close"],
+        numeric: [1, 2],
+        rows: summary.groups.map(({ key, count, avgDaysToClose }) => [
+          key.resolution ?? "none",
           count,
-          formatMoney(amount, currencyCode),
           avgDaysToClose ?? "",
         ]),
       },
@@ -88,104 +85,137 @@ const closedByResolution = (month: Month): Question => ({
   },
 });
 
-const Aging = z.object({
+const Unclaimed = z.object({
   rowCount: z.int(),
+  currencyTotals: CurrencyTotals,
   items: z.array(
     z.object({
-      key: z.record(z.string(), z.unknown()),
-      currencyCode: z.string().nullable(),
-      count: z.int(),
+      accountName: z.string(),
+      documentNumber: z.string(),
+      paymentId: z.string(),
+      paymentDate: z.string(),
       amount: Amount,
-      disputedAmount: Amount,
+      currencyCode: z.string(),
+      deductionReasonCode: z.string().optional(),
+      proposedReason: z.object({ reasonCode: z.string() }).optional(),
     }),
   ),
 });
 
-const aging: Question = {
-  question: "How old are our receivables, and how much of them is disputed?",
+const withoutDispute = (month: Month): Question => ({
+  question: "What has been held back this year until then that no dispute explains?",
   async answer(session) {
-    const summary = await session.call("documents_summary", { groupBy: ["age"] }, Aging);
+    const args = { from: `${month.name.slice(0, 4)}-01-01`, to: month.to, limit: 8 };
+    const { rowCount, currencyTotals, items } = await session.call(
+      "deductions_without_dispute",
+      args,
+      Unclaimed,
+    );
     return [
-      `${summary.rowCount} documents are open.`,
+      `${formatCount(rowCount, "deduction")}, over ${formatTotals(currencyTotals)}. The largest:`,
       {
-        head: ["Days past due", "Documents", "Open", "Disputed"],
-        numeric: [1, 2, 3],
-        rows: summary.items.map(({ key, count, amount, disputedAmount, currencyCode }) => [
-          String(key["age"]),
-          count,
-          formatMoney(amount, currencyCode),
-          formatMoney(disputedAmount, currencyCode),
+        head: [
+          "Customer",
+          "Document",
+          "Payment",
+          "Amount",
+          "Customer's code",
+          "Reason of such disputes",
+        ],
+        numeric: [3],
+        rows: items.map((item) => [
+          item.accountName,
+          item.documentNumber,
+          `${item.paymentId} of ${item.paymentDate}`,
+          formatMoney(item.amount, item.currencyCode),
+          item.deductionReasonCode ?? "none",
+          item.proposedReason?.reasonCode ?? "",
         ]),
       },
     ];
   },
-};
+});
 
-const PaymentSummary = z.object({
+const ACCOUNT = "C-11387";
+
+const Statement = z.object({
+  accountName: z.string(),
+  itemsTotal: z.int(),
+  balances: z.array(
+    z.object({
+      currencyCode: z.string(),
+      openingBalance: Amount,
+      closingBalance: Amount,
+      disputed: Amount,
+    }),
+  ),
   items: z.array(
     z.object({
-      key: z.record(z.string(), z.unknown()),
-      currencyCode: z.string().nullable(),
-      payments: z.int(),
-      sum: z.record(z.string(), Amount.nullable()),
+      day: z.string(),
+      kind: z.string(),
+      number: z.string().optional(),
+      currencyCode: z.string(),
+      amount: Amount,
+      balance: Amount,
     }),
   ),
 });
 
-const openAtTheEnd = (month: Month): Question => ({
-  question: `What was open at the end of ${month.name}, and since when?`,
+const statementOf = (month: Month): Question => ({
+  question: `Kilbride Engineering asks for its statement of ${month.name}.`,
   async answer(session) {
-    const summary = await session.call(
-      "disputes_summary",
-      { status: "Open", asOf: month.to, groupBy: ["age"] },
-      DisputeSummary,
+    const { accountName, itemsTotal, balances, items } = await session.call(
+      "account_statement",
+      { account: ACCOUNT, from: month.from, to: month.to, limit: 8 },
+      Statement,
     );
     return [
-      `${summary.rowCount} disputes, over ${formatTotals(summary.currencyTotals)}:`,
-      tabulate(summary, "Days open", "age"),
-    ];
-  },
-});
-
-const deductions = (month: Month): Question => ({
-  question: "What did customers hold back from that month's payments, and why?",
-  async answer(session) {
-    const summary = await session.call(
-      "payments_summarize",
+      ...balances.map(
+        ({ currencyCode, openingBalance, closingBalance, disputed }) =>
+          `${accountName} owed ${formatMoney(openingBalance, currencyCode)} before and ${formatMoney(closingBalance, currencyCode)} after, of which ${formatMoney(disputed, currencyCode)} are disputed; ${formatCount(itemsTotal, "line")} lie between. The first:`,
+      ),
       {
-        source: "cashapp",
-        filters: { paymentDate: { between: [month.from, month.to] }, shortPay: { eq: true } },
-        groupBy: ["deductionReasonCode"],
-        measures: [{ op: "sum", field: "deductionAmount" }],
-        limit: 8,
-      },
-      PaymentSummary,
-    );
-    return [
-      {
-        head: ["Reason", "Payments", "Deducted"],
-        numeric: [1, 2],
-        rows: summary.items.map(({ key, payments, sum, currencyCode }) => [
-          String(key["deductionReasonCode"] ?? "none"),
-          payments,
-          formatMoney(sum["deductionAmount"] ?? 0, currencyCode),
+        head: ["Day", "What", "Number", "Amount", "Balance"],
+        numeric: [3, 4],
+        rows: items.map(({ day, kind, number, amount, balance, currencyCode }) => [
+          day,
+          kind,
+          number ?? "",
+          formatMoney(amount, currencyCode),
+          formatMoney(balance, currencyCode),
         ]),
       },
     ];
   },
 });
 
-/** A report about the month before `now`. */
+const Saved = z.object({ saved: z.object({ name: z.string(), rows: z.int(), size: z.int() }) });
+
+const savedStatement = (month: Month): Question => ({
+  question: "Make it an Excel file that I can send.",
+  async answer(session) {
+    const { saved } = await session.call(
+      "account_statement",
+      { account: ACCOUNT, from: month.from, to: month.to, save: "xlsx" },
+      Saved,
+    );
+    return [
+      `All ${formatCount(saved.rows, "line")} are in \`${saved.name}\`, ${(saved.size / 1000).toFixed(1)} KB, for a day.`,
+    ];
+  },
+});
+
+/** The close of the month before `now`. */
 export const createMonthEnd = (now: Date): Conversation => {
   const month = lastMonth(now);
   return {
-    title: "Month-end report",
+    title: "A month end",
     questions: [
-      openedByReason(month),
+      owedAtTheEnd(month),
       closedByResolution(month),
-      openAtTheEnd(month),
-      aging,
-      deductions(month),
+      withoutDispute(month),
+      statementOf(month),
+      savedStatement(month),
     ],
   };
 };

@@ -128,6 +128,26 @@ export const DisputeGroup = z.object({
 });
 export type DisputeGroup = z.infer<typeof DisputeGroup>;
 
+/** The figures that groups have over all currencies. */
+const WHOLE_FIGURES = ["count", "avgAgeDays", "avgDaysToClose"] as const;
+
+/** Puts groups in the order of a figure that they have; without one they stay in the order of the items. */
+export const orderGroups = (
+  groups: readonly DisputeGroup[],
+  { orderBy, order }: Pick<DisputeSummary, "orderBy" | "order">,
+): DisputeGroup[] => {
+  const figure = WHOLE_FIGURES.find((name) => name === orderBy);
+  if (figure === undefined) return [...groups];
+  // Groups without an average are last both ways.
+  const rank = (group: DisputeGroup): number =>
+    order === "asc" ? (group[figure] ?? Infinity) : -(group[figure] ?? -Infinity);
+  const byRank = (a: DisputeGroup, b: DisputeGroup): number => {
+    const [first, second] = [rank(a), rank(b)];
+    return first === second ? 0 : first - second;
+  };
+  return groups.toSorted(byRank);
+};
+
 /** The figures of a summary beside the common ones. */
 export const DisputeSummaryFigures = z.object({
   ...DisputeFigures.shape,

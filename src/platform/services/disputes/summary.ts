@@ -10,6 +10,7 @@ import {
   type DisputeSummaryItem,
   type DisputeSummaryResult,
   hasDividedGroups,
+  orderGroups,
   isInDays,
   parseDisputeSummary,
 } from "../../../contract/insights/dispute-summary.ts";
@@ -149,7 +150,7 @@ const read = async (
     notes: [...notes, ...describePresent(summary)],
     ...toFigures(totals),
     ...(hasDividedGroups(summary, totals.length)
-      ? { groups: completeGroups(toGroups(rows, summary), items) }
+      ? { groups: orderGroups(completeGroups(toGroups(rows, summary), items), summary) }
       : {}),
     items,
   };
