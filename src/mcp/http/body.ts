@@ -67,28 +67,54 @@ const otherCharset = (): Response =>
 /** The bytes of a body, or the id of a request that is too long, if the part that was read contains it. */
 type Sent = { bytes: Uint8Array } | { tooLarge: true; id: MessageId | undefined };
 
+/**
+ * Reads a body to its end, because a client that is still sending does not read the response. Resolves as soon as
+ * `take` has seen enough of it, else with what `finish` makes of the whole.
+ */
+const readToEnd = (
+  chunks: AsyncIterable<Uint8Array>,
+  take: (chunk: Uint8Array) => Sent | undefined,
+  finish: () => Sent,
+): Promise<Sent> =>
+  new Promise((resolve, reject) => {
+    const read = async (): Promise<void> => {
+      let sent: Sent | undefined;
+      for await (const chunk of chunks) {
+        if (sent !== undefined) continue;
+        sent = take(chunk);
+        if (sent !== undefined) resolve(sent);
+      }
+      if (sent === undefined) resolve(finish());
+    };
+    read().catch(reject);
+  });
+
 /** Scans the bytes of a request that is too long for its id. */
-const scanLong = async (chunks: AsyncIterable<Uint8Array>, most: number): Promise<Sent> => {
+const scanLong = (chunks: AsyncIterable<Uint8Array>, most: number): Promise<Sent> => {
   const scanner = createIdScanner();
   let size = 0;
-  for await (const chunk of chunks) {
+  const finish = (): Sent => ({ tooLarge: true, id: scanner.id() });
+  const take = (chunk: Uint8Array): Sent | undefined => {
     scanner.read(chunk.subarray(0, most - size));
     size += chunk.byteLength;
-    if (scanner.id() !== undefined || size >= most) break;
-  }
-  return { tooLarge: true, id: scanner.id() };
+    return scanner.id() !== undefined || size >= most ? finish() : undefined;
+  };
+  return readToEnd(chunks, take, finish);
 };
 
 /** Reads a body without `Content-Length`. */
-const readUntold = async (chunks: AsyncIterable<Uint8Array>, most: number): Promise<Sent> => {
-  const parts: Uint8Array[] = [];
+const readUntold = (chunks: AsyncIterable<Uint8Array>, most: number): Promise<Sent> => {
+  let parts: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of chunks) {
+  const take = (chunk: Uint8Array): Sent | undefined => {
     parts.push(chunk);
     size += chunk.byteLength;
-    if (size > most) return { tooLarge: true, id: scanId(Buffer.concat(parts, most)) };
-  }
-  return { bytes: Buffer.concat(parts) };
+    if (size <= most) return undefined;
+    const start = Buffer.concat(parts, most);
+    parts = [];
+    return { tooLarge: true, id: scanId(start) };
+  };
+  return readToEnd(chunks, take, () => ({ bytes: Buffer.concat(parts) }));
 };
 
 const readBytes = async (request: Request, { bytes: most }: BodyLimits): Promise<Sent> => {

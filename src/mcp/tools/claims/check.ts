@@ -78,11 +78,11 @@ export const findKnown = (claim: Claim, facts: Facts): Known => {
   };
 };
 
-const SIMILAR = /Similar: .+$/;
+const SIMILAR = "Similar: ";
 
 const describeAbsent = (noun: string, reason: string): string => {
-  const [similar] = SIMILAR.exec(reason) ?? [];
-  const hint = similar === undefined ? "" : `; ${similar.replace(/^S/, "s").replace(/\.$/, "")}`;
+  const at = reason.indexOf(SIMILAR);
+  const hint = at < 0 ? "" : `; s${reason.slice(at + 1).replace(/\.$/, "")}`;
   return `names no ${noun}${hint}`;
 };
 
