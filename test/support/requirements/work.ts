@@ -41,6 +41,13 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Measures",
+    lines: {
+      "WK-70":
+        "measures of a receivables department by their formulas, null with the reason where records do not reach",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50":
