@@ -70,91 +70,73 @@ const readGroups = async (context: InsightContext, args: Arguments) => {
   }
 };
 
-/** Reads figures of documents, each of them once. */
-const createReader = (context: InsightContext, groupings: readonly AccountGrouping[]) => {
-  const cells = new Map<string, Cell>();
-  const notes = new Set<string>();
-  const [stands, sales] = [
-    new Map<string, ByCell<Receivables>>(),
-    new Map<string, ByCell<Sales>>(),
-  ];
-  // Pages need an order in which groups of equal amounts keep their places.
-  const orderBy = groupings[0] === undefined ? {} : { orderBy: groupings[0] };
-  let isTruncated = false;
-
-  const read = async (
-    args: Arguments,
-    take: (id: string, item: DocumentSummaryItem) => void,
-    isOwn = true,
-  ) => {
-    const result = await readGroups(context, { ...args, ...orderBy });
-    isTruncated ||= result.truncated;
-    await forEachInTurns(result.items, (item) => {
-      const key = Object.fromEntries(groupings.map((name) => [name, item.key[name] ?? null]));
-      const cell = { key, currencyCode: item.currencyCode };
-      const id = toCellId(cell);
-      if (isOwn) cells.set(id, cell);
-      take(id, item);
-    });
-    return result.notes;
-  };
-
-  const readStand = async (day: string): Promise<ByCell<Receivables>> => {
-    const found = new Map<string, Receivables>();
-    const groupBy = [...groupings, "age"];
-    const basis = await read(
-      { asOf: day, status: "open", groupBy, ageBuckets: [0] },
-      (id, item) => {
-        const { total, current, disputed, rows } = found.get(id) ?? NO_RECEIVABLES;
-        found.set(id, {
-          total: total.plus(item.amount),
-          current: item.key["age"] === "current" ? current.plus(item.amount) : current,
-          disputed: disputed.plus(item.disputedAmount),
-          rows: rows + item.count,
-        });
-      },
-    );
-    for (const note of basis) notes.add(`${day}: ${note}`);
-    return found;
-  };
-
-  const readSales = async (from: string, to: string, isOwn: boolean): Promise<ByCell<Sales>> => {
-    const found = new Map<string, Sales>();
-    const days = { invoiceFrom: from, invoiceTo: to };
-    const args = { ...days, status: "all", measure: "originalAmount", groupBy: [...groupings] };
-    await read(
-      args as Arguments,
-      (id, { amount, count }) => {
-        const before = found.get(id);
-        found.set(id, {
-          amount: (before?.amount ?? ZERO).plus(amount),
-          rows: (before?.rows ?? 0) + count,
-        });
-      },
-      isOwn,
-    );
-    return found;
-  };
-
-  return {
-    cells,
-    notes,
-    isTruncated: () => isTruncated,
-    async standAt(day: string) {
-      const found = stands.get(day) ?? (await readStand(day));
-      stands.set(day, found);
-      return found;
-    },
-    async salesOf(from: string, to: string, isOwn = false) {
-      const span = `${from} ${to}`;
-      const found = sales.get(span) ?? (await readSales(from, to, isOwn));
-      sales.set(span, found);
-      return found;
-    },
-  };
+/** What was read of documents so far, each of it once. */
+type Reader = {
+  context: InsightContext;
+  groupings: readonly AccountGrouping[];
+  known: Map<string, Cell>;
+  notes: Set<string>;
+  isTruncated: boolean;
+  stands: Map<string, ByCell<Receivables>>;
+  sales: Map<string, ByCell<Sales>>;
 };
 
-type Reader = ReturnType<typeof createReader>;
+/** Reads all groups of a summary. Returns its notes. */
+const readCells = async (
+  reader: Reader,
+  args: Arguments,
+  take: (id: string, item: DocumentSummaryItem) => void,
+): Promise<readonly string[]> => {
+  const { context, groupings, known } = reader;
+  const [orderBy] = groupings;
+  const ordered = orderBy === undefined ? args : { ...args, orderBy };
+  const { items, truncated, notes } = await readGroups(context, ordered);
+  reader.isTruncated ||= truncated;
+  await forEachInTurns(items, (item) => {
+    const key = Object.fromEntries(groupings.map((name) => [name, item.key[name] ?? null]));
+    const cell = { key, currencyCode: item.currencyCode };
+    const id = toCellId(cell);
+    known.set(id, cell);
+    take(id, item);
+  });
+  return notes;
+};
+
+const readStand = async (reader: Reader, day: string): Promise<ByCell<Receivables>> => {
+  const before = reader.stands.get(day);
+  if (before !== undefined) return before;
+  const found = new Map<string, Receivables>();
+  const groupBy = [...reader.groupings, "age"];
+  const args = { asOf: day, status: "open", groupBy, ageBuckets: [0] };
+  const notes = await readCells(reader, args, (id, item) => {
+    const { total, current, disputed, rows } = found.get(id) ?? NO_RECEIVABLES;
+    found.set(id, {
+      total: total.plus(item.amount),
+      current: item.key["age"] === "current" ? current.plus(item.amount) : current,
+      disputed: disputed.plus(item.disputedAmount),
+      rows: rows + item.count,
+    });
+  });
+  for (const note of notes) reader.notes.add(`${day}: ${note}`);
+  reader.stands.set(day, found);
+  return found;
+};
+
+const readSales = async (reader: Reader, from: string, to: string): Promise<ByCell<Sales>> => {
+  const span = `${from} ${to}`;
+  const before = reader.sales.get(span);
+  if (before !== undefined) return before;
+  const found = new Map<string, Sales>();
+  const measure = "originalAmount" as const;
+  const days = { invoiceFrom: from, invoiceTo: to };
+  const args = { ...days, status: "all", measure, groupBy: [...reader.groupings] };
+  await readCells(reader, args, (id, { amount, count }) => {
+    const { amount: sum, rows } = found.get(id) ?? NO_SALES;
+    found.set(id, { amount: sum.plus(amount), rows: rows + count });
+  });
+  reader.sales.set(span, found);
+  return found;
+};
 
 type Counting = { left: Big; days: Big; sales: Big };
 
@@ -196,7 +178,7 @@ const countBack = async (
   let [months, earliest] = [0, to];
   for (const month of listMonthsBack(to)) {
     if (counting.size === 0 || months === MOST_MONTHS_BACK || month.from < first) break;
-    const sales = await reader.salesOf(month.from, month.to);
+    const sales = await readSales(reader, month.from, month.to);
     await countMonth(counting, found, sales, parseDay(month.to) - parseDay(month.from) + 1);
     months += 1;
     earliest = month.from;
@@ -219,13 +201,27 @@ const readPeriod = async (
   const { from, to } = period;
   const none = { opening: undefined, closing: undefined, sales: undefined, countback: new Map() };
   if (first === undefined || first > to) return none;
-  const closing = await reader.standAt(to);
+  const closing = await readStand(reader, to);
   return {
-    opening: first < from ? await reader.standAt(dayBefore(from)) : undefined,
+    opening: first < from ? await readStand(reader, dayBefore(from)) : undefined,
     closing,
-    sales: first <= from ? await reader.salesOf(from, to, true) : undefined,
+    sales: first <= from ? await readSales(reader, from, to) : undefined,
     countback: await countBack(reader, period, first, closing),
   };
+};
+
+/** Lists the groups that have figures in some period. */
+const listCells = ({ known }: Reader, periods: Iterable<PeriodDocuments>) => {
+  const cells = new Map<string, Cell>();
+  for (const { opening, closing, sales } of periods) {
+    for (const part of [opening, closing, sales]) {
+      for (const id of part?.keys() ?? []) {
+        const cell = known.get(id);
+        if (cell !== undefined) cells.set(id, cell);
+      }
+    }
+  }
+  return cells;
 };
 
 /** Finds the day of the first document, and all currencies. */
@@ -258,15 +254,23 @@ export const readDocumentFacts = async (
   if (!canSummarize(context, documents.summary, needed))
     throw new Problem("method_not_allowed", NO_DOCUMENTS);
   const { first, currencies } = await readExtent(context);
-  const reader = createReader(context, groupings);
+  const reader: Reader = {
+    context,
+    groupings,
+    known: new Map(),
+    notes: new Set(),
+    isTruncated: false,
+    stands: new Map(),
+    sales: new Map(),
+  };
   const read = new Map<KpiPeriod, PeriodDocuments>();
   for (const period of periods) read.set(period, await readPeriod(reader, period, first));
   return {
     first,
     periods: read,
-    cells: reader.cells,
+    cells: listCells(reader, read.values()),
     currencies,
-    truncated: reader.isTruncated(),
+    truncated: reader.isTruncated,
     notes: [...reader.notes],
   };
 };
