@@ -69,6 +69,9 @@ type Reopenings = {
 const UNREADABLE =
   "Disputes that were reopened count as they stand now, because the audit log cannot be read:";
 
+const describeBeginning = (day: string): string =>
+  `The audit log does not reach back to ${day}: disputes that were closed and reopened before it begins count as they stand now.`;
+
 /** Returns the start of the first period to which the audit log reaches back. */
 const findReach = async (context: InsightContext, periods: readonly KpiPeriod[]) => {
   for (const { start } of periods) {
@@ -117,7 +120,9 @@ const readReopenings = async (
     if (unknown > 0) return `${unknown} reopenings do not tell when the dispute had been closed.`;
     return period.start < reach ? "The audit log does not reach back to that day." : undefined;
   };
-  return { entries, closings, unknown: explain, notes: [] };
+  const [first] = periods;
+  const notes = first === undefined || first.start >= reach ? [] : [describeBeginning(first.from)];
+  return { entries, closings, unknown: explain, notes };
 };
 
 export const createDisputeFigures = (): PeriodDisputes => ({
@@ -202,8 +207,8 @@ const addDispute = (
   { period, reopened, closings }: Ending,
   { calendar }: InsightContext,
 ): void => {
-  const moment = { at: period.end, name: period.to, isPast: true, calendar };
-  const standing = standAt(dispute, moment, reopened);
+  const end = { at: period.end, name: period.to, isPast: true, calendar };
+  const standing = standAt(dispute, end, reopened);
   if (standing === undefined) return;
   addStanding(figuresOf(accounts, dispute), standing, period, {
     isUndecided: reopened.ended.has(dispute.disputeId),

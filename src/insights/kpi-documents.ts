@@ -70,7 +70,7 @@ const readGroups = async (context: InsightContext, args: Arguments) => {
   }
 };
 
-/** What was read of documents so far, each of it once. */
+/** Figures of documents, each read once. */
 type Reader = {
   context: InsightContext;
   groupings: readonly AccountGrouping[];

@@ -26,7 +26,7 @@ export const KPI_MEASURES = {
 } as const satisfies Record<string, KpiUnit>;
 export type KpiMeasure = keyof typeof KPI_MEASURES;
 
-/** What is known of a group in a currency and a period; a text says why it is unknown. */
+/** The figures of a group in a currency and a period; a text is the reason why they are unknown. */
 export type KpiFacts = {
   days: number;
   opening: Receivables | string;
@@ -173,7 +173,7 @@ const FIGURES: Record<KpiMeasure, (facts: KpiFacts) => Figure> = {
   reopenedShare: measureReopened,
 };
 
-/** How each measure is computed from numerator and denominator; `DAYS` are those of the period. */
+/** The formula of each measure; `DAYS` are those of the period. */
 const FORMULAS: Record<KpiMeasure, string> = {
   dsoCountback:
     "days of the months, latest first, whose sales add up to the receivables at the end; the earliest in part",

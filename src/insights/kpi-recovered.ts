@@ -21,7 +21,7 @@ const FIELDS = [
 const DOCUMENTS_PER_TURN = 100;
 const ZERO = new Big(0);
 
-/** What was paid since disputes were closed, by dispute id; a text says why it is unknown. */
+/** Payments since disputes were closed, by dispute id; a text is the reason why they are unknown. */
 export type Recovered = ReadonlyMap<string, Big> | string;
 
 type Payment = { day: string; currencyCode: string | null; left: Big };

@@ -145,7 +145,7 @@ const sumReceivables = (
     }));
 };
 
-/** Reads what documents, disputes and payments tell of the periods; a refusal leaves out its part alone. */
+/** Reads documents, disputes and payments of the periods; a refusal leaves out its part alone. */
 const readParts = async (
   context: InsightContext,
   groupings: readonly AccountGrouping[],

@@ -72,8 +72,8 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
   },
   receivables_kpis: {
     "documents.summary": ["rowCount", "currencyTotals", "itemsTotal", "items"],
-    "disputes.list": ["rowCount", "items"],
-    "audit_logs.list": ["value", "reason"],
+    "disputes.list": ["rowCount", "itemsTotal", "items"],
+    "audit_logs.list": ["reason"],
     "payments.query": [],
   },
   documents_summary: { "documents.summary": REFUSED },
