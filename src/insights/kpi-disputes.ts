@@ -36,6 +36,7 @@ export type PeriodDisputes = {
   decided: number;
   valid: number;
   rejected: Rejected[];
+  rejectedAmount: Big;
   /** Closed in the period, once or more often; and those of them that were opened again since. */
   closed: number;
   reopened: number;
@@ -132,6 +133,7 @@ export const createDisputeFigures = (): PeriodDisputes => ({
   decided: 0,
   valid: 0,
   rejected: [],
+  rejectedAmount: ZERO,
   closed: 0,
   reopened: 0,
 });
@@ -169,6 +171,7 @@ const addStanding = (
   else {
     const { disputeId, documentNumber, currencyCode, amount } = dispute;
     figures.rejected.push({ disputeId, documentNumber, currencyCode, amount, closedAt });
+    figures.rejectedAmount = figures.rejectedAmount.plus(amount);
   }
 };
 
@@ -177,6 +180,7 @@ const merge = (into: PeriodDisputes, one: PeriodDisputes): void => {
   addAmount(into.opened, one.opened.amount, one.opened.rows);
   for (const days of one.daysToClose) into.daysToClose.push(days);
   for (const rejected of one.rejected) into.rejected.push(rejected);
+  into.rejectedAmount = into.rejectedAmount.plus(one.rejectedAmount);
   into.decided += one.decided;
   into.valid += one.valid;
   into.closed += one.closed;
@@ -285,8 +289,10 @@ export const readDisputeFacts = async (
   const reopenings = await readReopenings(context, periods);
   const endings = listEndings(periods, reopenings);
   const { accounts, rows, stopped } = await readAccounts(context, periods, endings);
-  const all = [...accounts.values()].flatMap((one) => [...one.values()]);
-  const numbers = new Set(all.map(({ accountNumber }) => accountNumber));
+  const numbers = new Set<string>();
+  for (const own of accounts.values()) {
+    await forEachInTurns(own.values(), ({ accountNumber }) => void numbers.add(accountNumber));
+  }
   const { keyOf, isPartial, notes } = await readKeys(context, groupings, numbers);
   const cells = new Map<string, Cell>();
   const groups = new Map<KpiPeriod, ReadonlyMap<string, PeriodDisputes>>();

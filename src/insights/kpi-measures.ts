@@ -4,7 +4,7 @@ import { omitNulls } from "./brief.ts";
 import type { Fields } from "./insight.ts";
 import type { PeriodDisputes } from "./kpi-disputes.ts";
 import type { Countback, Receivables, Sales } from "./kpi-documents.ts";
-import { type Recovered, sumRecovered } from "./kpi-recovered.ts";
+import type { Recovered } from "./kpi-recovered.ts";
 
 export const KPI_UNITS = ["days", "share", "amount"] as const;
 export type KpiUnit = (typeof KPI_UNITS)[number];
@@ -115,7 +115,8 @@ const measureDisputed = ({ closing }: KpiFacts): Figure => {
 /** Returns the value at a percentile by nearest rank; numerator and denominator are rank and number. */
 const measurePercentile = ({ disputes }: KpiFacts, percent: number): Figure => {
   if (typeof disputes === "string") return unknown(disputes);
-  const sorted = disputes.daysToClose.toSorted((a, b) => a - b);
+  // Numbers of an array of their own kind are sorted many times faster.
+  const sorted = Float64Array.from(disputes.daysToClose).toSorted();
   const rank = Math.ceil((percent * sorted.length) / 100);
   const value = sorted[rank - 1];
   if (value === undefined) return unknown(NONE_CLOSED);
@@ -139,12 +140,11 @@ const measureDeductions = ({ disputes, days }: KpiFacts): Figure => {
 
 const measureRecovered = ({ disputes, recovered }: KpiFacts): Figure => {
   if (typeof disputes === "string") return unknown(disputes);
-  const { rejected } = disputes;
+  const { rejected, rejectedAmount: denominator } = disputes;
   const rows = rejected.length;
   if (rows === 0) return unknown(NONE_REJECTED);
-  const denominator = rejected.reduce((sum, { amount }) => sum.plus(amount), new Big(0));
   if (typeof recovered === "string") return { value: null, denominator, rows, reason: recovered };
-  const value = sumRecovered(recovered, rejected);
+  const value = recovered.get(disputes) ?? new Big(0);
   return { value, numerator: value, denominator, rows };
 };
 

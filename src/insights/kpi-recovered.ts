@@ -3,7 +3,7 @@ import { contract } from "../contract/index.ts";
 import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import type { InsightContext } from "./insight.ts";
-import type { Rejected } from "./kpi-disputes.ts";
+import type { PeriodDisputes, Rejected } from "./kpi-disputes.ts";
 import type { Row } from "./payment-measures.ts";
 import { attemptPart } from "./read-part.ts";
 import { readPayments } from "./read-payments.ts";
@@ -21,8 +21,8 @@ const FIELDS = [
 const DOCUMENTS_PER_TURN = 100;
 const ZERO = new Big(0);
 
-/** Payments since disputes were closed, by dispute id; a text is the reason why they are unknown. */
-export type Recovered = ReadonlyMap<string, Big> | string;
+/** Payments since the disputes of groups were closed as not valid; a text is the reason why they are unknown. */
+export type Recovered = ReadonlyMap<PeriodDisputes, Big> | string;
 
 type Payment = { day: string; currencyCode: string | null; left: Big };
 
@@ -77,37 +77,55 @@ const readRows = async (context: InsightContext, numbers: readonly string[]) => 
 const compareClosings = (a: Rejected, b: Rejected): number =>
   a.closedAt === b.closedAt ? (a.disputeId < b.disputeId ? -1 : 1) : a.closedAt - b.closedAt;
 
-/**
- * Finds what was paid on documents since disputes about them were closed as not valid: at most the amount of each
- * dispute. A payment counts once, for the dispute that was closed first.
- */
-export const readRecovered = async (
-  context: InsightContext,
-  rejected: readonly Rejected[],
-): Promise<Recovered> => {
-  const byDocument = Map.groupBy(rejected, ({ documentNumber }) => documentNumber);
-  const read = () => readRows(context, [...byDocument.keys()]);
-  const part = await attemptPart(context, contract.payments.query, read);
-  if (part.refused !== undefined) return part.refused.reason;
-  const { rows, stopped } = part.value;
-  if (stopped !== undefined) return stopped;
-  const recovered = new Map<string, Big>();
+/** Returns what was paid of each dispute, by its id. */
+const divide = async (
+  { calendar }: InsightContext,
+  byDocument: ReadonlyMap<string, readonly Rejected[]>,
+  rows: ReadonlyMap<string, readonly Row[]>,
+): Promise<ReadonlyMap<string, Big>> => {
+  const paid = new Map<string, Big>();
   await forEachInTurns(
     byDocument,
     ([number, own]) => {
       const payments = toPayments(rows.get(number) ?? []);
       for (const one of own.toSorted(compareClosings)) {
-        const closedOn = context.calendar.formatDay(one.closedAt);
-        recovered.set(one.disputeId, takeFrom(payments, one, closedOn));
+        paid.set(one.disputeId, takeFrom(payments, one, calendar.formatDay(one.closedAt)));
       }
     },
     DOCUMENTS_PER_TURN,
   );
-  return recovered;
+  return paid;
 };
 
-/** Returns what was paid of these disputes. */
-export const sumRecovered = (
-  recovered: ReadonlyMap<string, Big>,
-  rejected: readonly Rejected[],
-): Big => rejected.reduce((sum, { disputeId }) => sum.plus(recovered.get(disputeId) ?? ZERO), ZERO);
+/**
+ * Finds what was paid on documents since disputes of these groups were closed as not valid: at most the amount of each
+ * dispute. A payment counts once, for the dispute that was closed first.
+ */
+export const readRecovered = async (
+  context: InsightContext,
+  groups: readonly PeriodDisputes[],
+): Promise<Recovered> => {
+  const byDocument = new Map<string, Rejected[]>();
+  for (const { rejected } of groups) {
+    await forEachInTurns(rejected, (one) => {
+      const own = byDocument.get(one.documentNumber) ?? [];
+      own.push(one);
+      byDocument.set(one.documentNumber, own);
+    });
+  }
+  const read = () => readRows(context, [...byDocument.keys()]);
+  const part = await attemptPart(context, contract.payments.query, read);
+  if (part.refused !== undefined) return part.refused.reason;
+  const { rows, stopped } = part.value;
+  if (stopped !== undefined) return stopped;
+  const paid = await divide(context, byDocument, rows);
+  const recovered = new Map<PeriodDisputes, Big>();
+  for (const group of groups) {
+    let sum = ZERO;
+    await forEachInTurns(group.rejected, ({ disputeId }) => {
+      sum = sum.plus(paid.get(disputeId) ?? ZERO);
+    });
+    recovered.set(group, sum);
+  }
+  return recovered;
+};

@@ -157,10 +157,10 @@ const readParts = async (
   const claims = await attemptPart(context, disputes.list, () =>
     readDisputeFacts(context, groupings, periods),
   );
-  const rejected = [...(readValue(claims)?.periods.values() ?? [])].flatMap((groups) =>
-    [...groups.values()].flatMap((figures) => figures.rejected),
-  );
-  return { documents: ledger, disputes: claims, recovered: await readRecovered(context, rejected) };
+  const groups = [...(readValue(claims)?.periods.values() ?? [])].flatMap((one) => [
+    ...one.values(),
+  ]);
+  return { documents: ledger, disputes: claims, recovered: await readRecovered(context, groups) };
 };
 
 /** Sentences about what limits the figures. */
