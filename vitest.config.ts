@@ -32,7 +32,7 @@ const SLOW = [
   "test/platform/{several-limiters,tenant-move}.test.ts",
   "test/simulation/{mistakes,seeds}.test.ts",
   "test/store/{key-rotation,payments}.test.ts",
-  "test/unit/{scan-clamd,scan-name-and-size}.test.ts",
+  "test/unit/{saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
 ];
 
 /** Files that replace modules, which the other files of the same worker would see too. */

@@ -1,4 +1,6 @@
 import type { CallArguments } from "../src/contract/operation.ts";
+import type { HasTool } from "./steps.ts";
+
 /** An argument of a prompt; every one is required. */
 type PromptArgument = {
   name: string;
@@ -7,6 +9,10 @@ type PromptArgument = {
   of?: "dispute" | "application" | "account";
   /** Maximum length in characters, if larger than the default. */
   maxLength?: number;
+  /** The values that it can have, if these are few. */
+  values?: readonly string[];
+  /** The largest cost of a text of several lines, in tokens; the rest is cut off, and the prompt says so. */
+  maxTokens?: number;
 };
 
 /** An MCP prompt: instructions that a person starts by name. */
@@ -24,7 +30,7 @@ export type Prompt = {
     name: string;
     args: CallArguments;
   };
-  text(args: Readonly<Record<string, string>>): string;
+  text(args: Readonly<Record<string, string>>, has: HasTool): string;
 };
 
 /** The last sentence of prompts that show records. */

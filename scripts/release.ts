@@ -6,7 +6,7 @@ import { createOpenApi } from "../src/contract/openapi.ts";
 import { packExtension, packPackage, packPlugins } from "./build/archive.ts";
 import { npm } from "./build/npm.ts";
 import { type Bom, type Lock, reduceBom } from "./build/sbom.ts";
-import { createServerJson } from "./build/server-json.ts";
+import { createServerJson, parseRemote } from "./build/server-json.ts";
 
 const ROOT = join(import.meta.dirname, "..");
 // Another folder may be named, for tests.
@@ -20,6 +20,7 @@ const hash = async (name: string): Promise<string> =>
     .update(await readFile(join(out, name)))
     .digest("hex");
 
+const remote = parseRemote(process.env["RECEIVABLES_RELEASE_REMOTE"]);
 await rm(out, { recursive: true, force: true });
 await mkdir(out, { recursive: true });
 const { name, version, license, homepage, mcpName, mcpSummary: summary } = about;
@@ -32,7 +33,7 @@ const sha256 = await hash(extension);
 const url = `${homepage}/releases/${version}/${extension}`;
 await writeJson(
   "server.json",
-  createServerJson({ name, version, summary, homepage, mcpName }, { url, sha256 }),
+  createServerJson({ name, version, summary, homepage, mcpName }, { url, sha256 }, remote),
 );
 await writeJson("openapi.json", createOpenApi({ headerWord: "Platform", version }));
 const bom = await npm("sbom", "--sbom-format", "cyclonedx", "--package-lock-only");

@@ -7,7 +7,7 @@ const within = (path: string, places: readonly string[]): boolean =>
   places.some((place) => path === place || path.startsWith(`${place}/`));
 
 const SERVER = ["server.ts", "handlers.ts", "lists.ts", "server-info.ts"];
-const FEATURES = ["tools", "resources", "prompts"];
+const FEATURES = ["tools", "resources", "prompts", "skills"];
 
 /**
  * The parts of the MCP server that each part may import: transports, server, tools, results, caller. The server is
@@ -16,14 +16,15 @@ const FEATURES = ["tools", "resources", "prompts"];
 const MESSAGES = ["messages.ts", "message-ids.ts"];
 const MCP_LAYERS: Record<string, readonly string[]> = {
   stdio: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
-  http: [...SERVER, ...FEATURES, "results", "caller.ts", ...MESSAGES],
+  http: [...SERVER, ...FEATURES, "results", "caller.ts", "icons.ts", ...MESSAGES],
   "server.ts": ["handlers.ts", "lists.ts", "server-info.ts", ...FEATURES, "results", "caller.ts"],
   "lists.ts": ["server-info.ts", ...FEATURES, "caller.ts"],
   "handlers.ts": [...FEATURES, "results", "caller.ts"],
   "server-info.ts": [...FEATURES, "results", "caller.ts", "icons.ts"],
   tools: ["files", "results", "caller.ts"],
-  resources: ["results", "caller.ts"],
-  prompts: ["results", "caller.ts"],
+  resources: ["skills", "results", "caller.ts"],
+  prompts: ["files", "results", "caller.ts"],
+  skills: ["tools", "results", "caller.ts"],
   files: ["results"],
   results: ["caller.ts"],
   "caller.ts": [],

@@ -56,6 +56,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   import: ["money.ts", "roll-back.ts", "services", "store"],
   admin: [
     "credentials.ts",
+    "evidence-heads.ts",
     "files",
     "import",
     "passwords.ts",
@@ -75,6 +76,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
     "store",
   ],
   "credentials.ts": ["store"],
+  "evidence-heads.ts": ["store"],
   "figures.ts": ["store"],
   "handlers.ts": ["files", "preconditions.ts", "store"],
   "passwords.ts": ["password-judge.ts"],
@@ -88,6 +90,7 @@ const MAY_IMPORT: Record<string, readonly string[]> = {
   "platform.ts": [
     "app.ts",
     "credentials.ts",
+    "evidence-heads.ts",
     "exports",
     "figures.ts",
     "files",

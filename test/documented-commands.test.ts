@@ -27,6 +27,10 @@ const OTHERS: Record<string, string> = {
   curl: "test/e2e/import-triage.test.ts",
   // Its line gives a client the address and a token, as this test does.
   claude: "test/e2e/cli-servers.test.ts",
+  // Their lines name the address of the server, or a plugin that this test installs.
+  gemini: "test/e2e/plugins.test.ts",
+  codex: "test/e2e/plugins.test.ts",
+  node: "test/e2e/plugins.test.ts",
 };
 
 /** They change the machine: users, services and files of the system. */

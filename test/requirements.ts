@@ -9,6 +9,7 @@ import { MONEY_SECTIONS } from "./support/requirements/money.ts";
 import { OPERATIONS_SECTIONS } from "./support/requirements/operations.ts";
 import { RESULT_SECTIONS } from "./support/requirements/results.ts";
 import { NOT_TESTED, SECURITY_SECTIONS } from "./support/requirements/security.ts";
+import { SIGN_IN_SECTIONS } from "./support/requirements/sign-in.ts";
 import { REACH_SECTIONS } from "./support/requirements/reach.ts";
 import { WORK_SECTIONS } from "./support/requirements/work.ts";
 
@@ -26,6 +27,7 @@ export const requirements: readonly Requirement[] = [
   ...MONEY_SECTIONS,
   ...SECURITY_SECTIONS,
   ...HOST_SECTIONS,
+  ...SIGN_IN_SECTIONS,
   ...WORK_SECTIONS,
   ...REACH_SECTIONS,
   ...ASK_SECTIONS,

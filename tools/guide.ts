@@ -12,8 +12,10 @@ export const questions: Readonly<Record<string, string>> = {
   deductions_without_dispute: "deductions that nobody has disputed yet",
   payments_summarize: "sums, counts, top payers and months of payments",
   dispute_packet: "everything about one dispute, to decide it",
-  documents_summary: "receivables aging by account, parent, days past due or month; who is over the limit",
+  documents_summary:
+    "receivables aging by account, parent, days past due or month; who is over the limit",
   receivables_kpis: "DSO, collection effectiveness, days to close and other measures by month",
+  changes_since: "what happened since a day: who opened, closed, changed, noted or paid what",
   credit_queue: "credit applications that wait, and what they lack",
   export_health: "whether exports and webhooks work",
 };
@@ -63,6 +65,8 @@ ${listQuestions(isListed)}
   reading got and how to narrow it.
 - Figures stand per currency in \`currencyTotals\` and in each item. \`itemsShown\` of \`itemsTotal\` items are
   here; \`nextCursor\`, sent as \`cursor\` with the same arguments, gives the next ones.
+- A table to keep: \`save: "csv"\` or \`"xlsx"\` on an insight or a list saves the whole result. Give the person
+  \`saved.url\` or \`saved.path\`, if there is one.
 - \`available: false\` means unknown, for the reason given, not zero.`;
 
 const DISPUTES = `## Disputes

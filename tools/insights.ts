@@ -1,6 +1,7 @@
 import { accountOverview } from "../src/insights/account-overview.ts";
 import { accountStatement } from "../src/insights/account-statement.ts";
 import { deductionsWithoutDispute } from "../src/insights/deductions-without-dispute.ts";
+import { changesSince } from "../src/insights/changes-since.ts";
 import { creditQueue } from "../src/insights/credit-queue.ts";
 import { findRecords } from "../src/insights/find-records.ts";
 import { disputesSummary } from "../src/insights/disputes-summary.ts";
@@ -59,6 +60,10 @@ export const insightTools = [
   defineInsightTool(
     receivablesKpis,
     "Measures of the department by month, account or parent: DSO, delinquency, collection effectiveness, disputed share, days to close, valid disputes, recoveries.",
+  ),
+  defineInsightTool(
+    changesSince,
+    "What happened since a day or time: changes of disputes, notes, files, documents, payments, credit applications and exports, counted, with who and when.",
   ),
   defineInsightTool(
     creditQueue,

@@ -81,6 +81,8 @@ export const keywords: Readonly<Record<string, string>> = {
     "aging aging receivables overdue days total balance by customer bucket how much owed outstanding ar past",
   receivables_kpis:
     "dso days sales outstanding kpi kpis measure measures metrics delinquent delinquency collection effectiveness cei median percentile best possible how long take share valid recovered reopened performance",
+  changes_since:
+    "happened happen new news since yesterday friday week vacation away catch up what changed update digest overnight morning",
   credit_queue:
     "creditapplication still waiting wait decision pending undecided decision backlog queue lack missing oldest open",
   export_health:

@@ -75,6 +75,7 @@ export const withContext = async ({
     extensions: new Set(isExtended ? extensions : []),
     limits: INSIGHT_LIMITS,
     skip: 0,
+    isWhole: false,
     now: systemClock,
     calendar: utcCalendar,
     signal,

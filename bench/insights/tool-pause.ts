@@ -8,6 +8,8 @@ import { activeTools } from "../../src/mcp/tools/listing/active-tools.ts";
 import { createCallTool } from "../../src/mcp/tools/call.ts";
 import { isReading } from "../../src/mcp/tools/listing/kinds.ts";
 import { inputSchema } from "../../src/mcp/tools/listing/schemas.ts";
+import type { CallArguments } from "../../src/contract/operation.ts";
+import type { Tool } from "../../tools/tool.ts";
 import { ALL, createOptions } from "../../test/mcp/hosts.ts";
 import { atMost, type Benchmark, interleaved } from "../measure.ts";
 import { DISPUTES, openTenant, PAYMENT_ROWS } from "./context.ts";
@@ -32,6 +34,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
   account_number: "account-0000005",
   document_number: "document-0000050",
   activityType: "LASTMODIFIED",
+  since: "2026-01-01",
   startDate: "2026-01-01",
   endDate: "2026-06-30",
 };
@@ -59,10 +62,12 @@ const RESOURCES = [
 /** A call, and the name of what it calls. */
 type Act = { name: string; act: () => Promise<unknown> };
 
-/** Lists calls of every tool and kind of resource that reads, on the tenant of these benchmarks. */
-const listCalls = async (): Promise<Act[]> => {
-  const { platform, ledger } = await openTenant();
-  const broker = createBroker({
+/** Creates the broker of the tenant's administrator over a platform in this process. */
+export const createTenantBroker = ({
+  platform,
+  ledger,
+}: Pick<Awaited<ReturnType<typeof openTenant>>, "platform" | "ledger">) =>
+  createBroker({
     client: createClient({
       transport: createInProcessTransport({
         fetch: async (request) => platform.fetch(request),
@@ -81,6 +86,23 @@ const listCalls = async (): Promise<Act[]> => {
     }),
     log: createLog("error"),
   });
+
+/** A call by a host that can neither ask nor show views. */
+export const toCall = (tool: Tool, args: CallArguments, signal: AbortSignal) => ({
+  tool,
+  args,
+  client: "bench",
+  session: "bench",
+  host: { asks: "never" as const },
+  showsViews: false,
+  opens: { opens: "never" as const },
+  signal,
+  progress: async () => {},
+});
+
+/** Lists calls of every tool and kind of resource that reads, on the tenant of these benchmarks. */
+const listCalls = async (): Promise<Act[]> => {
+  const broker = createTenantBroker(await openTenant());
   const context = await createOptions(broker, { settings: { callsPerMinute: 0 } });
   const callTool = createCallTool(context);
   const { readResource } = createHandlers(context);
@@ -91,18 +113,7 @@ const listCalls = async (): Promise<Act[]> => {
     const usual = Object.fromEntries(required.map((name) => [name, REQUIRED[name] ?? "C"]));
     return [{}, ...(LARGEST[tool.name] ?? [])].map((more) => ({
       name: tool.name,
-      act: () =>
-        callTool({
-          tool,
-          args: { ...usual, ...more },
-          client: "bench",
-          session: "bench",
-          host: { asks: "never" as const },
-          showsViews: false,
-          opens: { opens: "never" as const },
-          signal,
-          progress: async () => {},
-        }),
+      act: () => callTool(toCall(tool, { ...usual, ...more }, signal)),
     }));
   });
   const reads = RESOURCES.map((uri) => ({

@@ -29,7 +29,6 @@ export const importLedger = async (store: Store, path: string, rows: number): Pr
     store,
     tenantId: TENANT,
     importId: randomId(),
-    beganAt: systemClock(),
     changesBefore: 0,
     target,
     format: "csv",

@@ -1,5 +1,6 @@
 import type { Benchmark } from "../measure.ts";
 import { pastDayBenchmarks } from "./past-days.ts";
+import { saveBenchmarks } from "./save.ts";
 
 /** The work that answers support, from past days to tables; `npm run bench -- work` runs these alone. */
-export const workBenchmarks: readonly Benchmark[] = [...pastDayBenchmarks];
+export const workBenchmarks: readonly Benchmark[] = [...pastDayBenchmarks, ...saveBenchmarks];

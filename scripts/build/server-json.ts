@@ -32,10 +32,27 @@ export const SETTINGS: readonly Setting[] = [
   },
 ];
 
-/** Returns the entry for the MCP registry: the npm package, and the desktop extension where its address is known. */
+/**
+ * Returns the address of the publisher's server from `RECEIVABLES_RELEASE_REMOTE`; undefined if it is not set.
+ *
+ * @throws {Error} if it is no https address
+ */
+export const parseRemote = (text: string | undefined): string | undefined => {
+  if (text === undefined || text.trim() === "") return undefined;
+  const url = URL.parse(text.trim());
+  if (url?.protocol !== "https:" || url.username !== "" || url.password !== "") {
+    throw new Error(
+      "RECEIVABLES_RELEASE_REMOTE must be the https address of the MCP endpoint, such as https://receivables.example/mcp, without a name or password.",
+    );
+  }
+  return url.href;
+};
+
+/** Returns the entry for the MCP registry: the npm package, the desktop extension and, if there is one, the server. */
 export const createServerJson = (
   { name, version, summary, homepage, mcpName }: About,
   extension: { url: string; sha256: string },
+  remote?: string,
 ): object => {
   const transport = { type: "stdio" };
   return {
@@ -45,6 +62,7 @@ export const createServerJson = (
     description: summary,
     version,
     websiteUrl: homepage,
+    ...(remote === undefined ? {} : { remotes: [{ type: "streamable-http", url: remote }] }),
     packages: [
       {
         registryType: "npm",

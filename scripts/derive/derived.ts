@@ -5,8 +5,10 @@ import { fileURLToPath } from "node:url";
 import { benchmarks } from "../../bench/index.ts";
 import { updateDocument } from "../../bench/report/document.ts";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { skills } from "../../prompts/skills/index.ts";
+import { renderFiles } from "../../prompts/skills/skill.ts";
 import { prompts } from "../../prompts/index.ts";
-import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
+import { listChecker, toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { buildGuide, buildInstructions } from "../../tools/guide.ts";
 import { DEPENDENCIES, dependencyFaults, documents, forModel } from "./documents.ts";
@@ -31,6 +33,8 @@ const listedTools = () => toolList({ toolsets: toolsetNames, readOnly: false });
 
 const firstSentence = (text: string): string => text.replace(/([.!?])\s[\s\S]*$/, "$1");
 
+const hasTool = listChecker({ toolsets: toolsetNames, readOnly: false });
+
 // A desktop host replaces `${arguments.name}` by what the person types.
 const listedPrompts = () =>
   prompts.map((prompt) => {
@@ -41,7 +45,7 @@ const listedPrompts = () =>
       name,
       description,
       ...(names.length === 0 ? {} : { arguments: names }),
-      text: prompt.text(values),
+      text: prompt.text(values, hasTool),
     };
   });
 
@@ -73,6 +77,16 @@ const tokenCosts = (): string => {
   });
 };
 
+/** The files of the skills. */
+const skillFiles: Record<string, () => string> = Object.fromEntries(
+  skills.flatMap((skill) =>
+    Object.entries(renderFiles(skill, hasTool)).map(([path, text]): [string, () => string] => [
+      `skills/${skill.name}/${path}`,
+      () => text,
+    ]),
+  ),
+);
+
 export type Derived = { path: string; is: string; should: string };
 
 /** Each derived file: what it is, and what it should be. */
@@ -84,6 +98,7 @@ export const derived = (): Derived[] => {
     "manifest.json": (text) => manifest(text, about),
     "test/derived/tools.json": () => JSON.stringify(listedTools()),
     "test/derived/tokens.json": tokenCosts,
+    ...skillFiles,
   };
   return Object.entries(made).map(([path, make]) => {
     const is = read(path);

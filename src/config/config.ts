@@ -170,6 +170,8 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
   localAudit: resolve(env.RECEIVABLES_LOCAL_AUDIT ?? join(dataFolder, "audit.ndjson")),
   /** Folders from which tools may send files, where the host is on this machine. */
   uploadFolders: env.RECEIVABLES_UPLOAD_FOLDERS.map((folder) => resolve(folder)),
+  /** The folder for copies of saved tables, where the host is on this machine. */
+  saveFolder: env.RECEIVABLES_SAVE_FOLDER && resolve(env.RECEIVABLES_SAVE_FOLDER),
   requestMs: env.RECEIVABLES_REQUEST_SECONDS * SECOND,
   headerWord: env.RECEIVABLES_HEADER_WORD ?? DEFAULT_HEADER_WORD,
   /** The word that the settings give: it takes precedence over that of a profile. */
@@ -183,7 +185,11 @@ const toConfig = (env: Environment, dataFolder: string, unused: string[]) => ({
     auth: env.RECEIVABLES_HTTP_AUTH,
     tokensFile: env.RECEIVABLES_HTTP_TOKENS_FILE,
     exportKeysFile: env.RECEIVABLES_EXT_API_KEYS_FILE,
+    identityProvidersFile: env.RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE,
     registration: env.RECEIVABLES_OAUTH_REGISTRATION,
+    /** The company's OpenID provider; undefined: people sign in with passwords only. */
+    company: toCompany(env),
+    passwords: env.RECEIVABLES_SIGN_IN_PASSWORDS,
   },
   operator: { name: env.RECEIVABLES_OPERATOR_NAME, logo: env.RECEIVABLES_OPERATOR_LOGO },
   /** Undefined: no tokens of an issuer are accepted. */
@@ -215,9 +221,38 @@ const toIssuerSettings = (env: Environment) =>
     : {
         url: env.RECEIVABLES_OAUTH_ISSUER,
         audience: env.RECEIVABLES_OAUTH_AUDIENCE,
+        personClaim: env.RECEIVABLES_OAUTH_PERSON_CLAIM,
         clientId: env.RECEIVABLES_OAUTH_CLIENT_ID,
         clientSecret: toSecret(env.RECEIVABLES_OAUTH_CLIENT_SECRET),
       };
+
+const toCompany = ({
+  RECEIVABLES_SIGN_IN_ISSUER: issuer,
+  RECEIVABLES_SIGN_IN_CLIENT_ID: clientId,
+  RECEIVABLES_SIGN_IN_CLIENT_SECRET: secret,
+}: Environment) => {
+  const clientSecret = toSecret(secret);
+  if (issuer === undefined || clientId === undefined || clientSecret === undefined) {
+    return undefined;
+  }
+  return { issuer, clientId, clientSecret };
+};
+
+/** Returns faults of the settings of sign-in at the company that are set without each other. */
+const checkSignInSettings = (values: Values): string[] => {
+  const names = ["ISSUER", "CLIENT_ID", "CLIENT_SECRET"].map(
+    (name) => `RECEIVABLES_SIGN_IN_${name}`,
+  );
+  const missing = names.filter((name) => !(name in values));
+  if (missing.length === names.length) {
+    return "RECEIVABLES_SIGN_IN_PASSWORDS" in values
+      ? ["RECEIVABLES_SIGN_IN_PASSWORDS is set without RECEIVABLES_SIGN_IN_ISSUER"]
+      : [];
+  }
+  return missing.length === 0
+    ? []
+    : [`${names.join(", ")} belong together: ${missing.join(", ")} is missing`];
+};
 
 const toToolsets = (chosen = ["all"]): Pick<Settings, "toolsets" | "coreOf"> => {
   if (chosen.includes("all")) return { toolsets: toolsetNames };
@@ -232,7 +267,7 @@ const toToolsets = (chosen = ["all"]): Pick<Settings, "toolsets" | "coreOf"> => 
 /** Returns faults of issuer settings that are set without each other. */
 const checkIssuerSettings = (values: Values): string[] => {
   const has = (name: string): boolean => `RECEIVABLES_OAUTH_${name}` in values;
-  const lacking = ["AUDIENCE", "CLIENT_ID", "CLIENT_SECRET"]
+  const lacking = ["AUDIENCE", "CLIENT_ID", "CLIENT_SECRET", "PERSON_CLAIM"]
     .filter((name) => has(name) && !has("ISSUER"))
     .map((name) => `RECEIVABLES_OAUTH_${name} is set without RECEIVABLES_OAUTH_ISSUER`);
   if (has("CLIENT_ID") !== has("CLIENT_SECRET")) {
@@ -266,7 +301,11 @@ export const readConfig = ({ env, readFile, dataFolder }: Sources): Config => {
   if (previous !== undefined && previous.trim() === key?.trim()) {
     faults.push("RECEIVABLES_SECRET_KEY_PREVIOUS is the current master key: set the former one");
   }
-  faults.push(...checkIssuerSettings(values), ...findProxyFaults(readProxies(env)));
+  faults.push(
+    ...checkIssuerSettings(values),
+    ...checkSignInSettings(values),
+    ...findProxyFaults(readProxies(env)),
+  );
   if (data === undefined || faults.length > 0) throw new ConfigError(faults);
   const folder = resolve(data.RECEIVABLES_DATA ?? dataFolder);
   return { ...toConfig(data, folder, findUnknownSettings(env)), network: toNetwork(env) };

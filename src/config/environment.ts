@@ -145,6 +145,11 @@ export const Environment = z.object({
     "comma list of folders from which the upload tool may read files over stdio",
     "empty",
   ),
+  RECEIVABLES_SAVE_FOLDER: optional(
+    Text,
+    "folder into which tables that tools save are copied over stdio",
+    "unset: they are resources only",
+  ),
   RECEIVABLES_REQUEST_SECONDS: wholeNumber(
     30,
     1,
@@ -313,6 +318,24 @@ export const Environment = z.object({
     false,
     "allow dynamic client registration (RFC 7591) at the `builtin` sign-in, for hosts without a client metadata document",
   ),
+  RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: optional(
+    Text,
+    "JSON file, mode 0600, of the company's identity providers whose assertions (ID-JAG, RFC 7523) the `builtin` sign-in accepts: `[{issuer, audience, claim, clients, emailVerified}]`",
+  ),
+  RECEIVABLES_SIGN_IN_ISSUER: optional(
+    Url.refine(isGuarded, "must be an https URL, or one of this machine"),
+    "the company's OpenID provider at which people sign in with the `builtin` sign-in",
+  ),
+  RECEIVABLES_SIGN_IN_CLIENT_ID: optional(
+    Text.max(512),
+    "this server's client id at RECEIVABLES_SIGN_IN_ISSUER",
+  ),
+  RECEIVABLES_SIGN_IN_CLIENT_SECRET: optional(Text.max(1024), "client secret for that client id"),
+  RECEIVABLES_SIGN_IN_PASSWORDS: withDefault(
+    Flag,
+    true,
+    "`false`: the `builtin` sign-in accepts no passwords, only RECEIVABLES_SIGN_IN_ISSUER",
+  ),
   RECEIVABLES_OAUTH_ISSUER: optional(
     Url.refine(isGuarded, "must be an https URL, or one of this machine"),
     "OAuth or OpenID Connect issuer whose access tokens are accepted",
@@ -329,6 +352,10 @@ export const Environment = z.object({
   RECEIVABLES_OAUTH_CLIENT_SECRET: optional(
     Text.max(1024),
     "client secret for token introspection",
+  ),
+  RECEIVABLES_OAUTH_PERSON_CLAIM: optional(
+    Text.max(128).regex(/^[\x21-\x7e]+$/, "must be the name of a claim"),
+    "claim of the issuer's tokens with the e-mail address of a person of the embedded platform, such as `email`; for people whose subject no profile lists",
   ),
   RECEIVABLES_METRICS_ADDRESS: optional(
     Text.regex(METRICS_ADDRESS, "must be HOST:PORT"),
@@ -353,4 +380,5 @@ export const FROM_FILE = [
   "RECEIVABLES_EMAIL",
   "RECEIVABLES_PASSWORD",
   "RECEIVABLES_OAUTH_CLIENT_SECRET",
+  "RECEIVABLES_SIGN_IN_CLIENT_SECRET",
 ] as const satisfies readonly Name[];

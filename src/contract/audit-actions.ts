@@ -1,20 +1,26 @@
 /** The actions of audit entries that belong to no operation: pages, signed URLs, jobs and a step of the schema. */
 export const SERVICE_ACTIONS = [
   "audit.sealed",
+  "auth.client_signed_in",
   "auth.password_changed",
   "auth.password_reset",
+  "auth.person_signed_in",
   "dispute_attachment.uploaded",
   "payments.matched",
 ] as const;
 
 /** The actions of audit entries that belong to commands, and so to no operation. */
 export const COMMAND_ACTIONS = [
+  "admin.client_created",
+  "admin.client_deleted",
+  "admin.client_rotated",
   "admin.demo_created",
   "admin.import_undone",
   "admin.key_issued",
   "admin.key_revoked",
   "admin.payment_doubt_settled",
   "admin.payments_matched",
+  "admin.reason_set",
   "admin.resolution_set",
   "admin.role_changed",
   "admin.role_created",
@@ -30,6 +36,7 @@ export const COMMAND_ACTIONS = [
   "admin.user_deleted",
   "admin.user_password_set",
   "admin.user_reset_link_created",
+  "import.account-notes",
   "import.accounts",
   "import.audit-logs",
   "import.business-units",
@@ -37,7 +44,9 @@ export const COMMAND_ACTIONS = [
   "import.credit-applications",
   "import.disputes",
   "import.documents",
+  "import.notes",
   "import.payments",
   "import.scores",
+  "import.users",
 ] as const;
 export type CommandAction = (typeof COMMAND_ACTIONS)[number];

@@ -195,4 +195,8 @@ export const clearable = <S extends Record<string, z.ZodType>>(shape: S) =>
   mapShape(shape, (schema) => schema.nullable().optional()) as Clearable<S>;
 
 export const Comment = text(2000);
+/** The author of a note: the id of a user or key, or the text that an import brought. */
+export const NoteAuthor = z
+  .string()
+  .describe("id of a user or key, or the author in an imported file");
 export const NoteText = requiredText(10_000).describe("up to 10,000 characters");

@@ -241,8 +241,8 @@ export const accountOverview = defineInsight({
   }),
   needs: [],
   async run(context, { account, includeChildren, asOf: day }) {
-    const moment = toMoment(day, context);
-    const asOf = { ...moment, isPast: moment.at < context.now() };
+    const end = toMoment(day, context);
+    const asOf = { ...end, isPast: end.at < context.now() };
     return {
       asOf: asOf.name,
       filter: {

@@ -87,14 +87,14 @@ const addDisputes = async (
   { to }: Period,
   totals: ReturnType<typeof createTotals>,
 ) => {
-  const moment = toMoment(to, context);
-  const reopened = await readReopened(context, moment);
+  const asOf = toMoment(to, context);
+  const reopened = await readReopened(context, asOf);
   const part = await attemptPart(context, disputes.list, async () => {
     let stopped: string | undefined;
     for (const number of accountNumbers) {
       const reading = await readDisputes(context, { AccountNumber: number }, (rows) => {
         for (const dispute of rows) {
-          const standing = standAt(dispute, moment, reopened);
+          const standing = standAt(dispute, asOf, reopened);
           const currency = currencies.get(dispute.documentNumber);
           if (standing?.status !== "Open" || currency !== dispute.currencyCode) continue;
           const total = totals.of(dispute.currencyCode);
@@ -153,8 +153,8 @@ const showLines = (currencyCode: string | null, total: Totals, { to }: Period) =
   });
 };
 
-const describeStands = (name: string, stands: readonly Stand[], moment: Moment): string[] =>
-  moment.isPast ? describeBases(countBases(stands)).map((note) => `${name}: ${note}`) : [];
+const describeStands = (name: string, stands: readonly Stand[], asOf: Moment): string[] =>
+  asOf.isPast ? describeBases(countBases(stands)).map((note) => `${name}: ${note}`) : [];
 
 const findAccountsOf = async (context: InsightContext, account: string, withChildren: boolean) => {
   const { hit, notes: own } = await findOneAccount(context, account);

@@ -5,7 +5,7 @@ import { contract } from "../contract/index.ts";
 import type { CreditApplication } from "../contract/operations/credit-applications.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { UTC } from "../kit/time-zone.ts";
-import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
+import { defineInsight, type Fields, type InsightContext, mostItems } from "./insight.ts";
 import { type Moment, toMoment } from "./standing.ts";
 
 const { credit_applications } = contract;
@@ -146,7 +146,9 @@ export const creditQueue = defineInsight({
       truncated: false,
       currencyTotals: [],
       byStatus: countByStatus(applications),
-      items: waiting.slice(skip, skip + limit).map((one) => toItem(one, evaluatedAt)),
+      items: waiting
+        .slice(skip, skip + mostItems(context, limit))
+        .map((one) => toItem(one, evaluatedAt)),
       itemsTotal: waiting.length,
       notes: startDate === undefined ? [describeDefault(filter.startDate)] : [],
     };

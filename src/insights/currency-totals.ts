@@ -1,5 +1,7 @@
 import Big from "big.js";
 import { type CurrencyTotal, toExactNumber } from "../contract/insights/result.ts";
+import { createSums, formatTotal } from "./decimal.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 
 type Money = { currencyCode: string | null; amount: number };
 
@@ -16,5 +18,25 @@ export const sumByCurrency = (records: Iterable<Money>): CurrencyTotal[] => {
       currencyCode,
       count,
       amount: toExactNumber(sum.toFixed()),
+    }));
+};
+
+/** Adds up the amounts of many records, and gives the event loop a turn now and then; the largest sum comes first. */
+export const sumInTurns = async (
+  records: Iterable<Money & { currencyCode: string }>,
+): Promise<CurrencyTotal[]> => {
+  const [groups, counts, sums] = [new Map<string, number>(), [] as number[], createSums()];
+  await forEachInTurns(records, ({ currencyCode, amount }) => {
+    const group = groups.get(currencyCode) ?? groups.size;
+    groups.set(currencyCode, group);
+    counts[group] = (counts[group] ?? 0) + 1;
+    sums.add(group, amount);
+  });
+  return [...groups]
+    .toSorted(([, a], [, b]) => sums.compare(b, a))
+    .map(([currencyCode, group]) => ({
+      currencyCode,
+      count: counts[group] ?? 0,
+      amount: formatTotal(sums.total(group)),
     }));
 };

@@ -9,12 +9,12 @@ import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { Amount, RecordNumber } from "../contract/fields.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
-import { forEachInTurns } from "../kit/in-turns.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
 import { createSums, formatTotal } from "./decimal.ts";
 import { addToDocument, claimsOn, explainDocument, MOST_COMPARED } from "./explained-deductions.ts";
 import { createKeyIndex, selectPage } from "./groups.ts";
-import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
+import { defineInsight, type Fields, type InsightContext, mostItems } from "./insight.ts";
 import { readDisputes } from "./read-disputes.ts";
 import { readPart } from "./read-part.ts";
 import { type PaymentQuery, readPayments } from "./read-payments.ts";
@@ -332,7 +332,7 @@ export const deductionsWithoutDispute = defineInsight({
       },
       DOCUMENTS_PER_TURN,
     );
-    const page = { limit, offset: context.skip };
+    const page = { limit: mostItems(context, limit), offset: context.skip };
     const compare = (a: number, b: number) =>
       (found[b]?.amount ?? 0) - (found[a]?.amount ?? 0) || a - b;
     const chosen = await selectPage(found.length, page, compare);
@@ -351,9 +351,10 @@ export const deductionsWithoutDispute = defineInsight({
         ...notes,
       ],
       ...(groupBy === undefined ? {} : { groups: groups.list().slice(0, MOST_GROUPS) }),
-      items: chosen
-        .map((place) => found[place] as Deduction)
-        .map((one) => toItem(one, votes.propose((one.deductionReasonCode ?? "").toLowerCase()))),
+      items: await mapInTurns(chosen, (place) => {
+        const one = found[place] as Deduction;
+        return toItem(one, votes.propose((one.deductionReasonCode ?? "").toLowerCase()));
+      }),
     };
   },
 });

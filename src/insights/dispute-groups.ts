@@ -18,7 +18,7 @@ import {
 } from "../contract/insights/dispute-summary.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { formatTimestamp } from "../kit/clock.ts";
-import { forEachInTurns } from "../kit/in-turns.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { createSums, formatTenths, formatTotal, type Sums } from "./decimal.ts";
 import { type Families, readFamilyKey } from "./families.ts";
 import {
@@ -292,7 +292,7 @@ export const listItems = async (
   const compares = [...listCompares(groups, ordering), ...ties];
   const compare = inTurn(index, groupBy.length + 1, compares);
   const chosen = await selectPage(index.size, { limit, offset }, compare);
-  return chosen.map((group) => toItem(groups, group));
+  return mapInTurns(chosen, (group) => toItem(groups, group));
 };
 
 /** Returns the groups of items over all currencies, in the order of the items. */

@@ -1,10 +1,13 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
+import { DeadlineDays } from "../contract/insights/arguments.ts";
 import { Precedents } from "../contract/insights/precedents.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { RecordNumber } from "../contract/fields.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { omitNulls } from "./brief.ts";
+import { type Deadlines, describeDue, isDue, readDeadlines } from "./deadlines.ts";
 import { describeDuplicate } from "./possible-duplicates.ts";
 import { balanceOf } from "./documents.ts";
 import { requireDispute } from "./find-dispute.ts";
@@ -21,7 +24,7 @@ import {
 } from "./packet-parts.ts";
 import { listSettling, readCredits, showCredits } from "./packet-credits.ts";
 import { readFiles } from "./packet-files.ts";
-import { readAccountNotes, readNotes } from "./packet-notes.ts";
+import { createNames, readAccountNotes, readNotes } from "./packet-notes.ts";
 import { readPrecedents, showPrecedents } from "./packet-precedents.ts";
 import { shortenPacket } from "./packet-shorten.ts";
 import { type Part, showPart, type Unavailable, UnavailablePart } from "./read-part.ts";
@@ -79,11 +82,12 @@ const describeUnavailable = (parts: Fields): string[] =>
   );
 
 const read = async (context: InsightContext, dispute: Dispute) => {
+  const allNames = createNames(context);
   const [document, notes, accountNotes, files, payments, credits, others, resolutions, precedents] =
     await Promise.all([
       readDocument(context, dispute),
-      readNotes(context, dispute),
-      readAccountNotes(context, dispute),
+      readNotes(context, dispute, allNames),
+      readAccountNotes(context, dispute, allNames),
       readFiles(context, dispute),
       readPayments(context, dispute),
       readCredits(context, dispute),
@@ -104,9 +108,17 @@ const read = async (context: InsightContext, dispute: Dispute) => {
   };
 };
 
+/** Days left and whether that is soon, where the dispute has a deadline. */
+const showDeadline = (dispute: Dispute, { daysLeft }: Deadlines, ageDays: number): Fields => {
+  const isOpen = dispute.status === 0;
+  const left = daysLeft({ reasonId: dispute.reasonId, ageDays, isOpen });
+  return left === undefined ? {} : { daysLeft: left, ...(isDue(left) ? { due: true } : {}) };
+};
+
 const gather = async (
   context: InsightContext,
   dispute: Dispute,
+  deadlines: Deadlines,
 ): Promise<{ packet: Fields; limits: string[] }> => {
   const parts = await read(context, dispute);
   const { document, notes, accountNotes, files, credits, others, resolutions, precedents } = parts;
@@ -115,9 +127,13 @@ const gather = async (
   const settledBy = listSettling(dispute, rows, { credits, calendar: context.calendar });
   const payments = showPart(parts.payments, (shown) => shown);
   const known = { document, payments, others, settledBy, notes: notes.shown, files: files.shown };
+  const ageDays = context.calendar.countElapsedDays(Date.parse(dispute.createDate), now.at);
+  const deadline = showDeadline(dispute, deadlines, ageDays);
+  const left = deadline["daysLeft"];
+  const due = deadline["due"] === true ? [describeDue(Number(left))] : [];
   const packet = {
-    missing: listMissing(dispute, known),
-    dispute: toDisputeBrief(dispute, now),
+    missing: [...due, ...listMissing(dispute, known)],
+    dispute: { ...toDisputeBrief(dispute, now), ...deadline },
     document: showDocument(document, now),
     payments,
     creditNotes: showCredits(credits),
@@ -133,7 +149,7 @@ const gather = async (
     ...(dispute.status === 0 ? { resolutions } : {}),
   };
   const { unnamed } = notes;
-  const limits = [...(precedents.notes ?? [])];
+  const limits = [...(precedents.notes ?? []), ...deadlines.notes];
   return {
     packet,
     limits: unnamed === undefined ? limits : [`authors of notes: ${unnamed}`, ...limits],
@@ -153,6 +169,7 @@ export const disputePacket = defineInsight({
       description: "disputeCode or disputeId",
       examples: ["D-4711-01"],
     }),
+    deadlineDays: DeadlineDays.optional(),
   }),
   item: z.object({
     missing: z.array(z.string()),
@@ -176,14 +193,15 @@ export const disputePacket = defineInsight({
   needs: [contract.disputes.get],
   tokens: PACKET_TOKENS,
   shorten: shortenPacket,
-  async run(context, { disputeId }) {
+  async run(context, { disputeId, deadlineDays }) {
     const asOf = formatTimestamp(context.now());
     const dispute = await requireDispute(context, disputeId);
-    const { packet, limits } = await gather(context, dispute);
+    const deadlines = await readDeadlines(context, deadlineDays);
+    const { packet, limits } = await gather(context, dispute, deadlines);
     const { currencyCode, amount } = dispute;
     return {
       asOf,
-      filter: { disputeId },
+      filter: omitNulls({ disputeId, deadlineDays }),
       rowCount: 1,
       truncated: false,
       currencyTotals: [{ currencyCode, count: 1, amount }],

@@ -27,6 +27,7 @@ import {
   defineInsight,
   type InsightContext,
   type InsightResult,
+  mostItems,
 } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 
@@ -84,7 +85,8 @@ export const disputesSummary = defineInsight({
   item: DisputeSummaryItem,
   needs: [contract.disputes.list],
   async run(context, args) {
-    const summary = acceptParsed(parseDisputeSummary({ ...args, offset: context.skip }));
+    const parsed = acceptParsed(parseDisputeSummary({ ...args, offset: context.skip }));
+    const summary = { ...parsed, limit: mostItems(context, parsed.limit) };
     const { disputes } = contract;
     const { orderBy } = summary;
     if (!canSummarize(context, disputes.summary, args)) return summarizePages(context, summary);

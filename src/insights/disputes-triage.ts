@@ -1,19 +1,26 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
-import { oneOrMore } from "../contract/insights/arguments.ts";
+import { DeadlineDays, oneOrMore } from "../contract/insights/arguments.ts";
 import { TRIAGE_FLAGS, TRIAGE_ORDERS } from "../contract/insights/dispute-triage.ts";
-import type { CurrencyTotal } from "../contract/insights/result.ts";
 import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
-import { createSums, formatTotal } from "./decimal.ts";
+import { sumInTurns } from "./currency-totals.ts";
 import { type ActivityReader, createActivityReader, toDocumentState } from "./dispute-activity.ts";
+import { readDeadlines } from "./deadlines.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { type Page, selectItemsOf } from "./groups.ts";
-import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import {
+  defineInsight,
+  type Fields,
+  type InsightContext,
+  type InsightResult,
+  mostItems,
+} from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 import { readPart } from "./read-part.ts";
 import type { Moment } from "./standing.ts";
+import { shortenTriage } from "./triage-forms.ts";
 import { CALLS_PER_ITEM, type Details, type Judged, readItems } from "./triage-items.ts";
 import {
   type Candidate,
@@ -39,6 +46,7 @@ const TriageBody = z.strictObject({
   ...disputeFilters,
   status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
   flags: oneOrMore(z.enum(TRIAGE_FLAGS)).optional().describe("all of these marks"),
+  deadlineDays: DeadlineDays.optional(),
   limit: z
     .int("must be a whole number, such as 15")
     .min(1)
@@ -52,23 +60,27 @@ type Triage = z.output<typeof TriageBody>;
 const Unknown = z.literal("unknown");
 
 const TriageItem = z.object({
-  rank: z.int(),
-  score: z.int().meta({ description: "0 to 100" }),
-  disputeId: z.string(),
+  rank: z.int().optional().meta({ description: "absent: the place in the list" }),
+  score: z.int().optional().meta({ description: "0 to 100" }),
+  disputeId: z.string().optional().meta({ description: "where the code is not enough" }),
   disputeCode: z.string(),
-  accountNumber: z.string(),
+  accountNumber: z.string().optional(),
   accountName: z.string().optional(),
-  documentNumber: z.string(),
-  documentStatus: z.string().meta({ description: "open, closed, missing or unknown" }),
+  documentNumber: z.string().optional().meta({ description: "absent: the one in the code" }),
+  documentStatus: z
+    .string()
+    .optional()
+    .meta({ description: "open, closed, missing or unknown; absent: open" }),
   amount: z.number(),
   currencyCode: z.string(),
   reasonName: z.string(),
   assigneeName: z.string().optional(),
   ageDays: z.int(),
-  daysSinceUpdate: z.int(),
-  why: z.array(z.string()),
+  daysSinceUpdate: z.int().optional().meta({ description: "absent: none since its creation" }),
+  daysLeft: z.int().optional().meta({ description: "until the deadline; negative after it" }),
+  why: z.array(z.string()).optional().meta({ description: "beyond what other fields tell" }),
   lastNote: z.union([z.object({ date: z.string(), text: z.string() }), Unknown]).optional(),
-  attachments: z.union([z.int(), Unknown]),
+  attachments: z.union([z.int(), Unknown]).optional(),
 });
 
 /** Counts the calls of a context, so that later reads get what earlier ones left. */
@@ -118,21 +130,25 @@ const selectItems = <Of extends Ranked>(
     return a.disputeCode < b.disputeCode ? -1 : 1;
   });
 
-type FlagCounts = Record<Exclude<keyof Flags, "documentClosed">, number> & {
+type FlagCounts = Record<Exclude<keyof Flags, "documentClosed" | "due">, number> & {
+  /** Absent without deadlines. */
+  due?: number;
   /** Null if the status of no document is known. */
   documentClosed: number | null;
 };
 
 const countFlags = async (
   judged: readonly Judged[],
-  { documentOf }: Evidence,
+  { documentOf, deadlines }: Evidence,
 ): Promise<FlagCounts> => {
-  const counts = { documentClosed: 0, duplicate: 0, unassigned: 0, stale: 0 };
+  const all = { documentClosed: 0, duplicate: 0, unassigned: 0, stale: 0, due: 0 };
   let isKnown = judged.length === 0;
   await forEachInTurns(judged, ({ flags, documentNumber }) => {
-    for (const flag of TRIAGE_FLAGS) counts[flag] += Number(flags[flag]);
+    for (const flag of TRIAGE_FLAGS) all[flag] += Number(flags[flag]);
     isKnown ||= documentOf(documentNumber).status !== "unknown";
   });
+  const { due: _due, ...others } = all;
+  const counts = deadlines.isSet ? all : others;
   return isKnown ? counts : { ...counts, documentClosed: null };
 };
 
@@ -140,7 +156,7 @@ const toItem = (one: Judged, rank: number, { documentOf }: Evidence, details: De
   omitNulls({
     rank,
     score: one.score,
-    disputeId: one.disputeId,
+    disputeId: one.disputeCode === "" ? one.disputeId : null,
     disputeCode: one.disputeCode,
     accountNumber: one.accountNumber,
     accountName: one.accountName,
@@ -152,6 +168,7 @@ const toItem = (one: Judged, rank: number, { documentOf }: Evidence, details: De
     assigneeName: one.assigneeName,
     ageDays: one.ageDays,
     daysSinceUpdate: one.daysSinceUpdate,
+    daysLeft: one.daysLeft,
     why: one.why,
     lastNote: details.lastNote,
     attachments: details.attachments,
@@ -210,24 +227,6 @@ const learnActivity = async (
   });
 };
 
-/** Adds up the amounts of each currency, the largest sum first. */
-const addUp = async (judged: readonly Judged[]): Promise<CurrencyTotal[]> => {
-  const [groups, counts, sums] = [new Map<string, number>(), [] as number[], createSums()];
-  await forEachInTurns(judged, ({ currencyCode, amount }) => {
-    const group = groups.get(currencyCode) ?? groups.size;
-    groups.set(currencyCode, group);
-    counts[group] = (counts[group] ?? 0) + 1;
-    sums.add(group, amount);
-  });
-  return [...groups]
-    .toSorted(([, a], [, b]) => sums.compare(b, a))
-    .map(([currencyCode, group]) => ({
-      currencyCode,
-      count: counts[group] ?? 0,
-      amount: formatTotal(sums.total(group)),
-    }));
-};
-
 type Reading = {
   context: InsightContext;
   left: () => number;
@@ -258,7 +257,7 @@ const completeItems = async (
   const closings = closed.map(({ documentNumber }) => documentNumber);
   await documents.readClosings(closings, left() - CALLS_PER_ITEM * leading.length);
   const { detailed, notes } = await readItems(context, leading, activity, left());
-  const items = detailed.map(({ one, details }, place) => {
+  const items = await mapInTurns(detailed, ({ one, details }, place) => {
     const current = withActivity(one, details.newest, evaluatedAt);
     const judged = { ...current, ...judge(current, evidence) };
     return toItem(judged, context.skip + place + 1, evidence, details);
@@ -267,34 +266,45 @@ const completeItems = async (
 };
 
 const triage = async (start: InsightContext, args: Triage): Promise<InsightResult> => {
-  const { limit, orderBy, flags, ...filters } = args;
+  const { limit, orderBy, flags, deadlineDays, ...filters } = args;
   const { counted: context, left } = countCalls(start);
-  const [{ inactive, notes: missing }, { candidates: read, claims, matching, documents }] =
-    await Promise.all([readInactive(context), readCandidates(context, filters)]);
+  const [{ inactive, notes: missing }, deadlines, found] = await Promise.all([
+    readInactive(context),
+    readDeadlines(context, deadlineDays),
+    readCandidates(context, filters),
+  ]);
+  const { candidates: read, claims, matching, documents } = found;
   const { evaluatedAt } = matching;
   const activity = createActivityReader(context);
   const candidates = await learnActivity(read, { activity, documents, evaluatedAt }, left());
   const rankOf = rankAmounts(candidates);
-  const evidence: Evidence = { claims, inactive, rankOf, documentOf: documents.stateOf };
+  const evidence: Evidence = {
+    claims,
+    inactive,
+    rankOf,
+    deadlines,
+    documentOf: documents.stateOf,
+  };
   const reading: Reading = { context, left, evidence, documents, activity, evaluatedAt };
   const all = await judgeWithDocuments(candidates, reading, limit);
   const judged =
     flags === undefined ? all : all.filter((one) => flags.every((flag) => one.flags[flag]));
-  const page = { orderBy, limit, offset: start.skip };
+  const page = { orderBy, limit: mostItems(context, limit), offset: start.skip };
   const leading = await selectItems(judged, page);
   const { items, notes } = await completeItems(leading, reading);
   return {
     asOf: evaluatedAt.name,
-    filter: { ...filters, ...(flags === undefined ? {} : { flags }), orderBy },
+    filter: omitNulls({ ...filters, flags, deadlineDays, orderBy }),
     rowCount: judged.length,
     truncated: matching.truncated,
-    currencyTotals: await addUp(judged),
+    currencyTotals: await sumInTurns(judged),
     itemsTotal: judged.length,
     flags: await countFlags(judged, evidence),
     notes: [
       ...matching.notes,
       ...(filters.asOf === undefined ? [] : [PRESENT]),
       ...missing,
+      ...deadlines.notes,
       ...documents.notes(),
       ...notes,
     ],
@@ -306,8 +316,9 @@ export const disputesTriage = defineInsight({
   name: "disputes_triage",
   title: "Triage disputes",
   input: TriageBody,
-  figures: z.object({ flags: z.record(z.enum(TRIAGE_FLAGS), z.int().nullable()) }),
+  figures: z.object({ flags: z.partialRecord(z.enum(TRIAGE_FLAGS), z.int().nullable()) }),
   item: TriageItem,
   needs: [disputes.list],
+  shortenItems: shortenTriage,
   run: triage,
 });

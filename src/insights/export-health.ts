@@ -6,7 +6,7 @@ import type { Schedule } from "../contract/operations/schedules.ts";
 import type { Webhook, WebhookDelivery } from "../contract/operations/webhooks.ts";
 import { formatTimestamp, MINUTE } from "../kit/clock.ts";
 import { withoutNulls } from "./brief.ts";
-import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
+import { defineInsight, type Fields, type InsightContext, mostItems } from "./insight.ts";
 import { readPart } from "./read-part.ts";
 
 const { schedules, export_runs, webhooks } = contract;
@@ -181,7 +181,7 @@ export const exportHealth = defineInsight({
       webhooks: deliveries.webhooks,
       notes: [...notes],
       itemsTotal: items.length,
-      items: sorted.slice(context.skip, context.skip + limit),
+      items: sorted.slice(context.skip, context.skip + mostItems(context, limit)),
     };
   },
 });

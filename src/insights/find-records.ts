@@ -16,7 +16,7 @@ import { askClosure } from "./document-reader.ts";
 import { guessDocumentNumbers } from "./dispute-code.ts";
 import { isPart } from "./dispute-names.ts";
 import { findDispute } from "./find-dispute.ts";
-import { defineInsight, type InsightContext } from "./insight.ts";
+import { defineInsight, type InsightContext, mostItems } from "./insight.ts";
 import { attemptPart, readPart } from "./read-part.ts";
 import { rememberCalls } from "./remember-calls.ts";
 import { findSpellings, LISTED, type NumberKind, readInAnyCase } from "./spellings.ts";
@@ -370,7 +370,10 @@ export const findRecords = defineInsight({
       currencyTotals: [],
       notes: [...new Set(notes)],
       itemsTotal: ranked.length,
-      items: await showItems(context, ranked.slice(given.skip, given.skip + limit)),
+      items: await showItems(
+        context,
+        ranked.slice(given.skip, given.skip + mostItems(given, limit)),
+      ),
     };
   },
 });

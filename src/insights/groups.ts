@@ -185,6 +185,40 @@ const findPlace = (ordered: readonly number[], number: number, compare: Compare)
   return from;
 };
 
+/** Merges two ordered lists, and gives the event loop a turn now and then. */
+const mergeInTurns = async (
+  left: readonly number[],
+  right: readonly number[],
+  compare: Compare,
+): Promise<number[]> => {
+  const merged: number[] = [];
+  let [at, beside] = [0, 0];
+  while (at < left.length || beside < right.length) {
+    const [one, other] = [left[at], right[beside]];
+    const isOther = one === undefined || (other !== undefined && compare(other, one) < 0);
+    merged.push((isOther ? other : one) ?? 0);
+    if (isOther) beside += 1;
+    else at += 1;
+    if (merged.length % STEPS_PER_TURN === 0) await setImmediate();
+  }
+  return merged;
+};
+
+/** A list of this length is sorted at once. */
+const SORTED_AT_ONCE = 4000;
+
+/** Orders the numbers from one up to another, and gives the event loop a turn after each part. */
+const sortInTurns = async (from: number, to: number, compare: Compare): Promise<number[]> => {
+  if (to - from <= SORTED_AT_ONCE) {
+    await setImmediate();
+    return Array.from({ length: to - from }, (_, place) => from + place).toSorted(compare);
+  }
+  const middle = (from + to) >> 1;
+  const left = await sortInTurns(from, middle, compare);
+  const right = await sortInTurns(middle, to, compare);
+  return mergeInTurns(left, right, compare);
+};
+
 /** A part of an ordered list: at most `limit` items from `offset` on. */
 export type Page = { limit: number; offset?: number };
 
@@ -197,6 +231,7 @@ const selectFirst = async (
   limit: number,
   compare: (a: number, b: number) => number,
 ): Promise<number[]> => {
+  if (limit > SORTED_AT_ONCE) return (await sortInTurns(0, size, compare)).slice(0, limit);
   const first: number[] = [];
   for (let number = 0; number < size; number += 1) {
     // Lets requests take their turn.

@@ -68,6 +68,8 @@ export type InsightContext = {
   limits: InsightLimits;
   /** The number of items that earlier answers had; the answer has those after them. */
   skip: number;
+  /** Whether all items are needed, so that the limit on items does not count. */
+  isWhole: boolean;
   /** Reads the beginning of the text of a dispute's file, or says why it has none; absent where files cannot be read. */
   readExcerpt?(file: {
     disputeId: string;
@@ -93,6 +95,8 @@ export type Insight = {
   tokens?: number;
   /** Gives the only item in ever shorter forms, which say what they leave out; the first that fits is shown. */
   shorten?(item: Fields): Iterable<Fields>;
+  /** Gives the items in ever shorter forms, with a sentence about what they leave out; the first in which all fit is shown. */
+  shortenItems?(items: readonly Fields[]): Iterable<{ items: Fields[]; note: string }>;
   run(context: InsightContext, args: CallArguments): Promise<InsightResult>;
 };
 
@@ -106,6 +110,10 @@ export const defineInsight = <I extends z.ZodObject>({ run, ...rest }: Definitio
   ...rest,
   run: (context, args) => run(context, args as z.output<I>),
 });
+
+/** Returns the most items of an answer: the limit that was asked for, unless all are needed. */
+export const mostItems = ({ isWhole }: Pick<InsightContext, "isWhole">, limit: number): number =>
+  isWhole ? Number.MAX_SAFE_INTEGER : limit;
 
 /** Returns parsed arguments. @throws {Problem} invalid_request with every fault */
 export const acceptParsed = <T>({ value, faults }: Checked<T>): T => {

@@ -1,14 +1,14 @@
 import type { CallArguments } from "../contract/operation.ts";
 import { contract } from "../contract/index.ts";
 import type { AccountWithNotes } from "../contract/operations/accounts.ts";
-import type { Assignee } from "../contract/operations/assignees.ts";
 import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { cutText, withoutNulls } from "./brief.ts";
+import { type Names, noNames, readNames } from "./people-names.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPart, showPart, type Unavailable } from "./read-part.ts";
 
-const { dispute_notes, users, assignees, accounts, account_notes } = contract;
+const { dispute_notes, accounts, account_notes } = contract;
 
 const NOTES = 10;
 const ACCOUNT_NOTES = 5;
@@ -17,27 +17,10 @@ const ACCOUNT_NOTES = 5;
 const toCall = (id: string, args: CallArguments): string =>
   `${id.replace(".", "_")} ${JSON.stringify(args)}`;
 
-type Person = { firstName: string; lastName: string; email: string };
-
-const nameOf = ({ firstName, lastName, email }: Person): string =>
-  [firstName, lastName].join(" ").trim() || email;
-
-type Names = { of: ReadonlyMap<string, string>; refused?: Unavailable };
-
-const noNames: Names = { of: new Map() };
-
-/** Reads the names of people by the ids of their users: of all users, or of assignees where users may not be read. */
-const readNames = async (context: InsightContext): Promise<Names> => {
-  const all = await readPart(context, users.list, {});
-  if (all.refused === undefined) {
-    return { of: new Map(all.value.map((user) => [user.userId, nameOf(user)])) };
-  }
-  const some = await readPart(context, assignees.list, {});
-  const people = some.refused === undefined ? some.value : [];
-  const named = people.flatMap(({ userId, person }: Assignee): [string, string][] =>
-    userId === null ? [] : [[userId, nameOf(person)]],
-  );
-  return { of: new Map(named), refused: all.refused };
+/** Returns a function that reads the names once, however many notes need them. */
+export const createNames = (context: InsightContext): (() => Promise<Names>) => {
+  let names: Promise<Names> | undefined;
+  return () => (names ??= readNames(context));
 };
 
 /** Whether an author is named by an id and not by a name or an address. */
@@ -54,6 +37,7 @@ export type Notes = {
 export const readNotes = async (
   context: InsightContext,
   { disputeId }: Dispute,
+  allNames: () => Promise<Names>,
 ): Promise<Notes> => {
   const args = { disputeId, Sort: "-CreateDate", Page: 1, PageSize: NOTES };
   const part = await readPart(context, dispute_notes.list, args);
@@ -62,7 +46,7 @@ export const readNotes = async (
     .toSorted((a, b) => Date.parse(b.createDate) - Date.parse(a.createDate))
     .slice(0, NOTES);
   const needsNames = newest.some(({ createUser }) => isId(createUser));
-  const names = needsNames ? await readNames(context) : noNames;
+  const names = needsNames ? await allNames() : noNames;
   const toNote = (note: DisputeNote): Fields =>
     withoutNulls({
       time: note.createDate,
@@ -71,7 +55,7 @@ export const readNotes = async (
       text: note.content,
       read: toCall(dispute_notes.get.id, { disputeId, noteId: note.disputeNoteId }),
     });
-  const isUnnamed = newest.some(({ createUser }) => !names.of.has(createUser));
+  const isUnnamed = newest.some(({ createUser }) => isId(createUser) && !names.of.has(createUser));
   return {
     shown: newest.map(toNote),
     total: part.reply?.total ?? part.value.length,
@@ -81,24 +65,36 @@ export const readNotes = async (
 
 type AccountNote = AccountWithNotes["notes"][number];
 
+/** Returns the author of an account's note; the id of a key says nothing to a person. */
+const nameAuthor = ({ createdBy }: AccountNote, { of }: Names): string | null =>
+  createdBy === undefined ? null : (of.get(createdBy) ?? (isId(createdBy) ? null : createdBy));
+
 /** Reads the newest notes of the dispute's account. */
 export const readAccountNotes = async (
   context: InsightContext,
   { accountNumber }: Dispute,
+  allNames: () => Promise<Names>,
 ): Promise<Notes> => {
-  const part = await readPart(context, accounts.get, { account_number: accountNumber });
+  const hasAuthors = context.extensions.has(`${accounts.get.id}.${accounts.get.additions?.name}`);
+  const args = { account_number: accountNumber, ...(hasAuthors ? { author: true } : {}) };
+  const part = await readPart(context, accounts.get, args);
   if (part.refused !== undefined) return { shown: showPart(part, () => []), total: null };
   const all = part.value.notes;
   const timeOf = ({ createdAt }: AccountNote): number => Date.parse(createdAt);
-  const shown = all
-    .toSorted((a, b) => timeOf(b) - timeOf(a))
-    .slice(0, ACCOUNT_NOTES)
-    .map(({ reference, createdAt, body }) => ({
-      time: createdAt,
-      text: body,
-      read: toCall(account_notes.get.id, { account_number: accountNumber, reference }),
-    }));
-  return { shown, total: all.length };
+  const newest = all.toSorted((a, b) => timeOf(b) - timeOf(a)).slice(0, ACCOUNT_NOTES);
+  const needsNames = newest.some(({ createdBy }) => createdBy !== undefined && isId(createdBy));
+  const names = needsNames ? await allNames() : noNames;
+  const toNote = (note: AccountNote): Fields =>
+    withoutNulls({
+      time: note.createdAt,
+      by: nameAuthor(note, names),
+      text: note.body,
+      read: toCall(account_notes.get.id, {
+        account_number: accountNumber,
+        reference: note.reference,
+      }),
+    });
+  return { shown: newest.map(toNote), total: all.length };
 };
 
 /** A note that is whole, and so needs no call that reads it. */

@@ -62,8 +62,8 @@ const standByPayments = (paper: Paper, { at }: Moment, day: string): Stand => {
 };
 
 /** Returns how a document stood at a moment; undefined before the day of its issue. */
-export const standPaperAt = (paper: Paper, moment: Moment): Stand | undefined => {
-  const { at, isPast, calendar } = moment;
+export const standPaperAt = (paper: Paper, asOf: Moment): Stand | undefined => {
+  const { at, isPast, calendar } = asOf;
   const day = calendar.formatDay(at);
   if (paper.issuedOn > day) return undefined;
   if (!isPast) {
@@ -72,7 +72,7 @@ export const standPaperAt = (paper: Paper, moment: Moment): Stand | undefined =>
     return { status, balance, currencyCode, basis: "records" };
   }
   const known = paper.balances.findLast((one) => one.at <= at);
-  if (known === undefined) return standByPayments(paper, moment, day);
+  if (known === undefined) return standByPayments(paper, asOf, day);
   const currencyCode = known.currencyCode ?? paper.currencyCode;
   return {
     status: known.status,

@@ -5,6 +5,7 @@ import {
   type PaymentSummary,
   type PaymentSummaryItem,
 } from "../contract/insights/payment-summary.ts";
+import { mapInTurns } from "../kit/in-turns.ts";
 import { InexactNumber } from "../kit/json.ts";
 import { type Families, readFamilyKey } from "./families.ts";
 import {
@@ -161,5 +162,5 @@ export const listItems = async (
   const first = orderBy === undefined ? byDefault(groups, order) : [byName(groups, orderBy, order)];
   const compare = inTurn(index, groupBy.length + 1, first);
   const chosen = await selectPage(index.size, { limit, offset }, compare);
-  return chosen.map((group) => toItem(groups, group));
+  return mapInTurns(chosen, (group) => toItem(groups, group));
 };

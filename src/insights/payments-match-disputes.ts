@@ -5,7 +5,7 @@ import type { Calendar } from "../contract/insights/calendar.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { Amount } from "../contract/fields.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
-import { forEachInTurns } from "../kit/in-turns.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import {
   type DeductionRow,
   findDeduction,
@@ -18,7 +18,13 @@ import { createDisputeGroups, listCurrencyTotals } from "./dispute-groups.ts";
 import { createDocumentReader } from "./document-reader.ts";
 import { omitNulls } from "./brief.ts";
 import { type Page, selectItemsOf } from "./groups.ts";
-import { defineInsight, type Fields, type InsightContext, type InsightResult } from "./insight.ts";
+import {
+  defineInsight,
+  type Fields,
+  type InsightContext,
+  type InsightResult,
+  mostItems,
+} from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
 
 const MOST_DOCUMENTS = 500;
@@ -157,7 +163,10 @@ const matchDisputes = async (
   await forEachInTurns(claims, ({ documentNumber }) => void numbers.add(documentNumber));
   const read = await readDeductionRows(context, [...numbers]);
   const judged = await judgeAll(claims, read.rows, { tolerance, calendar: context.calendar });
-  const chosen = await selectItems(judged, { limit, offset: context.skip });
+  const chosen = await selectItems(judged, {
+    limit: mostItems(context, limit),
+    offset: context.skip,
+  });
   return {
     asOf: matching.evaluatedAt.name,
     filter: { ...filters, tolerance },
@@ -167,7 +176,7 @@ const matchDisputes = async (
     itemsTotal: judged.length,
     matches: countMatches(judged),
     notes: [...notes, ...read.notes],
-    items: chosen.map(toItem),
+    items: await mapInTurns(chosen, toItem),
   };
 };
 

@@ -25,6 +25,7 @@ import {
   defineInsight,
   type InsightContext,
   type InsightResult,
+  mostItems,
 } from "./insight.ts";
 import { createPaymentGroups, listItems, type PaymentGroups } from "./payment-groups.ts";
 import type { Row } from "./payment-measures.ts";
@@ -130,7 +131,8 @@ const summarize = async (
 ): Promise<InsightResult> => {
   const summaryArgs = { ...args, offset: context.skip };
   const run = { calendar: context.calendar, now: context.now() };
-  const summary = acceptParsed(parsePaymentSummary(summaryArgs, run));
+  const parsed = acceptParsed(parsePaymentSummary(summaryArgs, run));
+  const summary = { ...parsed, limit: mostItems(context, parsed.limit) };
   const { payments } = contract;
   const { orderBy, filters } = summary;
   // The platform may not know days relative to the run.

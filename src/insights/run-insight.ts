@@ -5,7 +5,10 @@ import { SECOND } from "../kit/clock.ts";
 import type { Insight, InsightContext, InsightResult } from "./insight.ts";
 
 /** A context before its time has begun. */
-export type StartContext = Omit<InsightContext, "endsAt" | "skip"> & { skip?: number };
+export type StartContext = Omit<InsightContext, "endsAt" | "skip" | "isWhole"> & {
+  skip?: number;
+  isWhole?: boolean;
+};
 
 /** Calls with a note of whether any was answered; that a record does not exist is an answer, too. */
 const watchCalls = ({ call }: Pick<StartContext, "call">) => {
@@ -41,7 +44,7 @@ const createTimedContext = (start: StartContext) => {
   const notes = (): string[] =>
     isLate ? [`Reading took ${seconds} seconds; the parts left out by then are missing.`] : [];
   return {
-    context: { ...start, skip: start.skip ?? 0, endsAt, call },
+    context: { ...start, skip: start.skip ?? 0, isWhole: start.isWhole ?? false, endsAt, call },
     notes,
     refusal: watched.refusal,
   };
@@ -55,6 +58,7 @@ const RANGES = [
   ["createdFrom", "createdTo"],
   ["closedFrom", "closedTo"],
   ["dueFrom", "dueTo"],
+  ["since", "until"],
   ["amountMin", "amountMax"],
 ] as const;
 

@@ -70,8 +70,8 @@ const listChanges = (paper: Paper, { opening, closing }: Period, calendar: Calen
     }));
 };
 
-const isClosedAt = (paper: Paper, at: number, moment: Moment): boolean =>
-  standPaperAt(paper, { ...moment, at, isPast: true })?.status === "closed";
+const isClosedAt = (paper: Paper, at: number, asOf: Moment): boolean =>
+  standPaperAt(paper, { ...asOf, at, isPast: true })?.status === "closed";
 
 type Running = {
   /** The balance after the lines so far. */

@@ -1,4 +1,5 @@
 import { STALE_DAYS, type TriageFlag } from "../contract/insights/dispute-triage.ts";
+import { type Deadlines, describeDue, isDue } from "./deadlines.ts";
 import type { DocumentState } from "./document-reader.ts";
 import { compareDuplicates, type Compared, describeDuplicate } from "./possible-duplicates.ts";
 import type { Moment, Standing } from "./standing.ts";
@@ -7,7 +8,7 @@ import type { Moment, Standing } from "./standing.ts";
 export type Candidate = ReturnType<typeof toCandidate>;
 
 export const toCandidate = (
-  { dispute, createdAt, ageDays }: Standing,
+  { dispute, status, createdAt, ageDays }: Standing,
   { at, calendar }: Moment,
 ) => ({
   disputeId: dispute.disputeId,
@@ -17,7 +18,9 @@ export const toCandidate = (
   documentNumber: dispute.documentNumber,
   amount: dispute.amount,
   currencyCode: dispute.currencyCode,
+  reasonId: dispute.reasonId,
   reasonName: dispute.reasonName,
+  isOpen: status === "Open",
   poNumber: dispute.poNumber,
   assigneeId: dispute.assigneeId,
   assigneeName: dispute.assigneeName,
@@ -105,7 +108,12 @@ export const withActivity = (
   return { ...candidate, daysSinceUpdate: Math.min(candidate.daysSinceUpdate, days) };
 };
 
-export type Judgement = { score: number; why: string[]; flags: Flags };
+export type Judgement = {
+  score: number;
+  why: string[];
+  flags: Flags;
+  daysLeft: number | undefined;
+};
 
 /** The facts beside the dispute from which its score is computed. */
 export type Evidence = {
@@ -114,12 +122,15 @@ export type Evidence = {
   rankOf: AmountRanks;
   /** Ids of assignees that are not active. */
   inactive: ReadonlySet<string>;
+  deadlines: Deadlines;
 };
 
 const CLOSED_POINTS = 30;
 const DUPLICATE_POINTS = 20;
 const UNASSIGNED_POINTS = 15;
 const STALE_POINTS = 10;
+const DUE_POINTS = 10;
+const MOST_POINTS = 100;
 const DAYS_PER_POINT = 6;
 const MOST_AGE_POINTS = 15;
 /** Days from which the age of a dispute is a reason to work on it. */
@@ -136,22 +147,25 @@ const describeClosed = ({ closedOn, changedOn }: DocumentState): string => {
 /** Scores a dispute from 0 to 100 and says for what. */
 export const judge = (
   candidate: Candidate,
-  { documentOf, claims, rankOf, inactive }: Evidence,
+  { documentOf, claims, rankOf, inactive, deadlines }: Evidence,
 ): Judgement => {
   const { documentNumber, assigneeId, ageDays, daysSinceUpdate, currencyCode } = candidate;
   const other = claims.findOther(candidate);
   const isInactive = assigneeId !== null && inactive.has(assigneeId);
   const document = documentOf(documentNumber);
+  const daysLeft = deadlines.daysLeft(candidate);
   const flags: Flags = {
     documentClosed: document.status === "closed",
     duplicate: other !== undefined,
     unassigned: assigneeId === null || isInactive,
     stale: daysSinceUpdate >= STALE_DAYS,
+    due: isDue(daysLeft),
   };
   const age = Math.min(MOST_AGE_POINTS, Math.floor(ageDays / DAYS_PER_POINT));
   const rank = rankOf(candidate);
   const isLarge = rank.percent <= LARGE_PERCENT;
   const parts: [isReason: boolean, points: number, why: string][] = [
+    [flags.due, DUE_POINTS, describeDue(daysLeft ?? 0)],
     [flags.documentClosed, CLOSED_POINTS, describeClosed(document)],
     [
       flags.duplicate,
@@ -165,9 +179,11 @@ export const judge = (
   ];
   // Age and amount count by degrees, and are reasons only where they stand out.
   const reasons = parts.filter(([isReason]) => isReason);
+  const score = reasons.reduce((sum, [, points]) => sum + points, age + rank.points);
   return {
-    score: reasons.reduce((sum, [, points]) => sum + points, age + rank.points),
+    score: Math.min(MOST_POINTS, score),
     why: reasons.map(([, , why]) => why),
     flags,
+    daysLeft,
   };
 };

@@ -19,10 +19,10 @@ export const forEachInTurns = async <T>(
 /** Returns what a function makes of each item, and gives the event loop a turn after every so many. */
 export const mapInTurns = async <T, R>(
   items: Iterable<T>,
-  make: (item: T) => R,
+  make: (item: T, place: number) => R,
   perTurn = ITEMS_PER_TURN,
 ): Promise<R[]> => {
   const made: R[] = [];
-  await forEachInTurns(items, (item) => void made.push(make(item)), perTurn);
+  await forEachInTurns(items, (item) => void made.push(make(item, made.length)), perTurn);
   return made;
 };

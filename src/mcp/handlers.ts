@@ -23,6 +23,8 @@ import {
   createReadResource,
   type ReadResource,
 } from "./resources/resources.ts";
+import { GUIDE } from "./results/resource-uris.ts";
+import { renderSkills, toAddresses } from "./skills/skill-files.ts";
 import { sanitizeLine } from "./results/sanitize.ts";
 import { activeTools } from "./tools/listing/active-tools.ts";
 import { createCallTool } from "./tools/call.ts";
@@ -88,13 +90,14 @@ const createContentReader = (context: ToolContext) => {
   const { settings } = context;
   const offered = offeredToolsets(settings);
   const toolsets = toolsetNames.filter((name) => offered.includes(name));
+  const guide = buildGuide(toolsets, settings.readOnly, {
+    discovery: settings.discovery,
+    isListed: listChecker(settings),
+  });
   return createReadContent(context, {
     files: createDownload(context),
     openPaging: createOpenPaging(context),
-    guide: buildGuide(toolsets, settings.readOnly, {
-      discovery: settings.discovery,
-      isListed: listChecker(settings),
-    }),
+    own: new Map([[GUIDE, guide], ...toAddresses(renderSkills(settings))]),
   });
 };
 
@@ -205,6 +208,7 @@ export const createHandlers = (toolContext: ToolContext): Handlers => {
     getPrompt: createGetPrompt({
       ...toolContext,
       offered,
+      hasTool: listChecker({ ...settings, discovery: false }),
       describeUnlisted: (text) => describeUnlisted(text, settings),
     }),
     promptSources: createPromptSources(toolContext, tools, callTool),

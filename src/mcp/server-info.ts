@@ -40,6 +40,7 @@ export type ServerInfo = {
   capabilities: Record<"tools" | "prompts", { listChanged: true }> & {
     resources: { subscribe?: true; listChanged: true };
     completions: Record<string, never>;
+    extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } };
   };
   instructions: string;
   /** Cache hint of the lists, which differ by caller. */
@@ -98,6 +99,7 @@ export const createServerInfo = ({
       },
       prompts: { listChanged: true },
       completions: {},
+      extensions: { "io.modelcontextprotocol/skills": { directoryRead: true } },
     },
     instructions: buildInstructions(offered.toolsets, settings.readOnly, {
       discovery: settings.discovery,

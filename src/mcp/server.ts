@@ -31,6 +31,8 @@ import {
 import { createWatches } from "./resources/watches.ts";
 import { guardErrors } from "./results/protocol-errors.ts";
 import { createServerInfo, type ServerInfo } from "./server-info.ts";
+import { isSkillUri } from "./skills/skill-files.ts";
+import { createSkills, type ReadSkill, type ServeSkills } from "./skills/skills.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
 
 /** Options of a server: its lists follow from `settings` and the caller, everything else needs the caller's context. */
@@ -89,6 +91,21 @@ export const createLocalSubscriptions = ({ open, log }: ServerOptions): ServerSu
   };
 };
 
+/** Creates the skills for a caller, once for those with an export key and once for those without. */
+const createSkillsOf = (
+  options: ServerOptions,
+  infoOf: InfoOf,
+): ((authInfo: AuthInfo | undefined) => ServeSkills) => {
+  const made = new Map<boolean | undefined, ServeSkills>();
+  return (authInfo) => {
+    const caller = findCaller(authInfo);
+    const settings = settingsOf(options.settings, caller);
+    const serve = made.get(caller?.lacksExportKey) ?? createSkills(settings, infoOf(authInfo).hint);
+    made.set(caller?.lacksExportKey, serve);
+    return serve;
+  };
+};
+
 type InfoOf = (authInfo: AuthInfo | undefined) => ServerInfo;
 
 /** Creates the lists for a caller, once for those with an export key and once for those without. */
@@ -114,7 +131,7 @@ const serveTools = (server: Server, { log, find }: HandlerContext): void => {
   );
 };
 
-const serveReads = (server: Server, { log, find }: HandlerContext): void => {
+const serveReads = (server: Server, { log, find }: HandlerContext, readSkill: ReadSkill): void => {
   const withReadScope = <T>(
     context: ServerContext,
     use: (handlers: Handlers) => Promise<T>,
@@ -125,11 +142,12 @@ const serveReads = (server: Server, { log, find }: HandlerContext): void => {
     });
   server.setRequestHandler(
     "resources/read",
-    guardErrors(log, "resources/read", ({ params }, context: ServerContext) =>
-      withReadScope(context, ({ readResource }) =>
+    guardErrors(log, "resources/read", async ({ params }, context: ServerContext) => {
+      if (isSkillUri(params.uri)) return readSkill(params.uri, context);
+      return withReadScope(context, ({ readResource }) =>
         readResource(params.uri, { tool: "resources.read", signal: context.mcpReq.signal }),
-      ),
-    ),
+      );
+    }),
   );
   server.setRequestHandler(
     "prompts/get",
@@ -179,6 +197,7 @@ export const createBuildServer = (
 ): ((context?: McpRequestContext) => Server) => {
   const { log } = options;
   const infoOf = createInfoOf(options);
+  const skillsOf = createSkillsOf(options, infoOf);
   return (context) => {
     const { info, capabilities, instructions, hint } = infoOf(context?.authInfo);
     const cacheHints = {
@@ -192,7 +211,7 @@ export const createBuildServer = (
     const server = new CheckedServer(info, { capabilities, instructions, cacheHints });
     const followRights = serveLists(server, { infoOf, rights, log });
     serveTools(server, { log, find });
-    serveReads(server, { log, find });
+    serveReads(server, { log, find }, skillsOf(context?.authInfo)(server));
     // A server of one request cannot tell its host anything later.
     if (context?.requestInfo === undefined) {
       followRights(context?.authInfo === undefined ? {} : { http: { authInfo: context.authInfo } });

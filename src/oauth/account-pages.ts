@@ -1,10 +1,17 @@
 import { type Html, html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
 import { renderCurrentPassword, renderNewPasswordFields } from "../pages/password-fields.ts";
-import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
+import {
+  type CompanyLink,
+  hasPasswordFields,
+  renderAlert,
+  renderCompanyLink,
+  renderFormToken,
+  renderSignInFields,
+} from "../pages/sign-in-fields.ts";
 import { formatDay } from "../kit/clock.ts";
 import { type Connection, connectionHandle } from "./grants.ts";
-import type { Tenant } from "./platform-session.ts";
+import type { Tenant } from "./directory.ts";
 import type { Refusal } from "./refusal.ts";
 import { SCOPES } from "./scopes.ts";
 
@@ -15,12 +22,13 @@ export type AccountSignInPage = {
   formToken: string;
   email: string;
   platform: string;
-  refusal?: Refusal | undefined;
+  refusal?: (Pick<Refusal, "message"> & Partial<Refusal>) | undefined;
+  company?: CompanyLink | undefined;
 };
 
 /** The page on which a person signs in to see their connected programs. */
 export const accountSignInPage = (content: AccountSignInPage): Page => {
-  const { formToken, email, platform, refusal } = content;
+  const { formToken, email, platform, refusal, company } = content;
   return {
     title: "Connected programs",
     status: refusal?.status,
@@ -30,13 +38,18 @@ export const accountSignInPage = (content: AccountSignInPage): Page => {
         Sign in with your account at <strong>${platform}</strong> to see which programs act for you
         here, and to disconnect those that you no longer need.
       </p>
-      ${renderAlert(refusal?.message)}
-      <form method="post" action="account">
-        ${renderFormToken(formToken)} ${renderSignInFields({ email, autofocus: "email" })}
-        <div class="actions">
-          <button class="primary" name="action" value="sign-in">Show programs</button>
-        </div>
-      </form>`,
+      ${renderAlert(refusal?.message)} ${renderCompanyLink(company)}
+      ${
+        hasPasswordFields(company)
+          ? html`<form method="post" action="account">
+              ${renderFormToken(formToken)}
+              ${renderSignInFields({ email, ...(company === undefined ? { autofocus: "email" } : {}) })}
+              <div class="actions">
+                <button class="primary" name="action" value="sign-in">Show programs</button>
+              </div>
+            </form>`
+          : undefined
+      }`,
   };
 };
 

@@ -5,6 +5,8 @@ import {
   type PasswordPage,
   type TenantConnection,
 } from "./account-pages.ts";
+import { type Company, readNotice } from "./company.ts";
+import { ACCOUNT } from "./company-pages.ts";
 import type { OauthContext } from "./context.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { connectionHandle, listConnections, revokeGrant } from "./grants.ts";
@@ -17,7 +19,11 @@ import type { Visit, Visits } from "./visits.ts";
 /** The purpose of the form tokens before sign-in. */
 const SIGN_IN_FORM = "account";
 
-type AccountContext = OauthContext & { visits: Visits; path: string };
+type AccountContext = OauthContext & {
+  visits: Visits;
+  path: string;
+  company?: Company | undefined;
+};
 
 const listTenantConnections = async (
   context: AccountContext,
@@ -42,13 +48,16 @@ const findPasswordPage = async ({
 };
 
 const showSignIn = (
-  { forms, platformName: platform }: AccountContext,
+  { forms, platformName: platform, company }: AccountContext,
   exchange: Exchange,
   email = "",
-  refusal?: Refusal,
+  refused?: Refusal,
 ): void => {
   const formToken = forms.issue(SIGN_IN_FORM);
-  sendPage(exchange, accountSignInPage({ formToken, email, platform, refusal }));
+  const message = readNotice(exchange);
+  const refusal = refused ?? (message === undefined ? undefined : { message });
+  const link = company?.linkTo(ACCOUNT);
+  sendPage(exchange, accountSignInPage({ formToken, email, platform, refusal, company: link }));
 };
 
 const signIn = async (
@@ -103,7 +112,7 @@ const submit = async (
 };
 
 /** Creates the handler of the page on which people see and disconnect their connected programs. */
-export const createAccountHandler = (context: OauthContext & { visits: Visits }) => {
+export const createAccountHandler = (context: Omit<AccountContext, "path">) => {
   const path = new URL(context.issuer).pathname.replace(/\/$/, "") + PATHS.account;
   const account: AccountContext = { ...context, path };
   return async (exchange: Exchange): Promise<void> => {

@@ -3,6 +3,8 @@ import { DAY, MINUTE, SECOND } from "../kit/clock.ts";
 import { getClientAddress } from "../kit/client-address.ts";
 import { toClientNetwork } from "../kit/network.ts";
 import type { OauthContext } from "./context.ts";
+import { isDirectoryId } from "./directory.ts";
+import { listDirectoryGrants, toClientMetadata } from "./directory-clients.ts";
 import { revokeGrant } from "./grants.ts";
 import type { Interactions } from "./interactions.ts";
 import type { Records } from "./records.ts";
@@ -116,11 +118,27 @@ const createRecordAdapter = (context: OauthContext, kind: string, clientMs: numb
   };
 };
 
+/** Finds clients that administrators created in the directory, and others in the records. */
+const withDirectory = (context: OauthContext, adapter: Adapter): Adapter => {
+  const { directory } = context;
+  if (directory === undefined) return adapter;
+  return {
+    ...adapter,
+    async find(id) {
+      if (!isDirectoryId(id)) return adapter.find(id);
+      const client = await directory.findClient(id);
+      return client && toClientMetadata(client, listDirectoryGrants(context));
+    },
+  };
+};
+
 /** Creates the provider's storage, one adapter per kind of record. A client with a grant is stored for `clientMs`. */
 export const createAdapter =
   (context: OauthContext, clientMs: number) =>
   (kind: string): Adapter => {
     if (kind === "Interaction") return createInteractionAdapter(context.interactions);
     // Each authorization asks the person to sign in, so the provider's own sessions are not stored.
-    return kind === "Session" ? EMPTY_ADAPTER : createRecordAdapter(context, kind, clientMs);
+    if (kind === "Session") return EMPTY_ADAPTER;
+    const adapter = createRecordAdapter(context, kind, clientMs);
+    return kind === "Client" ? withDirectory(context, adapter) : adapter;
   };

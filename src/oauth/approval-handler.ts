@@ -14,12 +14,14 @@ import {
   findDecision,
   saveDecision,
 } from "./approvals.ts";
+import { type Company, readNotice } from "./company.ts";
+import { toApproval } from "./company-pages.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { findPerson, type Person } from "./people.ts";
 import { foreignFormPage } from "./sign-in-pages.ts";
 import type { Visit, Visits } from "./visits.ts";
 
-type ApprovalContext = OauthContext & { visits: Visits };
+type ApprovalContext = OauthContext & { visits: Visits; company?: Company | undefined };
 
 /** The purpose of the form tokens before sign-in. */
 const SIGN_IN_FORM = "approval";
@@ -43,12 +45,15 @@ const show = async (context: ApprovalContext, exchange: Exchange, shown: Shown):
 };
 
 const showSignIn = (
-  { forms, platformName: platform }: ApprovalContext,
+  { forms, platformName: platform, company }: ApprovalContext,
   exchange: Exchange,
+  { id }: Approval,
   refused?: Parameters<typeof approvalSignInPage>[0]["refused"],
 ): void => {
   const formToken = forms.issue(SIGN_IN_FORM);
-  sendPage(exchange, approvalSignInPage({ formToken, platform, refused }));
+  const link = company?.linkTo(toApproval(id));
+  const notice = readNotice(exchange);
+  sendPage(exchange, approvalSignInPage({ formToken, platform, refused, notice, company: link }));
 };
 
 const DECISIONS: Readonly<Record<string, Decision>> = { approve: "approved", decline: "declined" };
@@ -99,13 +104,13 @@ export const createApprovalHandler = (context: ApprovalContext) => {
     if (approval === undefined) return sendPage(exchange, endedApprovalPage());
     const visit = await visits.find(exchange);
     if (visit !== undefined) return answerVisit(context, exchange, approval, visit);
-    if (exchange.incoming.method !== "POST") return showSignIn(context, exchange);
+    if (exchange.incoming.method !== "POST") return showSignIn(context, exchange, approval);
     const form = await readForm(exchange);
     if (form === undefined || !forms.isValid(exchange, form, SIGN_IN_FORM)) {
       return sendPage(exchange, foreignFormPage());
     }
     const refused = await visits.begin(exchange, form);
-    if (refused !== undefined) return showSignIn(context, exchange, refused);
+    if (refused !== undefined) return showSignIn(context, exchange, approval, refused);
     redirectToPage(context, exchange, approval);
   };
 };

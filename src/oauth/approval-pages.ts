@@ -1,7 +1,14 @@
 import { formatTimestamp } from "../kit/clock.ts";
 import { html } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
-import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
+import {
+  type CompanyLink,
+  hasPasswordFields,
+  renderAlert,
+  renderCompanyLink,
+  renderFormToken,
+  renderSignInFields,
+} from "../pages/sign-in-fields.ts";
 import type { Approval, Decision } from "./approvals.ts";
 import type { Person } from "./people.ts";
 import type { Refusal } from "./refusal.ts";
@@ -69,12 +76,18 @@ export const approvalSignInPage = ({
   formToken,
   platform,
   refused,
+  notice,
+  company,
 }: {
   formToken: string;
   platform: string;
   refused: { email: string; refusal: Refusal } | undefined;
+  /** The reason why the company's sign-in gave no session. */
+  notice?: string | undefined;
+  company?: CompanyLink | undefined;
 }): Page => {
   const { email = "", refusal } = refused ?? {};
+  const focus = company === undefined ? { autofocus: "email" as const } : {};
   return {
     title: TITLE,
     status: refusal?.status,
@@ -84,14 +97,18 @@ export const approvalSignInPage = ({
         Your assistant asks you to approve a change. Sign in with your account at
         <strong>${platform}</strong> to see what it is.
       </p>
-      ${renderAlert(refusal?.message)}
-      <form method="post">
-        ${renderFormToken(formToken)}
-        ${renderSignInFields({ email, refused: refusal !== undefined, autofocus: "email" })}
-        <div class="actions">
-          <button class="primary" name="action" value="sign-in">Continue</button>
-        </div>
-      </form>`,
+      ${renderAlert(refusal?.message ?? notice)} ${renderCompanyLink(company)}
+      ${
+        hasPasswordFields(company)
+          ? html`<form method="post">
+              ${renderFormToken(formToken)}
+              ${renderSignInFields({ email, refused: refusal !== undefined, ...focus })}
+              <div class="actions">
+                <button class="primary" name="action" value="sign-in">Continue</button>
+              </div>
+            </form>`
+          : undefined
+      }`,
   };
 };
 

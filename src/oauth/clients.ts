@@ -1,5 +1,7 @@
 import { errors } from "oidc-provider";
 import { isRecord, parseIfJson } from "../kit/json.ts";
+import { isDirectoryId } from "./directory.ts";
+import { JWT_BEARER } from "./grant-types.ts";
 
 type Metadata = Record<string, unknown>;
 
@@ -95,28 +97,33 @@ const PROVIDER_MEMBERS = new Set([
   "subject_type",
 ]);
 
-/**
- * Narrows what a client says about itself to what this server offers, in place (RFC 7591, section 3.2.1): members that
- * it does not use are dropped, empty ones count as absent, and each client is a public one that uses codes. Redirects to
- * a program on the person's computer make the client native, so that any loopback port matches (RFC 8252, section 7.3).
- * @throws {errors.InvalidClientMetadata} for a redirect URI to which a code must not be sent
- */
-const narrowClient = (metadata: Metadata): void => {
-  const { texts, urls } = readRedirectUris(metadata["redirect_uris"]);
+const readTexts = (metadata: Metadata): Metadata => {
   const named = TEXTS.flatMap((name) => {
     const value = metadata[name];
     return isEmpty(value) || typeof value !== "string"
       ? []
       : [[name, value.slice(0, MAX_TEXT_LENGTH)]];
   });
-  const narrowed: Metadata = {
-    ...Object.fromEntries(named),
-    redirect_uris: texts,
-    grant_types: narrowGrantTypes(metadata["grant_types"]),
-    response_types: ["code"],
-    token_endpoint_auth_method: "none",
-    application_type: urls.some(isNativeRedirect) ? "native" : "web",
-  };
+  return Object.fromEntries(named) as Metadata;
+};
+
+/** The members of a client that presents assertions only. */
+const WITHOUT_REDIRECT: Metadata = {
+  redirect_uris: [],
+  grant_types: [JWT_BEARER],
+  response_types: [],
+};
+
+/** Returns the authentication of a client that presents identity assertions; undefined for a public client. */
+const readAssertionKeys = (metadata: Metadata): Metadata | undefined => {
+  const { token_endpoint_auth_method: method, grant_types, jwks, jwks_uri } = metadata;
+  if (method !== "private_key_jwt" || !toList(grant_types).includes(JWT_BEARER)) return undefined;
+  const keys = isEmpty(jwks) ? { jwks_uri } : { jwks };
+  return { token_endpoint_auth_method: method, ...keys };
+};
+
+/** Replaces the members of a client's metadata in place, apart from those of the provider. */
+const replaceMetadata = (metadata: Metadata, narrowed: Metadata): void => {
   for (const name of Object.keys(metadata)) {
     if (!PROVIDER_MEMBERS.has(name) && !(name in narrowed)) delete metadata[name];
   }
@@ -124,14 +131,40 @@ const narrowClient = (metadata: Metadata): void => {
 };
 
 /**
+ * Narrows what a client says about itself to what this server offers, in place (RFC 7591, section 3.2.1): members that
+ * it does not use are dropped, empty ones count as absent, and each client is a public one that uses codes, unless it
+ * presents identity assertions, for which it authenticates with a key. Redirects to
+ * a program on the person's computer make the client native, so that any loopback port matches (RFC 8252, section 7.3).
+ * @throws {errors.InvalidClientMetadata} for a redirect URI to which a code must not be sent
+ */
+const narrowClient = (metadata: Metadata, acceptsAssertions: boolean): void => {
+  const keys = acceptsAssertions ? readAssertionKeys(metadata) : undefined;
+  if (keys !== undefined && toList(metadata["redirect_uris"]).length === 0) {
+    return replaceMetadata(metadata, { ...readTexts(metadata), ...keys, ...WITHOUT_REDIRECT });
+  }
+  const { texts, urls } = readRedirectUris(metadata["redirect_uris"]);
+  const grantTypes = narrowGrantTypes(metadata["grant_types"]);
+  replaceMetadata(metadata, {
+    ...readTexts(metadata),
+    redirect_uris: texts,
+    grant_types: keys === undefined ? grantTypes : [...grantTypes, JWT_BEARER],
+    response_types: ["code"],
+    token_endpoint_auth_method: "none",
+    application_type: urls.some(isNativeRedirect) ? "native" : "web",
+    ...keys,
+  });
+};
+
+/**
  * Narrows the metadata of a client as the provider parses it. The provider's own check of redirect URIs, which refuses
  * https on loopback, is replaced by the one of {@link narrowClient}.
  */
-export const checkClient = (metadata: Metadata): void => {
+export const checkClient = (metadata: Metadata, acceptsAssertions: boolean): void => {
   metadata["id_token_signed_response_alg"] = "EdDSA";
   metadata["require_auth_time"] = false;
   metadata["subject_type"] = "public";
-  narrowClient(metadata);
+  // Administrators' clients come from the store, and have no redirect URI.
+  if (!isDirectoryId(metadata["client_id"])) narrowClient(metadata, acceptsAssertions);
   // Not enumerable, because the provider copies the members of this object.
   Object.defineProperty(metadata, "redirectUris", { value: () => {}, configurable: true });
 };
@@ -139,21 +172,30 @@ export const checkClient = (metadata: Metadata): void => {
 /** The members of a metadata document that are read; a document with a secret is refused by the provider. */
 const DOCUMENT_MEMBERS = ["client_id", "redirect_uris", "grant_types", "client_secret", ...TEXTS];
 
-const narrowText = (text: string): string => {
+/** The members with which a client authenticates that presents identity assertions. */
+const KEY_MEMBERS = ["token_endpoint_auth_method", "jwks", "jwks_uri", "keys"];
+
+const narrowText = (text: string, acceptsAssertions: boolean): string => {
   const document = parseIfJson(text);
   if (!isRecord(document)) return text;
+  const members = acceptsAssertions ? [...DOCUMENT_MEMBERS, ...KEY_MEMBERS] : DOCUMENT_MEMBERS;
   const entries = Object.entries(document).filter(
-    ([name, value]) => DOCUMENT_MEMBERS.includes(name) && !isEmpty(value),
+    ([name, value]) => members.includes(name) && !isEmpty(value),
   );
   return JSON.stringify(Object.fromEntries(entries));
 };
 
 /**
  * Drops from a client's metadata document what this server does not use, before the provider checks it: for example a
- * key for `private_key_jwt`. The client is a public one here.
+ * key for `private_key_jwt`, where no identity assertions are accepted. The client is a public one then. A set of keys is
+ * passed on where they are.
  */
-export const narrowDocument = async (response: Response): Promise<Response> => {
+export const narrowDocument = async (
+  response: Response,
+  acceptsAssertions: boolean,
+): Promise<Response> => {
   if (response.status !== 200) return response;
   const { status, headers } = response;
-  return new Response(narrowText(await response.text()), { status, headers });
+  const text = narrowText(await response.text(), acceptsAssertions);
+  return new Response(text, { status, headers });
 };

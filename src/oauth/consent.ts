@@ -1,9 +1,10 @@
 import { toErrorFields } from "../kit/log.ts";
+import type { Tenant } from "./directory.ts";
 import { redirect, sendPage } from "./form.ts";
 import { revokeGrant, saveConnection } from "./grants.ts";
 import { ensurePerson, type Person, personIdOf } from "./people.ts";
-import { closeSession, type PlatformSession, type Tenant } from "./platform-session.ts";
-import { LIFETIMES } from "./provider.ts";
+import { closeSession, type PlatformSession } from "./platform-session.ts";
+import { LIFETIMES } from "./lifetimes.ts";
 import { toKeyRefusal } from "./refusal.ts";
 import type { Scope } from "./scopes.ts";
 import { expiredSignInPage } from "./sign-in-pages.ts";

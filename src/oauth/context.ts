@@ -6,7 +6,10 @@ import type { Log } from "../kit/log.ts";
 import { type HostNeeds, listLoopbackAliases } from "../kit/network.ts";
 import { createSeal } from "../kit/seal.ts";
 import { type Attempts, createAttempts } from "./attempts.ts";
+import type { CompanySettings } from "./company-settings.ts";
+import type { Directory } from "./directory.ts";
 import { createFormTokens, type FormTokens } from "./form.ts";
+import type { ReadIdentityProviders } from "./identity-providers.ts";
 import { createInteractions, type Interactions } from "./interactions.ts";
 import type { Brand } from "../pages/page.ts";
 import { createRecords, type Records } from "./records.ts";
@@ -38,6 +41,14 @@ export type AuthorizationServerNeeds = {
   isOrigin: OriginCheck;
   /** An additional certificate authority for these hosts, as PEM. */
   ca?: string;
+  /** The platform's people and clients; undefined where this server does not share its store. */
+  directory?: Directory | undefined;
+  /** The company's identity providers whose assertions are accepted (RFC 7523). */
+  identityProviders?: ReadIdentityProviders | undefined;
+  /** The company's OpenID provider at which people may sign in. It needs the directory. */
+  companySettings?: CompanySettings | undefined;
+  /** Whether people may sign in with a password of the platform. */
+  passwords?: boolean;
   /** Returns a request's client address, behind trusted proxies. */
   addressOf: (incoming: IncomingMessage) => string;
   now: Clock;
@@ -45,7 +56,8 @@ export type AuthorizationServerNeeds = {
 };
 
 /** The state that all parts of the authorization server share. */
-export type OauthContext = AuthorizationServerNeeds & {
+export type OauthContext = Omit<AuthorizationServerNeeds, "passwords"> & {
+  passwords: boolean;
   /** The resource under each name of this machine that clients may use for it. */
   resourceAliases: readonly string[];
   records: Records;
@@ -58,6 +70,7 @@ export const createContext = (needs: AuthorizationServerNeeds): OauthContext => 
   const { storage, masterKey, now } = needs;
   return {
     ...needs,
+    passwords: needs.passwords ?? true,
     resourceAliases: listLoopbackAliases(new URL(needs.resource)).map(({ href }) => href),
     records: createRecords(storage, masterKey),
     attempts: createAttempts(storage),

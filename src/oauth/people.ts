@@ -6,7 +6,8 @@ import { DAY } from "../kit/clock.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
 import type { OauthContext } from "./context.ts";
-import { CALL_OPTIONS, type PlatformSession, type Tenant } from "./platform-session.ts";
+import type { DirectoryClient, Tenant } from "./directory.ts";
+import { CALL_OPTIONS, type PlatformSession } from "./platform-session.ts";
 
 const NEVER_MS = 36_500 * DAY;
 
@@ -18,7 +19,15 @@ export type Person = {
   tenant: Tenant;
   keyId: string;
   apiKey: Secret;
+  /** Whether it is a client that an administrator created, and no person. */
+  isClient?: boolean;
 };
+
+/** The parts of the authorization server that people's API keys need. */
+export type PeopleContext = Pick<
+  OauthContext,
+  "platform" | "headerWord" | "records" | "client" | "now" | "log"
+>;
 
 type StoredPerson = Omit<Person, "apiKey"> & { apiKey: string };
 /** A key that could not be deleted yet, because the platform requires a session for it. */
@@ -29,17 +38,23 @@ type Headers = Record<string, string>;
 const hashParts = (...parts: string[]): string =>
   hash("sha256", JSON.stringify(parts), "base64url").slice(0, 32);
 
-export const personIdOf = ({ platform }: OauthContext, userId: string, tenantId: string): string =>
+export const personIdOf = ({ platform }: PeopleContext, userId: string, tenantId: string): string =>
   hashParts(platform, userId, tenantId);
 
+/** Returns the id under which a client is a person here. It changes with each new credential. */
+export const clientPersonIdOf = (
+  { platform }: PeopleContext,
+  { id, version, tenant }: Pick<DirectoryClient, "id" | "version" | "tenant">,
+): string => hashParts(platform, "client", id, String(version), tenant.id);
+
 /** Returns the owner of the records of a user at all tenants. */
-export const userIdOf = ({ platform }: OauthContext, userId: string): string =>
+export const userIdOf = ({ platform }: PeopleContext, userId: string): string =>
   hashParts(platform, userId);
 
-const headerOf = ({ headerWord }: OauthContext, apiKey: Secret): Headers =>
+const headerOf = ({ headerWord }: PeopleContext, apiKey: Secret): Headers =>
   keyHeader(headerWord.toLowerCase(), apiKey);
 
-const sessionHeaderOf = ({ headerWord }: OauthContext, { token }: PlatformSession): Headers =>
+const sessionHeaderOf = ({ headerWord }: PeopleContext, { token }: PlatformSession): Headers =>
   sessionHeader(headerWord.toLowerCase(), token);
 
 const fromStored = (stored: Record<string, unknown>): Person => {
@@ -47,7 +62,7 @@ const fromStored = (stored: Record<string, unknown>): Person => {
   return { ...person, apiKey: new Secret(apiKey) };
 };
 
-const toRecord = (context: OauthContext, { apiKey, ...person }: Person) => ({
+const toRecord = (context: PeopleContext, { apiKey, ...person }: Person) => ({
   kind: "Person",
   id: person.id,
   value: { ...person, apiKey: apiKey.reveal() } satisfies StoredPerson,
@@ -55,16 +70,28 @@ const toRecord = (context: OauthContext, { apiKey, ...person }: Person) => ({
   owner: userIdOf(context, person.userId),
 });
 
+/** Stores a person; false if another process has stored them already. */
+export const addPerson = (context: PeopleContext, person: Person): Promise<boolean> =>
+  context.records.add(toRecord(context, person));
+
+export const savePerson = (context: PeopleContext, person: Person): Promise<void> =>
+  context.records.write(toRecord(context, person));
+
 export const findPerson = async (
-  { records }: OauthContext,
+  { records }: PeopleContext,
   id: string,
 ): Promise<Person | undefined> => {
   const record = await records.find("Person", id);
   return record && fromStored(record.value);
 };
 
+/** Removes the record of a person whose API key has ended. */
+export const forgetPerson = async ({ records }: PeopleContext, id: string): Promise<void> => {
+  await records.remove("Person", id);
+};
+
 /** Returns the user's records at all tenants for which this server has a key of theirs. */
-export const listPeopleOfUser = async (context: OauthContext, userId: string): Promise<Person[]> =>
+export const listPeopleOfUser = async (context: PeopleContext, userId: string): Promise<Person[]> =>
   (await context.records.listByOwner("Person", userIdOf(context, userId))).map(fromStored);
 
 const RETRY_SECONDS = 10;
@@ -83,7 +110,7 @@ const cannotCheckKey = (cause: unknown): Problem =>
  * @throws {Problem} unavailable, if the platform fails to answer, so that the grant stays
  */
 export const isKeyAccepted = async (
-  context: OauthContext,
+  context: PeopleContext,
   { apiKey }: Person,
 ): Promise<boolean> => {
   const headers = headerOf(context, apiKey);
@@ -100,7 +127,7 @@ const { profile, list_v1 } = contract.users;
 
 /** Reads a person's role from the list of their tenant's users; undefined if they may not read the list. */
 const readListedRole = async (
-  { client }: OauthContext,
+  { client }: PeopleContext,
   { userId, tenant: { id: tenantId } }: Person,
   headers: Headers,
 ): Promise<string | undefined> => {
@@ -118,7 +145,7 @@ const readListedRole = async (
  * does not tell them. The role in a profile is that at the user's default tenant. @throws {Problem}
  */
 export const readRole = async (
-  context: OauthContext,
+  context: PeopleContext,
   person: Person,
 ): Promise<string | undefined> => {
   const headers = headerOf(context, person.apiKey);
@@ -134,7 +161,7 @@ export const readRole = async (
 
 /** Creates an API key for the session's user. It is not stored. */
 export const createApiKey = async (
-  context: OauthContext,
+  context: PeopleContext,
   session: PlatformSession,
   { id: tenantId }: Tenant,
 ): Promise<{ keyId: string; apiKey: Secret }> => {
@@ -147,7 +174,7 @@ export const createApiKey = async (
 
 /** Deletes an API key at the platform; succeeds if it does not exist any more. */
 const deleteApiKey = async (
-  { client }: OauthContext,
+  { client }: PeopleContext,
   { keyId, tenantId }: UndeletedKey,
   headers: Headers,
 ): Promise<void> => {
@@ -159,7 +186,7 @@ const deleteApiKey = async (
 };
 
 const deleteUndeletedKeys = async (
-  context: OauthContext,
+  context: PeopleContext,
   session: PlatformSession,
 ): Promise<void> => {
   const { records } = context;
@@ -172,11 +199,11 @@ const deleteUndeletedKeys = async (
 
 /** Returns the session's user at a tenant, with an API key that works. The grant that needs it must exist already. */
 export const ensurePerson = async (
-  context: OauthContext,
+  context: PeopleContext,
   session: PlatformSession,
   tenant: Tenant,
 ): Promise<Person> => {
-  const { records, log } = context;
+  const { log } = context;
   await deleteUndeletedKeys(context, session).catch((error: unknown) =>
     log.warn("oauth.left_keys", toErrorFields(error)),
   );
@@ -187,10 +214,10 @@ export const ensurePerson = async (
   const key = await createApiKey(context, session, tenant);
   const person: Person = { id, userId, email, tenant, ...key };
   if (existing !== undefined) {
-    await records.write(toRecord(context, person));
+    await savePerson(context, person);
     return person;
   }
-  if (await records.add(toRecord(context, person))) return person;
+  if (await addPerson(context, person)) return person;
   // Another process has stored a key meanwhile.
   const unused = { keyId: key.keyId, tenantId: tenant.id };
   await deleteApiKey(context, unused, sessionHeaderOf(context, session));
@@ -198,14 +225,16 @@ export const ensurePerson = async (
 };
 
 /** Deletes a person's key. If the platform refuses, the key is deleted at the person's next sign-in. */
-const retireKey = async (context: OauthContext, person: Person): Promise<void> => {
-  const { keyId, tenant, userId, apiKey } = person;
+export const retireKey = async (context: PeopleContext, person: Person): Promise<void> => {
+  const { keyId, tenant, userId, apiKey, isClient = false } = person;
   const { records, now, log } = context;
   const value: UndeletedKey = { keyId, tenantId: tenant.id };
   try {
     await deleteApiKey(context, value, headerOf(context, apiKey));
     log.info("oauth.key_revoked", { keyId });
   } catch (error) {
+    // The key of a client ends with the client's credential, at the platform itself.
+    if (isClient && error instanceof Problem && error.status === 401) return;
     log.warn("oauth.key_left", { keyId, ...toErrorFields(error) });
     const owner = userIdOf(context, userId);
     await records.write({ kind: "LeftKey", id: keyId, value, expiresAt: now() + NEVER_MS, owner });
@@ -213,13 +242,13 @@ const retireKey = async (context: OauthContext, person: Person): Promise<void> =
 };
 
 /** Removes a person who has no grant left, and deletes their API key. */
-export const removeIfUngranted = async (context: OauthContext, id: string): Promise<void> => {
+export const removeIfUngranted = async (context: PeopleContext, id: string): Promise<void> => {
   const removed = await context.records.removeUngranted("Person", id);
   if (removed !== undefined) await retireKey(context, fromStored(removed));
 };
 
 /** Removes all people whose grants have expired. */
-export const removeUngranted = async (context: OauthContext): Promise<void> => {
+export const removeUngranted = async (context: PeopleContext): Promise<void> => {
   for (const { id } of await context.records.listUngranted("Person")) {
     await removeIfUngranted(context, id as string);
   }

@@ -1,13 +1,12 @@
 import { contract } from "../contract/index.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { Secret } from "../kit/secret.ts";
+import type { Tenant } from "./directory.ts";
 import type { OauthContext } from "./context.ts";
-import { type Refusal, tooManyAttempts, toSignInRefusal } from "./refusal.ts";
+import { PASSWORDS_OFF, type Refusal, tooManyAttempts, toSignInRefusal } from "./refusal.ts";
 
 /** Names the caller in the platform's audit log. */
 export const CALL_OPTIONS = { tool: "sign_in" };
-
-export type Tenant = { id: string; name: string };
 
 /** A person's session with the platform, which lasts as long as the sign-in. The default tenant is the first. */
 export type PlatformSession = { token: Secret; userId: string; email: string; tenants: Tenant[] };
@@ -33,7 +32,7 @@ const openSession = async (
 
 /** Ends a session. A failure is logged only: the platform ends unused sessions itself. */
 export const closeSession = async (
-  { client, log }: OauthContext,
+  { client, log }: Pick<OauthContext, "client" | "log">,
   { token }: Pick<PlatformSession, "token">,
 ): Promise<void> => {
   await client
@@ -49,6 +48,7 @@ export const authenticate = async (
   { email, password, ip }: PasswordSignIn,
 ): Promise<{ session: PlatformSession } | { refusal: Refusal }> => {
   const { attempts, now, log } = context;
+  if (!context.passwords) return { refusal: PASSWORDS_OFF };
   const limitedUntil = await attempts.countSignIn(email, ip);
   if (limitedUntil !== undefined) return { refusal: tooManyAttempts(limitedUntil - now()) };
   try {

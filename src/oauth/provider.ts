@@ -6,30 +6,30 @@ import Provider, {
   interactionPolicy,
   type KoaContextWithOIDC,
 } from "oidc-provider";
-import { DAY, HOUR, MINUTE, SECOND } from "../kit/clock.ts";
+import { SECOND } from "../kit/clock.ts";
+import { SIGNING_ALGORITHMS } from "../kit/issuers.ts";
+import { createLazy } from "../kit/lazily.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { keysFor, type MasterKey } from "../kit/seal.ts";
 import { createAdapter } from "./adapter.ts";
 import { checkClient, isNativeRedirect, narrowDocument } from "./clients.ts";
+import { createClientCredentialsHandler } from "./client-credentials.ts";
 import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
+import {
+  compareHashedSecrets,
+  CREDENTIAL_VERSION,
+  createAssertionCheck,
+  guardReplays,
+} from "./directory-clients.ts";
+import { addCredentialVersion } from "./direct-tokens.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
+import { CLIENT_CREDENTIALS, ID_JAG_PROFILE, JWT_BEARER } from "./grant-types.ts";
+import { LIFETIMES } from "./lifetimes.ts";
 import { type Brand, type Page, renderPage } from "../pages/page.ts";
 import { findPerson } from "./people.ts";
 import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
 import { errorPage, refusedRequestPage } from "./sign-in-pages.ts";
-
-/** Lifetimes in milliseconds. */
-export const LIFETIMES = {
-  accessToken: HOUR,
-  /** For an unused refresh token; each use issues a new one. */
-  refreshToken: 30 * DAY,
-  /** After it the person must sign in again. */
-  grant: 90 * DAY,
-  /** From the client's authorization request to the person's decision. */
-  interaction: 15 * MINUTE,
-  code: MINUTE,
-};
 
 export const PATHS = {
   authorization: "/oauth/authorize",
@@ -52,6 +52,13 @@ export const PROVIDER_COOKIES = {
   interaction: "interaction",
   resume: "resume",
 };
+
+type ClientAuthAlgorithms = NonNullable<
+  NonNullable<Configuration["enabledJWA"]>["clientAuthSigningAlgValues"]
+>;
+
+/** Accepted difference between the clocks of a client and of this server. */
+const CLOCK_TOLERANCE_SECONDS = 10;
 
 const toSeconds = (ms: number): number => ms / SECOND;
 
@@ -107,8 +114,12 @@ const createFeatures = ({
   },
 });
 
-const clientRules: Partial<Configuration> = {
-  clientAuthMethods: ["none"],
+const createClientRules = (context: OauthContext): Partial<Configuration> => ({
+  // Only clients that an administrator created have a credential.
+  clientAuthMethods:
+    context.directory === undefined ? ["none"] : ["none", "private_key_jwt", "client_secret_basic"],
+  clockTolerance: CLOCK_TOLERANCE_SECONDS,
+  assertJwtClientAuthClaimsAndHeader: createAssertionCheck(context),
   clientDefaults: {
     grant_types: ["authorization_code", "refresh_token"],
     response_types: ["code"],
@@ -117,10 +128,11 @@ const clientRules: Partial<Configuration> = {
   },
   extraClientMetadata: {
     // The validator runs for each listed property, and checks all metadata.
-    properties: ["software_id"],
-    validator: (_context, _name, _value, metadata: ClientMetadata) => checkClient(metadata),
+    properties: ["software_id", CREDENTIAL_VERSION],
+    validator: (_context, _name, _value, metadata: ClientMetadata) =>
+      checkClient(metadata, context.identityProviders !== undefined),
   },
-};
+});
 
 const ttl: Configuration["ttl"] = {
   AccessToken: toSeconds(LIFETIMES.accessToken),
@@ -178,7 +190,10 @@ const createConfiguration = (context: OauthContext): Configuration => {
     adapter: createAdapter(context, LIFETIMES.grant),
     clients: [createPageClient(withoutSlash(issuer))],
     jwks: { keys: deriveSigningKeys(masterKey) },
-    enabledJWA: { idTokenSigningAlgValues: ["EdDSA"] },
+    enabledJWA: {
+      idTokenSigningAlgValues: ["EdDSA"],
+      clientAuthSigningAlgValues: [...SIGNING_ALGORITHMS] as ClientAuthAlgorithms,
+    },
     responseTypes: ["code"],
     scopes: [...ALL_SCOPES.split(" "), "offline_access"],
     extraParams: [REQUESTED_SCOPE_PARAMETER],
@@ -190,11 +205,15 @@ const createConfiguration = (context: OauthContext): Configuration => {
       jwks: PATHS.jwks,
     },
     cookies: { names: PROVIDER_COOKIES, long: cookie, short: cookie },
-    ...clientRules,
+    ...createClientRules(context),
     clientBasedCORS: (_context, origin, client) =>
       (client.redirectUris ?? []).some((uri) => URL.parse(uri)?.origin === origin),
     features: createFeatures(context),
-    fetch: async (url) => narrowDocument(await boundedFetch(url as string | URL)),
+    fetch: async (url) =>
+      narrowDocument(
+        await boundedFetch(url as string | URL),
+        context.identityProviders !== undefined,
+      ),
     findAccount: async (_context, id) =>
       (await findPerson(context, id)) && { accountId: id, claims: async () => ({ sub: id }) },
     interactions: {
@@ -206,6 +225,7 @@ const createConfiguration = (context: OauthContext): Configuration => {
       const id = oidc.result?.consent?.grantId;
       return id === undefined ? undefined : oidc.provider.Grant.find(id);
     },
+    extraTokenClaims: addCredentialVersion,
     expiresWithSession: () => false,
     issueRefreshToken: (_context, client) => client.grantTypeAllowed("refresh_token"),
     rotateRefreshToken: true,
@@ -216,14 +236,42 @@ const createConfiguration = (context: OauthContext): Configuration => {
   };
 };
 
-/** Makes the metadata list the scopes of the consent page, without the provider's own ones such as `openid`. */
-const correctMetadata = (provider: Provider): void => {
+/**
+ * Makes the metadata list the scopes of the consent page, without the provider's own ones such as `openid`, and the
+ * profile of the assertions that are accepted.
+ */
+const correctMetadata = (provider: Provider, { identityProviders }: OauthContext): void => {
   provider.use(async (context, next) => {
     await next();
     const { body } = context;
     if (typeof body !== "object" || body === null || !("scopes_supported" in body)) return;
     body.scopes_supported = [...parseScopes(ALL_SCOPES), "offline_access"];
+    if (identityProviders === undefined) return;
+    Object.assign(body, { authorization_grant_profiles_supported: [ID_JAG_PROFILE] });
   });
+};
+
+/** Adds the grants without a browser, where the platform's people and clients can be read. */
+const addGrants = (provider: Provider, context: OauthContext): void => {
+  const { directory } = context;
+  if (directory === undefined) return;
+  compareHashedSecrets(provider);
+  guardReplays(provider, context);
+  const tokenContext = { ...context, provider };
+  const parameters = ["scope", "resource"];
+  const handleClient = createClientCredentialsHandler(tokenContext, directory);
+  provider.registerGrantType(CLIENT_CREDENTIALS, handleClient, parameters, ["resource"]);
+  if (context.identityProviders === undefined) return;
+  const handleAssertion = createLazy(async () => {
+    const { createAssertionHandler } = await import("./identity-assertions.ts");
+    return createAssertionHandler(tokenContext, directory);
+  });
+  provider.registerGrantType(
+    JWT_BEARER,
+    async (exchange) => (await handleAssertion())(exchange),
+    ["assertion", ...parameters],
+    ["resource"],
+  );
 };
 
 /** Whether a redirect leads to this server, or to a program on the person's own computer. */
@@ -244,7 +292,8 @@ const keepErrorsHere = (provider: Provider, { issuer, brand }: OauthContext): vo
     if (context.path !== PATHS.authorization || refusal?.allow_redirect !== true) return;
     const { redirect_uri: registered } = context.query;
     // A form that submits itself has no location.
-    const to = URL.parse(context.response.get("location") || String(registered));
+    const answer = context.response.get("location");
+    const to = URL.parse(answer || String(registered));
     if (to === null || isTrusted(to, issuer)) return;
     context.remove("location");
     const { error, error_description: why = error } = refusal;
@@ -252,7 +301,10 @@ const keepErrorsHere = (provider: Provider, { issuer, brand }: OauthContext): vo
   });
 };
 
-/** Creates the protocol endpoints: authorization codes with PKCE for public clients, opaque tokens for one resource. */
+/**
+ * Creates the protocol endpoints: authorization codes with PKCE for public clients, and tokens for clients of
+ * administrators. Tokens are opaque and for one resource.
+ */
 export const createProvider = (context: OauthContext): Provider => {
   const provider = new Provider(context.issuer, createConfiguration(context));
   // The server sets the X-Forwarded headers itself.
@@ -260,7 +312,8 @@ export const createProvider = (context: OauthContext): Provider => {
   provider.on("server_error", (_context, error) =>
     context.log.error("oauth.failed", toErrorFields(error)),
   );
-  correctMetadata(provider);
+  addGrants(provider, context);
+  correctMetadata(provider, context);
   keepErrorsHere(provider, context);
   return provider;
 };

@@ -9,6 +9,11 @@ const UNAVAILABLE: Refusal = {
   message: "The platform does not answer at the moment. Try again in a minute.",
 };
 
+export const PASSWORDS_OFF: Refusal = {
+  status: 403,
+  message: "This server accepts no passwords. Sign in at your company.",
+};
+
 /** Returns the value of `Retry-After` (RFC 9110, section 10.2.3): whole seconds, at least one. */
 export const retryAfter = (waitMs: number): Record<string, string> => ({
   "Retry-After": String(Math.max(1, Math.ceil(waitMs / SECOND))),

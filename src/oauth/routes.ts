@@ -4,12 +4,15 @@ import { toCorsHeaders, toPreflightHeaders } from "../kit/cors.ts";
 import { randomToken } from "../kit/ids.ts";
 import { toErrorFields } from "../kit/log.ts";
 import { createAccountHandler } from "./account.ts";
+import { COMPANY_PATHS } from "./company.ts";
+import { createCompanyHandler } from "./company-handler.ts";
 import { type Cookie, createCookie } from "./cookies.ts";
 import { narrowAuthorization } from "./authorization-request.ts";
 import { createApprovalHandler } from "./approval-handler.ts";
 import { parseApprovalPath } from "./approvals.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
-import { LIFETIMES, METADATA_PATHS, PATHS, PROVIDER_COOKIES } from "./provider.ts";
+import { LIFETIMES } from "./lifetimes.ts";
+import { METADATA_PATHS, PATHS, PROVIDER_COOKIES } from "./provider.ts";
 import { isLimited, PROTOCOL_PATHS } from "./request-limits.ts";
 import { handleSignIn } from "./sign-in.ts";
 import { connectedPage, errorPage, expiredSignInPage } from "./sign-in-pages.ts";
@@ -29,6 +32,8 @@ type RouteContext = SignInContext & {
   /** The issuer's path without a slash at its end. */
   prefix: string;
   handleAccount: (exchange: Exchange) => Promise<void>;
+  /** Undefined if people sign in with passwords only. */
+  handleCompany: ((exchange: Exchange, path: string) => Promise<void>) | undefined;
   handleApproval: (exchange: Exchange, id: string) => Promise<void>;
   handleProtocol: Handler;
 };
@@ -160,6 +165,9 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
   const interactionPath = parseInteractionPath(path);
   if (interactionPath !== undefined) return handleInteraction(context, exchange, interactionPath);
   if (path === PATHS.account) return context.handleAccount(exchange);
+  if (path === COMPANY_PATHS.start || path === COMPANY_PATHS.callback) {
+    if (context.handleCompany !== undefined) return context.handleCompany(exchange, path);
+  }
   const approvalId = parseApprovalPath(path);
   if (approvalId !== undefined) return context.handleApproval(exchange, approvalId);
   if (path === PATHS.authorization && incoming.method === "POST") {
@@ -175,7 +183,7 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
 
 /** Creates the handler of requests below `/oauth/` and for the metadata (RFC 8414). */
 export const createRequestHandler = (signInContext: SignInContext): Handler => {
-  const { issuer, provider, addressOf, brand, log } = signInContext;
+  const { issuer, provider, addressOf, brand, log, company } = signInContext;
   const browserCookie = createCookie(issuer, {
     name: "receivables_browser",
     path: "/oauth/",
@@ -189,6 +197,8 @@ export const createRequestHandler = (signInContext: SignInContext): Handler => {
     prefix: new URL(issuer).pathname.replace(/\/$/, ""),
     handleAccount: createAccountHandler({ ...signInContext, visits }),
     handleApproval: createApprovalHandler({ ...signInContext, visits }),
+    handleCompany:
+      company && createCompanyHandler({ ...signInContext, company, visits, browserCookie }),
     handleProtocol: provider.callback(),
   };
   return async (incoming, response) => {

@@ -3,11 +3,14 @@ import { withClientAddress } from "../kit/client-address.ts";
 import { HOUR } from "../kit/clock.ts";
 import type { Secret } from "../kit/secret.ts";
 import { type Approval, type Decision, findDecision, openApproval } from "./approvals.ts";
+import { createCompany } from "./company.ts";
 import { type AuthorizationServerNeeds, createContext } from "./context.ts";
 import { listConnections, revokeGrant } from "./grants.ts";
+import { isClientCurrent } from "./direct-tokens.ts";
 import { createOwnKey, type OwnKeyRequest } from "./own-keys.ts";
 import { findPerson, isKeyAccepted, readRole, removeUngranted } from "./people.ts";
-import { createProvider, LIFETIMES } from "./provider.ts";
+import { LIFETIMES } from "./lifetimes.ts";
+import { createProvider } from "./provider.ts";
 import type { Refusal } from "./refusal.ts";
 import { createRequestHandler } from "./routes.ts";
 import { parseScopes, type Scope } from "./scopes.ts";
@@ -56,13 +59,15 @@ export type AuthorizationServer = {
 };
 
 const verifyToken = async (
-  { provider, resource }: SignInContext,
+  context: SignInContext,
   token: string,
 ): Promise<TokenHolder | undefined> => {
+  const { provider, resource } = context;
   const found = await provider.AccessToken.find(token);
   if (found === undefined || found.aud !== resource) return undefined;
-  const { accountId, grantId, clientId = "", exp = 0, scope } = found;
+  const { accountId, grantId, clientId = "", exp = 0, scope, extra } = found;
   if (accountId === undefined || grantId === undefined) return undefined;
+  if (!(await isClientCurrent(context, clientId, extra))) return undefined;
   // A token that was issued while its grant was revoked may have been stored after the revocation.
   if ((await provider.Grant.find(grantId)) === undefined) return undefined;
   return { personId: accountId, clientId, grantId, scopes: parseScopes(scope), expiresAt: exp };
@@ -93,7 +98,11 @@ const purge = async (context: SignInContext): Promise<void> => {
 /** Creates the built-in authorization server over a storage that all its processes share. */
 export const createAuthorizationServer = (needs: AuthorizationServerNeeds): AuthorizationServer => {
   const oauthContext = createContext(needs);
-  const context: SignInContext = { ...oauthContext, provider: createProvider(oauthContext) };
+  const { directory, companySettings } = oauthContext;
+  const company =
+    directory && companySettings && createCompany({ ...oauthContext, directory }, companySettings);
+  const provider = createProvider(oauthContext);
+  const context: SignInContext = { ...oauthContext, provider, company };
   return {
     handle: createRequestHandler(context),
     createOwnKey(incoming, request) {

@@ -1,7 +1,14 @@
 import { type Html, html, toOneLine } from "../pages/html.ts";
 import type { Page } from "../pages/page.ts";
-import { renderAlert, renderFormToken, renderSignInFields } from "../pages/sign-in-fields.ts";
-import type { Tenant } from "./platform-session.ts";
+import {
+  type CompanyLink,
+  hasPasswordFields,
+  renderAlert,
+  renderCompanyLink,
+  renderFormToken,
+  renderSignInFields,
+} from "../pages/sign-in-fields.ts";
+import type { Tenant } from "./directory.ts";
 import { type Scope, SCOPES } from "./scopes.ts";
 
 /** A client as the pages describe it. The client chooses all of it except the hosts. */
@@ -33,34 +40,63 @@ export type SignInPage = FormPage & {
   /** The name of the platform that receives the password. */
   platform: string;
   headers?: Record<string, string> | undefined;
+  company?: CompanyLink | undefined;
 };
 
+const renderPasswordForm = (
+  { path, formToken, client, alert, email, company }: SignInPage,
+  cancel: Html,
+): Html | undefined =>
+  hasPasswordFields(company)
+    ? html`<form method="post" action="${path}">
+          ${renderFormToken(formToken)}
+          ${renderSignInFields({ email, refused: alert !== undefined && company === undefined, ...focusOf(email, company) })}
+          <div class="actions">
+            <button
+              class="${company === undefined ? "primary" : "quiet"}"
+              name="action"
+              value="sign-in"
+            >
+              Continue
+            </button>
+            ${cancel}
+          </div>
+        </form>
+        <p class="note">
+          Your password is used once, to create an API key for this server. It is not stored.
+          ${client.name} sees neither of them.
+        </p>`
+    : html`<p class="note">
+        Your company tells this server your e-mail address, and nothing else. ${client.name} does
+        not see it.
+      </p>`;
+
+/** Where a page has a button to the company, no field takes the focus from it. */
+const focusOf = (email: string, company: CompanyLink | undefined) =>
+  company === undefined
+    ? { autofocus: email === "" ? ("email" as const) : ("password" as const) }
+    : {};
+
+const chooseAccount = ({ platform, company }: SignInPage): Html =>
+  hasPasswordFields(company)
+    ? html`Sign in with your account at <strong>${platform}</strong>`
+    : html`Sign in at your company`;
+
 export const signInPage = (content: SignInPage): Page => {
-  const { path, formToken, client, alert, email, platform, status, headers } = content;
+  const { path, formToken, client, alert, status, headers, company } = content;
+  const cancel = html`<a class="button quiet" href="${path}/cancel?form=${formToken}">Cancel</a>`;
   const head = client.isOwnPage
     ? html`<h1>Sign in</h1>
         <p class="lead">
-          Sign in with your account at <strong>${platform}</strong> to see your receivables on the
-          web page of this server.
+          ${chooseAccount(content)} to see your receivables on the web page of this server.
         </p>`
     : html`<h1>Sign in to connect ${client.name}</h1>
         <p class="lead">
-          <strong>${client.name}</strong> would like to work with your receivables. Sign in with
-          your account at <strong>${platform}</strong>.
+          <strong>${client.name}</strong> would like to work with your receivables.
+          ${chooseAccount(content)}.
         </p>`;
-  const body = html`${head} ${renderAlert(alert)}
-    <form method="post" action="${path}">
-      ${renderFormToken(formToken)}
-      ${renderSignInFields({ email, refused: alert !== undefined, autofocus: email === "" ? "email" : "password" })}
-      <div class="actions">
-        <button class="primary" name="action" value="sign-in">Continue</button>
-        <a class="button quiet" href="${path}/cancel?form=${formToken}">Cancel</a>
-      </div>
-    </form>
-    <p class="note">
-      Your password is used once, to create an API key for this server. It is not stored.
-      ${client.name} sees neither of them.
-    </p>`;
+  const body = html`${head} ${renderAlert(alert)} ${renderCompanyLink(company, cancel)}
+  ${renderPasswordForm(content, cancel)}`;
   return { title: "Sign in", body, isPopup: true, status, headers };
 };
 

@@ -6,15 +6,17 @@ import { systemWait } from "../kit/wait.ts";
 import { toOneLine } from "../pages/html.ts";
 import { isNativeRedirect } from "./clients.ts";
 import type { OauthContext } from "./context.ts";
+import type { Company } from "./company.ts";
 import { type Exchange, redirect, sendPage } from "./form.ts";
 import { closeSession, type PlatformSession } from "./platform-session.ts";
 import { PAGE_CLIENT } from "./page-client.ts";
-import { LIFETIMES, PATHS } from "./provider.ts";
+import { LIFETIMES } from "./lifetimes.ts";
+import { PATHS } from "./provider.ts";
 import type { Refusal } from "./refusal.ts";
 import { parseScopes, REQUESTED_SCOPE_PARAMETER, type Scope } from "./scopes.ts";
 import { type ClientDescription, consentPage, signInPage } from "./sign-in-pages.ts";
 
-export type SignInContext = OauthContext & { provider: Provider };
+export type SignInContext = OauthContext & { provider: Provider; company?: Company | undefined };
 
 type Details = Awaited<ReturnType<Provider["interactionDetails"]>>;
 
@@ -113,7 +115,7 @@ export const findSession = async (
 
 export const saveSession = (
   { records, now }: SignInContext,
-  { uid }: SignInRequest,
+  { uid }: Pick<SignInRequest, "uid">,
   { token, ...session }: PlatformSession,
 ): Promise<void> =>
   records.write({
@@ -165,7 +167,9 @@ export const showSignIn = (
   { message: alert, status, headers }: Partial<Refusal> = {},
 ): void => {
   const { platformName: platform } = context;
-  const content = { ...commonContent(context, request), email, platform, alert, status, headers };
+  const common = commonContent(context, request);
+  const company = context.company?.linkTo(common.path);
+  const content = { ...common, email, platform, alert, status, headers, company };
   sendPage(request.exchange, signInPage(content));
 };
 

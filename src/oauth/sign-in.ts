@@ -1,4 +1,5 @@
 import { readSignInFields } from "../pages/sign-in-fields.ts";
+import { readNotice } from "./company.ts";
 import { submitConsent } from "./consent.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { authenticate, closeSession } from "./platform-session.ts";
@@ -46,7 +47,9 @@ const submitPassword = async (
 const show = async (context: SignInContext, request: SignInRequest): Promise<void> => {
   const session = await findSession(context, request);
   if (session !== undefined) return showConsent(context, request, session);
-  showSignIn(context, request, toText(request.params["login_hint"]).slice(0, 254));
+  const message = readNotice(request.exchange);
+  const notice = message === undefined ? {} : { message };
+  showSignIn(context, request, toText(request.params["login_hint"]).slice(0, 254), notice);
 };
 
 const submit = async (

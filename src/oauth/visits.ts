@@ -35,7 +35,19 @@ export const createVisits = (context: OauthContext) => {
     // Sent with links from other sites, because conversations have the addresses of approval pages.
     sameSite: "Lax",
   });
+  const start = async (
+    { response }: Exchange,
+    { userId, email }: Pick<Visit, "userId" | "email">,
+  ): Promise<void> => {
+    const id = randomToken();
+    const value: Visit = { id, userId, email };
+    const owner = userIdOf(context, userId);
+    await records.write({ kind: KIND, id, value, expiresAt: now() + VISIT_MS, owner });
+    response.appendHeader("Set-Cookie", cookie.toHeader(id, VISIT_MS));
+  };
   return {
+    /** Signs a person in who has proved their identity. */
+    start,
     async find({ incoming }: Exchange): Promise<Visit | undefined> {
       const id = cookie.read(incoming);
       const record = id === undefined ? undefined : await records.find(KIND, id);
@@ -50,12 +62,7 @@ export const createVisits = (context: OauthContext) => {
       const result = await authenticate(context, { ...fields, ip: exchange.ip });
       if ("refusal" in result) return { email: fields.email, refusal: result.refusal };
       await closeSession(context, result.session);
-      const { userId, email } = result.session;
-      const id = randomToken();
-      const value: Visit = { id, userId, email };
-      const owner = userIdOf(context, userId);
-      await records.write({ kind: KIND, id, value, expiresAt: now() + VISIT_MS, owner });
-      exchange.response.setHeader("Set-Cookie", cookie.toHeader(id, VISIT_MS));
+      await start(exchange, result.session);
       return undefined;
     },
     async end({ response }: Exchange, { id }: Visit): Promise<void> {

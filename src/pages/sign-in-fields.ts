@@ -48,6 +48,27 @@ export const renderSignInFields = ({ email, refused = false, autofocus }: SignIn
     </div>`;
 };
 
+/** The way to the OpenID provider of the person's company. */
+export type CompanyLink = {
+  host: string;
+  href: string;
+  /** Whether a password is accepted, too. */
+  hasPasswords: boolean;
+};
+
+/** Renders the button to the company's provider; `more` stands beside it. */
+export const renderCompanyLink = (link: CompanyLink | undefined, more?: Html): Html | undefined =>
+  link &&
+  html`<div class="actions">
+      <a class="button primary" href="${link.href}">Sign in at ${link.host}</a>
+      ${link.hasPasswords ? undefined : more}
+    </div>
+    ${link.hasPasswords ? html`<p class="or">or with a password</p>` : undefined}`;
+
+/** Whether a page has fields for a password. */
+export const hasPasswordFields = (link: CompanyLink | undefined): boolean =>
+  link?.hasPasswords ?? true;
+
 /** Reads the submitted values of {@link renderSignInFields}. */
 export const readSignInFields = (form: URLSearchParams): { email: string; password: Secret } => ({
   email: (form.get("email") ?? "").trim().slice(0, 254),

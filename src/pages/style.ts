@@ -46,8 +46,8 @@ button, .button {
   flex: 1 1 9rem; padding: 0.7rem 1rem; font: inherit; font-weight: 600; text-align: center; text-decoration: none;
   border-radius: 0.6rem; border: 1px solid var(--line); background: transparent; color: var(--ink); cursor: pointer;
 }
-button.primary { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); }
-button.primary:hover { background: var(--accent-deep); border-color: var(--accent-deep); }
+button.primary, a.button.primary { background: var(--accent); border-color: var(--accent); color: var(--accent-ink); }
+button.primary:hover, a.button.primary:hover { background: var(--accent-deep); border-color: var(--accent-deep); }
 button.quiet:hover, .button.quiet:hover { background: var(--tint); }
 button.danger { flex: none; padding: 0.45rem 0.8rem; font-size: 0.9rem; color: var(--bad); border-color: var(--bad-line); }
 button.danger:hover { background: var(--bad-tint); }
@@ -59,6 +59,7 @@ button.link {
   background: var(--bad-tint); color: var(--bad); font-weight: 500;
 }
 .note { margin: 1.5rem 0 0; padding-top: 1.25rem; border-top: 1px solid var(--line); color: var(--soft); font-size: 0.875rem; }
+.or { margin: 1.25rem 0 1rem; color: var(--soft); font-size: 0.875rem; text-align: center; }
 .facts { display: grid; grid-template-columns: auto 1fr; gap: 0.5rem 1rem; margin: 0 0 1.5rem; padding: 1rem; border-radius: 0.75rem; background: var(--tint); font-size: 0.925rem; }
 .facts dt { color: var(--soft); }
 .facts dd { margin: 0; overflow-wrap: anywhere; }

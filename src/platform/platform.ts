@@ -10,6 +10,7 @@ import { createUses, type Lifetimes, type Uses } from "./credentials.ts";
 import type { FileStore } from "./files/port.ts";
 import { createFigures, type Figures } from "./figures.ts";
 import { createStorageQuota } from "./files/quota.ts";
+import { createSavedFiles, type SavedFiles } from "./files/saved.ts";
 import { createSignedUrls, type SignedUrls } from "./files/signed-urls.ts";
 import { sweep, type Swept } from "./files/sweep.ts";
 import { createUnclaimedFilesJob } from "./files/unclaimed.ts";
@@ -58,7 +59,7 @@ import { resolutions } from "./services/resolutions.ts";
 import { schedules } from "./services/schedules.ts";
 import { users } from "./services/users.ts";
 import { webhooks } from "./services/webhooks.ts";
-import { signEvidenceHeads } from "./admin/evidence.ts";
+import { signEvidenceHeads } from "./evidence-heads.ts";
 import type { Store } from "./store/port.ts";
 import { SEALS } from "./store/sealed-columns.ts";
 import type { JobKind } from "./jobs/job.ts";
@@ -119,6 +120,8 @@ export type Platform = {
   purgeCounters(): Promise<void>;
   /** Counts waiting work and the use of the store's pools. */
   figures(): Promise<Figures>;
+  /** The tables that people save for a day. */
+  savedFiles: SavedFiles;
   /** Background jobs; idle until started. */
   worker: Worker;
   /** Stops the jobs and writes pending uses. The store stays open. */
@@ -144,7 +147,12 @@ const createServices = (
     auth: auth({ newId, uses, lifetimes, limiter, guard }),
     api_keys: api_keys({ newId, lifetimes }),
     users: users(),
-    disputes: disputes({ newId, files, log }),
+    disputes: disputes({
+      newId,
+      files,
+      log,
+      changesSeal: createSeal(masterKey, "changes-cursor"),
+    }),
     dispute_notes: dispute_notes({ newId }),
     dispute_attachments: dispute_attachments({ files, newId, log, signedUrls, lives }),
     reasons: reasons({ newId }),
@@ -246,6 +254,7 @@ export const createPlatform = (needs: PlatformNeeds): Platform => {
     purge: () => purge({ store, files, clock, log, retention: needs.retention, lifetimes }),
     figures: createFigures({ store, clock, kinds: kinds.map(({ kind }) => kind) }),
     purgeCounters: () => purgeEndedCounters({ store, clock }),
+    savedFiles: createSavedFiles({ store, files, clock, newId, log, quota }),
     worker,
     async close() {
       await worker.close();

@@ -1,4 +1,4 @@
-import { type Clock, MINUTE } from "../kit/clock.ts";
+import { type Clock, DAY, MINUTE } from "../kit/clock.ts";
 import { createSeal } from "../kit/seal.ts";
 import { hashSecret } from "./credentials.ts";
 import type { Db } from "./store/port.ts";
@@ -6,6 +6,9 @@ import type { UserRow } from "./store/tables/schema.ts";
 import { findUser } from "./store/queries/users.ts";
 
 const LIFETIME_MS = 30 * MINUTE;
+
+/** Life of the link of a user without a password whom an import created: the operator hands out many at once. */
+export const INVITATION_MS = 7 * DAY;
 
 export const RESET_PATH = "/account/reset/";
 
@@ -24,8 +27,11 @@ const digest = ({ password_hash: hash }: Pick<UserRow, "password_hash">): string
 export const createResetTokens = (masterKey: Buffer, clock: Clock) => {
   const seal = createSeal(masterKey, "password-reset");
   return {
-    issue(user: Pick<UserRow, "id" | "password_hash">): { token: string; expiresAt: number } {
-      const expiresAt = clock() + LIFETIME_MS;
+    issue(
+      user: Pick<UserRow, "id" | "password_hash">,
+      lifetime = LIFETIME_MS,
+    ): { token: string; expiresAt: number } {
+      const expiresAt = clock() + lifetime;
       return {
         token: seal.seal({ userId: user.id, expiresAt, former: digest(user) }),
         expiresAt,

@@ -3,6 +3,7 @@ import { type Clock, DAY } from "../kit/clock.ts";
 import { toErrorFields, type Log } from "../kit/log.ts";
 import type { Lifetimes } from "./credentials.ts";
 import { selectOwnFiles } from "./files/owner.ts";
+import { purgeSavedFiles } from "./files/saved.ts";
 import type { FileStore } from "./files/port.ts";
 import { AuditChainChanged, purgeEntries } from "./store/audit/chain.ts";
 import { purgeCounters } from "./store/queries/counters.ts";
@@ -26,6 +27,7 @@ export type Purged = {
   exportRuns: number;
   webhookAttempts: number;
   sessions: number;
+  savedFiles: number;
 };
 
 type Needs = {
@@ -121,7 +123,8 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   await removeAll(store, (tx) => purgeKnownAddresses(tx, clock()));
   const ended = clock() - lifetimes.sessionLongest - SESSION_REMEMBERED_MS;
   const sessions = await removeAll(store, (tx) => purgeSessions(tx, ended));
+  const savedFiles = await purgeSavedFiles(needs);
   // Last: it fails while long reads hold the tables, and is repeated at the next purge.
   await prepareMonths(needs);
-  return { auditEntries, exportRuns, webhookAttempts, sessions };
+  return { auditEntries, exportRuns, webhookAttempts, sessions, savedFiles };
 };

@@ -60,6 +60,7 @@ export const VIEWS: readonly View[] = [
     description: "One customer: open documents, disputes, payments, credit and notes.",
     shows: ["account_overview"],
     calls: [
+      "documents_summary",
       "find_records",
       "dispute_packet",
       "dispute_attachments_download",

@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdtemp, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
@@ -85,6 +85,33 @@ it("a new password ends sessions of a running server, and a link sets one on its
   for (const secret of [FIRST, SECOND, THIRD, link.split("/").at(-1) ?? ""]) {
     expect(server.texts.stderr + server.texts.stdout).not.toContain(secret);
   }
+});
+
+verifies("WK-48");
+it("an imported user sets a password by the link in the import's file", async () => {
+  const row = "email,firstName,lastName,role\nmoved@acme.example,Mo,Ved,Viewer\n";
+  const shell = { ...env, RECEIVABLES_PUBLIC_URL: ready.baseUrl };
+  const line = ["import", "users", "-", "--tenant", "acme"];
+  const { stdout, stderr, status } = await runCli(line, shell, row, folder);
+  const report = JSON.parse(stdout) as { resetLinks: string };
+  expect([status, report]).toMatchObject([0, { written: 1, rejects: null }]);
+  const text = await readFile(report.resetLinks, "utf8");
+  expect((await stat(report.resetLinks)).mode & 0o777).toBe(0o600);
+  const { email, link, expiresAt } = JSON.parse(text) as Record<string, string>;
+  expect([email, Date.parse(expiresAt ?? "") - Date.now() > 6 * 86_400_000]).toEqual([
+    "moved@acme.example",
+    true,
+  ]);
+  expect(stdout + stderr).not.toContain(link);
+  const body = new URLSearchParams({ new: THIRD, again: THIRD });
+  expect((await fetch(link ?? "", { method: "POST", body })).status).toBe(200);
+  expect((await fetch(link ?? "", { method: "POST", body })).status).toBe(410);
+  const again = await runCli(line, shell, row, folder);
+  expect(JSON.parse(again.stdout)).toMatchObject({ unchanged: 1, resetLinks: null });
+  expect(await readFile(report.resetLinks, "utf8")).toBe(text);
+  expect(
+    await result("user delete --email moved@acme.example --confirm moved@acme.example"),
+  ).toMatchObject({ personRemoved: true });
 });
 
 verifies("OP-10", "OP-12");

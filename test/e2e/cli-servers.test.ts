@@ -373,6 +373,14 @@ describe("http", () => {
     const other = startCli(["http", "--port", "0", ...line], own);
     const { mcpUrl = "" } = await whenReady(other);
     expect((await fetch(mcpUrl, { method: "POST", body: "{}" })).status).toBe(401);
+    const catalog = await fetch(new URL("/.well-known/ai-catalog.json", mcpUrl));
+    const { entries } = (await catalog.json()) as { entries: { url: string }[] };
+    expect(entries.map(({ url }) => url)).toEqual([`${mcpUrl}/server-card`]);
+    const card = await fetch(`${mcpUrl}/server-card`, { headers: { origin: "https://a.example" } });
+    expect(card.headers.get("access-control-allow-origin")).toBe("*");
+    expect(await card.json()).toMatchObject({
+      remotes: [{ type: "streamable-http", url: mcpUrl }],
+    });
     await other.end("SIGTERM");
   });
 

@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { serveConformance } from "../support/conformance/server.ts";
+import { serveConformance, serveOwn } from "../support/conformance/server.ts";
 import { verifies } from "../support/verifies.ts";
 
 const SUITE = join(import.meta.dirname, "../../node_modules/@modelcontextprotocol/conformance");
@@ -29,6 +29,10 @@ const EXPECTED: Record<string, Record<string, string>> = {
     ].map((name) => [`tasks-${name}`, "tasks are an extension that this server does not have"]),
   ),
 };
+
+const SKILL_SCENARIOS = ["enumeration", "manifest", "directory"].map(
+  (name) => `sep-2640-skills-${name}`,
+);
 
 type Check = { id: string; status: string; errorMessage?: string };
 type Verdict = { passed: boolean; faults: string[] };
@@ -107,6 +111,35 @@ describe.each(Object.keys(EXPECTED))("the official suite, revision %s", (revisio
     expect(failed.toSorted()).toEqual(Object.keys(EXPECTED[revision] ?? {}).toSorted());
   });
 });
+
+verifies("RC-02");
+it.each(Object.keys(EXPECTED))(
+  "serves skills as the extension demands, revision %s",
+  async (revision) => {
+    const out = join(folder, `skills-${revision}`);
+    const server = await serveOwn();
+    for (const scenario of SKILL_SCENARIOS) {
+      await run([
+        "--url",
+        server.url,
+        "--scenario",
+        scenario,
+        "--spec-version",
+        revision,
+        "--force",
+        "-o",
+        out,
+      ]);
+    }
+    await server.close();
+    const results = await resultsIn(out);
+    // Results have cache attributes since 2026.
+    const isFault = (fault: string): boolean => !/^SKIPPED \S+-cache-attributes:/.test(fault);
+    expect(
+      SKILL_SCENARIOS.map((name) => [name, results.get(name)?.faults.filter(isFault)]),
+    ).toEqual(SKILL_SCENARIOS.map((name) => [name, []]));
+  },
+);
 
 it("fails without a server", async () => {
   const out = join(folder, "nobody");

@@ -271,6 +271,7 @@ describe("a user with the role Agent", () => {
     payments_query: { source: "cashapp", filters: { paymentAmount: { gte: 0 } } },
     payments_summarize: { source: "cashapp" },
     match_claims: { lines: [{ reference: "none" }] },
+    changes_since: { since: "2026-01-01" },
   };
   const nothing = (required: readonly string[] = []) =>
     Object.fromEntries(required.map((name) => [name, "none"]));

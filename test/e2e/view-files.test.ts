@@ -1,9 +1,11 @@
 import { mkdirSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import type { Frame } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
+import { runCli } from "../support/cli.ts";
 import { pdfWithPages, png, scannedPdf, xlsxOf } from "../support/readable-files.ts";
 import { mail, wholePdf } from "../support/uploads/samples.ts";
 import { verifies } from "../support/verifies.ts";
@@ -16,6 +18,7 @@ import {
   type ViewServer,
   callTool,
   PICTURES,
+  type Theme,
 } from "../support/views.ts";
 
 const PAGES = Array.from(
@@ -167,5 +170,104 @@ describe.skipIf(chromium === undefined)("files in the dispute board", () => {
         "document.documentElement.scrollWidth > document.documentElement.clientWidth";
       expect(await frame.evaluate(overflow)).toBe(false);
     });
+  });
+});
+
+describe.skipIf(chromium === undefined)("tables of views", () => {
+  const withView = async (
+    opening: { tool: string; args?: Row; tells?: "message"; theme?: Theme },
+    use: (frame: Frame, host: ViewHost) => Promise<void>,
+    width = 1440,
+  ): Promise<void> => {
+    const host = await openViewHost(at, width);
+    try {
+      await use(await host.open(opening), host);
+      expect(host.complaints).toEqual([]);
+    } finally {
+      await host.close();
+    }
+  };
+
+  const filesOf = async (host: ViewHost): Promise<Record<string, string>> =>
+    (await host.page.evaluate("host.files")) as Record<string, string>;
+
+  const press = (frame: Frame, name: string): Promise<void> =>
+    clickOn(frame, `::-p-aria([name="${name}"])`);
+
+  verifies("WK-90", "WK-91");
+  it("are the files of the tool's link and of the command line", async () => {
+    const args = { source: "cashapp", groupBy: ["payerName"] };
+    await withView({ tool: "payments_summarize", args }, async (frame, host) => {
+      await press(frame, "Save as CSV");
+      await expect.poll(async () => Object.keys(await filesOf(host))).toHaveLength(1);
+      const [ofView = ""] = Object.values(await filesOf(host));
+      const { saved } = await call("payments_summarize", { ...args, save: "csv" });
+      const { uri, url } = saved as { uri: string; url: string };
+      const [linked] = (await client.readResource({ uri })).contents;
+      expect(linked).toMatchObject({ text: ofView });
+      const response = await fetch(url);
+      // The file has a byte order mark, which `text` would leave out.
+      expect(Buffer.from(await response.arrayBuffer()).toString()).toBe(ofView);
+      const path = join(at.folder, "payers.csv");
+      const env = { RECEIVABLES_DATA: at.folder };
+      const called = await runCli(
+        ["call", "payments_summarize", JSON.stringify(args), "--csv", path],
+        env,
+      );
+      expect([called.status, called.stderr]).toEqual([0, ""]);
+      expect(await readFile(path, "utf8")).toBe(ofView);
+      await press(frame, "Save as Excel");
+      await expect.poll(async () => Object.keys(await filesOf(host))).toHaveLength(2);
+      const name = Object.keys(await filesOf(host)).find((one) => one.endsWith(".xlsx")) ?? "";
+      expect((await filesOf(host))[name]).toMatch(/^UEsDB/);
+    });
+  });
+
+  it("fill the screen, and lead to the assistant", async () => {
+    await withView({ tool: "disputes_triage", tells: "message" }, async (frame, host) => {
+      await press(frame, "Full screen");
+      await frame.waitForSelector('button[aria-pressed="true"]::-p-text(Full screen)');
+      expect(await host.page.$eval("iframe", (one) => one.getAttribute("data-mode"))).toBe(
+        "fullscreen",
+      );
+      await press(frame, "Ask the assistant about this");
+      await expect
+        .poll(async () => JSON.stringify((await host.asked()).told))
+        .toContain("About the dispute board as of");
+    });
+  });
+
+  it.each(
+    [1440, 390].flatMap((width) =>
+      (["light", "dark"] as const).map((theme): [number, Theme] => [width, theme]),
+    ),
+  )("begin with the accounts that owe most, at %i pixels in the %s theme", async (width, theme) => {
+    const opening = { tool: "account_overview", args: { account: "" }, theme };
+    await withView(
+      opening,
+      async (frame, host) => {
+        await frame.waitForSelector("::-p-text(Accounts that owe most)");
+        const { items, itemsTotal } = await call("documents_summary", {
+          groupBy: ["account"],
+          limit: 25,
+        });
+        const first = () => frame.$eval("tbody th button", (one) => one.textContent);
+        const names = (items as Row[]).map(({ accountName }) => String(accountName));
+        expect(await first()).toBe(names[0]);
+        mkdirSync(PICTURES, { recursive: true });
+        await host.page.screenshot({
+          path: join(PICTURES, `owing-${width}-${theme}.png`),
+          fullPage: true,
+        });
+        expect(await findViolations(frame)).toEqual([]);
+        if (Number(itemsTotal) > names.length) {
+          await press(frame, "Next page");
+          await expect.poll(first).not.toBe(names[0]);
+        }
+        await clickOn(frame, "tbody th button");
+        await frame.waitForSelector("::-p-text(Open documents by days past due)");
+      },
+      width,
+    );
   });
 });

@@ -144,7 +144,7 @@ onEveryStore("disputes_summary", (at) => {
       const { items } = await runInsight(disputesTriage, own, { documentNumber: "INV-0" });
       // No assignee, and the largest amount.
       expect(items[0]).toMatchObject({ ageDays: 0, score: 25 });
-      const disputeId = String(items[0]?.["disputeId"]);
+      const disputeId = String(items[0]?.["disputeCode"]);
       const packet = await runInsight(disputePacket, own, { disputeId });
       expect(packet.items[0]).toMatchObject({ dispute: { ageDays: 0 } });
     }

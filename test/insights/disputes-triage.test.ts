@@ -113,6 +113,8 @@ onEveryStore("disputes_triage", (at) => {
   });
 
   const triage = (args: Record<string, unknown> = {}) => runInsight(disputesTriage, context, args);
+  const idOf = (code: string | undefined): string =>
+    open.find(({ disputeCode }) => disputeCode === code)?.disputeId ?? "";
   const itemsOf = async (args: Record<string, unknown>) => (await triage(args)).items as Item[];
 
   verifies("IN-30", "IN-31", "IN-32");
@@ -267,7 +269,7 @@ onEveryStore("disputes_triage", (at) => {
     const before = await ask({ flags: "stale", limit: 5, orderBy: "amount" });
     const [stale] = before.items as Item[];
     expect(stale?.why.join()).toMatch(/no activity for \d+ days/);
-    await admin.call("POST", `${DISPUTES}/${String(stale?.["disputeId"])}/disputenotes`, {
+    await admin.call("POST", `${DISPUTES}/${idOf(stale?.disputeCode)}/disputenotes`, {
       body: { content: "Called the customer." },
     });
     const code = { disputeCode: stale?.disputeCode };

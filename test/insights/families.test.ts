@@ -80,6 +80,7 @@ onEveryStore("families of accounts", (at) => {
   const timed = (more: Partial<InsightContext> = {}): InsightContext => ({
     ...context,
     skip: 0,
+    isWhole: false,
     endsAt: Number.MAX_SAFE_INTEGER,
     ...more,
   });

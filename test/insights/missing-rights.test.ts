@@ -108,6 +108,19 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
   },
   payments_match_disputes: { "disputes.list": REFUSED, "payments.query": REFUSED },
   payments_summarize: { "payments.query": REFUSED, "payments.summary": REFUSED },
+  changes_since: {
+    "disputes.list": REFUSED,
+    "disputes.list_by_ids": REFUSED,
+    // The audit log is read instead.
+    "disputes.changes": [],
+    "audit_logs.list": ["counts", "rowCount", "itemsTotal", "items"],
+    "payments.query": ["counts", "rowCount", "itemsTotal", "items"],
+    "credit_applications.list": ["counts", "rowCount", "itemsTotal", "items"],
+    "schedules.list": ["counts"],
+    "export_runs.status": ["counts"],
+    "users.list": ["by"],
+    "assignees.list": [],
+  },
   export_health: {
     "schedules.list": REFUSED,
     "webhooks.list": ["webhooks", "undelivered", "stalledDeliveries"],
@@ -201,7 +214,7 @@ onEveryStore("an insight without a right", (at) => {
         const isNamed =
           name === "find_records"
             ? id !== "disputes.summary"
-            : !["accounts.list", "disputes.activity"].includes(id);
+            : !["accounts.list", "disputes.activity", "disputes.changes"].includes(id);
         if (isNamed) {
           expect(`${id}: ${JSON.stringify(given)}`).toContain(`\\"${access}\\"`);
         }

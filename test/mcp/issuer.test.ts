@@ -270,3 +270,57 @@ describe("an issuer", () => {
     expect(lines.join("")).toContain("names another issuer");
   });
 });
+
+describe("people whom a claim names", () => {
+  const openGate = (personClaim: string) =>
+    gateOf({
+      personClaim,
+      personOf: async (email) => (email === "bob@acme.example" ? "person:bob" : undefined),
+    });
+  const ask = async (personClaim: string, claims: object) => {
+    const token = await issuer.token(RESOURCE, {
+      claims: { sub: "subject-2", ...claims },
+    });
+    const answer = await admit(openGate(personClaim), token);
+    return answer instanceof Response ? answer.status : answer.extra.caller.profile;
+  };
+  const email = "bob@acme.example";
+
+  verifies("RC-13");
+  it.each<[string, object, string | number]>([
+    ["email", { email, email_verified: true }, "person:bob"],
+    ["email", { email, email_verified: true, sub: "subject-1" }, "ann"],
+    ["email", { email }, 403],
+    ["email", { email, email_verified: false }, 403],
+    ["email", { email, email_verified: "true" }, 403],
+    ["email", { email: "x@acme.example", email_verified: true }, 403],
+    ["email", { email: [email], email_verified: true }, 403],
+    ["email", {}, 403],
+    ["https://acme.example/mail", { "https://acme.example/mail": email }, "person:bob"],
+    ["upn", { upn: email, email_verified: false }, 403],
+  ])("by %s: %j acts as %s", async (claim, claims, expected) => {
+    expect(await ask(claim, claims)).toBe(expected);
+  });
+
+  it("are found by the introspection of an opaque token, too", async () => {
+    issuer.addOpaque("of-bob", {
+      active: true,
+      sub: "subject-2",
+      aud: RESOURCE,
+      scope: "read",
+      email,
+      email_verified: true,
+    });
+    const answer = await admit(openGate("email"), "of-bob");
+    expect(answer instanceof Response ? answer.status : answer.extra.caller.profile).toBe(
+      "person:bob",
+    );
+  });
+
+  it("are not found without the setting", async () => {
+    const token = await issuer.token(RESOURCE, {
+      claims: { sub: "subject-2", email, email_verified: true },
+    });
+    expect((await refusal(gateOf(), token)).status).toBe(403);
+  });
+});

@@ -18,6 +18,8 @@ const NAMED = toolList(ALL)
   .map(({ name }) => name)
   .filter((name) => !listChecker({ ...ALL, discovery: true })(name));
 
+const hasEach = listChecker(ALL);
+
 const argumentsFor = ({ dispute, application }: Records): Record<string, string> => ({
   disputeId: dispute.disputeId,
   accountNumber: dispute.accountNumber,
@@ -25,6 +27,8 @@ const argumentsFor = ({ dispute, application }: Records): Record<string, string>
   month: "2026-02",
   period: "2026-Q1",
   applicationId: application.applicationId,
+  kind: "ask-for-proof",
+  text: `Dear team,\n${"Invoice 4711-99/A: short by 1,234.56 EUR, carton damaged (Ümlaut 破損).\n".repeat(400)}`,
 });
 
 verifies("IN-80");
@@ -73,7 +77,9 @@ onEveryStore("prompts", (at) => {
       const texts = await getPrompt({ ...asking(), host }, name, args);
       await host.close();
       const named = UNLISTED.exec(texts[0] ?? "")?.[1]?.split(", ") ?? [];
-      const hidden = NAMED.filter((tool) => new RegExp(`\\b${tool}\\b`).test(prompt.text(args)));
+      const hidden = NAMED.filter((tool) =>
+        new RegExp(`\\b${tool}\\b`).test(prompt.text(args, hasEach)),
+      );
       expect(named.toSorted()).toEqual(hidden.toSorted());
       expect(o200kTokens(texts.join("\n"))).toBeLessThanOrEqual(MAX_TOKENS);
     },

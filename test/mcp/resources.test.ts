@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import { skills } from "../../prompts/skills/index.ts";
 import { Problem } from "../../src/contract/errors.ts";
 import { fairShares } from "../../src/mcp/results/budget.ts";
 import { estimateTokens } from "../../src/mcp/results/tokens.ts";
@@ -58,6 +59,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       ),
       "receivables://credit-applications",
       "receivables://export/schema",
+      ...skills.map(({ name }) => `skill://${name}/SKILL.md`),
     ]);
     const { resourceTemplates } = await client.listResourceTemplates();
     expect(resourceTemplates.map(({ uriTemplate }) => uriTemplate)).toEqual([
@@ -73,6 +75,7 @@ describe.each(HOSTS)("resources (%s)", (_name, open) => {
       "receivables://documents/{documentNumber}",
       "receivables://documents/{documentNumber}/attachments/{id}",
       "receivables://documents/{documentNumber}/attachments/{id}/text",
+      "receivables://saved/{name}",
     ]);
     const { contents } = await client.readResource({ uri: "receivables://disputes/dispute-7" });
     expect(JSON.parse(textIn({ contents }))).toEqual({
@@ -101,7 +104,8 @@ describe("resources", () => {
     expect(broker.seen).toEqual([]);
     const { resources } = await host.client.listResources();
     expect(resources.map(({ uri }) => uri)).toEqual(["receivables://guide"]);
-    expect((await host.client.listResourceTemplates()).resourceTemplates).toEqual([]);
+    const { resourceTemplates } = await host.client.listResourceTemplates();
+    expect(resourceTemplates.map(({ name }) => name)).toEqual(["saved-table"]);
     expect((await host.client.listPrompts()).prompts).toEqual([]);
   });
 
@@ -229,16 +233,20 @@ describe.each(HOSTS)("prompts (%s)", (_name, open) => {
     const { client } = host;
     const { prompts } = await client.listPrompts();
     expect(prompts.map(({ name }) => name)).toEqual([
+      "daily-brief",
       "triage-disputes",
       "work-dispute",
+      "draft-reply",
+      "intake",
       "investigate-short-pay",
       "ask-payments",
+      "month-close",
       "month-end-deductions",
       "root-cause",
       "review-credit-application",
       "export-health",
     ]);
-    expect(prompts[1]?.arguments).toEqual([
+    expect(prompts[2]?.arguments).toEqual([
       { name: "disputeId", description: "id or code of the dispute", required: true },
     ]);
     const triage = await client.getPrompt({ name: "triage-disputes" });

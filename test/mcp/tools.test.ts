@@ -5,6 +5,7 @@ import { activeOperationTools } from "../../src/mcp/tools/listing/active-tools.t
 import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import type { JsonSchema } from "../../src/mcp/tools/listing/schemas.ts";
+import { SAVED_FORMATS } from "../../src/mcp/results/saved-files.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { sanitizeText } from "../../src/mcp/results/sanitize.ts";
 import { prompts } from "../../prompts/index.ts";
@@ -116,7 +117,7 @@ describe("hints, titles and descriptions", () => {
       buildInstructions(toolsetNames, false),
       buildInstructions(toolsetNames, true),
     ];
-    const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }));
+    const asked = prompts.map((prompt) => prompt.text({ disputeId: "d" }, () => true));
     for (const text of [...texts, ...more, ...asked]) expect(sanitizeText(text)).toBe(text);
   });
 });
@@ -187,7 +188,14 @@ describe("schemas that every host accepts", () => {
     const ofOperations = all.filter(({ name }) => !insights.includes(name));
     const closed = ofOperations.flatMap(inputs).flatMap(({ schema }) => schema.enum ?? []);
     expect(new Set(closed)).toEqual(
-      new Set([...ENUMERATED, ...DOCUMENT_TYPES, ...CLOSURE_REASONS, "text", "file"]),
+      new Set([
+        ...ENUMERATED,
+        ...DOCUMENT_TYPES,
+        ...CLOSURE_REASONS,
+        ...SAVED_FORMATS,
+        "text",
+        "file",
+      ]),
     );
     expect(listed("disputes_update").inputSchema.properties["status"]).toMatchObject({
       type: "string",
@@ -227,12 +235,14 @@ describe("schemas that every host accepts", () => {
       "truncated",
       "nextCursor",
       "items",
+      "saved",
     ]);
     expect(Object.keys(listed("audit_logs_list").outputSchema.properties)).toEqual([
       "about",
       "truncated",
       "pagination",
       "data",
+      "saved",
     ]);
     expect(listed("auth_login").outputSchema.properties).not.toHaveProperty("accessToken");
     expect(listed("api_keys_create").outputSchema.properties).toHaveProperty("storedAs");

@@ -1,6 +1,7 @@
 import { expect, it } from "vitest";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
+import { createClient, deleteClient, rotateClient } from "../../src/platform/admin/clients.ts";
 import { issueKey, revokeKey } from "../../src/platform/admin/keys.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
 import { createResetLink, setPassword } from "../../src/platform/admin/passwords.ts";
@@ -59,6 +60,10 @@ onEveryStore("audit entries of commands", (at) => {
       scopes: ["audit:read"],
     });
     await revokeKey(needs, keyId);
+    const client = { tenantId: TENANT, name: "Job", role: "Viewer", credential: "secret" as const };
+    const { clientId } = await createClient(needs, client);
+    await rotateClient(needs, { clientId, credential: "secret" });
+    await deleteClient(needs, clientId);
     await updateRole(needs, { tenantId: TENANT, name: "Reader", rename: "Readers" });
     await deleteRole(needs, { tenantId: TENANT, name: "Readers", confirm: "Readers" });
     await setPassword(needs, PERSON, async () => "another battery of horses");
@@ -78,6 +83,20 @@ onEveryStore("audit entries of commands", (at) => {
       ["admin.route_set", { assigneeId: assignee.assigneeId, resourceId: category.categoryId }],
       ["admin.key_issued", { scopes: "audit:read", resourceId: keyId }],
       ["admin.key_revoked", { resourceId: keyId }],
+      [
+        "admin.client_created",
+        {
+          client: "Job",
+          role: "Viewer",
+          authentication: "client_secret_basic",
+          resourceId: clientId,
+        },
+      ],
+      [
+        "admin.client_rotated",
+        { client: "Job", authentication: "client_secret_basic", resourceId: clientId },
+      ],
+      ["admin.client_deleted", { client: "Job", resourceId: clientId }],
       ["admin.role_changed", { grants: grants[0], resourceId: roleId }],
       ["admin.role_deleted", { resourceId: roleId }],
       ["admin.user_password_set", { resourceId: userId }],

@@ -4,13 +4,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { DAY, formatDay, HOUR } from "../../src/kit/clock.ts";
+import { showEvidenceKey, writeEvidence } from "../../src/platform/admin/evidence.ts";
 import {
   type EvidenceNeeds,
-  showEvidenceKey,
   signEvidenceHead,
   signEvidenceHeads,
-  writeEvidence,
-} from "../../src/platform/admin/evidence.ts";
+} from "../../src/platform/evidence-heads.ts";
 import { verifyEvidence } from "../../src/platform/admin/verify-evidence.ts";
 import { appendEntries, purgeEntries } from "../../src/platform/store/audit/chain.ts";
 import { entry, logged } from "../support/audit.ts";

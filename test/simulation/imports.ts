@@ -69,7 +69,6 @@ export const importFile = async (
     store,
     tenantId,
     importId: `${file.mark}run-${number}`,
-    beganAt: clock(),
     changesBefore: 0,
     target: { ...targetOf(file, node), batchRows: BATCH_ROWS },
     format: "ndjson",

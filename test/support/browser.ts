@@ -28,7 +28,10 @@ export const fieldsIn = (text: string): [string, string][] =>
     return [[name, attributeIn(tag, "value") ?? ""]];
   });
 
-export const openBrowser = (headers: Record<string, string> = {}) => {
+export const openBrowser = (
+  headers: Record<string, string> = {},
+  fetch: typeof globalThis.fetch = globalThis.fetch,
+) => {
   let cookies: Cookie[] = [];
 
   const keep = (url: URL, lines: string[]): void => {

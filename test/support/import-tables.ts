@@ -8,6 +8,8 @@ import { collectFields, type Fields } from "../../src/platform/import/fields.ts"
 import { type ImportMap, parseImportMap } from "../../src/platform/import/map.ts";
 import { createMapping, findSummedField, type Mapped } from "../../src/platform/import/mapping.ts";
 import { collectSourceFields } from "../../src/platform/import/payments/row.ts";
+import { NOTE_FORM } from "../../src/platform/import/notes.ts";
+import { USER_FORM } from "../../src/platform/import/users.ts";
 import { isRow, type Unreadable } from "../../src/platform/import/rows.ts";
 import { suggestMap } from "../../src/platform/import/suggest.ts";
 import { createSums } from "../../src/platform/import/sums.ts";
@@ -16,12 +18,14 @@ import { pieces } from "./importing.ts";
 
 const NEEDS = { tenantId: "t", clock: () => 0 };
 
-export type Kind = Source | "documents" | "accounts" | "disputes";
+export type Kind = Source | "documents" | "accounts" | "disputes" | "notes" | "users";
 
 /** The fields of a kind of records, or of a source of payments. */
 export const fieldsOf = (kind: Kind): Fields => {
   if (kind === "documents") return createDocumentTarget(NEEDS).fields;
   if (kind === "accounts") return createAccountTarget(NEEDS).fields;
+  if (kind === "notes") return NOTE_FORM.fields;
+  if (kind === "users") return USER_FORM.fields;
   return kind === "disputes"
     ? collectFields(DisputeValues, DISPUTE_ROLES)
     : collectSourceFields(kind);

@@ -20,6 +20,7 @@ type How = {
   createConfiguration?: boolean;
   ended?: AbortSignal;
   record?: RecordChange;
+  invite?: ImportFileNeeds["invite"];
 };
 
 type At = Pick<TestPlatform, "store"> & { clock?: Clock };
@@ -87,6 +88,7 @@ export const importText = async (
     input: { name: file, bytes: () => pieces(text, 4096), place: Buffer.from(text) },
     ended,
     record,
+    invite: how.invite,
   });
   return { counts: selectCounts(report), report, ...heard };
 };

@@ -19,5 +19,6 @@ export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = 
   match_claims: ({ dispute: { documentNumber } }) => ({ lines: [{ reference: documentNumber }] }),
   deductions_without_dispute: () => ({}),
   payments_summarize: () => ({ source: "cashapp" }),
+  changes_since: () => ({ since: "2020-01-01" }),
   export_health: () => ({}),
 };

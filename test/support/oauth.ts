@@ -5,7 +5,10 @@ import { serve, type Served } from "../../src/server/serve.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createOriginCheck } from "../../src/kit/cors.ts";
 import { silentLog } from "../../src/kit/log.ts";
+import { randomId } from "../../src/kit/ids.ts";
 import { createNetworks } from "../../src/kit/network.ts";
+import type { Directory } from "../../src/oauth/directory.ts";
+import { createDirectory } from "../../src/platform/admin/directory.ts";
 import {
   type AuthorizationServer,
   type AuthorizationServerNeeds,
@@ -35,6 +38,10 @@ export const watchedClient = ({
   return { client: createClient({ transport, headerWord: "Platform", log: silentLog }), sent };
 };
 
+/** Opens the people and clients of the test's platform, as a server does that shares its store. */
+export const directoryOf = ({ store, clock }: TestPlatform): Directory =>
+  createDirectory({ store, clock, newId: randomId });
+
 export type Running = {
   url: string;
   resource: string;
@@ -47,7 +54,18 @@ export type Running = {
 export type Options = Partial<
   Pick<
     AuthorizationServerNeeds,
-    "registration" | "ca" | "platform" | "tenantId" | "masterKey" | "client" | "addressOf"
+    | "registration"
+    | "ca"
+    | "platform"
+    | "tenantId"
+    | "masterKey"
+    | "client"
+    | "addressOf"
+    | "directory"
+    | "identityProviders"
+    | "companySettings"
+    | "passwords"
+    | "hosts"
   >
 > & { port?: number; issuer?: string };
 

@@ -82,6 +82,8 @@ export type ViewServer = {
   server: Running;
   baseUrl: string;
   browser: Browser;
+  /** The data folder of the server. */
+  folder: string;
   close(): Promise<void>;
 };
 
@@ -104,6 +106,7 @@ export const startViewServer = async (
     server,
     baseUrl,
     browser,
+    folder,
     async close() {
       await browser.close();
       await server.end("SIGTERM");

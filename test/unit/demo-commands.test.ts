@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { mkdtemp, readdir, writeFile } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { DatabaseSync } from "node:sqlite";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -58,12 +58,85 @@ describe("admin demo", () => {
   });
 });
 
+describe("call", () => {
+  const call = (tool: string, args: object, ...options: string[]) =>
+    run("call", tool, JSON.stringify(args), ...options);
+
+  verifies("WK-92");
+  it("prints the result of one tool, and nothing else", async () => {
+    const { status, printed, text } = await call("disputes_list", { PageSize: 2 });
+    expect([status, printed.length, text]).toEqual([0, 1, ""]);
+    expect(printed[0]).toMatchObject({ count: 2, items: [expect.anything(), expect.anything()] });
+  });
+
+  it("reads its arguments from standard input, too", async () => {
+    const args = ["call", "find_records"];
+    const input = '{"text": "C-1", "limit": 1}';
+    const direct = await call("find_records", { text: "C-1", limit: 1 });
+    for (const more of [[], ["-"]]) {
+      const { printed } = await runCommand(data, [...args, ...more], { env: SILENT, input });
+      expect(printed[0]).toMatchObject({ items: direct.printed[0]?.["items"] });
+    }
+    const wrong = await runCommand(data, args, { env: SILENT, input: "[1" });
+    expect([wrong.status, wrong.printed]).toEqual([2, []]);
+    expect(wrong.text).toContain("on standard input must be a JSON object");
+  });
+
+  it("gives the hints that a model gets", async () => {
+    const unknown = await call("dispute_list", {});
+    expect([unknown.status, unknown.printed]).toEqual([2, []]);
+    expect(unknown.text).toMatch(/Unknown tool: "dispute_list".*disputes_list/);
+    const wrong = await call("disputes_list", { statuses: "Open" });
+    expect(wrong.status).toBe(1);
+    expect(wrong.text).toMatch(/^invalid_request: disputes_list: statuses .*status.*Next: /i);
+  });
+
+  it("changes nothing that a person must confirm without --yes", async () => {
+    const listed = await call("disputes_list", { status: "Open", PageSize: 1 });
+    const { items } = listed.printed[0] as { items: { disputeCode: string; disputeId: string }[] };
+    const { disputeCode = "", disputeId = "" } = items[0] ?? {};
+    const change = { disputeId, status: "Closed" };
+    const asked = await call("disputes_update", change);
+    expect([asked.status, asked.printed]).toEqual([1, []]);
+    expect(asked.text).toContain(disputeCode);
+    expect(asked.text).toContain("Add --yes");
+    expect((await call("disputes_get", { disputeId })).printed[0]).toMatchObject({
+      status: "Open",
+    });
+    const done = await call("disputes_update", change, "--yes");
+    expect(done.status, done.text).toBe(0);
+    expect(done.printed[0]).toMatchObject({ status: "Closed" });
+  });
+
+  verifies("WK-90", "WK-92");
+  it("saves the file that the tool's link gives", async () => {
+    const path = join(home, "disputes.csv");
+    const saved = await call("disputes_list", {}, "--csv", path);
+    expect(saved.printed[0]).toMatchObject({ saved: { rows: 300 } });
+    const linked = await call("disputes_list", { save: "csv" });
+    const { name } = (linked.printed[0] as { saved: { name: string } }).saved;
+    expect(name).toMatch(/^disputes_list-/);
+    const platform = await open();
+    const files = await readdir(join(data, "files"), { recursive: true, withFileTypes: true });
+    const stored = files.filter((file) => file.isFile() && /saved/.test(file.parentPath));
+    const bytes = await Promise.all(
+      stored.map(async (file) => readFile(join(file.parentPath, file.name), "utf8")),
+    );
+    await platform.close();
+    const text = await readFile(path, "utf8");
+    expect(bytes).toEqual([text, text]);
+    expect(text.split("\r\n")).toHaveLength(302);
+    const both = await call("disputes_list", {}, "--csv", path, "--xlsx", path);
+    expect(both.status).toBe(2);
+  });
+});
+
 verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
     // A store whose last step, which adds two tables, has not been applied.
-    place.exec("delete from kysely_migration where name = '0036-evidence'");
+    place.exec("delete from kysely_migration where name = '0032-evidence'");
     place.exec("drop table evidence_heads; drop table evidence_keys");
     place.close();
     const lines: string[] = [];
@@ -80,7 +153,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0036-evidence"],
+      steps: ["0032-evidence"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

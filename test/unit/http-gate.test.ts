@@ -62,12 +62,99 @@ describe("the MCP endpoint on loopback with the demo tenant", () => {
     ["RECEIVABLES_HTTP_TOKENS_FILE", "issuer"],
     ["RECEIVABLES_OAUTH_REGISTRATION", "static"],
     ["RECEIVABLES_EXT_API_KEYS_FILE", "static"],
+    ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE", "static"],
+    ["RECEIVABLES_SIGN_IN_ISSUER", "static"],
   ])("does not start with %s and the authentication %s", async (name, auth) => {
     const { tokens = {}, issuer = {} } = await writeSettings();
     const value = tokens[name] ?? (name.endsWith("REGISTRATION") ? "true" : "keys.json");
-    const settings = { ...(auth === "issuer" ? issuer : {}), [name]: value };
+    const company = {
+      RECEIVABLES_SIGN_IN_ISSUER: "https://login.example",
+      RECEIVABLES_SIGN_IN_CLIENT_ID: "mcp",
+      RECEIVABLES_SIGN_IN_CLIENT_SECRET: "a secret",
+    };
+    const named = name in company ? company : { [name]: value };
+    const settings = { ...(auth === "issuer" ? issuer : {}), ...named };
     await expect(open({ ...settings, RECEIVABLES_HTTP_AUTH: auth })).rejects.toThrow(
       `${name} has no effect`,
     );
+  });
+});
+
+describe("the company's identity providers", () => {
+  const PROVIDER = { issuer: "https://login.example", clients: ["one"] };
+
+  const openWith = async (text: string, more: Record<string, string> = {}) => {
+    const path = join(await mkdtemp(join(tmpdir(), "gate-")), "providers.json");
+    await writeFile(path, text, { mode: 0o600 });
+    const file = { RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: path };
+    return open({ ...file, RECEIVABLES_HTTP_AUTH: "builtin", ...more });
+  };
+
+  verifies("RC-10");
+  it("are read at the start", async () => {
+    expect(await openWith(JSON.stringify([PROVIDER]))).toBe("builtin");
+  });
+
+  it.each([
+    ["no JSON", "{"],
+    ["no list", "{}"],
+    ["an empty list", "[]"],
+    ["plain http", JSON.stringify([{ ...PROVIDER, issuer: "http://login.example" }])],
+    ["no clients", JSON.stringify([{ ...PROVIDER, clients: [] }])],
+    ["an unknown member", JSON.stringify([{ ...PROVIDER, secret: "x" }])],
+    ["another word for emailVerified", JSON.stringify([{ ...PROVIDER, emailVerified: true }])],
+    ["the same issuer twice", JSON.stringify([PROVIDER, PROVIDER])],
+  ])("stop the start with %s", async (_what, text) => {
+    await expect(openWith(text)).rejects.toThrow("RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE");
+  });
+
+  verifies("RC-10");
+  it("are refused in front of a remote platform, which has its own store", async () => {
+    const remote = { RECEIVABLES_BASE_URL: "https://platform.example", RECEIVABLES_TENANT_ID: "a" };
+    await expect(openWith(JSON.stringify([PROVIDER]), remote)).rejects.toThrow("does not share");
+  });
+});
+
+describe("sign-in at the company", () => {
+  const COMPANY = {
+    RECEIVABLES_HTTP_AUTH: "builtin",
+    RECEIVABLES_SIGN_IN_ISSUER: "https://login.example",
+    RECEIVABLES_SIGN_IN_CLIENT_ID: "mcp",
+    RECEIVABLES_SIGN_IN_CLIENT_SECRET: "a secret",
+  };
+
+  verifies("RC-12");
+  it("says in front of a remote platform that it cannot find people", async () => {
+    expect(await open({ ...COMPANY, RECEIVABLES_SIGN_IN_PASSWORDS: "false" })).toBe("builtin");
+    const remote = { RECEIVABLES_BASE_URL: "https://platform.example", RECEIVABLES_TENANT_ID: "a" };
+    await expect(open({ ...COMPANY, ...remote })).rejects.toThrow(
+      "RECEIVABLES_SIGN_IN_ISSUER finds people in the platform's store, which this server does not share",
+    );
+  });
+
+  verifies("RC-13");
+  it("refuses a claim of people in front of a remote platform, and needs no profiles otherwise", async () => {
+    const claim = {
+      RECEIVABLES_OAUTH_ISSUER: "https://issuer.example",
+      RECEIVABLES_OAUTH_PERSON_CLAIM: "email",
+    };
+    expect(await open(claim)).toBe("issuer");
+    const remote = { RECEIVABLES_BASE_URL: "https://platform.example", RECEIVABLES_TENANT_ID: "a" };
+    await expect(open({ ...claim, ...remote })).rejects.toThrow(
+      "RECEIVABLES_OAUTH_PERSON_CLAIM finds people",
+    );
+  });
+
+  it.each(["ISSUER", "CLIENT_ID", "CLIENT_SECRET"])(
+    "needs RECEIVABLES_SIGN_IN_%s",
+    async (name) => {
+      const settings = Object.entries(COMPANY).filter(([key]) => !key.endsWith(`SIGN_IN_${name}`));
+      await expect(open(Object.fromEntries(settings))).rejects.toThrow("belong together");
+    },
+  );
+
+  it("cannot be switched off together with passwords", async () => {
+    const settings = { RECEIVABLES_HTTP_AUTH: "builtin", RECEIVABLES_SIGN_IN_PASSWORDS: "false" };
+    await expect(open(settings)).rejects.toThrow("without RECEIVABLES_SIGN_IN_ISSUER");
   });
 });

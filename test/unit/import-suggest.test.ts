@@ -67,4 +67,19 @@ describe("a suggested map", () => {
     const { map } = await suggest("cashapp", file);
     expect(map["paymentId"]).toEqual({ join: ["Date", "Amount", "Reference"] });
   });
+
+  verifies("WK-48");
+  it("reads a list of notes and one of people", async () => {
+    const notes = csv("Claim No;Created;Author;Comment\nD-1-01;13.01.2026 08:30;J. Roe;called\n");
+    const proposed = await suggest("notes", notes);
+    expect((await readTable("notes", notes, proposed.map)).records).toEqual([
+      { disputeCode: "D-1-01", createDate: "2026-01-13", createUser: "J. Roe", content: "called" },
+    ]);
+    const people = csv("Vorname,Nachname,E-Mail,Rolle\nJane,Roe,jane@acme.example,Viewer\n");
+    const found = await suggest("users", people);
+    expect(found.notes).toEqual([]);
+    expect((await readTable("users", people, found.map)).records).toEqual([
+      { firstName: "Jane", lastName: "Roe", email: "jane@acme.example", roles: "Viewer" },
+    ]);
+  });
 });

@@ -112,6 +112,7 @@ const contextOf = (call: InsightContext["call"]): InsightContext => ({
   progress: async () => {},
   limits: INSIGHT_LIMITS,
   skip: 0,
+  isWhole: false,
   endsAt: Infinity,
 });
 

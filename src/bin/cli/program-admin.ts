@@ -8,6 +8,7 @@ const accounts = fromModule(() => import("../commands/accounts.ts"));
 const demo = fromModule(() => import("../commands/demo.ts"));
 const data = fromModule(() => import("../commands/data.ts"));
 const backup = fromModule(() => import("../commands/backup.ts"));
+const clients = fromModule(() => import("../commands/clients.ts"));
 const payments = fromModule(() => import("../commands/payments.ts"));
 const rotation = fromModule(() => import("../commands/rotate.ts"));
 
@@ -119,6 +120,17 @@ const createUserCommands = (define: Define): Command =>
   ]);
 
 const createConfigurationCommands = (define: Define): Command[] => [
+  createGroup("reason", "Reasons of a tenant.", [
+    define(
+      "set",
+      "Set the days within which disputes with a reason are to be decided.",
+      admin("runReasonSet"),
+    )
+      .requiredOption(...TENANT)
+      .requiredOption("--category <code>")
+      .requiredOption("--code <code>")
+      .requiredOption("--days <number>", "from the creation; none: those of the tenant"),
+  ]),
   createGroup("resolution", "Resolutions of a tenant.", [
     define(
       "set",
@@ -153,6 +165,36 @@ const createKeyCommands = (define: Define): Command =>
       "List the keys without their text, one per line.",
       accounts("runKeyList"),
     ).option(...ONLY_TENANT),
+  ]);
+
+const PUBLIC_KEY = ["--public-key <file>", "a public key in PEM"] as const;
+const JWKS = ["--jwks <file>", "a JWK set of public keys"] as const;
+const SECRET = ["--secret", "create a secret instead, which is shown once"] as const;
+
+const createClientCommands = (define: Define): Command =>
+  createGroup("client", "OAuth clients: programs that call without a person.", [
+    define("create", "Create a client with the rights of a role.", clients("runClientCreate"))
+      .requiredOption(...TENANT)
+      .requiredOption("--name <name>")
+      .requiredOption("--role <name>")
+      .option(...PUBLIC_KEY)
+      .option(...JWKS)
+      .option(...SECRET),
+    define("list", "List the clients, one per line.", clients("runClientList")).option(
+      ...ONLY_TENANT,
+    ),
+    define(
+      "rotate",
+      "Replace a client's credential; ends the tokens of the former one.",
+      clients("runClientRotate"),
+    )
+      .argument("<client-id>")
+      .option(...PUBLIC_KEY)
+      .option(...JWKS)
+      .option(...SECRET),
+    define("delete", "Delete a client; ends its tokens.", clients("runClientDelete")).argument(
+      "<client-id>",
+    ),
   ]);
 
 const createAuditCommands = (define: Define): Command =>
@@ -261,13 +303,14 @@ const createStoreCommands = (define: Define): Command[] => [
 export const createAdminCommand = (define: Define): Command =>
   createGroup(
     "admin",
-    "Set up tenants, roles, users, routes and keys and check audit logs, also while servers run.",
+    "Set up tenants, roles, users, routes, keys and clients, and check audit logs, also while servers run.",
     [
       createTenantCommands(define),
       createRoleCommands(define),
       createUserCommands(define),
       ...createConfigurationCommands(define),
       createKeyCommands(define),
+      createClientCommands(define),
       createAuditCommands(define),
       createPaymentCommands(define),
       ...createStoreCommands(define),

@@ -23,6 +23,7 @@ const profiles = fromModule(() => import("../commands/profiles.ts"));
 const doctor = fromModule(() => import("../commands/doctor.ts"));
 const secrets = fromModule(() => import("../commands/secrets.ts"));
 const audit = fromModule(() => import("../commands/audit.ts"));
+const call = fromModule(() => withoutMoreRoom(() => import("../commands/call.ts")));
 const evidence = fromModule(() => import("../commands/evidence.ts"));
 const spec = fromModule(() => import("../commands/export-spec.ts"));
 
@@ -93,6 +94,19 @@ const createAuditCommand = (define: Define): Command =>
     audit("printAudit"),
   ).option("--tool <name>", "only calls of this tool");
 
+const createCallCommand = (define: Define): Command =>
+  define(
+    "call",
+    "Call one tool with the configured profile; its JSON arguments come also from standard input.",
+    call("callTool"),
+    { settings: SERVER },
+  )
+    .argument("<tool>")
+    .argument("[json]", "its arguments; - reads standard input")
+    .option("--csv <file>", "save the whole result as CSV")
+    .option("--xlsx <file>", "save the whole result as XLSX")
+    .option("--yes", "confirm what the tool asks before a change");
+
 const createEvidenceCommand = (define: Define): Command =>
   define(
     "verify-evidence",
@@ -127,6 +141,7 @@ export const createProgram = (run: Run, version: string): Command => {
     createDoctorCommand(define),
     createSecretCommands(define),
     createAuditCommand(define),
+    createCallCommand(define),
     createEvidenceCommand(define),
     createAdminCommand(define),
     createImportCommand(define),

@@ -109,15 +109,19 @@ export const runSetPassword = async (io: Io, user: UserOptions) => {
 /** The address at which people reach the server that `npm start` runs. */
 const DEFAULT_URL = "http://127.0.0.1:8765";
 
+/** Returns the address with which links to this server's pages begin. */
+export const readPublicUrl = ({ config: { publicUrl }, notify }: Io): string => {
+  if (publicUrl !== undefined) return publicUrl;
+  notify(`RECEIVABLES_PUBLIC_URL is not set, so the link begins with ${DEFAULT_URL}.`);
+  return DEFAULT_URL;
+};
+
 export const runResetLink = async (io: Io, user: UserOptions) => {
   checkNotDemo(user);
-  const { publicUrl } = io.config;
-  if (publicUrl === undefined) {
-    io.notify(`RECEIVABLES_PUBLIC_URL is not set, so the link begins with ${DEFAULT_URL}.`);
-  }
+  const publicUrl = readPublicUrl(io);
   return printFromStore(io, async (base) => {
     const tokens = createResetTokens(await createMasterKeyReader(io.config)(), base.clock);
-    return createResetLink({ ...base, tokens }, toUserName(user), publicUrl ?? DEFAULT_URL);
+    return createResetLink({ ...base, tokens }, toUserName(user), publicUrl);
   });
 };
 

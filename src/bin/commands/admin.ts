@@ -8,6 +8,7 @@ import {
   verifyAudit,
 } from "../../platform/admin/audit.ts";
 import { issueKey, revokeKey } from "../../platform/admin/keys.ts";
+import { setReasonDays } from "../../platform/admin/reasons.ts";
 import { setApplyWhenInvoiceClosed } from "../../platform/admin/resolutions.ts";
 import { createRole } from "../../platform/admin/roles.ts";
 import { setRoute } from "../../platform/admin/routes.ts";
@@ -119,6 +120,16 @@ export const runUserUpdate = (
 ) => printFromStore(io, (base) => updateUser(base, { tenantId, email, roles, status }));
 
 type ResolutionOptions = { tenant: string; code: string; applyWhenInvoiceClosed: "true" | "false" };
+
+export const runReasonSet = (
+  io: Io,
+  {
+    tenant: tenantId,
+    category,
+    code,
+    days,
+  }: Record<"tenant" | "category" | "code" | "days", string>,
+) => printFromStore(io, (base) => setReasonDays(base, { tenantId, category, code, days }));
 
 export const runResolutionSet = (
   io: Io,

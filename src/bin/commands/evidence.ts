@@ -2,12 +2,8 @@ import { readFile } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
 import { getMessage } from "../../kit/error.ts";
 import { createMasterKeyReader } from "../../config/folder.ts";
-import {
-  type EvidenceNeeds,
-  showEvidenceKey,
-  signEvidenceHead,
-  writeEvidence,
-} from "../../platform/admin/evidence.ts";
+import { showEvidenceKey, writeEvidence } from "../../platform/admin/evidence.ts";
+import { type EvidenceNeeds, signEvidenceHead } from "../../platform/evidence-heads.ts";
 import { signHead } from "../../platform/admin/audit.ts";
 import { verifyEvidence } from "../../platform/admin/verify-evidence.ts";
 import type { Base } from "../compose/platform.ts";

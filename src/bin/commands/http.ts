@@ -8,7 +8,9 @@ import type { Log } from "../../kit/log.ts";
 import { createReport, type ReportRequest } from "../../kit/telemetry.ts";
 import type { Caller } from "../../mcp/caller.ts";
 import { isSitePath } from "../../mcp/results/record-pages.ts";
+import { CARD_PATH, CATALOG_PATH, createCardHandler } from "../../mcp/http/server-card.ts";
 import { createHttpServer, type HttpOptions, type HttpServer } from "../../mcp/http/http-server.ts";
+import { SAVED_PATH } from "../../mcp/tools/saved-links.ts";
 import { SECRETS_PATH } from "../../mcp/tools/secret-pages.ts";
 import { createAddressOf } from "../../platform/http/address.ts";
 import { createShared, openSealingKey, type Shared } from "../compose/compose.ts";
@@ -29,6 +31,7 @@ import { withoutMoreRoom } from "./v8-flags.ts";
 import { warnOfOpenKeyFile } from "../../config/folder.ts";
 import { checkSealedFolders } from "../compose/sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../compose/secret-pages.ts";
+import { openSavedDownloads } from "../compose/saved-downloads.ts";
 import { createSiteListener } from "../compose/site.ts";
 import {
   type Address,
@@ -41,8 +44,10 @@ import {
 import { createStartup, type Startup } from "./startup.ts";
 
 const MCP_PATH = "/mcp";
+const SAVED_ROUTE = `${SAVED_PATH}{token}`;
 const SECRETS_ROUTE = `${SECRETS_PATH}{token}`;
 const DESCRIPTION_ROUTE = "/.well-known/oauth-protected-resource";
+const CARD_ROUTE = "(server-card)";
 const SITE_ROUTE = "(site)";
 const SIGN_IN_ROUTE = "(sign-in)";
 const DESCRIPTION = /^\/\.well-known\/oauth-protected-resource(\/|\?|$)/;
@@ -55,7 +60,12 @@ const asksForPage = ({ method, headers: { accept = "" } }: IncomingMessage): boo
 
 const isDescription = ({ url }: IncomingMessage): boolean => DESCRIPTION.test(url ?? "");
 
+const isCard = (request: IncomingMessage): boolean =>
+  [CARD_PATH, CATALOG_PATH].includes(parsePath(request));
+
 const isSecret = ({ url }: IncomingMessage): boolean => url?.startsWith(SECRETS_PATH) === true;
+
+const isSaved = ({ url }: IncomingMessage): boolean => url?.startsWith(SAVED_PATH) === true;
 
 /** Wildcard addresses, which hosts cannot send as a name. */
 const WILDCARDS = ["0.0.0.0", "::"];
@@ -101,20 +111,26 @@ const createPlatformHandler = (
 type Mcp = {
   server: HttpServer;
   secrets: SecretPlace;
+  /** The downloads of saved tables. */
+  downloads: RequestListener;
   site: RequestListener;
+  /** Serves the server card and the catalogue that names it. */
+  card: RequestListener;
   /** Host names under which the server can be called. */
   hosts: readonly string[];
 };
 
 const createListener = (
-  { server, secrets, site, hosts }: Mcp,
+  { server, secrets, downloads, site, card, hosts }: Mcp,
   shared: Shared,
   { signIn, remote }: Pick<Entrance, "signIn"> & { remote: Remote | undefined },
 ): RequestListener => {
   const report = createReport(shared.log);
   const onMcp = observe(report, MCP_PATH, createMcpListener(server));
   const onSite = observe(report, SITE_ROUTE, site);
+  const onCard = observe(report, CARD_ROUTE, onlyForHosts(hosts, card));
   const onSecret = observe(report, SECRETS_ROUTE, onlyForHosts(hosts, secrets.listener));
+  const onSaved = observe(report, SAVED_ROUTE, onlyForHosts(hosts, downloads));
   const onSignIn = signIn && observe(report, SIGN_IN_ROUTE, onlyForHosts(hosts, signIn.listener));
   const describe = async (request: Request) =>
     server.describe(request) ?? new Response(null, { status: 404 });
@@ -125,7 +141,9 @@ const createListener = (
     const ofClient = (listener: RequestListener) =>
       withClientAddress(addressOf(request), () => listener(request, response));
     if (isMcp(request)) return asksForPage(request) ? onSite(request, response) : ofClient(onMcp);
+    if (isCard(request)) return onCard(request, response);
     if (signIn?.isPath(parsePath(request))) return onSignIn?.(request, response);
+    if (isSaved(request)) return ofClient(onSaved);
     if (isSecret(request)) return ofClient(onSecret);
     if (isSitePath(parsePath(request))) return onSite(request, response);
     return isDescription(request)
@@ -149,7 +167,9 @@ const createMcp = async (
   const base = mcpUrl.href.slice(0, -MCP_PATH.length);
   const gate = entrance.gateAt(mcpUrl);
   const secrets = await openSecretPages(shared, { base, keyMaker: entrance.keyMaker });
-  const open = createNeedsFactory(shared, entrance, { secretPages: secrets.pages, mcpUrl });
+  const downloads = await openSavedDownloads(shared, base);
+  const places = { secretPages: secrets.pages, downloads, mcpUrl };
+  const open = createNeedsFactory(shared, entrance, places);
   const serverOptions = {
     settings: config.mcp,
     version: io.version,
@@ -157,11 +177,14 @@ const createMcp = async (
     open,
     stampOf: async ({ profile, lacksExportKey }: Caller) => {
       const credentials =
-        entrance.identityOf === undefined ? await readProfileStamp(config, profile) : "";
+        (entrance.isProfile?.(profile) ?? entrance.identityOf === undefined)
+          ? await readProfileStamp(config, profile)
+          : "";
       return `${lacksExportKey} ${credentials}`;
     },
   };
   const names = listAcceptedNames(config, address);
+  const answerCard = createCardHandler({ version: io.version, mcpUrl: mcpUrl.href });
   const site = createSiteListener({
     config,
     entrance,
@@ -173,7 +196,9 @@ const createMcp = async (
   return {
     server: createHttpServer(serverOptions, { ...names, gate, shared: state }),
     secrets,
+    downloads: downloads.listener,
     site,
+    card: createMcpListener({ fetch: async (request) => answerCard(request) }),
     hosts: names.hosts,
   };
 };

@@ -10,6 +10,7 @@ import type { Reject } from "../../platform/import/run.ts";
 import type { Io } from "./io.ts";
 import { type Base, readOperator } from "../compose/platform.ts";
 import type { ImportOptions } from "./import-options.ts";
+import { createInvitations } from "./invitations.ts";
 import { createReadProblem, type Input, openInput } from "./input-file.ts";
 import { createProgress } from "./progress.ts";
 import { printFromStore, withStore } from "./admin.ts";
@@ -66,7 +67,7 @@ const formatRejects = (
 const showReport = (
   { kind, tenant: tenantId, verbose, dryRun }: ImportOptions,
   { files, importId, ...counts }: ImportReport,
-  rejects: string | null,
+  written: { rejects: string | null; resetLinks: string | null },
 ): object => {
   const isOne = files.length === 1;
   const [only] = files;
@@ -94,7 +95,7 @@ const showReport = (
         }
       : {}),
     ...(dryRun === true ? { dryRun } : {}),
-    rejects,
+    ...(kind === "users" ? written : { rejects: written.rejects }),
   };
 };
 
@@ -103,6 +104,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, input: Input)
   const log = createLog(io.config.level);
   const { name } = input;
   const rejects = createRejectFile(resolve(`${name}.rejects.ndjson`));
+  const links = createInvitations(io, base, tenantId, resolve(`${name}.reset-links.ndjson`));
   const { clock } = base;
   const progress = createProgress({ stream: process.stderr, log, clock, size: input.size });
   let bytes = 0;
@@ -128,6 +130,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, input: Input)
       },
       warn: (place, message) => log.warn("import.odd", { place, message }),
       reject: rejects.add,
+      invite: links.invite,
       progress: (sofar) => progress.at(bytes, sofar),
       ignored: (columns) => log.warn("import.columns_ignored", { columns }),
       ended: io.takeSignals(),
@@ -139,7 +142,7 @@ const perform = async (io: Io, options: ImportOptions, base: Base, input: Input)
   await rejects.tidy();
   const first = rejects.first();
   if (first !== undefined) io.notify(formatRejects(report, first));
-  io.print(showReport(options, report, rejects.path()));
+  io.print(showReport(options, report, { rejects: rejects.path(), resetLinks: links.path() }));
   const { written, unchanged, rejected } = report;
   if (rejected > 0 && written + unchanged === 0) {
     throw new Problem("invalid_request", "Rows were refused, and none was imported.");

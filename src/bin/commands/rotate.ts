@@ -13,6 +13,7 @@ import { sealOf } from "../../platform/demo/credentials.ts";
 import type { Io } from "./io.ts";
 import { openBase, readOperator } from "../compose/platform.ts";
 import { inspectStore } from "../../platform/store/inspect.ts";
+import { SAVED_PURPOSE } from "../../records/saved-files.ts";
 import { SESSIONS_PURPOSE } from "../../records/shared-sessions.ts";
 import { readStore } from "../compose/inspect-store.ts";
 
@@ -37,7 +38,13 @@ const renewSignIn = async ({ config }: Io, masterKey: MasterKey): Promise<Renewa
   if (databaseUrl === undefined && !existsSync(path)) return {};
   const store = await openOauthStore({ databaseUrl, path, platformPath });
   try {
-    return { signIn: await renewRecords(store, masterKey, [VAULT_PURPOSE, SESSIONS_PURPOSE]) };
+    return {
+      signIn: await renewRecords(store, masterKey, [
+        VAULT_PURPOSE,
+        SESSIONS_PURPOSE,
+        SAVED_PURPOSE,
+      ]),
+    };
   } finally {
     await store.close();
   }

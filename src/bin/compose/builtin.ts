@@ -10,9 +10,10 @@ import type { Secret } from "../../kit/secret.ts";
 import { type Bearer, createBearerGate, type Verify } from "../../mcp/http/bearer.ts";
 import { deriveCallerId } from "../../mcp/caller.ts";
 import { findKeyHolders } from "../../mcp/http/gate.ts";
-import type { AuthorizationServer } from "../../oauth/server.ts";
+import type { AuthorizationServer, AuthorizationServerNeeds } from "../../oauth/server.ts";
 import { type Identity, openSealingKey, type Shared } from "./compose.ts";
 import type { Config } from "../../config/config.ts";
+import { checkDirectory, openDirectory } from "./directory.ts";
 import type { Entrance } from "./entrance.ts";
 import { namePlatform, readBrand } from "./operator.ts";
 import { openExportKeys } from "../../config/export-keys-file.ts";
@@ -40,10 +41,23 @@ const cleanHourly = (server: AuthorizationServer, log: Log): (() => void) => {
   return () => clearInterval(timer);
 };
 
+/** The settings that are read at the start, so that a fault stops it. */
+type SignInSettings = Pick<AuthorizationServerNeeds, "identityProviders">;
+
+/** Reads the settings of sign-in without a password. @throws {Problem} invalid_request */
+const openSignInSettings = async ({ config, log }: Shared): Promise<SignInSettings> => {
+  await checkDirectory(config);
+  const { identityProvidersFile } = config.http;
+  if (identityProvidersFile === undefined) return {};
+  const { openIdentityProviders } = await import("../../config/identity-providers-file.ts");
+  return { identityProviders: await openIdentityProviders(identityProvidersFile, log) };
+};
+
 const createServerAt = async (
   shared: Shared,
   { host }: Address,
   resource: URL,
+  { identityProviders }: SignInSettings,
 ): Promise<AuthorizationServer> => {
   // Loaded only when the built-in sign-in is enabled.
   const { createAuthorizationServer } = await import("../../oauth/server.ts");
@@ -67,6 +81,10 @@ const createServerAt = async (
     // A client metadata document on a loopback address is accepted only if the server itself is local.
     hosts: { resolve: createResolve(), allowed: createNetworks(isAlone ? LOOPBACK : []) },
     isOrigin: createOriginCheck([...(config.http.origins ?? []), issuer]),
+    directory: await openDirectory(shared, config.remote),
+    identityProviders,
+    companySettings: config.http.company && { ...config.http.company, fetch },
+    passwords: config.http.passwords,
     addressOf: createAddressOf(config.trustedProxies),
     now: systemClock,
     log,
@@ -162,6 +180,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   checkAddress(shared.config, address);
   // A wrong logo stops the start.
   readBrand(shared.config);
+  const settings = await openSignInSettings(shared);
   const key = await openSealingKey(shared);
   const { promise: server, resolve: isMade } = Promise.withResolvers<AuthorizationServer>();
   const exportKeyOf = await createExportKeyOf(server, shared);
@@ -179,7 +198,7 @@ export const openBuiltinEntrance = async (shared: Shared, address: Address): Pro
   return {
     auth: "builtin",
     gateAt(resource) {
-      isMade(createServerAt(shared, address, resource));
+      isMade(createServerAt(shared, address, resource, settings));
       const issuers = [resource.href.replace(/\/mcp$/, "")];
       const gate = createBearerGate({
         verify,

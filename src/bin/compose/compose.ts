@@ -18,12 +18,16 @@ import type { ProfiledConfig } from "./profile.ts";
 import type { Embedded } from "./embedded.ts";
 import { createReplayRecords, createVaultRecords } from "../../records/shared-records.ts";
 import { checkSealedFolders } from "./sealed-folders.ts";
+import type { SavedFiles } from "../../mcp/results/saved-files.ts";
+import { createSavedPlaces, placeOf, type SavedPlaces } from "./saved-places.ts";
 import { getDataPaths, warnOfOpenKeyFile } from "../../config/folder.ts";
 import { createCheckedKeyReader } from "./master-key.ts";
 
 export type Composed = {
   broker: Broker;
   replayGuard: ReplayGuard;
+  /** The tables that the caller saves. */
+  saved: SavedFiles;
   /** Seals cursors and confirmations of the MCP server. */
   key: Buffer;
   /** Ends the session and closes transports and stores. */
@@ -77,6 +81,7 @@ export type Shared = {
   /** Opens the storage of the built-in sign-in at its first use. It is not part of any platform. */
   oauthStorage(): Promise<Storage>;
   replayGuard: ReplayGuard;
+  savedPlaces: SavedPlaces;
   /** The secrets that tools stored for people. */
   vault: Vault;
   clientOf(platform: Pick<Config, "remote" | "headerWord">): Client;
@@ -132,10 +137,11 @@ export const createShared = (
     const { createStorage } = await import("../../records/storage.ts");
     const { checkRecordsKey } = await import("../../oauth/records.ts");
     const { SESSIONS_PURPOSE } = await import("../../records/shared-sessions.ts");
+    const { SAVED_PURPOSE } = await import("../../records/saved-files.ts");
     const { oauth: path, database: platformPath } = getDataPaths(config.dataFolder);
     const databaseUrl = config.databaseUrl?.reveal();
     oauthStore = await openOauthStore({ databaseUrl, path, platformPath });
-    await checkRecordsKey(oauthStore, masterKey, [VAULT_PURPOSE, SESSIONS_PURPOSE]);
+    await checkRecordsKey(oauthStore, masterKey, [VAULT_PURPOSE, SESSIONS_PURPOSE, SAVED_PURPOSE]);
     return createStorage(oauthStore, systemClock);
   });
   const connect = ({ remote, headerWord }: Pick<Config, "remote" | "headerWord">): Client => {
@@ -154,6 +160,7 @@ export const createShared = (
     opened: () => opened,
     oauthStorage,
     replayGuard: createReplayGuard(config, oauthStorage),
+    savedPlaces: createSavedPlaces({ embedded, masterKey, oauthStorage }, config),
     clientOf({ remote, headerWord }) {
       const name = `${headerWord} ${remote?.gateway ?? ""} ${remote?.export ?? ""}`;
       const client = clients.get(name) ?? connect({ remote, headerWord });
@@ -268,6 +275,7 @@ export const compose = async (config: Config, log: Log): Promise<Composed> => {
   return {
     broker,
     replayGuard: shared.replayGuard,
+    saved: shared.savedPlaces[placeOf(config)],
     key: await openSealingKey(shared),
     async close() {
       await broker.close();

@@ -18,8 +18,10 @@ export type Entrance = {
   signIn?: { isPath(path: string): boolean; listener: RequestListener };
   /** Built-in sign-in only: lets a signed-in person create an API key in answer to their request. */
   keyMaker?: (incoming: IncomingMessage) => CreateOwnKey;
-  /** Returns the identity of a caller; undefined if callers act by profiles. */
-  identityOf?: (name: string) => Promise<Identity>;
+  /** Returns the identity of a caller who signed in; undefined for the name of a profile. */
+  identityOf?: (name: string) => Promise<Identity | undefined>;
+  /** Whether a caller's name is that of a profile, where some are and some are not. */
+  isProfile?: (name: string) => boolean;
   /** Built-in sign-in only: the pages on which a caller's person approves calls. */
   approvalsOf?: (name: string) => Approvals;
   close?: () => Promise<void>;

@@ -7,12 +7,12 @@ import { createOwnCaller } from "../../mcp/caller.ts";
 import { createStaticVerifier } from "../../mcp/http/static-tokens.ts";
 import { openBuiltinEntrance } from "./builtin.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
-import type { Config, IssuerSettings } from "../../config/config.ts";
+import { openIssuerEntrance } from "./issuer.ts";
+import type { Config } from "../../config/config.ts";
 import type { Auth, Entrance } from "./entrance.ts";
 import { getDataPaths } from "../../config/folder.ts";
 import { isProfile, withProfile } from "./profile.ts";
 import type { Address } from "../../server/serve.ts";
-import { openSubjects } from "./subjects.ts";
 import { createTokensFile, openTokensFile } from "./tokens-file.ts";
 
 /** Returns whether the server acts for its own demo tenant alone, so that it may be open on loopback. */
@@ -27,6 +27,10 @@ const listExcluding = ({ http, profilesFile, publicUrl, issuer }: Config): strin
   ...(profilesFile === undefined ? [] : ["RECEIVABLES_PROFILES_FILE"]),
   ...(issuer === undefined ? [] : ["RECEIVABLES_OAUTH_ISSUER"]),
   ...(http.exportKeysFile === undefined ? [] : ["RECEIVABLES_EXT_API_KEYS_FILE"]),
+  ...(http.identityProvidersFile === undefined
+    ? []
+    : ["RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE"]),
+  ...(http.company === undefined ? [] : ["RECEIVABLES_SIGN_IN_ISSUER"]),
   ...(http.registration ? ["RECEIVABLES_OAUTH_REGISTRATION"] : []),
   ...(publicUrl === undefined ? [] : ["RECEIVABLES_PUBLIC_URL"]),
 ];
@@ -42,7 +46,9 @@ const NEEDED_AUTH: Readonly<Record<string, Auth>> = {
   RECEIVABLES_HTTP_TOKENS_FILE: "static",
   RECEIVABLES_OAUTH_ISSUER: "issuer",
   RECEIVABLES_EXT_API_KEYS_FILE: "builtin",
+  RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE: "builtin",
   RECEIVABLES_OAUTH_REGISTRATION: "builtin",
+  RECEIVABLES_SIGN_IN_ISSUER: "builtin",
 };
 
 /** @throws {Problem} invalid_request for a setting without effect */
@@ -83,34 +89,6 @@ const openStaticEntrance = async (shared: Shared): Promise<Entrance> => {
     gateAt: (resource) =>
       createBearerGate({ verify, resource, issuers: [], now: systemClock, log }),
     tokens: { path, made },
-  };
-};
-
-const openIssuerEntrance = async (shared: Shared, issuer: IssuerSettings): Promise<Entrance> => {
-  const { config, log } = shared;
-  const { url, audience, clientId, clientSecret } = issuer;
-  const profileOf = await openSubjects(config);
-  const key = await openSealingKey(shared);
-  const { createIssuerVerifier } = await import("../../mcp/http/issuer.ts");
-  const client =
-    clientId === undefined || clientSecret === undefined
-      ? undefined
-      : { id: clientId, secret: clientSecret };
-  return {
-    auth: "issuer",
-    gateAt(resource) {
-      const whom = { issuer: url, audience: audience ?? resource.href };
-      const verify = createIssuerVerifier({
-        ...whom,
-        client,
-        profileOf,
-        key,
-        fetch,
-        now: systemClock,
-        log,
-      });
-      return createBearerGate({ verify, resource, issuers: [url], now: systemClock, log });
-    },
   };
 };
 

@@ -38,20 +38,25 @@ export const createLazyTransfers = (config: Pick<Config, "remote" | "requestMs">
 
 /** Creates the context of the MCP server's tool calls. */
 export const createMcpNeeds = (
-  config: Pick<Config, "localAudit" | "mcp" | "remote" | "requestMs" | "uploadFolders">,
-  { broker, key, replayGuard }: Pick<Composed, "broker" | "key" | "replayGuard">,
+  config: Pick<
+    Config,
+    "localAudit" | "mcp" | "remote" | "requestMs" | "saveFolder" | "uploadFolders"
+  >,
+  { broker, key, replayGuard, saved }: Pick<Composed, "broker" | "key" | "replayGuard" | "saved">,
   { log, transport, caller }: { log: Log; transport: "stdio" | "http"; caller: Caller },
 ): ToolContext => ({
   caller: caller.id,
   broker,
   key,
   replayGuard,
+  saved,
   callLog: createCallLog({ path: config.localAudit, transport, key, now: systemClock, log }),
   log,
   now: systemClock,
   newId: randomId,
   settings: config.mcp,
   transfers: createLazyTransfers(config),
+  saveFolder: transport === "stdio" ? config.saveFolder : undefined,
   // Over HTTP the host and its files may be on another machine.
   uploadFolders: transport === "stdio" ? config.uploadFolders : [],
 });

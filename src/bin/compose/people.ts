@@ -7,6 +7,8 @@ import type { SecretPages } from "../../mcp/tools/secret-pages.ts";
 import { createBrokerFor, openSealingKey, type Shared } from "./compose.ts";
 import { createMcpNeeds } from "./mcp.ts";
 import type { Entrance } from "./entrance.ts";
+import type { SavedDownloads } from "./saved-downloads.ts";
+import { placeOf } from "./saved-places.ts";
 import { withOtherProfile, withProfile } from "./profile.ts";
 
 /** Counts a caller's calls in the database that nodes share, if there is one. */
@@ -20,7 +22,11 @@ const createCountCall = ({ config, oauthStorage }: Shared, { id }: Caller) => {
 export const createNeedsFactory = (
   shared: Shared,
   { identityOf, approvalsOf }: Pick<Entrance, "identityOf" | "approvalsOf">,
-  { secretPages, mcpUrl }: Pick<ToolContext, "mcpUrl"> & { secretPages: SecretPages },
+  {
+    secretPages,
+    downloads,
+    mcpUrl,
+  }: Pick<ToolContext, "mcpUrl"> & { secretPages: SecretPages; downloads: SavedDownloads },
 ): ((caller: Caller) => Promise<ToolContext>) => {
   const key = createLazy(() => openSealingKey(shared));
   return async (caller) => {
@@ -30,7 +36,8 @@ export const createNeedsFactory = (
         ? await withOtherProfile(shared.config, caller.profile)
         : await withProfile(shared.config);
     const broker = createBrokerFor(shared, config, identity);
-    const own = { broker, key: await key(), replayGuard: shared.replayGuard };
+    const saved = shared.savedPlaces[placeOf(config)];
+    const own = { broker, key: await key(), replayGuard: shared.replayGuard, saved };
     const needs = createMcpNeeds({ ...config, mcp: settingsOf(config.mcp, caller) }, own, {
       log: shared.log,
       transport: "http",
@@ -38,6 +45,7 @@ export const createNeedsFactory = (
     });
     const approvals = approvalsOf?.(caller.profile);
     const countCall = createCountCall(shared, caller);
-    return { ...needs, secretPages, approvals, mcpUrl, countCall };
+    const savedLink = downloads.linksOf(config).urlOf;
+    return { ...needs, secretPages, savedLink, approvals, mcpUrl, countCall };
   };
 };

@@ -98,6 +98,7 @@ export type OpenPlatform = Base & {
   masterKey: Buffer;
   fetch: Platform["fetch"];
   figures: Platform["figures"];
+  savedFiles: Platform["savedFiles"];
   close(): Promise<void>;
 };
 
@@ -226,6 +227,7 @@ export const openPlatform = async (
     masterKey,
     fetch: platform.fetch,
     figures: platform.figures,
+    savedFiles: platform.savedFiles,
     async close() {
       await transferServer.close();
       await endCleaning();

@@ -30,8 +30,9 @@ export const openSubjects = async (
   config: Config,
 ): Promise<(subject: string) => Promise<string | undefined>> => {
   const { profilesFile: path } = config;
+  if (path === undefined && config.issuer?.personClaim !== undefined) return async () => undefined;
   let profiles = readProfilesBySubject(config);
-  if (path === undefined || profiles.size === 0) {
+  if (path === undefined || (profiles.size === 0 && config.issuer?.personClaim === undefined)) {
     throw invalidRequest(
       'No subject of the issuer has access: add subjects to profiles in RECEIVABLES_PROFILES_FILE, as {"NAME": {"subjects": ["SUBJECT"], …}}.',
     );

@@ -47,6 +47,13 @@ const MAX_DAYS = 366_000;
 
 export const DayCount = z.int("must be a number of days, such as 30").min(0).max(MAX_DAYS);
 
+/** The days from the creation of a dispute to its deadline, at least 1. */
+export const DeadlineDays = z
+  .int("must be a number of days, such as 45")
+  .min(1)
+  .max(MAX_DAYS)
+  .describe("days to decide from creation; default: those of the reason, or the tenant");
+
 export const Flag = z.boolean("must be true or false");
 
 const MAX_VALUES = 1000;

@@ -119,6 +119,7 @@ const BY_NAME: Readonly<Record<string, string>> = {
   discountDate: "last day of the discount",
   displayName: "name for people",
   displayReference: "short reference for people",
+  disputeDays: "days within which disputes with the reason are to be decided; null: no deadline",
   disputeCode: "number of the dispute for people",
   disputeId: "id of the dispute",
   disputeNoteId: "id of the note",

@@ -1,6 +1,13 @@
 import { z } from "zod";
 import { text, Timestamp } from "../fields.ts";
-import { clearable, IngestDate, IngestNumber, NoteText, optional } from "../ingest-fields.ts";
+import {
+  clearable,
+  IngestDate,
+  IngestNumber,
+  NoteAuthor,
+  NoteText,
+  optional,
+} from "../ingest-fields.ts";
 import { defineOperations } from "../operation.ts";
 
 const optionalFields = {
@@ -25,8 +32,13 @@ export const AccountNote = z.object({
   ...clearable(optionalFields),
   effective_date: z.string(),
   created_at: Timestamp,
+  created_by: NoteAuthor.optional(),
 });
 export type AccountNote = z.infer<typeof AccountNote>;
+
+/** The query parameter that adds authors of notes, which the interface documents do not have. */
+export const AUTHOR_QUERY = { author: z.boolean().optional().describe("with who wrote each note") };
+export const AUTHOR_ADDITIONS = { name: "author", query: ["author"], always: { author: true } };
 
 const NOTES = "/api/v1/ingest/accounts/{account_number}/notes";
 
@@ -40,6 +52,8 @@ export const account_notes = defineOperations("ingest", "account_notes", {
       account_number: IngestNumber.describe("of the customer"),
       reference: IngestNumber.describe("of the note"),
     }),
+    query: z.strictObject(AUTHOR_QUERY),
+    additions: AUTHOR_ADDITIONS,
     output: AccountNote,
     errors: ["account_not_found", "note_not_found"],
     audit: "account_note.read",

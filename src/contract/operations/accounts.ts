@@ -1,3 +1,4 @@
+import { AUTHOR_ADDITIONS, AUTHOR_QUERY } from "./account-notes.ts";
 import { z } from "zod";
 import { Email, Pagination, requiredText, text, Timestamp } from "../fields.ts";
 import {
@@ -9,6 +10,7 @@ import {
   IngestAmount,
   IngestNumber,
   LanguageCode,
+  NoteAuthor,
   optional,
   pages,
   SearchText,
@@ -60,6 +62,7 @@ export const EmbeddedNote = z.object({
   body: z.string(),
   effective_date: z.string(),
   createdAt: Timestamp,
+  createdBy: NoteAuthor.optional(),
 });
 
 /** A customer account with its notes, newest first. */
@@ -76,6 +79,8 @@ export const accounts = defineOperations("ingest", "accounts", {
     access: "ingest:read",
     summary: "Read one account with its notes.",
     params: one,
+    query: z.strictObject(AUTHOR_QUERY),
+    additions: AUTHOR_ADDITIONS,
     output: AccountWithNotes,
     errors: ["account_not_found"],
     audit: "account.read",

@@ -22,7 +22,7 @@ export type DisputeNote = z.infer<typeof DisputeNote>;
 
 export const NOTE_SORT = ["CreateDate", "UpdateDate"] as const;
 
-const NoteContent = requiredText(10_000).describe("up to 10,000 characters");
+export const NoteContent = requiredText(10_000).describe("up to 10,000 characters");
 
 const NOTES = "/dispute/v1/tenants/{tenantId}/disputes/{disputeId}/disputenotes";
 const many = z.object({ ...tenantPath, disputeId: RecordId });

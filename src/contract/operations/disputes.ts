@@ -25,6 +25,7 @@ import { Day } from "../insights/arguments.ts";
 import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
 import { FAMILY_ADDITIONS } from "../insights/families.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
+import { ChangesBody, ChangesPage } from "../insights/changes.ts";
 import { Precedents } from "../insights/precedents.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
 
@@ -324,6 +325,18 @@ export const disputes = defineOperations("gateway", "disputes", {
     output: z.array(DisputeActivity),
     extension: true,
     audit: "dispute.activity_read",
+  },
+  changes: {
+    method: "POST",
+    path: `${DISPUTES}/changes`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "List changes of disputes, their notes and files, and their documents.",
+    params: z.object(tenantPath),
+    body: ChangesBody,
+    output: ChangesPage,
+    extension: true,
+    audit: "dispute.changes_read",
   },
   precedents: {
     method: "POST",

@@ -22,6 +22,12 @@ export const Reason = z.object({
 });
 export type Reason = z.infer<typeof Reason>;
 
+/** A reason with the days within which its disputes are to be decided: its own, else those of the tenant. */
+export const ReasonWithDays = z.object({
+  ...Reason.shape,
+  disputeDays: z.int().nullable().optional(),
+});
+
 const category = {
   categoryId: alternative(RecordId).describe("or categoryCode"),
   categoryCode: alternative(CodeText).describe("or categoryId"),
@@ -67,8 +73,9 @@ export const reasons = defineOperations("gateway", "reasons", {
     access: "Dispute Configuration : READ",
     summary: "List the dispute reasons.",
     params: z.object(tenantPath),
-    query: filter,
-    output: z.array(Reason),
+    query: z.strictObject({ ...filter.shape, DisputeDays: z.boolean().optional() }),
+    additions: { name: "dispute_days", query: ["DisputeDays"] },
+    output: z.array(ReasonWithDays),
     audit: "reason.listed",
   },
   list_by_category: {

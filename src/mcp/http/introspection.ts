@@ -14,7 +14,8 @@ type IntrospectionNeeds = {
   fetch: typeof globalThis.fetch;
 };
 
-const Introspection = z.object({
+// Further claims can name the person.
+const Introspection = z.looseObject({
   active: z.boolean(),
   sub: z.string().optional(),
   scope: z.string().optional(),

@@ -8,6 +8,7 @@ import {
 } from "jose";
 import { z } from "zod";
 import { type Clock, MINUTE, SECOND } from "../../kit/clock.ts";
+import { listMetadataUrls, SIGNING_ALGORITHMS } from "../../kit/issuers.ts";
 import { createLazy } from "../../kit/lazily.ts";
 import type { Log } from "../../kit/log.ts";
 import { isGuarded } from "../../kit/network.ts";
@@ -27,6 +28,10 @@ export type IssuerNeeds = {
   client: { id: string; secret: Secret } | undefined;
   /** Returns the name of a subject's profile; undefined if there is none. */
   profileOf(subject: string): Promise<string | undefined>;
+  /** The claim with a person's e-mail address; undefined: only listed subjects have access. */
+  personClaim?: string | undefined;
+  /** Returns the name under which a person of the store acts; undefined for an unknown or inactive one. */
+  personOf?(email: string): Promise<string | undefined>;
   /** Derives callers' ids. */
   key: Buffer;
   fetch: typeof globalThis.fetch;
@@ -36,8 +41,6 @@ export type IssuerNeeds = {
 
 const TIMEOUT_MS = 5 * SECOND;
 
-/** Asymmetric signatures only: neither `none` nor a shared secret. */
-const ALGORITHMS = "RS256 RS384 RS512 PS256 PS384 PS512 ES256 ES384 ES512 EdDSA Ed25519".split(" ");
 const TYPES = ["at+jwt", "application/at+jwt", "jwt"];
 
 /** Errors that mean an invalid token; others mean that the issuer or its keys are unavailable. */
@@ -59,20 +62,6 @@ const Metadata = z.object({
   introspection_endpoint: z.url().optional(),
 });
 type Metadata = z.infer<typeof Metadata>;
-
-/** Returns the URLs of an issuer's metadata by RFC 8414 and by OpenID Connect Discovery. */
-const metadataUrls = (issuer: string): string[] => {
-  const { origin, pathname } = new URL(issuer);
-  const path = pathname.replace(/\/$/, "");
-  const [oauth, openid] = ["oauth-authorization-server", "openid-configuration"] as const;
-  return [
-    ...new Set([
-      `${origin}/.well-known/${oauth}${path}`,
-      `${origin}/.well-known/${openid}${path}`,
-      `${origin}${path}/.well-known/${openid}`,
-    ]),
-  ];
-};
 
 type DiscoveryNeeds = Pick<IssuerNeeds, "issuer" | "fetch">;
 
@@ -98,11 +87,11 @@ const fetchMetadata = async (
 
 const discover = async (needs: DiscoveryNeeds): Promise<Metadata> => {
   const { issuer } = needs;
-  for (const url of metadataUrls(issuer)) {
+  for (const url of listMetadataUrls(issuer)) {
     const metadata = await fetchMetadata(url, needs);
     if (metadata !== undefined) return metadata;
   }
-  throw new Error(`${issuer} has no metadata at any of ${metadataUrls(issuer).join(", ")}`);
+  throw new Error(`${issuer} has no metadata at any of ${listMetadataUrls(issuer).join(", ")}`);
 };
 
 const Keys = z.object({ keys: z.array(z.unknown()).min(1) });
@@ -126,7 +115,10 @@ export const checkIssuer = async (
 };
 
 /** The claims of a valid token. */
-type Claims = Partial<Record<"sub" | "exp" | "scope" | "scp" | "client_id" | "azp", unknown>>;
+type Claims = Partial<
+  Record<"sub" | "exp" | "scope" | "scp" | "client_id" | "azp" | "email_verified", unknown>
+> &
+  Record<string, unknown>;
 
 /** Returns the OAuth client of a token: `client_id` in RFC 9068, `azp` in OpenID Connect. */
 const clientOf = ({ client_id, azp }: Claims): string => {
@@ -137,6 +129,23 @@ const clientOf = ({ client_id, azp }: Claims): string => {
 const scopesOf = ({ scope, scp }: Claims): Scope[] => {
   const names = [scope ?? scp].flat().flatMap((value) => String(value).split(" "));
   return SCOPES.filter((name) => names.includes(name));
+};
+
+const MAX_EMAIL = 254;
+
+/**
+ * Finds the person whom a claim names. The address must be verified: by `email_verified` for the claim `email`, which
+ * people can often change themselves; for another claim, which the operator chose, it must only not be denied.
+ */
+const findPerson = async (
+  { personClaim, personOf }: IssuerNeeds,
+  claims: Claims,
+): Promise<string | undefined> => {
+  const email = personClaim === undefined ? undefined : claims[personClaim];
+  const { email_verified: verified } = claims;
+  const isVerified = personClaim === "email" ? verified === true : (verified ?? true) === true;
+  if (typeof email !== "string" || email.length > MAX_EMAIL || !isVerified) return undefined;
+  return personOf?.(email);
 };
 
 const isJwt = (token: string): boolean => {
@@ -163,7 +172,12 @@ const createJwtVerifier = (jwksUri: string, { issuer, audience, fetch }: IssuerN
     [customFetch]: fetch,
   });
   return async (token: string): Promise<JWTPayload | undefined> => {
-    const rules = { issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["sub", "exp"] };
+    const rules = {
+      issuer,
+      audience,
+      algorithms: [...SIGNING_ALGORITHMS],
+      requiredClaims: ["sub", "exp"],
+    };
     const verified = await jwtVerify(token, keys, rules).catch(ignoreInvalidToken);
     const { typ = "jwt" } = verified?.protectedHeader ?? {};
     return TYPES.includes(typ.toLowerCase()) ? verified?.payload : undefined;
@@ -196,7 +210,7 @@ export const createIssuerVerifier = (needs: IssuerNeeds): Verify => {
   return async (token, isLimited): Promise<Bearer | "invalid" | "forbidden"> => {
     const claims = await (await openReader())(token, isLimited);
     if (typeof claims?.sub !== "string") return "invalid";
-    const profile = await profileOf(claims.sub);
+    const profile = (await profileOf(claims.sub)) ?? (await findPerson(needs, claims));
     if (profile === undefined) return "forbidden";
     const id = deriveCallerId(key, "issuer", issuer, claims.sub, profile);
     const client = deriveCallerId(key, "issuer-client", issuer, claims.sub, clientOf(claims));

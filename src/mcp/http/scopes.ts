@@ -13,6 +13,8 @@ import type { ListSettings } from "../tools/listing/toolsets.ts";
 const READ_METHODS = new Set([
   "resources/read",
   "resources/subscribe",
+  "resources/directory/read",
+  "skills/get",
   "subscriptions/listen",
   "prompts/get",
   "completion/complete",

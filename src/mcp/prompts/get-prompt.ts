@@ -6,14 +6,19 @@ import {
   ProtocolErrorCode,
 } from "@modelcontextprotocol/server";
 import type { Prompt } from "../../../prompts/prompt.ts";
+import type { HasTool } from "../../../prompts/steps.ts";
 import { MISSING } from "../../broker/credentials.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
-import { sanitizeLine } from "../results/sanitize.ts";
+import { isWithin } from "../results/tokens.ts";
+import { fitText } from "../files/fit-text.ts";
+import { sanitizeLine, sanitizeText } from "../results/sanitize.ts";
 import { findNearest, offerNames } from "../../kit/nearest.ts";
 import { activePrompts, type Offer } from "./prompt-list.ts";
 import type { CallerContext } from "../caller.ts";
 
 const MAX_ARGUMENT = 200;
+const SHORTER = 0.9;
+const CUT = "[cut here: send the rest as further messages]";
 
 type ReadAttachment = (uri: string) => Promise<ReadResourceResult>;
 
@@ -32,11 +37,33 @@ export type GetPrompt = (
 
 const refuse = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 
+// Characters of a pasted text that are measured at most.
+const MOST_PASTED = 20_000;
+
+/** Returns a pasted text of several lines within a budget; what is cut off is named at its end. */
+const fitPasted = (text: string, tokens: number): string => {
+  const clean = sanitizeText(text.slice(0, MOST_PASTED), "stored").trim();
+  // The prompt shows it as JSON, in which line ends cost more.
+  let budget = tokens;
+  let fitting = fitText(clean, budget).text;
+  while (!isWithin(JSON.stringify(fitting), tokens)) {
+    budget *= SHORTER;
+    fitting = fitText(clean, budget).text;
+  }
+  const isCut = fitting.length < clean.length || text.length > MOST_PASTED;
+  return isCut ? `${fitting.trimEnd()}\n${CUT}` : fitting;
+};
+
 const parseArguments = (prompt: Prompt, sent: Record<string, string>): Record<string, string> =>
   Object.fromEntries(
-    prompt.arguments.map(({ name, maxLength = MAX_ARGUMENT }) => {
-      const value = sanitizeLine(sent[name] ?? "", maxLength);
+    prompt.arguments.map(({ name, maxLength = MAX_ARGUMENT, maxTokens, values }) => {
+      const given = sent[name] ?? "";
+      const value =
+        maxTokens === undefined ? sanitizeLine(given, maxLength) : fitPasted(given, maxTokens);
       if (value === "") throw refuse(`${prompt.name} needs ${name}`);
+      if (values !== undefined && !values.includes(value)) {
+        throw refuse(`${name} of ${prompt.name} must be one of ${values.join(", ")}`);
+      }
       return [name, value];
     }),
   );
@@ -74,9 +101,12 @@ export const createGetPrompt = ({
   settings,
   offered,
   now,
+  hasTool,
   describeUnlisted,
 }: Pick<CallerContext, "settings" | "now"> & {
   offered: Offer;
+  /** Whether the server has a tool, listed or behind `call_tool`. */
+  hasTool: HasTool;
   /** Describes how to call the tools named in a text that the server does not list, if there are any. */
   describeUnlisted: (text: string) => string;
 }): GetPrompt => {
@@ -94,7 +124,7 @@ export const createGetPrompt = ({
     const attachments = await Promise.all(uris.map((uri) => attach(uri, read)));
     const insight = prompt.insight?.(args);
     const answers = insight === undefined ? [] : [await ask(insight.name, insight.args)];
-    const body = prompt.text(args);
+    const body = prompt.text(args, hasTool);
     const instructions = `${body}${describeUnlisted(body)}\n\nIt is now ${formatTimestamp(now()).slice(0, 16)}Z.`;
     const text = userMessage({ type: "text", text: instructions });
     return {

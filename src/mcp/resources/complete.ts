@@ -82,7 +82,8 @@ const findLookup = (
 ): Lookup | undefined => {
   if (ref.type === "ref/prompt") {
     const { arguments: args = [] } = prompts.find(({ name }) => name === ref.name) ?? {};
-    const { of: kind } = args.find(({ name }) => name === argument.name) ?? {};
+    const { of: kind, values } = args.find(({ name }) => name === argument.name) ?? {};
+    if (values !== undefined) return (_context, typed) => filterByPrefix(values, typed);
     return kind && PROMPT_LOOKUPS[kind];
   }
   const isKnown = templates.some(({ uriTemplate }) => uriTemplate === ref.uri);

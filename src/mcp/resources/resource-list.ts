@@ -12,7 +12,9 @@ import {
   EXPORT_RUNS,
   EXPORT_SCHEMA,
   GUIDE,
+  SAVED,
 } from "../results/resource-uris.ts";
+import { listSkillResources } from "../skills/skill-files.ts";
 import type { Settings } from "../../config/settings.ts";
 
 export const configurationNouns = [
@@ -173,6 +175,13 @@ const TEMPLATES: ByToolset<ResourceTemplateType> = {
   ],
 };
 
+const SAVED_TEMPLATE: ResourceTemplateType = {
+  uriTemplate: `${SAVED}{name}`,
+  name: "saved-table",
+  title: "Saved table",
+  description: "A table that you saved with a tool's argument save, for a day.",
+};
+
 /** Returns what the enabled toolsets offer. */
 const offered = <T>({ toolsets }: Toolsets, listed: ByToolset<T>): T[] =>
   Object.entries(listed).flatMap(([name, list]) =>
@@ -183,8 +192,12 @@ const offered = <T>({ toolsets }: Toolsets, listed: ByToolset<T>): T[] =>
 export const listResources = (settings: Toolsets): Resource[] => [
   GUIDE_RESOURCE,
   ...offered(settings, RESOURCES),
+  ...listSkillResources(settings),
 ];
 
 /** Returns the resources whose URI has variables. */
-export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] =>
-  offered(settings, TEMPLATES);
+export const listResourceTemplates = (settings: Toolsets): ResourceTemplateType[] => [
+  ...offered(settings, TEMPLATES),
+  // Without a tool nothing can be saved.
+  ...(settings.toolsets.length > 0 ? [SAVED_TEMPLATE] : []),
+];

@@ -6,6 +6,7 @@ import type { CallerContext } from "../caller.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
 import type { Paging } from "../results/pages.ts";
+import { isSkillUri } from "../skills/skill-files.ts";
 import { sanitizeLine } from "../results/sanitize.ts";
 import { toJsonText } from "../results/json-text.ts";
 import { protocolError } from "../results/protocol-errors.ts";
@@ -18,6 +19,7 @@ import {
   DOCUMENT,
   EXPORT_SCHEMA,
   GUIDE,
+  SAVED,
 } from "../results/resource-uris.ts";
 import {
   MAX_URI_LENGTH,
@@ -52,6 +54,9 @@ export type FileReader = {
     options: CallsOf,
     paging: Paging,
   ): Promise<FileContent>;
+  /** Reads a table that the caller has saved, or its text. */
+  readSaved(name: string, options: CallsOf, paging: Paging): Promise<FileContent>;
+  readSavedText(name: string, options: CallsOf, paging: Paging): Promise<FileContent>;
 };
 
 /** Reads the record or file with a URI; undefined for a URI of another kind. */
@@ -118,6 +123,18 @@ const routeDisputeFiles =
     return file.isText ? files.readText(one, options, paging) : files.read(one, options, paging);
   };
 
+const AS_TEXT = "/text";
+
+const routeSaved =
+  (files: FileReader): Route<FileContent> =>
+  (_context, uri, options, paging) => {
+    const name = parseName(uri, SAVED);
+    if (name === undefined) return undefined;
+    return name.endsWith(AS_TEXT)
+      ? files.readSavedText(name.slice(0, -AS_TEXT.length), options, paging)
+      : files.readSaved(name, options, paging);
+  };
+
 const toJson =
   (route: Route<Fields>): Route<FileContent> =>
   (context, uri, options, paging) =>
@@ -137,10 +154,14 @@ const selectRoutes = ({ settings }: CallerContext, files: FileReader): Route<Fil
     ["payments", toJson(routePayments)],
     ["ingest", toJson(routeIngest)],
   ];
-  return routes.flatMap(([name, route]) => (settings.toolsets.includes(name) ? [route] : []));
+  const active = routes.filter(([name]) => settings.toolsets.includes(name));
+  return [routeSaved(files), ...active.map(([, route]) => route)];
 };
 
 type OpenPaging = (uri: string, cursor: string | undefined) => Paging;
+/** The guide and the skills, by address. */
+type OwnTexts = ReadonlyMap<string, string>;
+
 type ReadContent = (uri: string, options: ReadOptions) => Promise<FileContent>;
 
 const CURSOR = "?cursor=";
@@ -167,7 +188,7 @@ const withRest = (content: FileContent, uri: string): FileContent =>
  */
 export const createReadContent = (
   context: CallerContext,
-  { files, guide, openPaging }: { files: FileReader; guide: string; openPaging: OpenPaging },
+  { files, own, openPaging }: { files: FileReader; own: OwnTexts; openPaging: OpenPaging },
 ): ReadContent => {
   const routes = selectRoutes(context, files);
   return async (address, { cursor, ...options }) => {
@@ -175,7 +196,8 @@ export const createReadContent = (
     if (address.length > MAX_URI_LENGTH) {
       throw new ResourceNotFoundError(address.slice(0, MAX_SHOWN));
     }
-    if (address === GUIDE) return { mimeType: "text/markdown", text: guide };
+    const text = own.get(address);
+    if (text !== undefined) return { mimeType: "text/markdown", text };
     const { uri, ...at } = splitCursor(address);
     const paging = openPaging(uri, cursor ?? at.cursor);
     for (const route of routes) {
@@ -196,8 +218,9 @@ export const createReadResource =
       const read: FileContent & { nextCursor?: string } = await readContent(uri, options);
       // A text says itself where it continues.
       const { nextCursor: _next, ...content } = read;
-      // The guide is this server's own text.
-      const marks = uri === GUIDE ? {} : { _meta: { "receivables/untrusted": true } };
+      // Guide and skills are this server's own texts.
+      const marks =
+        uri === GUIDE || isSkillUri(uri) ? {} : { _meta: { "receivables/untrusted": true } };
       return { contents: [{ uri, ...content, ...marks }] };
     } catch (error) {
       throw protocolError(uri, error);

@@ -1,4 +1,4 @@
-import type { InsightResult } from "../../insights/insight.ts";
+import type { Insight, InsightResult } from "../../insights/insight.ts";
 import type { Answer } from "./answer.ts";
 import { describeCuts, findCuts } from "./cuts.ts";
 import { findRemoved, type Removed } from "./removed.ts";
@@ -110,6 +110,8 @@ export type Budget = {
   isRaisable?: boolean;
   /** Gives the only item in ever shorter forms. */
   shorten?: ((item: Fields) => Iterable<Fields>) | undefined;
+  /** Gives all items in ever shorter forms. */
+  shortenItems?: Insight["shortenItems"] | undefined;
 };
 
 type Lists = { shown: Fields; left: number; cuts: string[]; lacks: string[]; removed: Removed[] };
@@ -139,10 +141,30 @@ const takePage = (
   return all.shown.length === items.length ? all : beside;
 };
 
+type Page = Parameters<typeof takePage>[1];
+
+/** Takes the items in the first of their forms in which all fit; in the last one, as many as fit. */
+const takeForms = (
+  { items, itemsTotal }: Pick<InsightResult, "items" | "itemsTotal">,
+  { shorten, shortenItems }: Pick<Budget, "shorten" | "shortenItems">,
+  page: Page,
+): Taken & { note?: string | undefined } => {
+  const [only, ...others] = items;
+  if (shorten !== undefined && only !== undefined && others.length === 0) {
+    return takeShortened(shorten(only), page.budget, page.isCut);
+  }
+  let taken: Taken & { note?: string | undefined } = takePage({ items, itemsTotal }, page);
+  for (const form of shortenItems?.(items) ?? []) {
+    if (taken.shown.length === items.length) break;
+    taken = { ...takePage({ items: form.items, itemsTotal }, page), note: form.note };
+  }
+  return taken;
+};
+
 /** Sanitizes an insight's answer and keeps it within a budget: totals and notes first, then as many items as fit. */
 export const insightAnswer = (
   result: InsightResult,
-  { tokens, isRaisable = false, shorten }: Budget,
+  { tokens, isRaisable = false, ...forms }: Budget,
   { skip, sealCursor }: Continuation = FIRST_PAGE,
 ): Answer => {
   const { asOf, filter, rowCount, truncated, itemsTotal, currencyTotals, notes, items, ...rest } =
@@ -160,12 +182,8 @@ export const insightAnswer = (
     ...findCuts({ whole: { ...figures, notes }, shown: shownRest }, "answer"),
     ...beside.lacks,
   ];
-  const [only, ...others] = items;
   const isCut = lacks.length > 0;
-  const taken =
-    shorten !== undefined && only !== undefined && others.length === 0
-      ? takeShortened(shorten(only), beside.left, isCut)
-      : takePage(result, { budget: beside.left, skip, isCut });
+  const taken = takeForms(result, forms, { budget: beside.left, skip, isCut });
   const { length } = taken.shown;
   const next = skip + length;
   const cursor = next < itemsTotal ? sealCursor(next) : undefined;
@@ -175,14 +193,15 @@ export const insightAnswer = (
     ...toPage(shown),
     ...(shownTotals === undefined ? {} : { currencyTotals: shownTotals }),
     ...shownFigures,
+    ...beside.shown,
     notes: [
       ...(shownNotes as string[]),
       ...describeCut("currencyTotals", shownTotals, currencyTotals),
       ...beside.cuts,
       ...(length < items.length ? [cutNote(shown, isRaisable)] : []),
+      ...(taken.note === undefined ? [] : [taken.note]),
       ...describeCuts([...lacks, ...taken.lacks], REST, CUTS_TOKENS),
     ],
-    ...beside.shown,
     items: taken.shown,
   };
   const removed = [...findRemoved(figures, shownFigures), ...beside.removed, ...taken.removed];

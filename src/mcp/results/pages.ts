@@ -91,9 +91,10 @@ const numbered = (
   args: CallArguments,
   ask: Ask,
   [pageName, sizeName]: readonly [string, string],
+  chunk: number,
 ): Reader => {
   const single = pageName in args || sizeName in args;
-  const size = number(args[sizeName], single ? DEFAULT_PAGE_SIZE : CHUNK);
+  const size = number(args[sizeName], single ? DEFAULT_PAGE_SIZE : chunk);
   return {
     start: number(args[pageName], 1),
     single,
@@ -129,14 +130,18 @@ const parseExported = (output: unknown, keep: Keep) => {
   return { items: recordsOf(data), pagination, beside };
 };
 
-const followed = ({ pageSize, ...args }: Fields, ask: Ask, keep: Keep): Reader => {
+const followed = (
+  { pageSize, ...args }: Fields,
+  ask: Ask,
+  { keep, chunk }: { keep: Keep; chunk: number },
+): Reader => {
   const most = number(args["limit"] ?? pageSize, Infinity);
   return {
     start: null,
     most,
     async open(page) {
       const cursor = page === null ? {} : { cursor: page };
-      const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, CHUNK) });
+      const { output } = await ask({ ...args, ...cursor, limit: Math.min(most, chunk) });
       const { items, pagination } = parseExported(output, keep);
       const { hasMore, cursor: next } = pagination;
       if (hasMore !== true) return { items, total: null, next: undefined };
@@ -149,18 +154,21 @@ const followed = ({ pageSize, ...args }: Fields, ask: Ask, keep: Keep): Reader =
 const RunPage = z.tuple([z.string(), z.string().nullable()]);
 
 /** Reads the rows of one run: every request after the first names the run, so that rows of a newer run cannot follow. */
-const ofOneRun = (args: CallArguments, ask: Ask, keep: Keep): Reader => {
+const ofOneRun = (
+  args: CallArguments,
+  ask: Ask,
+  { keep, chunk }: { keep: Keep; chunk: number },
+): Reader => {
   let named: Fields = {};
-  const inner = followed(
-    args,
-    (page) => ask({ ...page, ...named }),
-    (beside) => {
+  const inner = followed(args, (page) => ask({ ...page, ...named }), {
+    chunk,
+    keep(beside) {
       const { runId } = beside;
       if (typeof runId !== "string") throw malformedResponse();
       named = { runId };
       keep(beside);
     },
-  );
+  });
   const pageOf = (cursor: unknown): string => JSON.stringify([named["runId"], cursor]);
   return {
     ...inner,
@@ -206,15 +214,62 @@ const PAGE_NAMES = [
   ["page", "pageSize"],
 ] as const;
 
-const readerOf = (operation: Operation, args: CallArguments, ask: Ask, keep: Keep): Reader => {
+const readerOf = (
+  operation: Operation,
+  args: CallArguments,
+  ask: Ask,
+  keep: Keep,
+  chunk = CHUNK,
+): Reader => {
   const style = operation.list?.style;
-  if (style === "run") return ofOneRun(args, ask, keep);
-  if (style === "pages") return followed(args, ask, keep);
+  if (style === "run") return ofOneRun(args, ask, { keep, chunk });
+  if (style === "pages") return followed(args, ask, { keep, chunk });
   if (style === "attachments" || style === "data") return whole(args, under(style, ask));
   const known = { ...operation.query.shape, ...operation.body?.shape };
   const names = PAGE_NAMES.find(([page]) => page in known);
-  return names === undefined ? whole(args, ask) : numbered(args, ask, names);
+  return names === undefined ? whole(args, ask) : numbered(args, ask, names, chunk);
 };
+
+const PAGE_ARGUMENTS = new Set<string>([...PAGE_NAMES.flat(), "limit"]);
+
+/** The longest pages that are asked for: parsing one takes less than 50 ms. */
+const LARGE_CHUNKS = [500, 200];
+
+/** Returns the longest page that an operation gives. */
+const largestChunk = ({ query, body }: Operation): number => {
+  const shape: Record<string, z.ZodType> = { ...query.shape, ...body?.shape };
+  const size = shape["PageSize"] ?? shape["limit"] ?? shape["pageSize"];
+  return LARGE_CHUNKS.find((count) => size?.safeParse(count).success) ?? CHUNK;
+};
+
+/** Reads all pages of a list, also where the arguments name a page. Records that come twice are left out. */
+export async function* readAllRows(
+  operation: Operation,
+  args: CallArguments,
+  ask: Ask,
+): AsyncGenerator<Fields[]> {
+  const filters = Object.fromEntries(
+    Object.entries(args).filter(([name]) => !PAGE_ARGUMENTS.has(name)),
+  );
+  const { style, anonymous } = operation.list ?? {};
+  const inner = style === "applications" ? under("applications", ask) : ask;
+  const reader = readerOf(operation, filters, inner, () => {}, largestChunk(operation));
+  const nameOf = anonymous === true ? () => null : idOf;
+  const progress = createProgress(nameOf);
+  const known = new Set<string>();
+  const isNew = (item: Fields): boolean => {
+    const id = nameOf(item);
+    if (id === null) return true;
+    const { size } = known;
+    return known.add(id).size > size;
+  };
+  for (let page: Position["page"] | undefined = reader.start; page !== undefined;) {
+    const chunk: Chunk = await reader.open(page);
+    progress(chunk.page ?? page, chunk);
+    yield chunk.items.filter(isNew);
+    page = chunk.next;
+  }
+}
 
 /** Returns the id of a record, which is the first field of the contract's records. */
 const idOf = (item: Fields | undefined): string | null => {

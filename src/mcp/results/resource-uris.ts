@@ -9,3 +9,4 @@ export const ACCOUNT = "receivables://accounts/";
 export const DOCUMENT = "receivables://documents/";
 export const EXPORT_RUNS = "receivables://export-runs/";
 export const ATTACHMENTS = "/attachments/";
+export const SAVED = "receivables://saved/";

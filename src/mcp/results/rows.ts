@@ -27,7 +27,12 @@ const pick = (row: Fields, names: ReadonlySet<string>): Fields =>
   Object.fromEntries(Object.entries(row).filter(([name]) => names.has(name)));
 
 /** The arguments for the platform, and the form of a row in the answer. */
-export type RowChoice = { args: CallArguments; shape: (row: Fields) => Fields };
+export type RowChoice = {
+  args: CallArguments;
+  shape: (row: Fields) => Fields;
+  /** The fields of a row, in their order. */
+  names: readonly string[];
+};
 
 const namesOf = (value: unknown): string[] | undefined =>
   Array.isArray(value) && value.length > 0 ? value.map(String) : undefined;
@@ -42,8 +47,10 @@ export const chooseRows = (
   fields?: string[],
 ): RowChoice => {
   const { list } = operation;
-  if (list === null || list.defaultFields === null) return { args, shape: (row) => row };
-  const known = list.fieldsOf(args);
+  const known = list?.fieldsOf(args) ?? [];
+  if (list === null || list.defaultFields === null) {
+    return { args, shape: (row) => row, names: known };
+  }
   const isOurs = !selectsFields(operation);
   const named = isOurs ? fields : namesOf(args["fields"]);
   const isAll = named?.includes(ALL) === true;
@@ -51,12 +58,14 @@ export const chooseRows = (
   const selected = isAll ? known : (named ?? defaults);
   if (!isOurs) {
     const chosen = selected.length === 0 ? {} : { fields: selected };
-    return { args: { ...args, ...chosen }, shape: (row) => withoutNulls(row) as Fields };
+    const shape = (row: Fields) => withoutNulls(row) as Fields;
+    return { args: { ...args, ...chosen }, shape, names: selected };
   }
   const names = new Set(selected);
   return {
     args,
     shape: (row) => withoutNulls(isAll ? row : pick(row, names)) as Fields,
+    names: selected,
   };
 };
 

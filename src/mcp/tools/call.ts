@@ -37,6 +37,8 @@ import { createRunCall, type RunCall } from "./run-call.ts";
 import { readList } from "../results/pages.ts";
 import { chooseRows } from "../results/rows.ts";
 import { wordsFor } from "../results/status-words.ts";
+import { createSave } from "./saving/save.ts";
+import { prepareList } from "./saving/save-list.ts";
 import { resolveNames } from "./arguments/record-names.ts";
 import { placeDaysFor, requireRelativeDays } from "./arguments/relative-days.ts";
 import { askingOf } from "./asking/question.ts";
@@ -55,6 +57,7 @@ const createParts = (context: ToolContext) => {
   const { key, replayGuard, now, settings, caller, secretPages, wait = systemWait } = context;
   return {
     context,
+    save: createSave(context),
     cursors: createCursors(key, now),
     confirm: createConfirm({ key, replayGuard, now, settings, approvals: context.approvals }),
     handOver: secretPages && createHandOver({ key, pages: secretPages, caller, now, wait }),
@@ -81,10 +84,11 @@ const describeCase = async (
 };
 
 const callList = async (
-  { context, cursors }: Parts,
+  parts: Parts,
   call: Working,
-  { args, cursor, fields }: Given,
+  { args, cursor, fields, save }: Given,
 ): Promise<CallToolResult> => {
+  const { context, cursors } = parts;
   const { tool, signal, broker } = call;
   const purpose = toPurpose(context, tool, fields === undefined ? args : { ...args, fields });
   const from = cursor === undefined ? null : cursors.open(cursor, purpose);
@@ -98,6 +102,9 @@ const callList = async (
         broker.call(tool.operation, args, options),
       ),
     );
+  if (save !== undefined) {
+    return parts.save(call, save, await prepareList(context, call, { rows, args, ask }));
+  }
   const budget = listBudget(context.settings.answerTokens);
   const toWords = wordsFor(tool.operation);
   const shape = (row: Record<string, unknown>) => toWords(rows.shape(row));
@@ -287,7 +294,10 @@ const createCall = (context: ToolContext, readContent: ReadContent) => {
     specialTool(applyChanges, createApply({ consent, context })),
     specialTool(openClaims, createOpen({ consent, context })),
   ];
-  const callInsight = createInsightCall(context, files.excerpt);
+  const callInsight = createInsightCall(context, {
+    readExcerpt: files.excerpt,
+    save: parts.save,
+  });
   const callOperation = async (call: Working): Promise<CallToolResult | InputRequiredResult> => {
     const { operation } = call.tool;
     if (operation.extension) await requireExtension(call);

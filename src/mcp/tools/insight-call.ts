@@ -15,16 +15,19 @@ import { refuseArguments, unwrapArguments } from "./arguments/arguments.ts";
 import { toPurpose } from "./binding.ts";
 import { createCursors } from "./cursor.ts";
 import { withoutRefusedNulls } from "./arguments/refused-nulls.ts";
-import { inputSchema, type JsonSchema } from "./listing/schemas.ts";
+import { acceptedSchema, type JsonSchema } from "./listing/schemas.ts";
+import { SaveArguments, type SaveOptions, toSaveOptions } from "./arguments/save-options.ts";
+import type { Save } from "./saving/save.ts";
+import { prepareInsight } from "./saving/save-insight.ts";
 import { readTenantCalendar } from "./tenant-calendar.ts";
 
-/** The argument that the server adds to those of an insight. */
-const Steering = z.object({ cursor: z.string().min(1).max(8192).optional() });
+/** The arguments that the server adds to those of an insight. */
+const Steering = SaveArguments.extend({ cursor: z.string().min(1).max(8192).optional() });
 
 const schemas = new WeakMap<InsightTool, JsonSchema>();
 
 const schemaOf = (tool: InsightTool): JsonSchema => {
-  const schema = schemas.get(tool) ?? inputSchema(tool);
+  const schema = schemas.get(tool) ?? acceptedSchema(tool);
   schemas.set(tool, schema);
   return schema;
 };
@@ -83,28 +86,32 @@ const withExample = (
 };
 
 /**
- * Returns the arguments of an insight as its schema reads them, defaults included, and the cursor.
+ * Returns the arguments of an insight as its schema reads them, defaults included, and those of the server.
  *
  * @throws {Problem} `invalid_request`, which names every fault with what is known or an example
  */
 const readInsightArguments = (
   tool: InsightTool,
   sent: CallArguments,
-): { args: CallArguments; cursor: string | undefined } => {
+): { args: CallArguments; cursor: string | undefined; save: SaveOptions | undefined } => {
   const schema = schemaOf(tool);
   const { values, unknown } = unwrapArguments(tool, sent, schema);
   const known = Object.entries(values).filter(([name]) => name in (schema.properties ?? {}));
-  const { cursor, ...typed } = Object.fromEntries(known);
+  const { cursor, save, about, ...typed } = Object.fromEntries(known);
   const own = withoutRefusedNulls(tool.insight.input, typed);
   const parsed = tool.insight.input.safeParse(own, { reportInput: true });
-  const steered = Steering.safeParse({ cursor });
+  const steered = Steering.safeParse({ cursor, save, about }, { reportInput: true });
   const wrong = [parsed, steered].flatMap(({ error }) => (error ? toFaults(error) : []));
   const all = [
     ...unknown,
     ...wrong.map((fault) => withExample(tool.insight, schema, values, fault)),
   ];
   if (all.length > 0 || !parsed.success || !steered.success) throw refuseArguments(tool, all);
-  return { args: parsed.data, cursor: steered.data.cursor };
+  return {
+    args: parsed.data,
+    cursor: steered.data.cursor,
+    save: toSaveOptions(steered.data),
+  };
 };
 
 /** The most items that answers before one may have had: each answer counts them again. */
@@ -167,16 +174,16 @@ const budgetFor = (
   { tool }: Working<InsightTool>,
   args: CallArguments,
 ): Budget => {
-  const { tokens = INSIGHT_TOKENS, shorten } = tool.insight;
+  const { tokens = INSIGHT_TOKENS, shorten, shortenItems } = tool.insight;
   const usual = defaultOf(tool.insight, "limit");
   const isMore = (name: string, than: unknown): boolean => Number(args[name]) > Number(than);
   const wantsMore = isMore("limit", usual) || isMore("topRows", ROWS_WITHIN);
-  if (wantsMore || answerTokens <= tokens) return { tokens: answerTokens, shorten };
-  return { tokens, isRaisable: usual !== undefined, shorten };
+  if (wantsMore || answerTokens <= tokens) return { tokens: answerTokens, shorten, shortenItems };
+  return { tokens, isRaisable: usual !== undefined, shorten, shortenItems };
 };
 
 export const createInsightCall =
-  (needs: ToolContext, readExcerpt: ReadExcerpt) =>
+  (needs: ToolContext, { readExcerpt, save }: { readExcerpt: ReadExcerpt; save: Save }) =>
   async (call: Working<InsightTool>): Promise<CallToolResult> => {
     const { tool, signal, progress, broker } = call;
     const { now, settings } = needs;
@@ -198,6 +205,9 @@ export const createInsightCall =
       skip: continuation.skip,
       readExcerpt: (file) => readExcerpt(broker, file, { tool: tool.name, signal }),
     };
+    if (read.save !== undefined) {
+      return save(call, read.save, await prepareInsight({ tool, context, args, days, needs }));
+    }
     const result = await runInsight(tool.insight, context, args);
     const answer = { ...result, notes: [...result.notes, ...days.notes] };
     const budget = budgetFor(settings.answerTokens, call, args);

@@ -5,7 +5,7 @@ import { isRecord, parseIfJson } from "../../kit/json.ts";
 import { present } from "../results/answer.ts";
 import type { Fields } from "../results/budget.ts";
 import type { FileContent } from "../results/file-content.ts";
-import { ATTACHMENTS } from "../results/resource-uris.ts";
+import { ATTACHMENTS, SAVED } from "../results/resource-uris.ts";
 import type { Given } from "./arguments/arguments.ts";
 import type { Working } from "./tool-context.ts";
 
@@ -20,7 +20,8 @@ const AS_TEXT = "/text";
 /** Returns the URI of a file's text; any other URI unchanged. Structured content has no place for bytes. */
 const toTextUri = (address: string): string => {
   const [uri = "", ...query] = address.split("?");
-  const textUri = uri.includes(ATTACHMENTS) && !uri.endsWith(AS_TEXT) ? `${uri}${AS_TEXT}` : uri;
+  const isFile = uri.includes(ATTACHMENTS) || uri.startsWith(SAVED);
+  const textUri = isFile && !uri.endsWith(AS_TEXT) ? `${uri}${AS_TEXT}` : uri;
   return [textUri, ...query].join("?");
 };
 

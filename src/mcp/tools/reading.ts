@@ -17,5 +17,6 @@ export const toReading = async (
   progress,
   limits: INSIGHT_LIMITS,
   skip: 0,
+  isWhole: false,
   endsAt: now() + INSIGHT_LIMITS.ms,
 });

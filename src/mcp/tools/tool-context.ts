@@ -10,6 +10,8 @@ import type { SecretPages } from "./secret-pages.ts";
 import type { CallToolResult, InputRequiredResult } from "@modelcontextprotocol/server";
 import type { Broker } from "../../broker/port.ts";
 import type { OperationTool, Tool } from "../../../tools/tool.ts";
+import type { SavedFiles } from "../results/saved-files.ts";
+import type { SavedLinks } from "./saved-links.ts";
 import type { Approvals } from "./asking/approvals.ts";
 import type { Ways } from "./asking/confirm.ts";
 import type { Opens } from "./hand-over.ts";
@@ -32,6 +34,12 @@ export type ToolContext = CallerContext & {
   ending?: AbortSignal;
   /** The address of the endpoint, beside which records have pages; absent where people cannot open it. */
   mcpUrl?: URL | undefined;
+  /** The place of saved tables; absent where there is none. */
+  saved?: SavedFiles | undefined;
+  /** A folder of this machine into which saved tables are copied. */
+  saveFolder?: string | undefined;
+  /** Returns the address at which a browser downloads a saved table until a time; absent without an HTTP server. */
+  savedLink?: SavedLinks["urlOf"] | undefined;
   /** Pages that show a stored secret to its owner; absent if the owner uses this machine. */
   secretPages?: SecretPages;
   /** Pages on which the caller's person approves calls; absent without the built-in sign-in. */

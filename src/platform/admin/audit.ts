@@ -9,7 +9,9 @@ import {
   listAuditKeys,
   type StoreAuditKey,
 } from "../store/audit-key.ts";
+import { findTrustedHead } from "../evidence-heads.ts";
 import { type ChainEnd, advanceEnd } from "../store/audit/links.ts";
+import { isOtherKey, isSigned } from "../store/audit/signing.ts";
 import type { Db, Store } from "../store/port.ts";
 import { checkTenantExists } from "./tenants.ts";
 
@@ -43,12 +45,6 @@ export type Verdict = {
   /** Entries up to this number are from before chains had a key; the seal covers them since then. */
   unkeyed: { to: number; sealedAt: string } | null;
 };
-
-const isSigned = (key: StoreAuditKey, tenantId: string, head: Head): boolean =>
-  head.mac === findSigner(key, head.key_id)?.head(tenantId, head);
-
-const isOtherKey = (key: StoreAuditKey, { key_id: id }: Head): boolean =>
-  findSigner(key, id) === undefined;
 
 type Scan = {
   end: ChainEnd;
@@ -142,26 +138,6 @@ const SignedHead = z.strictObject({
 });
 /** A head to store outside the database. */
 export type SignedHead = Omit<z.infer<typeof SignedHead>, "evidence">;
-
-/**
- * Reads the head of a tenant's audit log.
- *
- * @throws {Problem} conflict where it was changed, or signed with another master key
- */
-export const findTrustedHead = async (
-  db: Db,
-  key: StoreAuditKey,
-  tenantId: string,
-): Promise<Head> => {
-  const head = await findHead(db, tenantId);
-  if (head !== undefined && isSigned(key, tenantId, head)) return head;
-  throw new Problem(
-    "conflict",
-    head !== undefined && isOtherKey(key, head)
-      ? `The audit log of tenant ${tenantId} is signed with another master key. Set the key that signed it.`
-      : `The head of the audit log of tenant ${tenantId} was changed. Run: admin audit verify ${tenantId}`,
-  );
-};
 
 /** Signs the head of a tenant's audit log, so that it can be compared with the log later. */
 export const signHead = async (

@@ -3,14 +3,19 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { formatDayNumber, openCalendar, parseDay } from "../../contract/insights/calendar.ts";
 import { Problem } from "../../contract/errors.ts";
-import type { Clock } from "../../kit/clock.ts";
-import { toErrorFields, type Log } from "../../kit/log.ts";
-import { createSeal, type MasterKey } from "../../kit/seal.ts";
-import { selectChain } from "../store/audit/chain.ts";
 import {
-  addHead,
-  computeLink,
+  computeLast,
+  type EvidenceNeeds,
+  findTrustedHead,
+  followEntries,
+  readKey,
+  signHead,
+  toHead,
+  toKeyNeeds,
+} from "../evidence-heads.ts";
+import {
   type EvidenceKey,
+  findEnds,
   findLink,
   formatPublicKey,
   formatStatement,
@@ -18,134 +23,12 @@ import {
   listCovered,
   listEvidenceKeys,
   listHeads,
-  listUnsigned,
-  readEvidenceKey,
   replaceEvidenceKey,
+  selectAfter,
 } from "../store/audit/evidence.ts";
-import { advanceEnd, type ChainEnd } from "../store/audit/links.ts";
-import type { Db, Snapshot, Store } from "../store/port.ts";
+import type { Db, Snapshot } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
-import { SEALS } from "../store/sealed-columns.ts";
-import type { AuditLogRow, EvidenceHeadRow } from "../store/tables/schema.ts";
-import { findTrustedHead } from "./audit.ts";
 import { checkTenantExists } from "./tenants.ts";
-
-export type EvidenceNeeds = { store: Store; masterKey: MasterKey; clock: Clock };
-
-const toKeyNeeds = ({ masterKey, clock }: EvidenceNeeds) => ({
-  seal: createSeal(masterKey, SEALS.evidence),
-  now: clock(),
-});
-
-const readKey = (needs: EvidenceNeeds): Promise<EvidenceKey> =>
-  needs.store.transaction((tx) => readEvidenceKey(tx, toKeyNeeds(needs)));
-
-/** A head of a tenant's log that a reader without the audit key can check. Times are ISO 8601 in UTC. */
-export type Head = {
-  tenantId: string;
-  seq: number;
-  link: string;
-  signedAt: string;
-  key: string;
-  signature: string;
-};
-
-const signHead = (key: EvidenceKey, tenantId: string, { seq, link }: Link, at: number): Head => {
-  const signedAt = new Date(at).toISOString();
-  const statement = formatStatement("head", tenantId, seq, link, signedAt);
-  return { tenantId, seq, link, signedAt, key: key.id, signature: key.sign(statement) };
-};
-
-const toHead = (row: EvidenceHeadRow): Head => ({
-  tenantId: row.tenant_id,
-  seq: row.seq,
-  link: row.link,
-  signedAt: new Date(row.at).toISOString(),
-  key: row.key_id,
-  signature: row.signature,
-});
-
-const selectAfter = (db: Db, tenantId: string, { seq }: Link, last: number) =>
-  selectChain(db, tenantId).where("seq", ">", seq).where("seq", "<=", last);
-
-const createChanged = (tenantId: string, id: string): Problem =>
-  new Problem(
-    "conflict",
-    `Entry ${id} of the audit log was changed, or entries before it are missing. Run: admin audit verify ${tenantId}`,
-  );
-
-/** Goes through entries that follow a link, and stops at one that was changed. */
-async function* followEntries(
-  { store }: Pick<EvidenceNeeds, "store">,
-  tenantId: string,
-  rows: AsyncIterable<AuditLogRow>,
-  base: Link,
-): AsyncGenerator<{ row: AuditLogRow; link: string }> {
-  let { seq, link } = base;
-  let end: ChainEnd | undefined;
-  for await (const row of rows) {
-    end ??= { seq: row.seq - 1, hash: row.prev_hash, era: undefined };
-    end = row.seq === seq + 1 ? advanceEnd(store.auditKey, end, row) : undefined;
-    if (end === undefined) throw createChanged(tenantId, row.id);
-    ({ seq } = row);
-    link = computeLink(link, row);
-    yield { row, link };
-  }
-}
-
-/** Computes the link of the last entry from the nearest one that is known. */
-const computeLast = async (
-  needs: EvidenceNeeds,
-  snapshot: Snapshot,
-  tenantId: string,
-): Promise<Link> => {
-  const { db } = snapshot;
-  const head = await findTrustedHead(db, needs.store.auditKey, tenantId);
-  const base = await findLink(db, tenantId, { seq: head.seq, purgedSeq: head.purged_seq });
-  let last = base;
-  const rows = snapshot.stream(selectAfter(db, tenantId, base, head.seq));
-  for await (const { row, link } of followEntries(needs, tenantId, rows, base))
-    last = { seq: row.seq, link };
-  if (last.seq === head.seq) return last;
-  throw new Problem(
-    "conflict",
-    `Entries are missing at the end of the audit log. Run: admin audit verify ${tenantId}`,
-  );
-};
-
-/**
- * Signs the present end of a tenant's log, and stores the signature.
- *
- * @throws {Problem} not_found for an unknown tenant, conflict where the log was changed
- */
-export const signEvidenceHead = async (needs: EvidenceNeeds, tenantId: string): Promise<Head> => {
-  const { store, clock } = needs;
-  const key = await readKey(needs);
-  await using snapshot = await store.snapshot({ owner: tenantId });
-  const head = signHead(key, tenantId, await computeLast(needs, snapshot, tenantId), clock());
-  const { seq, link, signedAt, signature } = head;
-  const row = { tenant_id: tenantId, seq, link, at: Date.parse(signedAt), key_id: key.id };
-  await store.transaction((tx) => addHead(tx, { ...row, signature }), tenantId);
-  return head;
-};
-
-/** Heads are signed hourly; several nodes share the work. */
-const LEAST_BETWEEN_MS = 50 * 60 * 1000;
-
-/** Signs the ends of all logs that have grown since theirs was signed. Returns how many. */
-export const signEvidenceHeads = async (needs: EvidenceNeeds & { log: Log }): Promise<number> => {
-  const tenants = await listUnsigned(needs.store.read, needs.clock() - LEAST_BETWEEN_MS);
-  let signed = 0;
-  for (const tenantId of tenants) {
-    try {
-      await signEvidenceHead(needs, tenantId);
-      signed += 1;
-    } catch (error) {
-      needs.log.error("audit.head_not_signed", { tenantId, ...toErrorFields(error) });
-    }
-  }
-  return signed;
-};
 
 export type PrintedKey = { id: string; publicKey: string; createdAt: string };
 
@@ -187,23 +70,11 @@ const listKeyLines = async (db: Db): Promise<string[]> => {
 
 type Span = { from: string; to: string };
 
-/** Finds the first and the last entry of days; entries between them belong to the range whatever their time. */
-const findRange = async (
-  db: Db,
-  tenantId: string,
-  { from, to }: Span,
-): Promise<{ first: number; last: number } | undefined> => {
+/** Finds the first and the last entry of days of the tenant. */
+const findRange = async (db: Db, tenantId: string, { from, to }: Span) => {
   const { settings } = await readTenant(db, tenantId);
   const calendar = openCalendar(settings.timeZone);
-  const found = await db
-    .selectFrom("audit_logs")
-    .select((select) => [select.fn.min("seq").as("first"), select.fn.max("seq").as("last")])
-    .where("tenant_id", "=", tenantId)
-    .where("at", ">=", calendar.startOf(from))
-    .where("at", "<=", calendar.endOf(to))
-    .executeTakeFirstOrThrow();
-  if (found.first === null) return undefined;
-  return found;
+  return findEnds(db, tenantId, { from: calendar.startOf(from), to: calendar.endOf(to) });
 };
 
 const DAY = /^\d{4}-\d{2}-\d{2}$/;

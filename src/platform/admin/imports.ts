@@ -32,6 +32,7 @@ import type {
   PaymentEntryRow,
 } from "../store/tables/schema.ts";
 import type { RecordChange } from "./changes.ts";
+import { findSignIn, readImported, removeImportedMember } from "./imported-members.ts";
 
 const BATCH = 500;
 const MOST_REASONS = 100;
@@ -193,6 +194,8 @@ const takeBack = async (tx: Db, { place, before, current, now }: Restoring): Pro
     const id = String(current["id"]);
     if (before === undefined) await removeDispute(tx, tenantId, id);
     else await updateDispute(tx, tenantId, id, before);
+  } else if (table === "memberships") {
+    await removeImportedMember(tx, tenantId, String(current?.["user_id"]));
   } else if (table === DOCUMENTS && current !== undefined) {
     await restoreDocument(tx, before, current as DocumentRow, now);
   } else if (before === undefined) {
@@ -233,8 +236,10 @@ const undoChanges = async (
   for (const change of changes) {
     const { table_name: table, record_key: key } = change;
     const place = { table, tenantId: row.tenant_id, key };
-    const current = await readRecord(tx, place);
-    const reason = await findObstacle(tx, row, change, current, fixed);
+    const current = await readImported(tx, place);
+    const reason =
+      (await findObstacle(tx, row, change, current, fixed)) ??
+      (await findSignIn(tx, place, current, row.started_at));
     if (reason === undefined) {
       const former = parseBefore(change);
       const before = former === undefined ? undefined : nextVersion(former, current, now);

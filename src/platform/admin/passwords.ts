@@ -61,15 +61,16 @@ export const setPassword = async (
   });
 };
 
-/** Creates a link to the page on which a person sets a new password. */
+/** Creates a link to the page on which a person sets a new password, for 30 minutes or `lifetime` milliseconds. */
 export const createResetLink = (
   needs: AdminNeeds & { tokens: ResetTokens },
   name: UserName,
   publicUrl: string,
+  lifetime?: number,
 ) =>
   needs.store.transaction(async (tx) => {
     const { user, tenantIds } = await readUser(tx, name);
-    const { token, expiresAt } = needs.tokens.issue(user);
+    const { token, expiresAt } = needs.tokens.issue(user, lifetime);
     const action = "admin.user_reset_link_created";
     await recordForTenants(tx, needs, tenantIds, { action, resourceId: user.id });
     return {

@@ -1,6 +1,7 @@
 import { formatTimestamp } from "../../kit/clock.ts";
 import { findAssigneesOfPerson, updateAssignee } from "../store/queries/assignees.ts";
 import { removeDefaultAssignee } from "../store/queries/categories.ts";
+import { replaceAuthor } from "../store/queries/dispute-notes.ts";
 import { removeAnswersTo } from "../store/queries/idempotency-keys.ts";
 import { listSourceRows, updateImported } from "../store/queries/imported-disputes.ts";
 import { removeMember } from "../store/queries/memberships.ts";
@@ -95,6 +96,8 @@ const forgetMember = async (
     await removeDefaultAssignee(tx, tenantId, row.id);
   }
   await removeMember(tx, tenantId, user.id);
+  // Imported notes of people who were no users then have the e-mail address as author.
+  await replaceAuthor(tx, tenantId, user.email_folded, user.id);
   // They contain what the person wrote.
   await removeAnswersTo(tx, tenantId, user.id);
   return rows.length;

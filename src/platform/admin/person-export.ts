@@ -44,15 +44,17 @@ const exportCredentials = async (db: Db, userId: string) => {
 };
 
 /** Texts that the person wrote: notes of disputes and accounts. */
-const exportNotes = async ({ db, stream }: Snapshot, tenantId: string, userId: string) => {
+const exportNotes = async ({ db, stream }: Snapshot, tenantId: string, user: UserRow) => {
+  // Imported notes of people who were no users then have the e-mail address as author.
+  const authors = [user.id, user.email_folded];
   return {
-    disputeNotes: await collect(stream(selectNotesBy(db, tenantId, userId)), (row) => ({
+    disputeNotes: await collect(stream(selectNotesBy(db, tenantId, authors)), (row) => ({
       noteId: row.id,
       disputeId: row.dispute_id,
       content: row.content,
       createdAt: formatTimestamp(row.created_at),
     })),
-    accountNotes: await collect(stream(selectAccountNotesBy(db, tenantId, userId)), (row) => ({
+    accountNotes: await collect(stream(selectAccountNotesBy(db, tenantId, authors)), (row) => ({
       reference: row.reference,
       accountNumber: row.account_number,
       body: row.body,
@@ -96,7 +98,7 @@ const exportMembership = async (view: Snapshot, tenantId: string, user: UserRow)
     profile: JSON.parse(member?.profile ?? "{}") as unknown,
     roles: roles.map(({ name }) => name),
     assignees: await exportAssignees(view, tenantId, user),
-    ...(await exportNotes(view, tenantId, user.id)),
+    ...(await exportNotes(view, tenantId, user)),
     auditEntries: await exportAuditEntries(view, tenantId, user.id),
   };
 };

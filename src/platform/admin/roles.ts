@@ -138,7 +138,7 @@ export const updateRole = (
 
 const MOST_NAMED = 20;
 
-/** Deletes a role that no user has. */
+/** Deletes a role that no user or client has. */
 export const deleteRole = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
   { confirm, ...roleName }: RoleName & { confirm?: string | undefined },
@@ -153,7 +153,7 @@ export const deleteRole = (
       const more = holders.length - named.length;
       throw new Problem(
         "in_use",
-        `The role ${name} belongs to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. Give them other roles first: admin user update.`,
+        `The role ${name} belongs to ${named.join(", ")}${more > 0 ? ` and ${more} more` : ""}. Give them other roles first: admin user update; delete clients: admin client delete.`,
       );
     }
     await removeRole(tx, { tenant_id: tenantId, id: roleId });

@@ -122,14 +122,28 @@ const parseTimeZone = (name: string): string => {
   );
 };
 
+const MOST_DAYS = 3650;
+
+/** Parses days within which disputes are to be decided; `none` removes them. @throws {Problem} invalid_request */
+export const parseDays = (name: string, text: string): number | null => {
+  if (text === "none") return null;
+  const days = /^\d{1,4}$/.test(text) ? Number(text) : 0;
+  if (days >= 1 && days <= MOST_DAYS) return days;
+  throw new Problem(
+    "invalid_request",
+    `${name} takes a number of days from 1 to ${MOST_DAYS}, such as 45, or none.`,
+  );
+};
+
 const parseSetting = (pair: string): Partial<TenantSettings> => {
   const [key = "", value = ""] = pair.split("=", 2);
   if (key === "timeZone") return { timeZone: parseTimeZone(value) };
+  if (key === "disputeDays") return { disputeDays: parseDays(key, value) };
   const known = TENANT_SWITCHES.find((name) => name === key);
   if (known === undefined) {
     throw new Problem(
       "invalid_request",
-      `${key} is no setting of a tenant; they are ${TENANT_SWITCHES.join(", ")}, timeZone.`,
+      `${key} is no setting of a tenant; they are ${TENANT_SWITCHES.join(", ")}, timeZone, disputeDays.`,
     );
   }
   if (value !== "true" && value !== "false") {
@@ -138,7 +152,7 @@ const parseSetting = (pair: string): Partial<TenantSettings> => {
   return { [known]: value === "true" };
 };
 
-/** Sets settings of a tenant from `KEY=true`, `KEY=false` and `timeZone=NAME`. */
+/** Sets settings of a tenant from `KEY=true`, `KEY=false`, `timeZone=NAME` and `disputeDays=N`. */
 export const setTenant = (
   { store, record }: Pick<AdminNeeds, "store" | "record">,
   tenantId: string,

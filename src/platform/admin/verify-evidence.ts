@@ -171,7 +171,10 @@ const checkHead = (state: State, head: z.infer<typeof Head>): void => {
   const { last } = state;
   if (last === undefined || seq < last.seq) throw new Fault(`${subject} stands in another place.`);
   if (seq === last.seq && link !== last.link)
-    throw new Fault(`${subject} was signed for other entries than those up to ${last.id}.`, last.id);
+    throw new Fault(
+      `${subject} was signed for other entries than those up to ${last.id}.`,
+      last.id,
+    );
 };
 
 const checkEnds = (

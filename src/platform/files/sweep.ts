@@ -45,6 +45,7 @@ const findKnownKeys = async (
   return new Set([
     ...(await findFileKeys(read, "document_attachments", tenantId, keys)),
     ...(await findFileKeys(read, "dispute_attachments", tenantId, keys)),
+    ...(await findFileKeys(read, "saved_files", tenantId, keys)),
     ...(await findKnownChunks(read, tenantId, runs)),
   ]);
 };

@@ -85,7 +85,7 @@ export const formatEndpoint = (operation: Operation): string =>
 
 /** The parameters that identify a record; a code or an e-mail address is text of people. */
 const IDENTIFYING = /Id$|Number$|_number$|^id$|^reference$/;
-const KEPT = /Id$|Number$|_number$|^source$|^status$|^address$|^former/;
+const KEPT = /Id$|Number$|_number$|^source$|^status$|^address$|^former|^changed$/;
 
 /** Returns a caller's text as every database stores it: PostgreSQL refuses U+0000 and replaces half characters. */
 const toStorable = (text: string): string =>

@@ -4,7 +4,9 @@ import type { Operation } from "../../contract/operation.ts";
 import { isScope } from "../../contract/permissions.ts";
 import { type CredentialNeeds, hashSecret, hasKeyForm, isSessionAlive } from "../credentials.ts";
 import type { Principal } from "../handlers.ts";
+import type { Db } from "../store/port.ts";
 import { findApiKey } from "../store/queries/api-keys.ts";
+import { findClient, findClientPermissions } from "../store/queries/clients.ts";
 import { findExportKey } from "../store/queries/export-keys.ts";
 import { findSession } from "../store/queries/sessions.ts";
 import {
@@ -39,13 +41,21 @@ const refuse = (): never => {
 /** The platform's credentials, and the reads that the request has cached. */
 type Lookup = CredentialNeeds & { cached: CachedRead };
 
+/** The home of a caller: a user's default tenant, or the tenant of a client. */
 const findHome = ({ cached, store: { read } }: Lookup, userId: string) =>
   cached(`home ${userId}`, async () => {
     const user = await findUser(read, userId);
-    const tenantId = user && findHomeTenant(user, await listActiveTenants(read, userId));
+    if (user === undefined) {
+      const client = await findClient(read, userId);
+      return client && { user: { id: client.id, email: "" }, tenantId: client.tenant_id };
+    }
+    const tenantId = findHomeTenant(user, await listActiveTenants(read, userId));
     // A user without an active tenant cannot use the service.
     return tenantId ? { user, tenantId } : undefined;
   });
+
+const readPermissions = async (db: Db, tenantId: string, callerId: string) =>
+  (await findPermissions(db, tenantId, callerId)) ?? findClientPermissions(db, tenantId, callerId);
 
 /** Returns whose credential has expired. Without an active tenant, no log has an entry. */
 const describeHolder = async (lookup: Lookup, userId: string): Promise<AuditFacts> => {
@@ -106,7 +116,7 @@ const enter = async (
   // The path is not validated yet, and the store is asked for valid ids only.
   const may = RecordId.safeParse(tenantId).success
     ? await cached(`may ${tenantId} ${identity.id}`, () =>
-        findPermissions(read, tenantId, identity.id),
+        readPermissions(read, tenantId, identity.id),
       )
     : undefined;
   if (may === undefined) {

@@ -25,7 +25,7 @@ import { hash } from "node:crypto";
 const MAX_KEY_LENGTH = 400;
 
 /** Shortens a row's key by hashing, so that it fits an index. */
-const shortenKey = (key: string): string =>
+export const shortenKey = (key: string): string =>
   key.length <= MAX_KEY_LENGTH ? key : `sha256:${hash("sha256", key, "hex")}`;
 
 type Needs = {
@@ -52,8 +52,8 @@ type Keyed = { row: Row; key: string };
 type Batch = Needs & {
   tx: Db;
   now: number;
-  /** When the import began: a later row of the file replaces an earlier one, which is no reopening. */
-  beganAt: number;
+  /** Whether an earlier row of the file wrote a dispute: a later one replaces it, which is no reopening. */
+  wasWritten: (key: string) => boolean;
   situation: PlanContext;
   known: Map<string, DisputeRow>;
   /** The stored disputes before the batch. */
@@ -118,9 +118,9 @@ const assignDefault = ({ situation }: Batch, row: DisputeRow, categoryId: string
     ? row
     : { ...row, assignee_id: situation.known.routes.get(categoryId) ?? null };
 
-const recordReopening = (batch: Batch, before: DisputeRow): void => {
-  const { id, status, closed_at, updated_at } = before;
-  if (closed_at === null || updated_at >= batch.beganAt) return;
+const recordReopening = (batch: Batch, key: string, before: DisputeRow): void => {
+  const { id, status, closed_at } = before;
+  if (closed_at === null || batch.wasWritten(key)) return;
   batch.reopenings.push({
     tenantId: batch.tenantId,
     id: batch.newId(),
@@ -147,7 +147,7 @@ const recordChange = (
 ) => {
   batch.known.set(key, { ...before, ...columns });
   if (batch.fresh.has(key)) return;
-  if (columns.status === 0) recordReopening(batch, before);
+  if (columns.status === 0) recordReopening(batch, key, before);
   batch.changes.set(before.id, { ...batch.changes.get(before.id), ...columns });
 };
 
@@ -176,12 +176,12 @@ const writeRow = async (batch: Batch, { row, key }: Keyed): Promise<Outcome> => 
     return "unchanged";
   }
   const tracked = changeFields(before, { caller: IMPORTER, now });
-  recordChange(batch, key, before, { ...differs, ...tracked, source_row });
+  recordChange(batch, key, before, { ...tracked, ...differs, source_row });
   return "written";
 };
 
 const openBatch = async (
-  needs: Needs & Pick<Batch, "beganAt">,
+  needs: Needs & Pick<Batch, "wasWritten">,
   tx: Db,
   rows: readonly Keyed[],
 ): Promise<Batch> => {
@@ -226,6 +226,7 @@ export const DISPUTE_FORM: Pick<Target<DisputeValues>, "fields" | "parse"> = {
 
 export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
   const met = createOccurrences();
+  const written = createOccurrences();
   const keyOf = (row: Row): string => buildDisputeKey(row, met.count(buildDisputeKey(row, 1)));
   return {
     kind: "disputes",
@@ -237,9 +238,13 @@ export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
         : { field: "sourceKey", key: sourceKey, facts: [JSON.stringify(values)] },
     async write(tx, rows, journal) {
       const keyed = rows.map((row) => ({ row, key: keyOf(row) }));
-      const batch = await openBatch({ ...needs, beganAt: journal.beganAt }, tx, keyed);
+      const batch = await openBatch({ ...needs, wasWritten: written.has }, tx, keyed);
       const outcomes: Outcome[] = [];
-      for (const one of keyed) outcomes.push(await writeRow(batch, one));
+      for (const one of keyed) {
+        const outcome = await writeRow(batch, one);
+        outcomes.push(outcome);
+        if (outcome === "written") written.count(one.key);
+      }
       const made = [...batch.fresh].flatMap((key) => batch.known.get(key) ?? []);
       await insertNumbered(tx, needs.tenantId, made);
       journal.created("disputes", made);
@@ -254,6 +259,9 @@ export const createDisputeTarget = (needs: Needs): Target<DisputeValues> => {
       }
       return outcomes;
     },
-    close: () => met.close(),
+    close() {
+      met.close();
+      written.close();
+    },
   };
 };

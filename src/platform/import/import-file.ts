@@ -40,6 +40,8 @@ export type ImportFileNeeds = Omit<TargetNeeds, "store"> & {
     change: { tenantId: string; action: CommandAction; metadata: Metadata },
   ) => Promise<void>;
   reject: (rejects: readonly Reject[]) => Promise<void>;
+  /** Receives the e-mail addresses of new users, who have no password; not called in a dry run. */
+  invite?: ((emails: readonly string[]) => Promise<void>) | undefined;
   progress: (counts: Counts) => void;
   ignored: (columns: readonly string[]) => void;
   warn: (place: string, message: string) => void;
@@ -138,7 +140,7 @@ const toRecord = (
 };
 
 const importOne = async (run: Run, input: InputFile): Promise<FileReport> => {
-  const { needs, importId, beganAt, done } = run;
+  const { needs, importId, done } = run;
   const { tenantId, kind, source, record } = needs;
   const target = createTarget(kind, needs);
   try {
@@ -148,7 +150,6 @@ const importOne = async (run: Run, input: InputFile): Promise<FileReport> => {
     const report = await runImport({
       ...needs,
       importId,
-      beganAt,
       changesBefore: done.at(-1)?.changes ?? 0,
       target,
       map,
@@ -179,7 +180,12 @@ const importAll = async (needs: ImportFileNeeds): Promise<ImportReport> => {
 const rehearse = (needs: ImportFileNeeds): Promise<ImportReport> =>
   rollBack(
     needs.store,
-    (tx) => importAll({ ...needs, store: { ...needs.store, transaction: (act) => act(tx) } }),
+    (tx) =>
+      importAll({
+        ...needs,
+        store: { ...needs.store, transaction: (act) => act(tx) },
+        invite: undefined,
+      }),
     needs.tenantId,
   );
 

@@ -32,6 +32,8 @@ export const REMOVED = "removed";
 
 type OpenJournal = Journal & {
   doubts: readonly Doubt[];
+  /** The e-mail addresses of new users. */
+  invited: readonly string[];
   /** The number of changes so far. */
   number(): number;
   save(tx: Db): Promise<void>;
@@ -39,10 +41,11 @@ type OpenJournal = Journal & {
 
 /** Collects what a batch changes, so that the import can be taken back. */
 export const createJournal = (
-  begin: Pick<Journal, "importId" | "beganAt"> & { tenantId: string; number: number },
+  begin: Pick<Journal, "importId"> & { tenantId: string; number: number },
 ): OpenJournal => {
-  const { tenantId, importId, beganAt } = begin;
+  const { tenantId, importId } = begin;
   const doubts: Doubt[] = [];
+  const invited: string[] = [];
   const changes: ImportChangeRow[] = [];
   let { number } = begin;
   const add = (
@@ -64,8 +67,8 @@ export const createJournal = (
   };
   return {
     importId,
-    beganAt,
     doubts,
+    invited,
     created(table, rows) {
       for (const row of rows) add(table, undefined, row);
     },
@@ -74,6 +77,7 @@ export const createJournal = (
       add(table, before, before, REMOVED);
     },
     doubt: (doubt) => void doubts.push(doubt),
+    invite: (email) => void invited.push(email),
     number: () => number,
     save: (tx) => insertAll(tx, "import_changes", changes),
   };

@@ -2,6 +2,7 @@ import type { Source } from "../../contract/payments/catalogue.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Store } from "../store/port.ts";
+import { ACCOUNT_NOTE_FORM, createAccountNoteTarget } from "./account-notes.ts";
 import { createAccountTarget } from "./accounts.ts";
 import { createAuditLogTarget } from "./audit-logs.ts";
 import { createBusinessUnitTarget } from "./business-units.ts";
@@ -10,9 +11,11 @@ import { createApplicationTarget } from "./credit-applications.ts";
 import { createDisputeTarget, DISPUTE_FORM } from "./disputes.ts";
 import { createDocumentTarget } from "./documents.ts";
 import type { Format } from "./formats.ts";
+import { createNoteTarget, NOTE_FORM } from "./notes.ts";
 import { createPaymentForm, createPaymentTarget } from "./payments.ts";
 import { createScoreTarget } from "./scores.ts";
-import type { Target } from "./target.ts";
+import type { Form, Target } from "./target.ts";
+import { createUserTarget, USER_FORM } from "./users.ts";
 
 /** The dependencies of the targets of an import. */
 export type TargetNeeds = {
@@ -25,9 +28,6 @@ export type TargetNeeds = {
   clock: Clock;
   newId: NewId;
 };
-
-/** The fields of a kind's rows, and the check of one row. */
-export type Form = Pick<Target, "fields" | "parse">;
 
 type KindSpec = {
   create: (needs: TargetNeeds) => Target;
@@ -47,6 +47,9 @@ const SPECS = {
   closures: { create: createClosureTarget, form: () => createClosureTarget(UNUSED) },
   disputes: { create: createDisputeTarget, form: () => DISPUTE_FORM },
   payments: { create: createPaymentTarget, form: createPaymentForm },
+  notes: { create: createNoteTarget, form: () => NOTE_FORM },
+  "account-notes": { create: createAccountNoteTarget, form: () => ACCOUNT_NOTE_FORM },
+  users: { create: createUserTarget, form: () => USER_FORM },
   "business-units": { create: createBusinessUnitTarget, usualFormat: "ndjson" },
   scores: { create: createScoreTarget },
   "credit-applications": { create: createApplicationTarget, usualFormat: "ndjson" },

@@ -10,6 +10,8 @@ export const createOccurrences = () => {
       counts.set(key, String(count));
       return count;
     },
+    /** Whether a key was counted. */
+    has: (key: string): boolean => counts.get(key) !== undefined,
     close: (): void => counts.close(),
   };
 };

@@ -24,14 +24,14 @@ export type ImportNeeds<Values> = FileNeeds & {
   store: Pick<Store, "transaction">;
   tenantId: string;
   importId: string;
-  /** When the import began, in epoch milliseconds. */
-  beganAt: number;
   /** The number of changes that the import has made in files before this one. */
   changesBefore: number;
   target: Target<Values>;
   map: ImportMap | undefined;
   /** Receives the rejects of a batch after the batch is written. */
   reject: (rejects: readonly Reject[]) => Promise<void>;
+  /** Receives the e-mail addresses of new users after their batch is written. */
+  invite?: ((emails: readonly string[]) => Promise<void>) | undefined;
   progress: (counts: Counts) => void;
   /** Receives the columns that match no field when no map is given. */
   ignored: (columns: readonly string[]) => void;
@@ -289,10 +289,10 @@ const writeBatch = async <Values>(
   state: State,
   { batch, isLast }: Group<Values>,
 ): Promise<Reject[]> => {
-  const { store, tenantId, target, record, importId, beganAt } = needs;
+  const { store, tenantId, target, record, importId } = needs;
   const rows = batch.flatMap((one) => (one.as === "accepted" ? [one.row] : []));
   const { done, journal } = await store.transaction(async (tx) => {
-    const journal = createJournal({ tenantId, importId, beganAt, number: state.changes });
+    const journal = createJournal({ tenantId, importId, number: state.changes });
     const outcomes = rows.length === 0 ? [] : await target.write(tx, rows, journal);
     await journal.save(tx);
     const done = countBatch(target, state, batch, outcomes);
@@ -309,6 +309,7 @@ const writeBatch = async <Values>(
     const money = target.getMoney?.(values);
     if (money !== undefined) totals.addPayment(money, outcome);
   }
+  if (journal.invited.length > 0) await needs.invite?.(journal.invited);
   state.counts = done.counts;
   state.changes = journal.number();
   return done.rejects;

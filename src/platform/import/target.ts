@@ -37,12 +37,12 @@ export type Outcome = "written" | "unchanged" | readonly Fault[];
 /** Receives what a batch does beside its outcomes, for the import's record. */
 export type Journal = {
   importId: string;
-  /** When the import began, in epoch milliseconds. */
-  beganAt: number;
   created<T extends keyof Tables>(table: T, rows: readonly Tables[T][]): void;
   changed<T extends keyof Tables>(table: T, before: Tables[T], after: Tables[T]): void;
   removed<T extends keyof Tables>(table: T, before: Tables[T]): void;
   doubt(doubt: Doubt): void;
+  /** Names a new user by e-mail address, who has no password yet. */
+  invite(email: string): void;
 };
 
 /** A kind of record that can be imported. */
@@ -65,3 +65,6 @@ export type Target<Values = unknown> = {
   /** Releases resources other than the store. */
   close?(): void;
 };
+
+/** The fields of a kind's rows, and the check of one row. */
+export type Form<Values = unknown> = Pick<Target<Values>, "fields" | "parse">;

@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Contract } from "../../contract/index.ts";
 import { type AccountNote, AccountNoteFields } from "../../contract/operations/account-notes.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
@@ -19,34 +20,45 @@ const toNote = (row: AccountNoteRow): AccountNote => ({
   created_at: formatTimestamp(row.created_at),
 });
 
+/** Builds the row of a note; its effective date is that of its creation unless it has its own. */
+export const toAccountNoteRow = (
+  { tenantId, accountNumber }: { tenantId: string; accountNumber: string },
+  { reference, body, subject, note_type, effective_date }: z.output<typeof AccountNoteFields>,
+  created: { by: string; at: number },
+): AccountNoteRow => {
+  const effective = effective_date ?? formatTimestamp(created.at);
+  return {
+    tenant_id: tenantId,
+    reference,
+    account_number: accountNumber,
+    body,
+    subject: subject ?? null,
+    note_type: note_type ?? null,
+    effective_date: toDateText(effective),
+    effective_at: Date.parse(effective),
+    created_by: created.by,
+    created_at: created.at,
+  };
+};
+
 const toRow = (call: IngestCall, accountNumber: string, sent: unknown) => {
   const result = isRecord(sent) ? mergeBody("create", sent) : sent;
   const { value, faults = [] } = checkValue(AccountNoteFields, result);
   if (value === undefined) return call.invalid(faults);
-  const effective = value.effective_date ?? formatTimestamp(call.now);
-  const row: AccountNoteRow = {
-    tenant_id: call.tenantId,
-    reference: value.reference,
-    account_number: accountNumber,
-    body: value.body,
-    subject: value.subject ?? null,
-    note_type: value.note_type ?? null,
-    effective_date: toDateText(effective),
-    effective_at: Date.parse(effective),
-    created_by: call.caller.id,
-    created_at: call.now,
-  };
+  const created = { by: call.caller.id, at: call.now };
+  const row = toAccountNoteRow({ tenantId: call.tenantId, accountNumber }, value, created);
   return { row, ignored: listIgnored(sent, value) };
 };
 
 /** Handlers of notes on accounts. */
 export const account_notes = (): Handlers<Contract["account_notes"]> => ({
-  async get({ params: { account_number, reference } }, call) {
+  async get({ params: { account_number, reference }, query: { author } }, call) {
     await readAccount(call.db, call, account_number);
     const row =
       (await findAccountNote(call.db, call.tenantId, account_number, reference)) ??
       call.fail("note_not_found", `The account has no note ${shorten(reference)}.`);
-    return { body: toNote(row) };
+    const by = author === true ? { created_by: row.created_by } : {};
+    return { body: { ...toNote(row), ...by } };
   },
 
   create({ params: { account_number }, body }, call) {

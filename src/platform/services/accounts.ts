@@ -37,12 +37,13 @@ const toAccount = (row: AccountRow): Account => ({
 
 const answer = (row: AccountRow) => ({ body: toAccount(row), version: toVersion(row) });
 
-const toEmbeddedNote = (row: AccountNoteRow) => ({
+const toEmbeddedNote = (row: AccountNoteRow, hasAuthor: boolean) => ({
   reference: row.reference,
   accountNumber: row.account_number,
   body: row.body,
   effective_date: row.effective_date,
   createdAt: formatTimestamp(row.created_at),
+  ...(hasAuthor ? { createdBy: row.created_by } : {}),
 });
 
 type Target = { accountNumber: string; sent: unknown; before: AccountRow | undefined };
@@ -136,10 +137,11 @@ const list =
 export const accounts = ({ seal }: { seal: Seal }): Handlers<Contract["accounts"]> => ({
   list: list(seal),
 
-  async get({ params: { account_number } }, call) {
+  async get({ params: { account_number }, query: { author } }, call) {
     const row = await readAccount(call.db, call, account_number);
     const notes = await listAccountNotes(call.db, call.tenantId, account_number);
-    const body = { ...toAccount(row), notes: notes.map(toEmbeddedNote) };
+    const shown = notes.map((note) => toEmbeddedNote(note, author === true));
+    const body = { ...toAccount(row), notes: shown };
     return { body, version: toVersion(row) };
   },
 

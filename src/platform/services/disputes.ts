@@ -5,6 +5,7 @@ import type { Dispute } from "../../contract/operations/disputes.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
+import type { Seal } from "../../kit/seal.ts";
 import { dropFiles } from "../files/drop.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Call, Handlers, Listing, Result } from "../handlers.ts";
@@ -27,6 +28,8 @@ import type { Db } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { findSpellings } from "../store/queries/spellings.ts";
 import { readActivity } from "./disputes/activity.ts";
+import { describeChange, describeEnd } from "./disputes/audit-facts.ts";
+import { createChanges } from "./disputes/changes.ts";
 import { chooseAssignee } from "./disputes/assignee.ts";
 import { findDefaultAssignee } from "../store/queries/categories.ts";
 import { checkAmount, planUpdate } from "./disputes/change.ts";
@@ -144,15 +147,9 @@ const applyUpdate = async (
   return findOr404(tx, call, before.id);
 };
 
-/** Returns status and time of a dispute that has ended, for the audit entry of its reopening: the record loses them. */
-const describeEnd = ({ status, closed_at }: NamedDispute): Record<string, string> =>
-  closed_at === null
-    ? {}
-    : { formerStatus: String(status), formerClosedDate: formatTimestamp(closed_at) };
-
 const LOOKUP_STATUSES = { Open: [0], Closed: [1], Cancel: [2], All: undefined } as const;
 
-export type DisputeNeeds = { newId: NewId; files: FileStore; log: Log };
+export type DisputeNeeds = { newId: NewId; files: FileStore; log: Log; changesSeal: Seal };
 
 /** Lists the disputes of a lookup, with the page that its body asks for. */
 const lookUp = async (
@@ -240,9 +237,11 @@ const create =
 const update: Service["update"] = async ({ params, body }, call) => {
   return call.change(async (tx) => {
     const before = await findOr404(tx, call, params.disputeId);
-    const audit = { before: before.status, metadata: describeEnd(before) };
+    const end = describeEnd(before);
+    const audit = { before: before.status, metadata: end };
     const row = await withAuditFacts(audit, () => applyUpdate(tx, call, body, before));
-    return { body: omitAccountName(row), version: row, audit };
+    const metadata = { ...end, ...describeChange(before, row) };
+    return { body: omitAccountName(row), version: row, audit: { ...audit, metadata } };
   });
 };
 
@@ -281,6 +280,7 @@ export const disputes = (needs: DisputeNeeds): Service => ({
   delete: remove(needs),
   summary: summarize,
   activity: readActivity,
+  changes: createChanges(needs.changesSeal),
   precedents: readPrecedents,
   list_by_document_numbers: listByDocumentNumbers,
   list_by_ids: listByIds,

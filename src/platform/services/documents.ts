@@ -46,6 +46,12 @@ const toDocument = (row: DocumentRow): Document => ({
   updatedAt: formatTimestamp(row.updated_at),
 });
 
+/** Names a change of the status in the audit entry; a closing by its own operation is named by the action. */
+const describeMove = (before: DocumentRow | undefined, { status }: DocumentRow) =>
+  before === undefined || before.status === status
+    ? {}
+    : { audit: { metadata: { formerStatus: before.status, status } } };
+
 const answer = (row: DocumentRow) => ({ body: toDocument(row), version: toVersion(row) });
 
 const toWriter = ({ tenantId, caller, now, origin }: IngestCall): Writer => ({
@@ -152,6 +158,7 @@ const replace: Service["replace"] = async ({ params: { document_number }, body }
     return {
       ...answer(row),
       ...(before === undefined ? { createdId: String(row.csr_id) } : {}),
+      ...describeMove(before, row),
       ignored,
     };
   });
@@ -163,7 +170,8 @@ const update: Service["update"] = async ({ params: { document_number }, body }, 
     checkIfMatch(call, toVersion(before));
     const target = { documentNumber: document_number, sent: body, before };
     const { fields, ignored } = await checkBody(tx, call, "update", target);
-    return { ...answer(await save(tx, call, fields, target)), ignored };
+    const row = await save(tx, call, fields, target);
+    return { ...answer(row), ignored, ...describeMove(before, row) };
   });
 };
 

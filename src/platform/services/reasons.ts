@@ -10,6 +10,7 @@ import {
   listCategoriesByDefaultReason,
 } from "../store/queries/categories.ts";
 import type { Db } from "../store/port.ts";
+import { readTenant } from "../store/queries/tenants.ts";
 import {
   findReason,
   findReasonByCode,
@@ -39,7 +40,7 @@ type Contracts = Contract["reasons"];
 type Update = Call<Contracts["update"]>;
 type Naming = { categoryId?: string | undefined; categoryCode?: string | undefined };
 
-const toReason = (row: ReasonRow): Reason => ({
+export const toReason = (row: ReasonRow): Reason => ({
   reasonId: row.id,
   tenantId: row.tenant_id,
   code: row.code,
@@ -126,6 +127,16 @@ const update = async (
 const list = (call: Call, filter: Parameters<typeof selectReasons>[2]) =>
   readAll(call, (db) => selectReasons(db, call.tenantId, filter), toReason);
 
+/** Lists reasons with their days, which are those of the tenant where a reason has none. */
+const listWithDays = async (call: Call, filter: Parameters<typeof selectReasons>[2]) => {
+  const { settings } = await readTenant(call.db, call.tenantId);
+  const toDated = (row: ReasonRow) => ({
+    ...toReason(row),
+    disputeDays: row.dispute_days ?? settings.disputeDays,
+  });
+  return readAll(call, (db) => selectReasons(db, call.tenantId, filter), toDated);
+};
+
 /** Handlers of reasons: internal ones, and external ones for a buyer portal. */
 export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   async get({ params: { categoryCode, reasonCode } }, call) {
@@ -137,7 +148,9 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
   },
 
   async list({ query }, call) {
-    return { body: await list(call, { visibility: query.Visibility }) };
+    const filter = { visibility: query.Visibility };
+    const read = query.DisputeDays === true ? listWithDays : list;
+    return { body: await read(call, filter) };
   },
 
   async list_by_category({ params, query }, call) {
@@ -157,6 +170,7 @@ export const reasons = ({ newId }: { newId: NewId }): Handlers<Contracts> => ({
         description: body.description,
         active: flag(body.active ?? true),
         visibility: body.visibility ?? "Internal",
+        dispute_days: null,
         ...creationFields(call),
       });
       const row = inserted ?? call.fail("duplicate_code", createTaken(category, body.code));

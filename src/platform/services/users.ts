@@ -3,6 +3,8 @@ import type { User, UserV1 } from "../../contract/operations/users.ts";
 import { formatTimestamp } from "../../kit/clock.ts";
 import type { Handlers } from "../handlers.ts";
 import type { Db } from "../store/port.ts";
+import { findClient, readClientRole } from "../store/queries/clients.ts";
+import { selectTenant } from "../store/queries/tenants.ts";
 import {
   listActiveTenants,
   listMemberRoles,
@@ -10,11 +12,13 @@ import {
   listMemberships,
   type MemberRole,
 } from "../store/queries/users.ts";
+import type { ClientRow } from "../store/tables/schema.ts";
 import { toTenantAccess } from "./auth.ts";
 
 type Member = Awaited<ReturnType<typeof listMembers>>[number];
 
-const PROFILE_KEYS = [
+/** The texts of a member's profile. */
+export const PROFILE_KEYS = [
   "division",
   "department",
   "title",
@@ -90,10 +94,37 @@ const listAs = async <T>(db: Db, tenantId: string, shape: Shape<T>): Promise<T[]
   return members.map((member) => shape(member, [tenantId], roles.get(member.id) ?? []));
 };
 
+/** Returns the profile of a client: that of a member of its tenant alone, without an e-mail address. */
+const toClientProfile = async (db: Db, client: ClientRow) => {
+  const { id, name, tenant_id: tenantId, created_at } = client;
+  const tenant = await selectTenant(db, tenantId).executeTakeFirstOrThrow();
+  const member: Member = {
+    id,
+    email: "",
+    email_folded: "",
+    password_hash: null,
+    first_name: name,
+    last_name: "",
+    default_language: "en",
+    time_zone: toTenantAccess(tenant).timeZone,
+    default_tenant_id: tenantId,
+    last_login_at: null,
+    last_login_method: null,
+    created_at,
+    status: "Active",
+    profile: "{}",
+    added_at: created_at,
+  };
+  const roles = [await readClientRole(db, client)];
+  return { ...toUserV1(member, [tenantId], roles), tenants: [toTenantAccess(tenant)] };
+};
+
 export const users = (): Handlers<Contract["users"]> => ({
   list: async (_input, call) => ({ body: await listAs(call.db, call.tenantId, toUser) }),
   list_v1: async (_input, call) => ({ body: await listAs(call.db, call.tenantId, toUserV1) }),
   async profile(_input, call) {
+    const client = await findClient(call.db, call.caller.id);
+    if (client !== undefined) return { body: await toClientProfile(call.db, client) };
     const tenants = await listActiveTenants(call.db, call.caller.id);
     const members = await listMembers(call.db, call.tenantId);
     const member = members.find(({ id }) => id === call.caller.id);

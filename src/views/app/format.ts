@@ -66,6 +66,14 @@ export const count = (value: unknown): string =>
 export const counted = (value: number, noun: string): string =>
   `${count(value)} ${value === 1 ? noun : `${noun}s`}`;
 
+/** Says how many days are left to decide; negative ones are over. */
+export const describeDaysLeft = (days: number): string => {
+  if (days === 0) return "Decision due today";
+  return days > 0
+    ? `${counted(days, "day")} left to decide`
+    : `Decision ${counted(-days, "day")} overdue`;
+};
+
 /** Formats a day such as `2026-01-31`, or the tenant's day of a point in time; other text stays as it is. */
 export const day = (value: unknown): string => {
   const text = plainText(value);

@@ -61,6 +61,23 @@ export type Host = {
   places?: Places | undefined;
   /** Offers the person a resource of the server as a file; undefined if the host cannot. */
   download?: ((file: { uri: string; name: string }) => Promise<void>) | undefined;
+  /** Opens an address in the person's browser; undefined if the host cannot. */
+  openLink?: ((url: string) => Promise<void>) | undefined;
+  /** Sends the assistant a message of the person; undefined if the host cannot. */
+  ask?: ((text: string) => Promise<void>) | undefined;
+  /** The sizes in which the host shows the view. */
+  display: Display;
+};
+
+/** `canFill`: the host can give the view the whole screen. */
+type DisplayState = { canFill: boolean; isFull: boolean };
+
+export type Display = {
+  state(): DisplayState;
+  /** Hears of changes. Returns the function that ends the subscription. */
+  listen(listener: (state: DisplayState) => void): () => void;
+  /** Fills the screen, or returns to the conversation. */
+  toggle(): Promise<void>;
 };
 
 type Pending = { resolve(value: unknown): void; reject(error: Error): void };
@@ -121,6 +138,35 @@ const notifiers = (events: HostEvents): Record<string, (params: Fields) => void>
   },
 });
 
+type Send = ReturnType<typeof createRequests>["send"];
+
+/** Follows the size in which the host shows the view, by its context. */
+const createDisplay = (send: Send) => {
+  const listeners = new Set<(state: DisplayState) => void>();
+  let state: DisplayState = { canFill: false, isFull: false };
+  const apply = ({ availableDisplayModes, displayMode }: McpUiHostContext): void => {
+    state = {
+      canFill: availableDisplayModes?.includes("fullscreen") ?? state.canFill,
+      isFull: displayMode === undefined ? state.isFull : displayMode === "fullscreen",
+    };
+    for (const listener of listeners) listener(state);
+  };
+  const display: Display = {
+    state: () => state,
+    listen(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    async toggle() {
+      const mode = state.isFull ? "inline" : "fullscreen";
+      apply({
+        displayMode: (await send<{ mode: "inline" }>("ui/request-display-mode", { mode })).mode,
+      });
+    },
+  };
+  return { display, apply };
+};
+
 /** Reports the size of the page, so that the host can fit the frame. */
 const reportSize = (): void => {
   const report = (): void => {
@@ -135,7 +181,17 @@ const reportSize = (): void => {
 export const connectHost = async (name: string, events: HostEvents): Promise<Host> => {
   const requests = createRequests();
   const { places, applyPlace } = createPlaces();
-  const notify: ReturnType<typeof notifiers> = { ...notifiers(events), [PLACE]: applyPlace };
+  const { display, apply } = createDisplay(requests.send);
+  const notify: ReturnType<typeof notifiers> = {
+    ...notifiers({
+      ...events,
+      onContext(context) {
+        apply(context);
+        events.onContext(context);
+      },
+    }),
+    [PLACE]: applyPlace,
+  };
   window.addEventListener("message", ({ source, data }: MessageEvent) => {
     const message = data as Message | null;
     if (source !== window.parent || message?.jsonrpc !== "2.0") return;
@@ -148,22 +204,28 @@ export const connectHost = async (name: string, events: HostEvents): Promise<Hos
     "ui/initialize",
     {
       appInfo: { name, version: "1" },
-      appCapabilities: {},
+      appCapabilities: { availableDisplayModes: ["inline", "fullscreen"] },
       protocolVersion: PROTOCOL_VERSION,
     },
   );
+  apply(hostContext);
   events.onContext(hostContext);
   post({ method: "ui/notifications/initialized", params: {} });
   reportSize();
   const host = createHost(requests.send, hostCapabilities);
   const offered = hostContext[PLACE] as { place?: Fields } | undefined;
-  return { ...host, places: offered && { ...places, first: offered.place } };
+  return { ...host, display, places: offered && { ...places, first: offered.place } };
+};
+
+/** Refuses what the host has answered with an error of its own. */
+const check = ({ isError }: { isError?: boolean }, problem: string): void => {
+  if (isError === true) throw new Error(problem);
 };
 
 const createHost = (
-  send: ReturnType<typeof createRequests>["send"],
-  { updateModelContext, message, downloadFile }: McpUiHostCapabilities,
-): Host => ({
+  send: Send,
+  { updateModelContext, message, downloadFile, openLinks }: McpUiHostCapabilities,
+): Omit<Host, "display"> => ({
   callTool: (name, args) => send("tools/call", { name, arguments: args }),
   tellModel(text, isAwaited = false) {
     const content = [{ type: "text", text }];
@@ -177,7 +239,17 @@ const createHost = (
     downloadFile &&
     (async (file) => {
       const contents = [{ type: "resource_link", ...file }];
-      const { isError } = await send<{ isError?: boolean }>("ui/download-file", { contents });
-      if (isError === true) throw new Error("The host did not download the file.");
+      check(await send("ui/download-file", { contents }), "The host did not download the file.");
+    }),
+  openLink:
+    openLinks &&
+    (async (url) => {
+      check(await send("ui/open-link", { url }), "The host did not open the address.");
+    }),
+  ask:
+    message &&
+    (async (text) => {
+      const content = [{ type: "text", text }];
+      check(await send("ui/message", { role: "user", content }), "The host sent no message.");
     }),
 });

@@ -34,4 +34,5 @@ export const FLAGS: Readonly<Record<TriageFlag, string>> = {
   duplicate: "Possible duplicate",
   unassigned: "Unassigned",
   stale: "No activity for 10 days",
+  due: "Decision due in 7 days or overdue",
 };

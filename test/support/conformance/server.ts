@@ -8,6 +8,8 @@ import { z } from "zod";
 import { createMcpListener, serve, type Served } from "../../../src/server/serve.ts";
 import { silentLog } from "../../../src/kit/log.ts";
 import { createOpenGate } from "../../../src/mcp/http/gate.ts";
+import { type BuildServer, createBuildServer } from "../../../src/mcp/server.ts";
+import { toolsetNames } from "../../../tools/toolsets.ts";
 import { createOwnCaller } from "../../../src/mcp/caller.ts";
 import { createTransport } from "../../../src/mcp/http/http-server.ts";
 import { createScopeChecks } from "../../../src/mcp/http/scopes.ts";
@@ -44,8 +46,25 @@ const addTriggers = (server: McpServer, publish: (event: ServerEvent) => void): 
   }
 };
 
+/** Serves this server itself, for scenarios that need no platform. */
+export const serveOwn = (): Promise<Address> => {
+  const build = createBuildServer({
+    settings: {
+      toolsets: toolsetNames,
+      readOnly: false,
+      confirm: "token",
+      answerTokens: 6000,
+      callsPerMinute: 0,
+    },
+    version: "1.0.0",
+    log: silentLog,
+    open: () => Promise.reject(new Error("unexpected call of the platform")),
+  });
+  return serveBuilt(build, new InMemoryServerEventBus());
+};
+
 /** Serves the tools of the official conformance suite over the real transports. */
-export const serveConformance = async (): Promise<Pick<Served, "url" | "close">> => {
+export const serveConformance = async (): Promise<Address> => {
   const codec = createRequestStateCodec<Record<string, unknown>>({
     key: crypto.getRandomValues(new Uint8Array(32)),
   });
@@ -66,6 +85,12 @@ export const serveConformance = async (): Promise<Pick<Served, "url" | "close">>
     addUtilities(server);
     return server;
   };
+  return serveBuilt(build, bus);
+};
+
+type Address = Pick<Served, "url" | "close">;
+
+const serveBuilt = async (build: BuildServer, bus: InMemoryServerEventBus): Promise<Address> => {
   const checks = createScopeChecks({ toolsets: [], readOnly: false });
   const transport = createTransport(
     { build, checks, log: silentLog },

@@ -5,7 +5,10 @@ export const REACH_SECTIONS: readonly Section[] = [
   {
     title: "Skills and packages",
     lines: {
+      "RC-01": "each task has a skill with a real example, whose tools and arguments exist",
+      "RC-02": "the skills extension serves them, and its conformance scenarios pass",
       "RC-03": "a package for each host works without a checkout, and a page says how to connect",
+      "RC-04": "the server card and its catalogue are readable by all and name no tenant",
     },
   },
   {

@@ -30,7 +30,6 @@ export const WORK_SECTIONS: readonly Section[] = [
     lines: {
       "WK-46": "accounts of one name are told apart by city, country and parent",
       "WK-47": "groups over all currencies, closing reasons, measures, and possible duplicates",
-      "WK-48": "a closed document's balance is 0, and day and reason of its closing can be read",
     },
   },
   {
@@ -48,11 +47,49 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Moving in",
+    lines: {
+      "WK-48":
+        "notes and users come with author and date; a closed document's balance is 0, its closing is told",
+    },
+  },
+  {
+    title: "Prompts",
+    lines: {
+      "WK-95":
+        "prompts draft a reply, take claims in, close a month and brief on the day, within 2,500 tokens",
+    },
+  },
+  {
     title: "Precedents",
     lines: {
       "WK-50":
         "the packet says how disputes with the same reason ended, and names those most alike",
       "WK-51": "a proposal needs five cases and 60 % of them, says both, and is never applied",
+    },
+  },
+  {
+    title: "Urgency",
+    lines: {
+      "WK-52":
+        "a note, a file or an answer counts as work; fifteen disputes fit one answer on ordinary data",
+      "WK-53":
+        "days of the call, the reason or the tenant give disputes days left, a flag and points",
+    },
+  },
+  {
+    title: "What happened",
+    lines: {
+      "WK-80":
+        "what happened since a day or time, counted per kind, with who and when, and what cannot be seen",
+    },
+  },
+  {
+    title: "Tables to keep",
+    lines: {
+      "WK-90": "a whole result is saved as a table that no spreadsheet computes, for who saved it",
+      "WK-91": "views save their table, fill the screen and ask the assistant; all rows have pages",
+      "WK-92": "a tool is called from a shell, and gives what it gives over MCP",
     },
   },
 ];

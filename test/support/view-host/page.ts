@@ -18,6 +18,8 @@ type HostState = {
   setTheme(theme: Opening["theme"]): void;
   questions: string[];
   told: unknown[];
+  /** The files that views have offered, by name: text, or Base64. */
+  files: Record<string, string>;
 };
 
 /** A question that is declined sooner counts as unanswered. */
@@ -58,6 +60,7 @@ let bridge: AppBridge | undefined;
 const host: HostState = {
   questions: [],
   told: [],
+  files: {},
   async open(opening) {
     const { tool, args, theme } = opening;
     const client = await connect(opening, host.questions);
@@ -74,12 +77,33 @@ const host: HostState = {
       { name: "view-host", version: "1" },
       {
         serverTools: {},
+        downloadFile: {},
         ...(opening.tells === "message"
           ? { message: { text: {} } }
           : { updateModelContext: { text: {} } }),
       },
-      { hostContext: { theme, locale: "en-US", ...(found ? { toolInfo: { tool: found } } : {}) } },
+      {
+        hostContext: {
+          theme,
+          locale: "en-US",
+          displayMode: "inline",
+          availableDisplayModes: ["inline", "fullscreen"],
+          ...(found ? { toolInfo: { tool: found } } : {}),
+        },
+      },
     );
+    bridge.ondownloadfile = async ({ contents }) => {
+      for (const file of contents) {
+        if (file.type !== "resource_link") continue;
+        const [content] = (await client.readResource({ uri: file.uri })).contents;
+        host.files[file.name] = content && "blob" in content ? content.blob : (content?.text ?? "");
+      }
+      return {};
+    };
+    bridge.onrequestdisplaymode = async ({ mode }) => {
+      frame.dataset["mode"] = mode;
+      return { mode };
+    };
     bridge.onupdatemodelcontext = async ({ content }) => {
       host.told.push(content);
       return {};

@@ -7,12 +7,19 @@ import { lowerId } from "../../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../../tools/tool.ts";
 import { clearFields } from "./clear.ts";
-import { isCreating, isUpdate, mayAsk, takesFields } from "../listing/kinds.ts";
+import { isCreating, isUpdate, mayAsk, takesFields, takesSave } from "../listing/kinds.ts";
 import { badArguments } from "../../results/refusal.ts";
+import { SaveArguments, type SaveOptions, toSaveOptions } from "./save-options.ts";
 import { type PageRange, parsePages } from "./pages.ts";
 import { withoutRefusedNulls } from "./refused-nulls.ts";
 import { findUnknownFields } from "../../results/rows.ts";
-import { inputSchema, isStatus, type JsonSchema, ownShape, WITHHELD } from "../listing/schemas.ts";
+import {
+  acceptedSchema,
+  isStatus,
+  type JsonSchema,
+  ownShape,
+  WITHHELD,
+} from "../listing/schemas.ts";
 import { findSpelling } from "../../../kit/spelling.ts";
 import { respellNames, respellPayments } from "./spelling.ts";
 import { respellWords } from "./words.ts";
@@ -48,6 +55,8 @@ export type Given<O extends Operation = Operation> = {
   confirmationToken: string | undefined;
   /** The form and pages in which a file is read. */
   file?: { as: "text" | "file"; pages?: PageRange | undefined };
+  /** The form in which the whole list is saved. */
+  save?: SaveOptions | undefined;
 };
 
 /** Whether arguments were read for the operation, so that they are its own. */
@@ -197,7 +206,7 @@ const MAX_FIELDS = 200;
 /** A token names the versions and ids of up to 50 records. */
 const MAX_TOKEN = 32_768;
 
-const Steering = z.object({
+const Steering = SaveArguments.extend({
   cursor: z.string().min(1).max(8192).optional(),
   fields: z.array(z.string()).max(MAX_FIELDS).optional(),
   clear: z.array(z.string()).max(MAX_FIELDS).optional(),
@@ -222,6 +231,7 @@ const steeringNames = (tool: OperationTool, listed: CallArguments): string[] =>
     if (name === "fields") return takesFields(tool);
     if (name === "clear") return tool.operation.clears;
     if (name === "as" || name === "pages") return tool.operation.file;
+    if (name === "save" || name === "about") return takesSave(tool);
     if (name === "idempotencyKey") return isCreating(tool.operation);
     return name === "ifMatch" ? isUpdate(tool.operation) : mayAsk(tool);
   });
@@ -241,7 +251,7 @@ type Form = { schema: JsonSchema; steering: string[]; own: z.ZodObject; ownNames
 const forms = new WeakMap<OperationTool, Form>();
 
 const newForm = (tool: OperationTool): Form => {
-  const schema = inputSchema(tool, true);
+  const schema = acceptedSchema(tool);
   const own = ownShape(tool.operation);
   const steering = steeringNames(tool, schema.properties ?? {});
   return { schema, steering, own: z.object(own), ownNames: Object.keys(own) };
@@ -331,5 +341,6 @@ export const readArguments = (tool: OperationTool, sent: CallArguments): Given =
     ifMatch,
     confirmationToken,
     ...(tool.operation.file ? { file: { as: as ?? "text", pages } } : {}),
+    save: toSaveOptions(steered.data),
   };
 };

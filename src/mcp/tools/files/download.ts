@@ -20,6 +20,7 @@ import type { Given } from "../arguments/arguments.ts";
 import { toPurpose } from "../binding.ts";
 import { createCursors } from "../cursor.ts";
 import { type DisputeFile, openDisputeFile, openDocumentFile, type Options } from "./source.ts";
+import { openSaved } from "./saved.ts";
 import { type Opened, type OpenFile, readFile, type Reading, showFile } from "./text.ts";
 import type { Working, ToolContext } from "../tool-context.ts";
 
@@ -165,6 +166,18 @@ export const createDownload = (needs: ToolContext) => {
       paging: Paging,
     ): Promise<FileContent> =>
       readText(openDocumentFile(needs.broker, args, options), options, limits, paging),
+
+    /** Reads a table that the caller has saved, as it is. */
+    async readSaved(name: string): Promise<FileContent> {
+      const { mimeType, bytes, fileSize } = await openSaved(needs, name)(() => MAX_RESOURCE_BYTES);
+      if (bytes === undefined) throw tooLargeToRead(fileSize);
+      return isText(mimeType)
+        ? { mimeType, text: Buffer.from(bytes).toString("utf8") }
+        : { mimeType, blob: blobOf(bytes) };
+    },
+
+    readSavedText: (name: string, options: Options, paging: Paging): Promise<FileContent> =>
+      readText(openSaved(needs, name), options, limits, paging),
 
     /** Reads the beginning of a dispute's file, for an insight; says why if it has no text. */
     excerpt: (broker: Broker, one: DisputeFile, options: Options) =>

@@ -44,6 +44,9 @@ export const takesFields = ({ operation }: OperationTool): boolean =>
 /** Whether the answer is a list that a cursor continues. */
 export const isPaged = (operation: Operation): boolean => operation.list !== null;
 
+/** Whether the whole result of a tool can be saved as a table: that of an insight, and any list. */
+export const takesSave = (tool: Tool): boolean => isInsightTool(tool) || isPaged(tool.operation);
+
 /** Returns the rights without which a tool can do nothing. */
 export const rightsOfTool = (tool: Tool): Access[] => {
   const needed = isInsightTool(tool) ? tool.insight.needs : [tool.operation];

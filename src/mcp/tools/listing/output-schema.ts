@@ -3,6 +3,7 @@ import { findRowSchema, type Operation, parsePathParameters } from "../../../con
 import { type InsightTool, isInsightTool, type Tool } from "../../../../tools/tool.ts";
 import { hasRowFields } from "../../results/rows.ts";
 import { ABOUT } from "./about-schema.ts";
+import { takesSave } from "./kinds.ts";
 import {
   type JsonSchema,
   type ObjectSchema,
@@ -148,6 +149,12 @@ const dataSchema = (tool: Tool): ObjectSchema => {
   return toObject({ ...omit(fields, [field]), [storedAs]: TEXT });
 };
 
+const SAVED: Properties = { saved: { type: "object" } };
+
 /** Returns the schema of a tool's answer: every documented top-level field with its type, none of them required. */
 export const outputSchema = (tool: Tool): ObjectSchema =>
-  toObject({ about: ABOUT, ...dataSchema(tool).properties });
+  toObject({
+    about: ABOUT,
+    ...dataSchema(tool).properties,
+    ...(takesSave(tool) ? SAVED : {}),
+  });

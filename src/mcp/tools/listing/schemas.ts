@@ -10,7 +10,8 @@ import {
   type Tool,
 } from "../../../../tools/tool.ts";
 import { describeAccepted } from "../../../../tools/record-names.ts";
-import { isCreating, isPaged, isUpdate, mayAsk, takesFields } from "./kinds.ts";
+import { SAVED_FORMATS } from "../../results/saved-files.ts";
+import { isCreating, isPaged, isUpdate, mayAsk, takesFields, takesSave } from "./kinds.ts";
 
 /** The part of JSON Schema 2020-12 that every host understands: no references, unions or keywords with `$`. */
 export type JsonSchema = {
@@ -184,6 +185,7 @@ const ownParameters = {
   fields: '["*"] for all',
   as: "default text",
   pages: "such as 1-3",
+  save: "whole result as file",
   idempotencyKey: "a retry with it creates no duplicate",
   clear: "fields to empty",
   ifMatch: "etag that was read; refused if changed since",
@@ -209,8 +211,14 @@ const FILE: Record<string, JsonSchema> = {
   ...ownText("cursor"),
 };
 
+/** The argument that saves a whole result as a table. */
+const SAVE: Record<string, JsonSchema> = {
+  save: { type: "string", enum: [...SAVED_FORMATS], description: ownParameters.save },
+};
+
 const extras = (tool: OperationTool): Record<string, JsonSchema> => ({
   ...(isPaged(tool.operation) ? ownText("cursor") : {}),
+  ...(takesSave(tool) ? SAVE : {}),
   ...(takesFields(tool) ? FIELDS : {}),
   ...(tool.operation.file ? FILE : {}),
   ...(tool.operation.clears ? CLEAR : {}),
@@ -245,7 +253,8 @@ const insightArgument: Change = (source, name) => {
 
 const insightInput = ({ insight }: InsightTool): ObjectSchema => {
   const { properties = {}, required } = toRawSchema(insight.input, "insight");
-  return toRoot({ ...mapProperties(properties, insightArgument), ...ownText("cursor") }, required);
+  const own = { ...ownText("cursor"), ...SAVE };
+  return toRoot({ ...mapProperties(properties, insightArgument), ...own }, required);
 };
 
 // Beyond that many parameters, null as a further type of each exceeds the budget of a tool: `clear` names fields instead.
@@ -262,4 +271,14 @@ export const inputSchema = (tool: Tool, isWhole = false): ObjectSchema => {
   const change: Change = (schema, name) =>
     publish(schema, name, clears && typesOf(schema).includes("null"), within);
   return toRoot({ ...mapProperties(properties, change), ...extras(tool) }, required);
+};
+
+/** Beside `save`; the documentation names it, and no schema, where it would cost tokens in every tool. */
+const ABOUT_TABLE: Record<string, JsonSchema> = { about: { type: "boolean" } };
+
+/** Returns the schema by which arguments are read: the published one, and what is taken beside it. */
+export const acceptedSchema = (tool: Tool): ObjectSchema => {
+  const schema = inputSchema(tool, true);
+  if (!takesSave(tool)) return schema;
+  return { ...schema, properties: { ...schema.properties, ...ABOUT_TABLE } };
 };

@@ -163,6 +163,7 @@ export const createReason = async (
     description: reasonCode,
     active: 1,
     visibility: "Internal",
+    dispute_days: null,
     ...creationFields({ caller: IMPORTER, now }),
   });
   if (reason === undefined) throw new Error(`the reason ${reasonCode} was created meanwhile`);

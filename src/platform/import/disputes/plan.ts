@@ -6,6 +6,7 @@ import { fold } from "../../store/engine/fold.ts";
 import type { AccountRow, DisputeRow, DocumentRow, ReasonRow } from "../../store/tables/schema.ts";
 import type { Tenant } from "../../store/queries/tenants.ts";
 import { chooseReason, type Configuration, type NewReason } from "./configuration.ts";
+import { findTimeFaults } from "../source-values.ts";
 import type { DisputeField, DisputeValues } from "./values.ts";
 
 export type PlanContext = {
@@ -158,6 +159,17 @@ const planStatus = (planning: Planning): void => {
   else if (moves) plan.columns.resolution_id = null;
 };
 
+/** Plans the time of the last change. A time of the source before the last change here says nothing new. */
+const planUpdate = ({ values, differs, before, situation, plan }: Planning): void => {
+  const { createDate, updateDate } = values;
+  if (updateDate === undefined || !differs.has("updateDate")) return;
+  plan.faults.push(
+    ...findTimeFaults({ createDate, updateDate }, ["createDate", "updateDate"], situation.now),
+  );
+  const at = Date.parse(updateDate);
+  if (before === undefined || at > before.updated_at) plan.columns.updated_at = at;
+};
+
 /** Plans the changes that a row makes to its dispute, or to a new one if `before` is undefined. */
 export const planDispute = (
   values: DisputeValues,
@@ -183,5 +195,6 @@ export const planDispute = (
   if (values.createDate !== undefined && planning.differs.has("createDate")) {
     plan.columns.created_at = Date.parse(values.createDate);
   }
+  planUpdate(planning);
   return plan;
 };

@@ -9,19 +9,8 @@ import {
   parseStatusWord,
   text,
 } from "../../../contract/fields.ts";
-import { formatTimestamp } from "../../../kit/clock.ts";
-import { parseTimestamp } from "../dates.ts";
 import type { Roles } from "../fields.ts";
-
-const ImportTimestamp = z.string().transform((value, context) => {
-  const at = parseTimestamp(value.trim());
-  if (at !== undefined) return formatTimestamp(at);
-  context.addIssue({
-    code: "custom",
-    message: "must be a day as YYYY-MM-DD or a timestamp with offset, 2026-01-31T09:30:00Z",
-  });
-  return z.NEVER;
-});
+import { SourceTimestamp } from "../source-values.ts";
 
 const Currency = z
   .string()
@@ -42,8 +31,9 @@ export const DisputeValues = z.object({
   reasonCode: CodeText.optional(),
   poNumber: text(128).optional(),
   status: z.preprocess((value) => parseStatusWord(trimText(value)), DisputeStatus).optional(),
-  createDate: ImportTimestamp.optional(),
-  closedDate: ImportTimestamp.optional(),
+  createDate: SourceTimestamp.optional(),
+  updateDate: SourceTimestamp.optional(),
+  closedDate: SourceTimestamp.optional(),
   assigneeEmail: Email.optional(),
   resolutionCode: CodeText.optional(),
 });
@@ -53,6 +43,7 @@ export const DISPUTE_ROLES: Roles = {
   amount: { role: "amount", required: "amount", currency: "currencyCode", negativeMark: "CR" },
   currencyCode: { role: "currency" },
   createDate: { role: "day" },
+  updateDate: { role: "day" },
   closedDate: { role: "day" },
 };
 export type DisputeValues = z.output<typeof DisputeValues>;

@@ -38,7 +38,13 @@ export type Concept =
   | "email"
   | "vat"
   | "terms"
-  | "creditLimit";
+  | "creditLimit"
+  | "disputeCode"
+  | "author"
+  | "subject"
+  | "firstName"
+  | "lastName"
+  | "role";
 
 /**
  * Headings of exports of receivables in English, German, French, Spanish, Italian and Dutch, without accents, spaces
@@ -161,6 +167,17 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "terms paymentterms zahlungsbedingung zahlungsbedingungen conditions conditionspaiement conditionsdepaiement " +
     "condicionespago condicionesdepago condizionidipagamento betalingsvoorwaarden betaaltermijn",
   creditLimit: "creditlimit kreditlimit limitecredit plafond limitecredito fido kredietlimiet",
+  disputeCode:
+    "disputecode disputenumber disputeno claimnumber claimno claimid caseid caseno casenumber reklamationsnummer " +
+    "reklamationsnr numerolitige numeroreclamo numeroreclamacion klachtnummer",
+  author:
+    "author createdby enteredby writtenby user username verfasser erstelltvon benutzer autor auteur utilisateur " +
+    "usuario autore utente gebruiker",
+  subject: "subject heading topic betreff sujet objet asunto oggetto onderwerp",
+  firstName: "firstname givenname forename vorname prenom nombredepila voornaam",
+  lastName:
+    "lastname surname familyname nachname nomdefamille apellido apellidos cognome achternaam",
+  role: "role roles userrole rolle rollen perfil rol ruolo",
 };
 
 const CONCEPTS: ReadonlyMap<string, Concept> = new Map(

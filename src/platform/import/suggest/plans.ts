@@ -105,6 +105,41 @@ const CLOSURES: Plan = [
   ["notes", "text"],
 ];
 
+const NOTES: Plan = [
+  ["disputeNoteId"],
+  ["disputeId"],
+  ["disputeCode", "disputeCode"],
+  ["documentNumber", "documentNumber"],
+  ["content", "text"],
+  ["visibility"],
+  ["createUser", "author", "email"],
+  ["createDate", "documentDate", "paymentDate"],
+  ["updateUser"],
+  ["updateDate"],
+];
+
+const ACCOUNT_NOTES: Plan = [
+  ["account_number", "accountNumber", "customerName"],
+  ["reference", "reference", "number"],
+  ["body", "text"],
+  ["subject", "subject"],
+  ["note_type"],
+  ["effective_date"],
+  ["created_by", "author", "email"],
+  ["created_at", "documentDate", "paymentDate"],
+];
+
+const USERS: Plan = [
+  ["email", "email"],
+  ["firstName", "firstName"],
+  ["lastName", "lastName"],
+  ["roles", "role"],
+  ["status"],
+  ["timeZone"],
+  ["defaultLanguage"],
+  ["createdDate", "documentDate"],
+];
+
 /** The plans of the kinds whose files are tables of columns, those of payments per source. */
 export const PLANS: Readonly<Record<string, Plan>> = {
   "payments cashapp": CASHAPP,
@@ -114,4 +149,7 @@ export const PLANS: Readonly<Record<string, Plan>> = {
   accounts: ACCOUNTS,
   disputes: DISPUTES,
   closures: CLOSURES,
+  notes: NOTES,
+  "account-notes": ACCOUNT_NOTES,
+  users: USERS,
 };

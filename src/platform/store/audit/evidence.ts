@@ -61,6 +61,32 @@ export const keepLink = async (
   await addHead(tx, { tenant_id: tenantId, ...end, at: now, key_id: "", signature: "" });
 };
 
+/** Selects the entries after a link, up to a number. */
+export const selectAfter = (db: Db, tenantId: string, { seq }: Link, last: number) =>
+  db
+    .selectFrom("audit_logs")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where("seq", ">", seq)
+    .where("seq", "<=", last)
+    .orderBy("seq");
+
+/** Finds the first and the last entry of a time; entries between them belong to it whatever their own time. */
+export const findEnds = async (
+  db: Db,
+  tenantId: string,
+  { from, to }: { from: number; to: number },
+): Promise<{ first: number; last: number } | undefined> => {
+  const found = await db
+    .selectFrom("audit_logs")
+    .select((select) => [select.fn.min("seq").as("first"), select.fn.max("seq").as("last")])
+    .where("tenant_id", "=", tenantId)
+    .where("at", ">=", from)
+    .where("at", "<=", to)
+    .executeTakeFirstOrThrow();
+  return found.first === null ? undefined : found;
+};
+
 /** Stores a head; one of the same entry that is there already stays. */
 export const addHead = async (tx: Db, head: EvidenceHeadRow): Promise<void> => {
   await tx

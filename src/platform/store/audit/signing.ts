@@ -1,6 +1,7 @@
 import type { Clock } from "../../../kit/clock.ts";
 import type { NewId } from "../../../kit/ids.ts";
 import {
+  type AuditHead,
   type AuditKey,
   createAuditKey,
   findSigner,
@@ -46,3 +47,13 @@ export const readAuditKey = async (db: Db, { masterKey }: SigningNeeds): Promise
   if (signed.every((id) => findSigner(key, id) !== undefined)) return key;
   throw new Error(OTHER_MASTER_KEY);
 };
+
+type SignedHead = AuditHead & { mac: string; key_id: string };
+
+/** Whether a head has the code of the key that it names. */
+export const isSigned = (key: StoreAuditKey, tenantId: string, head: SignedHead): boolean =>
+  head.mac === findSigner(key, head.key_id)?.head(tenantId, head);
+
+/** Whether a head was signed with a master key that this process does not have. */
+export const isOtherKey = (key: StoreAuditKey, { key_id: id }: SignedHead): boolean =>
+  findSigner(key, id) === undefined;

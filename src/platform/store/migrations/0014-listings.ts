@@ -61,12 +61,21 @@ const fillAccounts = async (db: Db): Promise<void> => {
   }
 };
 
+/** The columns that this step adds; later steps add others. */
+const columnsOf = (key: string, fields: string) => {
+  const { original_amount: _later, ...columns } = toDocumentColumns(
+    key,
+    JSON.parse(fields) as StoredDocument,
+  );
+  return columns;
+};
+
 const fillDocuments = async (db: Db): Promise<void> => {
   for await (const rows of readRows(db, "documents", "document_number")) {
     for (const { tenant_id, key, fields } of rows) {
       await db
         .updateTable("documents")
-        .set(toDocumentColumns(key, JSON.parse(fields) as StoredDocument))
+        .set(columnsOf(key, fields))
         .where("tenant_id", "=", tenant_id)
         .where("document_number", "=", key)
         .execute();

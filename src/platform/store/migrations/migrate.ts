@@ -32,7 +32,10 @@ import { imports } from "./0025-imports.ts";
 import { scanWarnings } from "./0026-scan-warnings.ts";
 import { purchaseOrders } from "./0027-purchase-orders.ts";
 import { documentBalances } from "./0028-document-balances.ts";
-import { evidence } from "./0036-evidence.ts";
+import { changes } from "./0029-changes.ts";
+import { savedFiles } from "./0030-saved-files.ts";
+import { clients } from "./0031-clients.ts";
+import { evidence } from "./0032-evidence.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -65,7 +68,10 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0026-scan-warnings": scanWarnings(types),
   "0027-purchase-orders": purchaseOrders(types),
   "0028-document-balances": documentBalances(types),
-  "0036-evidence": evidence(types),
+  "0029-changes": changes(types),
+  "0030-saved-files": savedFiles(types),
+  "0031-clients": clients(types),
+  "0032-evidence": evidence(types),
 });
 
 // The steps' types and keys matter only when they run.

@@ -1,3 +1,4 @@
+import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { AccountNoteRow } from "../tables/schema.ts";
 
@@ -14,6 +15,19 @@ export const findAccountNote = (
     .where("reference", "=", reference)
     .where("account_number", "=", accountNumber)
     .executeTakeFirst();
+
+/** Finds notes of any account by reference. */
+export const findAccountNotes = (
+  db: Db,
+  tenantId: string,
+  references: readonly string[],
+): Promise<AccountNoteRow[]> =>
+  db
+    .selectFrom("account_notes")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("reference", references))
+    .execute();
 
 /** Lists an account's notes, newest effective date first. */
 export const listAccountNotes = (
@@ -41,11 +55,11 @@ export const insertAccountNote = async (tx: Db, row: AccountNoteRow): Promise<bo
   return result.numInsertedOrUpdatedRows === 1n;
 };
 
-/** Selects the notes that a user wrote, oldest first. */
-export const selectAccountNotesBy = (db: Db, tenantId: string, userId: string) =>
+/** Selects the notes of an author, who may have several names, oldest first. */
+export const selectAccountNotesBy = (db: Db, tenantId: string, authors: readonly string[]) =>
   db
     .selectFrom("account_notes")
     .select(["reference", "account_number", "body", "created_at"])
     .where("tenant_id", "=", tenantId)
-    .where("created_by", "=", userId)
+    .where("created_by", "in", authors)
     .orderBy("created_at");

@@ -1,5 +1,7 @@
+import { sql } from "kysely";
 import type { SortKey } from "../../../contract/fields.ts";
 import type { NOTE_SORT } from "../../../contract/operations/dispute-notes.ts";
+import { getDialect } from "../engine/dialect.ts";
 import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
@@ -24,6 +26,19 @@ export const findNote = (db: Db, tenantId: string, disputeId: string, id: string
     .where("id", "=", id)
     .where(hasDispute(tenantId, disputeId))
     .executeTakeFirst();
+
+/** Finds notes of any dispute by id. */
+export const findNotes = (
+  db: Db,
+  tenantId: string,
+  ids: readonly string[],
+): Promise<DisputeNoteRow[]> =>
+  db
+    .selectFrom("dispute_notes")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("id", ids))
+    .execute();
 
 type Visibilities = readonly DisputeNoteRow["visibility"][] | undefined;
 
@@ -71,14 +86,32 @@ export const removeNotes = async (
   return Number(numDeletedRows);
 };
 
-/** Selects the notes that a user wrote, oldest first. */
-export const selectNotesBy = (db: Db, tenantId: string, userId: string) =>
+/** Selects the notes of an author, who may have several names, oldest first. */
+export const selectNotesBy = (db: Db, tenantId: string, authors: readonly string[]) =>
   db
     .selectFrom("dispute_notes")
     .select(["id", "dispute_id", "content", "created_at"])
     .where("tenant_id", "=", tenantId)
-    .where("created_by", "=", userId)
+    .where("created_by", "in", authors)
     .orderBy("created_at");
+
+/** Replaces the author of notes on disputes and accounts. */
+export const replaceAuthor = async (
+  tx: Db,
+  tenantId: string,
+  author: string,
+  by: string,
+): Promise<void> => {
+  const places = [
+    ["dispute_notes", "created_by"],
+    ["dispute_notes", "updated_by"],
+    ["account_notes", "created_by"],
+  ] as const;
+  for (const [table, column] of places) {
+    await sql`update ${sql.table(table)} set ${sql.ref(column)} = ${by}
+      where tenant_id = ${tenantId} and ${sql.ref(column)} = ${author}`.execute(tx);
+  }
+};
 
 /** Lists the ids of deleted disputes that still have notes or attachments. */
 export const listUnremoved = async (db: Db, tenantId: string): Promise<Set<string>> => {

@@ -21,6 +21,28 @@ export const findImportedDisputes = (
     .where(getDialect(db).isAmongKeys("source_key", sourceKeys))
     .execute();
 
+export type NamedDispute = Pick<DisputeRow, "id" | "code" | "document_number" | "source_key">;
+
+/** Finds disputes by any of these columns. */
+export const findNamedDisputes = async (
+  db: Db,
+  tenantId: string,
+  named: Partial<Record<keyof NamedDispute, readonly string[]>>,
+): Promise<NamedDispute[]> => {
+  const found = new Map<string, NamedDispute>();
+  for (const [column, values = []] of Object.entries(named)) {
+    if (values.length === 0) continue;
+    const rows = await db
+      .selectFrom("disputes")
+      .select(["id", "code", "document_number", "source_key"])
+      .where("tenant_id", "=", tenantId)
+      .where(getDialect(db).isAmongKeys(column, [...new Set(values)]))
+      .execute();
+    for (const row of rows) found.set(row.id, row);
+  }
+  return [...found.values()];
+};
+
 /** Reserves a dispute number for each occurrence of a document; returns the last number per document. */
 const takeNumbers = async (
   tx: Db,

@@ -3,7 +3,7 @@ import { createUpsert } from "../engine/bulk-writes.ts";
 import type { Value } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { ImportChangeRow, ImportRow, Tables } from "../tables/schema.ts";
-import { RECORD_TABLES } from "./tenant-tables.ts";
+import { IMPORTED_TABLES } from "./tenant-tables.ts";
 
 const upsertImports = createUpsert("imports", ["tenant_id", "id"]);
 
@@ -58,7 +58,9 @@ export const readChangesBackwards = (
 
 /** Returns the values of a record's key columns as a JSON array, as changes of imports name it. */
 export const toRecordKey = (table: keyof Tables, row: Record<string, unknown>): string =>
-  JSON.stringify(RECORD_TABLES[table as keyof typeof RECORD_TABLES].map((column) => row[column]));
+  JSON.stringify(
+    IMPORTED_TABLES[table as keyof typeof IMPORTED_TABLES].map((column) => row[column]),
+  );
 
 /** Reads a record as it was before an import changed it first; undefined if it did not, or does not tell it. */
 export const findChange = async (
@@ -97,7 +99,7 @@ export const removeChanges = async (
 };
 
 const isRecord = (table: string, tenantId: string, key: string): RawBuilder<boolean> => {
-  const columns = RECORD_TABLES[table as keyof typeof RECORD_TABLES];
+  const columns = IMPORTED_TABLES[table as keyof typeof IMPORTED_TABLES];
   const values = JSON.parse(key) as (string | number)[];
   const parts = columns.map((column, place) => sql`${sql.ref(column)} = ${values[place]}`);
   return sql<boolean>`tenant_id = ${tenantId} and ${sql.join(parts, sql` and `)}`;
@@ -125,8 +127,8 @@ export const removeRecord = async (
 
 /** Inserts or replaces a record. */
 export const putRecord = (tx: Db, table: string, row: Record<string, Value>): Promise<void> => {
-  const name = table as keyof typeof RECORD_TABLES;
-  return createUpsert(name, ["tenant_id", ...RECORD_TABLES[name]] as never)(tx, [row as never]);
+  const name = table as keyof typeof IMPORTED_TABLES;
+  return createUpsert(name, ["tenant_id", ...IMPORTED_TABLES[name]] as never)(tx, [row as never]);
 };
 
 /** Columns by which other tables refer to a record: table, column, and the record's column that it holds. */
@@ -146,6 +148,12 @@ const REFERENCES: Readonly<Record<string, readonly (readonly [string, string, st
   disputes: [
     ["dispute_notes", "dispute_id", "id"],
     ["dispute_attachments", "dispute_id", "id"],
+  ],
+  memberships: [
+    ["assignees", "user_id", "user_id"],
+    ["api_keys", "user_id", "user_id"],
+    ["dispute_notes", "created_by", "user_id"],
+    ["account_notes", "created_by", "user_id"],
   ],
   cashapp_payments: [["cashapp_payments", "returned_payment_id", "payment_id"]],
 };

@@ -13,7 +13,7 @@ export const {
 export const listCustomRoles = (db: Db, tenantId: string): Promise<RoleRow[]> =>
   db.selectFrom("roles").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
 
-/** Lists the e-mail addresses of the users that have a role. */
+/** Lists the users and clients that have a role, by e-mail address or name. */
 export const listRoleHolders = async (db: Db, tenantId: string, id: string): Promise<string[]> => {
   const rows = await db
     .selectFrom("membership_roles")
@@ -23,5 +23,12 @@ export const listRoleHolders = async (db: Db, tenantId: string, id: string): Pro
     .where("membership_roles.role_id", "=", id)
     .orderBy("users.email_folded")
     .execute();
-  return rows.map(({ email }) => email);
+  const clients = await db
+    .selectFrom("clients")
+    .select("name")
+    .where("tenant_id", "=", tenantId)
+    .where("role_id", "=", id)
+    .orderBy("name")
+    .execute();
+  return [...rows.map(({ email }) => email), ...clients.map(({ name }) => `the client ${name}`)];
 };

@@ -1,7 +1,9 @@
 import type { Db, Snapshot } from "../port.ts";
 
 const TABLES = ["dispute_attachments", "document_attachments", "run_chunks"] as const;
-type Table = (typeof TABLES)[number];
+/** The tables whose files count against the quota: saved tables, too, which no backup or export has. */
+const COUNTED = [...TABLES, "saved_files"] as const;
+type Table = (typeof COUNTED)[number];
 
 /** Returns those of a tenant's file keys that a row of the table has. */
 export const findFileKeys = async (
@@ -34,10 +36,10 @@ export const listFileKeys = async (db: Db, tenantId: string): Promise<string[]> 
   return keys;
 };
 
-/** Sums the sizes of a tenant's stored files: attachments of disputes, PDFs of documents, chunks of runs. */
+/** Sums the sizes of a tenant's stored files: attachments of disputes, PDFs of documents, chunks of runs, saved tables. */
 export const countStoredBytes = async (db: Db, tenantId: string): Promise<number> => {
   const sums = await Promise.all(
-    TABLES.map((table) =>
+    COUNTED.map((table) =>
       db
         .selectFrom(table)
         .select((of) => of.fn.sum<number | string | null>("file_size").as("bytes"))

@@ -60,16 +60,22 @@ export const ACCESS_TABLES = {
 
 /**
  * The other tables with a column `tenant_id`: figures and work that follow from the records, so that an import computes
- * them; answers that are remembered for a day; and the audit log.
+ * them; answers and saved tables that are remembered for a day; clients, which belong to one installation; and the
+ * audit log.
  */
 export const OTHER_TABLES = {
+  clients: ["id"],
   dispute_totals: ["status"],
   jobs: ["kind", "id"],
+  saved_files: ["owner", "name"],
   idempotency_keys: ["principal", "operation", "key"],
   audit_logs: ["seq"],
   audit_heads: ["tenant_id"],
   evidence_heads: ["seq"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
+
+/** The key columns after the tenant of each table that an import writes. */
+export const IMPORTED_TABLES = { ...RECORD_TABLES, ...ACCESS_TABLES };
 
 const ORDERS: Partial<Record<Table, readonly string[]>> = {
   ...RECORD_TABLES,

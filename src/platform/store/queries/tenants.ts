@@ -12,6 +12,8 @@ export const TENANT_SWITCHES = [
 export type TenantSettings = Record<(typeof TENANT_SWITCHES)[number], boolean> & {
   /** The IANA name of the zone whose days summaries count. */
   timeZone: string;
+  /** Days within which disputes are to be decided; null: no deadline. */
+  disputeDays: number | null;
 };
 
 export const NO_SETTINGS: TenantSettings = {
@@ -19,6 +21,7 @@ export const NO_SETTINGS: TenantSettings = {
   requireKnownDocument: false,
   requireKnownAccount: false,
   timeZone: UTC.name,
+  disputeDays: null,
 };
 
 export type Tenant = Omit<TenantRow, "settings"> & { settings: TenantSettings };

@@ -1,4 +1,5 @@
 import { BUILT_IN_ROLES, isPermission, type Permission } from "../../../contract/permissions.ts";
+import { getDialect } from "../engine/dialect.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
@@ -13,6 +14,14 @@ export const findUser = async (db: Db, id: string): Promise<UserRow | undefined>
 
 export const findUserByEmail = (db: Db, email: string) =>
   db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
+
+/** Finds users by folded e-mail addresses. */
+export const findUsersByEmail = (db: Db, emails: readonly string[]): Promise<UserRow[]> =>
+  db
+    .selectFrom("users")
+    .selectAll()
+    .where(getDialect(db).isAmongKeys("email_folded", emails))
+    .execute();
 
 /** Lists the tenants that a user can access, by id. */
 export const listActiveTenants = prepareQuery((db: Db, userId: string) =>
@@ -56,6 +65,16 @@ const rolesOfMember = prepareQuery((db: Db, tenantId: string, userId: string) =>
     .where("memberships.status", "=", "Active"),
 );
 
+/** Returns the permissions of roles; a role without stored grants is a built-in one. */
+export const toPermissions = (
+  roles: readonly { role_id: string | null; grants: string | null }[],
+): ReadonlySet<Permission> =>
+  new Set(
+    roles.flatMap(({ role_id, grants }) =>
+      grants === null ? (builtIn.get(role_id ?? "")?.grants ?? []) : parseGrants(grants),
+    ),
+  );
+
 /** Finds the permissions of an active member; undefined for any other user. */
 export const findPermissions = async (
   db: Db,
@@ -63,12 +82,18 @@ export const findPermissions = async (
   userId: string,
 ): Promise<ReadonlySet<Permission> | undefined> => {
   const rows = await rolesOfMember(db, tenantId, userId);
-  if (rows.length === 0) return undefined;
-  return new Set(
-    rows.flatMap(({ role_id, grants }) =>
-      grants === null ? (builtIn.get(role_id ?? "")?.grants ?? []) : parseGrants(grants),
-    ),
-  );
+  return rows.length === 0 ? undefined : toPermissions(rows);
+};
+
+/** Lists the ids of a member's roles. */
+export const listRolesOf = async (db: Db, tenantId: string, userId: string): Promise<string[]> => {
+  const rows = await db
+    .selectFrom("membership_roles")
+    .select("role_id")
+    .where("tenant_id", "=", tenantId)
+    .where("user_id", "=", userId)
+    .execute();
+  return rows.map(({ role_id: id }) => id);
 };
 
 export type MemberRole = { userId: string; roleId: string; name: string; custom: boolean };
@@ -161,6 +186,19 @@ export const recordLogin = async (
     .where("password_hash", "=", password_hash)
     .executeTakeFirstOrThrow();
   return numUpdatedRows > 0n;
+};
+
+/** Records a login without a password. */
+export const recordExternalLogin = async (
+  tx: Db,
+  id: string,
+  { at, method }: { at: number; method: string },
+): Promise<void> => {
+  await tx
+    .updateTable("users")
+    .set({ last_login_at: at, last_login_method: method })
+    .where("id", "=", id)
+    .execute();
 };
 
 /** Sets a user's password; unlike {@link replacePassword} it ends no credentials. */

@@ -23,6 +23,8 @@ export type ReasonRow = Tracked & {
   description_folded: string;
   active: Flag;
   visibility: "Internal" | "External" | "All";
+  /** Days within which disputes with the reason are to be decided; null: those of the tenant. */
+  dispute_days: number | null;
 };
 
 export type DepartmentRow = Tracked & {

@@ -75,6 +75,21 @@ export type ExportKeyRow = {
   created_at: number;
 };
 
+/** A program that calls without a person (RFC 6749, section 4.4). */
+export type ClientRow = {
+  id: string;
+  tenant_id: string;
+  name: string;
+  role_id: string;
+  /** Its public keys as a JWK set (RFC 7517); null if it has a secret. */
+  jwks: string | null;
+  secret_hash: string | null;
+  /** Increases with each new credential, which ends what the former one gave access to. */
+  version: number;
+  created_at: number;
+  updated_at: number;
+};
+
 /** The count of events in a fixed window of time. */
 export type CounterRow = { key: string; count: number; window_ends_at: number };
 
@@ -102,6 +117,7 @@ export type PeopleTables = {
   sessions: SessionRow;
   api_keys: ApiKeyRow;
   export_keys: ExportKeyRow;
+  clients: ClientRow;
   counters: CounterRow;
   idempotency_keys: IdempotencyKeyRow;
 };

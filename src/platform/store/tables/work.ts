@@ -61,6 +61,17 @@ export type AuditKeyRow = {
   retired_at: number;
 };
 
+/** A table that a person saved as a file. It is removed after `expires_at`. */
+export type SavedFileRow = {
+  tenant_id: string;
+  /** Hash of the caller that saved it, who alone may read it. */
+  owner: string;
+  name: string;
+  file_key: string;
+  file_size: number;
+  expires_at: number;
+};
+
 /** The end of a tenant's chain at a time, which a reader without the audit key can compute and check. */
 export type EvidenceHeadRow = {
   tenant_id: string;
@@ -92,6 +103,7 @@ export type WorkTables = {
   jobs: JobRow;
   job_turns: JobTurnRow;
   file_stores: FileStoreRow;
+  saved_files: SavedFileRow;
   program_versions: { version: string; opened_at: number };
   audit_keys: AuditKeyRow;
   audit_logs: AuditLogRow;

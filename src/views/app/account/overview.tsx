@@ -4,6 +4,7 @@ import { formatMoment, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import type { Reply } from "../reply.ts";
+import { ReportTools } from "../ui/report-tools.tsx";
 import { Empty, Failure, Loading, Notes } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { AccountBody } from "./body.tsx";
@@ -63,6 +64,14 @@ export const AccountOverview = ({ account, first, open }: OverviewProps) => {
           )}
         </div>
       </header>
+      {isOne && answer && (
+        <ReportTools
+          title="account sheet"
+          tool="account_overview"
+          args={{ account }}
+          answer={answer}
+        />
+      )}
       {isLoading && <Loading what="Reading the account" />}
       {problem && <Failure problem={problem} retry={reload} />}
       {answer && numberOf(answer["rowCount"]) === 0 && <Empty>No account matches.</Empty>}

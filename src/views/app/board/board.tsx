@@ -4,6 +4,8 @@ import type { Fields } from "../host.ts";
 import type { Place, RecordRef } from "../place.ts";
 import { Finder } from "../records/finder.tsx";
 import { hasTool, useSession } from "../session.ts";
+import { notesOfPage } from "../ui/pages.tsx";
+import { ReportTools } from "../ui/report-tools.tsx";
 import { Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { FLAGS, toChoices } from "../words.ts";
@@ -18,17 +20,19 @@ type FlagsProps = { counts: Fields; args: Fields; change: (change: Fields) => vo
 /** Counts of what needs attention; each can be pressed, and leads to as many disputes. */
 const Flags = ({ counts, args, change }: FlagsProps) => (
   <ul class="flags" aria-label="What needs attention">
-    {toChoices(FLAGS).map(({ value: flag, text }) => (
-      <li key={flag}>
-        <button
-          type="button"
-          aria-pressed={flagsOf(args).includes(flag)}
-          onClick={() => change(toggleFlag(args, flag))}
-        >
-          <strong>{counts[flag] === null ? "?" : numberOf(counts[flag])}</strong> {text}
-        </button>
-      </li>
-    ))}
+    {toChoices(FLAGS)
+      .filter(({ value }) => counts[value] !== undefined)
+      .map(({ value: flag, text }) => (
+        <li key={flag}>
+          <button
+            type="button"
+            aria-pressed={flagsOf(args).includes(flag)}
+            onClick={() => change(toggleFlag(args, flag))}
+          >
+            <strong>{counts[flag] === null ? "?" : numberOf(counts[flag])}</strong> {text}
+          </button>
+        </li>
+      ))}
   </ul>
 );
 
@@ -38,9 +42,6 @@ type BoardProps = {
   open: (record: RecordRef) => void;
   isShown: boolean;
 };
-
-/** The server's sentence about rows that did not fit, which are on the next page. */
-const TELLS_CUT = /^(?:The first \d+|Items \d+ to \d+) of \d+/;
 
 const isSame = (one: Fields, other: Fields): boolean =>
   JSON.stringify(one) === JSON.stringify(other);
@@ -77,6 +78,9 @@ export const Board = (props: BoardProps) => {
       <Finder open={open} />
       {reply === undefined && <Loading what="Reading the disputes" />}
       {answer && <ReportHead title="Dispute board" noun="dispute" answer={answer} />}
+      {answer && (
+        <ReportTools title="dispute board" tool="disputes_triage" args={args} answer={answer} />
+      )}
       {answer && hasTool("disputes_summary") && (
         <Aging args={args} asOf={asOf} change={change} isPaused={!isShown} />
       )}
@@ -103,7 +107,7 @@ export const Board = (props: BoardProps) => {
           turn={turn}
         />
       )}
-      <Notes notes={textsOf(answer?.["notes"]).filter((note) => !TELLS_CUT.test(note))} />
+      <Notes notes={notesOfPage(textsOf(answer?.["notes"]))} />
     </main>
   );
 };

@@ -1,8 +1,9 @@
 import { numberOf, recordOf, textsOf } from "../answers.ts";
-import { count, counted, day, money, plainText } from "../format.ts";
+import { count, counted, day, describeDaysLeft, money, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import { hasTool } from "../session.ts";
+import { Pages } from "../ui/pages.tsx";
 import { Badge, Empty } from "../ui/status.tsx";
 
 const MAX_CHANGES = 50;
@@ -35,6 +36,14 @@ const Status = ({ status }: { status: string }) => {
   if (status === "closed" || status === "missing") return <Badge tone="bad">{status}</Badge>;
   return status === "unknown" ? <Badge>unknown</Badge> : null;
 };
+
+/** Days left until the decision is due. */
+const DaysLeft = ({ days }: { days: number }) => (
+  <p class={days < 0 ? "meta overdue" : "meta"}>{describeDaysLeft(days)}</p>
+);
+
+/** Reasons that the columns beside them show: the age, and the days left. */
+const SHOWN = /^(?:\d+ days old|decision (?:over)?due .*)$/;
 
 const Account = ({ number, open }: { number: string; open: WorklistProps["open"] }) =>
   hasTool("account_overview") ? (
@@ -95,14 +104,17 @@ const Row = ({ item, isChosen, choose, open }: RowProps) => {
         </p>
       </div>
       <div class="when">
-        <p>{counted(Number(item["ageDays"] ?? 0), "day")}</p>
+        <p>{counted(Number(item["ageDays"] ?? 0), "day")} old</p>
+        {typeof item["daysLeft"] === "number" && <DaysLeft days={item["daysLeft"]} />}
         <p class="meta">{plainText(item["assigneeName"]) || "Not assigned"}</p>
       </div>
       <div class="why">
         <ul class="chips" aria-label="Reasons for the score">
-          {textsOf(item["why"]).map((reason) => (
-            <li key={reason}>{reason}</li>
-          ))}
+          {textsOf(item["why"])
+            .filter((reason) => !SHOWN.test(reason))
+            .map((reason) => (
+              <li key={reason}>{reason}</li>
+            ))}
         </ul>
         <LastNote note={item["lastNote"]} />
       </div>
@@ -114,31 +126,6 @@ const describePage = (shown: number, skip: number, total: number): string =>
   shown === total
     ? `${count(shown)} of ${count(total)}`
     : `${count(skip + 1)}–${count(skip + shown)} of ${count(total)}`;
-
-type PagesProps = Pick<WorklistProps, "cursors" | "next" | "turn"> & { text: string };
-
-const Pages = ({ cursors, next, turn, text }: PagesProps) => {
-  const isFirst = cursors.length === 0;
-  const isLast = typeof next !== "string";
-  if (isFirst && isLast) return null;
-  return (
-    <nav class="toolbar" aria-label="Pages of the worklist">
-      <button type="button" disabled={isFirst} onClick={() => turn(cursors.slice(0, -1))}>
-        Previous page
-      </button>
-      <button
-        type="button"
-        disabled={isLast}
-        onClick={() => {
-          if (!isLast) turn([...cursors, next]);
-        }}
-      >
-        Next page
-      </button>
-      <span class="meta">{text}</span>
-    </nav>
-  );
-};
 
 /** The disputes in the order in which to work on them. */
 export const Worklist = ({
@@ -183,6 +170,7 @@ export const Worklist = ({
         })}
       </ol>
       <Pages
+        label="Pages of the worklist"
         cursors={cursors}
         next={next}
         turn={turn}

@@ -3,6 +3,7 @@ import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
 import { counted } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { hasTool, useSession } from "../session.ts";
+import { ReportTools } from "../ui/report-tools.tsx";
 import { Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
 import { useCall } from "../ui/use-call.ts";
 import { Controls } from "./controls.tsx";
@@ -25,26 +26,31 @@ const isSame = (one: Group | undefined, other: Group): boolean =>
   one.currencyCode === other.currencyCode &&
   JSON.stringify(one.key) === JSON.stringify(other.key);
 
-/** Payments added up by a grouping of choice; a bar opens the rows behind it. */
-export const Explorer = () => {
+/** The arguments of the summary and its answer, with all groups where the host's answer has few, for a model. */
+const useSummary = () => {
   const { opening } = useSession();
   const [args, setArgs] = useState<Fields>(opening.args);
   const [isFull, setFull] = useState(false);
-  const [picked, setPicked] = useState<Group>();
-  const { reply, answer, problem, isLoading, reload } = useCall(
-    "payments_summarize",
-    isFull ? { ...args, limit: LIMIT } : args,
-    { first: opening.reply },
-  );
-  // The host's answer may be short, for a model.
+  const sent = isFull ? { ...args, limit: LIMIT } : args;
+  const called = useCall("payments_summarize", sent, { first: opening.reply });
   useEffect(() => {
     const known = opening.reply?.kind === "answer" ? opening.reply.answer : {};
     if (numberOf(known["itemsTotal"]) > listOf(known["items"]).length) setFull(true);
   }, []);
   const change = (next: Fields): void => {
-    setPicked(undefined);
     setFull(true);
     setArgs((before) => ({ ...before, ...next }));
+  };
+  return { ...called, args, change };
+};
+
+/** Payments added up by a grouping of choice; a bar opens the rows behind it. */
+export const Explorer = () => {
+  const [picked, setPicked] = useState<Group>();
+  const { reply, answer, problem, isLoading, reload, args, change: apply } = useSummary();
+  const change = (next: Fields): void => {
+    setPicked(undefined);
+    apply(next);
   };
   const pick = (group: Group): void => setPicked(isSame(picked, group) ? undefined : group);
   const groups = listOf(answer?.["items"]).map(toGroup);
@@ -57,6 +63,14 @@ export const Explorer = () => {
           {" "}
           · {counted(numberOf(answer["rowCount"]), "row")}
         </ReportHead>
+      )}
+      {answer && (
+        <ReportTools
+          title="payment explorer"
+          tool="payments_summarize"
+          args={args}
+          answer={answer}
+        />
       )}
       <Controls args={args} change={change} />
       {isLoading && reply && <Loading what="Adding up" />}

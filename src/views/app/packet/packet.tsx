@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
 import { listOf, recordOf, textsOf } from "../answers.ts";
-import { cell, counted, day, money, plainText, words } from "../format.ts";
+import { cell, counted, day, describeDaysLeft, money, plainText, words } from "../format.ts";
 import type { Fields } from "../host.ts";
 import type { RecordRef } from "../place.ts";
 import type { Reply } from "../reply.ts";
@@ -24,7 +24,7 @@ const disputeFacts = (dispute: Fields) =>
     ["Assignee", plainText(dispute["assigneeName"]) || "Not assigned"],
     ["Purchase order", plainText(dispute["poNumber"])],
     ["Opened", day(dispute["createDate"])],
-    ["Last change", day(dispute["updateDate"])],
+    ["Fields changed", day(dispute["updateDate"])],
     ["Closed", day(dispute["closedDate"])],
     ["Resolution", plainText(dispute["resolutionCode"])],
   ] as const;
@@ -205,6 +205,11 @@ const Head = ({ dispute, open }: { dispute: Fields; open: Open | undefined }) =>
         {money(dispute["amount"], dispute["currencyCode"])}
         {typeof dispute["ageDays"] === "number" && (
           <span class="meta">{counted(dispute["ageDays"], "day")} old</span>
+        )}
+        {typeof dispute["daysLeft"] === "number" && (
+          <span class={dispute["due"] === true ? "meta overdue" : "meta"}>
+            {describeDaysLeft(dispute["daysLeft"])}
+          </span>
         )}
       </p>
     </header>

@@ -7,6 +7,7 @@ import { Entry } from "../ui/fields.tsx";
 import { Empty } from "../ui/status.tsx";
 import { hasTool } from "../session.ts";
 import { AccountOverview } from "../account/overview.tsx";
+import { Owing, OWING } from "../account/owing.tsx";
 
 /** One customer: open documents, disputes, payments, credit and notes; another one can be looked up. */
 export const AccountSheet = () => {
@@ -32,7 +33,8 @@ export const AccountSheet = () => {
           }}
         />
       )}
-      {record === undefined && (
+      {record === undefined && hasTool(OWING) && <Owing open={open} />}
+      {record === undefined && !hasTool(OWING) && (
         <main>
           <h1>Account sheet</h1>
           <Empty>Type an account number or a part of its name.</Empty>

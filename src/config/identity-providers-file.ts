@@ -1,0 +1,69 @@
+import { z } from "zod";
+import { Problem } from "../contract/errors.ts";
+import { getMessage } from "../kit/error.ts";
+import { parsePrivateJson } from "../kit/json.ts";
+import type { Log } from "../kit/log.ts";
+import { readPrivate, readStamp } from "./private-file.ts";
+import { isPlainUrl } from "./setting-kinds.ts";
+
+const Text = z.string().min(1).max(512);
+
+const Provider = z.strictObject({
+  issuer: Text.refine((url) => isPlainUrl(url) && url.startsWith("https:"), "must be an https URL"),
+  audience: Text.optional(),
+  claim: Text.default("email"),
+  clients: z.array(Text).min(1),
+  emailVerified: z.enum(["claim", "always"]).default("claim"),
+});
+
+const File = z
+  .array(Provider)
+  .min(1)
+  .refine((all) => new Set(all.map(({ issuer }) => issuer)).size === all.length, {
+    error: "must name each issuer once",
+  });
+
+/** Identity providers of the company, by the file that names them. */
+export type IdentityProviderSettings = z.output<typeof Provider>;
+
+/** Reads the file. @throws {Problem} with every fault */
+export const readIdentityProviders = (path: string): IdentityProviderSettings[] => {
+  try {
+    const { data, error } = File.safeParse(parsePrivateJson(readPrivate(path)));
+    if (data !== undefined) return data;
+    const faults = error.issues.map((one) => `${one.path.map(String).join(".")} ${one.message}`);
+    throw new Error(faults.join("; "));
+  } catch (error) {
+    throw new Problem(
+      "invalid_request",
+      `RECEIVABLES_OAUTH_IDENTITY_PROVIDERS_FILE ${path}: ${getMessage(error)}`,
+      {},
+      error,
+    );
+  }
+};
+
+/**
+ * Returns a function that reads the current identity providers. A fault at the start is thrown; later ones are logged,
+ * and no assertion is accepted until the file is corrected.
+ */
+export const openIdentityProviders = async (
+  path: string,
+  log: Log,
+): Promise<() => Promise<readonly IdentityProviderSettings[]>> => {
+  let stamp = await readStamp(path);
+  let providers = readIdentityProviders(path);
+  return async () => {
+    const now = await readStamp(path);
+    if (now === stamp) return providers;
+    stamp = now;
+    try {
+      providers = readIdentityProviders(path);
+      log.info("identity_providers.read", { path, providers: providers.length });
+    } catch (error) {
+      providers = [];
+      log.error("identity_providers.faults", { path, fault: getMessage(error) });
+    }
+    return providers;
+  };
+};

@@ -1,0 +1,188 @@
+import Big from "big.js";
+import pMap from "p-map";
+import { contract } from "../contract/index.ts";
+import { type Calendar, formatDayNumber, parseDay } from "../contract/insights/calendar.ts";
+import type { CreditApplication } from "../contract/operations/credit-applications.ts";
+import type { Dispute } from "../contract/operations/disputes.ts";
+import type { ExportRun } from "../contract/operations/export-runs.ts";
+import type { ChangeEvent } from "./change-events.ts";
+import type { Span } from "./change-records.ts";
+import type { InsightContext } from "./insight.ts";
+import { attemptPart, type Part } from "./read-part.ts";
+import { type PaymentQuery, readPayments } from "./read-payments.ts";
+import { type Reversible, selectStanding } from "./standing-payments.ts";
+
+const { credit_applications, export_runs, payments, schedules } = contract;
+
+/** Events of one source, with sentences about what limits them. */
+export type Found = { events: ChangeEvent[]; notes: string[] };
+
+type PaymentRow = Reversible & {
+  paymentId?: string | null;
+  paymentDate?: string | null;
+  accountName?: string | null;
+  deductionAmount?: number | null;
+};
+
+const PAYMENT_FIELDS = [
+  "paymentId",
+  "paymentDate",
+  "accountName",
+  "documentNumber",
+  "currencyCode",
+  "appliedAmount",
+  "deductionAmount",
+  "applicationStatus",
+  "matchMethod",
+] as const satisfies readonly (keyof PaymentRow)[];
+
+const DAYS_ONLY = "Payments have a day and no time: those of the first and the last day all count.";
+
+const sumOf = (rows: readonly PaymentRow[], field: "appliedAmount" | "deductionAmount"): Big =>
+  rows.reduce((sum, row) => sum.plus(Number(row[field] ?? 0)), new Big(0));
+
+/** Makes one event of the rows of a payment on one document. */
+const toPayment = (
+  { calendar }: InsightContext,
+  rows: readonly PaymentRow[],
+  disputes: readonly Dispute[],
+): ChangeEvent[] => {
+  const [first] = rows;
+  if (typeof first?.paymentDate !== "string") return [];
+  const day = calendar.toDay(first.paymentDate);
+  const deduction = sumOf(rows, "deductionAmount");
+  return [
+    {
+      kind: "payment",
+      at: calendar.startOf(day),
+      day,
+      disputes,
+      documentNumber: String(first.documentNumber),
+      facts: {
+        paymentId: first.paymentId,
+        amount: sumOf(rows, "appliedAmount").toNumber(),
+        currencyCode: first.currencyCode,
+        deduction: deduction.eq(0) ? null : deduction.toNumber(),
+      },
+    },
+  ];
+};
+
+/** Reads the payments of the days of a span on documents with disputes. */
+export const readPaymentEvents = (
+  context: InsightContext,
+  { from, to }: Span,
+  disputesOn: (documentNumber: string) => readonly Dispute[],
+): Promise<Part<Found & { isCut: boolean }>> =>
+  attemptPart(context, payments.query, async () => {
+    const { calendar } = context;
+    const groups = new Map<string, PaymentRow[]>();
+    const query: PaymentQuery = {
+      source: "cashapp",
+      fields: [...PAYMENT_FIELDS],
+      filters: {
+        paymentDate: { gte: calendar.formatDay(from), lte: calendar.formatDay(to) },
+      },
+    };
+    const { stopped } = await readPayments(context, query, (page) => {
+      for (const row of page as unknown as readonly PaymentRow[]) {
+        if (disputesOn(String(row.documentNumber ?? "")).length === 0) continue;
+        const key = JSON.stringify([row.paymentId, row.documentNumber]);
+        const group = groups.get(key) ?? [];
+        groups.set(key, group);
+        group.push(row);
+      }
+    });
+    const events = [...groups.values()].flatMap((rows) => {
+      const standing = selectStanding(rows);
+      return toPayment(context, standing, disputesOn(String(rows[0]?.documentNumber)));
+    });
+    const notes = events.length === 0 ? [] : [DAYS_ONLY];
+    return {
+      events,
+      notes: stopped === undefined ? notes : [...notes, stopped],
+      isCut: stopped !== undefined,
+    };
+  });
+
+const isDecided = ({ applicationStatus }: CreditApplication): boolean =>
+  applicationStatus.type.startsWith("Closed");
+
+const toCredit = (one: CreditApplication): ChangeEvent[] => {
+  const { applicationId, company, applicantSubmitDate, applicationStatus } = one;
+  const facts = { applicationId, company: company.name };
+  const base = { disputes: [], facts };
+  return [
+    ...(applicantSubmitDate === null
+      ? []
+      : [{ ...base, kind: "creditSubmitted" as const, at: Date.parse(applicantSubmitDate) }]),
+    ...(isDecided(one)
+      ? [
+          {
+            ...base,
+            facts: { ...facts, status: applicationStatus.title },
+            kind: "creditDecided" as const,
+            at: Date.parse(applicationStatus.statusDate),
+          },
+        ]
+      : []),
+  ];
+};
+
+/** The operation counts the days of UTC: those around the tenant's days have every application of these. */
+const widen = ({ formatDay }: Calendar, from: number, to: number) => ({
+  startDate: formatDayNumber(parseDay(formatDay(from)) - 1),
+  endDate: formatDayNumber(parseDay(formatDay(to)) + 1),
+});
+
+/** Reads the credit applications that were submitted or decided within a span. */
+export const readCreditEvents = (
+  context: InsightContext,
+  { from, to }: Span,
+): Promise<Part<Found>> =>
+  attemptPart(context, credit_applications.list, async () => {
+    const { call, calendar, now } = context;
+    const days = widen(calendar, from, Math.max(to, now()));
+    const found = new Map<string, CreditApplication>();
+    for (const activityType of ["LASTMODIFIED", "APPLICATIONSTATUSDATE"] as const) {
+      const { output } = await call(credit_applications.list, { activityType, ...days });
+      for (const one of output.applications) found.set(one.applicationId, one);
+    }
+    const events = [...found.values()].flatMap(toCredit);
+    return { events: events.filter(({ at }) => at >= from && at <= to), notes: [] };
+  });
+
+const AT_ONCE = 4;
+const MOST_SCHEDULES = 50;
+
+const toFailure = (scheduleName: string, run: ExportRun): ChangeEvent => ({
+  kind: "exportFailed",
+  at: Date.parse(run.completedAt ?? run.startedAt ?? ""),
+  disputes: [],
+  facts: { scheduleName, scheduleId: run.scheduleId, error: run.errorDetail ?? run.errorStage },
+});
+
+/** Reads the export runs of a span that failed, of the first schedules. */
+export const readExportEvents = (
+  context: InsightContext,
+  { from, to }: Span,
+): Promise<Part<Found>> =>
+  attemptPart(context, schedules.list, async () => {
+    const { data } = (await context.call(schedules.list, {})).output;
+    const read = async ({ id, scheduleName }: (typeof data)[number]): Promise<ChangeEvent[]> => {
+      const { output } = await context.call(export_runs.status, { scheduleId: id });
+      return output.data
+        .filter(({ status }) => status === "failed")
+        .map((run) => toFailure(scheduleName ?? id, run))
+        .filter(({ at }) => at >= from && at <= to);
+    };
+    const some = data.slice(0, MOST_SCHEDULES);
+    const events = (await pMap(some, read, { concurrency: AT_ONCE })).flat();
+    return {
+      events,
+      notes:
+        some.length < data.length
+          ? [`The runs of ${data.length - some.length} schedules were not read.`]
+          : [],
+    };
+  });

@@ -1,0 +1,39 @@
+import { parseSavedName, SAVED_TYPES, type SavedFiles } from "../results/saved-files.ts";
+import { SAVED_PATH, type SavedLinks } from "../tools/saved-links.ts";
+
+const GONE =
+  "This address is none of this server's, or its hour is over. Ask your assistant to save the table again.\n";
+
+const refuse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
+  new Response(text, {
+    status,
+    headers: { "Content-Type": "text/plain; charset=utf-8", ...headers },
+  });
+
+const HEADERS = {
+  "Cache-Control": "private, no-store",
+  "Content-Security-Policy": "sandbox",
+  "Referrer-Policy": "no-referrer",
+  "X-Content-Type-Options": "nosniff",
+};
+
+/** Creates the downloads of saved tables: the address is the proof, and every browser saves the file. */
+export const createSavedHandler =
+  (links: Pick<SavedLinks, "open">, filesOf: (place: string) => SavedFiles) =>
+  async (request: Request): Promise<Response> => {
+    if (request.method !== "GET") return refuse(405, "Only GET.\n", { Allow: "GET" });
+    const found = links.open(new URL(request.url).pathname.slice(SAVED_PATH.length));
+    const parsed = found && parseSavedName(found.name);
+    if (found === undefined || parsed === undefined) return refuse(404, GONE);
+    const file = await filesOf(found.place).open(found);
+    if (file === undefined) return refuse(404, GONE);
+    const type = SAVED_TYPES[parsed.format];
+    return new Response(ReadableStream.from(file.bytes), {
+      headers: {
+        ...HEADERS,
+        "Content-Type": parsed.format === "csv" ? `${type}; charset=utf-8` : type,
+        "Content-Length": String(file.size),
+        "Content-Disposition": `attachment; filename="${found.name}"`,
+      },
+    });
+  };

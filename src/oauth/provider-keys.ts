@@ -1,0 +1,66 @@
+import { createRemoteJWKSet, customFetch, type JWTVerifyGetKey } from "jose";
+import { MINUTE, SECOND } from "../kit/clock.ts";
+import { isRecord, parseIfJson } from "../kit/json.ts";
+import { listMetadataUrls } from "../kit/issuers.ts";
+import type { OauthContext } from "./context.ts";
+import { createBoundedFetch, createFetchDocument, type FetchDocument } from "./documents.ts";
+
+const TIMEOUT_MS = 5 * SECOND;
+
+/** The metadata or the keys of an identity provider cannot be read now. */
+export class ProviderUnavailable extends Error {
+  constructor(issuer: string, cause: unknown) {
+    super(`the keys of ${issuer} cannot be read`, { cause });
+    this.name = "ProviderUnavailable";
+  }
+}
+
+/** Returns the address of an issuer's keys in a metadata document; undefined where it has none. */
+const readKeysUrl = (issuer: string, text: string): URL | undefined => {
+  const metadata = parseIfJson(text);
+  if (!isRecord(metadata)) return undefined;
+  if (metadata["issuer"] !== issuer) throw new Error("its metadata names another issuer");
+  return URL.parse(String(metadata["jwks_uri"])) ?? undefined;
+};
+
+const findKeysUrl = async (issuer: string, fetch: FetchDocument): Promise<URL> => {
+  let failure: unknown;
+  for (const url of listMetadataUrls(issuer)) {
+    const response = await fetch(url).catch((error: unknown) => {
+      failure = error;
+      return undefined;
+    });
+    if (response?.status !== 200) continue;
+    const keysUrl = readKeysUrl(issuer, await response.text());
+    if (keysUrl !== undefined) return keysUrl;
+  }
+  throw new Error("its metadata names no keys", { cause: failure });
+};
+
+/**
+ * Creates the lookup of the keys with which identity providers sign. Documents come from public addresses only. Keys are
+ * read again every ten minutes, and for an unknown key id at most every 30 seconds.
+ */
+export const createProviderKeys = ({ hosts, ca, now }: OauthContext) => {
+  const fetchDocument = createFetchDocument(ca === undefined ? { hosts } : { hosts, ca });
+  const fetch = createBoundedFetch(fetchDocument, now);
+  const known = new Map<string, JWTVerifyGetKey>();
+  return async (issuer: string): Promise<JWTVerifyGetKey> => {
+    const existing = known.get(issuer);
+    if (existing !== undefined) return existing;
+    const unavailable = (error: unknown): never => {
+      throw new ProviderUnavailable(issuer, error);
+    };
+    const keysUrl = await findKeysUrl(issuer, fetch).catch(unavailable);
+    const keys = createRemoteJWKSet(keysUrl, {
+      timeoutDuration: TIMEOUT_MS,
+      cooldownDuration: 30 * SECOND,
+      cacheMaxAge: 10 * MINUTE,
+      [customFetch]: (url) => fetch(url).catch(unavailable),
+    });
+    known.set(issuer, keys);
+    return keys;
+  };
+};
+
+export type ProviderKeys = ReturnType<typeof createProviderKeys>;

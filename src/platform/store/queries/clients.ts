@@ -1,0 +1,82 @@
+import { BUILT_IN_ROLES, type Permission } from "../../../contract/permissions.ts";
+import { prepareQuery } from "../engine/prepared.ts";
+import type { Db } from "../port.ts";
+import type { ClientRow } from "../tables/schema.ts";
+import { type MemberRole, toPermissions } from "./users.ts";
+
+const clientsById = prepareQuery((db: Db, id: string) =>
+  db.selectFrom("clients").selectAll().where("id", "=", id),
+);
+
+export const findClient = async (db: Db, id: string): Promise<ClientRow | undefined> =>
+  (await clientsById(db, id))[0];
+
+const rolesOfClient = prepareQuery((db: Db, tenantId: string, id: string) =>
+  db
+    .selectFrom("clients")
+    .leftJoin("roles", (join) =>
+      join
+        .onRef("roles.tenant_id", "=", "clients.tenant_id")
+        .onRef("roles.id", "=", "clients.role_id"),
+    )
+    .select(["clients.role_id", "roles.name", "roles.grants"])
+    .where("clients.id", "=", id)
+    .where("clients.tenant_id", "=", tenantId),
+);
+
+/** Finds the permissions of a client in its tenant; undefined for any other tenant or id. */
+export const findClientPermissions = async (
+  db: Db,
+  tenantId: string,
+  id: string,
+): Promise<ReadonlySet<Permission> | undefined> => {
+  const rows = await rolesOfClient(db, tenantId, id);
+  return rows.length === 0 ? undefined : toPermissions(rows);
+};
+
+/** Returns the role of a client, in the shape of those of a user. */
+export const readClientRole = async (
+  db: Db,
+  { id, tenant_id, role_id: roleId }: ClientRow,
+): Promise<MemberRole> => {
+  const [role] = await rolesOfClient(db, tenant_id, id);
+  const builtIn = BUILT_IN_ROLES.find((one) => one.roleId === roleId);
+  const custom = role?.name ?? undefined;
+  const name = custom ?? builtIn?.name ?? roleId;
+  return { userId: id, roleId, name, custom: custom !== undefined };
+};
+
+/** Lists the clients of one tenant or of all, by tenant and age. */
+export const listClients = (db: Db, tenantId: string | undefined): Promise<ClientRow[]> =>
+  db
+    .selectFrom("clients")
+    .selectAll()
+    .$if(tenantId !== undefined, (query) => query.where("tenant_id", "=", tenantId ?? ""))
+    .orderBy("tenant_id")
+    .orderBy("created_at")
+    .orderBy("id")
+    .execute();
+
+/** Replaces a client's credential and counts its version up; returns whether there is such a client. */
+export const replaceCredential = async (
+  tx: Db,
+  id: string,
+  change: Pick<ClientRow, "jwks" | "secret_hash" | "updated_at">,
+): Promise<boolean> => {
+  const { numUpdatedRows } = await tx
+    .updateTable("clients")
+    .set((eb) => ({ ...change, version: eb("version", "+", 1) }))
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow();
+  return numUpdatedRows > 0n;
+};
+
+/** Removes the API keys with which servers call for a client. */
+export const removeClientKeys = async (tx: Db, id: string): Promise<void> => {
+  await tx.deleteFrom("api_keys").where("user_id", "=", id).execute();
+};
+
+export const removeClient = async (tx: Db, id: string): Promise<void> => {
+  await removeClientKeys(tx, id);
+  await tx.deleteFrom("clients").where("id", "=", id).execute();
+};

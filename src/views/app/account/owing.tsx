@@ -1,0 +1,100 @@
+import { useState } from "preact/hooks";
+import { listOf, numberOf, recordOf, textsOf } from "../answers.ts";
+import { count, counted, day, money, plainText } from "../format.ts";
+import type { Fields } from "../host.ts";
+import type { RecordRef } from "../place.ts";
+import { notesOfPage, Pages } from "../ui/pages.tsx";
+import { ReportTools } from "../ui/report-tools.tsx";
+import { Empty, Failure, Loading, Notes, ReportHead } from "../ui/status.tsx";
+import { Table } from "../ui/table.tsx";
+import { useCall } from "../ui/use-call.ts";
+
+export const OWING = "documents_summary";
+
+/** Open documents by account, the largest sum first. */
+const ARGUMENTS = { groupBy: ["account"], limit: 25 };
+
+const accountOf = (row: Fields): string => plainText(recordOf(row["key"])["account"]);
+
+type OwingProps = { open: (record: RecordRef) => void };
+
+const Accounts = ({ rows, open }: OwingProps & { rows: readonly Fields[] }) => (
+  <Table
+    caption="Accounts that owe most"
+    rows={rows}
+    keyOf={(row) => `${accountOf(row)} ${plainText(row["currencyCode"])}`}
+    columns={[
+      {
+        name: "Account",
+        cell: (row) => (
+          <button
+            type="button"
+            class="link"
+            onClick={() => open({ kind: "account", id: accountOf(row) })}
+          >
+            {plainText(row["accountName"]) || accountOf(row)}
+          </button>
+        ),
+      },
+      {
+        name: "Owed",
+        isNumber: true,
+        cell: (row) => money(row["amount"], row["currencyCode"]),
+      },
+      {
+        name: "Disputed",
+        isNumber: true,
+        isMinor: true,
+        cell: (row) => money(row["disputedAmount"], row["currencyCode"]),
+      },
+      { name: "Documents", isNumber: true, isMinor: true, cell: (row) => count(row["count"]) },
+      {
+        name: "Oldest due",
+        isWhole: true,
+        isMinor: true,
+        cell: (row) => day(recordOf(row["oldest"])["dueDate"]),
+      },
+    ]}
+  />
+);
+
+/** The accounts that owe most, page by page; one of them opens its sheet. */
+export const Owing = ({ open }: OwingProps) => {
+  const [cursors, setCursors] = useState<readonly string[]>([]);
+  const cursor = cursors.at(-1);
+  const { answer, problem, isLoading, reload } = useCall(OWING, {
+    ...ARGUMENTS,
+    ...(cursor === undefined ? {} : { cursor }),
+  });
+  const rows = listOf(answer?.["items"]);
+  return (
+    <main aria-busy={isLoading}>
+      {answer && <ReportHead title="Accounts that owe most" noun="document" answer={answer} />}
+      {answer && (
+        <ReportTools title="list of receivables" tool={OWING} args={ARGUMENTS} answer={answer} />
+      )}
+      {answer === undefined && isLoading && <Loading what="Reading the receivables" />}
+      {problem &&
+        (problem.code === "method_not_allowed" ? (
+          <>
+            <h1>Account sheet</h1>
+            <Empty>Type an account number or a part of its name.</Empty>
+          </>
+        ) : (
+          <Failure problem={problem} retry={reload} />
+        ))}
+      {rows.length > 0 && <Accounts rows={rows} open={open} />}
+      {answer && rows.length === 0 && <Empty>No document is open.</Empty>}
+      {answer && (
+        <Pages
+          label="Pages of the accounts"
+          cursors={cursors}
+          next={answer["nextCursor"]}
+          turn={setCursors}
+          text={`${counted(numberOf(answer["itemsTotal"]), "account")} in all`}
+        />
+      )}
+      <Notes notes={notesOfPage(textsOf(answer?.["notes"]))} />
+    </main>
+  );
+};
