@@ -14,6 +14,7 @@ export const questions: Readonly<Record<string, string>> = {
   dispute_packet: "everything about one dispute, to decide it",
   documents_summary:
     "receivables aging by account, parent, days past due or month; who is over the limit",
+  receivables_kpis: "DSO, collection effectiveness, days to close and other measures by month",
   changes_since: "what happened since a day: who opened, closed, changed, noted or paid what",
   credit_queue: "credit applications that wait, and what they lack",
   export_health: "whether exports and webhooks work",

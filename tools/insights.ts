@@ -11,6 +11,7 @@ import { paymentsMatchDisputes } from "../src/insights/payments-match-disputes.t
 import { paymentsSummarize } from "../src/insights/payments-summarize.ts";
 import { documentsSummary } from "../src/insights/documents-summary.ts";
 import { disputePacket } from "../src/insights/dispute-packet.ts";
+import { receivablesKpis } from "../src/insights/receivables-kpis.ts";
 import { exportHealth } from "../src/insights/export-health.ts";
 import { defineInsightTool } from "./tool.ts";
 
@@ -55,6 +56,10 @@ export const insightTools = [
   defineInsightTool(
     documentsSummary,
     "Receivables by days past due, account, parent, month or closing reason, with disputed amounts; who is over the credit limit.",
+  ),
+  defineInsightTool(
+    receivablesKpis,
+    "Measures of the department by month, account or parent: DSO, delinquency, collection effectiveness, disputed share, days to close, valid disputes, recoveries.",
   ),
   defineInsightTool(
     changesSince,

@@ -79,6 +79,8 @@ export const keywords: Readonly<Record<string, string>> = {
     "pull together everything know full whole case file background decide resolve missing evidence dossier case picture",
   documents_summary:
     "aging aging receivables overdue days total balance by customer bucket how much owed outstanding ar past",
+  receivables_kpis:
+    "dso days sales outstanding kpi kpis measure measures metrics delinquent delinquency collection effectiveness cei median percentile best possible how long take share valid recovered reopened performance",
   changes_since:
     "happened happen new news since yesterday friday week vacation away catch up what changed update digest overnight morning",
   credit_queue:

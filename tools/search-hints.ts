@@ -43,6 +43,7 @@ const INSIGHTS: Readonly<Record<string, string>> = {
   dispute_packet:
     "everything about one chargeback, short pay, deduction or claim: evidence, credit memo",
   documents_summary: "receivables aging, past due invoices, credit memos, open balance",
+  receivables_kpis: "KPIs: DSO, days delinquent, CEI, disputed share, deduction days, recoveries",
   changes_since: "what is new since Friday: claims opened, closed, paid, noted, reassigned",
   credit_queue: "credit applications waiting for a decision",
   export_health: "failed remittance exports, webhooks that do not arrive",

@@ -42,6 +42,7 @@ const REQUIRED: Readonly<Record<string, unknown>> = {
 /** Further arguments with which a tool reads more than by default. */
 const LARGEST: Readonly<Record<string, readonly Record<string, unknown>[]>> = {
   disputes_summary: [{ groupBy: ["account", "age"], limit: 200 }],
+  receivables_kpis: [{ groupBy: ["month", "parent"], limit: 200 }],
   documents_summary: [{ groupBy: ["account", "age"], limit: 200 }],
   payments_summarize: [{ groupBy: ["payerName"], limit: 200 }],
   disputes_list: [{ PageSize: 1000, Page: 1 }, { fields: ["*"] }],

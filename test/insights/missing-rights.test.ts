@@ -70,6 +70,12 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "assignees.list": [],
     "resolutions.list": ["resolutions"],
   },
+  receivables_kpis: {
+    "documents.summary": ["rowCount", "currencyTotals", "itemsTotal", "items"],
+    "disputes.list": ["rowCount", "itemsTotal", "items"],
+    "audit_logs.list": ["reason"],
+    "payments.query": [],
+  },
   documents_summary: { "documents.summary": REFUSED },
   credit_queue: { "credit_applications.list": REFUSED },
   disputes_summary: {

@@ -11,6 +11,7 @@ export const INSIGHT_SAMPLES: Record<string, (records: Records) => Arguments> = 
   account_overview: ({ dispute: { accountNumber } }) => ({ account: accountNumber }),
   dispute_packet: ({ dispute: { disputeId } }) => ({ disputeId }),
   documents_summary: () => ({ groupBy: ["account"] }),
+  receivables_kpis: () => ({ to: "2100-01-01", limit: 200 }),
   credit_queue: () => ({}),
   disputes_summary: () => ({}),
   disputes_triage: () => ({}),

@@ -40,6 +40,13 @@ export const WORK_SECTIONS: readonly Section[] = [
     },
   },
   {
+    title: "Measures",
+    lines: {
+      "WK-70":
+        "measures of a receivables department by their formulas, null with the reason where records do not reach",
+    },
+  },
+  {
     title: "Moving in",
     lines: {
       "WK-48":
