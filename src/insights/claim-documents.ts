@@ -45,9 +45,26 @@ const chooseWritten = (
   return written.length > 0 ? written : found;
 };
 
+const LEAST_DIGITS = 4;
+
+/**
+ * Returns the number after the words before it, as in `Invoice 4711`, `inv. 4711` and `#4711`; undefined where there
+ * are none, or the rest is too short to be meant.
+ */
+const dropWords = (reference: string): string | undefined => {
+  const rest = reference.normalize("NFKC").replace(/^[^\p{N}]+/u, "");
+  const digits = rest.replaceAll(/[^\p{N}]/gu, "").length;
+  return rest === reference || digits < LEAST_DIGITS ? undefined : rest;
+};
+
 /** The spellings of a number that are tried where the platform looks up exact numbers only. */
 const listSpellings = (reference: string): string[] => [
-  ...new Set([reference, toNumberKey(reference), reference.replaceAll(/\s+/g, "")]),
+  ...new Set([
+    reference,
+    toNumberKey(reference),
+    reference.replaceAll(/\s+/g, ""),
+    dropWords(reference) ?? reference,
+  ]),
 ];
 
 const readExact = async (
@@ -88,7 +105,8 @@ export const readClaimDocuments = async (
     notes.push(`Documents were not read: ${reason}`);
   };
   if (canLookUp && references.length > 0) {
-    const part = await readPart(context, documents.lookup, { numbers: references });
+    const numbers = [...references, ...references.flatMap((one) => dropWords(one) ?? [])];
+    const part = await readPart(context, documents.lookup, { numbers });
     if (part.refused === undefined) {
       for (const one of part.value.data) known.push(one);
       if (part.value.truncated === true) notes.push(TRUNCATED);
@@ -96,9 +114,10 @@ export const readClaimDocuments = async (
   } else if (references.length > 0) notes.push(EXACT_ONLY);
   const byKey = indexByKey(known);
   const found = new Map<string, readonly DocumentWithClosing[]>();
+  const findKnown = (reference: string) =>
+    byKey.get(toNumberKey(reference)) ?? byKey.get(toNumberKey(dropWords(reference) ?? "")) ?? [];
   const read = async (reference: string) => {
-    const key = toNumberKey(reference);
-    const own = canLookUp ? (byKey.get(key) ?? []) : await readExact(context, reference, refuse);
+    const own = canLookUp ? findKnown(reference) : await readExact(context, reference, refuse);
     return { reference, own };
   };
   for await (const { reference, own } of mapConcurrent(references, CONCURRENT, read)) {

@@ -109,9 +109,12 @@ onEveryStore("account_statement", (at) => {
       const body = {
         name: `Customer ${number}`,
         currency: "EUR",
-        ...(parent === undefined ? {} : { parent_account_number: parent }),
+        ...(parent === undefined
+          ? {}
+          : { parent_account_number: parent, is_parent_account: false }),
       };
-      await call("PUT", accountAt(number ?? ""), { body });
+      const put = await call("PUT", accountAt(number ?? ""), { body });
+      if (put.status >= 300) throw new Error(put.text);
     }
     const dice = createDice(31);
     for (let step = 0; step < STEPS; step += 1) {

@@ -30,6 +30,7 @@ const DOCUMENTS = [
   document("04711", "C-2"),
   document("INV-00480", "C-2", { po_number: "PO-DOUBLE" }),
   document("INV-00481", "C-1", { po_number: "PO-DOUBLE" }),
+  document("5230545", "C-1", { denomination: 61.3, original_denomination: 61.3 }),
 ];
 
 /** More documents of one purchase order than a lookup finds; their numbers come first. */
@@ -106,6 +107,14 @@ onEveryStore("match_claims", (at) => {
     "finds the document that %s means",
     async (reference) => {
       expect(numbersOf(await match([{ reference }]))).toEqual(["INV-00471"]);
+    },
+  );
+
+  it.each(["Invoice 5230545", "INV-5230545", "inv. 5230545", "#5230545", "Rechnung Nr. 5230545"])(
+    "leaves the words before a number out: %s",
+    async (reference) => {
+      expect(numbersOf(await match([{ reference }]))).toEqual(["5230545"]);
+      expect(numbersOf(await match([{ reference }], bare))).toEqual(["5230545"]);
     },
   );
 
