@@ -65,11 +65,15 @@ onEveryStore("rights of a caller at two nodes", (at) => {
         return openNode(await createOptions(broker));
       };
       const [calls, streams] = [await createNode(), await createNode()];
-      const fetch = (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
+      const stream = Promise.withResolvers<void>();
+      const fetch = async (url: string | URL | Request, init?: RequestInit): Promise<Response> => {
         const request = new Request(url, init);
         request.headers.set("host", "127.0.0.1:8765");
         request.headers.set("authorization", "ann read write admin");
-        return (isStream(request) ? streams : calls).fetch(request);
+        if (!isStream(request)) return calls.fetch(request);
+        const response = await streams.fetch(request);
+        stream.resolve();
+        return response;
       };
       const client = new Client(
         { name: "test", version: "1" },
@@ -81,6 +85,8 @@ onEveryStore("rights of a caller at two nodes", (at) => {
       });
       await client.connect(new StreamableHTTPClientTransport(new URL(ADDRESS), { fetch }));
       if (mode === "auto") await client.listen({ toolsListChanged: true });
+      // A client of 2025 opens its stream by itself, after it has connected.
+      await stream.promise;
       await client.callTool({ name: "reasons_list", arguments: {} });
       const { tools } = await client.listTools(undefined, { cacheMode: "refresh" });
       expect(tools.map(({ name }) => name)).not.toContain("disputes_create");
