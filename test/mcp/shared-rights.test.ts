@@ -3,7 +3,8 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { createSharedSessions } from "../../src/records/shared-sessions.ts";
 import { createRightsRecord } from "../../src/broker/held-rights.ts";
 import { PERMISSIONS } from "../../src/contract/permissions.ts";
-import { systemClock } from "../../src/kit/clock.ts";
+import type { Changes } from "../../src/kit/changes.ts";
+import { MINUTE, systemClock } from "../../src/kit/clock.ts";
 import { silentLog } from "../../src/kit/log.ts";
 import { createPostgresChanges } from "../../src/kit/postgres/changes.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
@@ -24,6 +25,19 @@ const [, postgres] = dialects as [Dialect, Dialect];
 const isStream = ({ method, headers }: Request): boolean =>
   method === "GET" || headers.get("mcp-method") === "subscriptions/listen";
 
+/** Waits until a node receives announcements: it connects to the database with its first watcher. */
+const receivesChanges = async (changes: Changes): Promise<void> => {
+  let isReceiving = false;
+  const end = changes.watch("test", (detail) => (isReceiving ||= detail === "test"), MINUTE);
+  await expect
+    .poll(async () => {
+      await changes.announce("test", "test");
+      return isReceiving;
+    })
+    .toBe(true);
+  end();
+};
+
 onEveryStore("rights of a caller at two nodes", (at) => {
   let database: Database;
   let ends: (() => Promise<unknown>)[];
@@ -41,6 +55,7 @@ onEveryStore("rights of a caller at two nodes", (at) => {
   ): Promise<HttpServer> => {
     const store = await database.openOauth();
     const changes = createPostgresChanges(database.environment["DATABASE_URL"] ?? "", silentLog);
+    await receivesChanges(changes);
     const storage = createStorage(store, systemClock);
     const sessions = createSharedSessions({ storage, changes, key: KEY, now: systemClock });
     const node = createHttpServer(options, { gate: trustingGate, shared: { sessions, changes } });
@@ -90,12 +105,14 @@ onEveryStore("rights of a caller at two nodes", (at) => {
       await client.callTool({ name: "reasons_list", arguments: {} });
       const { tools } = await client.listTools(undefined, { cacheMode: "refresh" });
       expect(tools.map(({ name }) => name)).not.toContain("disputes_create");
-      await expect.poll(() => heard, { timeout: 10_000 }).toBeGreaterThan(0);
-      const before = heard;
-      const change = { tenantId, email: person.email, roles: ["AR Manager"] };
-      await updateUser({ store: at().store }, change);
-      await client.callTool({ name: "reasons_list", arguments: {} });
-      await expect.poll(() => heard, { timeout: 10_000 }).toBeGreaterThan(before);
+      // The node of the stream may have known the first rights before it opened the stream, or be told of them late. So
+      // two changes follow, of which one cannot be taken for the first rights.
+      for (const role of ["AR Manager", "Viewer"]) {
+        const before = heard;
+        await updateUser({ store: at().store }, { tenantId, email: person.email, roles: [role] });
+        await client.callTool({ name: "reasons_list", arguments: {} });
+        await expect.poll(() => heard, { timeout: 10_000 }).toBeGreaterThan(before);
+      }
       await client.close();
     },
   );
