@@ -156,7 +156,9 @@ export const signEvidenceHeads = async (needs: EvidenceNeeds & { log: Log }): Pr
       await signEvidenceHead(needs, tenantId);
       signed += 1;
     } catch (error) {
-      needs.log.error("audit.head_not_signed", { tenantId, ...toErrorFields(error) });
+      // A log that was changed is refused with a problem; anything else may succeed the next time.
+      const level = error instanceof Problem ? "error" : "warn";
+      needs.log[level]("audit.head_not_signed", { tenantId, ...toErrorFields(error) });
     }
   }
   return signed;
