@@ -38,7 +38,7 @@ export type AccountNote = z.infer<typeof AccountNote>;
 
 /** The query parameter that adds authors of notes, which the interface documents do not have. */
 export const AUTHOR_QUERY = { author: z.boolean().optional().describe("with who wrote each note") };
-export const AUTHOR_ADDITIONS = { name: "author", query: ["author"], always: { author: true } };
+export const AUTHOR_ADDITIONS = { name: "author", query: ["author"] };
 
 const NOTES = "/api/v1/ingest/accounts/{account_number}/notes";
 
