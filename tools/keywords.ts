@@ -26,7 +26,7 @@ export const synonyms: Readonly<Record<string, string>> = {
   webhook: "callback, call back, endpoint, notify, notification",
   schedule:
     "recurring, regular, cron, repeat, nightly, hourly, daily, weekly, monthly, every night, each hour",
-  aging: "overdue, past due, age, bucket, ageing, dso",
+  aging: "overdue, past due, age, bucket, ageing",
   creditapplication:
     "credit application, credit form, application, applicant, applied for credit, credit request",
   businessunit: "business unit, division",
@@ -82,7 +82,7 @@ export const keywords: Readonly<Record<string, string>> = {
   receivables_kpis:
     "dso days sales outstanding kpi kpis measure measures metrics delinquent delinquency collection effectiveness cei median percentile best possible how long take share valid recovered reopened performance",
   changes_since:
-    "happened happen new news since yesterday friday week vacation away catch up what changed update digest overnight morning",
+    "happened happen new news since yesterday friday week vacation away catch up digest overnight morning",
   credit_queue:
     "creditapplication still waiting wait decision pending undecided decision backlog queue lack missing oldest open",
   export_health:
