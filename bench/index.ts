@@ -15,7 +15,7 @@ import { paymentBenchmarks } from "./platform/payments.ts";
 import { scaleBenchmarks } from "./platform/scale.ts";
 import { webhookBenchmarks } from "./platform/webhooks.ts";
 import { stdioBenchmarks } from "./stdio/index.ts";
-import { workBenchmarks } from "./work/index.ts";
+import { workBenchmarks } from "./analysis/index.ts";
 
 /** Every benchmark, in the order in which they run. */
 export const benchmarks: readonly Benchmark[] = [
