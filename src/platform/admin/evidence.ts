@@ -20,12 +20,12 @@ import {
   formatPublicKey,
   formatStatement,
   type Link,
-  listCovered,
   listEvidenceKeys,
   listHeads,
   replaceEvidenceKey,
   selectAfter,
 } from "../store/audit/evidence.ts";
+import { listCovered } from "../store/audit-key.ts";
 import type { Db, Snapshot } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { checkTenantExists } from "./tenants.ts";

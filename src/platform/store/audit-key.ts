@@ -50,8 +50,8 @@ export const listAuditKeys = (key: StoreAuditKey): AuditKey[] => [
 export const findSigner = (key: StoreAuditKey, keyId: string): AuditKey | undefined =>
   keyId === "" || keyId === key.id ? key : key.former.find(({ id }) => keyId === id);
 
-const serializeCovered = (row: AuditLink) => [
-  row.prev_hash,
+/** The fields of an entry that its links cover, besides the link before it. */
+export const listCovered = (row: Omit<AuditLink, "prev_hash">) => [
   row.tenant_id,
   row.seq,
   row.id,
@@ -62,6 +62,8 @@ const serializeCovered = (row: AuditLink) => [
   row.status_code,
   row.metadata,
 ];
+
+const serializeCovered = (row: AuditLink) => [row.prev_hash, ...listCovered(row)];
 
 /** The hash of an entry from before chains had a key. */
 export const computeUnkeyedHash = (row: AuditLink): string =>

@@ -1,20 +1,8 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, sign } from "node:crypto";
 import type { Seal } from "../../../kit/seal.ts";
+import { listCovered } from "../audit-key.ts";
 import type { Db } from "../port.ts";
 import type { AuditLogRow, EvidenceHeadRow, EvidenceKeyRow } from "../tables/schema.ts";
-
-/** The fields of an entry that its unkeyed link covers, besides the link before it. */
-export const listCovered = (row: AuditLogRow) => [
-  row.tenant_id,
-  row.seq,
-  row.id,
-  row.at,
-  row.method,
-  row.endpoint,
-  row.action,
-  row.status_code,
-  row.metadata,
-];
 
 /** The unkeyed link of an entry: anyone can compute it. The one before the first entry is empty. */
 export const computeLink = (previous: string, row: AuditLogRow): string =>
