@@ -15,11 +15,11 @@ import { derivePaymentIdOf, describeEntry, parsePaymentIds } from "./entry-facts
 import { createJoiner, findCandidates, isReturn } from "./joining.ts";
 import { createOccurrences } from "../occurrences.ts";
 import type { BankPayment, Judged } from "./judged.ts";
-import { linkWaitingReturns, saveReturns } from "./returns.ts";
+import { linkWaitingReturns, relinkReturns, saveReturns } from "./returns.ts";
 import { createRowCheck } from "./row.ts";
 import { settleDistinct } from "./distinct.ts";
 import { addDepositDay, completeAdvices } from "./completing.ts";
-import { moveAdvices } from "./moving.ts";
+import { type Moved, moveAdvices } from "./moving.ts";
 import { savePayments, type WholePayment } from "./save.ts";
 
 const SOURCE = "cashapp";
@@ -109,9 +109,10 @@ const choosePaymentIds = (
 /** Whether an entry brings its payments: not if they are stored already with at least as many details. */
 const bringsPayments = ({ facts, known, verdict }: Judged): boolean => {
   if (known !== undefined) {
-    // Another message may have given more details of the payments since.
-    const isOwn = known.joined_to === null && facts.detail >= known.detail;
-    return isOwn && known.doubt !== "same";
+    // Another message may have given the payments, or more details of them, since.
+    const isOwn = parsePaymentIds(known)[0] === derivePaymentIdOf(known.id, 0);
+    const hasMore = facts.detail > known.detail || (isOwn && facts.detail === known.detail);
+    return known.joined_to === null && hasMore && known.doubt !== "same";
   }
   return verdict.as !== "joined" || facts.detail > verdict.root.detail;
 };
@@ -123,12 +124,15 @@ const toWhole = ({ payments, entry, paymentIds, verdict, facts, known }: Judged)
     return { paymentId, rows, ...(isDoubtful ? { doubt: verdict.reason } : {}) };
   });
 
+type Found = { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] };
+
 const judgeEntries = async (
   tx: Db,
-  { tenantId, own }: Scope,
+  { tenantId, now, own }: Scope,
   byEntry: ReadonlyMap<Entry, BankPayment[]>,
   occurrence: (facts: string) => number,
-): Promise<{ judged: Judged[]; candidates: readonly PaymentEntryRow[] }> => {
+  journal: Journal,
+): Promise<Found & { moved: Moved | undefined }> => {
   const described = [...byEntry].map(([entry, payments]) => ({
     entry,
     payments,
@@ -143,30 +147,26 @@ const judgeEntries = async (
   const fresh = described.filter(({ facts }) => !known.has(facts.id));
   // Entries of this file are never taken for each other, and rows from before have no entries.
   for (const { facts } of described) own.add(facts.id);
-  const candidates = await findCandidates(
-    tx,
-    tenantId,
-    fresh.map(({ facts }) => facts),
-  );
-  const former = await findFormerIds(
-    tx,
-    tenantId,
-    fresh.map(({ entry }) => entry),
-    candidates,
-  );
-  const joiner = createJoiner(candidates, own);
-  const verdicts = joiner.judge(fresh.map(({ facts }) => facts));
-  const all = described.map(({ entry, payments, facts }): Judged => {
-    const judged = {
-      entry,
-      payments,
-      facts,
-      known: known.get(facts.id),
-      verdict: verdicts.get(facts.id) ?? ({ as: "new" } as const),
-    };
-    return { ...judged, paymentIds: choosePaymentIds(judged, former) };
-  });
-  return { judged: all, candidates };
+  const facts = fresh.map((one) => one.facts);
+  const found = await findCandidates(tx, tenantId, facts);
+  const entries = fresh.map(({ entry }) => entry);
+  const former = await findFormerIds(tx, tenantId, entries, found);
+  const judge = (candidates: readonly PaymentEntryRow[]): Found => {
+    const verdicts = createJoiner(candidates, own).judge(facts);
+    const judged = described.map((one): Judged => {
+      const { id } = one.facts;
+      const decided = {
+        ...one,
+        known: known.get(id),
+        verdict: verdicts.get(id) ?? ({ as: "new" } as const),
+      };
+      return { ...decided, paymentIds: choosePaymentIds(decided, former) };
+    });
+    return { judged, candidates };
+  };
+  const first = judge(found);
+  const moved = await moveAdvices(tx, { tenantId, source: SOURCE, now }, first, journal);
+  return { ...(moved === undefined ? first : judge(moved.candidates)), moved };
 };
 
 const toEntryRow = (judged: Judged, importId: string): PaymentEntryRow => {
@@ -228,12 +228,11 @@ type Scope = {
 const writeEntries = async (
   tx: Db,
   { tenantId, now }: Scope,
-  found: readonly Judged[],
-  candidates: readonly PaymentEntryRow[],
+  judged: readonly Judged[],
+  moved: Moved | undefined,
   journal: Journal,
 ): Promise<Set<string>> => {
   const needs = { tenantId, source: SOURCE, now } as const;
-  const { judged, save: saveMoves } = await moveAdvices(tx, needs, found, candidates);
   await completeAdvices(tx, needs, judged, journal);
   const bringing = judged.filter(bringsPayments);
   const credits = bringing.filter(({ facts }) => !isReturn(facts));
@@ -249,7 +248,7 @@ const writeEntries = async (
     return row === undefined || !isReturn(row) ? [] : [{ row, whole: toWhole(one) }];
   });
   const taken = await saveReturns(tx, needs, returns, journal);
-  await saveMoves(created, journal);
+  for (const root of moved?.roots ?? []) await relinkReturns(tx, needs, root, journal);
   const fresh = credits.flatMap(({ facts }) => created.get(facts.id) ?? []);
   await linkWaitingReturns(tx, needs, fresh, journal);
   reportDoubts(judged, journal);
@@ -267,17 +266,19 @@ export const createBankWriter = ({ tenantId, clock }: Needs) => {
       journal: Journal,
     ): Promise<Outcome[]> {
       const scope = { tenantId, now: formatTimestamp(clock()), own };
-      const found = await judgeEntries(tx, scope, groupByEntry(rows), met.count);
+      const found = await judgeEntries(tx, scope, groupByEntry(rows), met.count, journal);
       const judged = await settleDistinct(
         tx,
         { tenantId, source: SOURCE, now: scope.now },
         found,
         journal,
       );
-      const changed = await writeEntries(tx, scope, judged, found.candidates, journal);
+      const changed = await writeEntries(tx, scope, judged, found.moved, journal);
       const byEntry = new Map(judged.map((one) => [one.entry, one]));
       return rows.map(({ values: { entry, payment } }) => {
         const one = byEntry.get(entry);
+        // The deposit of a moved advice has a payment written for the equal one.
+        if (one !== undefined && found.moved?.deposits.has(one.facts.id)) return "written";
         const id = one?.paymentIds[entry.payments.indexOf(payment)] ?? "";
         return one !== undefined && bringsPayments(one) && changed.has(id)
           ? "written"

@@ -10,6 +10,9 @@ const PAYER_END = "|";
 /** Stands before the number of a document among references, in which no signs are. */
 const DOCUMENT = "#";
 
+/** The {@link EntryFacts.detail} of one payment without documents. */
+export const LEAST_DETAIL = 1000;
+
 const digest = (...facts: readonly unknown[]): string =>
   hash("sha256", JSON.stringify(facts), "hex").slice(0, 32);
 
@@ -108,7 +111,7 @@ export const describeEntry = (
     bank_reference: toBankReference(account, entry.bankReferences[0] ?? ""),
     reference_list: JSON.stringify([...own, ...documents.map((text) => DOCUMENT + text)]),
     words: `${payers.slice(0, MOST_WORDS / 2)}${PAYER_END}${texts.slice(0, MOST_WORDS / 2)}`,
-    detail: entry.payments.length * 1000 + lines,
+    detail: entry.payments.length * LEAST_DETAIL + lines,
   };
 };
 

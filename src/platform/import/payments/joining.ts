@@ -197,6 +197,23 @@ export const findMisjoined = (
   return undefined;
 };
 
+/** Finds an advice that has a reference of entries of a bank, and to which none of a bank is joined. */
+export const findLonelyAdvice = (
+  entries: readonly PaymentEntryRow[],
+  candidates: readonly PaymentEntryRow[],
+): PaymentEntryRow | undefined =>
+  candidates.find(
+    (advice) =>
+      isAdvice(advice) &&
+      advice.joined_to === null &&
+      candidates.every(({ joined_to: root }) => root !== advice.id) &&
+      entries.some(
+        (one) =>
+          isSameMoneyAsAdvice(one, advice) &&
+          share(parseReferences(one).own, parseReferences(advice).own),
+      ),
+  );
+
 /** The first reference of an entry that its payer gave, else that of the bank, without signs. */
 export const getReference = (entry: EntryFacts): string | undefined =>
   listPayersReferences(entry)[0] ?? parseReferences(entry).own[0];

@@ -6,29 +6,51 @@ import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import { omitEmpty } from "../bank/file.ts";
 import type { Journal } from "../target.ts";
-import { getText, parsePaymentIds } from "./entry-facts.ts";
+import { derivePaymentIdOf, getText, LEAST_DETAIL, parsePaymentIds } from "./entry-facts.ts";
 import type { Judged } from "./judged.ts";
-import { findMisjoined, getReference, type Misjoined } from "./joining.ts";
-import { relinkReturns } from "./returns.ts";
-import type { SaveNeeds } from "./save.ts";
+import { findLonelyAdvice, findMisjoined, getReference, type Misjoined } from "./joining.ts";
+import type { Values } from "./row.ts";
+import { savePayments, type SaveNeeds } from "./save.ts";
 
 /** A deposit that came after an advice about it had been joined to another one of the same payer, day and amount. */
-type Move = Misjoined & { deposit: Judged };
+type Move = Misjoined & {
+  deposit: Judged;
+  /** The entries that the deposit was joined to, the first one with their payment. */
+  joined: readonly PaymentEntryRow[];
+};
 
 /** The entry that has the payment of an advice and its deposit: the one that came first. */
 const rootOf = ({ advice, equal }: Misjoined): PaymentEntryRow =>
   advice.joined_to === null ? advice : equal;
 
+const listGroup = (
+  root: PaymentEntryRow,
+  candidates: readonly PaymentEntryRow[],
+): PaymentEntryRow[] => [root, ...candidates.filter(({ joined_to: id }) => id === root.id)];
+
+const findMove = (
+  deposit: Judged,
+  candidates: readonly PaymentEntryRow[],
+): Move | undefined => {
+  const { known, verdict, facts, payments } = deposit;
+  if (known !== undefined || verdict.as === "doubtful" || payments.length !== 1) return undefined;
+  const found = findMisjoined(facts, candidates);
+  if (found === undefined || parsePaymentIds(rootOf(found)).length !== 1) return undefined;
+  if (verdict.as === "new") return { deposit, joined: [], ...found };
+  const { root } = verdict;
+  const joined = listGroup(root, candidates);
+  // The equal deposit takes the payment of these entries, which must be of one deposit without documents.
+  const isPlain = root.detail === LEAST_DETAIL && joined.every(({ kind }) => kind !== "edi820");
+  return isPlain && root.id !== rootOf(found).id ? { deposit, joined, ...found } : undefined;
+};
+
 const findMoves = (judged: readonly Judged[], candidates: readonly PaymentEntryRow[]): Move[] => {
   const moved = new Set<string>();
   return judged.flatMap((deposit) => {
-    const { known, verdict, facts, payments } = deposit;
-    if (known !== undefined || verdict.as !== "new" || payments.length !== 1) return [];
-    const found = findMisjoined(facts, candidates);
-    if (found === undefined || moved.has(found.advice.id)) return [];
-    if (parsePaymentIds(rootOf(found)).length !== 1) return [];
-    moved.add(found.advice.id);
-    return [{ deposit, ...found }];
+    const move = findMove(deposit, candidates);
+    if (move === undefined || moved.has(move.advice.id)) return [];
+    moved.add(move.advice.id);
+    return [move];
   });
 };
 
@@ -53,69 +75,91 @@ const readEqualTexts = async (
   return { paymentReference: getReference(equal), remittanceText: getText(equal) };
 };
 
-const replaceTexts = (
-  deposit: Judged,
-  { paymentReference, remittanceText }: Record<string, unknown>,
-): Judged => ({
-  ...deposit,
-  payments: deposit.payments.map((one) => ({
-    ...one,
-    rows: one.rows.map((row) => omitEmpty({ ...row, paymentReference, remittanceText })),
-  })),
-});
+/** Returns the row of a deposit that equals another one but for its texts, without the documents of the other. */
+const buildEqualRow = ({ payments }: Judged, texts: Record<string, unknown>): Values => {
+  const [first] = payments;
+  const documents = first?.payment.remittances.flatMap(({ cells }) => Object.keys(cells)) ?? [];
+  const none = Object.fromEntries(documents.map((name) => [name, undefined]));
+  return omitEmpty({ ...first?.rows[0], ...none, ...texts });
+};
 
-/** The moves of a batch, by the ids of their deposits. */
-export type Moves = {
-  /** The entries. A deposit that an advice is moved to brings the money of the equal one. */
-  judged: readonly Judged[];
-  /** Stores the moves after the payments, and finds the returns of both deposits again. */
-  save(created: ReadonlyMap<string, PaymentEntryRow>, journal: Journal): Promise<void>;
+/** Lists the entries that a move changes, before and after: the group of the advice is divided. */
+const divide = (
+  move: Move,
+  candidates: readonly PaymentEntryRow[],
+): (readonly [PaymentEntryRow, PaymentEntryRow])[] => {
+  const { advice, equal, others, deposit, joined } = move;
+  const [root, lonely] = [rootOf(move), findLonelyAdvice([equal, ...others], candidates)];
+  const [former] = joined;
+  const own = {
+    joined_to: null,
+    payment_ids: former?.payment_ids ?? JSON.stringify([derivePaymentIdOf(deposit.facts.id, 0)]),
+    detail: equal.id === root.id ? LEAST_DETAIL : equal.detail,
+  };
+  const left = lonely === undefined ? own : { joined_to: lonely.id, payment_ids: "[]" };
+  const { payment_ids, detail } = root;
+  const group = { joined_to: (lonely ?? equal).id };
+  return [
+    [advice, { ...advice, joined_to: null, payment_ids, detail }],
+    [equal, { ...equal, ...left }],
+    ...others.map((one) => [one, { ...one, ...group }] as const),
+    ...(lonely === undefined ? joined : []).map(
+      (one) => [one, { ...one, joined_to: advice.id, payment_ids: "[]" }] as const,
+    ),
+  ];
+};
+
+/** Stores the payment that a move leaves to the equal deposit, unless a payment for it is there already. */
+const saveEqual = async (
+  tx: Db,
+  needs: SaveNeeds,
+  move: Move,
+  after: readonly PaymentEntryRow[],
+  journal: Journal,
+): Promise<void> => {
+  const paymentId = derivePaymentIdOf(move.deposit.facts.id, 0);
+  const isNew = after.some((row) => parsePaymentIds(row).includes(paymentId));
+  if (!isNew) return;
+  const row = buildEqualRow(move.deposit, await readEqualTexts(tx, needs, move));
+  await savePayments(tx, needs, [{ paymentId, rows: [row] }], journal);
+};
+
+/** The entries of the store after moves. */
+export type Moved = {
+  candidates: readonly PaymentEntryRow[];
+  /** The ids of the deposits whose advices were moved. */
+  deposits: ReadonlySet<string>;
+  /** The former entries with payments of which returns may be of another deposit now. */
+  roots: readonly PaymentEntryRow[];
 };
 
 /**
- * Moves advices to their own deposits where these come after others of the same payer, day and amount, to which the
- * advices were joined. The payments keep their ids: the deposit takes the one with the documents of the advice, and the
- * equal deposit a new one.
+ * Takes advices from deposits to which they were joined because their own, which come now, have the same payer, day and
+ * amount. The payment with the documents keeps its id and stays with the advice, which the deposit can then join; the
+ * equal deposit gets a payment of its own. Undefined if nothing is moved.
  */
 export const moveAdvices = async (
   tx: Db,
   needs: SaveNeeds,
-  judged: readonly Judged[],
-  candidates: readonly PaymentEntryRow[],
-): Promise<Moves> => {
-  const moves = new Map<string, Move>();
-  const replaced = new Map<Judged, Judged>();
-  for (const move of findMoves(judged, candidates)) {
-    moves.set(move.deposit.facts.id, move);
-    replaced.set(move.deposit, replaceTexts(move.deposit, await readEqualTexts(tx, needs, move)));
+  { judged, candidates }: { judged: readonly Judged[]; candidates: readonly PaymentEntryRow[] },
+  journal: Journal,
+): Promise<Moved | undefined> => {
+  const moves = findMoves(judged, candidates);
+  if (moves.length === 0) return undefined;
+  const byId = new Map(candidates.map((row) => [row.id, row]));
+  for (const move of moves) {
+    const changes = divide(move, [...byId.values()]);
+    const after = changes.map(([, row]) => row);
+    await saveEqual(tx, needs, move, after, journal);
+    for (const [before, row] of changes) {
+      journal.changed("payment_entries", before, row);
+      byId.set(row.id, row);
+    }
+    await putEntries(tx, after);
   }
   return {
-    judged: judged.map((one) => replaced.get(one) ?? one),
-    async save(created, journal) {
-      const changed: PaymentEntryRow[] = [];
-      const change = (before: PaymentEntryRow, part: Partial<PaymentEntryRow>): void => {
-        const after = { ...before, ...part };
-        journal.changed("payment_entries", before, after);
-        changed.push(after);
-      };
-      for (const [id, move] of moves) {
-        const { equal, advice, others } = move;
-        const row = created.get(id);
-        if (row === undefined) continue;
-        const { payment_ids, detail } = rootOf(move);
-        // The details stay as they were, so that a bank message that is repeated replaces nothing.
-        if (advice.joined_to === null) {
-          change(row, { joined_to: advice.id, payment_ids: "[]" });
-          change(equal, { joined_to: null, payment_ids: row.payment_ids, detail });
-          for (const other of others) change(other, { joined_to: equal.id });
-        } else {
-          change(row, { payment_ids, detail });
-          change(equal, { payment_ids: row.payment_ids });
-          change(advice, { joined_to: row.id });
-        }
-      }
-      await putEntries(tx, changed);
-      for (const move of moves.values()) await relinkReturns(tx, needs, rootOf(move), journal);
-    },
+    candidates: [...byId.values()],
+    deposits: new Set(moves.map(({ deposit }) => deposit.facts.id)),
+    roots: moves.map(rootOf),
   };
 };
