@@ -39,6 +39,8 @@ const findMove = (
   if (verdict.as === "new") return { deposit, joined: [], ...found };
   const { root } = verdict;
   const joined = listGroup(root, candidates);
+  // Another advice about which no deposit has come can do without this one.
+  if (joined.length === 1 && root.kind === "edi820") return { deposit, joined: [], ...found };
   // The equal deposit takes the payment of these entries, which must be of one deposit without documents.
   const isPlain = root.detail === LEAST_DETAIL && joined.every(({ kind }) => kind !== "edi820");
   return isPlain && root.id !== rootOf(found).id ? { deposit, joined, ...found } : undefined;
