@@ -28,10 +28,7 @@ const listGroup = (
   candidates: readonly PaymentEntryRow[],
 ): PaymentEntryRow[] => [root, ...candidates.filter(({ joined_to: id }) => id === root.id)];
 
-const findMove = (
-  deposit: Judged,
-  candidates: readonly PaymentEntryRow[],
-): Move | undefined => {
+const findMove = (deposit: Judged, candidates: readonly PaymentEntryRow[]): Move | undefined => {
   const { known, verdict, facts, payments } = deposit;
   if (known !== undefined || verdict.as === "doubtful" || payments.length !== 1) return undefined;
   const found = findMisjoined(facts, candidates);
