@@ -18,7 +18,7 @@ import { defineInsight, type Fields, type InsightContext, mostItems } from "./in
 import { readDisputes } from "./read-disputes.ts";
 import { readPart } from "./read-part.ts";
 import { type PaymentQuery, readPayments } from "./read-payments.ts";
-import { selectStanding } from "./standing-payments.ts";
+import { createLeftOutRows, selectStanding } from "./standing-payments.ts";
 
 const GROUPINGS = ["account", "deductionReasonCode", "month"] as const;
 
@@ -151,16 +151,19 @@ const readDeductions = async (context: InsightContext, args: Arguments) => {
     }
   });
   const documents = new Map<string, Deduction[]>();
+  const leftOut = createLeftOutRows();
   await forEachInTurns(
     rows.values(),
     (own) => {
+      // Reversals are read of all documents, so that their number would say nothing.
+      leftOut.count(own.filter(({ matchMethod }) => matchMethod === "suggested"));
       for (const row of selectStanding(own)) {
         for (const deduction of toDeductions(row)) addToDocument(documents, deduction);
       }
     },
     ROWS_PER_TURN,
   );
-  return { documents, stopped };
+  return { documents, stopped, notes: leftOut.notes() };
 };
 
 const [OPEN, CLOSED] = [0, 1] as const;
@@ -348,6 +351,7 @@ export const deductionsWithoutDispute = defineInsight({
         ...(cut === 0
           ? []
           : [`On ${cut} documents only ${MOST_COMPARED} deductions and disputes were added up.`]),
+        ...read.notes,
         ...notes,
       ],
       ...(groupBy === undefined ? {} : { groups: groups.list().slice(0, MOST_GROUPS) }),

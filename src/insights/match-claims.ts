@@ -16,10 +16,12 @@ import { type DeductionRow, findDeduction, type Matched } from "./deduction-matc
 import { readDeductionRows } from "./deduction-rows.ts";
 import { fold } from "./dispute-names.ts";
 import { balanceOf, originalAmountOf, toDocumentBrief } from "./documents.ts";
+import { describeEnded, listEnded } from "./ended-disputes.ts";
 import { findAccounts } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { attemptPart, type Part, readPart } from "./read-part.ts";
 import { type Moment, toMoment } from "./standing.ts";
+import { createLeftOutRows } from "./standing-payments.ts";
 
 const MOST_LINES = 50;
 const MOST_CANDIDATES = 5;
@@ -145,6 +147,7 @@ type Facts = {
   document: DocumentWithClosing;
   account: Account | undefined;
   open: readonly Dispute[];
+  ended: readonly Dispute[];
   matched: Matched | undefined;
 };
 
@@ -160,7 +163,7 @@ const describeAmount = (amount: number, { document, matched }: Facts): string[] 
 };
 
 const describeDoubts = ({ customer, amount }: Line, facts: Facts): string[] => {
-  const { document, account, open } = facts;
+  const { document, account, open, ended } = facts;
   const isOther =
     customer !== undefined && !isCustomer(customer, document.account_number, account?.name);
   const isDisputed = open.some((one) => amount === undefined || one.amount === amount);
@@ -168,6 +171,7 @@ const describeDoubts = ({ customer, amount }: Line, facts: Facts): string[] => {
     ...(isOther ? ["other customer"] : []),
     ...(document.status === "closed" ? ["closed"] : []),
     ...(isDisputed ? ["already disputed"] : []),
+    ...(ended.length > 0 ? ["disputed before"] : []),
     ...(amount === undefined ? [] : describeAmount(amount, facts)),
   ];
 };
@@ -220,9 +224,11 @@ const showDocument = (
   { rows, accounts, now }: Known,
 ): Fields => {
   const account = accounts.get(document.account_number);
-  const open = (account?.disputes ?? []).filter(
-    ({ status, documentNumber }) => status === OPEN && documentNumber === document.documentNumber,
+  const own = (account?.disputes ?? []).filter(
+    ({ documentNumber }) => documentNumber === document.documentNumber,
   );
+  const open = own.filter(({ status }) => status === OPEN);
+  const ended = listEnded(own, line.amount);
   const claim = {
     amount: line.amount ?? 0,
     currencyCode: line.currencyCode ?? balanceOf(document).currencyCode ?? "",
@@ -240,8 +246,10 @@ const showDocument = (
       closedOn: toTenantDay(now.calendar, document.closedAt),
     }),
     openDisputes: open.length === 0 ? undefined : open.map(toOpenDispute),
+    endedDisputes:
+      ended.length === 0 ? undefined : ended.map((one) => describeEnded(one, now.calendar)),
     payment: matched === undefined ? undefined : toPayment(matched),
-    doubts: describeDoubts(line, { document, account, open, matched }),
+    doubts: describeDoubts(line, { document, account, open, ended, matched }),
   });
 };
 
@@ -286,11 +294,12 @@ export const matchClaims = defineInsight({
     reference: z.string().optional(),
     document: z.object({}).optional(),
     openDisputes: list.optional(),
+    endedDisputes: list.optional().meta({ description: "of the document; newest 3" }),
     payment: z.object({}).optional(),
     reason: z.object({}).optional(),
     doubts: z.array(z.string()).meta({
       description:
-        "several, none, other customer, amount differs by …, already disputed, closed; empty: none",
+        "several, none, other customer, amount differs by …, already disputed, disputed before, closed; empty: none",
     }),
     candidates: list.optional(),
   }),
@@ -308,6 +317,8 @@ export const matchClaims = defineInsight({
     const { rows, notes, isPartial } = await readRows(context, [
       ...new Set(all.map(({ documentNumber }) => documentNumber)),
     ]);
+    const leftOut = createLeftOutRows();
+    for (const own of rows.values()) leftOut.count(own);
     const { accounts, notes: accountNotes } = await readAccounts(context, documents);
     const reasons = await readReasons(context);
     const now = toMoment(undefined, context);
@@ -329,7 +340,15 @@ export const matchClaims = defineInsight({
           amount === undefined ? [] : [{ amount, currencyCode }],
         ),
       ),
-      notes: [...new Set([...finder.notes, ...notes, ...accountNotes, ...reasons.notes])],
+      notes: [
+        ...new Set([
+          ...finder.notes,
+          ...notes,
+          ...leftOut.notes(),
+          ...accountNotes,
+          ...reasons.notes,
+        ]),
+      ],
       itemsTotal: items.length,
       items: items.slice(context.skip),
     };

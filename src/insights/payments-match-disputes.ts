@@ -26,10 +26,12 @@ import {
   mostItems,
 } from "./insight.ts";
 import { readMatching } from "./matching-disputes.ts";
+import { createLeftOutRows } from "./standing-payments.ts";
 
 const MOST_DOCUMENTS = 500;
 /** With the most rows each, comparing that many takes a few milliseconds. */
 const ROWS_PER_TURN = 1000;
+const DOCUMENTS_PER_TURN = 100;
 
 const MatchBody = z.strictObject({
   ...disputeFilters,
@@ -120,6 +122,26 @@ const judgeAll = async (
   return judged;
 };
 
+/** Says which rows of the documents were not compared, each counted once. */
+const describeLeftOut = async (
+  claims: readonly Claim[],
+  rowsOf: ReadonlyMap<string, readonly DeductionRow[]>,
+): Promise<string[]> => {
+  const currencies = new Map<string, Set<string>>();
+  await forEachInTurns(claims, ({ documentNumber, currencyCode }) => {
+    const own = currencies.get(documentNumber);
+    if (own === undefined) currencies.set(documentNumber, new Set([currencyCode]));
+    else own.add(currencyCode);
+  });
+  const leftOut = createLeftOutRows();
+  await forEachInTurns(
+    currencies,
+    ([number, own]) => leftOut.count(rowsOf.get(number) ?? [], own),
+    DOCUMENTS_PER_TURN,
+  );
+  return leftOut.notes();
+};
+
 /** The best matches first, then the larger amounts. */
 const selectItems = (judged: readonly Judged[], page: Page): Promise<Judged[]> => {
   const rankOf = ({ matched }: Judged): number => MATCHES.indexOf(matched.match);
@@ -175,7 +197,7 @@ const matchDisputes = async (
     currencyTotals: await listCurrencyTotals(totals),
     itemsTotal: judged.length,
     matches: countMatches(judged),
-    notes: [...notes, ...read.notes],
+    notes: [...notes, ...read.notes, ...(await describeLeftOut(claims, read.rows))],
     items: await mapInTurns(chosen, toItem),
   };
 };

@@ -1,4 +1,5 @@
 import { beforeAll, expect, it } from "vitest";
+import { operations } from "../../src/contract/index.ts";
 import { paymentsMatchDisputes } from "../../src/insights/payments-match-disputes.ts";
 import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
@@ -27,6 +28,10 @@ const ROWS = [
   row("9", { documentNumber: "F", deductionAmount: 0, invoiceAmount: 5, appliedAmount: 5 }),
   ...Array.from({ length: 101 }, (_, at) => row(`h${at}`, { documentNumber: "H" })),
   row("8", { documentNumber: "G", deductionAmount: 7, paymentDate: "2026-02-01" }),
+  row("s1", { documentNumber: "F", deductionAmount: 60, matchMethod: "suggested" }),
+  row("s2", { documentNumber: "D", deductionAmount: 40, matchMethod: "suggested" }),
+  row("r1", { documentNumber: "F", deductionAmount: 60, appliedAmount: 9 }),
+  row("r2", { documentNumber: "F", appliedAmount: -9, applicationStatus: "reversed" }),
 ];
 
 const dispute = (documentNumber: string, amount: number, status = 0) => ({
@@ -52,9 +57,12 @@ const CLAIMS = [
 
 onEveryStore("payments_match_disputes", (at) => {
   let context: TestContext;
+  let extended: TestContext;
   beforeAll(async () => {
     const admin = await at().tenant(TENANT);
     context = await createTestContext(at(), TENANT, admin);
+    const extensions = new Set(operations.filter((one) => one.extension).map(({ id }) => id));
+    extended = await createTestContext(at(), TENANT, admin, { extensions });
     await load(at(), TENANT, "cashapp", ROWS);
     const how = { format: "ndjson" as const, createConfiguration: true };
     await importDisputes(at(), TENANT, ndjson(CLAIMS), how);
@@ -106,6 +114,17 @@ onEveryStore("payments_match_disputes", (at) => {
       deductionReasonCode: "DAMAGE",
       payments: 2,
     });
+  });
+
+  verifies("WK-43");
+  it("says why it leaves payment rows out, with their numbers, also through the extensions", async () => {
+    const note =
+      "Payment rows left out: 2 suggested, which no person or rule has confirmed; 2 reversed, with the rows that they undo; 1 in another currency than the disputes of their document.";
+    for (const by of [context, extended]) {
+      const { notes, matches } = await runInsight(paymentsMatchDisputes, by, {});
+      expect(notes).toEqual([note]);
+      expect(matches).toMatchObject({ exact: 3, none: 2 });
+    }
   });
 
   it("looks at closed disputes on request", async () => {

@@ -213,6 +213,31 @@ onEveryStore("disputes_open", (at) => {
     expect(await openedOver(amount)).toHaveLength(3);
   });
 
+  verifies("WK-41", "WK-42");
+  it("names disputes of the document that have ended as a doubt, in the question too", async () => {
+    const amount = fresh();
+    const claim = { ...CLAIM, documentNumber: "INV-5", amount };
+    const { results } = await report([claim]);
+    const { disputeId, disputeCode } = results[0] ?? {};
+    await send("PUT", `${DISPUTES}/${disputeId}`, { status: 2 });
+    const line = { reference: "INV-5", amount };
+    const { structuredContent } = await host.call("match_claims", { lines: [line] });
+    expect(structuredContent).toMatchObject({
+      items: [
+        {
+          doubts: ["disputed before"],
+          endedDisputes: [{ disputeCode, status: "Canceled", amount, endedOn: "2026-03-02" }],
+        },
+      ],
+    });
+    questions = [];
+    await report([claim], { idempotencyKey: "again" });
+    expect(questions[0]).toContain(
+      `[Doubt: disputed before as ${disputeCode}, ${amount}.00 USD, canceled 2026-03-02]`,
+    );
+    await send("PUT", `${DISPUTES}/${disputeId}`, { status: 0 });
+  });
+
   verifies("WK-41");
   it("opens nothing twice when the call is repeated, also after a restart", async () => {
     const amount = fresh();

@@ -6,6 +6,7 @@ import type { Dispute } from "../../../contract/operations/disputes.ts";
 import type { Document } from "../../../contract/operations/documents.ts";
 import type { Claim } from "../../../../tools/dispute-operations.ts";
 import { formatMoney, formatName } from "../../../../tools/formatting.ts";
+import { describeEnded, listEnded } from "../../../insights/ended-disputes.ts";
 import { balanceOf, originalAmountOf } from "../../../insights/documents.ts";
 import { type Facts, toAccountNumber } from "./facts.ts";
 import { hasReference, REFERENCES, type ReferenceName } from "./references.ts";
@@ -189,6 +190,23 @@ export type Doubts = { faults: Fault[]; doubts: string[] };
 
 type Notes = ReadonlyMap<string, readonly string[]>;
 
+/** Names the disputes of a claim's document that have ended. */
+const describeEarlier = (
+  { claim, documentNumber, currencyCode }: Known,
+  { ended, calendar }: Facts,
+): string[] => {
+  const part = ended.get(documentNumber);
+  if (part?.refused !== undefined) {
+    return part.refused.isAbsent ? [] : [describeUnread("ended disputes", part.refused.reason)];
+  }
+  const earlier = listEnded(part?.value ?? [], claim.amount).map((one) =>
+    describeEnded(one, calendar),
+  );
+  return earlier.map(({ disputeCode, status, amount, endedOn }) =>
+    `disputed before as ${disputeCode}, ${formatMoney(amount, currencyCode ?? undefined)}, ${status.toLowerCase()} ${endedOn ?? ""}`.trimEnd(),
+  );
+};
+
 /** Says what else is doubtful about the document and the amount of a claim. */
 const listDoubts = (known: Known, all: readonly Known[], facts: Facts): string[] => {
   const { claim, document, documentNumber, billed, open, currencyCode } = known;
@@ -240,6 +258,7 @@ export const compareClaim = (
     ],
     doubts: [
       ...equal.map(({ name }) => `same document and amount as ${name}`),
+      ...describeEarlier(known, facts),
       ...listDoubts(known, all, facts),
       ...known.unchecked,
     ],

@@ -1,6 +1,7 @@
 /** Reads the records that claims name, each once. */
 import pMap from "p-map";
 import { contract } from "../../../contract/index.ts";
+import type { Calendar } from "../../../contract/insights/calendar.ts";
 import type { Account } from "../../../contract/operations/accounts.ts";
 import type { Dispute } from "../../../contract/operations/disputes.ts";
 import type { Document } from "../../../contract/operations/documents.ts";
@@ -18,6 +19,7 @@ import { toReading } from "../reading.ts";
 import type { Working } from "../tool-context.ts";
 
 const AT_ONCE = 8;
+const MOST_ENDED = 100;
 
 /** A record with its version, which changes with its content. */
 export type Versioned<T> = { value: T; version: string };
@@ -28,6 +30,9 @@ export type Facts = {
   accounts: ReadonlyMap<string, Part<Versioned<Account>>>;
   /** Open disputes by account number, as claims have it. */
   disputes: ReadonlyMap<string, Part<{ open: readonly Dispute[]; isPartial: boolean }>>;
+  /** Disputes that have ended, by document number, as the platform has it. */
+  ended: ReadonlyMap<string, Part<readonly Dispute[]>>;
+  calendar: Calendar;
   /** Rows of cash application by document number, as the platform has it. */
   payments: Part<ReadonlyMap<string, readonly DeductionRow[]>>;
   reasons: Part<readonly Reason[]>;
@@ -60,6 +65,20 @@ const readOpen = (reading: InsightContext, AccountNumber: string) =>
       open.push(...rows.filter(({ status }) => status === 0));
     });
     return { open, isPartial: stopped !== undefined };
+  });
+
+/** Reads the disputes of a document that have ended, the newest first. */
+const readEnded = (reading: InsightContext, DocumentNumber: string) =>
+  attemptPart(reading, disputes.list, async () => {
+    const { output } = await reading.call(disputes.list, {
+      DocumentNumber,
+      Status: [1, 2],
+      Sort: "-CreateDate",
+      Page: 1,
+      PageSize: MOST_ENDED,
+    });
+    // Platforms may not know the filters.
+    return output.filter((one) => one.documentNumber === DocumentNumber && one.status !== 0);
   });
 
 /** Returns the account number of a claim as the platform has it, where its document tells. */
@@ -103,9 +122,10 @@ export const readFacts = async (
   const known = [...found.values()].flatMap((part) =>
     part.refused === undefined ? [part.value.value.documentNumber] : [],
   );
-  const [ownAccounts, open, rows, reasonList] = await Promise.all([
+  const [ownAccounts, open, ended, rows, reasonList] = await Promise.all([
     readMap(numbers, readAccount),
     readMap(numbers, (number) => readOpen(reading, number)),
+    readMap(known, (number) => readEnded(reading, number)),
     attemptPart(
       reading,
       payments.query,
@@ -117,6 +137,8 @@ export const readFacts = async (
     documents: found,
     accounts: ownAccounts,
     disputes: open,
+    ended,
+    calendar: reading.calendar,
     payments: rows,
     reasons: reasonList,
   };
