@@ -2,6 +2,7 @@ import { contract } from "../contract/index.ts";
 import { CHANGE_ACTIONS, type RecordedChange } from "../contract/insights/changes.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import type { InsightContext } from "./insight.ts";
 import { type Page, readPages } from "./read-pages.ts";
@@ -135,7 +136,7 @@ export const readRecorded = async (context: InsightContext, span: Span): Promise
 const readChangedSince = (
   context: InsightContext,
   from: number,
-  take: (page: readonly Dispute[]) => void,
+  take: (page: readonly Dispute[]) => Promise<void>,
 ) => {
   const load = async (page: number): Promise<Page<Dispute>> => {
     const args = { Sort: "-UpdateDate", Page: page, PageSize: PAGE_ROWS };
@@ -158,9 +159,8 @@ export const readDisputesSince = async (
   withOpen: boolean,
 ): Promise<{ known: Map<string, Dispute>; notes: string[] }> => {
   const known = new Map<string, Dispute>();
-  const take = (page: readonly Dispute[]): void => {
-    for (const dispute of page) known.set(dispute.disputeId, dispute);
-  };
+  const take = (page: readonly Dispute[]): Promise<void> =>
+    forEachInTurns(page, (dispute) => void known.set(dispute.disputeId, dispute));
   const changed = await readChangedSince(context, from, take);
   const open = withOpen ? await readDisputes(context, { Status: [OPEN] }, take) : undefined;
   const notes = [changed.stopped, open?.stopped].filter((note) => note !== undefined);
@@ -173,7 +173,11 @@ export const addDisputes = async (
   known: Map<string, Dispute>,
   ids: Iterable<string>,
 ): Promise<void> => {
-  const missing = [...new Set(ids)].filter((id) => !known.has(id));
+  const unknown = new Set<string>();
+  await forEachInTurns(ids, (id) => {
+    if (!known.has(id)) unknown.add(id);
+  });
+  const missing = [...unknown];
   for (let from = 0; from < missing.length; from += PAGE_ROWS) {
     const disputeIds = missing.slice(from, from + PAGE_ROWS);
     const { output } = await call(disputes.list_by_ids, { disputeIds });

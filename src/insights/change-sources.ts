@@ -5,6 +5,7 @@ import { type Calendar, formatDayNumber, parseDay } from "../contract/insights/c
 import type { CreditApplication } from "../contract/operations/credit-applications.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { ExportRun } from "../contract/operations/export-runs.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import type { ChangeEvent } from "./change-events.ts";
 import type { Span } from "./change-records.ts";
 import type { InsightContext } from "./insight.ts";
@@ -84,18 +85,20 @@ export const readPaymentEvents = (
         paymentDate: { gte: calendar.formatDay(from), lte: calendar.formatDay(to) },
       },
     };
-    const { stopped } = await readPayments(context, query, (page) => {
-      for (const row of page as unknown as readonly PaymentRow[]) {
-        if (disputesOn(String(row.documentNumber ?? "")).length === 0) continue;
+    const { stopped } = await readPayments(context, query, (page) =>
+      forEachInTurns(page as unknown as readonly PaymentRow[], (row) => {
+        if (disputesOn(String(row.documentNumber ?? "")).length === 0) return;
         const key = JSON.stringify([row.paymentId, row.documentNumber]);
         const group = groups.get(key) ?? [];
         groups.set(key, group);
         group.push(row);
-      }
-    });
-    const events = [...groups.values()].flatMap((rows) => {
+      }),
+    );
+    const events: ChangeEvent[] = [];
+    await forEachInTurns(groups.values(), (rows) => {
       const standing = selectStanding(rows);
-      return toPayment(context, standing, disputesOn(String(rows[0]?.documentNumber)));
+      const own = disputesOn(String(rows[0]?.documentNumber));
+      events.push(...toPayment(context, standing, own));
     });
     const notes = events.length === 0 ? [] : [DAYS_ONLY];
     return {

@@ -82,15 +82,15 @@ const indexByDocument = async (known: Iterable<Dispute>) => {
   return (documentNumber: string): readonly Dispute[] => onDocument.get(documentNumber) ?? [];
 };
 
-const groupEntries = (entries: readonly Entry[]): Map<string, Entry[]> => {
+const groupEntries = async (entries: readonly Entry[]): Promise<Map<string, Entry[]>> => {
   const groups = new Map<string, Entry[]>();
-  for (const entry of entries) {
+  await forEachInTurns(entries, (entry) => {
     const id = entry.action.startsWith("document.") ? undefined : disputeIdOf(entry);
-    if (id === undefined) continue;
+    if (id === undefined) return;
     const own = groups.get(id);
     if (own === undefined) groups.set(id, [entry]);
     else own.push(entry);
-  }
+  });
   return groups;
 };
 
@@ -117,7 +117,7 @@ const readDisputeEvents = async (
     : { changes: [], notes: [], isCut: false, refusal: undefined };
   const entries: Entry[] = [];
   await forEachInTurns(recorded.changes, (change) => entries.push(toEntry(change)));
-  const byDispute = groupEntries(entries);
+  const byDispute = await groupEntries(entries);
   await addDisputes(context, known, byDispute.keys());
   const events: ChangeEvent[] = [];
   await forEachInTurns(known.values(), (dispute) => {

@@ -143,13 +143,13 @@ const readDeductions = async (context: InsightContext, args: Arguments) => {
     fields: [...FIELDS],
     filters: toFilters(args),
   };
-  const { stopped } = await readPayments(context, query, (page) => {
-    for (const row of page as unknown as readonly Row[]) {
+  const { stopped } = await readPayments(context, query, (page) =>
+    forEachInTurns(page as unknown as readonly Row[], (row) => {
       const own = rows.get(row.documentNumber);
       if (own === undefined) rows.set(row.documentNumber, [row]);
       else own.push(row);
-    }
-  });
+    }),
+  );
   const documents = new Map<string, Deduction[]>();
   const leftOut = createLeftOutRows();
   await forEachInTurns(
@@ -177,12 +177,12 @@ const readClaims = async (
   const documents = new Map<string, Dispute[]>();
   const account = accountNumber === undefined ? {} : { AccountNumber: accountNumber };
   const filter = { ...account, Status: [OPEN, CLOSED] };
-  const { stopped } = await readDisputes(context, filter, (page) => {
-    for (const dispute of page) {
+  const { stopped } = await readDisputes(context, filter, (page) =>
+    forEachInTurns(page, (dispute) => {
       addToDocument(documents, dispute);
       see(dispute);
-    }
-  });
+    }),
+  );
   return { documents, stopped };
 };
 

@@ -172,7 +172,7 @@ export const inTurn = (index: KeyIndex, levels: number, compares: readonly Compa
   };
 };
 
-const STEPS_PER_TURN = 20_000;
+const STEPS_PER_TURN = 4000;
 
 /** Returns where a number belongs in an ordered list. */
 const findPlace = (ordered: readonly number[], number: number, compare: Compare): number => {
@@ -205,7 +205,7 @@ const mergeInTurns = async (
 };
 
 /** A list of this length is sorted at once. */
-const SORTED_AT_ONCE = 4000;
+const SORTED_AT_ONCE = 1000;
 
 /** Orders the numbers from one up to another, and gives the event loop a turn after each part. */
 const sortInTurns = async (from: number, to: number, compare: Compare): Promise<number[]> => {

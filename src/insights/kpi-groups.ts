@@ -6,6 +6,7 @@ import {
 } from "../contract/insights/families.ts";
 import type { GroupKey } from "../contract/insights/result.ts";
 import type { Account } from "../contract/operations/accounts.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { createFamilies, type Families } from "./families.ts";
 import type { InsightContext } from "./insight.ts";
 import { type Page, readPages } from "./read-pages.ts";
@@ -41,10 +42,10 @@ const listFamilies = async (context: InsightContext): Promise<Belonging> => {
     const isEnd = after === null || after === cursor;
     return { rows: output.data, next: isEnd ? undefined : () => load(after) };
   };
-  const take = (rows: readonly Account[]): void => {
-    for (const { accountNumber, parent_account_number, account_group } of rows)
+  const take = (rows: readonly Account[]): Promise<void> =>
+    forEachInTurns(rows, ({ accountNumber, parent_account_number, account_group }) => {
       known.set(accountNumber, { parent_account_number, account_group });
-  };
+    });
   const source = { first: () => load(), maxRows: MOST_LISTED, noun: "accounts", take };
   const { stopped } = await readPages(context, source);
   const notes = stopped === undefined ? [] : [stopped];

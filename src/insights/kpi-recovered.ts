@@ -57,14 +57,13 @@ const takeFrom = (
 
 const readRows = async (context: InsightContext, numbers: readonly string[]) => {
   const rows = new Map<string, Row[]>();
-  const take = (page: readonly Row[]): void => {
-    for (const row of page) {
+  const take = (page: readonly Row[]): Promise<void> =>
+    forEachInTurns(page, (row) => {
       const number = textOf(row["documentNumber"]) ?? "";
       const own = rows.get(number) ?? [];
       own.push(row);
       rows.set(number, own);
-    }
-  };
+    });
   for (let from = 0; from < numbers.length; from += MAX_LIST_ITEMS) {
     const documentNumber = { in: numbers.slice(from, from + MAX_LIST_ITEMS) };
     const query = { source: "cashapp", fields: FIELDS, filters: { documentNumber } } as const;

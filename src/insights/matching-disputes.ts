@@ -9,6 +9,7 @@ import {
 } from "../contract/insights/reopened.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { createFilter, toListArguments } from "./dispute-filters.ts";
 import { resolveNames } from "./dispute-names.ts";
 import type { DocumentReader } from "./document-reader.ts";
@@ -120,11 +121,13 @@ export const readMatching = async (
     context,
     toListArguments(filters, names, see !== undefined),
     async (disputes) => {
-      const standing = disputes
-        .map((dispute) => standAt(dispute, asOf, reopened))
-        .filter((one) => one !== undefined);
-      for (const one of standing) see?.(one);
-      const fitting = standing.filter(holds);
+      const fitting: Standing[] = [];
+      await forEachInTurns(disputes, (dispute) => {
+        const standing = standAt(dispute, asOf, reopened);
+        if (standing === undefined) return;
+        see?.(standing);
+        if (holds(standing)) fitting.push(standing);
+      });
       await families?.read(fitting.map(({ dispute }) => dispute.accountNumber));
       const held = fitting.filter(({ dispute }) => belongs(dispute.accountNumber));
       if (documentStatus !== undefined) {
@@ -133,10 +136,11 @@ export const readMatching = async (
         const refusal = documents.refusal();
         if (refusal !== undefined) throw refusal;
       }
-      for (const one of held.filter(isInStatus)) {
+      await forEachInTurns(held, (one) => {
+        if (!isInStatus(one)) return;
         rowCount += 1;
         match(one, asOf);
-      }
+      });
     },
   );
   return {

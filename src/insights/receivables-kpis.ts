@@ -17,6 +17,7 @@ import { KPI_MEASURES, KPI_UNITS, type KpiFacts, measureAll } from "./kpi-measur
 import { choosePeriods, type KpiPeriod, toMonthKey } from "./kpi-periods.ts";
 import { readRecovered, type Recovered } from "./kpi-recovered.ts";
 import { mapInTurns } from "../kit/in-turns.ts";
+import { selectItemsOf } from "./groups.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 
 const { disputes, documents } = contract;
@@ -25,7 +26,8 @@ const GROUPINGS = ["month", ...ACCOUNT_GROUPINGS] as const;
 
 /** The third grouping of a summary of documents is the age. */
 const MOST_ACCOUNT_GROUPINGS = 2;
-const GROUPS_PER_TURN = 100;
+const GROUPS_PER_TURN = 20;
+const MEASURES = Object.keys(KPI_MEASURES).length;
 
 const Body = z.strictObject({
   from: Day.optional().describe("default: three full months before today's"),
@@ -117,13 +119,18 @@ const lastReceivables = (parts: Parts, periods: readonly KpiPeriod[]) => {
   );
 };
 
-/** Orders groups by what they owe at the end, the largest first. */
-const sortCells = (
+/** Returns the first groups by what they owe at the end, the largest first. */
+const selectCells = (
   cells: readonly [string, Cell][],
   receivables: ReturnType<typeof lastReceivables>,
+  limit: number,
 ) => {
   const owed = (id: string) => receivables.get(id)?.total ?? NO_RECEIVABLES.total;
-  return cells.toSorted(([a], [b]) => owed(b).cmp(owed(a)) || (a < b ? -1 : 1));
+  return selectItemsOf(
+    cells,
+    { limit },
+    ([a], [b]) => owed(b).cmp(owed(a)) || (a < b ? -1 : Number(a > b)),
+  );
 };
 
 const sumReceivables = (
@@ -187,10 +194,13 @@ export const receivablesKpis = defineInsight({
     const groupings = ACCOUNT_GROUPINGS.filter((name) => names.includes(name));
     const parts = await readParts(context, groupings, periods);
     const receivables = lastReceivables(parts, periods);
-    const cells = sortCells(listCells(parts, groupings), receivables);
-    const rows = cells.flatMap((cell) => periods.map((period) => ({ cell, period })));
+    const cells = listCells(parts, groupings);
+    const itemsPerCell = periods.length * MEASURES;
+    const end = context.skip + limit;
+    // Measures of groups that are not shown need not be computed.
+    const first = await selectCells(cells, receivables, Math.ceil(end / itemsPerCell));
     const measures = await mapInTurns(
-      rows,
+      first.flatMap((cell) => periods.map((period) => ({ cell, period }))),
       ({ cell: [id, { key, currencyCode }], period }) => {
         const whole = isMonthly ? { month: toMonthKey(period), ...key } : key;
         const facts = factsOf(parts, period, id);
@@ -198,7 +208,6 @@ export const receivablesKpis = defineInsight({
       },
       GROUPS_PER_TURN,
     );
-    const items = measures.flat();
     const currencyTotals = sumReceivables(new Map(cells), receivables);
     const open = currencyTotals.reduce((sum, { count }) => sum + count, 0);
     return {
@@ -212,9 +221,9 @@ export const receivablesKpis = defineInsight({
         readValue(parts.documents)?.truncated === true ||
         readValue(parts.disputes)?.truncated === true,
       currencyTotals,
-      itemsTotal: items.length,
+      itemsTotal: cells.length * itemsPerCell,
       notes: [...span.notes, ...describeParts(parts)],
-      items: items.slice(context.skip, context.skip + limit),
+      items: measures.flat().slice(context.skip, end),
     };
   },
 });

@@ -2,21 +2,32 @@ import { setImmediate } from "node:timers/promises";
 
 const ITEMS_PER_TURN = 1000;
 
-/** Calls a function with each item, and gives the event loop a turn after every so many. */
+/** Several requests may each do a piece of work in one turn of the event loop, so that a piece is short. */
+const MS_PER_TURN = 4;
+/** The items between two looks at the clock. */
+const ITEMS_PER_LOOK = 32;
+
+/** Calls a function with each item, and gives the event loop a turn after every so many, or after some milliseconds. */
 export const forEachInTurns = async <T>(
   items: Iterable<T>,
   act: (item: T) => void,
   perTurn = ITEMS_PER_TURN,
 ): Promise<void> => {
-  let done = 0;
+  let [inTurn, sinceLook, began] = [0, 0, performance.now()];
   for (const item of items) {
     act(item);
-    done += 1;
-    if (done % perTurn === 0) await setImmediate();
+    inTurn += 1;
+    sinceLook += 1;
+    const isLook = sinceLook === ITEMS_PER_LOOK;
+    if (isLook) sinceLook = 0;
+    if (inTurn < perTurn && !(isLook && performance.now() - began >= MS_PER_TURN)) continue;
+    await setImmediate();
+    inTurn = 0;
+    began = performance.now();
   }
 };
 
-/** Returns what a function makes of each item, and gives the event loop a turn after every so many. */
+/** Returns what a function makes of each item, with turns of the event loop in between as {@link forEachInTurns} has. */
 export const mapInTurns = async <T, R>(
   items: Iterable<T>,
   make: (item: T, place: number) => R,

@@ -33,11 +33,17 @@ const POINT = 0x2e;
  * round trip through a double. A pattern would take time by the length of each run of digits.
  */
 const mayHaveLongNumber = (text: string): boolean => {
-  let run = 0;
-  for (let at = 0; at < text.length; at += 1) {
+  const isPart = (at: number): boolean => {
     const unit = text.charCodeAt(at);
-    run = isDigit(unit) || unit === POINT ? run + 1 : 0;
-    if (run > MAX_DIGITS) return true;
+    return isDigit(unit) || unit === POINT;
+  };
+  // A run of 16 has one character at a multiple of 16, so that the others need no look.
+  for (let at = 0; at < text.length; at += MAX_DIGITS + 1) {
+    if (!isPart(at)) continue;
+    let [from, to] = [at, at + 1];
+    while (from > 0 && to - from <= MAX_DIGITS && isPart(from - 1)) from -= 1;
+    while (to < text.length && to - from <= MAX_DIGITS && isPart(to)) to += 1;
+    if (to - from > MAX_DIGITS) return true;
   }
   return false;
 };
