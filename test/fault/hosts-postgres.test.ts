@@ -1,3 +1,5 @@
+import { once } from "node:events";
+import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findUrlFault, parseDatabaseUrl } from "../../src/kit/postgres/url.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
@@ -69,7 +71,7 @@ describe("a store on several hosts", () => {
     store.transaction((tx) =>
       tx
         .insertInto("file_stores")
-        .values({ name: id, id } as never)
+        .values({ name: id, id, is_written: 1 } as never)
         .execute(),
     );
   const listOn = async ({ url }: Server): Promise<string[]> => {
@@ -103,5 +105,32 @@ describe("a store on several hosts", () => {
     await expect.poll(() => add("third").then(() => "done", String)).toBe("done");
     servers.shift();
     expect(await listOn(two)).toContain("third");
+  });
+
+  verifies("RC-30");
+  it("gives up statements of a host that takes connections and no longer answers", async () => {
+    const [server] = servers as [Server];
+    const { port } = new URL(server.url);
+    let isCut = false;
+    const sockets = new Set<Socket>();
+    const proxy = createServer((socket) => {
+      const onward = connect(Number(port), "127.0.0.1");
+      for (const one of [socket, onward]) {
+        sockets.add(one.on("error", () => {}));
+        one.on("close", () => void [socket, onward].map((other) => other.destroy()));
+      }
+      socket.on("data", (bytes) => isCut || onward.write(bytes));
+      onward.on("data", (bytes) => isCut || socket.write(bytes));
+    }).listen(0, "127.0.0.1");
+    await once(proxy, "listening");
+    const { port: own } = proxy.address() as AddressInfo;
+    const silent = await openPostgres(server.url.replace(port, String(own)), signingIn(folder));
+    isCut = true;
+    await expect(silent.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+    isCut = false;
+    await expect.poll(() => silent.ping().then(() => "done", String)).toBe("done");
+    await silent.close();
+    for (const socket of sockets) socket.destroy();
+    proxy.close();
   });
 });
