@@ -1,4 +1,5 @@
 import { setTimeout as delay } from "node:timers/promises";
+import type pg from "pg";
 import type { Changes } from "../changes.ts";
 import { MINUTE, SECOND } from "../clock.ts";
 import { randomToken } from "../ids.ts";
@@ -87,7 +88,7 @@ class Listener {
   /** Listens until the connection is lost; returns false if it receives nothing. */
   async #listen(): Promise<boolean> {
     const { signal } = this.#closing;
-    const client = new HostClient({
+    const client: pg.Client = new HostClient({
       hosts: this.#hosts,
       fallback_application_name: APPLICATION_NAME,
       connectionTimeoutMillis: CONNECT_MS,

@@ -1,5 +1,5 @@
+import { callbackify } from "node:util";
 import pg from "pg";
-import { parse } from "pg-connection-string";
 import { destroyConnection, Hosts, READ_ONLY } from "./hosts.ts";
 
 /** Without `hosts` the client finds the server among those of `connectionString`. */
@@ -28,22 +28,16 @@ export class HostClient extends pg.Client {
   }
 
   override connect(...[done]: unknown[]): never {
-    const opened = this.#open();
-    if (typeof done !== "function") return opened as never;
-    opened.then(
-      () => done(),
-      (error: unknown) => done(error),
-    );
+    if (typeof done !== "function") return this.#open() as never;
+    callbackify(() => this.#open())(done as () => void);
     return undefined as never;
   }
 
   async #open(): Promise<void> {
     this.url = await this.#hosts.find();
-    const { host, port } = parse(this.url);
-    // Both are read when the socket connects. An empty port is the default one.
-    if (this.#hosts.urls.length > 1) {
-      Object.assign(this, { host, port: port === "" ? pg.defaults.port : Number(port) });
-    }
+    // Both are read when the socket connects.
+    const { host, port } = new pg.Client({ connectionString: this.url });
+    Object.assign(this, { host, port });
     try {
       await super.connect();
       await this.#hosts.verify(this);

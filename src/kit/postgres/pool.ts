@@ -36,7 +36,11 @@ class Watch {
   readonly #misses = new Map<string, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(pool: pg.Pool, hosts: Hosts) {
+  static start(pool: pg.Pool, hosts: Hosts): Watch {
+    return new Watch(pool, hosts);
+  }
+
+  private constructor(pool: pg.Pool, hosts: Hosts) {
     this.#hosts = hosts;
     const on = (event: "connect" | "acquire" | "remove", act: (client: HostClient) => void) =>
       pool.on(event, (client) => act(asHostClient(client)));
@@ -112,6 +116,6 @@ export const createPool = (database: string | Hosts, options: pg.PoolConfig = {}
   // A lost connection rejects its query. Without listeners, the error events would end the process.
   pool.on("error", () => {});
   pool.on("connect", (client) => client.on("error", () => {}));
-  new Watch(pool, hosts);
+  Watch.start(pool, hosts);
   return pool;
 };
