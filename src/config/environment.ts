@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { HEADER_WORD } from "../kit/header-word.ts";
 import { LEVELS } from "../kit/log.ts";
+import { findUrlFault } from "../kit/postgres/url.ts";
 import { PROFILE_NAME } from "../kit/profile-name.ts";
 import { isGuarded } from "../kit/network.ts";
 import { FilesUrl } from "./files-url.ts";
@@ -49,8 +50,11 @@ export const Environment = z.object({
     "the user's data folder for the app",
   ),
   DATABASE_URL: optional(
-    Text.regex(/^postgres(ql)?:\/\/\S+$/, "must be a postgres:// URL"),
-    "PostgreSQL database of the store",
+    Text.superRefine((text, { addIssue }) => {
+      const message = findUrlFault(text);
+      if (message !== undefined) addIssue({ code: "custom", message });
+    }),
+    "PostgreSQL database of the store; of several hosts (`postgres://USER@A:5432,B:5432/NAME?target_session_attrs=read-write`) the one that accepts writes is used",
     "unset: embedded SQLite",
   ),
   RECEIVABLES_FILES_URL: FilesUrl,

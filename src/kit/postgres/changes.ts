@@ -1,10 +1,12 @@
 import { setTimeout as delay } from "node:timers/promises";
-import pg from "pg";
+import type pg from "pg";
 import type { Changes } from "../changes.ts";
 import { MINUTE, SECOND } from "../clock.ts";
 import { randomToken } from "../ids.ts";
 import { parseIfJson } from "../json.ts";
 import { toErrorFields, type Log } from "../log.ts";
+import { HostClient } from "./client.ts";
+import { APPLICATION_NAME, destroyConnection, Hosts } from "./hosts.ts";
 import { CONNECT_MS, createPool } from "./pool.ts";
 
 export const CHANNEL = "receivables_changes";
@@ -29,7 +31,7 @@ const parsePayload = (payload: string): unknown[] => {
 
 /** Receives announcements on a connection of its own, opened with the first watcher and again after each loss. */
 class Listener {
-  readonly #url: string;
+  readonly #hosts: Hosts;
   readonly #log: Log;
   readonly #announce: Changes["announce"];
   readonly #watchers = new Map<string, Set<Act>>();
@@ -37,8 +39,8 @@ class Listener {
   #running: Promise<void> | undefined;
   isLive = false;
 
-  constructor(url: string, log: Log, announce: Changes["announce"]) {
-    this.#url = url;
+  constructor(hosts: Hosts, log: Log, announce: Changes["announce"]) {
+    this.#hosts = hosts;
     this.#log = log;
     this.#announce = announce;
   }
@@ -86,9 +88,9 @@ class Listener {
   /** Listens until the connection is lost; returns false if it receives nothing. */
   async #listen(): Promise<boolean> {
     const { signal } = this.#closing;
-    const client = new pg.Client({
-      connectionString: this.#url,
-      fallback_application_name: "receivables-mcp",
+    const client: pg.Client = new HostClient({
+      hosts: this.#hosts,
+      fallback_application_name: APPLICATION_NAME,
       connectionTimeoutMillis: CONNECT_MS,
       keepAlive: true,
     });
@@ -112,7 +114,8 @@ class Listener {
       if (!signal.aborted) throw new Error("the connection that receives changes was lost");
       return true;
     } finally {
-      await client.end().catch(() => {});
+      // A server that hangs would never confirm the end.
+      destroyConnection(client);
     }
   }
 
@@ -144,11 +147,12 @@ class Listener {
 
 /** Creates announcements by LISTEN and NOTIFY. Where LISTEN receives nothing, watchers poll. */
 export const createPostgresChanges = (url: string, log: Log): Changes => {
-  const pool = createPool(url, { max: 2, allowExitOnIdle: true });
+  const hosts = new Hosts(url);
+  const pool = createPool(hosts, { max: 2, allowExitOnIdle: true });
   const announce: Changes["announce"] = async (key, detail = "") => {
     await pool.query("select pg_notify($1, $2)", [CHANNEL, JSON.stringify([key, detail])]);
   };
-  const listener = new Listener(url, log, announce);
+  const listener = new Listener(hosts, log, announce);
   return {
     announce,
     watch(key, act, pollMs) {

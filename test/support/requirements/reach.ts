@@ -19,4 +19,10 @@ export const REACH_SECTIONS: readonly Section[] = [
       "RC-20": "an auditor checks the log without our key: each alteration is found and named",
     },
   },
+  {
+    title: "Growth",
+    lines: {
+      "RC-30": "of several hosts, the one that accepts writes is used, also after a failover",
+    },
+  },
 ];

@@ -6,9 +6,9 @@ import {
   PostgresDialect,
   type PostgresPool,
 } from "kysely";
-import pg from "pg";
 import { from as copyFrom } from "pg-copy-streams";
 import Cursor from "pg-cursor";
+import { HostClient } from "../../../kit/postgres/client.ts";
 import { LockedAdapter } from "../../../kit/postgres/lock.ts";
 import type { StoreAdapter } from "../engine/dialect.ts";
 import { postgresOperations } from "./operations.ts";
@@ -16,7 +16,7 @@ import { postgresOperations } from "./operations.ts";
 const COPY = /^copy .* from stdin$/;
 
 /** A client that also runs `copy … from stdin`; the statement's one parameter is the text to copy. */
-export class CopyingClient extends pg.Client {
+export class CopyingClient extends HostClient {
   override query(...args: never[]): never {
     const [statement, parameters] = args as unknown as [string, unknown[]];
     const result: unknown =

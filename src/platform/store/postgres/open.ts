@@ -4,6 +4,7 @@ import type pg from "pg";
 import { SECOND } from "../../../kit/clock.ts";
 import { createFairQueue } from "../../../kit/fair-queue.ts";
 import { CHANNEL } from "../../../kit/postgres/changes.ts";
+import { Hosts } from "../../../kit/postgres/hosts.ts";
 import { migrateLocked } from "../../../kit/postgres/lock.ts";
 import { createPool } from "../../../kit/postgres/pool.ts";
 import type { SigningNeeds, StoreAuditKey } from "../audit-key.ts";
@@ -20,8 +21,8 @@ import { PostgresSnapshots } from "./snapshots.ts";
 const createDb = (pool: pg.Pool): Db =>
   new Kysely<Tables>({ dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage) });
 
-const createStorePool = (url: string, options: pg.PoolConfig = {}): pg.Pool =>
-  createPool(url, { Client: CopyingClient, ...options });
+const createStorePool = (hosts: Hosts, options: pg.PoolConfig = {}): pg.Pool =>
+  createPool(hosts, { Client: CopyingClient, ...options });
 
 /**
  * To compare every order of the joins of a dispute takes many times as long as to read it, and longer in a large table.
@@ -47,9 +48,10 @@ const describePool = ({ totalCount, idleCount, waitingCount, options }: pg.Pool)
 
 /** Opens a store in a PostgreSQL database, which other processes may use too. */
 export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
-  const pool = createStorePool(url, { onConnect: planFewerOrders });
+  const hosts = new Hosts(url);
+  const pool = createStorePool(hosts, { onConnect: planFewerOrders });
   // Streams may take long; they must not use up the connections of short requests.
-  const snapshots = new PostgresSnapshots(createStorePool(url));
+  const snapshots = new PostgresSnapshots(createStorePool(hosts));
   const db = createDb(pool);
   const close = async (): Promise<void> => {
     await db.destroy();
