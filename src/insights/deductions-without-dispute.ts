@@ -73,7 +73,7 @@ const FIELDS = [
   "remittanceText",
 ] as const satisfies readonly (keyof Row)[];
 
-/** What a payment left out of a document: the deduction, else the unpaid part of a short payment. */
+/** The amount that a payment left out of a document: the deduction, else the unpaid part of a short payment. */
 type Deduction = {
   accountNumber: string | null;
   accountName: string | null;

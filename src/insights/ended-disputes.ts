@@ -6,7 +6,7 @@ import { omitNulls, toTenantDay } from "./brief.ts";
 const MOST_ENDED = 3;
 const [OPEN, CLOSED] = [0, 1] as const;
 
-/** Where platforms give no day of ending, the last change is the ending. */
+/** A dispute without a closing day ended at its last change. */
 const endOf = ({ closedDate, updateDate }: Dispute): string => closedDate ?? updateDate;
 
 /** Returns the disputes of a document that have ended: those over the amount first, then the newest. */

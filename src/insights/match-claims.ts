@@ -43,7 +43,7 @@ const Line = z.strictObject({
 });
 type Line = z.output<typeof Line>;
 
-/** What the platform knows about an account that claims name. */
+/** The platform's records of an account that claims name. */
 type Account = {
   name: string | null;
   disputes: readonly Dispute[];

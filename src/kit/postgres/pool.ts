@@ -6,7 +6,7 @@ import { APPLICATION_NAME, destroyConnection, Hosts } from "./hosts.ts";
 /** Time limit for opening a connection or waiting for a free one. */
 export const CONNECT_MS = 10_000;
 
-/** Interval at which connections in use are looked at. */
+/** Interval between checks of connections in use, in ms. */
 const LOOK_MS = 5 * SECOND;
 /** Failed checks of a server in a row after which its connections are closed. A busy server may miss one. */
 const MISSES = 2;

@@ -25,7 +25,7 @@ export type Known = {
   billed: number | null;
   /** The open disputes of the account. */
   open: readonly Dispute[];
-  /** What could not be checked. */
+  /** Names the checks that were not possible. */
   unchecked: readonly string[];
 };
 
