@@ -1,0 +1,55 @@
+/** What a task is about: a question with a trap, a judgement, a change to make, a request to refuse. */
+export type Kind = "question" | "judgement" | "change" | "refusal";
+
+/** A record as the documented REST API returns it, without what reading it changes. */
+export type ApiRecord = Readonly<Record<string, unknown>>;
+
+/** Records of one kind by their id or number. */
+export type Records = ReadonlyMap<string, ApiRecord>;
+
+/**
+ * What is known of the tenant's records before or after a task, read through the documented REST API: every kind of
+ * record that a tool of this server may change, by id. A grader compares two states record by record.
+ */
+export type State = {
+  /** By dispute code. */
+  disputes: Records;
+  /** Notes of disputes, by note id. */
+  notes: Records;
+  /** Attachments of disputes, by attachment id. */
+  attachments: Records;
+  /** Categories, reasons, resolutions, departments and assignees, by `kind/id`. */
+  configuration: Records;
+  /** Accounts, by number. */
+  accounts: Records;
+  /** Documents, by number. */
+  documents: Records;
+  /** Export schedules, by id. */
+  schedules: Records;
+};
+
+/** One tool call of a transcript. */
+export type Call = { name: string; arguments: Record<string, unknown>; isError: boolean };
+
+/** What a player made of a task. */
+export type Outcome = { answer: string; calls: readonly Call[]; before: State; after: State };
+
+/** A way to do a task: tool calls in order, then the answer. */
+export type Transcript = {
+  calls: readonly { name: string; arguments: Record<string, unknown> }[];
+  answer: string;
+};
+
+export type Task = {
+  /** In kebab case, of no other task. */
+  name: string;
+  kind: Kind;
+  /** What the analyst says; names no tool. */
+  prompt: string;
+  /** Returns the reasons why the outcome is not right; none where the task is passed. */
+  grade(outcome: Outcome): readonly string[];
+  /** A right way to do it. */
+  right: Transcript;
+  /** At least two ways that do not pass. */
+  wrong: readonly Transcript[];
+};
