@@ -7,6 +7,8 @@ import type { Player, Seat } from "./player.ts";
 const MAX_LINE = 1024 * 1024;
 const MAX_OUTPUT = 16 * MAX_LINE;
 
+const END_MS = 1000;
+
 const Line = z.discriminatedUnion("type", [
   z.object({
     type: z.literal("call"),
@@ -70,6 +72,16 @@ const converse = async (child: Child, { task, prompt, tools, call }: Seat): Prom
   throw new Error("The program ended without an answer.");
 };
 
+/** Ends a program: it has a second to do so by itself. */
+const stop = async (child: Child): Promise<void> => {
+  child.stdin.end();
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+  const timer = setTimeout(() => child.kill("SIGKILL"), END_MS);
+  child.stdout.resume();
+  await once(child, "exit");
+  clearTimeout(timer);
+};
+
 /** Creates a player that is a program, started for each task, which speaks JSON lines. */
 export const createCommandPlayer =
   (command: string): Player =>
@@ -82,11 +94,6 @@ export const createCommandPlayer =
     try {
       return await Promise.race([converse(child, seat), failed]);
     } finally {
-      child.stdin.end();
-      if (child.exitCode === null && child.pid !== undefined) {
-        const ended = once(child, "exit");
-        child.kill("SIGKILL");
-        await ended;
-      }
+      await stop(child);
     }
   };
