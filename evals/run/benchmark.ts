@@ -67,7 +67,11 @@ const playOn = async (
   const signal = AbortSignal.timeout(seconds * 1000);
   const { tools, instructions } = server;
   const seat = {
-    ...{ task: task.name, prompt: task.prompt, instructions, tools, signal },
+    task: task.name,
+    prompt: task.prompt,
+    instructions,
+    tools,
+    signal,
     async call(name: string, args: Record<string, unknown>) {
       if (calls.length >= MAX_CALLS) throw new Error(`More than ${MAX_CALLS} calls.`);
       const result = await server.call(name, args, signal);
@@ -114,8 +118,12 @@ export const openBenchmark = async (world: World, mode: Mode): Promise<Benchmark
       if (played.faults.length > 0 || !isDeepStrictEqual(before, after)) await renew();
       const { calls, answer, tokens } = played;
       return {
-        ...{ task: task.name, kind: task.kind, passed: faults.length === 0 },
-        ...{ calls: calls.length, tokens, errors: calls.filter((call) => call.isError).length },
+        task: task.name,
+        kind: task.kind,
+        passed: faults.length === 0,
+        calls: calls.length,
+        tokens,
+        errors: calls.filter((call) => call.isError).length,
         transcript: { calls, answer, faults },
       };
     },
