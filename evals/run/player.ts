@@ -4,7 +4,7 @@ export type ToolSpec = { name: string; description: string; inputSchema: Record<
 /** Text of a tool's reply, and whether the server calls it an error. */
 export type ToolResult = { text: string; isError: boolean };
 
-/** What a player has for one task. */
+/** The task, the tools and the limits that a player is given. */
 export type Seat = {
   task: string;
   prompt: string;
