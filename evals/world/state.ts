@@ -77,7 +77,7 @@ export const readState = async (api: Api): Promise<State> => {
   ]);
   const cast = disputes.filter(isCast);
   const [notes, attachments] = await Promise.all([
-    readBelow(api, cast, { noun: "notes", count: "noteCount" }),
+    readBelow(api, cast, { noun: "disputenotes", count: "noteCount" }),
     readBelow(api, cast, { noun: "attachments", count: "attachmentCount" }),
   ]);
   return {
