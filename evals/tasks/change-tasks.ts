@@ -60,9 +60,7 @@ const createAssignments = ({ cast: { changes, halvorson } }: World): Given[] => 
     prompt: `Kofi is on leave. Move dispute ${changes.reassign.code} to Grace Okafor, and leave all his others.`,
     changes: { disputes: { [changes.reassign.code]: { assigneeName: nameOf("Grace") } } },
     right: [update(changes.reassign, { assigneeEmail: emailOf("Grace") })],
-    wrong: [
-      [update(changes.reassign, { assigneeEmail: emailOf("Grace"), status: "Closed" })],
-    ],
+    wrong: [[update(changes.reassign, { assigneeEmail: emailOf("Grace"), status: "Closed" })]],
   },
   {
     name: "clear-assignee",
@@ -218,7 +216,6 @@ const createOpening = ({ cast: { changes } }: World): Given => {
     accountNumber: billed.account,
     documentNumber: billed.number,
     reasonCode: "SHORT-SHIP",
-    currencyCode: billed.currency,
   };
   const open = (amount: number) => ({
     name: "disputes_create",

@@ -6,7 +6,8 @@ export type Reasons = string[];
 /** Numbers and days of records, whose digits are no figures. */
 const RECORD_NUMBERS =
   /\b(?:D-\d{1,9}-\d{1,4}|K-\d{1,9}|PO-[A-Z0-9-]{1,20}|C[PU]-\d{1,9}|\d{4}-\d\d-\d\d|6[19]\d{5})\b/g;
-const FIGURE = /(?<![\d.,])(?:\d{1,3}(?:[ \u00A0\u202F,.']\d{3})+|\d{1,12})(?:[.,]\d{1,2})?(?![\d])/g;
+const FIGURE =
+  /(?<![\d.,])(?:\d{1,3}(?:[ \u00A0\u202F,.']\d{3})+|\d{1,12})(?:[.,]\d{1,2})?(?![\d])/g;
 /** Separators of thousands. */
 const SPACES = /[ \u00A0\u202F']/g;
 
@@ -81,7 +82,11 @@ const TRACKED = ["updateDate", "updateUser", "lastActivityDate"];
 /** The changes that a task asks for: new values by dispute and field, and new notes. */
 export type Changes = {
   disputes?: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
-  notes?: readonly { dispute: string; includes: readonly string[]; visibility: "Internal" | "All" }[];
+  notes?: readonly {
+    dispute: string;
+    includes: readonly string[];
+    visibility: "Internal" | "All";
+  }[];
   /** A new dispute; its code is not known before. */
   opened?: Readonly<Record<string, unknown>>;
 };
@@ -102,7 +107,12 @@ const TABLES = [
 ] as const;
 
 /** A record that is not as it was. */
-type Difference = { table: keyof State; key: string; fields: string[]; how: "new" | "gone" | "changed" };
+type Difference = {
+  table: keyof State;
+  key: string;
+  fields: string[];
+  how: "new" | "gone" | "changed";
+};
 
 const compare = (before: State, after: State): Difference[] =>
   TABLES.flatMap((table) => {
@@ -136,7 +146,8 @@ const isRequested = (
     return notes.some(({ dispute }) => dispute === note?.["disputeCode"]);
   }
   if (table !== "disputes") return false;
-  if (how === "new") return opened !== undefined && hasValues(after.disputes.get(key) ?? {}, opened);
+  if (how === "new")
+    return opened !== undefined && hasValues(after.disputes.get(key) ?? {}, opened);
   if (how === "gone") return false;
   const noted = notes.some(({ dispute }) => dispute === key);
   const named = Object.keys(disputes[key] ?? {});
@@ -168,7 +179,10 @@ export const expectChanges = ({ before, after }: Outcome, changes: Changes): Rea
             (note) =>
               note["disputeCode"] === dispute &&
               note["visibility"] === visibility &&
-              names(String(note["content"]), includes.map((one) => [one])).length === 0,
+              names(
+                String(note["content"]),
+                includes.map((one) => [one]),
+              ).length === 0,
           ).length !== 1,
       )
       .map(({ dispute }) => `${dispute} has not the one new note.`),

@@ -84,7 +84,11 @@ const castCastlegate = ({ account, document, dispute, pay, note }: Ledger) => {
   });
   pay(stranger, paidByStranger, { ...same, age: OLD, applied: 75_000 });
   const claim = dispute(first ?? dollars, { age: 25, amount: 125_000, reason: "SHORT-SHIP" });
-  note(claim, 24, "Customer says 12 of 40 crates were missing. Carrier asked for the delivery note.");
+  note(
+    claim,
+    24,
+    "Customer says 12 of 40 crates were missing. Carrier asked for the delivery note.",
+  );
   return { buyer, stranger, po, samePo, foreignPo, dollars, check, claim };
 };
 
@@ -94,9 +98,27 @@ const castPortal = ({ account, document, pay }: Ledger) => {
   const invoice = document("6900131", buyer, { age: 55, original: 500_000, balance: 180_025 });
   const row = { source: "iandp", method: "card" } as const;
   pay(buyer, invoice, { ...row, payment: "PAY-9101", age: 30, applied: 500_000, status: "failed" });
-  pay(buyer, invoice, { ...row, payment: "PAY-9102", age: 28, applied: 200_000, status: "settled" });
-  pay(buyer, invoice, { ...row, payment: "PAY-9103", age: 20, applied: 60_050, status: "refunded" });
-  pay(buyer, invoice, { ...row, payment: "PAY-9104", age: 14, applied: 119_975, status: "settled" });
+  pay(buyer, invoice, {
+    ...row,
+    payment: "PAY-9102",
+    age: 28,
+    applied: 200_000,
+    status: "settled",
+  });
+  pay(buyer, invoice, {
+    ...row,
+    payment: "PAY-9103",
+    age: 20,
+    applied: 60_050,
+    status: "refunded",
+  });
+  pay(buyer, invoice, {
+    ...row,
+    payment: "PAY-9104",
+    age: 14,
+    applied: 119_975,
+    status: "settled",
+  });
   return { buyer, invoice };
 };
 
@@ -201,19 +223,32 @@ const castPrecedents = ({ account, document, dispute }: Ledger) => {
 const castNotes = ({ account, document, dispute, note }: Ledger) => {
   const buyer = account("K-20036", "Whitcombe Hotels", "GBP");
   const claim = (number: string, reason: string, amount: number) =>
-    dispute(document(number, buyer, { age: 58, original: amount * 3 }), { age: 29, amount, reason });
+    dispute(document(number, buyer, { age: 58, original: amount * 3 }), {
+      age: 29,
+      amount,
+      reason,
+    });
   const signed = claim("6900201", "NOT-RECEIVED", 71_300);
   const lost = claim("6900202", "NOT-RECEIVED", 66_900);
   const unclear = claim("6900203", "NOT-RECEIVED", 71_800);
   const promised = [claim("6900204", "PRICE-CONTRACT", 18_440), claim("6900205", "REBATE", 9_915)];
   const refused = claim("6900206", "REBATE", 10_915);
   const ordering = claim("6900207", "DAMAGED", 52_120);
-  note(signed, 27, "Carrier sent the proof of delivery: all 30 cartons signed for by R. Whit at the back door.");
+  note(
+    signed,
+    27,
+    "Carrier sent the proof of delivery: all 30 cartons signed for by R. Whit at the back door.",
+  );
   note(lost, 27, "Carrier confirms that the consignment was lost in the depot.");
   note(unclear, 26, "Asked the carrier for a proof of delivery; no answer yet.");
-  for (const one of promised) note(one, 20, "We promised the customer a credit for the full amount.", "All");
+  for (const one of promised)
+    note(one, 20, "We promised the customer a credit for the full amount.", "All");
   note(refused, 20, "Customer asked whether we promised a credit. We did not; sales declined it.");
-  note(ordering, 21, "Customer still has to send photos of the damaged pallets before we can decide.");
+  note(
+    ordering,
+    21,
+    "Customer still has to send photos of the damaged pallets before we can decide.",
+  );
   note(
     ordering,
     19,
@@ -242,7 +277,10 @@ const castLimits = ({ account, document, dispute }: Ledger) => {
     buyer,
     tooLarge: [claim("6900211", 90_000, 95_000), claim("6900212", 41_000, 41_001)],
     exact: claim("6900213", 52_000, 52_000),
-    moot: [claim("6900214", 88_000, 12_000, { balance: 0 }), claim("6900215", 61_000, 9_500, { balance: 0 })],
+    moot: [
+      claim("6900214", 88_000, 12_000, { balance: 0 }),
+      claim("6900215", 61_000, 9_500, { balance: 0 }),
+    ],
     small: claim("6900216", 77_000, 100, { balance: 100 }),
   };
 };
@@ -254,7 +292,12 @@ const castClaim = ({ account, document }: Ledger) => {
   const paid = document("6900221", buyer, { age: 90, original: 260_000, balance: 0, po });
   const small = document("6900222", buyer, { age: 70, original: 80_000, po });
   const meant = document("6900223", buyer, { age: 65, original: 310_000, balance: 125_000, po });
-  const credit = document("6900224", buyer, { age: 60, original: -125_000, po, type: "credit_note" });
+  const credit = document("6900224", buyer, {
+    age: 60,
+    original: -125_000,
+    po,
+    type: "credit_note",
+  });
   return { buyer, po, paid, small, meant, credit };
 };
 
@@ -262,7 +305,12 @@ const castClaim = ({ account, document }: Ledger) => {
 const castChanges = ({ account, document, dispute, note }: Ledger) => {
   const buyer = account("K-20041", "Lockhart Farms", "USD");
   let number = 6_900_300;
-  const claim = (amount: number, reason: string, assignee?: string, ended?: "Closed" | "Canceled") => {
+  const claim = (
+    amount: number,
+    reason: string,
+    assignee?: string,
+    ended?: "Closed" | "Canceled",
+  ) => {
     number += 1;
     const invoice = document(String(number), buyer, { age: 77, original: amount * 5 });
     return dispute(invoice, {

@@ -1,5 +1,9 @@
 /** The company whose records are generated, its people and its dispute configuration. */
-export const TENANT = { tenantId: "alder", name: "Alder Components Inc.", currency: "USD" } as const;
+export const TENANT = {
+  tenantId: "alder",
+  name: "Alder Components Inc.",
+  currency: "USD",
+} as const;
 
 const MAIL = "alder-components.example";
 
@@ -51,19 +55,19 @@ export const REASONS: Readonly<Record<string, readonly [category: string, name: 
   "SHORT-SHIP": ["DELIVERY", "Short shipment"],
   "NOT-RECEIVED": ["DELIVERY", "Goods not received"],
   "LATE-SHIP": ["DELIVERY", "Late delivery"],
-  "FREIGHT": ["DELIVERY", "Freight not agreed"],
-  "DAMAGED": ["QUALITY", "Goods damaged in transit"],
-  "DEFECT": ["QUALITY", "Defective goods"],
-  "DUPLICATE": ["BILLING", "Billed twice"],
-  "TAX": ["BILLING", "Tax charged in error"],
+  FREIGHT: ["DELIVERY", "Freight not agreed"],
+  DAMAGED: ["QUALITY", "Goods damaged in transit"],
+  DEFECT: ["QUALITY", "Defective goods"],
+  DUPLICATE: ["BILLING", "Billed twice"],
+  TAX: ["BILLING", "Tax charged in error"],
   "WRONG-ACCOUNT": ["BILLING", "Billed to the wrong account"],
-  "PROMO": ["TRADE", "Promotion not deducted"],
-  "REBATE": ["TRADE", "Rebate not granted"],
+  PROMO: ["TRADE", "Promotion not deducted"],
+  REBATE: ["TRADE", "Rebate not granted"],
 };
 
 export const RESOLUTIONS: Readonly<Record<string, readonly [name: string, isValid: boolean]>> = {
   "CREDIT-FULL": ["Credit memo issued in full", true],
   "CREDIT-PART": ["Partial credit issued", true],
   "NO-ERROR": ["No error found", false],
-  "REPAID": ["Customer paid the amount back", false],
+  REPAID: ["Customer paid the amount back", false],
 };

@@ -122,7 +122,13 @@ const toText = <T>(records: readonly T[], toRow: (record: T) => object): string 
   records.map((one) => `${JSON.stringify(toRow(one))}\n`).join("");
 
 /** Returns the files of the records, in the order in which they are imported. */
-export const toFiles = ({ accounts, documents, disputes, notes, payments }: Records): WorldFile[] => [
+export const toFiles = ({
+  accounts,
+  documents,
+  disputes,
+  notes,
+  payments,
+}: Records): WorldFile[] => [
   { name: "accounts.ndjson", kind: "accounts", text: toText(accounts, toAccount) },
   { name: "documents.ndjson", kind: "documents", text: toText(documents, toDocument) },
   { name: "disputes.ndjson", kind: "disputes", text: toText(disputes, toDispute) },

@@ -74,7 +74,11 @@ const configure = async (api: Api): Promise<void> => {
 
 const importFiles = async (base: OpenPlatform, { files }: World): Promise<void> => {
   for (const { name, kind, source, text } of files) {
-    const how = { format: "ndjson", file: name, ...(source === undefined ? {} : { source }) } as const;
+    const how = {
+      format: "ndjson",
+      file: name,
+      ...(source === undefined ? {} : { source }),
+    } as const;
     const { counts, rejects } = await importText(base, tenantId, kind, text, how);
     if (rejects.length > 0 || counts.written !== counts.read) {
       throw new Error(`${name}: ${JSON.stringify({ ...counts, first: rejects[0] })}`);

@@ -29,7 +29,13 @@ const payInPortal = (ledger: Ledger, dice: Dice, billed: Billed, count: number):
   const row = { source: "iandp", method: dice.pick(["card", "ach"]) } as const;
   const pay = (place: number, applied: number, status: "settled" | "failed" | "refunded"): void => {
     const payment = `PAY-${document.number}-${place}`;
-    ledger.pay(account, document, { ...row, payment, age: dice.whole(1, oldest - 1), applied, status });
+    ledger.pay(account, document, {
+      ...row,
+      payment,
+      age: dice.whole(1, oldest - 1),
+      applied,
+      status,
+    });
   };
   const hasFailed = dice.chance(0.3);
   if (hasFailed) pay(0, paid, dice.pick(["failed", "refunded"] as const));

@@ -23,7 +23,9 @@ const readDisputes = async (api: Api): Promise<ApiRecord[]> => {
   const activities = new Map<unknown, ApiRecord>();
   for (let from = 0; from < disputes.length; from += AT_ONCE) {
     const disputeIds = disputes.slice(from, from + AT_ONCE).map((one) => one["disputeId"]);
-    const found = (await api("POST", `${DISPUTES}/disputes/activity`, { disputeIds })) as ApiRecord[];
+    const found = (await api("POST", `${DISPUTES}/disputes/activity`, {
+      disputeIds,
+    })) as ApiRecord[];
     for (const one of found) activities.set(one["disputeId"], one);
   }
   return disputes.map((one) => {
@@ -86,7 +88,10 @@ export const readState = async (api: Api): Promise<State> => {
     attachments: index(attachments, (one) => text(one, "attachmentId")),
     configuration,
     accounts: index(accounts, (one) => text(one, "accountNumber")),
-    documents: index(documents, (one) => text(one, "documentNumber")),
+    documents: index(
+      documents.filter((one) => text(one, "documentNumber").startsWith(CAST_DOCUMENTS)),
+      (one) => text(one, "documentNumber"),
+    ),
     schedules: index(schedules, (one) => text(one, "id")),
   };
 };
