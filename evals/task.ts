@@ -8,21 +8,21 @@ export type ApiRecord = Readonly<Record<string, unknown>>;
 export type Records = ReadonlyMap<string, ApiRecord>;
 
 /**
- * What is known of the tenant's records before or after a task, read through the documented REST API: every kind of
- * record that a tool of this server may change, by id. A grader compares two states record by record.
+ * What is known of the tenant's records before or after a task, read through the REST API: every kind of record that
+ * a tool of this server may change, by id. A grader compares two states record by record.
  */
 export type State = {
-  /** By dispute code. */
+  /** All of them by dispute code, each with its last activity and the counts of its notes and attachments. */
   disputes: Records;
-  /** Notes of disputes, by note id. */
+  /** Notes of the disputes that tasks are about, by note id. */
   notes: Records;
-  /** Attachments of disputes, by attachment id. */
+  /** Attachments of the disputes that tasks are about, by attachment id. */
   attachments: Records;
-  /** Categories, reasons, resolutions, departments and assignees, by `kind/id`. */
+  /** Categories, reasons, resolutions, departments and assignees, by kind, code and id. */
   configuration: Records;
-  /** Accounts, by number. */
+  /** Accounts that tasks are about, by number. */
   accounts: Records;
-  /** Documents, by number. */
+  /** Documents that tasks are about, by number. */
   documents: Records;
   /** Export schedules, by id. */
   schedules: Records;

@@ -53,12 +53,7 @@ const createOpenQuestions = (world: World): Task[] => {
         ...perCurrency(openOf([parent]), ({ amount }) => amount),
         ...perCurrency([...family, ...openOf([similar])], ({ amount }) => amount),
         ...perCurrency(openOf([canada]), ({ amount }) => amount),
-      ].filter(
-        ([label, figure]) =>
-          label !== "CAD" ||
-          JSON.stringify(figure) !==
-            JSON.stringify({ cents: sum(openOf([canada, quebec]), ({ amount }) => amount) }),
-      ),
+      ],
     ),
     askFigures(
       {

@@ -30,19 +30,26 @@ const valueOf = (figure: Labelled[1]): number =>
 const sentence = (figures: readonly Labelled[]): string =>
   figures.map(([label, figure]) => `${label}: ${show(figure)}`).join("; ");
 
-/** A question for figures. The traps are the figures that a wrong way leads to. */
+/** A question for figures. The traps are the figures that a wrong way leads to; one that is right by chance is none. */
 export const askFigures = (
   question: Question,
   right: readonly Labelled[],
   traps: readonly Labelled[],
 ): Task => {
-  const values = (list: readonly Labelled[]): number[] => list.map(([, figure]) => valueOf(figure));
-  const grade = (answer: string): Reasons => expectFigures(answer, values(right), values(traps));
-  const [first, ...others] = right;
-  const [trap] = traps;
-  if (first === undefined || trap === undefined) throw new Error(`${question.name} has no trap.`);
-  const replaced: Labelled[] = [[first[0], trap[1]], ...others];
-  const added = `${sentence(right)}; ${sentence([trap])}`;
+  const values = right.map(([, figure]) => valueOf(figure));
+  const others = traps.filter(([, figure]) => !values.includes(valueOf(figure)));
+  const grade = (answer: string): Reasons =>
+    expectFigures(
+      answer,
+      values,
+      others.map(([, figure]) => valueOf(figure)),
+    );
+  const [first, ...rest] = right;
+  if (first === undefined) throw new Error(`${question.name} has no answer.`);
+  const trap = others[0]?.[1] ?? { count: valueOf(first[1]) + 1 };
+  const replaced: Labelled[] = [[first[0], trap], ...rest];
+  const lacking = `${sentence(rest)}; all is well`;
+  const added = others.length === 0 ? lacking : `${sentence(right)}; or ${show(trap)}`;
   return toTask(question, grade, [sentence(right), sentence(replaced), added]);
 };
 
@@ -54,6 +61,7 @@ export const askRecords = (
   decoys: readonly string[],
 ): Task => {
   const grade = (answer: string): Reasons => expectRecords(answer, like, right);
+  if (right.length === 0 || decoys.length === 0) throw new Error(`${question.name} lacks records.`);
   const list = (records: readonly string[]): string => records.join(", ");
   const lacking = list([...right.slice(1), ...decoys.slice(0, 1)]);
   return toTask(question, grade, [list(right), lacking, list([...right, ...decoys.slice(0, 1)])]);

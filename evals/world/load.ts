@@ -1,4 +1,3 @@
-import { join } from "node:path";
 import { readConfig } from "../../src/config/config.ts";
 import { createLog } from "../../src/kit/log.ts";
 import { createTenant, setTenant } from "../../src/platform/admin/tenants.ts";
@@ -37,16 +36,17 @@ export const DISPUTE_DAYS = 45;
 
 const READ_SCOPES = ["export:read", "audit:read", "ingest:read"];
 
-const addPerson = (base: OpenPlatform, { roles, ...person }: typeof ANALYST, scopes: string[]) =>
-  base.store.transaction(async (tx) => {
-    const userId = await insertUser(tx, base, { tenantId, ...person, roles }, null);
-    const { apiKey } = await insertApiKey(tx, base, { tenantId, userId });
-    return { apiKey, name: person.email, scopes };
+/** Adds a person without a password, and issues the keys to work with. */
+const addPerson = async (
+  base: OpenPlatform,
+  person: typeof ANALYST,
+  scopes: readonly string[],
+): Promise<LoadedWorld["reader"]> => {
+  const { apiKey } = await base.store.transaction(async (tx) => {
+    const userId = await insertUser(tx, base, { tenantId, ...person }, null);
+    return insertApiKey(tx, base, { tenantId, userId });
   });
-
-const addKeys = async (base: OpenPlatform, person: typeof ANALYST, scopes: string[]) => {
-  const { apiKey, name } = await addPerson(base, person, scopes);
-  const { apiKey: extApiKey } = await issueKey(base, { tenantId, name, scopes });
+  const { apiKey: extApiKey } = await issueKey(base, { tenantId, name: person.email, scopes });
   return { apiKey, extApiKey };
 };
 
@@ -103,7 +103,7 @@ export const openWorld = (dataFolder: string): Promise<OpenPlatform> => {
   const config = readConfig({
     env: settingsOf(dataFolder),
     readFile: (path) => path,
-    dataFolder: join(dataFolder),
+    dataFolder,
   });
   return openPlatform(config, createLog("error"));
 };
@@ -114,8 +114,8 @@ export const loadWorld = async (world: World, dataFolder: string): Promise<Loade
   try {
     await createTenant(base, TENANT);
     await setTenant(base, tenantId, [`disputeDays=${DISPUTE_DAYS}`]);
-    const reader = await addKeys(base, READER, [...READ_SCOPES, "export:manage", "ingest:write"]);
-    const analyst = await addKeys(base, ANALYST, READ_SCOPES);
+    const reader = await addPerson(base, READER, [...READ_SCOPES, "export:manage", "ingest:write"]);
+    const analyst = await addPerson(base, ANALYST, READ_SCOPES);
     await configure(createApi(async (request) => base.fetch(request), reader));
     await importFiles(base, world);
     return {
