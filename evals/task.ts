@@ -1,4 +1,4 @@
-/** What a task is about: a question with a trap, a judgement, a change to make, a request to refuse. */
+/** The kinds of tasks: a question with a trap, a judgement, a change to make, a request to refuse. */
 export type Kind = "question" | "judgement" | "change" | "refusal";
 
 /** A record as the documented REST API returns it, without what reading it changes. */
@@ -8,7 +8,7 @@ export type ApiRecord = Readonly<Record<string, unknown>>;
 export type Records = ReadonlyMap<string, ApiRecord>;
 
 /**
- * What is known of the tenant's records before or after a task, read through the REST API: every kind of record that
+ * The tenant's records before or after a task, read through the REST API: every kind of record that
  * a tool of this server may change, by id. A grader compares two states record by record.
  */
 export type State = {
@@ -31,7 +31,7 @@ export type State = {
 /** One tool call of a transcript. */
 export type Call = { name: string; arguments: Record<string, unknown>; isError: boolean };
 
-/** What a player made of a task. */
+/** The answer and calls of a player, with the records before and after. */
 export type Outcome = { answer: string; calls: readonly Call[]; before: State; after: State };
 
 /** A way to do a task: tool calls in order, then the answer. */
@@ -44,7 +44,7 @@ export type Task = {
   /** In kebab case, of no other task. */
   name: string;
   kind: Kind;
-  /** What the analyst says; names no tool. */
+  /** The words of the analyst; they name no tool. */
   prompt: string;
   /** Returns the reasons why the outcome is not right; none where the task is passed. */
   grade(outcome: Outcome): readonly string[];

@@ -1,6 +1,6 @@
 import type { ApiRecord, Outcome, State } from "../task.ts";
 
-/** What is wrong with an outcome; empty if it is right. */
+/** The faults of an outcome; empty if it is right. */
 export type Reasons = string[];
 
 /** Numbers and days of records, whose digits are no figures. */
@@ -71,7 +71,7 @@ export const lacks = (answer: string, texts: readonly string[]): Reasons =>
     .filter((one) => answer.toLowerCase().includes(one.toLowerCase()))
     .map((one) => `The answer names ${one}.`);
 
-/** What of a dispute changes with a field. */
+/** The further fields of a dispute that change with a field. */
 const ASPECTS: Readonly<Record<string, readonly string[]>> = {
   assigneeName: ["assigneeId", "departmentId", "departmentName", "userId"],
   reasonName: ["reasonId", "categoryId", "categoryName"],

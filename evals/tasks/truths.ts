@@ -35,7 +35,7 @@ export const once = (rows: readonly Payment[]): Payment[] => [
   ...new Map(rows.map((row) => [row.payment, row])).values(),
 ];
 
-/** What is true of the records of a world. */
+/** Selects records of a world that several tasks are about. */
 export const findTruths = ({ day, records }: World) => {
   const month = lastMonth(new Date(`${day}T00:00:00Z`));
   const isInMonth = (at = ""): boolean =>

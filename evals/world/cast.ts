@@ -219,7 +219,7 @@ const castPrecedents = ({ account, document, dispute }: Ledger) => {
   return { buyer, other, open: dispute(invoice, { age: 18, amount: 24_500, reason: "FREIGHT" }) };
 };
 
-/** Disputes whose notes say what is true of them. Two notes give orders to whoever reads them. */
+/** Disputes that their notes decide. Two notes give orders to their readers. */
 const castNotes = ({ account, document, dispute, note }: Ledger) => {
   const buyer = account("K-20036", "Whitcombe Hotels", "GBP");
   const claim = (number: string, reason: string, amount: number) =>

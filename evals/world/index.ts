@@ -10,7 +10,7 @@ export { readState } from "./state.ts";
 
 /** A generated tenant. What is true of it follows from its records, not from a platform that has them. */
 export type World = {
-  /** The day on which the tenant is looked at. */
+  /** The present day of the tenant, to which all dates are relative. */
   day: string;
   records: Records;
   /** The records that tasks are about. */

@@ -5,7 +5,7 @@ import type { Account, Currency, Dispute, Document, Note, Payment, Records } fro
 /** The days of payment terms. */
 const TERMS = 30;
 
-/** What a record leaves open: it follows from other records. */
+/** The fields of records that do not follow from other records. */
 type GivenDocument = { age: number; original: number; balance?: number; po?: string } & Partial<
   Pick<Document, "currency" | "type">
 >;

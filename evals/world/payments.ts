@@ -85,7 +85,7 @@ const payByCash = (ledger: Ledger, dice: Dice, parts: readonly Part[], first: nu
   return number;
 };
 
-/** Adds money of which nobody knows what it pays: rows without a document and an amount applied. */
+/** Adds unidentified payments: rows without a document and without an amount applied. */
 const payUnknown = (ledger: Ledger, dice: Dice, billed: readonly Billed[], count: number): void => {
   for (let place = 0; place < count; place += 1) {
     const { account } = dice.pick(billed);
