@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { isRefused, refusedNames, sentences } from "./support/language.ts";
 import { sources } from "./support/sources.ts";
 
-const FOLDERS = ["src", "tools", "prompts", "test", "bench", "scripts"];
+const FOLDERS = ["src", "tools", "prompts", "test", "bench", "scripts", "evals"];
 
 /** The largest tolerated share of comments and titles with a refused word. Lower it with each clean-up; the aim is 0.03. */
 const TOLERATED = 0.007;

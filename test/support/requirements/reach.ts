@@ -25,4 +25,11 @@ export const REACH_SECTIONS: readonly Section[] = [
       "RC-30": "of several hosts, the one that accepts writes is used, also after a failover",
     },
   },
+  {
+    title: "Benchmark",
+    lines: {
+      "RC-40": "tasks on a generated tenant: right transcripts pass, wrong ones fail",
+      "RC-41": "any model or program plays the tasks, in three modes, with a report",
+    },
+  },
 ];
