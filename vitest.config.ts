@@ -67,6 +67,7 @@ const placeOf = ({ moduleId }: TestSpecification): number => {
 /** Begins the longest files first; without the times of a run before, the others are begun by their sizes. */
 class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- of the base class, not of an array
     const sorted = await super.sort(files);
     return sorted.toSorted((left, right) => placeOf(left) - placeOf(right));
   }
@@ -81,8 +82,11 @@ const WORKERS = 3;
 /** The compiled code of programs that tests start: compiling it takes most of the time of a short command. */
 const programs = { NODE_COMPILE_CACHE: createRunFolder(tmpdir()) };
 
+/** Where an installed program finds the packages that are not built into it. */
+const PACKAGES = join(import.meta.dirname, "node_modules");
+
 /** The built program, which starts in half the time of the sources: `test/support/global-setup.ts` builds it. */
-const built = { ...programs, TESTED_PROGRAM: join(createRunFolder(tmpdir()), "dist", "cli.js") };
+const built = { ...programs, TESTED_PROGRAM: join(createRunFolder(PACKAGES), "dist", "cli.js") };
 
 /** Folders that tests create in it are removed with it. */
 const inMemory = { TMPDIR: createRunFolder(findFastFolder()) };
