@@ -1,5 +1,7 @@
 import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { defineConfig } from "vitest/config";
+import { BaseSequencer, type TestSpecification } from "vitest/node";
 import { createRunReport } from "./test/support/run-report.ts";
 import { createRunFolder, findFastFolder } from "./test/support/temporary-folder.ts";
 
@@ -41,11 +43,50 @@ const MOCKING = [
   "test/unit/{files-outage,scan-built-in,webhook-send}.test.ts",
 ];
 
-/** One more than processors that CI has, because a third of a worker's time waits for PostgreSQL and for hashes. */
-const FAST_WORKERS = 3;
+/** They take more than a minute each: begun last, each would keep one processor busy and the other idle. */
+const LONGEST = [
+  "fault/input",
+  "simulation/seeds",
+  "fault/soak",
+  "e2e/page-work",
+  "e2e/cli-servers",
+  "fault/crash",
+  "e2e/views",
+  "e2e/nodes-restart",
+  "mcp/inspector-tools",
+  "fault/runs-crash",
+  "money/mixtures",
+  "e2e/contributing",
+];
+
+const placeOf = ({ moduleId }: TestSpecification): number => {
+  const place = LONGEST.findIndex((name) => moduleId.endsWith(`/test/${name}.test.ts`));
+  return place === -1 ? LONGEST.length : place;
+};
+
+/** Begins the longest files first; without the times of a run before, the others are begun by their sizes. */
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    // oxlint-disable-next-line unicorn/no-array-sort -- of the base class, not of an array
+    const sorted = await super.sort(files);
+    return sorted.toSorted((left, right) => placeOf(left) - placeOf(right));
+  }
+}
+
+/**
+ * One more than processors that CI has, because a third of a worker's time waits for PostgreSQL, for other processes and
+ * for hashes.
+ */
+const WORKERS = 3;
 
 /** The compiled code of programs that tests start: compiling it takes most of the time of a short command. */
 const programs = { NODE_COMPILE_CACHE: createRunFolder(tmpdir()) };
+
+/** Where an installed program finds the packages that are not built into it. */
+const PACKAGES = join(import.meta.dirname, "node_modules");
+
+/** The built program, which starts in half the time of the sources: `test/support/global-setup.ts` builds it. */
+const built = { ...programs, TESTED_PROGRAM: join(createRunFolder(PACKAGES), "dist", "cli.js") };
 
 /** Folders that tests create in it are removed with it. */
 const inMemory = { TMPDIR: createRunFolder(findFastFolder()) };
@@ -57,6 +98,7 @@ export default defineConfig({
   test: {
     pool: "threads",
     globalSetup: "test/support/global-setup.ts",
+    sequence: { sequencer: LongestFirst },
     restoreMocks: true,
     // Other processes take as long as the machine is busy, so the default of one second is too short.
     expect: { poll: { timeout: 30 * SECOND } },
@@ -83,7 +125,7 @@ export default defineConfig({
           exclude: [...SLOW, ...MOCKING],
           // Loading the contract and the libraries again for each file would take a fifth of the time.
           isolate: false,
-          maxWorkers: FAST_WORKERS,
+          maxWorkers: WORKERS,
           testTimeout: 60 * SECOND,
           hookTimeout: 120 * SECOND,
           sequence: { groupOrder: 0 },
@@ -95,7 +137,7 @@ export default defineConfig({
           name: "mocking",
           env: inMemory,
           include: MOCKING,
-          maxWorkers: FAST_WORKERS,
+          maxWorkers: WORKERS,
           sequence: { groupOrder: 0 },
         },
       },
@@ -103,10 +145,10 @@ export default defineConfig({
         extends: true,
         test: {
           name: "slow",
-          env: programs,
+          env: built,
           provide: { runsWholeSeries: true },
           include: [...SLOW, ...SERIES],
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,
           sequence: { groupOrder: 1 },
@@ -114,16 +156,15 @@ export default defineConfig({
       },
       {
         extends: true,
-        // Whole processes: after the rest, because each test takes the processor of several.
         test: {
           name: "e2e",
-          env: programs,
+          env: built,
           provide: { runsWholeSeries: true },
           include: ["test/e2e/**/*.test.ts"],
-          maxWorkers: 2,
+          maxWorkers: WORKERS,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,
-          sequence: { groupOrder: 2 },
+          sequence: { groupOrder: 1 },
         },
       },
     ],

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
-import { type Ended, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { CLI, type Ended, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
 const DEBUG = { RECEIVABLES_LOG: "debug" };
@@ -267,7 +267,7 @@ describe("planted secrets", () => {
 
   verifies("C-81");
   it("are not in the arguments of any process", () => {
-    if (process.platform === "linux") expect(commandLines).toContain("cli.ts");
+    if (process.platform === "linux") expect(commandLines).toContain(CLI);
     for (const value of secrets.values()) expect(commandLines).not.toContain(value);
   });
 

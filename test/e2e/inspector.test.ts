@@ -4,14 +4,13 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Running, startCli, whenReady } from "../support/cli.ts";
+import { CLI, type Running, startCli, whenReady } from "../support/cli.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 const INSPECTOR = join(
   ROOT,
   "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
 );
-const CLI = join(ROOT, "src/bin/cli.ts");
 
 const LISTED = JSON.parse(readFileSync(join(ROOT, "test/derived/tools.json"), "utf8")) as unknown[];
 

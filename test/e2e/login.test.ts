@@ -3,12 +3,12 @@ import { once } from "node:events";
 import { chmod, mkdtemp, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { DatabaseSync } from "node:sqlite";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { createMissingKeychain } from "../../src/broker/keychain.ts";
 import { createSealedProfiles } from "../../src/broker/profiles.ts";
 import {
+  CLI,
   connectStdio,
   type Ready,
   runCli,
@@ -20,7 +20,6 @@ import { verifies } from "../support/verifies.ts";
 
 const PASSWORD = "canary pass wörd";
 const EMAIL = "ann@acme.example";
-const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 
 let folder: string;
 let mine: string;

@@ -6,11 +6,10 @@ import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { Client as OldClient } from "@modelcontextprotocol/sdk/client/index.js";
 import { StdioClientTransport as OldTransport } from "@modelcontextprotocol/sdk/client/stdio.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { CLI, type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 import { withoutAbout } from "../mcp/hosts.ts";
 
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const PASSWORD = "only the tests know this one";
 const LOG = "/api/v1/remittance-export/audit-logs?limit=1000";
 

@@ -8,10 +8,9 @@ import { StdioClientTransport as OldStdio } from "@modelcontextprotocol/sdk/clie
 import { StreamableHTTPClientTransport as OldHttp } from "@modelcontextprotocol/sdk/client/streamableHttp.js";
 import { ResourceUpdatedNotificationSchema } from "@modelcontextprotocol/sdk/types.js";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { CLI, type Ready, runCli, type Running, startCli, whenReady } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const HOST = { name: "host", version: "1.0.0" };
 const AS_SLOW_AS_MAY_BE = { timeout: 60_000, interval: 100 };
 

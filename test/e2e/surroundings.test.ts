@@ -5,11 +5,10 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { CLI, runCli } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
-const CLI = join(ROOT, "src/bin/cli.ts");
 
 let folder: string;
 let children: ChildProcess[] = [];

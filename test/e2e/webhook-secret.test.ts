@@ -5,11 +5,10 @@ import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterEach, expect, it } from "vitest";
-import { runCli } from "../support/cli.ts";
+import { CLI, runCli } from "../support/cli.ts";
 import { certificateFor, startReceiver } from "../support/receiver.ts";
 import { verifies } from "../support/verifies.ts";
 
-const CLI = join(import.meta.dirname, "../../src/bin/cli.ts");
 const SLOWLY = { timeout: 60_000, interval: 100 };
 
 const opened: (() => Promise<unknown>)[] = [];

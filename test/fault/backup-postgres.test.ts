@@ -5,7 +5,6 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
-import { fileURLToPath } from "node:url";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kit/clock.ts";
@@ -13,7 +12,7 @@ import { randomId } from "../../src/kit/ids.ts";
 import { issueKey } from "../../src/platform/admin/keys.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
-import { runCli, startCli, whenReady } from "../support/cli.ts";
+import { CLI, runCli, startCli, whenReady } from "../support/cli.ts";
 import { POSTGRES_TOOLS, startDebianPostgres } from "../support/debian-postgres.ts";
 import { connectionOf } from "../support/pdf.ts";
 import { startPdfLoad } from "../support/pdf-load.ts";
@@ -21,7 +20,6 @@ import { signingIn } from "../support/signing.ts";
 import { ROOT } from "../support/sources.ts";
 import { verifies } from "../support/verifies.ts";
 
-const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 const KEY = "9216d5d98979fb1b".repeat(4);
 const LIMITS = { RECEIVABLES_RATE_MINUTE: "0", RECEIVABLES_RATE_HOUR: "0" };
 

@@ -6,7 +6,6 @@ import { appendFile, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from "no
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
-import { fileURLToPath } from "node:url";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { restoreBackup } from "../../src/platform/admin/backup/restore.ts";
 import { getDataPaths } from "../../src/config/folder.ts";
@@ -19,13 +18,12 @@ import { createDiskFiles } from "../../src/platform/files/disk.ts";
 import { STORE_ID_KEY } from "../../src/platform/files/identity.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
-import { type Running, runCli, startCli, whenReady } from "../support/cli.ts";
+import { CLI, type Running, runCli, startCli, whenReady } from "../support/cli.ts";
 import { connectionOf, filesUnder } from "../support/pdf.ts";
 import { startPdfLoad } from "../support/pdf-load.ts";
 import { signingIn } from "../support/signing.ts";
 import { verifies } from "../support/verifies.ts";
 
-const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 const KEY = "b7e151628aed2a6a".repeat(4);
 const BACKUPS = 3;
 const LIMITS = { RECEIVABLES_RATE_MINUTE: "0", RECEIVABLES_RATE_HOUR: "0" };

@@ -4,7 +4,9 @@ import { fileURLToPath } from "node:url";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 
-const CLI = fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
+/** The program that the run has built, where it starts many processes; else the sources. */
+export const CLI =
+  process.env["TESTED_PROGRAM"] ?? fileURLToPath(new URL("../../src/bin/cli.ts", import.meta.url));
 
 type Env = Record<string, string>;
 

@@ -1,10 +1,13 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { execFile } from "node:child_process";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { promisify } from "node:util";
 import type { TestProject } from "vitest/node";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { administer, startPostgres } from "./postgres.ts";
 import { signingIn } from "./signing.ts";
+import { ROOT } from "./sources.ts";
 import { findFastFolder } from "./temporary-folder.ts";
 
 export type Templates = {
@@ -49,9 +52,19 @@ const createTemplates = async (url: string): Promise<Templates> => {
   return { folder, database };
 };
 
+/** Builds the program once for the projects whose tests start it by the hundred: see `vitest.config.ts`. */
+const buildProgram = async ({ vitest: { projects } }: TestProject): Promise<void> => {
+  const [program] = projects.flatMap(({ config: { env } }) => env["TESTED_PROGRAM"] ?? []);
+  if (program === undefined) return;
+  const folder = dirname(program);
+  // A process of its own: what loads this file offers it only a part of `import.meta`.
+  await promisify(execFile)(process.execPath, [join(ROOT, "scripts/build.ts"), folder]);
+  writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "module" }));
+};
+
 /** Starts one PostgreSQL server for the run; each store gets a database of its own in it. */
 export default async (project: TestProject): Promise<() => Promise<void>> => {
-  const { url, stop } = await startPostgres(FAST);
+  const [{ url, stop }] = await Promise.all([startPostgres(FAST), buildProgram(project)]);
   const templates = await createTemplates(url);
   project.provide("postgresUrl", url);
   project.provide("templates", templates);
