@@ -1,4 +1,3 @@
-import { verifies } from "../support/requirements.ts";
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,6 +17,7 @@ import {
 } from "../../evals/world/index.ts";
 import { STATUSES } from "../../evals/world/records.ts";
 import { COUNTS } from "../../evals/world/generate.ts";
+import { verifies } from "../support/verifies.ts";
 
 /** Questions whose figures are sums of what the platform returns. */
 const SEVERAL_RESULTS = new Set(["valid-or-not", "owed-in-two-currencies", "paid-in-the-portal"]);

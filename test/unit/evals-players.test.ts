@@ -1,4 +1,3 @@
-import { verifies } from "../support/requirements.ts";
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type IncomingMessage } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -9,6 +8,7 @@ import { afterAll, describe, expect, it } from "vitest";
 import { createCommandPlayer } from "../../evals/run/command.ts";
 import { createModelPlayer } from "../../evals/run/model.ts";
 import type { Player } from "../../evals/run/player.ts";
+import { verifies } from "../support/verifies.ts";
 
 const TOOLS = [
   {
