@@ -103,7 +103,7 @@ try {
   const source =
     model === undefined
       ? "counted over tool lists and results (o200k)"
-      : "reported by the model's provider";
+      : "those that the model's provider reports, else counted (o200k)";
   const parts = [...failed.map(formatFailure), formatTable(results), `Tokens are ${source}.`];
   process.stdout.write(`${parts.join("\n\n")}\n`);
   if (report !== undefined) await writeFile(report, `${JSON.stringify(results, null, 2)}\n`);

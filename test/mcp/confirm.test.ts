@@ -12,6 +12,7 @@ import {
   withoutAbout,
 } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
+import { alterToken } from "../support/alter-token.ts";
 import { verifies } from "../support/verifies.ts";
 
 const NO: [string, Person][] = [
@@ -148,7 +149,7 @@ describe("confirmation in the protocol of 2026", () => {
     const lies: [Record<string, unknown>, { state?: string; name?: string }][] = [
       [ARGS, {}],
       [ARGS, { state: "made-up" }],
-      [ARGS, { state: `${state.slice(0, -2)}AA` }],
+      [ARGS, { state: alterToken(state) }],
       [{ departmentId: "dep-2" }, { state }],
       [{ departmentCode: "dep-1" }, { state, name: "departments_delete_by_code" }],
     ];

@@ -16,6 +16,7 @@ import {
 } from "../../src/mcp/http/secret-page-handler.ts";
 import { createSecretPages, OWN_KEY } from "../../src/mcp/tools/secret-pages.ts";
 import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
+import { alterToken } from "../support/alter-token.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import {
   type Browser,
@@ -123,8 +124,7 @@ describe("the page of a secret", () => {
       { name, kind: "api-key" },
       CALLER,
     );
-    const last = url.at(-1) === "A" ? "B" : "A";
-    for (const address of [`${BASE}/secrets/`, `${url.slice(0, -1)}${last}`, `${url}x`, foreign]) {
+    for (const address of [`${BASE}/secrets/`, alterToken(url), `${url}x`, foreign]) {
       const pressed = await startProcess().press(address);
       expect([pressed.status, pressed.text]).toEqual([410, expect.not.stringContaining("canary")]);
     }

@@ -10,6 +10,7 @@ import {
   rotateClient,
 } from "../../src/platform/admin/clients.ts";
 import { deleteRole, createRole } from "../../src/platform/admin/roles.ts";
+import { alterToken } from "../support/alter-token.ts";
 import { rowsOf } from "../support/audit.ts";
 import {
   ASSERTION_TYPE,
@@ -189,7 +190,7 @@ describe("client credentials", () => {
     const { clientId, clientSecret = "" } = client;
     expect(clientSecret).toMatch(/^[\w-]{43}$/);
     expect((await askWithSecret(clientId, clientSecret)).status).toBe(200);
-    const wrong = await askWithSecret(clientId, `${clientSecret.slice(0, -1)}_`);
+    const wrong = await askWithSecret(clientId, alterToken(clientSecret));
     expect([wrong.status, wrong.body.error]).toEqual([401, "invalid_client"]);
     const stored = await at().store.read.selectFrom("clients").selectAll().execute();
     const hash = stored.find(({ id }) => id === clientId)?.secret_hash ?? "";

@@ -5,6 +5,7 @@ import { createRecordChange } from "../../src/platform/admin/changes.ts";
 import { createResetLink, setPassword } from "../../src/platform/admin/passwords.ts";
 import { checkNewPassword, hashPassword, matchesPassword } from "../../src/platform/passwords.ts";
 import { createResetTokens } from "../../src/platform/reset-tokens.ts";
+import { alterToken } from "../support/alter-token.ts";
 import { rowsOf } from "../support/audit.ts";
 import { MASTER_KEY, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
@@ -152,8 +153,7 @@ onEveryStore("passwords that people and operators set", (at) => {
 
   it("are not set with a link after 30 minutes, nor with an altered one", async () => {
     const path = await linkFor(await at().tenant("late"));
-    const end = path.at(-1) === "A" ? "B" : "A";
-    expect((await at().call("GET", path.slice(0, -1) + end)).status).toBe(410);
+    expect((await at().call("GET", alterToken(path))).status).toBe(410);
     at().clock.advance(30 * MINUTE - 1);
     expect((await at().call("GET", path)).status).toBe(200);
     at().clock.advance(1);

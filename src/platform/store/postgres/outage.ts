@@ -1,5 +1,5 @@
-// SQLSTATE: connection, a server that became read-only, resources, canceled statements, operator intervention and system errors; and those of
-// sockets and names.
+// SQLSTATE: connection, a server that became read-only, resources, canceled statements, operator
+// intervention and system errors; and those of sockets and names.
 const CODES =
   /^(?:08...|25006|53...|57014|57P..|58...|E(?:CONNREFUSED|CONNRESET|CONNABORTED|PIPE|TIMEDOUT|HOSTUNREACH|NETUNREACH|NOTFOUND|AI_AGAIN))$/;
 
