@@ -1,4 +1,4 @@
-import { contract } from "../src/contract/index.ts";
+import type { contract } from "../src/contract/index.ts";
 import type { OutputOf } from "../src/contract/operation.ts";
 
 const AT = "2026-11-20T12:00:00.123Z";
