@@ -88,6 +88,25 @@ const addHost = (request: IncomingMessage): IncomingMessage => {
   return request;
 };
 
+const ABSOLUTE = /^https?:\/\/([^/?#]*)(.*)$/i;
+
+/**
+ * Turns a target in absolute form, which some proxies send, into a path; its authority takes the place of Host
+ * (RFC 9112, section 3.2.2).
+ */
+const toOriginForm = (request: IncomingMessage): IncomingMessage => {
+  const [, authority, target] = ABSOLUTE.exec(request.url ?? "") ?? [];
+  if (authority === undefined || target === undefined) return request;
+  request.url = target.startsWith("/") ? target : `/${target}`;
+  request.headers.host = authority;
+  // Web requests are made from these.
+  const { rawHeaders } = request;
+  const at = rawHeaders.findIndex((name, index) => index % 2 === 0 && /^host$/i.test(name));
+  if (at === -1) rawHeaders.push("Host", authority);
+  else rawHeaders[at + 1] = authority;
+  return request;
+};
+
 /** Serves one listener until it is closed. */
 export const serve = async (
   listener: RequestListener,
@@ -102,7 +121,7 @@ export const serve = async (
       requestTimeout: requestMs,
       connectionsCheckingInterval: lookEveryMs,
     },
-    (request, response) => draining.listener(addHost(request), response),
+    (request, response) => draining.listener(addHost(toOriginForm(request)), response),
   );
   server.on("clientError", (error, socket) =>
     refuseMalformed(error, socket, draining.isAnswering(socket)),

@@ -169,6 +169,29 @@ describe("messages over stdio", () => {
   });
 });
 
+describe("answers over stdio", () => {
+  verifies("HS-06");
+  it("are written for a reader that takes them long after the end of the input", async () => {
+    const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1024 })];
+    const server = startStdio(await createOptions(broker), { input, output });
+    const lists = [1, 2, 3].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);
+    input.end(
+      `${INITIALIZE}\n${INITIALIZED}\n${lists.join("\n")}\n{"id":4,${CALL},"jsonrpc":"2.0"}`,
+    );
+    let isClosed = false;
+    void server.closed.then(() => (isClosed = true));
+    await expect.poll(() => broker.seen.length).toBe(1);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 200);
+    });
+    expect(isClosed).toBe(false);
+    let printed = "";
+    output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+    await server.closed;
+    expect(printed.split("\n").slice(0, -1)).toHaveLength(5);
+  });
+});
+
 describe("messages over HTTP", () => {
   const open = async () => {
     const isOrigin = createOriginCheck(["https://app.example.com"]);
