@@ -90,8 +90,12 @@ const addHost = (request: IncomingMessage): IncomingMessage => {
   return request;
 };
 
-/** What a URL drops or reads as another path: dot segments, also encoded ones, backslashes, tabs and line ends. */
-const REWRITTEN = /[\\\t\n\r]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+/**
+ * What a URL or a proxy drops or reads as another path: backslashes, tabs and line ends; encoded letters and digits (RFC
+ * 3986, section 6.2.2.2); dot segments, also encoded ones and between encoded slashes.
+ */
+const REWRITTEN =
+  /[\\\t\n\r]|%(?:3[0-9]|[46][1-9a-f]|[57][0-9a])|(?:^|\/|%2f|%5c)(?:\.|%2e){1,2}(?:\/|%2f|%5c|$)/i;
 
 /**
  * Refuses requests whose path would be read as that of another request, such as `/dry-run/../disputes`: rules of
@@ -106,13 +110,16 @@ const onlyPlainTargets =
     const named = URL.parse(`http://${headers.host}`);
     const isOther =
       absolute != null && (absolute.protocol !== "http:" || absolute.host !== named?.host);
-    if (!isOther && !REWRITTEN.test(textBefore(target, "?#"))) {
+    if (!isOther && !target.includes("#") && !REWRITTEN.test(textBefore(target, "?"))) {
       if (absolute != null) request.url = `${absolute.pathname}${absolute.search}`;
       return listener(request, response);
     }
     const [status, reason] = isOther
       ? [403, "The target of the request names another host than Host."]
-      : [400, "A path has no segments . and .., no backslashes and no tabs."];
+      : [
+          400,
+          "A path has no segments . and .., no encoded letters and digits, no backslashes, tabs and #.",
+        ];
     response.writeHead(status, { ...REFUSAL, Connection: "close" }).end(`${reason}\n`);
   };
 

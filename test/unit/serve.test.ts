@@ -57,7 +57,14 @@ describe("the target of a request", () => {
     "/dry-run/disputes/1/..",
     "/dry-run\\..\\disputes/1",
     "/dry-run/.\t./disputes/1",
+    "/dry-run/..%2fdisputes/1",
+    "/documents/x%2F..%2f..%5cdisputes",
+    "/%64isputes/1",
+    "/disputes/%31",
+    "/disputes/1#/dry-run",
+    "/health?x#y",
     "http://named/dry-run/../disputes/1",
+    "http://named/%64isputes",
   ])("is refused where it is not what it looks like: %j", async (target) => {
     expect(await send(target)).toEqual(["400", []]);
   });
@@ -71,7 +78,7 @@ describe("the target of a request", () => {
 
   it.each([
     ["/disputes/a..b/...?path=/../x", "/disputes/a..b/...?path=/../x"],
-    ["/files/%2e%2e%2fx", "/files/%2e%2e%2fx"],
+    ["/files/a%2e%2e%2fx%2Dy%252e%252e", "/files/a%2e%2e%2fx%2Dy%252e%252e"],
     ["http://named/disputes/1?x=1", "/disputes/1?x=1"],
     ["HTTP://NAMED:80/disputes/1", "/disputes/1"],
   ])("is read where it is: %s", async (target, path) => {
