@@ -59,9 +59,18 @@ const record = (
     },
   ]);
 
+const ASCII = /^[\x20-\x7e]*$/;
+
+/**
+ * Whether two addresses that are found alike are those of one person. Folding makes an ASCII letter of others, such as
+ * the Kelvin sign, and a provider may have verified an address with such a letter for somebody else.
+ */
+const isSameAddress = (one: string, other: string): boolean => ASCII.test(one) === ASCII.test(other);
+
 /** Finds an active user by e-mail address, with the tenants that they can access; undefined where there is none. */
 const findActivePerson = async (db: Db, email: string) => {
-  const user = await findUserByEmail(db, email.trim());
+  const found = await findUserByEmail(db, email);
+  const user = found !== undefined && isSameAddress(found.email, email) ? found : undefined;
   const tenants = user === undefined ? [] : await listActiveTenants(db, user.id);
   const homeId = user === undefined ? null : findHomeTenant(user, tenants);
   if (user === undefined || homeId === null) return undefined;
