@@ -4,7 +4,7 @@ import { randomToken } from "../kit/ids.ts";
 import { isGuarded } from "../kit/network.ts";
 import type { CompanySettings } from "./company-settings.ts";
 
-/** What binds the answer of the provider to the browser and the request (RFC 6749, RFC 7636, OpenID Connect). */
+/** Values that bind the provider's answer to browser and request (RFC 6749, RFC 7636, OpenID Connect). */
 export type Proof = { state: string; nonce: string; verifier: string };
 
 /** Reads the provider's metadata, and has signatures of ID tokens verified. */
@@ -80,8 +80,8 @@ export type ClientFault = { of: "request" | "secret"; why: string };
 const OF_CLIENT: readonly unknown[] = ["invalid_client", "unauthorized_client"];
 
 /**
- * Asks the company's provider whether it knows this server's client: begins a sign-in that nobody finishes, and redeems a
- * code that does not exist. Returns what it refuses.
+ * Tests this server's client at the company's provider with a sign-in that is not finished, and with a code that does not
+ * exist. Returns the refusal; undefined if the provider accepts client, secret and redirect address.
  *
  * @throws {Error} if it does not answer
  */

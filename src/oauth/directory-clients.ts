@@ -10,7 +10,7 @@ import { CLIENT_CREDENTIALS, JWT_BEARER } from "./grant-types.ts";
 const MAX_ASSERTION_MS = HOUR;
 export const MAX_JTI = 256;
 
-/** Difference of clocks at which times of assertions are accepted. */
+/** Accepted difference between the clocks of a client or a provider and of this server. */
 export const CLOCK_TOLERANCE_SECONDS = 10;
 
 /** The member of a client's metadata with the version of its credential. */

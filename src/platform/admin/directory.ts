@@ -62,10 +62,11 @@ const record = (
 const ASCII = /^[\x20-\x7e]*$/;
 
 /**
- * Whether two addresses that are found alike are those of one person. Folding makes an ASCII letter of others, such as
- * the Kelvin sign, and a provider may have verified an address with such a letter for somebody else.
+ * Whether two addresses with the same folded form belong to one person. Folding turns some other letters, such as the
+ * Kelvin sign, into ASCII letters; a provider may have verified such an address for another person.
  */
-const isSameAddress = (one: string, other: string): boolean => ASCII.test(one) === ASCII.test(other);
+const isSameAddress = (one: string, other: string): boolean =>
+  ASCII.test(one) === ASCII.test(other);
 
 /** Finds an active user by e-mail address, with the tenants that they can access; undefined where there is none. */
 const findActivePerson = async (db: Db, email: string) => {

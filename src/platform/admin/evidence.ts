@@ -203,7 +203,7 @@ export const writeEvidence = async (
     await pipeline(lines, file.createWriteStream({ flush: true }));
     return written;
   } catch (error) {
-    // A part of evidence would stand in the way of the next attempt.
+    // A partial file would block the next attempt.
     await rm(path, { force: true });
     throw error;
   }
