@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findUrlFault, parseDatabaseUrl } from "../../src/kit/postgres/url.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { type Store, StoreUnavailable } from "../../src/platform/store/port.ts";
+import { startCutRelay } from "../support/cut-relay.ts";
 import { administer, type Server, startPostgres } from "../support/postgres.ts";
 import { signingIn } from "../support/signing.ts";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -111,26 +110,17 @@ describe("a store on several hosts", () => {
   it("gives up statements of a host that takes connections and no longer answers", async () => {
     const [server] = servers as [Server];
     const { port } = new URL(server.url);
-    let isCut = false;
-    const sockets = new Set<Socket>();
-    const proxy = createServer((socket) => {
-      const onward = connect(Number(port), "127.0.0.1");
-      for (const one of [socket, onward]) {
-        sockets.add(one.on("error", () => {}));
-        one.on("close", () => void [socket, onward].map((other) => other.destroy()));
-      }
-      socket.on("data", (bytes) => isCut || onward.write(bytes));
-      onward.on("data", (bytes) => isCut || socket.write(bytes));
-    }).listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    const { port: own } = proxy.address() as AddressInfo;
-    const silent = await openPostgres(server.url.replace(port, String(own)), signingIn(folder));
-    isCut = true;
+    const target = { host: "127.0.0.1", port: Number(port) };
+    const relay = await startCutRelay({ host: "127.0.0.1", port: 0 }, target);
+    const silent = await openPostgres(
+      server.url.replace(port, String(relay.port)),
+      signingIn(folder),
+    );
+    relay.cut();
     await expect(silent.ping()).rejects.toBeInstanceOf(StoreUnavailable);
-    isCut = false;
+    relay.heal();
     await expect.poll(() => silent.ping().then(() => "done", String)).toBe("done");
     await silent.close();
-    for (const socket of sockets) socket.destroy();
-    proxy.close();
+    await relay.close();
   });
 });
