@@ -66,12 +66,14 @@ describe("a store on several hosts", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const add = (id: string) =>
-    store.transaction((tx) =>
-      tx
-        .insertInto("file_stores")
-        .values({ name: id, id, is_written: 1 } as never)
-        .execute(),
+  const add = (id: string, queue?: string) =>
+    store.transaction(
+      (tx) =>
+        tx
+          .insertInto("file_stores")
+          .values({ name: id, id, is_written: 1 } as never)
+          .execute(),
+      queue,
     );
   const listOn = async ({ url }: Server): Promise<string[]> => {
     const other = await openPostgres(url, signingIn(folder)).catch(() => undefined);
@@ -99,7 +101,11 @@ describe("a store on several hosts", () => {
   it("follows when the host stops, with the store's outage until another one accepts writes", async () => {
     const [one, two] = servers as [Server, Server];
     await one.stop();
-    await expect(add("lost")).rejects.toBeInstanceOf(StoreUnavailable);
+    const writes = Array.from({ length: 10 }, () => add("lost", "tenant"));
+    await expect(Promise.race(writes)).rejects.toBeInstanceOf(StoreUnavailable);
+    // Writes that wait for their turn fail with the first one, not one after the other.
+    expect(store.pools().find(({ pool }) => pool === "writers")).toMatchObject({ waiting: 0 });
+    for (const { status } of await Promise.allSettled(writes)) expect(status).toBe("rejected");
     await setReadOnly(two, false);
     await expect.poll(() => add("third").then(() => "done", String)).toBe("done");
     servers.shift();
@@ -122,5 +128,25 @@ describe("a store on several hosts", () => {
     await expect.poll(() => silent.ping().then(() => "done", String)).toBe("done");
     await silent.close();
     await relay.close();
+  });
+
+  verifies("RC-30");
+  it("goes on at another host when one no longer answers", async () => {
+    const [server] = servers as [Server];
+    const target = { host: "127.0.0.1", port: Number(new URL(server.url).port) };
+    const start = () => startCutRelay({ host: "127.0.0.1", port: 0 }, target);
+    const [one, two] = await Promise.all([start(), start()]);
+    two.cut();
+    const hosts = [one, two].map(({ port }) => `127.0.0.1:${port}`).join(",");
+    const moved = await openPostgres(
+      `postgres://postgres:postgres@${hosts}/postgres`,
+      signingIn(folder),
+    );
+    two.heal();
+    one.cut();
+    await expect(moved.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect.poll(() => moved.ping().then(() => "done", String)).toBe("done");
+    await moved.close();
+    await Promise.all([one.close(), two.close()]);
   });
 });

@@ -41,13 +41,12 @@ export const startHaproxy = async (
   upstreams: readonly Upstream[],
 ): Promise<Proxy> => {
   const [defaults = "", section = ""] = readExample("haproxy", "/ready").split("listen ");
-  const sections = upstreams.map(({ name, port, nodes }) => {
-    let place = 0;
-    return section
+  const sections = upstreams.map(({ name, port, nodes }) =>
+    section
       .replace(/^.*/, `listen ${name}`)
       .replace(/bind .*/, `bind 127.0.0.1:${port}`)
-      .replaceAll(/10\.0\.0\.\d:8080/g, () => `127.0.0.1:${nodes[place++]}`);
-  });
+      .replaceAll(/10\.0\.0\.(\d):8080/g, (_, place) => `127.0.0.1:${nodes[Number(place) - 1]}`),
+  );
   const ports = upstreams.map(({ port }) => port);
   return start(folder, [defaults, ...sections].join("\n"), ports);
 };

@@ -1,6 +1,14 @@
 import { type ChildProcess, execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { closeSync, mkdirSync, mkdtempSync, openSync, readFileSync, rmSync } from "node:fs";
+import {
+  chmodSync,
+  closeSync,
+  mkdirSync,
+  mkdtempSync,
+  openSync,
+  readFileSync,
+  rmSync,
+} from "node:fs";
 import { chown, writeFile } from "node:fs/promises";
 import { randomInt } from "node:crypto";
 import { join } from "node:path";
@@ -167,13 +175,17 @@ const startNode = async (cluster: Place, place: number) => {
 
 const startEtcd = (folder: string, net: string, { etcd: port, peer }: Place["ports"]) => {
   const [client, others] = [`http://${net}.20:${port}`, `http://${net}.20:${peer}`];
-  const line = [
-    ...[etcd ?? "", "--name", "one", "--data-dir", join(folder, "etcd")],
-    ...["--listen-client-urls", client, "--advertise-client-urls", client],
-    ...["--listen-peer-urls", others, "--initial-advertise-peer-urls", others],
-    ...["--initial-cluster", `one=${others}`],
-  ];
-  return run(line, join(folder, "etcd.log"));
+  const options = {
+    name: "one",
+    "data-dir": join(folder, "etcd"),
+    "listen-client-urls": client,
+    "advertise-client-urls": client,
+    "listen-peer-urls": others,
+    "initial-advertise-peer-urls": others,
+    "initial-cluster": `one=${others}`,
+  };
+  const line = Object.entries(options).map(([name, value]) => `--${name}=${value}`);
+  return run([etcd ?? "", ...line], join(folder, "etcd.log"));
 };
 
 const poll = async (what: string, isSo: () => Promise<boolean>): Promise<void> => {
@@ -186,8 +198,8 @@ const poll = async (what: string, isSo: () => Promise<boolean>): Promise<void> =
 
 /** Starts three servers by the manual's configuration, with one etcd. Needs Debian's packages. */
 export const startPatroni = async (): Promise<PatroniCluster> => {
-  const folder = mkdtempSync(join(findFastFolder(), "patroni-"), {});
-  execFileSync("chmod", ["755", folder]);
+  const folder = mkdtempSync(join(findFastFolder(), "patroni-"));
+  chmodSync(folder, 0o755);
   const net = `127.${randomInt(1, 255)}.${randomInt(1, 255)}`;
   const [postgres = 0, rest = 0, client = 0, peer = 0] = await Promise.all(
     Array.from({ length: 4 }, freePort),

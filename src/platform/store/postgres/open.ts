@@ -84,10 +84,17 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
         throw new StoreUnavailable(error);
       });
       const lock = sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`;
+      let hasBegun = false;
       return transaction
         .execute(async (tx) => {
+          hasBegun = true;
           await lock.execute(tx);
           return act(tx);
+        })
+        .catch((error: unknown) => {
+          // Otherwise each would wait for its turn only to wait for a connection that fails as well.
+          if (!hasBegun && error instanceof StoreUnavailable) writers.refuseAll(error);
+          throw error;
         })
         .finally(leave);
     },
