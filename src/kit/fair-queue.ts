@@ -163,7 +163,7 @@ export const createFairQueue = (limits: FairQueueLimits): FairQueue => {
         leave();
       }
     },
-    refuseAll: (error) => waiters.refuseAll(error),
+    refuseAll: waiters.refuseAll,
     running: () => running,
     waiting: waiters.count,
   };

@@ -101,11 +101,15 @@ describe("a store on several hosts", () => {
   it("follows when the host stops, with the store's outage until another one accepts writes", async () => {
     const [one, two] = servers as [Server, Server];
     await one.stop();
-    const writes = Array.from({ length: 10 }, () => add("lost", "tenant"));
-    await expect(Promise.race(writes)).rejects.toBeInstanceOf(StoreUnavailable);
-    // Writes that wait for their turn fail with the first one, not one after the other.
-    expect(store.pools().find(({ pool }) => pool === "writers")).toMatchObject({ waiting: 0 });
-    for (const { status } of await Promise.allSettled(writes)) expect(status).toBe("rejected");
+    // What waits for its turn fails with the first one, not one after the other.
+    const failTogether = async (pool: string, act: () => Promise<unknown>): Promise<void> => {
+      const all = Array.from({ length: 10 }, act);
+      await expect(Promise.race(all)).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(store.pools().find((use) => use.pool === pool)).toMatchObject({ waiting: 0 });
+      for (const { status } of await Promise.allSettled(all)) expect(status).toBe("rejected");
+    };
+    await failTogether("writers", () => add("lost", "tenant"));
+    await failTogether("views", () => store.snapshot({ owner: "tenant" }));
     await setReadOnly(two, false);
     await expect.poll(() => add("third").then(() => "done", String)).toBe("done");
     servers.shift();
