@@ -81,7 +81,7 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
       const transaction = db.transaction();
       if (queue === undefined) return transaction.execute(act);
       const leave = await writers.enter(queue).catch((error: unknown) => {
-        throw new StoreUnavailable(error);
+        throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
       });
       const lock = sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`;
       let hasBegun = false;
