@@ -34,7 +34,7 @@ export const FAILOVERS: Record<
   "killed machine": (_cluster, primary) => primary.kill("machine"),
 };
 
-/** Where writes enter, with the time when its last acknowledged write began. */
+/** A server that takes writes, with the time when its last acknowledged write began. */
 type Way = { name: string; lastAcknowledged: number };
 
 export type Failover = {
@@ -130,7 +130,7 @@ const write = async (
   }
 };
 
-/** What a host may be told while no server takes writes. */
+/** The refusals that a host may see while no server takes writes. */
 const AWAY = /unavailable|\b50[23]\b|cannot be read now/i;
 const LOST = new RegExp(`${AWAY.source}|timed out`, "i");
 

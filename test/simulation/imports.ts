@@ -23,7 +23,7 @@ export type ImportedFile = {
   isComplete: boolean;
   /** Set while an import of it runs, because two at a time divide its rows. */
   isBusy: boolean;
-  /** What documents are due, and the payment of them. */
+  /** The amounts due of documents, and their payments. */
   money?: Money;
 };
 
