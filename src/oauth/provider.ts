@@ -18,6 +18,7 @@ import { createClientCredentialsHandler } from "./client-credentials.ts";
 import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
 import {
+  CLOCK_TOLERANCE_SECONDS,
   compareHashedSecrets,
   CREDENTIAL_VERSION,
   createAssertionCheck,
@@ -58,9 +59,6 @@ export const PROVIDER_COOKIES = {
 type ClientAuthAlgorithms = NonNullable<
   NonNullable<Configuration["enabledJWA"]>["clientAuthSigningAlgValues"]
 >;
-
-/** Accepted difference between the clocks of a client and of this server. */
-const CLOCK_TOLERANCE_SECONDS = 10;
 
 const toSeconds = (ms: number): number => ms / SECOND;
 
