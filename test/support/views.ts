@@ -159,6 +159,7 @@ export const findViolations = async (frame: Frame): Promise<string[]> => {
 type Control = {
   isConnected: boolean;
   disabled?: boolean;
+  ariaDisabled: string | null;
   /** Parts of drawings have none. */
   click?(): void;
   dispatchEvent(event: Event): boolean;
@@ -175,7 +176,8 @@ export const clickOn = async (place: Page | Frame, selector: string): Promise<vo
     .map((element) => {
       const control = element as unknown as Control;
       // The locator tries again.
-      if (!control.isConnected || control.disabled === true) throw new Error("not ready");
+      const isOff = control.disabled === true || control.ariaDisabled === "true";
+      if (!control.isConnected || isOff) throw new Error("not ready");
       if (control.click) control.click();
       else control.dispatchEvent(new Event("click", { bubbles: true }));
     })

@@ -65,6 +65,16 @@ const exchange = async (code: string, verifier: string): Promise<string> => {
   return answer.access_token;
 };
 
+/** Ends the sign-in at the server, where the token is one of its own, and loads the page without it. */
+export const signOut = async (token: string | undefined): Promise<void> => {
+  if (config.auth === "builtin" && token !== undefined) {
+    const body = new URLSearchParams({ client_id: config.clientId, token });
+    // oxlint-disable-next-line no-restricted-globals -- a browser has no other way to its own server
+    await fetch(new URL("oauth/revoke", base), { method: "POST", body });
+  }
+  location.assign(base);
+};
+
 type SignedIn = {
   token: string;
   /** The path of the page that asked for the sign-in. */ path: string;
