@@ -40,7 +40,7 @@ export const stepRequests = async (simulation: Simulation): Promise<void> => {
     tasks.push(task);
   }
   for (const node of simulation.nodes) {
-    if (dice.chance(0.4)) tasks.push(simulation.start(node, () => node.platform.worker.runDue()));
+    if (dice.chance(0.4)) tasks.push(simulation.startJobs(node));
   }
   await simulation.run(tasks);
   simulation.check(() => simulation.exports.observe(from, simulation.now));
@@ -99,7 +99,7 @@ export const stepJobs = async (
       .all<{ id: string }>("select id from jobs where leased_until > ?", earliest)
       .map(({ id }) => id),
   );
-  const tasks = nodes.map((node) => simulation.start(node, () => node.platform.worker.runDue()));
+  const tasks = nodes.map((node) => simulation.startJobs(node));
   await simulation.run([...tasks, ...beside]);
   simulation.check(() => simulation.exports.observe(from, simulation.now));
   if (!tasks.every(({ isOver }) => isOver) || simulation.world.disk.isStoreFull) return;
@@ -229,15 +229,9 @@ export const stepOutside = async (simulation: Simulation): Promise<void> => {
       2,
     ],
     [() => [simulation.start(node, () => node.platform.sweep())], 1],
-    [() => [simulation.start(node, () => node.platform.purge())], 1],
+    [() => [simulation.startPurge(node)], 1],
     [() => [simulation.start(node, () => node.platform.purgeCounters())], 1],
-    [
-      () => [
-        simulation.start(node, () => node.platform.worker.runDue()),
-        simulation.start(node, () => node.close()),
-      ],
-      1,
-    ],
+    [() => [simulation.startJobs(node), simulation.start(node, () => node.close())], 1],
   ]);
   const from = simulation.now;
   await simulation.run(act());
