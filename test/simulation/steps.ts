@@ -140,6 +140,24 @@ export const stepCrashingScans = async (simulation: Simulation): Promise<void> =
   await simulation.startNodes();
 };
 
+const IMPORTS_AT_MOST = 4;
+/** More than the import of a small file takes. */
+const MOST_CALLS_OF_AN_IMPORT = 24;
+
+/** Imports files of a tenant one after the other, while nodes end. */
+export const stepCrashingImports = async (simulation: Simulation): Promise<void> => {
+  const { dice } = simulation.world;
+  const population = dice.pick(simulation.populations);
+  for (let left = dice.whole(2, IMPORTS_AT_MOST); left > 0; left -= 1) {
+    await simulation.startNodes();
+    const node = simulation.pickNode();
+    if (dice.chance(0.6)) simulation.end(node.life, dice.whole(1, MOST_CALLS_OF_AN_IMPORT));
+    await simulation.run([simulation.importFile(node, population)]);
+    for (const file of population.imports) file.isBusy = false;
+  }
+  await simulation.startNodes();
+};
+
 /** More than the account admits within a quarter of an hour. */
 const GUESSES_AT_ONCE = 12;
 
