@@ -3,6 +3,7 @@ import type { Seal } from "../../../kit/seal.ts";
 import { listCovered } from "../audit-key.ts";
 import type { Db } from "../port.ts";
 import type { AuditLogRow, EvidenceHeadRow, EvidenceKeyRow } from "../tables/schema.ts";
+import { changeRows, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 /** The unkeyed link of an entry: anyone can compute it. The one before the first entry is empty. */
 export const computeLink = (previous: string, row: AuditLogRow): string =>
@@ -20,10 +21,8 @@ export const findLink = async (
   tenantId: string,
   { seq, purgedSeq }: { seq: number; purgedSeq: number },
 ): Promise<Link> =>
-  (await db
-    .selectFrom("evidence_heads")
+  (await ofTenant(db, "evidence_heads", tenantId)
     .select(["seq", "link"])
-    .where("tenant_id", "=", tenantId)
     .where("seq", ">=", purgedSeq)
     .where("seq", "<=", seq)
     .orderBy("seq", "desc")
@@ -51,10 +50,7 @@ export const keepLink = async (
 
 /** Selects the entries after a link, up to a number. */
 export const selectAfter = (db: Db, tenantId: string, { seq }: Link, last: number) =>
-  db
-    .selectFrom("audit_logs")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  rowsOfTenant(db, "audit_logs", tenantId)
     .where("seq", ">", seq)
     .where("seq", "<=", last)
     .orderBy("seq");
@@ -65,10 +61,8 @@ export const findEnds = async (
   tenantId: string,
   { from, to }: { from: number; to: number },
 ): Promise<{ first: number; last: number } | undefined> => {
-  const found = await db
-    .selectFrom("audit_logs")
+  const found = await ofTenant(db, "audit_logs", tenantId)
     .select((select) => [select.fn.min("seq").as("first"), select.fn.max("seq").as("last")])
-    .where("tenant_id", "=", tenantId)
     .where("at", ">=", from)
     .where("at", "<=", to)
     .executeTakeFirstOrThrow();
@@ -86,10 +80,7 @@ export const addHead = async (tx: Db, head: EvidenceHeadRow): Promise<void> => {
 
 /** Lists the signed heads of a span of entries. */
 export const listHeads = (db: Db, tenantId: string, [first, last]: readonly [number, number]) =>
-  db
-    .selectFrom("evidence_heads")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  rowsOfTenant(db, "evidence_heads", tenantId)
     .where("seq", ">=", first)
     .where("seq", "<=", last)
     .where("signature", "<>", "")
@@ -188,11 +179,7 @@ const addKey = async (
     .returning("number")
     .execute();
   if (former === undefined || added.length === 0) return;
-  await tx
-    .updateTable("evidence_keys")
-    .set({ sealed: "" })
-    .where("number", "=", former.number)
-    .execute();
+  await changeRows(tx, "evidence_keys", { number: former.number }, { sealed: "" });
 };
 
 /** Returns the key that signs evidence, and creates the first one. */

@@ -2,6 +2,7 @@ import { createCodedTable, foldTexts, isReferenced } from "./coded-table.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { CategoryRow } from "../tables/schema.ts";
+import { changeRows, rowsOfTenant } from "../engine/rows.ts";
 
 export const {
   find: findCategory,
@@ -17,8 +18,7 @@ export type CategoryView = CategoryRow & {
   external_code: string | null;
 };
 
-const rows = (db: Db, tenantId: string) =>
-  db.selectFrom("categories").selectAll().where("tenant_id", "=", tenantId);
+const rows = (db: Db, tenantId: string) => rowsOfTenant(db, "categories", tenantId);
 
 const joinDefaultReasons = (db: Db, tenantId: string) =>
   db
@@ -114,10 +114,10 @@ export const removeDefaultAssignee = async (
   tenantId: string,
   assigneeId: string,
 ): Promise<void> => {
-  await tx
-    .updateTable("categories")
-    .set({ default_assignee_id: null })
-    .where("tenant_id", "=", tenantId)
-    .where("default_assignee_id", "=", assigneeId)
-    .execute();
+  await changeRows(
+    tx,
+    "categories",
+    { tenant_id: tenantId, default_assignee_id: assigneeId },
+    { default_assignee_id: null },
+  );
 };

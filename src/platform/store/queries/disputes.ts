@@ -7,9 +7,10 @@ import { addToTotal, moveTotal } from "./dispute-totals.ts";
 import { among, contains, hasAccountName, type NamePart } from "./disputes-by-name.ts";
 import type { ListCost } from "./list-cost.ts";
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import { type Condition, given } from "./summaries/sql.ts";
 import type { DisputeRow } from "../tables/schema.ts";
+import { ofTenant } from "../engine/rows.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
 /**
@@ -74,15 +75,9 @@ const withNames = (query: Joined) =>
 type Rows<Q> = Q extends SelectQueryBuilder<infer _D, infer _T, infer Row> ? Row : never;
 export type NamedDispute = Rows<ReturnType<typeof withNames>>;
 
-const disputesById = prepareQuery((db: Db, tenantId: string, id: string) =>
+export const findDispute = prepareFind((db: Db, tenantId: string, id: string) =>
   withNames(selectJoined(db, tenantId)).where("d.id", "=", id),
 );
-
-export const findDispute = async (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<NamedDispute | undefined> => (await disputesById(db, tenantId, id))[0];
 
 /** The condition that a dispute exists. */
 export const hasDispute = (tenantId: string, id: string): Condition =>
@@ -231,10 +226,9 @@ export const estimateDisputesCost = (
 };
 
 const sumTotals = async (db: Db, tenantId: string, filter: DisputeFilter): Promise<number> => {
-  let query = db
-    .selectFrom("dispute_totals")
-    .select((eb) => eb.fn.sum<number | null>("total").as("total"))
-    .where("tenant_id", "=", tenantId);
+  let query = ofTenant(db, "dispute_totals", tenantId).select((eb) =>
+    eb.fn.sum<number | null>("total").as("total"),
+  );
   if (filter.statuses !== undefined) query = query.where("status", "in", filter.statuses);
   const { total } = await query.executeTakeFirstOrThrow();
   return Number(total);
@@ -302,10 +296,8 @@ export const updateDispute = async (
   change: Partial<DisputeRow>,
 ): Promise<void> => {
   if (change.status !== undefined) {
-    const { status } = await tx
-      .selectFrom("disputes")
+    const { status } = await ofTenant(tx, "disputes", tenantId)
       .select("status")
-      .where("tenant_id", "=", tenantId)
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
     await moveTotal(tx, tenantId, [status, change.status]);
@@ -326,10 +318,8 @@ export const removeDispute = async (tx: Db, tenantId: string, id: string): Promi
 
 /** Whether the dispute exists. */
 export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
-  const row = await db
-    .selectFrom("disputes")
+  const row = await ofTenant(db, "disputes", tenantId)
     .select("id")
-    .where("tenant_id", "=", tenantId)
     .where("id", "=", id)
     .executeTakeFirst();
   return row !== undefined;
@@ -341,10 +331,8 @@ export const listCodesOfAssignee = async (
   tenantId: string,
   assigneeId: string,
 ): Promise<string[]> => {
-  const rows = await db
-    .selectFrom("disputes")
+  const rows = await ofTenant(db, "disputes", tenantId)
     .select("code")
-    .where("tenant_id", "=", tenantId)
     .where("assignee_id", "=", assigneeId)
     .orderBy("created_at")
     .execute();

@@ -1,12 +1,9 @@
 import type { Db } from "../port.ts";
 import type { DocumentAttachmentRow } from "../tables/schema.ts";
+import { removeRows, rowsOfTenant } from "../engine/rows.ts";
 
 const ofDocument = (db: Db, tenantId: string, documentNumber: string) =>
-  db
-    .selectFrom("document_attachments")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("document_number", "=", documentNumber);
+  rowsOfTenant(db, "document_attachments", tenantId).where("document_number", "=", documentNumber);
 
 /** Lists a document's attachments, oldest first. */
 export const listAttachments = (
@@ -30,10 +27,9 @@ export const deleteAttachments = async (
   documentNumber: string,
 ): Promise<string[]> => {
   const rows = await listAttachments(tx, tenantId, documentNumber);
-  await tx
-    .deleteFrom("document_attachments")
-    .where("tenant_id", "=", tenantId)
-    .where("document_number", "=", documentNumber)
-    .execute();
+  await removeRows(tx, "document_attachments", {
+    tenant_id: tenantId,
+    document_number: documentNumber,
+  });
   return rows.map(({ file_key }) => file_key);
 };

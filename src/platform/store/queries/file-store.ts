@@ -1,5 +1,6 @@
 import type { Db } from "../port.ts";
 import type { FileStoreRow } from "../tables/schema.ts";
+import { changeRows } from "../engine/rows.ts";
 
 const NAME = "files";
 
@@ -23,12 +24,7 @@ export const insertFileStore = async (tx: Db, id: string): Promise<FileStoreRow>
 
 /** Records that the file store has its id. */
 export const confirmFileStore = async (tx: Db, id: string): Promise<void> => {
-  await tx
-    .updateTable("file_stores")
-    .set({ is_written: 1 })
-    .where("name", "=", NAME)
-    .where("id", "=", id)
-    .execute();
+  await changeRows(tx, "file_stores", { name: NAME, id }, { is_written: 1 });
 };
 
 /** Records another file store, which has its id. */

@@ -3,6 +3,7 @@ import { createUpsert } from "../engine/bulk-writes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { PaymentEntryRow } from "../tables/schema.ts";
+import { rowsOfTenant } from "../engine/rows.ts";
 
 const upsertEntries = createUpsert("payment_entries", ["tenant_id", "id"]);
 
@@ -10,8 +11,7 @@ const upsertEntries = createUpsert("payment_entries", ["tenant_id", "id"]);
 export const putEntries = (tx: Db, rows: readonly PaymentEntryRow[]): Promise<void> =>
   upsertEntries(tx, rows);
 
-const selectEntries = (db: Db, tenantId: string) =>
-  db.selectFrom("payment_entries").selectAll().where("tenant_id", "=", tenantId);
+const selectEntries = (db: Db, tenantId: string) => rowsOfTenant(db, "payment_entries", tenantId);
 
 export const findEntries = (
   db: Db,

@@ -2,6 +2,7 @@ import { createCodedTable, foldTexts, isReferenced } from "./coded-table.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { ReasonRow } from "../tables/schema.ts";
+import { rowsOfTenant } from "../engine/rows.ts";
 
 export const {
   find: findReason,
@@ -15,8 +16,7 @@ export type ReasonFilter = {
   visibility?: readonly ReasonRow["visibility"][] | undefined;
 };
 
-const rows = (db: Db, tenantId: string) =>
-  db.selectFrom("reasons").selectAll().where("tenant_id", "=", tenantId);
+const rows = (db: Db, tenantId: string) => rowsOfTenant(db, "reasons", tenantId);
 
 /** A reason's code is unique in its category alone. */
 export const findReasonByCode = (
