@@ -111,7 +111,7 @@ export const listUnsigned = async (db: Db, before: number): Promise<string[]> =>
 };
 
 /** Lists the keys of evidence, the first one first. */
-export const listEvidenceKeys = (db: Db): Promise<EvidenceKeyRow[]> =>
+export const listEvidenceKeys = (db: Db) =>
   db.selectFrom("evidence_keys").selectAll().orderBy("number").execute();
 
 /** The text of a statement: its kind and its values as JSON. Each kind has its own label, so none passes for another. */

@@ -8,7 +8,7 @@ export const findApiKey = prepareFind((db: Db, hash: string) =>
 );
 
 /** Lists a user's keys, oldest first. */
-export const listApiKeys = (db: Db, userId: string): Promise<ApiKeyRow[]> =>
+export const listApiKeys = (db: Db, userId: string) =>
   db
     .selectFrom("api_keys")
     .selectAll()

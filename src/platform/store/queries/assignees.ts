@@ -35,7 +35,7 @@ export const findAssigneesOfPerson = (
   db: Db,
   tenantId: string,
   { id, email_folded }: Pick<UserRow, "id" | "email_folded">,
-): Promise<AssigneeRow[]> =>
+) =>
   rows(db, tenantId)
     .where(({ eb, or }) => or([eb("user_id", "=", id), eb("email_folded", "=", email_folded)]))
     .execute();

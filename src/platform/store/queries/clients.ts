@@ -45,7 +45,7 @@ export const readClientRole = async (
 };
 
 /** Lists the clients of one tenant or of all, by tenant and age. */
-export const listClients = (db: Db, tenantId: string | undefined): Promise<ClientRow[]> =>
+export const listClients = (db: Db, tenantId: string | undefined) =>
   db
     .selectFrom("clients")
     .selectAll()

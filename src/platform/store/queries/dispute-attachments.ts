@@ -15,7 +15,7 @@ export const findDisputeAttachment = (
   db: Db,
   tenantId: string,
   { disputeId, attachmentId }: { disputeId: string; attachmentId: string },
-): Promise<DisputeAttachmentRow | undefined> =>
+) =>
   ofDispute(db, tenantId, disputeId)
     .selectAll()
     .where("id", "=", attachmentId)
@@ -69,8 +69,7 @@ export const selectAttachmentsToRemove = (
   tenantId: string,
   disputeId: string,
   most: number,
-): Promise<DisputeAttachmentRow[]> =>
-  ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
+) => ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
 
 /** Lists a tenant's attachments that wait for their upload or their scan. */
 export const listUnscanned = (db: Db, tenantId: string) =>

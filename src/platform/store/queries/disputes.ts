@@ -1,7 +1,6 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../../contract/operations/disputes.ts";
 import type { SortKey } from "../../../contract/fields.ts";
-import { createKeyedTable } from "./coded-table.ts";
 import { insertAll } from "../engine/bulk-writes.ts";
 import { addToTotal, moveTotal } from "./dispute-totals.ts";
 import { among, contains, hasAccountName, type NamePart } from "./disputes-by-name.ts";
@@ -10,7 +9,7 @@ import type { Db } from "../port.ts";
 import { prepareFind } from "../engine/prepared.ts";
 import { type Condition, given } from "./summaries/sql.ts";
 import type { DisputeRow } from "../tables/schema.ts";
-import { ofTenant } from "../engine/rows.ts";
+import { changeRows, ofTenant } from "../engine/rows.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
 /**
@@ -277,8 +276,6 @@ export const takeDisputeCode = async (
   return formatDisputeCode(documentNumber, last);
 };
 
-const { update } = createKeyedTable("disputes");
-
 /** Inserts disputes of one tenant and counts them. */
 export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
   const [first] = rows;
@@ -302,7 +299,7 @@ export const updateDispute = async (
       .executeTakeFirstOrThrow();
     await moveTotal(tx, tenantId, [status, change.status]);
   }
-  await update(tx, { tenant_id: tenantId, id }, change);
+  await changeRows(tx, "disputes", { tenant_id: tenantId, id }, change);
 };
 
 /** Deletes a dispute, and thereby hides its notes and attachments, which the caller removes. */

@@ -26,11 +26,7 @@ export const listRuns = (
     .execute();
 
 /** Finds the last completed run of a schedule. */
-export const findLastCompleted = (
-  db: Db,
-  tenantId: string,
-  scheduleId: string,
-): Promise<ExportRunRow | undefined> =>
+export const findLastCompleted = (db: Db, tenantId: string, scheduleId: string) =>
   ofSchedule(db, tenantId, scheduleId)
     .where("status", "=", "completed")
     .orderBy("slot_at", "desc")

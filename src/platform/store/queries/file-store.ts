@@ -5,7 +5,7 @@ import { changeRows } from "../engine/rows.ts";
 const NAME = "files";
 
 /** Returns the file store that the database's files are in; undefined before the first start with one. */
-export const findFileStore = (db: Db): Promise<FileStoreRow | undefined> =>
+export const findFileStore = (db: Db) =>
   db.selectFrom("file_stores").selectAll().where("name", "=", NAME).executeTakeFirst();
 
 /** Records a file store unless one is recorded; returns the recorded one. */

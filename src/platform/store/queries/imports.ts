@@ -15,7 +15,7 @@ export const listImports = (db: Db, tenantId: string) =>
   rowsOfTenant(db, "imports", tenantId).orderBy("started_at", "desc").orderBy("id").execute();
 
 /** Finds an import by its id in any tenant; ids are unique. */
-export const findImport = (db: Db, id: string): Promise<ImportRow | undefined> =>
+export const findImport = (db: Db, id: string) =>
   db.selectFrom("imports").selectAll().where("id", "=", id).executeTakeFirst();
 
 /** Finds the ids of imports that began after a time, in epoch milliseconds. */

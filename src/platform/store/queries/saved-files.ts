@@ -19,7 +19,7 @@ export const findSavedFile = (
     .executeTakeFirst();
 
 /** Lists some of the files that have expired, of all tenants. */
-export const listExpiredFiles = (db: Db, now: number, most: number): Promise<SavedFileRow[]> =>
+export const listExpiredFiles = (db: Db, now: number, most: number) =>
   db
     .selectFrom("saved_files")
     .selectAll()

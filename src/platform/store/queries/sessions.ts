@@ -9,7 +9,7 @@ export const findSession = prepareFind((db: Db, tokenHash: string) =>
 );
 
 /** Lists a user's sessions, oldest first. */
-export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
+export const listSessions = (db: Db, userId: string) =>
   db
     .selectFrom("sessions")
     .selectAll()

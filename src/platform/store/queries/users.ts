@@ -14,7 +14,7 @@ export const findUserByEmail = (db: Db, email: string) =>
   db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
 
 /** Finds users by folded e-mail addresses. */
-export const findUsersByEmail = (db: Db, emails: readonly string[]): Promise<UserRow[]> =>
+export const findUsersByEmail = (db: Db, emails: readonly string[]) =>
   db
     .selectFrom("users")
     .selectAll()
