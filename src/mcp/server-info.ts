@@ -49,6 +49,17 @@ export type ServerInfo = {
   listsFor(capabilities: unknown, isUsable?: IsUsable): Lists;
 };
 
+export type Identity = Pick<ServerInfo["info"], "name" | "version"> & {
+  title?: string | undefined;
+};
+
+/** Returns what each response tells of a server. */
+export const identify = ({ name, title, version }: Identity): Identity => ({
+  name,
+  title,
+  version,
+});
+
 /** Adds the views to lists, and the tool by which the confirmation view answers. */
 const addViews = (lists: Lists): Lists => {
   const tools = withConfirmView(withViews(lists.tools), isAskingTool);

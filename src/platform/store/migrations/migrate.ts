@@ -128,7 +128,11 @@ export const migrate = async (
     },
   });
   const steps = await listUpgrade(migrator);
-  if (steps.length > 0) announce(steps);
+  if (steps.length > 0) {
+    const newer = await describeNewer(db as unknown as Db);
+    if (newer !== undefined) throw newer;
+    announce(steps);
+  }
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   if (error instanceof StoreUnavailable) throw error;
