@@ -17,13 +17,12 @@ import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { PaymentRow } from "../tables/schema.ts";
 import { createUpsert, insertAll } from "../engine/bulk-writes.ts";
+import { ofTenant } from "../engine/rows.ts";
 
 /** Returns the highest number of a tenant's rows of a source; 0 if there are none. */
 export const findLastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
-  const row = await db
-    .selectFrom("payment_sequences")
+  const row = await ofTenant(db, "payment_sequences", tenantId)
     .select("last")
-    .where("tenant_id", "=", tenantId)
     .where("source", "=", source)
     .executeTakeFirst();
   return row?.last ?? 0;
