@@ -65,6 +65,9 @@ const KEPT = "What you typed below stays: you sign in in a second window.";
 
 type Attempt = () => Promise<Connected | undefined>;
 
+const getMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
+
 const useOnline = (): boolean => {
   const [isOnline, setOnline] = useState(navigator.onLine);
   useEffect(() => {
@@ -83,7 +86,6 @@ const useConnection = () => {
   const [failed, setFailed] = useState<Attempt>();
   const { ask, dialog } = useQuestion("The server asks");
   const holder = useRef<string | undefined>(undefined);
-
   const connectWith = async (token: string | undefined): Promise<Connected> => {
     holder.current = token;
     // The same client goes on with a new token, so that views keep what is typed in them.
@@ -105,7 +107,7 @@ const useConnection = () => {
     try {
       setConnected(await work());
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      setProblem(getMessage(error));
       setFailed(() => work);
     }
     setBusy(false);
@@ -113,15 +115,12 @@ const useConnection = () => {
   const open = (token: string): void => void attempt(() => connectWith(token));
   // The page stays usable meanwhile: the second window may be closed without a word.
   const signInAgain = (): void => {
-    signInBeside().then(
-      (token) => void (token !== undefined && open(token)),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
-    );
+    const fail = (error: unknown): void => setProblem(getMessage(error));
+    signInBeside().then((token) => void (token !== undefined && open(token)), fail);
   };
   const leave = (): void => {
-    signOut(holder.current).catch((error: unknown) =>
-      setProblem(`You are still signed in: ${String(error)}`),
-    );
+    const stay = (error: unknown): void => setProblem(`You are still signed in: ${String(error)}`);
+    signOut(holder.current).catch(stay);
   };
   const retry = failed && (() => void attempt(failed));
   return {
