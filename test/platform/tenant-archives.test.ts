@@ -251,7 +251,7 @@ onEveryStore("a folder from a stranger", (at) => {
     await take(from);
     const rows = at()
       .store.read.selectFrom("dispute_attachments")
-      .where("id", "=", String(html.id));
+      .where("id", "=", String(first?.["id"]));
     const readStatus = async () => (await rows.select("status").executeTakeFirst())?.status;
     expect(await readStatus()).toBe("PendingScan");
     await at().platform.worker.runDue();
