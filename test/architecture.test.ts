@@ -86,7 +86,7 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
   undici: ["src/client"],
   "@aws-sdk/": ["src/platform/files/s3.ts"],
   "oidc-provider": ["src/oauth"],
-  "openid-client": ["src/oauth/company.ts"],
+  "openid-client": ["src/oauth/company-provider.ts"],
   commander: ["src/bin"],
   "prom-client": ["src/server/metrics"],
   "@opentelemetry/": ["src/server/tracing"],

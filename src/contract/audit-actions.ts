@@ -31,6 +31,8 @@ export const COMMAND_ACTIONS = [
   "admin.tenant_deleted",
   "admin.tenant_exported",
   "admin.tenant_imported",
+  "admin.tenant_paused",
+  "admin.tenant_resumed",
   "admin.user_changed",
   "admin.user_created",
   "admin.user_deleted",

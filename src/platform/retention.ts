@@ -5,12 +5,12 @@ import type { Lifetimes } from "./credentials.ts";
 import { selectOwnFiles } from "./files/owner.ts";
 import { purgeSavedFiles } from "./files/saved.ts";
 import type { FileStore } from "./files/port.ts";
-import { AuditChainChanged, purgeEntries } from "./store/audit/chain.ts";
+import { AuditChainChanged, purgeEntries } from "./store/audit/purge.ts";
 import { purgeCounters } from "./store/queries/counters.ts";
 import { purgeKnownAddresses } from "./store/queries/known-addresses.ts";
 import { forgetChunks, listExpired } from "./store/queries/export-runs.ts";
 import { getDialect } from "./store/engine/dialect.ts";
-import type { Db, Store } from "./store/port.ts";
+import { type Db, type Store, TenantPaused } from "./store/port.ts";
 import { purgeSessions } from "./store/queries/sessions.ts";
 import { listAllTenants } from "./store/queries/tenants.ts";
 import { purgeAttempts } from "./store/queries/webhook-deliveries.ts";
@@ -67,6 +67,8 @@ const purgeAudit = async (
   try {
     return await removeAll(store, (tx) => purgeEntries(tx, store.auditKey, tenantId, before));
   } catch (error) {
+    // The pause has begun since the tenants were listed.
+    if (error instanceof TenantPaused) return 0;
     if (!(error instanceof AuditChainChanged)) throw error;
     log.error("audit.chain_changed", { tenantId, ...toErrorFields(error) });
     return 0;
@@ -113,7 +115,9 @@ export const purge = async (needs: Needs): Promise<Purged> => {
   const { store, clock, retention, lifetimes } = needs;
   const before = clock() - retention.auditLogs;
   let [auditEntries, exportRuns] = [0, 0];
-  for (const { id } of await listAllTenants(store.read)) {
+  for (const { id, phase } of await listAllTenants(store.read)) {
+    // What is copied or removed stays as it is meanwhile.
+    if (phase !== null) continue;
     auditEntries += await purgeAudit(needs, id, before);
     exportRuns += await purgeRuns(needs, id);
   }

@@ -1,7 +1,8 @@
 import { expect, it } from "vitest";
 import { DAY, HOUR } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
-import { appendEntries, purgeEntries } from "../../src/platform/store/audit/chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
+import { purgeEntries } from "../../src/platform/store/audit/purge.ts";
 import { computeUnkeyedHash } from "../../src/platform/store/audit-key.ts";
 import type { Db } from "../../src/platform/store/port.ts";
 import { entry, logged, rowsOf } from "../support/audit.ts";

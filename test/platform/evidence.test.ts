@@ -11,7 +11,8 @@ import {
   signEvidenceHeads,
 } from "../../src/platform/evidence-heads.ts";
 import { verifyEvidence } from "../../src/platform/admin/verify-evidence.ts";
-import { appendEntries, purgeEntries } from "../../src/platform/store/audit/chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
+import { purgeEntries } from "../../src/platform/store/audit/purge.ts";
 import { entry, logged } from "../support/audit.ts";
 import { checkEvidence } from "../support/evidence-checker.ts";
 import { MASTER_KEY, onEveryStore } from "../support/platform.ts";

@@ -1,16 +1,16 @@
 import type { NewId } from "../../src/kit/ids.ts";
 import { createRecordChange } from "../../src/platform/admin/changes.ts";
-import { createAccountTarget } from "../../src/platform/import/accounts.ts";
-import { createApplicationTarget } from "../../src/platform/import/credit-applications.ts";
+import { createTarget } from "../../src/platform/import/kinds.ts";
 import { runImport } from "../../src/platform/import/run.ts";
 import type { Target } from "../../src/platform/import/target.ts";
 import { application } from "../support/credit.ts";
 import type { Dice } from "../support/dice.ts";
 import type { Inspector } from "./inspector.ts";
+import { checkMoney, createMoney, type Money, toAdvice, toDocument } from "./money.ts";
 import type { Node } from "./node.ts";
 import type { TenantId } from "./settings.ts";
 
-type Kind = "accounts" | "credit-applications";
+type Kind = "accounts" | "credit-applications" | "documents" | "payments";
 
 /** A file that was imported once or more often. */
 export type ImportedFile = {
@@ -23,21 +23,50 @@ export type ImportedFile = {
   isComplete: boolean;
   /** Set while an import of it runs, because two at a time divide its rows. */
   isBusy: boolean;
+  /** What documents are due, and the payment of them. */
+  money?: Money;
 };
 
 const ROWS = [1, 7, 23];
 /** Small, so that an import can end between its batches. */
 const BATCH_ROWS = 5;
 
-const rowOf = ({ kind, tenantId }: ImportedFile, key: string): object =>
-  kind === "accounts"
+const rowOf = ({ kind, tenantId, money }: ImportedFile, key: string): object => {
+  if (money !== undefined) return toDocument(money, key);
+  return kind === "accounts"
     ? { account_number: key, name: `${tenantId} imported`, currency: "EUR" }
     : application(key, { contact: { firstName: tenantId, lastName: null, email: null } });
+};
 
-const targetOf = ({ kind, tenantId }: ImportedFile, { clock }: Node): Target =>
-  kind === "accounts"
-    ? createAccountTarget({ tenantId, clock })
-    : createApplicationTarget({ tenantId });
+const textOf = (file: ImportedFile): string =>
+  file.kind === "payments" && file.money !== undefined
+    ? toAdvice(file.money)
+    : file.keys.map((key) => JSON.stringify(rowOf(file, key))).join("\n");
+
+const targetOf = ({ kind, tenantId }: ImportedFile, { clock, store }: Node, newId: NewId): Target =>
+  createTarget(kind, {
+    tenantId,
+    clock,
+    store,
+    newId,
+    source: "cashapp",
+    createConfiguration: false,
+  });
+
+/** Adds a file of documents and one of the payment of them, which are imported in any order. */
+const addMoney = (dice: Dice, files: ImportedFile[], tenantId: TenantId): ImportedFile[] => {
+  const place = files.length;
+  const [bill, advice] = [`${tenantId}-bill-${place}-`, `${tenantId}-advice-${place}-`];
+  const keys = Array.from({ length: dice.pick(ROWS) }, (_, index) => `${bill}${index}`);
+  const money = createMoney(tenantId, place, keys);
+  const shared = { tenantId, keys, money, isComplete: false, isBusy: false };
+  const pair: ImportedFile[] = [
+    { ...shared, kind: "documents", mark: bill },
+    { ...shared, kind: "payments", mark: advice },
+  ];
+  files.push(...pair);
+  return pair;
+};
 
 /** A file to import: a new one, or one that was imported before, whether that import ended or not. */
 export const chooseImport = (
@@ -47,6 +76,7 @@ export const chooseImport = (
 ): ImportedFile => {
   const idle = files.filter(({ isBusy }) => !isBusy);
   if (idle.length > 0 && dice.chance(0.5)) return dice.pick(idle);
+  if (dice.chance(0.5)) return dice.pick(addMoney(dice, files, tenantId));
   const kind = dice.pick<Kind>(["accounts", "credit-applications"]);
   const mark = `${tenantId}-import-${files.length}-`;
   const keys = Array.from({ length: dice.pick(ROWS) }, (_, index) => `${mark}${index}`);
@@ -62,16 +92,17 @@ export const importFile = async (
   { number, newId }: { number: number; newId: NewId },
 ): Promise<void> => {
   const { store, clock } = node;
-  const { tenantId, kind, keys } = file;
-  const text = keys.map((key) => JSON.stringify(rowOf(file, key))).join("\n");
+  const { tenantId, kind } = file;
+  const text = textOf(file);
+  const target = targetOf(file, node, newId);
   const record = createRecordChange({ store, clock, newId, operator: "simulation" });
   const { rejected } = await runImport({
     store,
     tenantId,
     importId: `${file.mark}run-${number}`,
     changesBefore: 0,
-    target: { ...targetOf(file, node), batchRows: BATCH_ROWS },
-    format: "ndjson",
+    target: { ...target, batchRows: BATCH_ROWS },
+    format: kind === "payments" ? "edi820" : "ndjson",
     map: undefined,
     bytes: async function* bytes() {
       yield Buffer.from(text);
@@ -97,11 +128,16 @@ export const importFile = async (
 const KEYS = {
   accounts: ["accounts", "account_number"],
   "credit-applications": ["credit_applications", "id"],
+  documents: ["documents", "document_number"],
 } as const;
 
 /** Checks that each row of an ended import is there once, and each row that is there is in an audit entry. */
 export const checkImports = (inspector: Inspector, files: readonly ImportedFile[]): void => {
-  for (const { tenantId, kind, mark, keys, isComplete } of files) {
+  for (const { tenantId, kind, mark, keys, isComplete, money } of files) {
+    if (kind === "payments") {
+      if (money !== undefined) checkMoney(inspector, money, isComplete);
+      continue;
+    }
     const [table, column] = KEYS[kind];
     const rows = inspector.all<{ key: string }>(
       `select ${column} as key from ${table} where tenant_id = ? and ${column} like ?`,

@@ -7,11 +7,13 @@ import { createSeal, type MasterKey } from "../../src/kit/seal.ts";
 import { createRecords, renewRecords } from "../../src/oauth/records.ts";
 import { createStorage } from "../../src/records/storage.ts";
 import { readSignedHead, signHead, verifyAudit } from "../../src/platform/admin/audit.ts";
+import { pauseTenant, resumeTenant } from "../../src/platform/admin/tenant-pause.ts";
 import { rotateStore } from "../../src/platform/admin/rotation.ts";
 import { createTenant } from "../../src/platform/admin/tenants.ts";
-import { appendEntries, purgeEntries } from "../../src/platform/store/audit/chain.ts";
+import { appendEntries } from "../../src/platform/store/audit/chain.ts";
+import { purgeEntries } from "../../src/platform/store/audit/purge.ts";
 import { createAuditKey } from "../../src/platform/store/audit-key.ts";
-import { type Store, StoreUnavailable } from "../../src/platform/store/port.ts";
+import { type Store, StoreUnavailable, TenantPaused } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { SEALED_COLUMNS } from "../../src/platform/store/sealed-columns.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
@@ -107,6 +109,20 @@ describe.each(dialects)("a rotation of the master key ($name)", ({ create }) => 
     // Nodes that know both keys, in either order, append with the key of the log.
     await append(await open(FIRST, SECOND), 4);
     expect(await verifyAudit(await open(SECOND), "acme")).toMatchObject({ ok: true, entries: 5 });
+  });
+
+  verifies("RC-32");
+  it("leaves a paused tenant paused", async () => {
+    await pauseTenant(await begin(), "acme");
+    expect(await rotateStore(await open(SECOND, FIRST))).toMatchObject({
+      auditLogs: { renewed: 1 },
+    });
+    const second = await open(SECOND);
+    expect(await rotateStore(second)).toMatchObject({ auditLogs: { renewed: 0 } });
+    await expect(append(second, 4)).rejects.toThrow(TenantPaused);
+    await resumeTenant(second, "acme");
+    await append(second, 4);
+    expect(await verifyAudit(second, "acme")).toMatchObject({ ok: true, entries: 5 });
   });
 
   verifies("OP-04");

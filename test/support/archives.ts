@@ -16,6 +16,7 @@ export const needsOf = (at: TestPlatform, key = 7) => {
     ...needs,
     files: createDiskFiles(at.files),
     secrets: createSeal(Buffer.alloc(32, key), SEALS.webhook),
+    answers: createSeal(Buffer.alloc(32, key), SEALS.answer),
     record: createRecordChange({ ...needs, operator: "op" }),
   };
 };

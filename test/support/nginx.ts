@@ -53,6 +53,46 @@ http {
 }
 `;
 
+/** A proxy that sends each tenant, by its host name, to the installation that has it. */
+export type TenantProxy = Proxy & {
+  /** Sends tenants to other ports. Requests that have begun end where they are. */
+  route(routes: Routes): Promise<void>;
+};
+
+/** Host names of tenants, and the ports of their installations. */
+export type Routes = Readonly<Record<string, number>>;
+
+/** The settings that docs/scale.md shows. */
+const configOfTenants = (folder: string, port: number, routes: Routes): string => `
+daemon off;
+pid ${folder}/nginx.pid;
+error_log ${folder}/error.log warn;
+events { worker_connections 1024; }
+http {
+  access_log off;
+  ${["client_body", "proxy", "fastcgi", "uwsgi", "scgi"].map((kind) => `${kind}_temp_path ${folder}/${kind};`).join("\n  ")}
+  client_max_body_size 64m;
+  map $host $installation {
+    ${Object.entries(routes)
+      .map(([host, node]) => `${host} 127.0.0.1:${node};`)
+      .join("\n    ")}
+  }
+  server {
+    ${Object.keys(routes)
+      .map((host) => `listen ${host}:${port};`)
+      .join("\n    ")}
+    location / {
+      proxy_pass http://$installation;
+      proxy_http_version 1.1;
+      proxy_set_header Connection "";
+      proxy_set_header Host $http_host;
+      proxy_set_header X-Forwarded-For $remote_addr;
+      proxy_buffering off;
+    }
+  }
+}
+`;
+
 /** Waits until a process accepts connections; throws when it has ended. */
 export const waitForPort = async (port: number, hasEnded: () => boolean): Promise<void> => {
   while (!(await accepts(port))) {
@@ -63,22 +103,49 @@ export const waitForPort = async (port: number, hasEnded: () => boolean): Promis
   }
 };
 
-/** Starts Debian's nginx in front of nodes, as a process of the test. */
-export const startNginx = async (
+const startProcess = async (
   folder: string,
-  upstreams: readonly Upstream[],
-): Promise<Proxy> => {
+  { config, ports }: { config: string; ports: readonly number[] },
+): Promise<Proxy & { path: string; reload(): void }> => {
   await mkdir(folder, { recursive: true, mode: 0o755 });
   const path = join(folder, "nginx.conf");
-  await writeFile(path, configOf(folder, upstreams));
+  await writeFile(path, config);
   const child = spawn(nginx ?? "nginx", ["-c", path, "-p", folder], { stdio: "ignore" });
   const closed = once(child, "exit");
-  for (const { port } of upstreams) await waitForPort(port, () => child.exitCode !== null);
+  for (const port of ports) await waitForPort(port, () => child.exitCode !== null);
   return {
+    path,
+    reload: () => void child.kill("SIGHUP"),
     log: () => readFile(join(folder, "error.log"), "utf8"),
     async end() {
       child.kill("SIGTERM");
       await closed;
+    },
+  };
+};
+
+/** Starts Debian's nginx in front of nodes, as a process of the test. */
+export const startNginx = (folder: string, upstreams: readonly Upstream[]): Promise<Proxy> =>
+  startProcess(folder, {
+    config: configOf(folder, upstreams),
+    ports: upstreams.map(({ port }) => port),
+  });
+
+/** Starts nginx in front of installations; the host names of tenants are addresses of this machine. */
+export const startTenantProxy = async (
+  folder: string,
+  port: number,
+  routes: Routes,
+): Promise<TenantProxy> => {
+  const { path, reload, ...proxy } = await startProcess(folder, {
+    config: configOfTenants(folder, port, routes),
+    ports: [],
+  });
+  return {
+    ...proxy,
+    async route(next) {
+      await writeFile(path, configOfTenants(folder, port, next));
+      reload();
     },
   };
 };

@@ -1,5 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
-import { StoreUnavailable } from "../../platform/store/port.ts";
+import { StoreUnavailable, TenantPaused } from "../../platform/store/port.ts";
 
 const LISTENING: Record<string, string> = {
   EADDRINUSE:
@@ -13,6 +13,9 @@ const FOLDER =
 
 const STORE =
   "Check DATABASE_URL and RECEIVABLES_FILES_URL if they are set, else the data folder (--data or RECEIVABLES_DATA), its permissions and its free space.";
+
+const PAUSED =
+  'Run the command where the tenant goes on. "admin tenant resume" ends the pause here: only if it does not go on elsewhere.';
 
 const DATABASE =
   "Check DATABASE_URL: the database must exist, run, and let this user in with this password.";
@@ -36,6 +39,7 @@ export const findAdvice = (error: unknown): string | undefined => {
       : undefined;
   }
   if (error instanceof StoreUnavailable) return STORE;
+  if (error instanceof TenantPaused) return PAUSED;
   if (!(error instanceof Error)) return undefined;
   const code = readField(error, "code");
   if (FULL.test(error.message)) return SPACE;

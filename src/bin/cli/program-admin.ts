@@ -41,6 +41,12 @@ const createTenantCommands = (define: Define): Command =>
       .argument("<id>")
       .argument("<folder>"),
     define(
+      "pause",
+      "Refuse changes of a tenant that is being moved, until it is resumed.",
+      accounts("runTenantPause"),
+    ).argument("<id>"),
+    define("resume", "Let a paused tenant go on.", accounts("runTenantResume")).argument("<id>"),
+    define(
       "delete",
       "Delete a tenant with its records, files, keys, stored secrets and audit log.",
       accounts("runTenantDelete"),

@@ -6,6 +6,7 @@ import { exportUser } from "../../platform/admin/person-export.ts";
 import { deleteRole, listTenantRoles, updateRole } from "../../platform/admin/roles.ts";
 import { exportTenant } from "../../platform/admin/tenant-export.ts";
 import { importTenant } from "../../platform/admin/tenant-import.ts";
+import { pauseTenant, resumeTenant } from "../../platform/admin/tenant-pause.ts";
 import { deleteTenant } from "../../platform/admin/tenant-removal.ts";
 import { listTenants } from "../../platform/admin/tenants.ts";
 import { DEMO_OWNER } from "../../platform/demo/load.ts";
@@ -50,11 +51,21 @@ export const runTenantDelete = async (io: Io, tenantId: string, options: Confirm
   });
 };
 
-const openMove = async (io: Io, base: Base) => ({
-  ...base,
-  files: await openOwnFiles(base, io.config),
-  secrets: createSeal(await createMasterKeyReader(io.config)(), SEALS.webhook),
-});
+const openMove = async (io: Io, base: Base) => {
+  const masterKey = await createMasterKeyReader(io.config)();
+  return {
+    ...base,
+    files: await openOwnFiles(base, io.config),
+    secrets: createSeal(masterKey, SEALS.webhook),
+    answers: createSeal(masterKey, SEALS.answer),
+  };
+};
+
+export const runTenantPause = (io: Io, tenantId: string) =>
+  printFromStore(io, (base) => pauseTenant(base, tenantId));
+
+export const runTenantResume = (io: Io, tenantId: string) =>
+  printFromStore(io, (base) => resumeTenant(base, tenantId));
 
 export const runTenantExport = (io: Io, tenantId: string, folder: string) =>
   printFromStore(io, async (base) => exportTenant(await openMove(io, base), { tenantId, folder }));

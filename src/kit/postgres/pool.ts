@@ -7,7 +7,7 @@ import { APPLICATION_NAME, destroyConnection, Hosts } from "./hosts.ts";
 export const CONNECT_MS = 10_000;
 
 /** Interval between checks of connections in use, in ms. */
-const LOOK_MS = 5 * SECOND;
+const LOOK_MS = 3 * SECOND;
 /** Failed checks of a server in a row after which its connections are closed. A busy server may miss one. */
 const MISSES = 2;
 

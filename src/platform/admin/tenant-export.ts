@@ -10,6 +10,7 @@ import { makeFolder } from "../../kit/make-folder.ts";
 import type { Seal } from "../../kit/seal.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Snapshot } from "../store/port.ts";
+import type { IdempotencyKeyRow } from "../store/tables/schema.ts";
 import { streamFiles } from "../store/queries/stored-files.ts";
 import {
   ACCESS_TABLES,
@@ -41,8 +42,8 @@ export type ExportedTenant = {
   auditOk: boolean;
 };
 
-/** `secrets` opens the secrets of webhooks, which an export contains as text. */
-export type MoveNeeds = AdminNeeds & { files: FileStore; secrets: Seal };
+/** An export contains as text what `secrets` opens of webhooks, and `answers` of repeated requests. */
+export type MoveNeeds = AdminNeeds & { files: FileStore; secrets: Seal; answers: Seal };
 
 /** The tables of a tenant's rows, in the order in which an export has them. */
 const SELECTED = [
@@ -64,8 +65,26 @@ async function* openSecrets(rows: AsyncIterable<object>, secrets: Seal): AsyncGe
   }
 }
 
+/** Leaves out answers of a former master key, which this installation cannot repeat either. */
+async function* openAnswers(rows: AsyncIterable<object>, answers: Seal): AsyncGenerator<object> {
+  for await (const row of rows) {
+    const { answer: sealed } = row as Pick<IdempotencyKeyRow, "answer">;
+    const answer = sealed === null ? null : answers.open(sealed);
+    if (answer !== undefined) yield { ...row, answer: answer && JSON.stringify(answer) };
+  }
+}
+
+const openRows = (
+  { secrets, answers }: MoveNeeds,
+  table: string,
+  rows: AsyncIterable<object>,
+): AsyncIterable<object> => {
+  if (table === "idempotency_keys") return openAnswers(rows, answers);
+  return SEALED.includes(table) ? openSecrets(rows, secrets) : rows;
+};
+
 const writeTables = async (
-  { secrets }: MoveNeeds,
+  needs: MoveNeeds,
   { db, stream }: Snapshot,
   { tenantId, folder }: { tenantId: string; folder: string },
 ): Promise<Manifest["tables"]> => {
@@ -77,7 +96,7 @@ const writeTables = async (
   await write("users", stream(selectUsersOf(db, tenantId)));
   for (const table of SELECTED) {
     const rows: AsyncIterable<object> = stream(selectTenantRows(db, table, tenantId));
-    await write(table, SEALED.includes(table) ? openSecrets(rows, secrets) : rows);
+    await write(table, openRows(needs, table, rows));
   }
   return tables;
 };
@@ -137,7 +156,7 @@ export const exportTenant = async (
   { tenantId, folder: path }: { tenantId: string; folder: string },
 ): Promise<ExportedTenant> => {
   const { store, clock, record } = needs;
-  await checkTenantExists(store.read, tenantId);
+  const { phase } = await checkTenantExists(store.read, tenantId);
   const folder = await createFolder(path);
   const exportedAt = formatTimestamp(clock());
   await using view = await store.snapshot({ owner: tenantId });
@@ -151,14 +170,12 @@ export const exportTenant = async (
   await writeFile(manifestPath(folder), text, { flag: "wx", mode: 0o600, flush: true });
   const rows = Object.values(tables).reduce((sum, table) => sum + table.rows, 0);
   const { count, bytes, missing: missingFiles } = files;
-  await store.transaction(async (tx) => {
-    const metadata = { rows, files: count };
-    await record?.(tx, {
-      tenantId,
-      action: "admin.tenant_exported",
-      resourceId: tenantId,
-      metadata,
+  // The log of a paused tenant ends with the pause, so that the folder has all of it.
+  if (phase === null) {
+    await store.transaction(async (tx) => {
+      const change = { tenantId, resourceId: tenantId, metadata: { rows, files: count } };
+      await record?.(tx, { ...change, action: "admin.tenant_exported" });
     });
-  });
+  }
   return { tenantId, folder, rows, files: count, bytes, missingFiles, auditOk: ok };
 };

@@ -1,7 +1,11 @@
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../contract/errors.ts";
+import { isRecord, parseIfJson } from "../../kit/json.ts";
+import type { Seal } from "../../kit/seal.ts";
 import type { FileStore } from "../files/port.ts";
 import { claimFiles, isConnectionId } from "../files/unclaimed.ts";
+import { pauseChain } from "../store/audit/chain.ts";
+import { toSignerId } from "../store/audit-key.ts";
 import { planJobs } from "../services/waiting-jobs.ts";
 import { insertAll } from "../store/engine/bulk-writes.ts";
 import type { Db, Snapshot } from "../store/port.ts";
@@ -45,6 +49,8 @@ type LeftOut = {
 
 export type ImportedTenant = LeftOut & {
   tenantId: string;
+  /** `paused`: the tenant was paused when it was exported, and takes changes once it is resumed. */
+  phase: "paused" | null;
   rows: number;
   files: number;
   /** `own`: a program with this store's master key wrote the folder, and it was not changed since. */
@@ -56,10 +62,21 @@ export type ImportedTenant = LeftOut & {
 
 type Table = keyof Tables;
 
-const sealSecret = ({ secrets }: MoveNeeds, table: string, row: Row): Row =>
-  table === "webhooks" || table === "webhook_deliveries"
-    ? { ...row, secret: secrets.seal(row["secret"]) }
+const sealAnswer = (answers: Seal, text: Row[string] | undefined): string | null => {
+  if (text === null) return null;
+  const answer = parseIfJson(String(text));
+  if (isRecord(answer)) return answers.seal(answer);
+  throw new Problem("invalid_request", "The answer to a repeated request cannot be read.");
+};
+
+const sealRow = ({ secrets, answers }: MoveNeeds, table: string, row: Row): Row => {
+  if (table === "webhooks" || table === "webhook_deliveries") {
+    return { ...row, secret: secrets.seal(row["secret"]) };
+  }
+  return table === "idempotency_keys"
+    ? { ...row, answer: sealAnswer(answers, row["answer"]) }
     : row;
+};
 
 /** @throws {Problem} conflict, where another tenant has an id that must be free */
 const checkFreeIds = async ({ owner }: Import, tx: Db, table: Table, rows: Row[]) => {
@@ -75,7 +92,7 @@ const writeTable = async (task: Import, table: Table): Promise<number> => {
     checkOwner(task, table, rows);
     const trusted = task.isOwn ? rows : distrustRows(table, rows);
     const complete = completeRows(table, trusted, task.owner);
-    const sealed = complete.map((row) => sealSecret(task, table, row));
+    const sealed = complete.map((row) => sealRow(task, table, row));
     await task.store.transaction(async (tx) => {
       await checkFreeIds(task, tx, table, sealed);
       await insertRows(task, tx, table, sealed);
@@ -201,6 +218,12 @@ const writeAccess = async (
   };
 };
 
+/** Lets the tenant work; one that was paused when it was exported waits until it is resumed. */
+const begin = async (tx: Db, { owner: { tenantId }, phase, clock }: Import): Promise<void> => {
+  await updateTenant(tx, tenantId, { phase });
+  await (phase === null ? planJobs(tx, { tenantId, now: clock() }) : pauseChain(tx, tenantId));
+};
+
 /** Gives the tenant its people, keys and jobs in one transaction, with which it exists. */
 const open = async (
   task: Import,
@@ -213,9 +236,7 @@ const open = async (
     const { written, ...given } = await writeAccess(task, tx, access);
     const rows = done.rows + written + 1;
     await computeTotals(tx, tenantId);
-    await planJobs(tx, { tenantId, now: task.clock() });
     await insertAll(tx, "audit_heads", [head]);
-    await updateTenant(tx, tenantId, { phase: null });
     const { files, audit } = done;
     const { entries, chain, wasValid } = audit;
     const former = { formerKeyId: task.manifest.audit.keyId, entries, chain, wasValid };
@@ -223,7 +244,8 @@ const open = async (
     const metadata = { rows, files, ...former, origin };
     const change = { tenantId, resourceId: tenantId, metadata };
     await task.record?.(tx, { ...change, action: "admin.tenant_imported" });
-    return { tenantId, origin, ...done, rows, ...given };
+    await begin(tx, task);
+    return { tenantId, phase: task.phase, origin, ...done, rows, ...given };
   }, tenantId);
 };
 
@@ -274,14 +296,16 @@ export const importTenant = async (needs: MoveNeeds, folder: string): Promise<Im
   const { store } = needs;
   const manifest = await readManifest(folder);
   const tenant = (await readOne(folder, "tenants")) as TenantRow;
-  const head = (await readOne(folder, "audit_heads")) as AuditHeadRow;
+  const signed = (await readOne(folder, "audit_heads")) as AuditHeadRow;
+  const head = { ...signed, key_id: toSignerId(signed.key_id) };
   if (tenant.id !== manifest.tenantId || head.tenant_id !== manifest.tenantId) {
     throw new Problem("invalid_request", "The tenant's own rows belong to another tenant.");
   }
   const owner = { tenantId: tenant.id, connectionId: tenant.connection_id };
   const columns = await readColumns(store.read);
   const isOwn = isOwnFolder(store.auditKey, manifest);
-  const task: Import = { ...needs, folder, manifest, isOwn, owner, columns };
+  const phase = tenant.phase === "paused" ? "paused" : null;
+  const task: Import = { ...needs, folder, manifest, isOwn, owner, columns, phase };
   await checkFree(task);
   const [row = tenant] = completeRows("tenants", [tenant], owner);
   await store.transaction(async (tx) => {

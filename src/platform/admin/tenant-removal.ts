@@ -1,5 +1,6 @@
 import { setImmediate } from "node:timers/promises";
 import { Problem } from "../../contract/errors.ts";
+import { resumeChain } from "../store/audit/chain.ts";
 import { abandonFiles } from "../files/unclaimed.ts";
 import type { FileStore } from "../files/port.ts";
 import type { Db, Store } from "../store/port.ts";
@@ -94,6 +95,7 @@ const begin = ({ store, record }: Needs, tenant: Tenant): Promise<void> =>
     await updateTenant(tx, tenantId, { phase: "deleting" });
     // The log of a tenant that is still being imported has no end yet, at which an entry could be added.
     if (tenant.phase === "importing") return;
+    await resumeChain(tx, tenantId);
     await record?.(tx, { tenantId, action: "admin.tenant_deleted", resourceId: tenantId });
   }, tenant.id);
 
@@ -103,6 +105,8 @@ const end = ({ store, clock }: Needs, { id, connection_id: connectionId }: Tenan
     if (!(await removeTenant(tx, id))) return;
     await abandonFiles(tx, { tenantId: "", connectionId, now: clock() });
   });
+
+const isComplete = ({ phase }: Tenant): boolean => phase === null || phase === "paused";
 
 /** Returns the signed end of the log; null where it was changed outside the program. */
 const findSignedHead = async (needs: Needs, tenantId: string): Promise<SignedHead | null> => {
@@ -128,7 +132,7 @@ export const deleteTenant = async (
   const tenant = await findTenant(store.read, tenantId);
   if (tenant === undefined) throw createUnknownTenant(tenantId);
   checkConfirmed([tenantId, tenant.name], confirm);
-  const auditHead = tenant.phase === null ? await findSignedHead(needs, tenantId) : null;
+  const auditHead = isComplete(tenant) ? await findSignedHead(needs, tenantId) : null;
   await begin(needs, tenant);
   const { rows: members, people } = await removeMembers(needs, tenantId);
   const tables = [

@@ -17,6 +17,8 @@ export type Import = MoveNeeds & {
   isOwn: boolean;
   owner: Owner;
   columns: ReadonlyMap<string, readonly string[]>;
+  /** Whether the tenant is to wait until it is resumed. */
+  phase: "paused" | null;
 };
 
 /** Writes rows that must have exactly the table's columns. @throws {Problem} invalid_request */

@@ -68,10 +68,10 @@ const createUnfinished = ({ id, phase }: Tenant): Problem =>
 export const createUnknownTenant = (tenantId: string): Problem =>
   new Problem("not_found", `There is no tenant ${tenantId}. "admin tenant list" names them.`);
 
-/** Checks that the tenant exists and is complete. @throws {Problem} not_found, conflict */
+/** Checks that the tenant exists and is complete; it may be paused. @throws {Problem} not_found, conflict */
 export const checkTenantExists = async (db: Db, tenantId: string): Promise<Tenant> => {
   const tenant = await findTenant(db, tenantId);
-  if (tenant?.phase === null) return tenant;
+  if (tenant?.phase === null || tenant?.phase === "paused") return tenant;
   throw tenant === undefined ? createUnknownTenant(tenantId) : createUnfinished(tenant);
 };
 

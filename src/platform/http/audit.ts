@@ -4,7 +4,7 @@ import { type ConfirmationWay, isConfirmationWay } from "../../contract/confirma
 import { type Operation, type Outcome, parsePathParameters } from "../../contract/operation.ts";
 import { appendEntries, removeChain } from "../store/audit/chain.ts";
 import type { NewEntry } from "../store/audit/entries.ts";
-import type { Db, Store } from "../store/port.ts";
+import { type Db, type Store, TenantPaused } from "../store/port.ts";
 
 /** Writes the tenants' audit logs. */
 export type Audit = {
@@ -14,6 +14,8 @@ export type Audit = {
    * Appends in a transaction of its own, together with other entries that arrive meanwhile; resolves after the commit.
    * An entry without a tenant is written and removed again: it takes as long as any other, so that the time of a failed
    * login does not tell whether the e-mail address exists.
+   *
+   * @throws {TenantPaused} for the entries of a paused tenant; those of other tenants are written
    */
   record(entry: NewEntry): Promise<void>;
 };
@@ -23,7 +25,7 @@ const NO_TENANT = "";
 
 export const createAudit = (store: Store): Audit => {
   let waiting: NewEntry[] = [];
-  let next: Promise<void> | undefined;
+  let next: Promise<ReadonlySet<string>> | undefined;
   const take = (): NewEntry[] => {
     const batch = waiting;
     waiting = [];
@@ -37,28 +39,49 @@ export const createAudit = (store: Store): Audit => {
       await setImmediate();
     }
   };
+  const write = async (tx: Db, batch: readonly NewEntry[]): Promise<void> => {
+    await appendEntries(tx, store.auditKey, batch);
+    if (batch.some(({ tenantId }) => tenantId === NO_TENANT)) await removeChain(tx, NO_TENANT);
+  };
+  /** Writes the entries of a batch without those of paused tenants, and returns these tenants. */
+  const writeOthers = async (batch: NewEntry[], first: TenantPaused): Promise<Set<string>> => {
+    const paused = new Set([first.tenantId]);
+    for (;;) {
+      const others = batch.filter(({ tenantId }) => !paused.has(tenantId));
+      if (others.length === 0) return paused;
+      try {
+        await store.append((tx) => write(tx, others));
+        return paused;
+      } catch (error) {
+        if (!(error instanceof TenantPaused)) throw error;
+        paused.add(error.tenantId);
+      }
+    }
+  };
   // The batch is taken when its transaction begins, so entries that arrive during the previous commit share it.
-  const commit = async (): Promise<void> => {
+  const commit = async (): Promise<ReadonlySet<string>> => {
     await gather();
     let batch: NewEntry[] | undefined;
     try {
       await store.append(async (tx) => {
         batch = take();
-        await appendEntries(tx, store.auditKey, batch);
-        if (batch.some(({ tenantId }) => tenantId === NO_TENANT)) await removeChain(tx, NO_TENANT);
+        await write(tx, batch);
       });
     } catch (error) {
+      if (batch !== undefined && error instanceof TenantPaused) return writeOthers(batch, error);
       // If no batch began, all waiting entries fail with this one, and the next entry starts a new batch.
       if (batch === undefined) take();
       throw error;
     }
+    return new Set();
   };
   return {
     append: (tx, entry) => appendEntries(tx, store.auditKey, [entry]),
-    record(entry) {
+    async record(entry) {
       waiting.push(entry);
       next ??= commit();
-      return next;
+      const { tenantId } = entry;
+      if ((await next).has(tenantId)) throw new TenantPaused(tenantId);
     },
   };
 };

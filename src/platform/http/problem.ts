@@ -2,7 +2,7 @@ import { buildCommonHeaders } from "./headers.ts";
 import { type Code, ERRORS, EXPORT_CODES, Problem, toIngestCode } from "../../contract/errors.ts";
 import type { Service } from "../../contract/operation.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
-import { StoreUnavailable, TooManyReads } from "../store/port.ts";
+import { StoreUnavailable, TenantPaused, TooManyReads } from "../store/port.ts";
 
 const buildGatewayBody = (problem: Problem, requestId: string, instance: string) => ({
   type: `urn:problem:${problem.code}`,
@@ -58,6 +58,8 @@ const buildHeaders = (problem: Problem): Record<string, string> => ({
 });
 
 const RETRY_AFTER_READS = 5;
+/** A short pause passes while clients that repeat requests themselves still do. */
+const RETRY_AFTER_PAUSE = 2;
 
 /** Converts any thrown value. An unexpected error is logged and becomes `internal`, without its message. */
 export const toProblem = (error: unknown, log: Log, requestId: string): Problem => {
@@ -66,6 +68,10 @@ export const toProblem = (error: unknown, log: Log, requestId: string): Problem 
     log.warn("store.unavailable", { requestId, error: error.message });
     const details = { retryAfterSeconds: 1 };
     return new Problem("unavailable", "The service cannot use its store now.", details, error);
+  }
+  if (error instanceof TenantPaused) {
+    const message = `${error.message} Send the request again in a moment.`;
+    return new Problem("unavailable", message, { retryAfterSeconds: RETRY_AFTER_PAUSE }, error);
   }
   if (error instanceof TooManyReads) {
     const message = "Too many long reads of this tenant are under way. Wait until one has ended.";

@@ -35,6 +35,7 @@ import { type Reply, toReply } from "./reply.ts";
 import { type Cut, SlowReader } from "./stream.ts";
 import { limitFailures } from "./throttle.ts";
 import { HELD_RIGHTS } from "../../contract/index.ts";
+import { TenantPaused } from "../store/port.ts";
 
 /** The permissions of a person who has not entered a tenant. */
 const NO_PERMISSIONS: Principal["may"] = new Set();
@@ -308,7 +309,9 @@ const recordRefusal = async (
     await entry.write(context, { status: problem.status, facts, always });
     return problem;
   } catch (failure) {
-    return problem.code === "unavailable"
+    // Another answer than for an unknown address would tell that this one is known.
+    const isSecret = problem.code === "invalid_credentials" && failure instanceof TenantPaused;
+    return isSecret || problem.code === "unavailable"
       ? problem
       : toProblem(failure, needs.log, context.requestId);
   }

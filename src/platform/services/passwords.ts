@@ -10,7 +10,7 @@ import type { ResetHolder, ResetTokens } from "../reset-tokens.ts";
 import { recordKnownAddress } from "../store/queries/known-addresses.ts";
 import { appendEntries } from "../store/audit/chain.ts";
 import type { NewEntry } from "../store/audit/entries.ts";
-import type { Store } from "../store/port.ts";
+import { type Store, unlessPaused } from "../store/port.ts";
 import { findHomeTenant, listActiveTenants, replacePassword } from "../store/queries/users.ts";
 import { verifyPassword } from "./auth.ts";
 
@@ -75,7 +75,9 @@ const recordFailure = async (
     action: "auth.login_failed",
     statusCode: error.status,
     metadata: { ...metadata, ...(actor === undefined ? {} : { actor }) },
-  });
+  })
+    // Another answer than for an unknown address would tell that this one is known.
+    .catch(unlessPaused);
 };
 
 /** How people set their own passwords. */

@@ -1,11 +1,14 @@
 import { ATTACHMENT_JOB } from "./dispute-attachments/job.ts";
+import { planMatching } from "./payments/matching/job.ts";
 import { planRemoval } from "./disputes/removal.ts";
 import { RUN_JOB, SCHEDULE_JOB } from "../exports/schedule-job.ts";
 import { addJob } from "../store/queries/jobs.ts";
 import type { Db } from "../store/port.ts";
 import { listUnscanned } from "../store/queries/dispute-attachments.ts";
 import { listUnremoved } from "../store/queries/dispute-notes.ts";
+import { findDocumentsByKeys } from "../store/queries/documents.ts";
 import { listUnfinishedRuns } from "../store/queries/export-runs.ts";
+import { listWaitingKeys } from "../store/queries/payment-matching.ts";
 import { listSchedules } from "../store/queries/schedules.ts";
 import { listDeliveries } from "../store/queries/webhook-deliveries.ts";
 import { DELIVERY_KIND } from "../webhooks/events.ts";
@@ -45,6 +48,20 @@ const planRemovals = async (tx: Db, { tenantId, now }: Tenant): Promise<void> =>
   }
 };
 
+const KEYS_AT_ONCE = 200;
+
+/** Plans the match of payments that wait with the documents that have come since. */
+const planMatchings = async (tx: Db, { tenantId, now }: Tenant): Promise<void> => {
+  const keysAfter = (after: string) => listWaitingKeys(tx, tenantId, { after, most: KEYS_AT_ONCE });
+  let keys = await keysAfter("");
+  while (keys.length > 0) {
+    for (const row of await findDocumentsByKeys(tx, tenantId, { keys, numbers: [] })) {
+      await planMatching(tx, row, now);
+    }
+    keys = await keysAfter(keys.at(-1) ?? "");
+  }
+};
+
 /** Plans the work that waits for a tenant's records. */
 export const planJobs = async (tx: Db, tenant: Tenant): Promise<void> => {
   await planSchedules(tx, tenant.tenantId);
@@ -52,4 +69,5 @@ export const planJobs = async (tx: Db, tenant: Tenant): Promise<void> => {
   await planDeliveries(tx, tenant);
   await planAttachments(tx, tenant);
   await planRemovals(tx, tenant);
+  await planMatchings(tx, tenant);
 };

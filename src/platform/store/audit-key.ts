@@ -46,9 +46,21 @@ export const listAuditKeys = (key: StoreAuditKey): AuditKey[] => [
   ...key.retired,
 ];
 
+/**
+ * Begins the `key_id` in the head of a paused tenant. Every writer of an entry takes the head and looks for this key, so
+ * none can add an entry, nor commit the change that the entry stands for; a program from before pauses cannot either.
+ */
+export const PAUSED = "paused:";
+
+/** Returns the id of the key that a head names, whether the tenant is paused or not. */
+export const toSignerId = (keyId: string): string =>
+  keyId.startsWith(PAUSED) ? keyId.slice(PAUSED.length) : keyId;
+
 /** Returns the key that signs a head; undefined for another master key's. A head from before keys has no id. */
-export const findSigner = (key: StoreAuditKey, keyId: string): AuditKey | undefined =>
-  keyId === "" || keyId === key.id ? key : key.former.find(({ id }) => keyId === id);
+export const findSigner = (key: StoreAuditKey, keyId: string): AuditKey | undefined => {
+  const named = toSignerId(keyId);
+  return named === "" || named === key.id ? key : key.former.find(({ id }) => named === id);
+};
 
 /** The fields of an entry that its links cover, besides the link before it. */
 export const listCovered = (row: Omit<AuditLink, "prev_hash">) => [

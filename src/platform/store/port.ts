@@ -57,6 +57,24 @@ export class StoreUnavailable extends Error {
   }
 }
 
+/** The tenant takes no changes and no audit entries until it is resumed, because it is being moved. */
+export class TenantPaused extends Error {
+  readonly tenantId: string;
+
+  constructor(tenantId: string) {
+    super(
+      `The tenant ${tenantId} is paused, because it is being moved to another installation. Nothing was changed.`,
+    );
+    this.name = "TenantPaused";
+    this.tenantId = tenantId;
+  }
+}
+
+/** Handles a rejection that may be a pause. @throws any other error */
+export const unlessPaused = (error: unknown): void => {
+  if (!(error instanceof TenantPaused)) throw error;
+};
+
 /** The current use of a bounded resource. */
 export type PoolUse = { pool: string; busy: number; free: number; waiting: number };
 

@@ -1,10 +1,14 @@
 import { sql } from "kysely";
-import { type AuditHead, type AuditKey, findSigner, type StoreAuditKey } from "../audit-key.ts";
-import { keepLink } from "./evidence.ts";
-import { type ChainEnd, advanceEnd } from "./links.ts";
+import {
+  type AuditHead,
+  type AuditKey,
+  findSigner,
+  PAUSED,
+  type StoreAuditKey,
+} from "../audit-key.ts";
 import { toSearchColumns, type NewEntry } from "./entries.ts";
 import { getDialect } from "../engine/dialect.ts";
-import { type Db, StoreUnavailable } from "../port.ts";
+import { type Db, StoreUnavailable, TenantPaused } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
 import type { AuditLogRow } from "../tables/schema.ts";
 
@@ -155,7 +159,9 @@ const keepHead = (key: StoreAuditKey, tenantId: string, head: Head): void => {
   heads.set(tenantId, head);
 };
 
-const requireSigner = (key: StoreAuditKey, keyId: string): AuditKey => {
+/** Returns the key that signs a head. @throws {TenantPaused} {StoreUnavailable} for another master key */
+export const requireSigner = (key: StoreAuditKey, tenantId: string, keyId: string): AuditKey => {
+  if (keyId.startsWith(PAUSED)) throw new TenantPaused(tenantId);
   const signer = findSigner(key, keyId);
   if (signer !== undefined) return signer;
   const reason = "the audit log has a master key that this process does not have: restart it";
@@ -209,7 +215,11 @@ const continueChain = async (
   return true;
 };
 
-/** Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction. */
+/**
+ * Appends one tenant's entries to its chain. Takes the tenant's head row, so it comes last in a transaction.
+ *
+ * @throws {TenantPaused} which must roll back the transaction
+ */
 const appendChain = async (
   tx: Db,
   storeKey: StoreAuditKey,
@@ -220,7 +230,7 @@ const appendChain = async (
   if (!changesTwoTables && (await continueChain(tx, storeKey, tenantId, entries))) return;
   const [advanced] = await advanceHead(tx, tenantId, entries.length);
   if (advanced === undefined) throw new Error("the chain of audit entries has no head");
-  const key = requireSigner(storeKey, advanced.key_id);
+  const key = requireSigner(storeKey, tenantId, advanced.key_id);
   const before = advanced.seq - entries.length;
   const isSigned = advanced.mac === key.head(tenantId, { ...advanced, seq: before });
   const rows = linkRows(key, entries, { seq: before, hash: advanced.hash });
@@ -237,7 +247,11 @@ const appendChain = async (
   if (isSigned && !changesTwoTables) keepHead(storeKey, tenantId, { ...advanced, hash, mac });
 };
 
-/** Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other. */
+/**
+ * Appends entries, a chain per tenant; tenants in order, so that two writers never wait for each other.
+ *
+ * @throws {TenantPaused} which must roll back the transaction
+ */
 export const appendEntries = async (
   tx: Db,
   key: StoreAuditKey,
@@ -253,125 +267,31 @@ export const appendEntries = async (
   }
 };
 
+/** Ends all additions to a chain. Waits for the transactions that have taken its head. */
+export const pauseChain = async (tx: Db, tenantId: string): Promise<void> => {
+  await tx
+    .updateTable("audit_heads")
+    .set({ key_id: sql`${sql.lit(PAUSED)} || key_id` })
+    .where("tenant_id", "=", tenantId)
+    .where("key_id", "not like", `${PAUSED}%`)
+    .execute();
+};
+
+/** Lets a chain that was paused go on. */
+export const resumeChain = async (tx: Db, tenantId: string): Promise<void> => {
+  await tx
+    .updateTable("audit_heads")
+    .set({ key_id: sql`substr(key_id, ${sql.lit(PAUSED.length + 1)})` })
+    .where("tenant_id", "=", tenantId)
+    .where("key_id", "like", `${PAUSED}%`)
+    .execute();
+};
+
 /** Removes a chain with its entries and its head. */
 export const removeChain = async (tx: Db, tenantId: string): Promise<void> => {
   await tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).execute();
   await tx.deleteFrom("audit_heads").where("tenant_id", "=", tenantId).execute();
   await tx.deleteFrom("evidence_heads").where("tenant_id", "=", tenantId).execute();
-};
-
-/** An audit chain was changed outside the program, so no entry is removed from it. */
-export class AuditChainChanged extends Error {
-  constructor(tenantId: string) {
-    super(`the audit log of tenant ${tenantId} was changed; see: admin audit verify ${tenantId}`);
-    this.name = "AuditChainChanged";
-  }
-}
-
-const PURGED_AT_ONCE = 1000;
-
-/** Reads the first entries of a chain and both of its ends, from one snapshot. */
-const selectBeginning = (tx: Db, tenantId: string) =>
-  tx
-    .selectFrom("audit_logs")
-    .leftJoin("audit_heads", "audit_heads.tenant_id", "audit_logs.tenant_id")
-    .selectAll("audit_logs")
-    .select([
-      "audit_heads.seq as head_seq",
-      "audit_heads.hash as head_hash",
-      "audit_heads.purged_seq",
-      "audit_heads.purged_hash",
-      "audit_heads.mac",
-      "audit_heads.key_id",
-    ])
-    .where("audit_logs.tenant_id", "=", tenantId)
-    .orderBy("audit_logs.seq")
-    .limit(PURGED_AT_ONCE)
-    .execute();
-type Beginning = Awaited<ReturnType<typeof selectBeginning>>[number];
-
-const verifyHead = (storeKey: StoreAuditKey, row: Beginning): AuditHead => {
-  const { head_seq: seq, head_hash: hash, purged_seq, purged_hash } = row;
-  const key = findSigner(storeKey, row.key_id ?? "");
-  if (
-    seq !== null &&
-    hash !== null &&
-    purged_seq !== null &&
-    purged_hash !== null &&
-    row.mac === key?.head(row.tenant_id, { seq, hash, purged_seq, purged_hash })
-  ) {
-    return { seq, hash, purged_seq, purged_hash };
-  }
-  throw new AuditChainChanged(row.tenant_id);
-};
-
-/** Returns the last of the leading entries that are old enough, and their number. */
-const findOld = (
-  key: StoreAuditKey,
-  rows: readonly Beginning[],
-  head: AuditHead,
-  before: number,
-): { end: ChainEnd; count: number } => {
-  let end: ChainEnd = { seq: head.purged_seq, hash: head.purged_hash, era: undefined };
-  let count = 0;
-  for (const row of rows) {
-    if (row.at >= before) break;
-    const next = advanceEnd(key, end, row);
-    if (next === undefined) {
-      if (count > 0) break;
-      throw new AuditChainChanged(row.tenant_id);
-    }
-    end = next;
-    count += 1;
-  }
-  return { end, count };
-};
-
-/**
- * Removes entries that begin a tenant's chain and are older than `before`, at most 1,000. The head keeps the code of
- * the last one, which the first remaining entry refers to. Returns how many.
- *
- * @throws {AuditChainChanged} where the head or one of these entries was changed
- */
-export const purgeEntries = async (
-  tx: Db,
-  storeKey: StoreAuditKey,
-  tenantId: string,
-  before: number,
-): Promise<number> => {
-  const rows = await selectBeginning(tx, tenantId);
-  const [first] = rows;
-  if (first === undefined) return 0;
-  const head = verifyHead(storeKey, first);
-  const { end, count } = findOld(storeKey, rows, head, before);
-  if (count === 0) return 0;
-  await tx
-    .deleteFrom("audit_logs")
-    .where("tenant_id", "=", tenantId)
-    .where("seq", "<=", end.seq)
-    .where("at", "<", before)
-    .execute();
-  const purged = { purged_seq: end.seq, purged_hash: end.hash };
-  // Last, because it takes the tenant's head row. Entries may have been appended since; another process may have
-  // removed the same ones, and then this changes nothing.
-  const now = await tx
-    .updateTable("audit_heads")
-    .set(purged)
-    .where("tenant_id", "=", tenantId)
-    .where("purged_seq", "=", head.purged_seq)
-    .returning(["seq", "hash", "mac", "key_id"])
-    .executeTakeFirst();
-  if (now === undefined) return count;
-  const key = requireSigner(storeKey, now.key_id);
-  if (now.mac !== key.head(tenantId, { ...head, ...now })) throw new AuditChainChanged(tenantId);
-  await tx
-    .updateTable("audit_heads")
-    .set({ mac: key.head(tenantId, { ...now, ...purged }) })
-    .where("tenant_id", "=", tenantId)
-    .execute();
-  const removed = { rows: rows.slice(0, count), purgedSeq: head.purged_seq, now: before };
-  await keepLink(tx, tenantId, removed);
-  return count;
 };
 
 /** The head row of a tenant's chain. */

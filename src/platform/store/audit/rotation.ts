@@ -3,7 +3,14 @@ import type { Clock } from "../../../kit/clock.ts";
 import type { NewId } from "../../../kit/ids.ts";
 import type { MasterKey } from "../../../kit/seal.ts";
 import { toSearchColumns } from "./entries.ts";
-import { type AuditLink, findSigner, sealAuditKeys, type StoreAuditKey } from "../audit-key.ts";
+import {
+  type AuditLink,
+  findSigner,
+  PAUSED,
+  sealAuditKeys,
+  type StoreAuditKey,
+  toSignerId,
+} from "../audit-key.ts";
 import type { Db } from "../port.ts";
 import { signingKeyIds } from "./signing.ts";
 import type { AuditHeadRow } from "../tables/schema.ts";
@@ -26,12 +33,15 @@ export const retireAuditKeys = async (
   return retired.map(({ id }) => id);
 };
 
+/** What heads under the current key name, those of paused tenants included. */
+const listHeadNames = ({ id }: StoreAuditKey): string[] => [id, PAUSED + id];
+
 /** Returns the tenants whose chain another key than the current one signs. */
 export const listTenantsOfFormerKeys = async (db: Db, key: StoreAuditKey): Promise<string[]> => {
   const rows = await db
     .selectFrom("audit_heads")
     .select("tenant_id")
-    .where("key_id", "<>", key.id)
+    .where("key_id", "not in", listHeadNames(key))
     .orderBy("tenant_id")
     .execute();
   return rows.map(({ tenant_id }) => tenant_id);
@@ -52,7 +62,7 @@ export const takeOverChain = async (
     .updateTable("audit_heads")
     .set({ seq: sql`seq + 1` })
     .where("tenant_id", "=", tenantId)
-    .where("key_id", "<>", key.id)
+    .where("key_id", "not in", listHeadNames(key))
     .returning(["seq", "hash", "purged_seq", "purged_hash", "mac", "key_id"])
     .executeTakeFirst();
   if (head === undefined) return;
@@ -61,14 +71,15 @@ export const takeOverChain = async (
   const setHead = (values: Partial<AuditHeadRow>) =>
     tx
       .updateTable("audit_heads")
-      .set({ ...values, key_id: key.id })
+      // A paused tenant stays paused.
+      .set({ ...values, key_id: key_id.startsWith(PAUSED) ? PAUSED + key.id : key.id })
       .where("tenant_id", "=", tenantId)
       .execute();
   if (mac !== findSigner(key, key_id)?.head(tenantId, before)) {
     await setHead({ seq: before.seq, mac: "" });
     return;
   }
-  const metadata = { formerKey: key_id, key: key.id, actor: operator };
+  const metadata = { formerKey: toSignerId(key_id), key: key.id, actor: operator };
   const fields = { method: "CLI", endpoint: "admin", action: "admin.key_changed" };
   const link: AuditLink = {
     ...fields,

@@ -8,6 +8,7 @@ import {
   OTHER_MASTER_KEY,
   type SigningNeeds,
   type StoreAuditKey,
+  toSignerId,
 } from "../audit-key.ts";
 import type { Db } from "../port.ts";
 
@@ -29,7 +30,7 @@ export const signingKeyIds = async (db: Db): Promise<string[]> => {
     .distinct()
     .where("key_id", "<>", "")
     .execute();
-  return rows.map(({ key_id }) => key_id);
+  return [...new Set(rows.map(({ key_id }) => toSignerId(key_id)))];
 };
 
 /**

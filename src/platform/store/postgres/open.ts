@@ -81,13 +81,20 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
       const transaction = db.transaction();
       if (queue === undefined) return transaction.execute(act);
       const leave = await writers.enter(queue).catch((error: unknown) => {
-        throw new StoreUnavailable(error);
+        throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
       });
       const lock = sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`;
+      let hasBegun = false;
       return transaction
         .execute(async (tx) => {
+          hasBegun = true;
           await lock.execute(tx);
           return act(tx);
+        })
+        .catch((error: unknown) => {
+          // Otherwise each would wait for its turn only to wait for a connection that fails as well.
+          if (!hasBegun && error instanceof StoreUnavailable) writers.refuseAll(error);
+          throw error;
         })
         .finally(leave);
     },

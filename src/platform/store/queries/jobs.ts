@@ -41,6 +41,26 @@ export const removeJob = async (
   await (tenantId === undefined ? named : named.where("tenant_id", "=", tenantId)).execute();
 };
 
+/** Removes a tenant's jobs, only those that no worker runs where a time is given; returns how many. */
+export const removeTenantJobs = async (
+  tx: Db,
+  tenantId: string,
+  freeAt?: number,
+): Promise<number> => {
+  const all = tx.deleteFrom("jobs").where("tenant_id", "=", tenantId);
+  const query = freeAt === undefined ? all : all.where("leased_until", "<=", freeAt);
+  return Number((await query.executeTakeFirstOrThrow()).numDeletedRows);
+};
+
+export const countTenantJobs = async (db: Db, tenantId: string): Promise<number> => {
+  const { count } = await db
+    .selectFrom("jobs")
+    .select((of) => of.fn.countAll<number | string>().as("count"))
+    .where("tenant_id", "=", tenantId)
+    .executeTakeFirstOrThrow();
+  return Number(count);
+};
+
 export type Due = { kind: string; now: number; perLane: number; atMost: number };
 
 export type JobCount = { kind: string; state: JobState; count: number; oldest: number };

@@ -112,6 +112,19 @@ export const hasWaiting = async (
   return rows.length > 0;
 };
 
+/** Lists keys that rows wait for, in order, those after a key. */
+export const listWaitingKeys = async (
+  db: Db,
+  tenantId: string,
+  { after, most }: { after: string; most: number },
+): Promise<string[]> => {
+  const { rows } = await sql<{ waiting_key: string }>`
+    select distinct waiting_key from cashapp_payments
+    where tenant_id = ${tenantId} and waiting_key is not null and waiting_key > ${after}
+    order by waiting_key limit ${most}`.execute(db);
+  return rows.map(({ waiting_key }) => waiting_key);
+};
+
 /** Finds payments with money that no document took, in the order of their rows after a number. */
 export const findUnapplied = async (
   db: Db,

@@ -47,6 +47,7 @@ export const RECORD_TABLES = {
   webhooks: ["id"],
   webhook_deliveries: ["id"],
   webhook_attempts: ["id"],
+  idempotency_keys: ["principal", "operation", "key"],
 } as const satisfies Partial<Record<Table, readonly string[]>>;
 
 /** The users of a tenant and their rights. */
@@ -60,15 +61,13 @@ export const ACCESS_TABLES = {
 
 /**
  * The other tables with a column `tenant_id`: figures and work that follow from the records, so that an import computes
- * them; answers and saved tables that are remembered for a day; clients, which belong to one installation; and the
- * audit log.
+ * them; tables that people save for a day; clients, which belong to one installation; and the audit log.
  */
 export const OTHER_TABLES = {
   clients: ["id"],
   dispute_totals: ["status"],
   jobs: ["kind", "id"],
   saved_files: ["owner", "name"],
-  idempotency_keys: ["principal", "operation", "key"],
   audit_logs: ["seq"],
   audit_heads: ["tenant_id"],
   evidence_heads: ["seq"],

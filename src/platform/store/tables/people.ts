@@ -11,7 +11,7 @@ export type TenantRow = {
   test_tenant_id: string | null;
   created_at: number;
   /** Set while many transactions import or delete the tenant; it has no users then. */
-  phase: "importing" | "deleting" | null;
+  phase: "importing" | "paused" | "deleting" | null;
 };
 
 export type RoleRow = { tenant_id: string; id: string; name: string; grants: string };
