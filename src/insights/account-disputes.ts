@@ -2,8 +2,10 @@ import { DISPUTE_STATUSES } from "../contract/insights/dispute-filters.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
-import { sumByCurrency } from "./currency-totals.ts";
+import { filterInTurns, forEachInTurns } from "../kit/in-turns.ts";
+import { sumManyByCurrency } from "./currency-totals.ts";
 import { formatTenths } from "./decimal.ts";
+import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readReopened } from "./matching-disputes.ts";
 import { readDisputes } from "./read-disputes.ts";
@@ -13,17 +15,17 @@ const LARGEST = 5;
 const OPEN = 0;
 const CLOSED = 1;
 
-const averageDaysToClose = (
+const averageDaysToClose = async (
   closed: readonly Dispute[],
   { daysBetween }: Calendar,
-): number | null => {
-  const days = closed.flatMap(({ createDate, closedDate }) =>
-    closedDate === null ? [] : [daysBetween(Date.parse(createDate), Date.parse(closedDate))],
-  );
-  return formatTenths(
-    days.reduce((sum, one) => sum + one, 0),
-    days.length,
-  );
+): Promise<number | null> => {
+  let [days, count] = [0, 0];
+  await forEachInTurns(closed, ({ createDate, closedDate }) => {
+    if (closedDate === null) return;
+    days += daysBetween(Date.parse(createDate), Date.parse(closedDate));
+    count += 1;
+  });
+  return formatTenths(days, count);
 };
 
 const toLargest = (
@@ -39,22 +41,20 @@ const toLargest = (
 });
 
 /** Open and closed disputes of an account with their figures. */
-export const summarizeDisputes = (all: readonly Dispute[], calendar: Calendar) => {
-  const open = all.filter(({ status }) => status === OPEN);
-  const closed = all.filter(({ status }) => status === CLOSED);
+export const summarizeDisputes = async (all: readonly Dispute[], calendar: Calendar) => {
+  const open = await filterInTurns(all, ({ status }) => status === OPEN);
+  const closed = await filterInTurns(all, ({ status }) => status === CLOSED);
+  const largest = await selectItemsOf(open, { limit: LARGEST }, (a, b) => b.amount - a.amount);
   return {
     open: {
       count: open.length,
-      totals: sumByCurrency(open),
-      largest: open
-        .toSorted((a, b) => b.amount - a.amount)
-        .slice(0, LARGEST)
-        .map((one) => toLargest(one, calendar)),
+      totals: await sumManyByCurrency(open),
+      largest: largest.map((one) => toLargest(one, calendar)),
     },
     closed: {
       count: closed.length,
-      totals: sumByCurrency(closed),
-      avgDaysToClose: averageDaysToClose(closed, calendar),
+      totals: await sumManyByCurrency(closed),
+      avgDaysToClose: await averageDaysToClose(closed, calendar),
     },
   };
 };
@@ -75,11 +75,12 @@ export const readAccountDisputes = async (
   const all: Dispute[] = [];
   const args = { AccountNumber: accountNumber };
   const reopened = await readReopened(context, asOf);
-  const { stopped } = await readDisputes(context, args, (page) => {
-    for (const one of page) {
+  const { stopped } = await readDisputes(context, args, (page) =>
+    forEachInTurns(page, (one) => {
       const standing = standAt(one, asOf, reopened);
       if (standing !== undefined) all.push(asItStood(standing));
-    }
-  });
-  return { figures: summarizeDisputes(all, context.calendar), stopped, notes: reopened.notes };
+    }),
+  );
+  const figures = await summarizeDisputes(all, context.calendar);
+  return { figures, stopped, notes: reopened.notes };
 };

@@ -3,10 +3,12 @@ import { contract } from "../contract/index.ts";
 import { describeBases } from "../contract/insights/past-balances.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { readPapers, readPaperPayments } from "./account-papers.ts";
-import { sumByCurrency } from "./currency-totals.ts";
+import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
+import { sumManyByCurrency } from "./currency-totals.ts";
 import { balanceOf, daysPastDue } from "./documents.ts";
+import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
-import { countBases, type Paper, standPaperAt } from "./past-balances.ts";
+import { countBases, type Paper, type Stand, standPaperAt } from "./past-balances.ts";
 import { type Page, readPages } from "./read-pages.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 import { toDay, withoutNulls } from "./brief.ts";
@@ -42,23 +44,36 @@ const toOpen = (document: Document, asOf: Moment): Open => {
   return { documentNumber, dueDate, currencyCode, amount: amount ?? 0, daysPastDue: days };
 };
 
-const toAging = (all: readonly Open[]): Fields => {
+const toAging = async (all: readonly Open[]): Promise<Fields> => {
   const keys = listOverdueKeys(BUCKETS);
   const buckets = keys.map((): Open[] => []);
-  for (const one of all) buckets[findAgeBucket(BUCKETS, one.daysPastDue)]?.push(one);
-  return Object.fromEntries(keys.map((key, place) => [key, sumByCurrency(buckets[place] ?? [])]));
+  await forEachInTurns(all, (one) => {
+    buckets[findAgeBucket(BUCKETS, one.daysPastDue)]?.push(one);
+  });
+  const aging: Fields = {};
+  for (const [place, key] of keys.entries()) {
+    aging[key] = await sumManyByCurrency(buckets[place] ?? []);
+  }
+  return aging;
 };
 
 const toOldest = ({ documentNumber, dueDate, currencyCode, amount }: Open): Fields =>
   withoutNulls({ documentNumber, dueDate, currencyCode, balance: amount });
 
-/** Returns the figures of documents, those that fall due first before others. */
-const toFigures = (all: readonly Open[]): Fields => ({
-  count: all.length,
-  totals: sumByCurrency(all),
-  daysPastDue: toAging(all),
-  oldest: all.slice(0, OLDEST).map(toOldest),
-});
+/** Returns the figures of documents. */
+const toFigures = async (all: readonly Open[]): Promise<Fields> => {
+  const oldest = await selectItemsOf(
+    all,
+    { limit: OLDEST },
+    (a, b) => b.daysPastDue - a.daysPastDue,
+  );
+  return {
+    count: all.length,
+    totals: await sumManyByCurrency(all),
+    daysPastDue: await toAging(all),
+    oldest: oldest.map(toOldest),
+  };
+};
 
 const readAll = async (context: InsightContext, accountNumber: string) => {
   const all: Document[] = [];
@@ -76,9 +91,8 @@ const readAll = async (context: InsightContext, accountNumber: string) => {
     return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
   };
   const source = { first: () => load(), maxRows, noun: "documents" };
-  const take = (rows: readonly Document[]): void => {
-    for (const row of rows) all.push(row);
-  };
+  const take = (rows: readonly Document[]): Promise<void> =>
+    forEachInTurns(rows, (row) => void all.push(row));
   const { stopped } = await readPages(context, { ...source, take });
   return { all, stopped };
 };
@@ -97,26 +111,24 @@ const readPast = async (
   const { papers, stopped, notes } = await readPapers(context, accountNumber);
   const unpaid = await readPaperPayments(
     context,
-    papers.filter((paper) => needsPayments(paper, asOf)),
+    await filterInTurns(papers, (paper) => needsPayments(paper, asOf)),
   );
-  const stood = papers.flatMap((paper) => {
-    const stand = standPaperAt(paper, asOf);
-    return stand?.status === "open" ? [{ paper, stand }] : [];
-  });
   const today = asOf.calendar.dayNumber(asOf.at);
-  const open = stood
-    .map(({ paper: { documentNumber, dueOn }, stand: { currencyCode, balance } }) => ({
-      documentNumber,
-      dueDate: dueOn,
-      currencyCode,
-      amount: balance.toNumber(),
-      daysPastDue: today - parseDay(dueOn),
-    }))
-    .toSorted((a, b) => b.daysPastDue - a.daysPastDue);
+  const [open, stands]: [Open[], Stand[]] = [[], []];
+  await forEachInTurns(papers, (paper) => {
+    const stand = standPaperAt(paper, asOf);
+    if (stand?.status !== "open") return;
+    const { documentNumber, dueOn } = paper;
+    const { currencyCode, balance } = stand;
+    const days = today - parseDay(dueOn);
+    const amount = balance.toNumber();
+    open.push({ documentNumber, dueDate: dueOn, currencyCode, amount, daysPastDue: days });
+    stands.push(stand);
+  });
   return {
-    figures: toFigures(open),
+    figures: await toFigures(open),
     stopped: [...stopped, ...unpaid][0],
-    notes: [...notes, ...describeBases(countBases(stood.map(({ stand }) => stand)))],
+    notes: [...notes, ...describeBases(countBases(stands))],
   };
 };
 
@@ -130,6 +142,7 @@ export const readOpenDocuments = async (
   return attemptPart(context, documents.list, async () => {
     if (asOf.isPast) return readPast(context, accountNumber, asOf);
     const { all, stopped } = await readAll(context, accountNumber);
-    return { figures: toFigures(all.map((one) => toOpen(one, asOf))), stopped, notes: [] };
+    const open = await mapInTurns(all, (one) => toOpen(one, asOf));
+    return { figures: await toFigures(open), stopped, notes: [] };
   });
 };

@@ -3,6 +3,7 @@ import { contract } from "../contract/index.ts";
 import { type CurrencyTotal, toExactNumber } from "../contract/insights/result.ts";
 import type { Account } from "../contract/operations/accounts.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { asItStood, summarizeDisputes } from "./account-disputes.ts";
 import { readAccountPayments } from "./account-payments.ts";
@@ -112,16 +113,16 @@ const addUpMembers = async (
   const all: Dispute[] = [];
   const reopened = await readReopened(context, asOf);
   const read = (accountNumber: string) =>
-    readDisputes(context, { AccountNumber: accountNumber }, (rows) => {
-      for (const row of rows) {
+    readDisputes(context, { AccountNumber: accountNumber }, (rows) =>
+      forEachInTurns(rows, (row) => {
         const standing = standAt(row, asOf, reopened);
         if (standing !== undefined) all.push(asItStood(standing));
-      }
-    });
+      }),
+    );
   let stopped: string | undefined;
   for await (const reading of mapConcurrent(numbers.slice(0, MOST_READ), CONCURRENT, read))
     stopped ??= reading.stopped;
-  const { open, closed } = summarizeDisputes(all, context.calendar);
+  const { open, closed } = await summarizeDisputes(all, context.calendar);
   const { largest: _largest, ...ofOpen } = open;
   const more = numbers.length - MOST_READ;
   const notes = more > 0 ? [`The disputes of ${more} further accounts were not read.`] : [];

@@ -4,6 +4,7 @@ import { utcCalendar } from "../contract/insights/calendar.ts";
 import { contract } from "../contract/index.ts";
 import type { DocumentWithClosing, ListedDocument } from "../contract/operations/documents.ts";
 import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { askClosure } from "./document-reader.ts";
 import type { InsightContext } from "./insight.ts";
@@ -95,9 +96,8 @@ const listPapers = async (context: InsightContext, accountNumber: string): Promi
     const after = pagination.cursor;
     return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
   };
-  const take = (rows: readonly ListedDocument[]): void => {
-    for (const row of rows) papers.push(toPaper(row));
-  };
+  const take = (rows: readonly ListedDocument[]): Promise<void> =>
+    forEachInTurns(rows, (row) => void papers.push(toPaper(row)));
   const source = { first: () => load(), maxRows, noun: "documents", take };
   const { stopped } = await readPages(context, source);
   const notes = hasHistory ? [] : [NOTES.noHistory, NOTES.noClosing];
@@ -129,17 +129,17 @@ const findNumbers = async (context: InsightContext, accountNumber: string) => {
   };
   const parts = await Promise.all([
     attemptPart(context, payments.query, () =>
-      readPayments(context, query, (rows) => {
-        for (const row of rows) {
+      readPayments(context, query, (rows) =>
+        forEachInTurns(rows, (row) => {
           const number = textOf(row["documentNumber"]);
           if (number !== null) numbers.add(number);
-        }
-      }),
+        }),
+      ),
     ),
     attemptPart(context, disputes.list, () =>
-      readDisputes(context, { AccountNumber: accountNumber }, (rows) => {
-        for (const { documentNumber } of rows) numbers.add(documentNumber);
-      }),
+      readDisputes(context, { AccountNumber: accountNumber }, (rows) =>
+        forEachInTurns(rows, ({ documentNumber }) => void numbers.add(documentNumber)),
+      ),
     ),
   ]);
   const stopped = parts.flatMap((part) => {
@@ -202,12 +202,14 @@ export const readPaperPayments = async (
     const some = numbers.slice(from, from + MAX_LIST_ITEMS);
     const filters = { documentNumber: { in: some } };
     const query = { source: "cashapp" as const, fields: PAYMENT_FIELDS, filters };
-    const { stopped } = await readPayments(context, query, (rows) => {
-      for (const row of rows) addPayment(byNumber, row);
-    });
+    const { stopped } = await readPayments(context, query, (rows) =>
+      forEachInTurns(rows, (row) => addPayment(byNumber, row)),
+    );
     if (stopped !== undefined) return [stopped];
   }
-  for (const { payments: own } of papers) own.sort((a, b) => (a.day < b.day ? -1 : 1));
+  await forEachInTurns(papers, ({ payments: own }) => {
+    own.sort((a, b) => (a.day < b.day ? -1 : 1));
+  });
   return [];
 };
 

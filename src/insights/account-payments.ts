@@ -1,5 +1,7 @@
 import { formatDayNumber } from "../contract/insights/calendar.ts";
-import { sumByCurrency } from "./currency-totals.ts";
+import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
+import { sumManyByCurrency } from "./currency-totals.ts";
+import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
 import { readPayments } from "./read-payments.ts";
@@ -37,27 +39,47 @@ const isRecent = (row: Row, since: string): boolean => dateOf(row) >= since;
 const paymentOf = (row: Row, place: number): unknown => row["paymentId"] ?? place;
 
 /** Keeps one row of each payment and currency, that with the largest amount: a payment may have one per document. */
-const perPayment = (rows: readonly Row[]): Row[] => {
+const perPayment = async (rows: readonly Row[]) => {
   const largest = new Map<string, Row>();
-  for (const [place, row] of rows.entries()) {
-    const key = JSON.stringify([paymentOf(row, place), row["currencyCode"]]);
+  const payments = new Set<unknown>();
+  await forEachInTurns(rows.entries(), ([place, row]) => {
+    const payment = paymentOf(row, place);
+    payments.add(payment);
+    const key = JSON.stringify([payment, row["currencyCode"]]);
     const known = largest.get(key);
     if (known === undefined || amountOf(row) > amountOf(known)) largest.set(key, row);
-  }
-  return [...largest.values()];
+  });
+  return { count: payments.size, rows: largest.values() };
 };
 
-const toMoney = (rows: readonly Row[], field: string) =>
-  rows.map((row) => ({
-    currencyCode: textOf(row["currencyCode"]),
-    amount: numberOf(row[field]),
-  }));
+const sumField = async (rows: Iterable<Row>, field: string) =>
+  sumManyByCurrency(
+    await mapInTurns(rows, (row) => ({
+      currencyCode: textOf(row["currencyCode"]),
+      amount: numberOf(row[field]),
+    })),
+  );
 
-const findLast = (rows: readonly Row[]): Fields | null => {
+/** Returns the short payments that stand; a return undoes rows of its own document. */
+const selectShort = async (rows: readonly Row[]): Promise<Row[]> => {
+  const byDocument = new Map<unknown, Row[]>();
+  await forEachInTurns(rows, (row) => {
+    const own = byDocument.get(row["documentNumber"]);
+    if (own === undefined) byDocument.set(row["documentNumber"], [row]);
+    else own.push(row);
+  });
+  const standing = new Set<Row>();
+  await forEachInTurns(byDocument.values(), (own) => {
+    for (const row of selectStanding(own)) standing.add(row);
+  });
+  return filterInTurns(rows, (row) => row["shortPay"] === true && standing.has(row));
+};
+
+const findLast = async (rows: readonly Row[]): Promise<Fields | null> => {
   let last: Row | undefined;
-  for (const row of rows) {
+  await forEachInTurns(rows, (row) => {
     if (dateOf(row) > dateOf(last)) last = row;
-  }
+  });
   if (last === undefined) return null;
   const { paymentId, paymentDate, paymentAmount, currencyCode } = last;
   return { paymentId, paymentDate, paymentAmount, currencyCode };
@@ -66,26 +88,29 @@ const findLast = (rows: readonly Row[]): Fields | null => {
 const describeUndated = (rows: number): string[] =>
   rows === 0 ? [] : [`Payment rows left out because they have no paymentDate: ${rows}.`];
 
-const summarizePayments = (rows: readonly Row[], since: string): Fields => {
-  const recent = rows.filter((row) => isRecent(row, since));
-  const short = selectStanding(recent).filter((row) => row["shortPay"] === true);
+const summarizePayments = async (rows: readonly Row[], since: string): Promise<Fields> => {
+  const recent = await filterInTurns(rows, (row) => isRecent(row, since));
+  const { count, rows: paid } = await perPayment(recent);
+  const short = await selectShort(recent);
+  const latest = await selectItemsOf(short, { limit: SHORT_PAYMENTS }, (a, b) =>
+    dateOf(a) < dateOf(b) ? 1 : -1,
+  );
   return {
     since,
-    count: new Set(recent.map(paymentOf)).size,
-    totals: sumByCurrency(toMoney(perPayment(recent), "paymentAmount")),
-    last: findLast(rows),
+    count,
+    totals: await sumField(paid, "paymentAmount"),
+    last: await findLast(rows),
     shortPayments: {
       count: short.length,
-      deductions: sumByCurrency(toMoney(short, "deductionAmount")),
-      latest: short
-        .toSorted((a, b) => (dateOf(a) < dateOf(b) ? 1 : -1))
-        .slice(0, SHORT_PAYMENTS)
-        .map(({ paymentDate, documentNumber, deductionAmount, deductionReasonCode }) => ({
+      deductions: await sumField(short, "deductionAmount"),
+      latest: latest.map(
+        ({ paymentDate, documentNumber, deductionAmount, deductionReasonCode }) => ({
           paymentDate,
           documentNumber,
           deductionAmount,
           deductionReasonCode,
-        })),
+        }),
+      ),
     },
   };
 };
@@ -108,14 +133,15 @@ export const readAccountPayments = async (
   const until = calendar.formatDay(at);
   let lastBefore: Row | undefined;
   let undated = 0;
-  const { stopped } = await readPayments(context, query, (page) => {
-    for (const row of page) {
-      if (isPast && dateOf(row) > until) continue;
+  const { stopped } = await readPayments(context, query, (page) =>
+    forEachInTurns(page, (row) => {
+      if (isPast && dateOf(row) > until) return;
       if (isRecent(row, since)) rows.push(row);
       else if (dateOf(row) === "") undated += 1;
       else if (dateOf(row) > dateOf(lastBefore)) lastBefore = row;
-    }
-  });
+    }),
+  );
   const all = lastBefore === undefined ? rows : [...rows, lastBefore];
-  return { figures: summarizePayments(all, since), stopped, notes: describeUndated(undated) };
+  const figures = await summarizePayments(all, since);
+  return { figures, stopped, notes: describeUndated(undated) };
 };

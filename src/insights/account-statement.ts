@@ -11,7 +11,8 @@ import { readPapers, readPaperPayments } from "./account-papers.ts";
 import { omitNulls } from "./brief.ts";
 import { readFamily } from "./families.ts";
 import { findOneAccount } from "./find-accounts.ts";
-import { forEachInTurns } from "../kit/in-turns.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
+import { selectItemsOf } from "./groups.ts";
 import { defineInsight, type InsightContext } from "./insight.ts";
 import { readReopened } from "./matching-disputes.ts";
 import { countBases, type Paper, type Stand } from "./past-balances.ts";
@@ -92,15 +93,15 @@ const addDisputes = async (
   const part = await attemptPart(context, disputes.list, async () => {
     let stopped: string | undefined;
     for (const number of accountNumbers) {
-      const reading = await readDisputes(context, { AccountNumber: number }, (rows) => {
-        for (const dispute of rows) {
+      const reading = await readDisputes(context, { AccountNumber: number }, (rows) =>
+        forEachInTurns(rows, (dispute) => {
           const standing = standAt(dispute, asOf, reopened);
           const currency = currencies.get(dispute.documentNumber);
-          if (standing?.status !== "Open" || currency !== dispute.currencyCode) continue;
+          if (standing?.status !== "Open" || currency !== dispute.currencyCode) return;
           const total = totals.of(dispute.currencyCode);
           total.disputed = total.disputed.plus(dispute.amount);
-        }
-      });
+        }),
+      );
       stopped ??= reading.stopped;
     }
     return stopped;
@@ -119,7 +120,7 @@ const readAll = async (context: InsightContext, accountNumbers: readonly string[
   const notes = new Set<string>();
   for (const number of accountNumbers) {
     const read = await readPapers(context, number);
-    for (const paper of read.papers) papers.set(paper.documentNumber, paper);
+    await forEachInTurns(read.papers, (paper) => void papers.set(paper.documentNumber, paper));
     stopped.push(...read.stopped);
     for (const note of read.notes) notes.add(note);
   }
@@ -131,26 +132,35 @@ const readAll = async (context: InsightContext, accountNumbers: readonly string[
   return { papers, stopped, notes: [...notes] };
 };
 
-const showLine = ({ amount, ...line }: Line, balance: Big) =>
+/** A line with the balance after it. */
+type Balanced = { line: Line; balance: Big };
+
+const showLine = ({ line: { amount, ...line }, balance }: Balanced) =>
   omitNulls({
     ...line,
     amount: toExactNumber(amount.toFixed()),
     balance: toExactNumber(balance.toFixed()),
   });
 
-/** Shows the lines of a currency with their running balance; what they do not explain is one line at the end. */
-const showLines = (currencyCode: string | null, total: Totals, { to }: Period) => {
-  const lines = total.lines.toSorted(compareLines);
-  const sum = lines.reduce((all, { amount }) => all.plus(amount), total.opening);
-  const rest = total.closing.minus(sum);
-  const last: Line[] = rest.eq(0)
-    ? []
-    : [{ day: to, kind: "unexplained", number: null, paymentId: null, currencyCode, amount: rest }];
-  let balance = total.opening;
-  return [...lines, ...last].map((line) => {
+/** Lists the lines of a currency with their running balance; what they do not explain is one line at the end. */
+const balanceLines = async (
+  currencyCode: string | null,
+  { lines, opening, closing }: Totals,
+  { to }: Period,
+): Promise<Balanced[]> => {
+  const ordered = await selectItemsOf(lines, { limit: lines.length }, compareLines);
+  let balance = opening;
+  const balanced = await mapInTurns(ordered, (line) => {
     balance = balance.plus(line.amount);
-    return showLine(line, balance);
+    return { line, balance };
   });
+  const amount = closing.minus(balance);
+  if (amount.eq(0)) return balanced;
+  const nothing = { number: null, paymentId: null, currencyCode };
+  return [
+    ...balanced,
+    { line: { day: to, kind: "unexplained", ...nothing, amount }, balance: closing },
+  ];
 };
 
 const describeStands = (name: string, stands: readonly Stand[], asOf: Moment): string[] =>
@@ -238,7 +248,10 @@ export const accountStatement = defineInsight({
     const shown = totals
       .list()
       .filter(([code]) => currencyCode === undefined || code === currencyCode);
-    const lines = shown.flatMap(([code, total]) => showLines(code, total, period));
+    const lines: Balanced[] = [];
+    for (const [code, total] of shown) {
+      for (const line of await balanceLines(code, total, period)) lines.push(line);
+    }
     return {
       asOf: period.to,
       filter: {
@@ -269,7 +282,7 @@ export const accountStatement = defineInsight({
         ...describeStands("Closing", stands.closing, period.closing),
         ...disputed.notes,
       ],
-      items: lines.slice(context.skip, context.skip + limit),
+      items: await mapInTurns(lines.slice(context.skip, context.skip + limit), showLine),
     };
   },
 });

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { RecordedChange } from "../contract/insights/changes.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
+import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import type { Span } from "./change-records.ts";
 
 /** The kinds of changes, the most important first. */
@@ -52,6 +53,27 @@ export type ChangeEvent = {
 const SAME_MS = 5000;
 
 const isNear = (a: number, b: number): boolean => Math.abs(a - b) < SAME_MS;
+
+/** Creates a set of times that tells whether one is near, without a search through all. */
+const createTimes = (times: readonly number[]) => {
+  /** The first and the last time of each span of {@link SAME_MS}; all of one span are near each other. */
+  const spans = new Map<number, [first: number, last: number]>();
+  const add = (at: number): void => {
+    const span = Math.floor(at / SAME_MS);
+    const [first, last] = spans.get(span) ?? [at, at];
+    spans.set(span, [Math.min(first, at), Math.max(last, at)]);
+  };
+  for (const at of times) add(at);
+  return {
+    add,
+    hasNear(at: number): boolean {
+      const span = Math.floor(at / SAME_MS);
+      return [span - 1, span, span + 1].some((one) =>
+        spans.get(one)?.some((other) => isNear(other, at)),
+      );
+    },
+  };
+};
 
 /** The facts of a recorded change that are texts. */
 const Facts = z.object({
@@ -106,8 +128,11 @@ const listEnds = (dispute: Dispute, entries: readonly Entry[]): End[] => {
     dispute.closedDate === null
       ? []
       : toEnd(dispute.status, dispute.closedDate, dispute.updateUser);
+  const times = createTimes(ends.map(({ at }) => at));
   for (const end of [...former, ...present]) {
-    if (!ends.some(({ at }) => isNear(at, end.at))) ends.push(end);
+    if (times.hasNear(end.at)) continue;
+    times.add(end.at);
+    ends.push(end);
   }
   return ends;
 };
@@ -215,49 +240,67 @@ const toDocumentKind = ({ action, facts }: Entry): ChangeKind | undefined => {
     : undefined;
 };
 
-/** Whether a dispute was open just before a moment, as far as its dates and the records reach. */
-export const wasOpenAt = (dispute: Dispute, entries: readonly Entry[], at: number): boolean => {
-  if (Date.parse(dispute.createDate) > at) return false;
-  const reopened = entries.flatMap((entry) =>
-    entry.action === "dispute.reopened" && entry.at <= at ? [entry.at] : [],
-  );
-  const ended = listEnds(dispute, entries).flatMap((end) => (end.at < at ? [end.at] : []));
-  return Math.max(...ended, -Infinity) <= Math.max(...reopened, -Infinity);
+/** Finds the last of ordered times that a condition selects; -Infinity if there is none. */
+const findLastTime = (ordered: readonly number[], holds: (at: number) => boolean): number => {
+  let [from, to] = [0, ordered.length];
+  while (from < to) {
+    const middle = (from + to) >> 1;
+    if (holds(ordered[middle] ?? Infinity)) from = middle + 1;
+    else to = middle;
+  }
+  return ordered[from - 1] ?? -Infinity;
+};
+
+const byTime = (a: number, b: number): number => a - b;
+
+/** Creates the test of whether a dispute was open just before a time, as far as its dates and the records reach. */
+export const createOpenTest = (
+  dispute: Dispute,
+  entries: readonly Entry[],
+): ((at: number) => boolean) => {
+  const created = Date.parse(dispute.createDate);
+  const reopened = entries
+    .flatMap((entry) => (entry.action === "dispute.reopened" ? [entry.at] : []))
+    .toSorted(byTime);
+  const ended = listEnds(dispute, entries)
+    .map((end) => end.at)
+    .toSorted(byTime);
+  return (at) =>
+    created <= at &&
+    findLastTime(ended, (one) => one < at) <= findLastTime(reopened, (one) => one <= at);
 };
 
 /** Lists the closings and reopenings of documents on which a dispute was open then. */
-export const listDocumentEvents = (
+export const listDocumentEvents = async (
   entries: readonly Entry[],
   openOn: (documentNumber: string, at: number) => readonly Dispute[],
   { from, to }: Span,
-): ChangeEvent[] => {
+): Promise<ChangeEvent[]> => {
   const seen = new Set<string>();
-  return entries.flatMap((entry): ChangeEvent[] => {
+  const events: ChangeEvent[] = [];
+  await forEachInTurns(entries, (entry) => {
     const documentNumber = entry.facts.document_number;
     const kind = toDocumentKind(entry);
-    if (documentNumber === undefined || kind === undefined) return [];
-    if (entry.at < from || entry.at > to) return [];
+    if (documentNumber === undefined || kind === undefined) return;
+    if (entry.at < from || entry.at > to) return;
     const key = JSON.stringify([documentNumber, kind, entry.at]);
-    if (seen.has(key)) return [];
+    if (seen.has(key)) return;
     seen.add(key);
     const disputes = openOn(documentNumber, entry.at);
-    if (disputes.length === 0) return [];
-    return [{ kind, at: entry.at, by: entry.facts.actor, disputes, documentNumber }];
+    if (disputes.length === 0) return;
+    events.push({ kind, at: entry.at, by: entry.facts.actor, disputes, documentNumber });
   });
+  return events;
 };
 
 /** Lists the deletions of disputes, of which nothing but the id is left. */
-export const listDeletions = (entries: readonly Entry[]): ChangeEvent[] =>
-  entries.flatMap((entry): ChangeEvent[] =>
-    entry.action === "dispute.deleted"
-      ? [
-          {
-            kind: "deleted",
-            at: entry.at,
-            by: entry.facts.actor,
-            disputes: [],
-            facts: { disputeId: disputeIdOf(entry) },
-          },
-        ]
-      : [],
-  );
+export const listDeletions = async (entries: readonly Entry[]): Promise<ChangeEvent[]> => {
+  const deleted = await filterInTurns(entries, ({ action }) => action === "dispute.deleted");
+  return mapInTurns(deleted, (entry) => ({
+    kind: "deleted",
+    at: entry.at,
+    by: entry.facts.actor,
+    disputes: [],
+    facts: { disputeId: disputeIdOf(entry) },
+  }));
+};

@@ -149,10 +149,13 @@ export const readCreditEvents = (
     const found = new Map<string, CreditApplication>();
     for (const activityType of ["LASTMODIFIED", "APPLICATIONSTATUSDATE"] as const) {
       const { output } = await call(credit_applications.list, { activityType, ...days });
-      for (const one of output.applications) found.set(one.applicationId, one);
+      await forEachInTurns(output.applications, (one) => void found.set(one.applicationId, one));
     }
-    const events = [...found.values()].flatMap(toCredit);
-    return { events: events.filter(({ at }) => at >= from && at <= to), notes: [] };
+    const events: ChangeEvent[] = [];
+    await forEachInTurns(found.values(), (one) => {
+      for (const event of toCredit(one)) if (event.at >= from && event.at <= to) events.push(event);
+    });
+    return { events, notes: [] };
   });
 
 const AT_ONCE = 4;

@@ -9,6 +9,7 @@ import {
   CHANGE_KINDS,
   type ChangeEvent,
   type ChangeKind,
+  createOpenTest,
   disputeIdOf,
   type Entry,
   listDeletions,
@@ -16,7 +17,6 @@ import {
   listDocumentEvents,
   RECORDED_KINDS,
   toEntry,
-  wasOpenAt,
 } from "./change-events.ts";
 import { addDisputes, readDisputesSince, readRecorded, type Span } from "./change-records.ts";
 import {
@@ -121,14 +121,22 @@ const readDisputeEvents = async (
   await addDisputes(context, known, byDispute.keys());
   const events: ChangeEvent[] = [];
   await forEachInTurns(known.values(), (dispute) => {
-    events.push(...listDisputeEvents(dispute, byDispute.get(dispute.disputeId) ?? [], span));
+    const own = byDispute.get(dispute.disputeId) ?? [];
+    for (const event of listDisputeEvents(dispute, own, span)) events.push(event);
   });
   const disputesOn = await indexByDocument(known.values());
+  const openTests = new Map<Dispute, (at: number) => boolean>();
+  const isOpen = (dispute: Dispute, at: number): boolean => {
+    const test =
+      openTests.get(dispute) ?? createOpenTest(dispute, byDispute.get(dispute.disputeId) ?? []);
+    openTests.set(dispute, test);
+    return test(at);
+  };
   const openOn = (documentNumber: string, at: number): Dispute[] =>
-    disputesOn(documentNumber).filter((one) =>
-      wasOpenAt(one, byDispute.get(one.disputeId) ?? [], at),
-    );
-  events.push(...listDocumentEvents(entries, openOn, span), ...listDeletions(entries));
+    disputesOn(documentNumber).filter((one) => isOpen(one, at));
+  // No spread into arguments: there may be more of them than a call can have.
+  for (const event of await listDocumentEvents(entries, openOn, span)) events.push(event);
+  for (const event of await listDeletions(entries)) events.push(event);
   const unclear = entries.some(
     ({ action, facts }) => action === "dispute.updated" && facts.changed === undefined,
   );
@@ -296,13 +304,13 @@ const selectEvents = async (
   return { events, concerned };
 };
 
-const countKinds = (
+const countKinds = async (
   events: readonly ChangeEvent[],
   kinds: Kinds,
   unknown: readonly ChangeKind[],
-): Record<string, number | null> => {
+): Promise<Record<string, number | null>> => {
   const counts = new Map<ChangeKind, number>();
-  for (const { kind } of events) counts.set(kind, (counts.get(kind) ?? 0) + 1);
+  await forEachInTurns(events, ({ kind }) => void counts.set(kind, (counts.get(kind) ?? 0) + 1));
   return Object.fromEntries(
     CHANGE_KINDS.filter((kind) => kinds.has(kind)).map((kind) => [
       kind,
@@ -348,7 +356,7 @@ export const changesSince = defineInsight({
       filter: omitNulls({ since, until, ...filters, kinds: chosen }),
       rowCount: events.length,
       truncated: read.isCut,
-      counts: countKinds(events, kinds, read.unknown),
+      counts: await countKinds(events, kinds, read.unknown),
       currencyTotals: await sumInTurns(concerned.values()),
       itemsTotal: events.length,
       notes: [...read.notes, ...filter.notes, ...notes],

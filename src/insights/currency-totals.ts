@@ -6,19 +6,36 @@ import { forEachInTurns } from "../kit/in-turns.ts";
 type Money = { currencyCode: string | null; amount: number };
 
 /** Adds up amounts exactly, each currency by itself; the currency with most records comes first. */
-export const sumByCurrency = (records: Iterable<Money>): CurrencyTotal[] => {
+const createTotals = () => {
   const totals = new Map<string | null, { count: number; sum: Big }>();
-  for (const { currencyCode, amount } of records) {
-    const { count, sum } = totals.get(currencyCode) ?? { count: 0, sum: new Big(0) };
-    totals.set(currencyCode, { count: count + 1, sum: sum.plus(amount) });
-  }
-  return [...totals]
-    .toSorted(([, a], [, b]) => b.count - a.count)
-    .map(([currencyCode, { count, sum }]) => ({
-      currencyCode,
-      count,
-      amount: toExactNumber(sum.toFixed()),
-    }));
+  return {
+    add({ currencyCode, amount }: Money): void {
+      const { count, sum } = totals.get(currencyCode) ?? { count: 0, sum: new Big(0) };
+      totals.set(currencyCode, { count: count + 1, sum: sum.plus(amount) });
+    },
+    list: (): CurrencyTotal[] =>
+      [...totals]
+        .toSorted(([, a], [, b]) => b.count - a.count)
+        .map(([currencyCode, { count, sum }]) => ({
+          currencyCode,
+          count,
+          amount: toExactNumber(sum.toFixed()),
+        })),
+  };
+};
+
+/** Adds up a few amounts exactly, each currency by itself; the currency with most records comes first. */
+export const sumByCurrency = (records: Iterable<Money>): CurrencyTotal[] => {
+  const totals = createTotals();
+  for (const record of records) totals.add(record);
+  return totals.list();
+};
+
+/** Adds up amounts as {@link sumByCurrency} does, and gives the event loop a turn now and then. */
+export const sumManyByCurrency = async (records: Iterable<Money>): Promise<CurrencyTotal[]> => {
+  const totals = createTotals();
+  await forEachInTurns(records, (record) => totals.add(record));
+  return totals.list();
 };
 
 /** Adds up the amounts of many records, and gives the event loop a turn now and then; the largest sum comes first. */

@@ -138,12 +138,12 @@ const findInList = async (
   for (let page = 1; page <= most; page += 1) {
     const args: ArgsOf<typeof documents.list> = { limit: PAGE_ROWS, cursor: cursor ?? undefined };
     const { data, pagination } = (await call(documents.list, args)).output;
-    for (const document of data) {
+    await forEachInTurns(data, (document) => {
       const { documentNumber } = document;
       if (left.delete(documentNumber)) states.set(documentNumber, toState(context, document));
-    }
+    });
     const isEnd = pagination.cursor === null || pagination.cursor === cursor;
-    if (isEnd) for (const number of left) states.set(number, MISSING);
+    if (isEnd) await forEachInTurns(left, (number) => void states.set(number, MISSING));
     if (isEnd || left.size === 0) return page;
     const expectedCalls = countAsked(left.size);
     if (canAsk && page >= PAGES_FIRST && page + expectedCalls <= most) {

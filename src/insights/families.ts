@@ -9,6 +9,7 @@ import {
   type ParentOf,
 } from "../contract/insights/families.ts";
 import type { Account } from "../contract/operations/accounts.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { fold } from "./dispute-names.ts";
 import type { InsightContext } from "./insight.ts";
@@ -187,9 +188,8 @@ const listFamily = async (context: InsightContext, accountNumber: string): Promi
     const after = pagination.cursor;
     return { rows: data, next: after === null || after === cursor ? undefined : () => load(after) };
   };
-  const take = (rows: readonly Account[]): void => {
-    members.push(...rows);
-  };
+  const take = (rows: readonly Account[]): Promise<void> =>
+    forEachInTurns(rows, (row) => void members.push(row));
   const source = { first: () => load(), maxRows: MOST_MEMBERS, noun: "accounts", take };
   const { stopped } = await readPages(context, source);
   return {
@@ -205,9 +205,9 @@ const FROM_DISPUTES = `This platform does not list the accounts below a parent: 
 const listDisputedAccounts = async (context: InsightContext) => {
   const numbers = new Set<string>();
   const part = await attemptPart(context, disputes.list, () =>
-    readDisputes(context, {}, (rows) => {
-      for (const one of rows) numbers.add(one.accountNumber);
-    }),
+    readDisputes(context, {}, (rows) =>
+      forEachInTurns(rows, (one) => void numbers.add(one.accountNumber)),
+    ),
   );
   const why = part.refused === undefined ? part.value.stopped : part.refused.reason;
   return { numbers, notes: why === undefined ? [] : [why] };

@@ -211,14 +211,14 @@ const readPeriod = async (
 };
 
 /** Lists the groups that have figures in some period. */
-const listCells = ({ known }: Reader, periods: Iterable<PeriodDocuments>) => {
+const listCells = async ({ known }: Reader, periods: Iterable<PeriodDocuments>) => {
   const cells = new Map<string, Cell>();
   for (const { opening, closing, sales } of periods) {
     for (const part of [opening, closing, sales]) {
-      for (const id of part?.keys() ?? []) {
+      await forEachInTurns(part?.keys() ?? [], (id) => {
         const cell = known.get(id);
         if (cell !== undefined) cells.set(id, cell);
-      }
+      });
     }
   }
   return cells;
@@ -268,7 +268,7 @@ export const readDocumentFacts = async (
   return {
     first,
     periods: read,
-    cells: listCells(reader, read.values()),
+    cells: await listCells(reader, read.values()),
     currencies,
     truncated: reader.isTruncated,
     notes: [...reader.notes],

@@ -4,7 +4,12 @@ import { Day, ItemLimit, wordAmong } from "../contract/insights/arguments.ts";
 import { ExactNumber, GroupKey, toExactNumber } from "../contract/insights/result.ts";
 import { omitNulls } from "./brief.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
-import { createDisputeFigures, type DisputeFacts, readDisputeFacts } from "./kpi-disputes.ts";
+import {
+  createDisputeFigures,
+  type PeriodDisputes,
+  type DisputeFacts,
+  readDisputeFacts,
+} from "./kpi-disputes.ts";
 import {
   type DocumentFacts,
   NO_RECEIVABLES,
@@ -16,7 +21,7 @@ import { ACCOUNT_GROUPINGS, type AccountGrouping, type Cell, toCellId } from "./
 import { KPI_MEASURES, KPI_UNITS, type KpiFacts, measureAll } from "./kpi-measures.ts";
 import { choosePeriods, type KpiPeriod, toMonthKey } from "./kpi-periods.ts";
 import { readRecovered, type Recovered } from "./kpi-recovered.ts";
-import { mapInTurns } from "../kit/in-turns.ts";
+import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { selectItemsOf } from "./groups.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 
@@ -105,16 +110,20 @@ const factsOf = (
 };
 
 /** Lists the groups: those with figures in some period, else all currencies where nothing is grouped by account. */
-const listCells = (parts: Parts, groupings: readonly AccountGrouping[]): [string, Cell][] => {
-  const cells = new Map([
-    ...(readValue(parts.documents)?.cells ?? []),
-    ...(readValue(parts.disputes)?.cells ?? []),
-  ]);
-  if (cells.size > 0 || groupings.length > 0) return [...cells];
-  return (readValue(parts.documents)?.currencies ?? []).map((currencyCode) => {
+const listCells = async (
+  parts: Parts,
+  groupings: readonly AccountGrouping[],
+): Promise<Map<string, Cell>> => {
+  const cells = new Map<string, Cell>();
+  for (const part of [readValue(parts.documents), readValue(parts.disputes)]) {
+    await forEachInTurns(part?.cells ?? [], ([id, cell]) => void cells.set(id, cell));
+  }
+  if (cells.size > 0 || groupings.length > 0) return cells;
+  for (const currencyCode of readValue(parts.documents)?.currencies ?? []) {
     const cell = { key: {}, currencyCode };
-    return [toCellId(cell), cell];
-  });
+    cells.set(toCellId(cell), cell);
+  }
+  return cells;
 };
 
 /** The receivables at the end of the last period, by group. */
@@ -127,28 +136,28 @@ const lastReceivables = (parts: Parts, periods: readonly KpiPeriod[]) => {
 
 /** Returns the first groups by what they owe at the end, the largest first. */
 const selectCells = (
-  cells: readonly [string, Cell][],
+  cells: ReadonlyMap<string, Cell>,
   receivables: ReturnType<typeof lastReceivables>,
   limit: number,
 ) => {
   const owed = (id: string) => receivables.get(id)?.total ?? NO_RECEIVABLES.total;
   return selectItemsOf(
-    cells,
+    [...cells],
     { limit },
     ([a], [b]) => owed(b).cmp(owed(a)) || (a < b ? -1 : Number(a > b)),
   );
 };
 
-const sumReceivables = (
+const sumReceivables = async (
   cells: ReadonlyMap<string, Cell>,
   receivables: ReturnType<typeof lastReceivables>,
 ) => {
   const totals = new Map<string | null, { count: number; total: Receivables["total"] }>();
-  for (const [id, { rows, total }] of receivables) {
+  await forEachInTurns(receivables, ([id, { rows, total }]) => {
     const currencyCode = cells.get(id)?.currencyCode ?? null;
     const before = totals.get(currencyCode) ?? { count: 0, total: NO_RECEIVABLES.total };
     totals.set(currencyCode, { count: before.count + rows, total: before.total.plus(total) });
-  }
+  });
   return [...totals]
     .toSorted(([, a], [, b]) => b.count - a.count)
     .map(([currencyCode, { count, total }]) => ({
@@ -170,9 +179,10 @@ const readParts = async (
   const claims = await attemptPart(context, disputes.list, () =>
     readDisputeFacts(context, groupings, periods),
   );
-  const groups = [...(readValue(claims)?.periods.values() ?? [])].flatMap((one) => [
-    ...one.values(),
-  ]);
+  const groups: PeriodDisputes[] = [];
+  for (const period of readValue(claims)?.periods.values() ?? []) {
+    await forEachInTurns(period.values(), (group) => void groups.push(group));
+  }
   return { documents: ledger, disputes: claims, recovered: await readRecovered(context, groups) };
 };
 
@@ -221,7 +231,7 @@ export const receivablesKpis = defineInsight({
     const groupings = ACCOUNT_GROUPINGS.filter((name) => names.includes(name));
     const parts = await readParts(context, groupings, periods);
     const receivables = lastReceivables(parts, periods);
-    const cells = listCells(parts, groupings);
+    const cells = await listCells(parts, groupings);
     const itemsPerCell = periods.length * MEASURES;
     const end = context.skip + limit;
     // Measures of groups that are not shown need not be computed.
@@ -235,7 +245,7 @@ export const receivablesKpis = defineInsight({
       },
       GROUPS_PER_TURN,
     );
-    const currencyTotals = sumReceivables(new Map(cells), receivables);
+    const currencyTotals = await sumReceivables(cells, receivables);
     const open = currencyTotals.reduce((sum, { count }) => sum + count, 0);
     return {
       asOf: span.to,
@@ -248,7 +258,7 @@ export const receivablesKpis = defineInsight({
         readValue(parts.documents)?.truncated === true ||
         readValue(parts.disputes)?.truncated === true,
       currencyTotals,
-      itemsTotal: cells.length * itemsPerCell,
+      itemsTotal: cells.size * itemsPerCell,
       notes: [...span.notes, ...describeParts(parts)],
       items: measures.flat().slice(context.skip, end),
     };

@@ -13,20 +13,34 @@ export const isReversal = ({ applicationStatus }: Reversible): boolean =>
 
 const isSuggested = ({ matchMethod }: Reversible): boolean => matchMethod === "suggested";
 
-const undoes = (reversal: Reversible, row: Reversible): boolean =>
-  typeof reversal.appliedAmount === "number" &&
-  row.appliedAmount === -reversal.appliedAmount &&
-  row.documentNumber === reversal.documentNumber &&
-  row.currencyCode === reversal.currencyCode;
+/** Names the rows that a return of this amount undoes, so that each is found without a search. */
+const toUndoneKey = ({ documentNumber, currencyCode }: Reversible, amount: unknown): string =>
+  JSON.stringify([documentNumber, currencyCode, amount]);
+
+/** Returns the places of the rows that returns undo: the first one that fits, each once. */
+const findUndone = (rows: readonly Reversible[], reversals: readonly Reversible[]): Set<number> => {
+  const places = Map.groupBy(rows.keys(), (place) => {
+    const row = rows[place] ?? {};
+    return toUndoneKey(row, row.appliedAmount);
+  });
+  for (const own of places.values()) own.reverse();
+  const undone = new Set<number>();
+  for (const reversal of reversals) {
+    const { appliedAmount: amount } = reversal;
+    if (typeof amount !== "number") continue;
+    const place = places.get(toUndoneKey(reversal, -amount))?.pop();
+    if (place !== undefined) undone.add(place);
+  }
+  return undone;
+};
 
 /** Returns the rows of payments that stand: without returns, the rows that these undo, and suggestions. */
 export const selectStanding = <Row extends Reversible>(rows: readonly Row[]): Row[] => {
   const standing = rows.filter((row) => !isReversal(row) && !isSuggested(row));
-  for (const reversal of rows.filter(isReversal)) {
-    const place = standing.findIndex((row) => undoes(reversal, row));
-    if (place !== -1) standing.splice(place, 1);
-  }
-  return standing;
+  const reversals = rows.filter(isReversal);
+  if (reversals.length === 0) return standing;
+  const undone = findUndone(standing, reversals);
+  return standing.filter((_row, place) => !undone.has(place));
 };
 
 /** Counts the rows that results leave out, and says why. */

@@ -27,6 +27,18 @@ export const forEachInTurns = async <T>(
   }
 };
 
+/** Returns the items that a condition selects, with turns of the event loop in between. */
+export const filterInTurns = async <T>(
+  items: Iterable<T>,
+  holds: (item: T) => boolean,
+): Promise<T[]> => {
+  const selected: T[] = [];
+  await forEachInTurns(items, (item) => {
+    if (holds(item)) selected.push(item);
+  });
+  return selected;
+};
+
 /** Returns what a function makes of each item, with turns of the event loop in between as {@link forEachInTurns} has. */
 export const mapInTurns = async <T, R>(
   items: Iterable<T>,

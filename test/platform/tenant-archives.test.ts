@@ -1,4 +1,5 @@
 import { execFileSync } from "node:child_process";
+import { hash } from "node:crypto";
 import {
   cpSync,
   mkdtempSync,
@@ -14,6 +15,7 @@ import { join } from "node:path";
 import { beforeAll, expect, it } from "vitest";
 import { HOUR } from "../../src/kit/clock.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
+import { undoImport } from "../../src/platform/admin/imports.ts";
 import { createUser } from "../../src/platform/admin/users.ts";
 import { exportTenant } from "../../src/platform/admin/tenant-export.ts";
 import { importTenant } from "../../src/platform/admin/tenant-import.ts";
@@ -128,7 +130,9 @@ onEveryStore("a folder from a stranger", (at) => {
     const rows = names.map(([kind, id]) => ({ kind, id, ...planned, lease: null }));
     await take(forge({ jobs: rows }));
     const taken = (await jobs()).filter(({ tenant_id }) => tenant_id === TENANT);
-    expect(taken.map(({ kind }) => kind)).toEqual(["dispute_attachment", "schedule"]);
+    // One upload has not begun, and the other file is scanned again.
+    const attachment = "dispute_attachment";
+    expect(taken.map(({ kind }) => kind)).toEqual([attachment, attachment, "schedule"]);
     expect(taken.every(({ id, lease }) => lease === null && id !== victimFile)).toBe(true);
     at().clock.advance(2 * HOUR);
     await at().platform.worker.runDue();
@@ -216,6 +220,50 @@ onEveryStore("a folder from a stranger", (at) => {
       await expect(take(forge(tables)), String(reason)).rejects.toThrow(reason);
     }
     expect(await readVictimFile()).toMatchObject({ status: "Available" });
+  });
+
+  verifies("C-108");
+  it("brings neither the outcome of a scan nor changes that an undo would put back", async () => {
+    const script = "<script>alert(1)</script>";
+    const stored = listFiles(folder).find((path) => path.startsWith("files")) ?? "";
+    const [first, ...others] = linesOf(folder, "dispute_attachments");
+    const file = { file_size: script.length, sha256: hash("sha256", script) };
+    const html = { ...first, ...file, status: "Available", file_name: "page.html" };
+    const [victimReason] = linesOf(folder, "reasons");
+    const { tenant_id } = await at()
+      .store.read.selectFrom("reasons")
+      .selectAll()
+      .where("tenant_id", "=", "victim")
+      .executeTakeFirstOrThrow();
+    const [change] = linesOf(folder, "import_changes");
+    const forged = {
+      ...change,
+      number: 99,
+      table_name: "reasons",
+      record_key: JSON.stringify([victimReason?.["id"]]),
+      before: JSON.stringify({ ...victimReason, tenant_id, description: "forged" }),
+    };
+    const from = forge({
+      dispute_attachments: [html, ...others],
+      import_changes: [...linesOf(folder, "import_changes"), forged],
+    });
+    writeFileSync(join(from, stored), script);
+    await take(from);
+    const rows = at()
+      .store.read.selectFrom("dispute_attachments")
+      .where("id", "=", String(first?.["id"]));
+    const readStatus = async () => (await rows.select("status").executeTakeFirst())?.status;
+    expect(await readStatus()).toBe("PendingScan");
+    await at().platform.worker.runDue();
+    expect(["Infected", "Rejected"]).toContain(await readStatus());
+    const changes = at().store.read.selectFrom("import_changes").select("number");
+    expect(await changes.where("tenant_id", "=", TENANT).execute()).toEqual([]);
+    const { store, clock } = at();
+    const [{ id = "" } = {}] = linesOf(folder, "imports");
+    await undoImport({ store, clock, record: async () => {} }, String(id));
+    const reasons = store.read.selectFrom("reasons").select("id");
+    expect(await reasons.where("description", "=", "forged").execute()).toEqual([]);
+    await remove();
   });
 
   verifies("C-109");

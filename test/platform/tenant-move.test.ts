@@ -54,7 +54,9 @@ const hashesIn = (folder: string): Record<string, string> =>
 /** The hashes without the tables of people and keys: passwords and keys of another installation do not come in. */
 const recordsIn = (folder: string): Record<string, string> =>
   Object.fromEntries(
-    Object.entries(hashesIn(folder)).filter(([name]) => !/(users|_keys)\.ndjson$/.test(name)),
+    Object.entries(hashesIn(folder)).filter(
+      ([name]) => !/(users|_keys|import_changes|dispute_attachments)\.ndjson$/.test(name),
+    ),
   );
 
 const countTenants = async ({ store }: TestPlatform) =>

@@ -4,11 +4,17 @@ import { contract } from "../../src/contract/index.ts";
 import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Dispute } from "../../src/contract/operations/disputes.ts";
-import { readAccountDisputes } from "../../src/insights/account-disputes.ts";
+import { readAccountDisputes, summarizeDisputes } from "../../src/insights/account-disputes.ts";
+import {
+  createOpenTest,
+  listDeletions,
+  listDocumentEvents,
+} from "../../src/insights/change-events.ts";
 import { toMoment } from "../../src/insights/standing.ts";
 import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
 import { readPrecedents } from "../../src/insights/packet-precedents.ts";
 import { readPayments } from "../../src/insights/read-payments.ts";
+import { selectStanding } from "../../src/insights/standing-payments.ts";
 import { forEachInTurns, mapInTurns } from "../../src/kit/in-turns.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -166,4 +172,78 @@ it("reads the whole list of a platform that does not divide it into pages", asyn
     value: { tenant: { cases: 999 } },
     notes: [expect.stringContaining("only the newest 1000")],
   });
+});
+
+it("walks the disputes of an account, and changes of documents, in turns", async () => {
+  const dispute = { status: 1, closedDate: null, currencyCode: "USD" };
+  const summed = await countPerTurn((done) => {
+    const disputes = Array.from({ length: 5000 }, () =>
+      Object.defineProperty({ ...dispute }, "amount", {
+        get: () => {
+          done();
+          return 5;
+        },
+      }),
+    );
+    return summarizeDisputes(disputes as unknown as Dispute[], utcCalendar);
+  });
+  const entries = Array.from({ length: 5000 }, (_, at) => ({
+    action: "document.closed",
+    at,
+    facts: { document_number: "INV-1" },
+  }));
+  const compared = await countPerTurn((done) => {
+    const openOn = () => {
+      done();
+      return [];
+    };
+    return listDocumentEvents(entries, openOn, { from: 0, to: Infinity });
+  });
+  for (const most of [summed, compared]) {
+    expect(most).toBeGreaterThan(0);
+    expect(most).toBeLessThanOrEqual(1000);
+  }
+});
+
+it("lists more changes than a call can have arguments", async () => {
+  const entries = Array.from({ length: MANY }, (_, at) => ({
+    action: "dispute.deleted",
+    at,
+    facts: { resourceId: `dispute-${at}` },
+  }));
+  const events = await listDeletions(entries);
+  expect([events.length, events.at(-1)?.facts]).toEqual([
+    MANY,
+    { disputeId: `dispute-${MANY - 1}` },
+  ]);
+});
+
+it("tells when a dispute was open that was closed and reopened many times", () => {
+  const entries = Array.from({ length: 20_000 }, (_, place) => ({
+    action: place % 2 === 0 ? "dispute.closed" : "dispute.reopened",
+    at: 10_000 * (place + 1),
+    facts: {},
+  }));
+  const createDate = "1970-01-01T00:00:01.000Z";
+  const dispute = { status: 0, createDate, closedDate: null } as unknown as Dispute;
+  const wasOpen = createOpenTest(dispute, entries);
+  const times = [999, 5000, 15_000, 25_000, 199_985_000, 199_995_000, 200_005_000];
+  expect(times.map(wasOpen)).toEqual([false, true, false, true, true, false, true]);
+});
+
+it("leaves out returns with the first rows that they undo, of many rows", () => {
+  const returned = Array.from({ length: 40_000 }, (_, place) => ({
+    id: place,
+    documentNumber: `INV-${place % 100}`,
+    currencyCode: "USD",
+    appliedAmount: place % 2 === 0 ? 5 : -5,
+    ...(place % 2 === 0 ? {} : { applicationStatus: "reversed" }),
+  }));
+  const further = { ...returned[0], id: -1, documentNumber: "INV-0" };
+  const fits = { ...further, id: -2, appliedAmount: -5, applicationStatus: "reversed" };
+  // The returns are of documents with odd numbers, and undo nothing; the last one undoes the first row.
+  const standing = selectStanding([...returned, further, fits]);
+  expect(standing.length).toBe(20_000);
+  expect(standing[0]?.id).toBe(2);
+  expect(standing.at(-1)?.id).toBe(-1);
 });

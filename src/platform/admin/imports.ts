@@ -96,8 +96,9 @@ const readPaymentId = (table: string, record: StoredRecord | undefined): string 
   return typeof id === "string" ? id : undefined;
 };
 
-const parseBefore = ({ before }: ImportChangeRow): StoredRecord | undefined =>
-  before === null ? undefined : (JSON.parse(before) as StoredRecord);
+/** Returns a record as it was before a change; it is of the tenant of the import, regardless of what is stored. */
+const parseBefore = ({ tenant_id, before }: ImportChangeRow): StoredRecord | undefined =>
+  before === null ? undefined : { ...(JSON.parse(before) as StoredRecord), tenant_id };
 
 const isChangedSince = ({ after }: ImportChangeRow, current: StoredRecord | undefined): boolean =>
   after === REMOVED ? current !== undefined : current === undefined || stampRow(current) !== after;

@@ -31,7 +31,7 @@ import {
   type Row,
 } from "./tenant-folder.ts";
 import { deleteTenant } from "./tenant-removal.ts";
-import { completeRows } from "./tenant-rows.ts";
+import { completeRows, distrustRows } from "./tenant-rows.ts";
 import { checkTenantId } from "./tenants.ts";
 import { checkOwner, type Import, insertRows, ROWS_AT_ONCE } from "./tenant-writes.ts";
 
@@ -90,12 +90,14 @@ const writeTable = async (task: Import, table: Table): Promise<number> => {
   let count = 0;
   for await (const rows of readTable(task.folder, table, ROWS_AT_ONCE)) {
     checkOwner(task, table, rows);
-    const sealed = completeRows(table, rows, task.owner).map((row) => sealRow(task, table, row));
+    const trusted = task.isOwn ? rows : distrustRows(table, rows);
+    const complete = completeRows(table, trusted, task.owner);
+    const sealed = complete.map((row) => sealRow(task, table, row));
     await task.store.transaction(async (tx) => {
       await checkFreeIds(task, tx, table, sealed);
       await insertRows(task, tx, table, sealed);
     });
-    count += rows.length;
+    count += sealed.length;
     // An embedded store awaits nothing that would let signals in.
     await setImmediate();
   }

@@ -183,6 +183,17 @@ const COMPLETE: Readonly<Record<string, Complete>> = {
   audit_logs: completeAuditEntry,
 };
 
+/** What only this installation can vouch for: the outcome of a scan, and how an undo overwrites records. */
+const DISTRUST: Readonly<Record<string, (row: Row) => Row[]>> = {
+  dispute_attachments: (row) =>
+    row["file_key"] === null ? [row] : [{ ...row, status: "PendingScan", scan_warnings: null }],
+  import_changes: () => [],
+};
+
+/** Returns the rows of a table of a folder of another installation as they can be trusted. */
+export const distrustRows = (table: string, rows: readonly Row[]): Row[] =>
+  rows.flatMap(DISTRUST[table] ?? ((row) => [row]));
+
 /**
  * Returns the rows of a table with their derived columns.
  *
