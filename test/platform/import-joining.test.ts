@@ -194,7 +194,7 @@ onEveryStore("payments that several messages are about", (at) => {
   });
 
   verifies("MN-04", "MN-12");
-  it("joins entries of a long statement to one of another message each, in whichever batches they are", async () => {
+  it("joins each entry of a long statement to one of another message, also across batches", async () => {
     await start("EUR");
     const entry = camtEntry({ amount: "10.00", text: "CARD" });
     const others = Array.from({ length: 1200 }, (_, place) =>

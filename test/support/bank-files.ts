@@ -158,7 +158,7 @@ export const mt940 = (
     "",
   ].join("\r\n");
 
-/** A statement around entries and whatever precedes them. */
+/** A statement with entries and the elements before them. */
 export const camtStatement = (
   content: string,
   {

@@ -139,7 +139,7 @@ describe("camt amounts", () => {
     '<Chrgs><Rcrd><Amt Ccy="EUR">15.00</Amt><CdtDbtInd>DBIT</CdtDbtInd></Rcrd></Chrgs>';
 
   verifies("MN-11");
-  it("counts the entry's amount, whatever the details say", async () => {
+  it("counts the entry's amount instead of those of its details", async () => {
     const odd = '<AmtDtls><TxAmt><Amt Ccy="EUR">0.04</Amt></TxAmt></AmtDtls>';
     const one = await amounts("4500.00", details({ more: odd }));
     expect(one.amounts).toEqual(["4500.00"]);

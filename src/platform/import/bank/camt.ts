@@ -138,7 +138,7 @@ class CamtReader {
     const { name, parent } = element;
     if (name === "TxDtls") this.#transaction(element);
     else if (name === "Ntry" && isStatement(parent)) this.#entry(element, parent);
-    // Most elements stand beside one that is needed.
+    // Most elements have a needed sibling.
     if (parent !== undefined && parent === this.#needed) return;
     if (hasNeeded(parent)) {
       this.#needed = parent;

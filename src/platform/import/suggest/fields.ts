@@ -314,7 +314,7 @@ const fillPayment = ({ columns, fields, map, notes }: State): void => {
   );
 };
 
-/** Payments that failed or were given back are told from others by their status. */
+/** The status marks payments that failed or were given back. */
 const fillStatus = ({ columns, fields, map, notes }: State): void => {
   const status = find(columns, "status");
   if (status === undefined) return;
