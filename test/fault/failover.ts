@@ -160,7 +160,7 @@ const callTools = async (
     } else {
       if (!(state.isServerLost ? LOST : AWAY).test(refusal))
         throw new Error(`${way.name}: ${refusal}`);
-      count(state.refusals, refusal.slice(0, 200));
+      count(state.refusals, refusal.replaceAll(/"id":\d+,/g, "").slice(0, 200));
       await pause(100);
     }
     count(state.counts, refusal === undefined ? "tools" : "failed tools");
