@@ -130,7 +130,7 @@ const write = async (
 
 /** What a host may be told while no server takes writes. */
 const AWAY = /unavailable|\b50[23]\b|cannot be read now/i;
-const LOST = new RegExp(`${AWAY.source}|timed out`, "i");
+const LOST = new RegExp(`${AWAY.source}|timed out|fetch failed`, "i");
 
 const textOf = (error: unknown): string =>
   error instanceof Error ? `${error.name} ${error.message}` : JSON.stringify(error);
