@@ -130,7 +130,7 @@ const write = async (
 
 /** The refusals that a host may see while no server takes writes. */
 const AWAY = /unavailable|\b50[23]\b|cannot be read now/i;
-const LOST = new RegExp(`${AWAY.source}|timed out`, "i");
+const LOST = new RegExp(`${AWAY.source}|timed out|fetch failed`, "i");
 
 const textOf = (error: unknown): string =>
   error instanceof Error ? `${error.name} ${error.message}` : JSON.stringify(error);
@@ -160,7 +160,7 @@ const callTools = async (
     } else {
       if (!(state.isServerLost ? LOST : AWAY).test(refusal))
         throw new Error(`${way.name}: ${refusal}`);
-      count(state.refusals, refusal.slice(0, 200));
+      count(state.refusals, refusal.replaceAll(/"id":\d+,/g, "").slice(0, 200));
       await pause(100);
     }
     count(state.counts, refusal === undefined ? "tools" : "failed tools");

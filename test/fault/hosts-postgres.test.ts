@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { createPool } from "../../src/kit/postgres/pool.ts";
 import { findUrlFault, parseDatabaseUrl } from "../../src/kit/postgres/url.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { type Store, StoreUnavailable } from "../../src/platform/store/port.ts";
@@ -132,6 +133,24 @@ describe("a store on several hosts", () => {
     await expect.poll(() => silent.ping().then(() => "done", String)).toBe("done");
     await silent.close();
     await relay.close();
+  });
+
+  verifies("RC-31");
+  it("gives up a connection whose server stops to answer while it is prepared", async () => {
+    const [server] = servers as [Server];
+    const { port } = new URL(server.url);
+    const target = { host: "127.0.0.1", port: Number(port) };
+    const relay = await startCutRelay({ host: "127.0.0.1", port: 0 }, target);
+    const pool = createPool(server.url.replace(port, String(relay.port)), {
+      connectionTimeoutMillis: 1000,
+      prepare(client) {
+        relay.cut();
+        return client.query("select 1");
+      },
+    });
+    await expect(pool.connect()).rejects.toThrow("timeout");
+    await relay.close();
+    await pool.end();
   });
 
   verifies("RC-30");

@@ -24,6 +24,9 @@ export class HostClient extends pg.Client {
     super({ ...config, connectionString: hosts.urls[0] ?? "" });
     this.#hosts = hosts;
     this.#prepare = config.prepare;
+    // A lost connection rejects its query. Without a listener, the event would end the process, even before a pool
+    // has the connection.
+    this.on("error", () => {});
     const { connection } = this as unknown as { connection: NodeJS.EventEmitter };
     connection.on("errorMessage", ({ code }: { code?: string }) => {
       if (code !== READ_ONLY) return;

@@ -116,9 +116,8 @@ export const createPool = (
     ...options,
   };
   const pool = new pg.Pool(config);
-  // A lost connection rejects its query. Without listeners, the error events would end the process.
+  // As for the clients: without a listener, the event would end the process.
   pool.on("error", () => {});
-  pool.on("connect", (client) => client.on("error", () => {}));
   Watch.start(pool, hosts);
   return pool;
 };
