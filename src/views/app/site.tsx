@@ -139,6 +139,15 @@ const useConnection = () => {
   };
 };
 
+const SignedIn = ({ leave }: { leave: () => void }) => (
+  <p class="meta">
+    You are signed in until you close or reload this page.{" "}
+    <button type="button" class="link" onClick={leave}>
+      Sign out
+    </button>
+  </p>
+);
+
 const Site = () => {
   const [record, setRecord] = useState(config.record);
   const isOnline = useOnline();
@@ -176,14 +185,7 @@ const Site = () => {
       )}
       {isBusy && <Loading what="Connecting" />}
       {needsAccess && <Access open={open} signInAgain={connected && connection.signInAgain} />}
-      {connected && !needsAccess && config.auth !== "none" && (
-        <p class="meta">
-          You are signed in until you close or reload this page.{" "}
-          <button type="button" class="link" onClick={connection.leave}>
-            Sign out
-          </button>
-        </p>
-      )}
+      {connected && !needsAccess && config.auth !== "none" && <SignedIn leave={connection.leave} />}
       {connected && <Views {...connected} record={record} />}
       {dialog}
     </>
