@@ -53,7 +53,7 @@ export type Identity = Pick<ServerInfo["info"], "name" | "version"> & {
   title?: string | undefined;
 };
 
-/** Returns what each response tells of a server. */
+/** Returns the fields of a server that each response names. */
 export const identify = ({ name, title, version }: Identity): Identity => ({
   name,
   title,

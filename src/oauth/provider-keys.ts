@@ -27,14 +27,19 @@ const findKeysUrl = async (issuer: string, fetch: FetchDocument): Promise<URL> =
   let failure: unknown;
   for (const url of listMetadataUrls(issuer)) {
     const response = await fetch(url).catch((error: unknown) => {
-      failure = error;
+      failure ??= error;
       return undefined;
     });
-    if (response?.status !== 200) continue;
+    if (response === undefined) continue;
+    if (response.status !== 200) {
+      failure ??= new Error(`${url} answers with status ${response.status}`);
+      continue;
+    }
     const keysUrl = readKeysUrl(issuer, await response.text());
     if (keysUrl !== undefined) return keysUrl;
+    failure = new Error(`${url} names no keys`);
   }
-  throw new Error("its metadata names no keys", { cause: failure });
+  throw new Error("no metadata of it names keys", { cause: failure });
 };
 
 /** The parts of the authorization server that reading keys needs. */

@@ -305,7 +305,7 @@ describe("evidence of heads that were changed in the database", () => {
       await expect(write(tenantId, path)).rejects.toThrow("head of entry number 6");
       await expect(signEvidenceHead(needs(), tenantId)).rejects.toThrow("head of entry number 6");
       await change({ link: head.link, signature: head.signature });
-      // No part of a file stands in the way of the next attempt.
+      // No part of a file prevents the next attempt.
       expect((await verifyEvidence(await write(tenantId, path), key)).ok).toBe(true);
     }
   });

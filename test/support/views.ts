@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { build } from "esbuild";
 import { type Browser, type Frame, launch, type Page } from "puppeteer-core";
 import { chromium, CHROMIUM_FLAGS } from "./chromium.ts";
@@ -113,6 +113,16 @@ export const startViewServer = async (
       await rm(folder, { recursive: true, maxRetries: 3 });
     },
   };
+};
+
+/** Connects a client to a server of views. */
+export const connectViewClient = async ({ baseUrl }: ViewServer): Promise<Client> => {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { capabilities: {}, versionNegotiation: { mode: "auto" } },
+  );
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", baseUrl)));
+  return client;
 };
 
 /** Opens a page that is a host of MCP Apps. */

@@ -1,11 +1,10 @@
 import { access } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
 import { systemClock } from "../../kit/clock.ts";
 import { createNetworks } from "../../kit/network.ts";
 import { createResolve } from "../../kit/resolve.ts";
 import { silentLog } from "../../kit/log.ts";
-import { type Check, createFault, createPass } from "./checks.ts";
+import { type Check, createFault, createPass, explainError } from "./checks.ts";
 import type { Config, IssuerSettings } from "../../config/config.ts";
 import { getDataPaths } from "../../config/folder.ts";
 import { isProfile } from "../compose/profile.ts";
@@ -22,7 +21,7 @@ const runCheck = async (
   try {
     return createPass(check, await act());
   } catch (error) {
-    return createFault(check, getMessage(error), hint);
+    return createFault(check, explainError(error), hint);
   }
 };
 

@@ -1,7 +1,7 @@
 import type { Config } from "../../config/config.ts";
 import { readIdentityProviders } from "../../config/identity-providers-file.ts";
 import { type Clock, SECOND } from "../../kit/clock.ts";
-import { getCode, getMessage } from "../../kit/error.ts";
+import { getMessage } from "../../kit/error.ts";
 import { isRecord, parseIfJson } from "../../kit/json.ts";
 import { type HostNeeds, isGuarded } from "../../kit/network.ts";
 import { trimEndOf } from "../../kit/text.ts";
@@ -13,7 +13,7 @@ import { findClient } from "../../platform/store/queries/clients.ts";
 import { checkHttpSettings } from "../compose/http-gate.ts";
 import { readStore } from "../compose/inspect-store.ts";
 import { checkClock } from "./address-checks.ts";
-import { type Check, createFault, createPass } from "./checks.ts";
+import { type Check, createFault, createPass, explainError } from "./checks.ts";
 
 /** The ways to the providers. */
 export type SignInNeeds = {
@@ -44,16 +44,10 @@ class Found extends Error {
   }
 }
 
-const explain = (error: unknown): string => {
-  const cause = error instanceof Error ? error.cause : undefined;
-  const why = getCode(cause) ?? (cause === undefined ? undefined : getMessage(cause));
-  return why === undefined ? getMessage(error) : `${getMessage(error)} (${why})`;
-};
-
 const readDocument = async (url: string, { fetch, now }: SignInNeeds) => {
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   const response = await fetch(url, { signal, redirect: "manual" }).catch((error: unknown) => {
-    throw new Found(`${url}: ${explain(error)}`, CONNECTION_HINT);
+    throw new Found(`${url}: ${explainError(error)}`, CONNECTION_HINT);
   });
   const value = parseIfJson(await response.text());
   if (response.status !== 200 || !isRecord(value)) {
@@ -134,7 +128,7 @@ const runChecks = async (check: string, act: () => Promise<Check[]>): Promise<Ch
     return [
       error instanceof Found
         ? createFault(check, error.message, error.hint)
-        : createFault(check, explain(error), CONNECTION_HINT),
+        : createFault(check, explainError(error), CONNECTION_HINT),
     ];
   }
 };
@@ -165,7 +159,7 @@ const listUnknownClients = async (config: Config, ids: readonly string[]): Promi
 const checkProvider = async (issuer: string, path: string, needs: SignInNeeds): Promise<void> => {
   const hint = `Check the issuer in ${path}: it must be the identifier that its metadata names, at a public https address.`;
   const keys = await countProviderKeys(issuer, needs).catch((error: unknown) => {
-    throw new Found(explain(error), hint);
+    throw new Found(explainError(error), hint);
   });
   if (keys === 0) throw new Found(`${issuer} publishes no keys`, hint);
 };

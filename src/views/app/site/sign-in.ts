@@ -16,7 +16,7 @@ const pageUrl = (): string => new URL(".", config.mcpUrl).href;
 /** The state that survives the redirects: never a token, which is only ever in memory. */
 type Pending = { verifier?: string; state?: string; path?: string };
 
-/** What a sign-in begins with: PKCE's verifier, and the state that its answer repeats. */
+/** The secrets of a sign-in: PKCE's verifier, and the state that its answer repeats. */
 type Begun = { verifier: string; state: string; address: URL };
 
 /** Prepares the way to the sign-in page of this server (OAuth 2.1: authorization code with PKCE). */
@@ -100,7 +100,7 @@ const BESIDE = "beside.";
 const CHANNEL = "receivables sign-in";
 const POPUP = "popup,width=520,height=760";
 
-/** What the second window was sent back with. */
+/** The parameters that the second window came back with. */
 type Returned = { state: string; code: string | null; refusal: string | null };
 
 /** Waits for the answer of a sign-in in a second window. */
