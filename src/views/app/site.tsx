@@ -139,6 +139,17 @@ const useConnection = () => {
   };
 };
 
+const Failed = ({ problem, retry }: { problem: string; retry: (() => void) | undefined }) => (
+  <Alert>
+    <p>{problem}</p>
+    {retry && config.auth === "none" && (
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    )}
+  </Alert>
+);
+
 const SignedIn = ({ leave }: { leave: () => void }) => (
   <p class="meta">
     You are signed in until you close or reload this page.{" "}
@@ -173,16 +184,7 @@ const Site = () => {
         <Alert>You are offline. This goes on by itself when the connection is back.</Alert>
       )}
       {isEnded && <Alert>{connected ? `${END} ${KEPT}` : END}</Alert>}
-      {problem && (!isEnded || connected) && (
-        <Alert>
-          <p>{problem}</p>
-          {retry && config.auth === "none" && (
-            <button type="button" onClick={retry}>
-              Try again
-            </button>
-          )}
-        </Alert>
-      )}
+      {problem && (!isEnded || connected) && <Failed problem={problem} retry={retry} />}
       {isBusy && <Loading what="Connecting" />}
       {needsAccess && <Access open={open} signInAgain={connected && connection.signInAgain} />}
       {connected && !needsAccess && config.auth !== "none" && <SignedIn leave={connection.leave} />}
