@@ -84,6 +84,8 @@ const useConnection = () => {
   const { ask, dialog } = useQuestion("The server asks");
   const holder = useRef<string | undefined>(undefined);
 
+  const tell = (error: unknown): void =>
+    setProblem(error instanceof Error ? error.message : String(error));
   const connectWith = async (token: string | undefined): Promise<Connected> => {
     holder.current = token;
     // The same client goes on with a new token, so that views keep what is typed in them.
@@ -105,7 +107,7 @@ const useConnection = () => {
     try {
       setConnected(await work());
     } catch (error) {
-      setProblem(error instanceof Error ? error.message : String(error));
+      tell(error);
       setFailed(() => work);
     }
     setBusy(false);
@@ -113,16 +115,9 @@ const useConnection = () => {
   const open = (token: string): void => void attempt(() => connectWith(token));
   // The page stays usable meanwhile: the second window may be closed without a word.
   const signInAgain = (): void => {
-    signInBeside().then(
-      (token) => void (token !== undefined && open(token)),
-      (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
-    );
+    signInBeside().then((token) => void (token !== undefined && open(token)), tell);
   };
-  const leave = (): void => {
-    signOut(holder.current).catch((error: unknown) =>
-      setProblem(`You are still signed in: ${String(error)}`),
-    );
-  };
+  const leave = (): void => void signOut(holder.current).catch(tell);
   const retry = failed && (() => void attempt(failed));
   return {
     connected,
