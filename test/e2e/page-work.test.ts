@@ -123,8 +123,9 @@ describe.skipIf(chromium === undefined)(
       await page.goBack();
       await expect.poll(() => text(board, ".work")).toContain("Sawtooth");
       expect(
-        await board.$eval("input[placeholder='Part of the name']", (input) =>
-          String((input as unknown as { value: string }).value),
+        await board.$eval(
+          "input[placeholder='Part of the name']",
+          (input) => (input as unknown as { value: string }).value,
         ),
       ).toBe("");
       await page.close();

@@ -65,9 +65,6 @@ const KEPT = "What you typed below stays: you sign in in a second window.";
 
 type Attempt = () => Promise<Connected | undefined>;
 
-const getMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
-
 const useOnline = (): boolean => {
   const [isOnline, setOnline] = useState(navigator.onLine);
   useEffect(() => {
@@ -86,6 +83,9 @@ const useConnection = () => {
   const [failed, setFailed] = useState<Attempt>();
   const { ask, dialog } = useQuestion("The server asks");
   const holder = useRef<string | undefined>(undefined);
+
+  const tell = (error: unknown): void =>
+    setProblem(error instanceof Error ? error.message : String(error));
   const connectWith = async (token: string | undefined): Promise<Connected> => {
     holder.current = token;
     // The same client goes on with a new token, so that views keep what is typed in them.
@@ -107,7 +107,7 @@ const useConnection = () => {
     try {
       setConnected(await work());
     } catch (error) {
-      setProblem(getMessage(error));
+      tell(error);
       setFailed(() => work);
     }
     setBusy(false);
@@ -115,13 +115,9 @@ const useConnection = () => {
   const open = (token: string): void => void attempt(() => connectWith(token));
   // The page stays usable meanwhile: the second window may be closed without a word.
   const signInAgain = (): void => {
-    const fail = (error: unknown): void => setProblem(getMessage(error));
-    signInBeside().then((token) => void (token !== undefined && open(token)), fail);
+    signInBeside().then((token) => void (token !== undefined && open(token)), tell);
   };
-  const leave = (): void => {
-    const stay = (error: unknown): void => setProblem(`You are still signed in: ${String(error)}`);
-    signOut(holder.current).catch(stay);
-  };
+  const leave = (): void => void signOut(holder.current).catch(tell);
   const retry = failed && (() => void attempt(failed));
   return {
     connected,
@@ -137,6 +133,26 @@ const useConnection = () => {
     retry,
   };
 };
+
+const Failed = ({ problem, retry }: { problem: string; retry: (() => void) | undefined }) => (
+  <Alert>
+    <p>{problem}</p>
+    {retry && config.auth === "none" && (
+      <button type="button" onClick={retry}>
+        Try again
+      </button>
+    )}
+  </Alert>
+);
+
+const SignedIn = ({ leave }: { leave: () => void }) => (
+  <p class="meta">
+    You are signed in until you close or reload this page.{" "}
+    <button type="button" class="link" onClick={leave}>
+      Sign out
+    </button>
+  </p>
+);
 
 const Site = () => {
   const [record, setRecord] = useState(config.record);
@@ -163,26 +179,10 @@ const Site = () => {
         <Alert>You are offline. This goes on by itself when the connection is back.</Alert>
       )}
       {isEnded && <Alert>{connected ? `${END} ${KEPT}` : END}</Alert>}
-      {problem && (!isEnded || connected) && (
-        <Alert>
-          <p>{problem}</p>
-          {retry && config.auth === "none" && (
-            <button type="button" onClick={retry}>
-              Try again
-            </button>
-          )}
-        </Alert>
-      )}
+      {problem && (!isEnded || connected) && <Failed problem={problem} retry={retry} />}
       {isBusy && <Loading what="Connecting" />}
       {needsAccess && <Access open={open} signInAgain={connected && connection.signInAgain} />}
-      {connected && !needsAccess && config.auth !== "none" && (
-        <p class="meta">
-          You are signed in until you close or reload this page.{" "}
-          <button type="button" class="link" onClick={connection.leave}>
-            Sign out
-          </button>
-        </p>
-      )}
+      {connected && !needsAccess && config.auth !== "none" && <SignedIn leave={connection.leave} />}
       {connected && <Views {...connected} record={record} />}
       {dialog}
     </>
