@@ -8,6 +8,7 @@ import { type Caller, onEveryStore, type Person } from "./support/platform.ts";
 import { type Records, seed } from "./support/records.ts";
 import { type Arguments, SAMPLES, wire } from "./support/samples.ts";
 import { listTables } from "./support/tables.ts";
+import { verifies } from "./support/verifies.ts";
 
 const TENANT = "rehearsing";
 const changing = operations
@@ -109,6 +110,18 @@ onEveryStore("a dry run", (at) => {
       .orderBy("seq", "desc")
       .executeTakeFirst();
     expect(newest).toEqual({ action: "dispute.deleted", status_code: 403 });
+  });
+
+  verifies("C-57");
+  it("is at one spelling of its path", async () => {
+    const { disputeId } = records.dispute;
+    const rest = `dispute/v1/tenants/{t}/disputes/${disputeId}`;
+    const before = await dump();
+    for (const path of ["/dry%2Drun/", "/dry-run//", "//dry-run/", "/Dry-Run/", "/dry-run%2F"]) {
+      expect([path, (await admin.call("DELETE", path + rest)).status]).toEqual([path, 404]);
+    }
+    expect((await admin.call("DELETE", `/dry-run/${rest}/`)).status).toBe(404);
+    expect(await dump()).toEqual(before);
   });
 
   it("exists for changes by a JSON request alone", async () => {

@@ -9,7 +9,7 @@ import {
   type Samples,
 } from "../measure.ts";
 import { startServer } from "../server-process.ts";
-import { DISPUTE, TOOL } from "./record.ts";
+import { makeDispute } from "../dispute.ts";
 
 type Program = "ours" | "loop" | "sdk1";
 type Said = { url: string; controlUrl: string };
@@ -19,6 +19,8 @@ type Spent = { cpuMs: number; heapMb: number };
 type Running = { pool: Pool; path: string; spent(): Promise<Spent>; end(): Promise<void> };
 
 const SERVER = fileURLToPath(new URL("server.ts", import.meta.url));
+const TOOL = "disputes_get";
+const DISPUTE = makeDispute(1);
 const CALLERS = 32;
 const CALLS_EACH = 20;
 

@@ -13,7 +13,7 @@ import { createHttpServer } from "../../src/mcp/http/http-server.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { serveLocally } from "../serving.ts";
-import { DISPUTE } from "./record.ts";
+import { makeDispute } from "../dispute.ts";
 
 const REPLY = {
   status: 200,
@@ -23,12 +23,13 @@ const REPLY = {
   ignoredFields: [],
 };
 
+const DISPUTE: unknown = makeDispute(1);
+
 const answerOf = <O extends Operation>(operation: O): OutputOf<O> => {
-  const output: unknown = DISPUTE;
-  assertOutput(operation, output, () => {
+  assertOutput(operation, DISPUTE, () => {
     throw new TypeError(`no benchmark calls ${operation.id}`);
   });
-  return output;
+  return DISPUTE;
 };
 
 const unused = (): Promise<never> => Promise.reject(new Error("no benchmark uses this"));

@@ -7,7 +7,9 @@ import type { Served } from "../../src/server/serve.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
 import { toolsetNames } from "../../tools/toolsets.ts";
 import { serveLocally } from "../serving.ts";
-import { DISPUTE } from "./record.ts";
+import { makeDispute } from "../dispute.ts";
+
+const DISPUTE = makeDispute(1);
 
 const answer = () => ({
   content: [{ type: "text" as const, text: JSON.stringify(DISPUTE) }],

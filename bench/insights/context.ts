@@ -53,15 +53,11 @@ export const openTenant = async () => {
   return { platform, ledger };
 };
 
-/** Creates a context over one tenant with payments and disputes, which reads pages unless it is extended. */
-export const withContext = async ({
-  seen = () => {},
-  isExtended = false,
-}: Options = {}): Promise<InsightContext> => {
-  const {
-    platform,
-    ledgers: [{ tenantId, apiKey, ingestKey }],
-  } = await openShared();
+/** Creates a context over a tenant, which reads pages unless it is extended. */
+export const createContext = (
+  { platform, ledgers: [{ tenantId, apiKey, ingestKey }] }: OneTenant,
+  { seen = () => {}, isExtended = false }: Options = {},
+): InsightContext => {
   const client = createClient({
     transport: createInProcessTransport({
       fetch: async (request) => platform.fetch(request),
@@ -92,3 +88,7 @@ export const withContext = async ({
     endsAt: Infinity,
   };
 };
+
+/** Creates a context over one tenant with payments and disputes. */
+export const withContext = async (options?: Options): Promise<InsightContext> =>
+  createContext(await openShared(), options);

@@ -8,6 +8,9 @@ const AT = "2026-11-20T00:00:00.000Z";
 const day = (number: number): string =>
   new Date(Date.UTC(2026, 0, 1 + (number % 300))).toISOString().slice(0, 10);
 
+/** The fields of a row that differ from those of all others. */
+export type ChangeRow = (number: number) => Record<string, unknown>;
+
 /** A row of cash application with its core fields. */
 const valuesOf = (tenantId: string, number: number): Record<string, unknown> => ({
   id: `row-${number}`,
@@ -32,11 +35,12 @@ const valuesOf = (tenantId: string, number: number): Record<string, unknown> => 
   updatedAt: AT,
 });
 
-/** Gives a tenant so many payment rows. */
+/** Gives a tenant so many payment rows, each with the changes of its number. */
 export const fillPayments = async (
   store: Store,
   tenantId: string,
   count: number,
+  change: ChangeRow = () => ({}),
 ): Promise<void> => {
   for (let from = 0; from < count; from += AT_ONCE) {
     const size = Math.min(AT_ONCE, count - from);
@@ -46,7 +50,7 @@ export const fillPayments = async (
         tenantId,
         seq: first + index,
         sentHash: "",
-        values: valuesOf(tenantId, first + index),
+        values: { ...valuesOf(tenantId, first + index), ...change(first + index) },
       }));
       await addPayments(tx, "cashapp", rows);
     }, tenantId);

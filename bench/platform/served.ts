@@ -11,8 +11,8 @@ export type Served = Bench<readonly [Ledger]> & {
   settle(): Promise<unknown>;
 };
 
-const openSqliteBench = async (): Promise<Served> => {
-  const bench = await openLedgers([1]);
+const openSqliteBench = async (disputes = 1): Promise<Served> => {
+  const bench = await openLedgers([disputes]);
   const [{ tenantId }] = bench.ledgers;
   return {
     ...bench,
@@ -25,8 +25,8 @@ const openSqliteBench = async (): Promise<Served> => {
   };
 };
 
-const openPostgresBench = async (): Promise<Served> => {
-  const bench = await openPostgresLedgers([1]);
+const openPostgresBench = async (disputes = 1): Promise<Served> => {
+  const bench = await openPostgresLedgers([disputes]);
   const [{ tenantId }] = bench.ledgers;
   const client = new pg.Client(bench.url);
   await client.connect();

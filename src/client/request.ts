@@ -29,11 +29,17 @@ const encodeValue = (name: string, value: unknown): string => {
   return encodeURIComponent(text);
 };
 
-// URL parsers drop "." and ".." even when they are percent-encoded, so such a segment would name another record.
+/**
+ * Dot segments, which URL parsers drop even when they are percent-encoded. A proxy that decodes slashes drops them within
+ * a value too, so the value would choose another operation.
+ */
+const DOT_SEGMENT = /(?:^|[/\\])\.{1,2}(?:[/\\]|$)/;
+
 const encodeSegment = (name: string, value: unknown): string => {
   if (value === undefined) throw new TypeError(`argument ${name} is missing`);
   const text = encodeValue(name, value);
-  if (text === "" || text === "." || text === "..") refuse(name, "cannot be empty, . or ..");
+  if (text === "") refuse(name, "cannot be empty");
+  if (DOT_SEGMENT.test(String(value))) refuse(name, "cannot have . or .. between slashes");
   return text;
 };
 

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { parseOrigin } from "../kit/cors.ts";
 import { HEADER_WORD } from "../kit/header-word.ts";
 import { LEVELS } from "../kit/log.ts";
 import { findUrlFault } from "../kit/postgres/url.ts";
@@ -11,7 +12,6 @@ import {
   DAY_SECONDS,
   describeSetting,
   Flag,
-  isPlainUrl,
   isScanner,
   keptDays,
   Key,
@@ -285,11 +285,12 @@ export const Environment = z.object({
     "empty",
   ),
   RECEIVABLES_HTTP_ORIGINS: optional(
-    list.refine(
-      (origins) =>
-        origins.every((origin) => isPlainUrl(origin) && new URL(origin).origin === origin),
-      "must be a comma list of origins such as https://host.example",
-    ),
+    list
+      .refine(
+        (origins) => origins.every((origin) => parseOrigin(origin) !== undefined),
+        "must be a comma list of origins such as https://host.example",
+      )
+      .transform((origins) => origins.flatMap((origin) => parseOrigin(origin) ?? [])),
     "comma list of Origin values of the MCP endpoint, by scheme, name and port, that are accepted besides loopback names and the server's own address",
     "empty",
   ),

@@ -1,4 +1,3 @@
-import Big from "big.js";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { findAgreement } from "../contract/insights/agreement.ts";
@@ -12,13 +11,12 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
 import { createSums, formatTotal } from "./decimal.ts";
+import { type Deduction, readDeductions } from "./deductions-taken.ts";
 import { addToDocument, claimsOn, explainDocument, MOST_COMPARED } from "./explained-deductions.ts";
 import { createKeyIndex, selectPage } from "./groups.ts";
 import { defineInsight, type Fields, type InsightContext, mostItems } from "./insight.ts";
 import { readDisputes } from "./read-disputes.ts";
 import { readPart } from "./read-part.ts";
-import { type PaymentQuery, readPayments } from "./read-payments.ts";
-import { createLeftOutRows, selectStanding } from "./standing-payments.ts";
 
 const GROUPINGS = ["account", "deductionReasonCode", "month"] as const;
 
@@ -36,135 +34,11 @@ const Body = z.strictObject({
 });
 type Arguments = z.output<typeof Body>;
 
-/** The fields of a row of cash application that tell what it left out. */
-type Row = {
-  paymentId: string | null;
-  paymentDate: string | null;
-  accountNumber: string | null;
-  accountName: string | null;
-  documentNumber: string | null;
-  currencyCode: string | null;
-  appliedAmount: number | null;
-  invoiceAmount: number | null;
-  discountTaken: number | null;
-  deductionAmount: number | null;
-  deductionReasonCode: string | null;
-  shortPay: boolean | null;
-  applicationStatus: string | null;
-  matchMethod: string | null;
-  remittanceText: string | null;
-};
-
-const FIELDS = [
-  "paymentId",
-  "paymentDate",
-  "accountNumber",
-  "accountName",
-  "documentNumber",
-  "currencyCode",
-  "appliedAmount",
-  "invoiceAmount",
-  "discountTaken",
-  "deductionAmount",
-  "deductionReasonCode",
-  "shortPay",
-  "applicationStatus",
-  "matchMethod",
-  "remittanceText",
-] as const satisfies readonly (keyof Row)[];
-
-/** The amount that a payment left out of a document: the deduction, else the unpaid part of a short payment. */
-type Deduction = {
-  accountNumber: string | null;
-  accountName: string | null;
-  documentNumber: string;
-  paymentId: string | null;
-  paymentDate: string | null;
-  amount: number;
-  currencyCode: string;
-  deductionReasonCode: string | null;
-  text: string | null;
-};
-
-const ROWS_PER_TURN = 500;
+const toDay = ({ calendar }: InsightContext, day: string | undefined): string | undefined =>
+  day === undefined ? undefined : calendar.toDay(day);
 
 /** Comparing sums on one document takes up to a millisecond. */
 const DOCUMENTS_PER_TURN = 20;
-
-const findShortfall = (row: Row): number => {
-  const { deductionAmount, shortPay, invoiceAmount, appliedAmount, discountTaken } = row;
-  if (deductionAmount !== null && deductionAmount !== 0) return deductionAmount;
-  // An instalment leaves a part unpaid, too, so that only what is marked as short counts.
-  if (shortPay !== true || invoiceAmount === null || appliedAmount === null) return 0;
-  return new Big(invoiceAmount)
-    .minus(appliedAmount)
-    .minus(discountTaken ?? 0)
-    .toNumber();
-};
-
-const toDeductions = (row: Row): Deduction[] => {
-  const amount = findShortfall(row);
-  if (amount <= 0 || row.documentNumber === null) return [];
-  return [
-    {
-      accountNumber: row.accountNumber,
-      accountName: row.accountName,
-      documentNumber: row.documentNumber,
-      paymentId: row.paymentId,
-      paymentDate: row.paymentDate,
-      amount,
-      currencyCode: row.currencyCode ?? "",
-      deductionReasonCode: row.deductionReasonCode,
-      text: row.remittanceText,
-    },
-  ];
-};
-
-const toFilters = ({ from, to, accountName, accountNumber, currencyCode }: Arguments): Fields => ({
-  // Reversals too: they undo the rows of payments that came back.
-  or: [
-    { deductionAmount: { gt: 0 } },
-    { shortPay: { eq: true } },
-    { applicationStatus: { eq: "reversed" } },
-  ],
-  ...(from === undefined && to === undefined
-    ? {}
-    : { paymentDate: omitNulls({ gte: from, lte: to }) }),
-  ...(accountName === undefined ? {} : { accountName: { contains: accountName } }),
-  ...(accountNumber === undefined ? {} : { accountNumber: { eq: accountNumber } }),
-  ...(currencyCode === undefined ? {} : { currencyCode: { eq: currencyCode } }),
-});
-
-/** Reads deductions by document and currency; rows of payments that came back deduct nothing. */
-const readDeductions = async (context: InsightContext, args: Arguments) => {
-  const rows = new Map<string | null, Row[]>();
-  const query: PaymentQuery = {
-    source: "cashapp",
-    fields: [...FIELDS],
-    filters: toFilters(args),
-  };
-  const { stopped } = await readPayments(context, query, (page) =>
-    forEachInTurns(page as unknown as readonly Row[], (row) => {
-      const own = rows.get(row.documentNumber);
-      if (own === undefined) rows.set(row.documentNumber, [row]);
-      else own.push(row);
-    }),
-  );
-  const documents = new Map<string, Deduction[]>();
-  const leftOut = createLeftOutRows();
-  await forEachInTurns(
-    rows.values(),
-    (own) => {
-      // Reversals are read of all documents, so that their number would say nothing.
-      leftOut.count(own.filter(({ matchMethod }) => matchMethod === "suggested"));
-      for (const row of selectStanding(own)) {
-        for (const deduction of toDeductions(row)) addToDocument(documents, deduction);
-      }
-    },
-    ROWS_PER_TURN,
-  );
-  return { documents, stopped, notes: leftOut.notes() };
-};
 
 const [OPEN, CLOSED] = [0, 1] as const;
 
@@ -307,7 +181,8 @@ export const deductionsWithoutDispute = defineInsight({
     const { limit, groupBy, ...filter } = args;
     const { codes, notes } = await readReasonCodes(context);
     const votes = createReasonVotes();
-    const read = await readDeductions(context, args);
+    const days = { from: toDay(context, args.from), to: toDay(context, args.to) };
+    const read = await readDeductions(context, { ...args, ...days });
     const claims = await readClaims(context, args, (dispute) => {
       vote(votes, codes, codes.get(dispute.externalReasonId ?? ""), dispute);
     });

@@ -54,7 +54,15 @@ type Account = {
 const describeRefused = (what: string, { refused }: Part<unknown>): string[] =>
   refused === undefined || refused.isAbsent ? [] : [`${what} were not read: ${refused.reason}`];
 
-const readAccount = async (context: InsightContext, accountNumber: string): Promise<Account> => {
+/**
+ * Reads an account and its newest disputes. An account that has more of them than one page: also those of its
+ * documents, each by itself.
+ */
+const readAccount = async (
+  context: InsightContext,
+  accountNumber: string,
+  documentNumbers: readonly string[],
+): Promise<Account> => {
   const page = { Page: 1, PageSize: MOST_DISPUTES };
   const [account, disputes] = await Promise.all([
     readPart(context, contract.accounts.get, { account_number: accountNumber }),
@@ -64,12 +72,21 @@ const readAccount = async (context: InsightContext, accountNumber: string): Prom
       ...page,
     }),
   ]);
-  const own = disputes.refused === undefined ? disputes.value : [];
-  const named = own.find(({ accountName }) => typeof accountName === "string")?.accountName;
+  const newest = disputes.refused === undefined ? disputes.value : [];
+  const isCut = newest.length >= MOST_DISPUTES && disputes.reply?.total !== newest.length;
+  const own = new Map(newest.map((one) => [one.disputeId, one]));
+  const refusals = describeRefused("Disputes", disputes);
+  for await (const part of mapConcurrent(isCut ? documentNumbers : [], CONCURRENT, (number) =>
+    readPart(context, contract.disputes.list, { DocumentNumber: number, ...page }),
+  )) {
+    refusals.push(...describeRefused("Disputes", part));
+    for (const one of part.refused === undefined ? part.value : []) own.set(one.disputeId, one);
+  }
+  const named = newest.find(({ accountName }) => typeof accountName === "string")?.accountName;
   return {
     name: account.refused === undefined ? account.value.name : (named ?? null),
-    disputes: own,
-    notes: [...describeRefused("Accounts", account), ...describeRefused("Disputes", disputes)],
+    disputes: [...own.values()],
+    notes: [...describeRefused("Accounts", account), ...refusals],
   };
 };
 
@@ -80,14 +97,17 @@ const readAccounts = async (
 ) => {
   const accounts = new Map<string, Account>();
   const inOrder = found.toSorted((a, b) => a.length - b.length).flat();
-  const all = [...new Set(inOrder.map(({ account_number }) => account_number))];
-  const numbers = all.slice(0, MOST_ACCOUNTS);
-  const read = async (number: string) => ({ number, account: await readAccount(context, number) });
-  for await (const { number, account } of mapConcurrent(numbers, CONCURRENT, read)) {
+  const all = Map.groupBy(inOrder, ({ account_number }) => account_number);
+  const read = async ([number, own]: [string, DocumentWithClosing[]]) => {
+    const numbers = [...new Set(own.map(({ documentNumber }) => documentNumber))];
+    return { number, account: await readAccount(context, number, numbers) };
+  };
+  const first = [...all].slice(0, MOST_ACCOUNTS);
+  for await (const { number, account } of mapConcurrent(first, CONCURRENT, read)) {
     accounts.set(number, account);
   }
   const notes = [...accounts.values()].flatMap((account) => account.notes);
-  const left = all.length - numbers.length;
+  const left = all.size - first.length;
   return {
     accounts,
     notes:

@@ -55,6 +55,7 @@ const NAMED = ["accountNumber", "accountName", "documentNumber", "disputeCode", 
 
 /** Ranges that nothing is within if they are sent the wrong way round. */
 const RANGES = [
+  ["from", "to"],
   ["createdFrom", "createdTo"],
   ["closedFrom", "closedTo"],
   ["dueFrom", "dueTo"],

@@ -7,7 +7,9 @@ export type Reversible = {
   matchMethod?: unknown;
 };
 
-const isReversed = ({ applicationStatus }: Reversible): boolean => applicationStatus === "reversed";
+/** Whether a row undoes another one, because its payment came back. */
+export const isReversal = ({ applicationStatus }: Reversible): boolean =>
+  applicationStatus === "reversed";
 
 const isSuggested = ({ matchMethod }: Reversible): boolean => matchMethod === "suggested";
 
@@ -19,8 +21,8 @@ const undoes = (reversal: Reversible, row: Reversible): boolean =>
 
 /** Returns the rows of payments that stand: without returns, the rows that these undo, and suggestions. */
 export const selectStanding = <Row extends Reversible>(rows: readonly Row[]): Row[] => {
-  const standing = rows.filter((row) => !isReversed(row) && !isSuggested(row));
-  for (const reversal of rows.filter(isReversed)) {
+  const standing = rows.filter((row) => !isReversal(row) && !isSuggested(row));
+  for (const reversal of rows.filter(isReversal)) {
     const place = standing.findIndex((row) => undoes(reversal, row));
     if (place !== -1) standing.splice(place, 1);
   }
@@ -42,7 +44,7 @@ export const createLeftOutRows = (): LeftOutRows => {
   return {
     count(rows, currencies) {
       const standing = selectStanding(rows);
-      const proposals = rows.filter((row) => isSuggested(row) && !isReversed(row)).length;
+      const proposals = rows.filter((row) => isSuggested(row) && !isReversal(row)).length;
       suggested += proposals;
       reversed += rows.length - standing.length - proposals;
       if (currencies === undefined) return;

@@ -8,11 +8,19 @@ export class LineTooLong extends Error {
   }
 }
 
-/** Yields the lines of a stream, without line feeds and in bounded memory. @throws {LineTooLong} */
+/**
+ * Yields the lines of a stream, without line feeds and in bounded memory. Bytes that are no UTF-8 become U+FFFD, unless
+ * `fatal` refuses them.
+ *
+ * @throws {LineTooLong}
+ * @throws {TypeError} with `fatal`, for bytes that are no UTF-8
+ */
 export async function* readBoundedLines(
   bytes: AsyncIterable<Uint8Array>,
   maxBytes: number,
+  { fatal = false }: { fatal?: boolean } = {},
 ): AsyncGenerator<string> {
+  const decoder = new TextDecoder("utf-8", { fatal, ignoreBOM: true });
   let held: Uint8Array[] = [];
   let size = 0;
   const hold = (part: Uint8Array): void => {
@@ -21,7 +29,7 @@ export async function* readBoundedLines(
     if (size > maxBytes) throw new LineTooLong(maxBytes);
   };
   const take = (): string => {
-    const line = Buffer.concat(held).toString();
+    const line = decoder.decode(Buffer.concat(held));
     held = [];
     size = 0;
     return line;

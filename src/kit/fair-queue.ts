@@ -29,6 +29,8 @@ export type FairQueue = {
   enter(key: string, signal?: AbortSignal): Promise<() => void>;
   /** Runs a task as soon as it is its key's turn. @throws {QueueFull} */
   run<T>(key: string, task: () => Promise<T>): Promise<T>;
+  /** Refuses all waiting requests, because their turns would fail for the same reason. */
+  refuseAll(error: Error): void;
   /** The number of turns in use. */
   running(): number;
   /** The number of waiting requests. */
@@ -72,6 +74,9 @@ const createWaiters = () => {
         return next;
       }
       return undefined;
+    },
+    refuseAll(error: Error): void {
+      for (const waiter of [...queues.values()].flat()) waiter.refuse(error);
     },
     /** Refuses the last request of the longest queue; false where no queue is longer than this. */
     displace(length: number): boolean {
@@ -158,6 +163,7 @@ export const createFairQueue = (limits: FairQueueLimits): FairQueue => {
         leave();
       }
     },
+    refuseAll: waiters.refuseAll,
     running: () => running,
     waiting: waiters.count,
   };

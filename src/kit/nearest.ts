@@ -9,6 +9,8 @@ const SHORTEST_END = 4;
 export const findNearest = (word: string, known: readonly string[], most = 3): string[] => {
   const target = normalize(word.slice(0, MAX_LENGTH));
   if (target === "") return [];
+  // Distances are computed up to one more than the largest that counts: most names are far off.
+  const maxDistance = Math.max(1, Math.floor(target.length / 3));
   return known
     .map((name) => {
       const other = normalize(name);
@@ -18,9 +20,12 @@ export const findNearest = (word: string, known: readonly string[], most = 3): s
         other.endsWith(target) ||
         (other.length >= SHORTEST_END && target.endsWith(other));
       const isPart = part && other !== target && target.length > 2;
-      return { name, distance: isPart ? 1 : leven(target, other) };
+      return {
+        name,
+        distance: isPart ? 1 : leven(target, other, { maxDistance: maxDistance + 1 }),
+      };
     })
-    .filter(({ distance }) => distance <= Math.max(1, Math.floor(target.length / 3)))
+    .filter(({ distance }) => distance <= maxDistance)
     .toSorted((a, b) => a.distance - b.distance)
     .slice(0, most)
     .map(({ name }) => name);

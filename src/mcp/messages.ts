@@ -2,7 +2,7 @@
  * Reads the messages of hosts before the SDK does, which drops what it does not understand, so that the sender would wait
  * for ever. Each message with a readable id is passed on or refused under that id.
  */
-import { isRecord } from "../kit/json.ts";
+import { isRecord, parseIfJson } from "../kit/json.ts";
 import { type MessageId, restoreId, toMessageId } from "./message-ids.ts";
 
 type Fields = Record<string, unknown>;
@@ -16,7 +16,10 @@ export type Reading = { message: Fields } | { refusal: Refusal } | "ignored";
 const INVALID_REQUEST = -32_600;
 const INVALID_PARAMS = -32_602;
 
-const MEMBERS = ["jsonrpc", "id", "method", "params", "result", "error"];
+const REQUEST_MEMBERS = ["jsonrpc", "id", "method", "params"];
+const MEMBERS = [...REQUEST_MEMBERS, "result", "error"];
+
+const RELATED_TASK = "io.modelcontextprotocol/related-task";
 
 /** Deeper values are the arguments of tools, whose schemas say what null means there. */
 const MAX_DEPTH = 8;
@@ -48,6 +51,22 @@ const describe = (value: unknown): string => {
   return `it is ${JSON.stringify(value).slice(0, 60)}`;
 };
 
+/** Returns the object that a host means by an empty list (PHP), an empty text, or JSON in a text; otherwise the value. */
+const readArguments = (value: unknown): unknown => {
+  if (Array.isArray(value)) return value.length === 0 ? {} : value;
+  if (typeof value !== "string") return value;
+  const parsed = value.trim() === "" ? {} : parseIfJson(value);
+  return isRecord(parsed) ? parsed : value;
+};
+
+const findCallFault = ({ name, arguments: args }: Fields): [number, string] | undefined => {
+  if (typeof name !== "string") {
+    return [INVALID_PARAMS, `The member params.name must be a text; ${describe(name)}.`];
+  }
+  if (args === undefined || args === null || isRecord(readArguments(args))) return undefined;
+  return [INVALID_PARAMS, `The member params.arguments must be an object; ${describe(args)}.`];
+};
+
 /** Returns the reason why a request or notification cannot be handled; undefined for a good one. */
 const findFault = ({
   jsonrpc,
@@ -60,10 +79,11 @@ const findFault = ({
   if (typeof method !== "string") {
     return [INVALID_REQUEST, `The member method must be a text; ${describe(method)}.`];
   }
-  if (params !== undefined && !isRecord(params)) {
+  const isCall = method === "tools/call";
+  if ((isCall || params !== undefined) && !isRecord(params)) {
     return [INVALID_PARAMS, `The member params must be an object; ${describe(params)}.`];
   }
-  return undefined;
+  return isCall && isRecord(params) ? findCallFault(params) : undefined;
 };
 
 const readId = (fields: Fields): MessageId | null | undefined => {
@@ -75,14 +95,15 @@ const isNotification = ({ id, method }: Fields): boolean =>
   id === undefined ||
   (id === null && typeof method === "string" && method.startsWith("notifications/"));
 
-/** Returns the known members of a message, without those that are null. */
+/** Returns the known members of a message, without those that are null; a message with a method is no response. */
 const pickMembers = (value: Fields): Fields => {
+  const known = typeof value["method"] === "string" ? REQUEST_MEMBERS : MEMBERS;
   const isPlain = Object.entries(value).every(
-    ([name, member]) => MEMBERS.includes(name) && (member !== null || name === "id"),
+    ([name, member]) => known.includes(name) && (member !== null || name === "id"),
   );
   if (isPlain) return value;
   return Object.fromEntries(
-    MEMBERS.flatMap((name) => {
+    known.flatMap((name) => {
       const member = value[name];
       if (member === undefined || (member === null && name !== "id")) return [];
       return [[name, member]];
@@ -90,12 +111,64 @@ const pickMembers = (value: Fields): Fields => {
   );
 };
 
+const isProgressToken = (value: unknown): boolean =>
+  typeof value === "string" || Number.isSafeInteger(value);
+
+/** Returns `_meta` without the members for which the SDK drops a whole message, undefined where it is no object. */
+const repairMeta = (meta: unknown): Fields | undefined => {
+  if (!isRecord(meta)) return undefined;
+  const { progressToken, [RELATED_TASK]: task } = meta;
+  const isTask = isRecord(task) && typeof task["taskId"] === "string";
+  const bad = [
+    ...(progressToken === undefined || isProgressToken(progressToken) ? [] : ["progressToken"]),
+    ...(task === undefined || isTask ? [] : [RELATED_TASK]),
+  ];
+  if (bad.length === 0) return meta;
+  return Object.fromEntries(Object.entries(meta).filter(([name]) => !bad.includes(name)));
+};
+
+/** Returns the arguments of a prompt, which are texts: hosts send numbers and truth values, too. */
+const writeAsTexts = (args: unknown): unknown =>
+  isRecord(args) && Object.values(args).some((value) => typeof value !== "string")
+    ? Object.fromEntries(
+        Object.entries(args).map(([name, value]) => [
+          name,
+          ["number", "boolean"].includes(typeof value) ? String(value) : value,
+        ]),
+      )
+    : args;
+
+/** Returns the members of the parameters that differ from what was sent. */
+const findRepairs = (method: unknown, params: Fields): Fields => {
+  const { _meta: meta, arguments: args, cursor } = params;
+  const isPrompt = method === "prompts/get";
+  const read = isPrompt || method === "tools/call" ? readArguments(args) : args;
+  const repaired = {
+    _meta: meta === undefined ? undefined : repairMeta(meta),
+    arguments: isPrompt ? writeAsTexts(read) : read,
+    // An empty cursor is that of the first page.
+    cursor: cursor === "" ? undefined : cursor,
+  };
+  return Object.fromEntries(
+    Object.entries(repaired).filter(([name, value]) => value !== params[name]),
+  );
+};
+
 const repairParams = (fields: Fields): Fields => {
-  const { method, params } = fields;
+  const { method } = fields;
   // The schema of a tool says whether null is a value.
   const skip = method === "tools/call" ? ["arguments"] : [];
-  if (params === undefined || !hasNull(params, skip)) return fields;
-  return { ...fields, params: withoutNulls(params, skip) };
+  const params = hasNull(fields["params"], skip)
+    ? withoutNulls(fields["params"], skip)
+    : fields["params"];
+  if (!isRecord(params)) return fields;
+  const repairs = findRepairs(method, params);
+  if (params === fields["params"] && Object.keys(repairs).length === 0) return fields;
+  const entries = Object.entries({ ...params, ...repairs });
+  return {
+    ...fields,
+    params: Object.fromEntries(entries.filter(([, value]) => value !== undefined)),
+  };
 };
 
 /** Reads one parsed message. */

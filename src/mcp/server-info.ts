@@ -49,6 +49,17 @@ export type ServerInfo = {
   listsFor(capabilities: unknown, isUsable?: IsUsable): Lists;
 };
 
+export type Identity = Pick<ServerInfo["info"], "name" | "version"> & {
+  title?: string | undefined;
+};
+
+/** Returns the fields of a server that each response names. */
+export const identify = ({ name, title, version }: Identity): Identity => ({
+  name,
+  title,
+  version,
+});
+
 /** Adds the views to lists, and the tool by which the confirmation view answers. */
 const addViews = (lists: Lists): Lists => {
   const tools = withConfirmView(withViews(lists.tools), isAskingTool);

@@ -7,6 +7,7 @@ import {
   ProtocolErrorCode,
   type Result,
   Server,
+  SERVER_INFO_META_KEY,
   type ServerContext,
 } from "@modelcontextprotocol/server";
 import type { HeldRights } from "../broker/held-rights.ts";
@@ -30,7 +31,7 @@ import {
 } from "./resources/shared-subscriptions.ts";
 import { createWatches } from "./resources/watches.ts";
 import { guardErrors } from "./results/protocol-errors.ts";
-import { createServerInfo, type ServerInfo } from "./server-info.ts";
+import { createServerInfo, identify, type Identity, type ServerInfo } from "./server-info.ts";
 import { isSkillUri } from "./skills/skill-files.ts";
 import { createSkills, type ReadSkill, type ServeSkills } from "./skills/skills.ts";
 import type { ToolContext } from "./tools/tool-context.ts";
@@ -174,13 +175,23 @@ const readIssues = (error: unknown): readonly Issue[] | undefined => {
   return parseIfJson(error.message) as Issue[] | undefined;
 };
 
-/** Refuses parameters that are not of their method's form with -32602; to the SDK they are an internal error. */
+/**
+ * Refuses parameters that are not of their method's form with -32602; to the SDK they are an internal error. Each
+ * response of 2026 names the server, and only that of `server/discover` has its icons and description too.
+ */
 class CheckedServer extends Server {
+  protected override _outboundServerInfo(): Identity | undefined {
+    const info = super._outboundServerInfo();
+    return info === undefined ? undefined : identify(info);
+  }
+
   protected override _wrapHandler(method: string, handler: Handler): Handler {
     const handle = super._wrapHandler(method, handler);
     return async (request, context) => {
       try {
-        return await handle(request, context);
+        const result = await handle(request, context);
+        if (method !== "server/discover") return result;
+        return { ...result, _meta: { [SERVER_INFO_META_KEY]: super._outboundServerInfo() } };
       } catch (error) {
         const issues = readIssues(error);
         if (issues === undefined) throw error;

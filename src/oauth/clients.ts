@@ -75,7 +75,8 @@ const toList = (value: unknown): unknown[] => [value].flat().filter((one) => !is
 
 /** Returns the redirect URIs, each once. @throws {errors.InvalidClientMetadata} for an unsafe one */
 const readRedirectUris = (value: unknown): { texts: string[]; urls: URL[] } => {
-  const uris = [...new Set(toList(value))];
+  const trimmed = toList(value).map((one) => (typeof one === "string" ? one.trim() : one));
+  const uris = [...new Set(trimmed)];
   if (uris.length === 0 || uris.length > MAX_REDIRECT_URIS) {
     throw invalid(`redirect_uris must be a list of 1 to ${MAX_REDIRECT_URIS} URLs`);
   }

@@ -3,15 +3,14 @@
  * person must exist at the platform; they are found by a verified e-mail address.
  */
 import { hash, timingSafeEqual } from "node:crypto";
-import type { Configuration } from "openid-client";
 import { getMessage } from "../kit/error.ts";
 import { randomToken } from "../kit/ids.ts";
 import { createLazy } from "../kit/lazily.ts";
 import { toErrorFields } from "../kit/log.ts";
-import { isGuarded } from "../kit/network.ts";
 import { createSeal } from "../kit/seal.ts";
 import { Secret } from "../kit/secret.ts";
 import type { CompanyLink } from "../pages/sign-in-fields.ts";
+import { buildAddress, discover, type Proof, readEmail } from "./company-provider.ts";
 import type { CompanySettings } from "./company-settings.ts";
 import type { OauthContext } from "./context.ts";
 import { type Cookie, createCookie } from "./cookies.ts";
@@ -38,7 +37,7 @@ const NOTICES: Record<Notice, string> = {
 type ReturnTo = string;
 
 /** A sign-in under way, sealed in a cookie, so that nothing is stored before it is over. */
-type Pending = { state: string; nonce: string; verifier: string; to: ReturnTo; expiresAt: number };
+type Pending = Proof & { to: ReturnTo; expiresAt: number };
 
 /** Browsers accept cookies of 4,096 bytes with name and attributes. */
 const MAX_COOKIE = 3800;
@@ -55,62 +54,13 @@ export const readNotice = ({ url }: Exchange): string | undefined => {
   return Object.hasOwn(NOTICES, notice) ? NOTICES[notice as Notice] : undefined;
 };
 
-/** Reads the provider's metadata, and has signatures of ID tokens verified. */
-const discover = async (settings: CompanySettings): Promise<Configuration> => {
-  const client = await import("openid-client");
-  const { issuer, clientId, clientSecret, fetch } = settings;
-  const isPlain = issuer.startsWith("http:");
-  const found = await client.discovery(
-    new URL(issuer),
-    clientId,
-    clientSecret.reveal(),
-    undefined,
-    {
-      execute: [
-        client.enableNonRepudiationChecks,
-        // The settings accept http on this machine only.
-        ...(isPlain ? [client.allowInsecureRequests] : []),
-      ],
-      [client.customFetch]: fetch as never,
-    },
-  );
-  const { authorization_endpoint = "", token_endpoint = "" } = found.serverMetadata();
-  if ([authorization_endpoint, token_endpoint].every(isGuarded)) return found;
-  throw new Error(`${issuer} names an address without TLS`);
-};
-
-/** Reads the verified e-mail address of the person who came back, from the ID token or the userinfo endpoint. */
-const readEmail = async (
-  config: Configuration,
-  currentUrl: URL,
-  { state, nonce, verifier }: Pending,
-): Promise<{ email: string } | "unverified"> => {
-  const client = await import("openid-client");
-  const tokens = await client.authorizationCodeGrant(config, currentUrl, {
-    expectedState: state,
-    expectedNonce: nonce,
-    pkceCodeVerifier: verifier,
-    idTokenExpected: true,
-  });
-  const claims = tokens.claims();
-  if (claims === undefined) throw new Error("the provider sent no ID token");
-  const hasEmail = claims["email"] !== undefined;
-  const hasUserinfo = config.serverMetadata().userinfo_endpoint !== undefined;
-  const facts =
-    hasEmail || !hasUserinfo
-      ? claims
-      : await client.fetchUserInfo(config, tokens.access_token, claims.sub);
-  const { email, email_verified } = facts;
-  return typeof email === "string" && email_verified === true ? { email } : "unverified";
-};
-
 export type CompanyNeeds = OauthContext & { directory: Directory };
 
 type Needs = CompanyNeeds & {
   settings: CompanySettings;
   cookie: Cookie;
   seal: ReturnType<typeof createSeal>;
-  config: () => Promise<Configuration>;
+  config: () => ReturnType<typeof discover>;
 };
 
 const callbackUrl = ({ issuer }: OauthContext): string => `${issuer}${COMPANY_PATHS.callback}`;
@@ -122,7 +72,6 @@ const begin = async (
   to: ReturnTo,
 ): Promise<Notice | undefined> => {
   const { config, seal, cookie, now, log } = needs;
-  const client = await import("openid-client");
   const expiresAt = now() + LIFETIMES.interaction;
   const [state, nonce, verifier] = [randomToken(), randomToken(), randomToken()];
   const pending: Pending = { state, nonce, verifier, to, expiresAt };
@@ -132,14 +81,8 @@ const begin = async (
     return "failed";
   }
   try {
-    const address = client.buildAuthorizationUrl(await config(), {
-      redirect_uri: callbackUrl(needs),
-      scope: "openid email",
-      state,
-      nonce,
-      code_challenge: await client.calculatePKCECodeChallenge(verifier),
-      code_challenge_method: "S256",
-    });
+    const proof = { state, nonce, verifier };
+    const address = await buildAddress(await config(), callbackUrl(needs), proof);
     exchange.response.setHeader("Set-Cookie", cookie.toHeader(sealed, LIFETIMES.interaction));
     redirect(exchange, address.href);
     return undefined;

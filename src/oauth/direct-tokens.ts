@@ -22,7 +22,8 @@ export type DirectGrant = {
   ensureKey: () => Promise<unknown>;
 };
 
-const toHref = (url: string): string => (URL.parse(url)?.href ?? url).replace(/\/$/, "");
+/** Returns a URL without the slash at its end. */
+export const toHref = (url: string): string => (URL.parse(url)?.href ?? url).replace(/\/$/, "");
 
 /** @throws {errors.InvalidTarget} if a value of `resource` (RFC 8707) is not the MCP endpoint */
 export const checkResource = ({ resourceAliases }: OauthContext, value: unknown): void => {

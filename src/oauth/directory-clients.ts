@@ -10,6 +10,9 @@ import { CLIENT_CREDENTIALS, JWT_BEARER } from "./grant-types.ts";
 const MAX_ASSERTION_MS = HOUR;
 export const MAX_JTI = 256;
 
+/** Accepted difference between the clocks of a client or a provider and of this server. */
+export const CLOCK_TOLERANCE_SECONDS = 10;
+
 /** The member of a client's metadata with the version of its credential. */
 export const CREDENTIAL_VERSION = "credential_version";
 
@@ -73,7 +76,10 @@ export const guardReplays = (provider: Provider, context: OauthContext): void =>
 /** Refuses client assertions (RFC 7523) that are valid for long, whose `jti` would be stored as long. */
 export const createAssertionCheck =
   ({ now }: OauthContext): Configuration["assertJwtClientAuthClaimsAndHeader"] =>
-  async (_context, { exp, jti }) => {
+  async (_context, { iat, exp, jti }) => {
+    if (typeof iat === "number" && (iat - CLOCK_TOLERANCE_SECONDS) * SECOND > now()) {
+      throw new errors.InvalidClientAuth("a client assertion must not be issued in the future");
+    }
     const isShort = typeof exp === "number" && exp * SECOND <= now() + MAX_ASSERTION_MS;
     if (!isShort) {
       throw new errors.InvalidClientAuth("a client assertion must expire within an hour");

@@ -7,7 +7,7 @@ import { Secret } from "../kit/secret.ts";
 import type { OauthContext } from "./context.ts";
 import { checkResource, issueDirectToken, readScopes, type TokenContext } from "./direct-tokens.ts";
 import type { Directory, DirectoryPerson, Tenant } from "./directory.ts";
-import { claimAssertion, MAX_JTI } from "./directory-clients.ts";
+import { claimAssertion, CLOCK_TOLERANCE_SECONDS, MAX_JTI } from "./directory-clients.ts";
 import { JWT_BEARER } from "./grant-types.ts";
 import type { IdentityProvider } from "./identity-providers.ts";
 import { ensurePerson, findPerson, isKeyAccepted, personIdOf } from "./people.ts";
@@ -16,7 +16,6 @@ import { createProviderKeys, type ProviderKeys, ProviderUnavailable } from "./pr
 import { parseScopes, type Scope } from "./scopes.ts";
 
 const TYPE = "oauth-id-jag+jwt";
-const CLOCK_TOLERANCE_SECONDS = 10;
 
 /** Longest time for which an assertion may be valid, in milliseconds: its `jti` is stored as long. */
 const MAX_VALID_MS = HOUR;
@@ -87,6 +86,7 @@ const verify = async (
       typ: TYPE,
       algorithms: [...SIGNING_ALGORITHMS],
       clockTolerance: CLOCK_TOLERANCE_SECONDS,
+      currentDate: new Date(needs.now()),
       requiredClaims: ["sub", "exp", "iat", "jti", "client_id"],
     });
     return payload;
@@ -102,10 +102,11 @@ const verify = async (
 const findFault = (
   { now }: OauthContext,
   { clientId }: Presented,
-  { aud, client_id, jti, exp = Infinity }: JWTPayload,
+  { aud, client_id, jti, iat = 0, exp = Infinity }: JWTPayload,
 ): string | undefined => {
   if ([aud].flat().length !== 1) return "several_audiences";
   if (client_id !== clientId) return "other_client";
+  if ((iat - CLOCK_TOLERANCE_SECONDS) * SECOND > now()) return "issued_in_the_future";
   if (exp * SECOND > now() + MAX_VALID_MS) return "valid_too_long";
   return typeof jti === "string" && jti !== "" && jti.length <= MAX_JTI ? undefined : "wrong_jti";
 };
@@ -116,7 +117,8 @@ const readEmail = (
   claims: JWTPayload,
 ): string | undefined => {
   const email = claims[claim];
-  const isVerified = emailVerified === "always" || claims["email_verified"] === true;
+  const { email_verified: word } = claims;
+  const isVerified = emailVerified === "always" ? (word ?? true) === true : word === true;
   return isVerified && typeof email === "string" && email.length <= MAX_TEXT ? email : undefined;
 };
 

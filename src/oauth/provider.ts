@@ -1,5 +1,6 @@
 import { createPrivateKey, type JsonWebKey } from "node:crypto";
-import Provider, {
+import type Provider from "oidc-provider";
+import {
   type ClientMetadata,
   type Configuration,
   errors,
@@ -17,18 +18,20 @@ import { createClientCredentialsHandler } from "./client-credentials.ts";
 import { createPageClient } from "./page-client.ts";
 import type { OauthContext } from "./context.ts";
 import {
+  CLOCK_TOLERANCE_SECONDS,
   compareHashedSecrets,
   CREDENTIAL_VERSION,
   createAssertionCheck,
   guardReplays,
 } from "./directory-clients.ts";
-import { addCredentialVersion } from "./direct-tokens.ts";
+import { addCredentialVersion, toHref } from "./direct-tokens.ts";
 import { createBoundedFetch, createFetchDocument } from "./documents.ts";
 import { CLIENT_CREDENTIALS, ID_JAG_PROFILE, JWT_BEARER } from "./grant-types.ts";
 import { LIFETIMES } from "./lifetimes.ts";
 import { type Brand, type Page, renderPage } from "../pages/page.ts";
 import { findPerson } from "./people.ts";
 import { ALL_SCOPES, parseScopes, REQUESTED_SCOPE_PARAMETER } from "./scopes.ts";
+import { NarrowingProvider } from "./token-request.ts";
 import { errorPage, refusedRequestPage } from "./sign-in-pages.ts";
 
 export const PATHS = {
@@ -57,15 +60,9 @@ type ClientAuthAlgorithms = NonNullable<
   NonNullable<Configuration["enabledJWA"]>["clientAuthSigningAlgValues"]
 >;
 
-/** Accepted difference between the clocks of a client and of this server. */
-const CLOCK_TOLERANCE_SECONDS = 10;
-
 const toSeconds = (ms: number): number => ms / SECOND;
 
 const withoutSlash = (url: string): string => url.replace(/\/$/, "");
-
-/** Returns a URL as {@link URL} writes it, without a slash at the end. */
-const toHref = (url: string): string => withoutSlash(URL.parse(url)?.href ?? url);
 
 // Each authorization requires sign-in and consent: any program can use the client id of a loopback client.
 const createPolicy = (): interactionPolicy.Prompt[] => {
@@ -306,7 +303,8 @@ const keepErrorsHere = (provider: Provider, { issuer, brand }: OauthContext): vo
  * administrators. Tokens are opaque and for one resource.
  */
 export const createProvider = (context: OauthContext): Provider => {
-  const provider = new Provider(context.issuer, createConfiguration(context));
+  const provider = new NarrowingProvider(context.issuer, createConfiguration(context));
+  provider.resourceAliases = context.resourceAliases;
   // The server sets the X-Forwarded headers itself.
   provider.proxy = true;
   provider.on("server_error", (_context, error) =>

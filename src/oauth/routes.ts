@@ -170,6 +170,10 @@ const route = async (context: RouteContext, exchange: Exchange, path: string): P
   }
   const approvalId = parseApprovalPath(path);
   if (approvalId !== undefined) return context.handleApproval(exchange, approvalId);
+  // The provider also routes other spellings of a path, such as `/oauth/Register/`, which no rule above holds for.
+  if (path !== PATHS.authorization && !PROTOCOL_PATHS.includes(path)) {
+    return sendPage(exchange, errorPage("There is no such page.", 404));
+  }
   if (path === PATHS.authorization && incoming.method === "POST") {
     return redirectToAuthorization(context, exchange);
   }

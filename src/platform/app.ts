@@ -230,7 +230,8 @@ export type AppNeeds = RequestNeeds & {
 
 /** Creates the HTTP application: a route for each operation of the contract. */
 export const createApp = (services: Services, needs: AppNeeds) => {
-  const app = new Hono<Env>();
+  // The path as it is sent: `/dry%2Drun` is no other spelling of `/dry-run`. Parameters are decoded one by one.
+  const app = new Hono<Env>({ getPath: ({ url }) => new URL(url).pathname });
 
   const refuse = createRefuse(needs);
   mountOwn(app, needs);

@@ -8,18 +8,21 @@ import {
   addHead,
   computeLink,
   type EvidenceKey,
-  findLink,
-  formatStatement,
+  findNearestHead,
+  formatHead,
+  isHeadSigned,
   type Link,
+  listEvidenceKeys,
   listUnsigned,
   readEvidenceKey,
   selectAfter,
+  startLink,
 } from "./store/audit/evidence.ts";
 import { advanceEnd, type ChainEnd } from "./store/audit/links.ts";
 import { isOtherKey, isSigned } from "./store/audit/signing.ts";
 import type { Db, Snapshot, Store } from "./store/port.ts";
 import { SEALS } from "./store/sealed-columns.ts";
-import type { AuditLogRow, EvidenceHeadRow } from "./store/tables/schema.ts";
+import type { AuditLogRow, EvidenceHeadRow, EvidenceKeyRow } from "./store/tables/schema.ts";
 
 export type EvidenceNeeds = { store: Store; masterKey: MasterKey; clock: Clock };
 
@@ -50,7 +53,7 @@ export const signHead = (
   at: number,
 ): Head => {
   const signedAt = new Date(at).toISOString();
-  const statement = formatStatement("head", tenantId, seq, link, signedAt);
+  const statement = formatHead(tenantId, { seq, link, signedAt });
   return { tenantId, seq, link, signedAt, key: key.id, signature: key.sign(statement) };
 };
 
@@ -89,6 +92,39 @@ const createChanged = (tenantId: string, id: string): Problem =>
     `Entry ${id} of the audit log was changed, or entries before it are missing. Run: admin audit verify ${tenantId}`,
   );
 
+/**
+ * Checks a stored head against the key that it names and, where it is known, the link of its entry.
+ *
+ * @throws {Problem} conflict where it was changed
+ */
+export const checkStoredHead = (
+  keys: readonly EvidenceKeyRow[],
+  row: EvidenceHeadRow,
+  link = row.link,
+): void => {
+  if (row.link === link && isHeadSigned(keys, row)) return;
+  throw new Problem(
+    "conflict",
+    `The signed head of entry number ${row.seq} in the audit log of tenant ${row.tenant_id} was changed in the database (table evidence_heads). Compare it with the output of admin audit head that you keep.`,
+  );
+};
+
+/**
+ * Finds the nearest link at or before an entry from which the rest can be computed.
+ *
+ * @throws {Problem} conflict where it was changed
+ */
+export const findBase = async (
+  db: Db,
+  tenantId: string,
+  place: { seq: number; purgedSeq: number },
+): Promise<Link> => {
+  const row = await findNearestHead(db, tenantId, place);
+  if (row === undefined) return startLink(place.purgedSeq);
+  if (row.signature !== "") checkStoredHead(await listEvidenceKeys(db), row);
+  return { seq: row.seq, link: row.link };
+};
+
 /** Goes through entries that follow a link, and stops at one that was changed. */
 export async function* followEntries(
   { store }: Pick<EvidenceNeeds, "store">,
@@ -116,7 +152,7 @@ export const computeLast = async (
 ): Promise<Link> => {
   const { db } = snapshot;
   const head = await findTrustedHead(db, needs.store.auditKey, tenantId);
-  const base = await findLink(db, tenantId, { seq: head.seq, purgedSeq: head.purged_seq });
+  const base = await findBase(db, tenantId, { seq: head.seq, purgedSeq: head.purged_seq });
   let last = base;
   const rows = snapshot.stream(selectAfter(db, tenantId, base, head.seq));
   for await (const { row, link } of followEntries(needs, tenantId, rows, base))

@@ -1,6 +1,9 @@
+import { sql } from "kysely";
 import { type Migration, Migrator } from "kysely/migration";
 import { getMessage } from "../kit/error.ts";
 import type { Db, StoredRecord } from "./port.ts";
+
+const TABLE = "sign_in_migrations";
 
 /** Yields the records that a released version stored in the platform's table `oauth_records`, in batches. */
 export type ReadReleased = (db: Db) => AsyncIterable<StoredRecord[]>;
@@ -47,21 +50,33 @@ const copyReleased = (readReleased: ReadReleased): Migration => ({
   },
 });
 
+/** Returns the error that names the steps of a later program; undefined if there are none. */
+const describeNewer = async (db: Db, known: readonly string[]): Promise<Error | undefined> => {
+  const { rows } = await sql<{ name: string }>`select name from ${sql.table(TABLE)}`.execute(db);
+  const later = rows.map(({ name }) => name).filter((name) => !known.includes(name));
+  if (later.length === 0) return undefined;
+  return new Error(
+    `The tables of the sign-in are newer than this program: a later version has applied ${later.join(", ")}. Run that version or a later one, or use another data folder (--data or RECEIVABLES_DATA) or database with this one.`,
+  );
+};
+
 /** Brings the authorization server's tables to the newest version. Several processes may call it at once. */
 export const migrate = async (db: Db, readReleased: ReadReleased): Promise<void> => {
+  const steps = {
+    "0001-tables": createTables,
+    "0002-copy-released": copyReleased(readReleased),
+  };
   const migrator = new Migrator({
     db,
-    migrationTableName: "sign_in_migrations",
+    migrationTableName: TABLE,
     migrationLockTableName: "sign_in_migrations_lock",
-    provider: {
-      getMigrations: async () => ({
-        "0001-tables": createTables,
-        "0002-copy-released": copyReleased(readReleased),
-      }),
-    },
+    provider: { getMigrations: async () => steps },
   });
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
+  // After an error of the database itself, the transaction reads nothing any more.
+  const newer = await describeNewer(db, Object.keys(steps)).catch(() => undefined);
+  if (newer !== undefined) throw newer;
   const message = `the tables of the built-in sign-in could not be created: ${getMessage(error)}`;
   throw new Error(message, { cause: error });
 };

@@ -1,5 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { request } from "node:https";
 import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -140,4 +142,34 @@ describe.each(Object.entries(PROXIES))("a server below a path of %s", (name, { a
       }
     },
   );
+
+  /** Returns the status of a request with exactly this path, which a URL would change. */
+  const ask = async (path: string): Promise<number | undefined> => {
+    const { hostname, port } = new URL(base);
+    const sent = request({ hostname, port, path, ca: certificate.cert }).end();
+    const [answer] = (await once(sent, "response")) as [IncomingMessage];
+    answer.resume();
+    return answer.statusCode;
+  };
+
+  verifies("C-57", "C-67");
+  it.skipIf(program === undefined)("reads no path as that of another operation", async () => {
+    expect(await ask("/receivables/health?x=1")).toBe(200);
+    // The number of a document may have a slash.
+    expect(await ask("/receivables/api/v1/ingest/documents/A%2FB")).toBe(401);
+    for (const path of [
+      "/receivables/dry-run/%2e%2e/health",
+      "/receivables/dry-run/../health",
+      "/receivables/api/v1/ingest/documents/..%2F..%2F..%2F..%2Fhealth",
+      "/receivables/%68ealth",
+    ]) {
+      expect([path, await ask(path)]).toEqual([path, 400]);
+    }
+    for (const path of ["/x/%2e%2e/receivables/health", "/x/../receivables/health"]) {
+      expect([path, [400, 503].includes((await ask(path)) ?? 0)]).toEqual([path, true]);
+    }
+    for (const path of ["/receivables//health", "/receivables/health/", "/receivables/health."]) {
+      expect([path, await ask(path)]).toEqual([path, 404]);
+    }
+  });
 });

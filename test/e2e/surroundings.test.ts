@@ -73,14 +73,23 @@ describe("a server", () => {
   });
 
   verifies("HS-04");
-  it("answers probes of HTTP/1.0 without Host", async () => {
+  it("answers probes of HTTP/1.0 without Host, and targets in absolute form", async () => {
     const { url } = await start(process.execPath, [CLI, "http", "--port", "0"], "ignore");
-    const socket = connect(Number(new URL(url).port), "127.0.0.1");
-    let text = "";
-    socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
-    socket.write("GET /health HTTP/1.0\r\n\r\n");
-    await expect.poll(() => text).toMatch(/^HTTP\/1\.[01] 200 /);
-    socket.destroy();
+    const { host, port } = new URL(url);
+    for (const [request, status] of [
+      ["GET /health HTTP/1.0\r\n", 200],
+      [`GET http://${host}/health HTTP/1.1\r\nHost: ${host}\r\n`, 200],
+      [`GET http://${host}/health HTTP/1.1\r\nHost: other.example\r\n`, 403],
+      [`GET http://${host}?x HTTP/1.1\r\nHost: ${host}\r\n`, 200],
+      [`GET http://other.example/ HTTP/1.1\r\nHost: ${host}\r\n`, 403],
+    ] as const) {
+      const socket = connect(Number(port), "127.0.0.1");
+      let text = "";
+      socket.setEncoding("utf8").on("data", (chunk: string) => (text += chunk));
+      socket.write(`${request}\r\n`);
+      await expect.poll(() => text).toMatch(new RegExp(`^HTTP/1\\.[01] ${status} `));
+      socket.destroy();
+    }
   });
 });
 

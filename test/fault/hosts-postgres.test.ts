@@ -1,9 +1,8 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { findUrlFault, parseDatabaseUrl } from "../../src/kit/postgres/url.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { type Store, StoreUnavailable } from "../../src/platform/store/port.ts";
+import { startCutRelay } from "../support/cut-relay.ts";
 import { administer, type Server, startPostgres } from "../support/postgres.ts";
 import { signingIn } from "../support/signing.ts";
 import { mkdtempSync, rmSync } from "node:fs";
@@ -67,12 +66,14 @@ describe("a store on several hosts", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  const add = (id: string) =>
-    store.transaction((tx) =>
-      tx
-        .insertInto("file_stores")
-        .values({ name: id, id, is_written: 1 } as never)
-        .execute(),
+  const add = (id: string, queue?: string) =>
+    store.transaction(
+      (tx) =>
+        tx
+          .insertInto("file_stores")
+          .values({ name: id, id, is_written: 1 } as never)
+          .execute(),
+      queue,
     );
   const listOn = async ({ url }: Server): Promise<string[]> => {
     const other = await openPostgres(url, signingIn(folder)).catch(() => undefined);
@@ -100,7 +101,15 @@ describe("a store on several hosts", () => {
   it("follows when the host stops, with the store's outage until another one accepts writes", async () => {
     const [one, two] = servers as [Server, Server];
     await one.stop();
-    await expect(add("lost")).rejects.toBeInstanceOf(StoreUnavailable);
+    // Waiting requests fail with the first one, not one after the other.
+    const failTogether = async (pool: string, act: () => Promise<unknown>): Promise<void> => {
+      const all = Array.from({ length: 10 }, act);
+      await expect(Promise.race(all)).rejects.toBeInstanceOf(StoreUnavailable);
+      expect(store.pools().find((use) => use.pool === pool)).toMatchObject({ waiting: 0 });
+      for (const { status } of await Promise.allSettled(all)) expect(status).toBe("rejected");
+    };
+    await failTogether("writers", () => add("lost", "tenant"));
+    await failTogether("views", () => store.snapshot({ owner: "tenant" }));
     await setReadOnly(two, false);
     await expect.poll(() => add("third").then(() => "done", String)).toBe("done");
     servers.shift();
@@ -111,26 +120,37 @@ describe("a store on several hosts", () => {
   it("gives up statements of a host that takes connections and no longer answers", async () => {
     const [server] = servers as [Server];
     const { port } = new URL(server.url);
-    let isCut = false;
-    const sockets = new Set<Socket>();
-    const proxy = createServer((socket) => {
-      const onward = connect(Number(port), "127.0.0.1");
-      for (const one of [socket, onward]) {
-        sockets.add(one.on("error", () => {}));
-        one.on("close", () => void [socket, onward].map((other) => other.destroy()));
-      }
-      socket.on("data", (bytes) => isCut || onward.write(bytes));
-      onward.on("data", (bytes) => isCut || socket.write(bytes));
-    }).listen(0, "127.0.0.1");
-    await once(proxy, "listening");
-    const { port: own } = proxy.address() as AddressInfo;
-    const silent = await openPostgres(server.url.replace(port, String(own)), signingIn(folder));
-    isCut = true;
+    const target = { host: "127.0.0.1", port: Number(port) };
+    const relay = await startCutRelay({ host: "127.0.0.1", port: 0 }, target);
+    const silent = await openPostgres(
+      server.url.replace(port, String(relay.port)),
+      signingIn(folder),
+    );
+    relay.cut();
     await expect(silent.ping()).rejects.toBeInstanceOf(StoreUnavailable);
-    isCut = false;
+    relay.heal();
     await expect.poll(() => silent.ping().then(() => "done", String)).toBe("done");
     await silent.close();
-    for (const socket of sockets) socket.destroy();
-    proxy.close();
+    await relay.close();
+  });
+
+  verifies("RC-30");
+  it("goes on at another host when one no longer answers", async () => {
+    const [server] = servers as [Server];
+    const target = { host: "127.0.0.1", port: Number(new URL(server.url).port) };
+    const start = () => startCutRelay({ host: "127.0.0.1", port: 0 }, target);
+    const [one, two] = await Promise.all([start(), start()]);
+    two.cut();
+    const hosts = [one, two].map(({ port }) => `127.0.0.1:${port}`).join(",");
+    const moved = await openPostgres(
+      `postgres://postgres:postgres@${hosts}/postgres`,
+      signingIn(folder),
+    );
+    two.heal();
+    one.cut();
+    await expect(moved.ping()).rejects.toBeInstanceOf(StoreUnavailable);
+    await expect.poll(() => moved.ping().then(() => "done", String)).toBe("done");
+    await moved.close();
+    await Promise.all([one.close(), two.close()]);
   });
 });

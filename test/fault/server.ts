@@ -41,8 +41,9 @@ export const unlessCut = <T>(asked: Promise<T>): Promise<T | undefined> =>
 
 const UNLIMITED = { RECEIVABLES_GATEWAY_RATE_MINUTE: "0", RECEIVABLES_LOGIN_RATE_MINUTE: "0" };
 
-const sender =
-  (poolOf: () => Pool): Server["send"] =>
+/** Sends requests over the connections of a pool. */
+export const createSender =
+  (poolOf: () => Pool, deadlineMs = DEADLINE_MS): Server["send"] =>
   async ({ method, path, headers = {}, body }) => {
     const answer = await poolOf().request({
       method,
@@ -52,7 +53,7 @@ const sender =
         ...(body === undefined ? {} : { "content-type": "application/json" }),
       },
       body: body === undefined ? null : JSON.stringify(body),
-      signal: AbortSignal.timeout(DEADLINE_MS),
+      signal: AbortSignal.timeout(deadlineMs),
     });
     const text = await answer.body.text();
     return {
@@ -83,7 +84,7 @@ export const startServer = async (
   return {
     pid: running.pid,
     url,
-    send: sender(() => pool),
+    send: createSender(() => pool),
     stderr: () => running.texts.stderr,
     async kill() {
       if (isOver) return;

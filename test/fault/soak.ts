@@ -15,7 +15,7 @@ import { addSchedule, checkDeliveries, checkRuns, listCompletedRuns } from "./so
 import { CLOCK_JUMP_MS, FAULTS, findUnreasoned, WORK_MS } from "./soak-faults.ts";
 import { read, readFile, upload } from "./soak-files.ts";
 import { count, must, nodesOf, signIn, signInAgain, type Soak } from "./soak-state.ts";
-import { acknowledge, emptyWorld, keepOwn, nextDeed } from "./world.ts";
+import { emptyWorld, nextDeed, settleAnswer } from "./world.ts";
 
 const CLIENTS = 8;
 const READERS = 2;
@@ -77,17 +77,9 @@ const write = async (soak: Soak, own: string[], isOver: () => boolean): Promise<
       await signInAgain(soak, node);
       continue;
     }
-    if (answer === undefined || answer.status === 503) {
-      // It was done or not: the check finds out. Until then the client leaves the record alone.
-      soak.unanswered.push(deed);
-      count(soak, answer === undefined ? "uncertain" : "unavailable");
-      if ("id" in deed.change) own.splice(own.indexOf(deed.change.id), 1);
-      await pause(100);
-      continue;
-    }
-    acknowledge(soak.world, deed, answer);
-    keepOwn(own, deed, answer);
-    count(soak, "acknowledged");
+    const outcome = settleAnswer(soak, own, deed, answer);
+    count(soak, outcome);
+    if (outcome !== "acknowledged") await pause(100);
   }
 };
 

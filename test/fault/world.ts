@@ -48,6 +48,9 @@ export const emptyWorld = (tenantId: string, token: string): World => ({
   keys: new Map(),
 });
 
+/** Begins the idempotency keys of these requests. */
+export const KEY_MARK = "key ";
+
 const STATUS: Record<Exclude<Change["kind"], "none">, number> = {
   create: 201,
   update: 200,
@@ -79,7 +82,7 @@ const creation = (dice: Dice, world: World, mark: string): Made => {
     body: { ...sent, reasonCode: "WRONG" },
     action: "dispute.created",
     change: { kind: "create", mark, sent },
-    ...(dice.chance(0.5) ? { key: `key ${mark}` } : {}),
+    ...(dice.chance(0.5) ? { key: `${KEY_MARK}${mark}` } : {}),
   };
 };
 
@@ -127,7 +130,7 @@ const noteWork = (dice: Dice, world: World, id: string, notes: string[], mark: s
   const body = { content: `${mark} \u00e9\u{1f600}` };
   if (noteId === undefined) {
     const change = { kind: "note", id, mark: body.content } as const;
-    const key = dice.chance(0.5) ? { key: `key ${mark}` } : {};
+    const key = dice.chance(0.5) ? { key: `${KEY_MARK}${mark}` } : {};
     return { method: "POST", path, body, action: "dispute_note.created", change, ...key };
   }
   if (dice.chance(0.6)) {
@@ -278,4 +281,24 @@ export const acknowledge = (world: World, deed: Deed, answer: Answer): void => {
     throw new Error(`${deed.method} ${deed.path}: ${answer.status} ${JSON.stringify(answer.body)}`);
   }
   apply(world, deed, shown);
+};
+
+/**
+ * Takes the answer to a request into account. Without one, or with 503, it was done or not: the check finds out, and
+ * until then its client leaves the record alone.
+ */
+export const settleAnswer = (
+  { world, unanswered }: { world: World; unanswered: Deed[] },
+  own: string[],
+  deed: Deed,
+  answer: Answer | undefined,
+): "acknowledged" | "uncertain" | "unavailable" => {
+  if (answer === undefined || answer.status === 503) {
+    unanswered.push(deed);
+    if ("id" in deed.change) own.splice(own.indexOf(deed.change.id), 1);
+    return answer === undefined ? "uncertain" : "unavailable";
+  }
+  acknowledge(world, deed, answer);
+  keepOwn(own, deed, answer);
+  return "acknowledged";
 };

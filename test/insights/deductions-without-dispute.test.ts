@@ -211,4 +211,73 @@ onEveryStore("deductions_without_dispute", (at) => {
       ]),
     ).toEqual(expected);
   });
+
+  verifies("WK-40");
+  it("takes payments that came back out of any days, whenever they came back", async () => {
+    const DAYS = 28;
+    const toDayOf = (day: number): string => `2026-03-${String(day).padStart(2, "0")}`;
+    const paid = fc.record({
+      document: fc.constantFrom("K", "L", "M", "N"),
+      applied: fc.constantFrom(20, 30),
+      deducted: fc.integer({ min: 1, max: 9 }),
+      isReturn: fc.boolean(),
+    });
+    const [drawn = []] = fc.sample(fc.array(paid, { minLength: 60, maxLength: 60 }), {
+      seed: 41,
+      numRuns: 1,
+    });
+    const keyOf = (one: (typeof drawn)[number]) => `${one.document} ${one.applied}`;
+    // A payment comes back on a later day only.
+    const kept = new Map<string, number>();
+    const payments = drawn.map((one) => {
+      const before = kept.get(keyOf(one)) ?? 0;
+      const isReturn = one.isReturn && before > 0;
+      kept.set(keyOf(one), before + (isReturn ? -1 : 1));
+      return { ...one, isReturn };
+    });
+    // One payment or return a day, and some days with two.
+    const rows = payments.map(({ document, applied, deducted, isReturn }, place) => ({
+      ...row(`w${String(place).padStart(2, "0")}`, {
+        documentNumber: document,
+        paymentDate: toDayOf(1 + Math.floor((place * DAYS) / payments.length)),
+        accountNumber: "ACC-W",
+        ...(isReturn
+          ? { appliedAmount: -applied, applicationStatus: "reversed" }
+          : { appliedAmount: applied, deductionAmount: deducted }),
+      }),
+    }));
+    await load(at(), TENANT, "cashapp", rows);
+    // Of each document and amount, as many payments are gone as came back, the first ones first.
+    const gone = new Map<string, number>();
+    for (const one of payments.filter(({ isReturn }) => isReturn)) {
+      gone.set(keyOf(one), (gone.get(keyOf(one)) ?? 0) + 1);
+    }
+    const standing = payments.flatMap((one, place) => {
+      if (one.isReturn) return [];
+      const left = gone.get(keyOf(one)) ?? 0;
+      gone.set(keyOf(one), left - 1);
+      return left > 0 ? [] : [{ ...one, day: rows[place]?.paymentDate ?? "" }];
+    });
+    expect(standing.length).toBeGreaterThan(5);
+    for (const [first, last] of [
+      [1, 28],
+      [1, 9],
+      [10, 19],
+      [20, 28],
+      [14, 14],
+    ] as const) {
+      const [from, to] = [toDayOf(first), toDayOf(last)];
+      const { items } = await find({ from, to, accountNumber: "ACC-W", limit: 200 });
+      expect(
+        items
+          .map(({ paymentDate, amount }) => `${String(paymentDate)} ${Number(amount)}`)
+          .toSorted(),
+      ).toEqual(
+        standing
+          .filter(({ day }) => day >= from && day <= to)
+          .map(({ day, deducted }) => `${day} ${deducted}`)
+          .toSorted(),
+      );
+    }
+  });
 });

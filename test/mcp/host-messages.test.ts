@@ -38,6 +38,49 @@ const MESSAGES: [what: string, message: string, answer: string, isRefused?: "err
     '"id":13',
   ],
   ["null results", `{"jsonrpc":"2.0","id":14,"result":null,"error":null,${CALL}}`, '"id":14'],
+  ["a response's members", `{"jsonrpc":"2.0","id":22,"result":{},"error":{},${CALL}}`, '"id":22'],
+  ...["{}", "[]", "true", "1.5", "12345678901234567890"].map(
+    (token, index): [string, string, string] => [
+      `${token} as progress token`,
+      `{"jsonrpc":"2.0","id":3${index},"method":"ping","params":{"_meta":{"progressToken":${token}}}}`,
+      `"id":3${index}`,
+    ],
+  ),
+  ...['"x"', "[]", "7", '{"io.modelcontextprotocol/related-task":{}}'].map(
+    (meta, index): [string, string, string] => [
+      `${meta} as _meta`,
+      `{"jsonrpc":"2.0","id":4${index},"method":"ping","params":{"_meta":${meta}}}`,
+      `"id":4${index}`,
+    ],
+  ),
+  ...["[]", '""', '"{\\"cursor\\":null}"'].map((args, index): [string, string, string] => [
+    `${args} as arguments`,
+    `{"jsonrpc":"2.0","id":5${index},"method":"tools/call","params":{"name":"departments_list","arguments":${args}}}`,
+    `"id":5${index}`,
+  ]),
+  [
+    "a number as argument of a prompt",
+    '{"jsonrpc":"2.0","id":23,"method":"prompts/get","params":{"name":"work-dispute","arguments":{"disputeId":7}}}',
+    '"id":23',
+  ],
+  [
+    "an empty cursor",
+    '{"jsonrpc":"2.0","id":24,"method":"resources/list","params":{"cursor":""}}',
+    '"id":24',
+  ],
+  ["a call without params", '{"jsonrpc":"2.0","id":25,"method":"tools/call"}', '"id":25', "error"],
+  [
+    "a tool without a name",
+    '{"jsonrpc":"2.0","id":26,"method":"tools/call","params":{"name":null}}',
+    '"id":26,"error":{"code":-32602,"message":"The member params.name must be a text; it is null."}',
+    "error",
+  ],
+  [
+    "a filled list as arguments",
+    '{"jsonrpc":"2.0","id":27,"method":"tools/call","params":{"name":"departments_list","arguments":[1]}}',
+    '"id":27,"error":{"code":-32602,"message":"The member params.arguments must be an object; it is a list."}',
+    "error",
+  ],
   ["a list as params", '{"jsonrpc":"2.0","id":15,"method":"ping","params":[]}', '"id":15', "error"],
   ["no version", '{"id":16,"method":"ping"}', '"id":16', "error"],
   ["another version", '{"jsonrpc":"1.0","id":17,"method":"ping"}', '"id":17', "error"],
@@ -123,6 +166,29 @@ describe("messages over stdio", () => {
     await server.closed;
     expect(broker.seen).toHaveLength(1);
     expect(lines().map((line) => (JSON.parse(line) as { id: unknown }).id)).toEqual([0, 5]);
+  });
+});
+
+describe("answers over stdio", () => {
+  verifies("HS-06");
+  it("are written for a reader that takes them long after the end of the input", async () => {
+    const [input, output] = [new PassThrough(), new PassThrough({ highWaterMark: 1024 })];
+    const server = startStdio(await createOptions(broker), { input, output });
+    const lists = [1, 2, 3].map((id) => `{"jsonrpc":"2.0","id":${id},"method":"tools/list"}`);
+    input.end(
+      `${INITIALIZE}\n${INITIALIZED}\n${lists.join("\n")}\n{"id":4,${CALL},"jsonrpc":"2.0"}`,
+    );
+    let isClosed = false;
+    void server.closed.then(() => (isClosed = true));
+    await expect.poll(() => broker.seen.length).toBe(1);
+    await new Promise((resolve) => {
+      setTimeout(resolve, 200);
+    });
+    expect(isClosed).toBe(false);
+    let printed = "";
+    output.setEncoding("utf8").on("data", (chunk: string) => (printed += chunk));
+    await server.closed;
+    expect(printed.split("\n").slice(0, -1)).toHaveLength(5);
   });
 });
 

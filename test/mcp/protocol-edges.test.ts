@@ -206,13 +206,14 @@ describe("a body over HTTP", () => {
     "application/jsonx",
     "application/json; charset=utf-16",
     "json",
+    "",
   ])("of the type %s is refused with 415, as JSON-RPC", async (type) => {
     const { post, session } = await openHttp();
     const { status, text } = await post(ping(5), { ...session, "content-type": type });
     expect(status).toBe(415);
     const answer = parseIfJson(text);
     expect(isRecord(answer) && isRecord(answer["error"])).toBe(true);
-    expect(answer).toMatchObject({ jsonrpc: "2.0", id: null });
+    expect(answer).toMatchObject({ jsonrpc: "2.0", id: 5 });
   });
 
   verifies("HS-05");

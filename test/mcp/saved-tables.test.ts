@@ -233,6 +233,16 @@ onEveryStore("saved tables", (at) => {
     expect((await answer(new Request(url))).status).toBe(404);
   });
 
+  it("is refused where a list takes too long, and never has a part of it", async () => {
+    let readings = 0;
+    const slow = await connect({ now: () => tenant.at.clock() + HOUR * readings++ });
+    const refused = await slow.call("disputes_list", { save: "csv" });
+    expect(refused.isError).toBe(true);
+    expect(readText(refused)).toMatch(
+      /^payload_too_large: Reading took 30 minutes for 500 rows, and there are more\. Nothing was saved\. Save the list in parts, .* Next: Send less in one call\.$/,
+    );
+  });
+
   it("refuses other formats, and about without a file", async () => {
     const host = await connect();
     expect(readText(await host.call("disputes_list", { save: "pdf" }))).toMatch(/csv.*xlsx/);

@@ -25,3 +25,16 @@ it.each(HOSTS)("names the server with website and icons to a %s", async (_name, 
   expect(png?.subarray(0, 8).toString("hex")).toBe(PNG_SIGNATURE);
   expect(png?.readUInt32BE(WIDTH_AT)).toBe(64);
 });
+
+it.each(HOSTS)("has %s read its icons once, not with each response", async (name, open) => {
+  const host = await open(await createOptions(scriptBroker({})));
+  const { _meta: meta = {} } = await host.client.callTool({
+    name: "disputes_get",
+    arguments: { disputeId: "d-1" },
+  });
+  const info = meta["io.modelcontextprotocol/serverInfo"];
+  const { title, version } = host.client.getServerVersion() ?? {};
+  expect(info).toEqual(
+    name.includes("2026") ? { name: "receivables-mcp", title, version } : undefined,
+  );
+});

@@ -179,7 +179,7 @@ describe("HTTP", () => {
 
   verifies("C-64");
   it("accepts the configured names with any port, and origins by scheme, name and port", async () => {
-    const isOrigin = createOriginCheck(["https://app.example"]);
+    const isOrigin = createOriginCheck(["https://app.example", "tauri://localhost"]);
     const accepted = { hosts: ["mcp.example:8443"], isOrigin };
     const { http } = await serve(accepted);
     const status = async (headers: Record<string, string>) => {
@@ -189,6 +189,8 @@ describe("HTTP", () => {
     };
     expect(await status({ host: "mcp.example", origin: "https://app.example" })).toBe(200);
     expect(await status({ host: "mcp.example", origin: "https://mcp.example" })).toBe(200);
+    expect(await status({ host: "mcp.example", origin: "tauri://localhost" })).toBe(200);
+    expect(await status({ host: "mcp.example", origin: "app://localhost" })).toBe(403);
     expect(await status({ host: "mcp.example", origin: "https://mcp.example:444" })).toBe(403);
     expect(await status({ host: "mcp.example", origin: "http://app.example" })).toBe(403);
     expect(await status({ host: "mcp.example", origin: "https://app.example:444" })).toBe(403);

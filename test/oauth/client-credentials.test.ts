@@ -143,6 +143,13 @@ describe("client credentials", () => {
   verifies("RC-11");
   it.each<[string, Claims]>([
     ["another audience", { aud: "https://elsewhere.example" }],
+    ["the address of the MCP endpoint as audience", { aud: "SELF/mcp" }],
+    ["an audience below this server", { aud: "SELF/elsewhere" }],
+    ["a start in the future", { nbf: Math.floor(Date.now() / 1000) + 300 }],
+    ["an issue in the future", { iat: Math.floor(Date.now() / 1000) + 300 }],
+    ["another subject", { sub: randomId() }],
+    ["no subject", { sub: undefined }],
+    ["an empty jti", { jti: "" }],
     ["an expiry in the past", { exp: 1 }],
     ["no expiry", { exp: undefined }],
     ["an expiry in two hours", { exp: Math.floor(Date.now() / 1000) + 7200 }],
@@ -150,7 +157,9 @@ describe("client credentials", () => {
     ["a long jti", { jti: "x".repeat(300) }],
     ["another issuer", { iss: randomId() }],
   ])("refuses an assertion with %s", async (_what, claims) => {
-    const { status, body } = await ask(await create(), { claims });
+    const { aud } = claims;
+    const named = typeof aud === "string" ? { aud: aud.replace("SELF", running.url) } : {};
+    const { status, body } = await ask(await create(), { claims: { ...claims, ...named } });
     expect([status, body.error]).toEqual([401, "invalid_client"]);
   });
 

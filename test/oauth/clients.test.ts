@@ -81,6 +81,7 @@ describe("clients that register themselves", () => {
     { application_type: "desktop", id_token_signed_response_alg: "RS256", default_max_age: -1 },
     { subject_type: "pairwise", sector_identifier_uri: "https://host.example/x", jwks: null },
     { redirect_uris: ["https://host.example/a", "", "https://host.example/a", null] },
+    { redirect_uris: [" https://host.example/a\n", "https://host.example/a"] },
   ])("are registered as public clients, whatever they ask for: %j", async (metadata) => {
     const answer = await ask(oauth.running.url, {
       redirect_uris: ["https://host.example/a"],

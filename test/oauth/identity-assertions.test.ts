@@ -5,7 +5,7 @@ import { randomId } from "../../src/kit/ids.ts";
 import { createNetworks } from "../../src/kit/network.ts";
 import type { IdentityProvider } from "../../src/oauth/identity-providers.ts";
 import { createClient, deleteClient } from "../../src/platform/admin/clients.ts";
-import { updateUser } from "../../src/platform/admin/users.ts";
+import { createUser, updateUser } from "../../src/platform/admin/users.ts";
 import { rowsOf } from "../support/audit.ts";
 import {
   ASSERTION_TYPE,
@@ -162,7 +162,11 @@ describe("identity assertions", () => {
     ["no expiry", { exp: undefined }],
     ["an expiry in two hours", { exp: seconds(7200) }],
     ["a start in the future", { nbf: seconds(300) }],
+    ["an issue in the future", { iat: seconds(120) }],
+    ["no time of issue", { iat: undefined }],
     ["no jti", { jti: undefined }],
+    ["a number as jti", { jti: 7 }],
+    ["a long jti", { jti: "x".repeat(300) }],
     ["an empty jti", { jti: "" }],
     ["no subject", { sub: undefined }],
     ["an e-mail address that is not verified", { email_verified: false }],
@@ -171,6 +175,9 @@ describe("identity assertions", () => {
     ["no e-mail address", { email: undefined }],
     ["several e-mail addresses", { email: ["a@b.example", "c@d.example"] }],
     ["an unknown person", { email: "nobody@acme.example" }],
+    ["a person of another domain", { email: "ann@elsewhere.example" }],
+    ["an empty e-mail address", { email: "" }],
+    ["a pattern as e-mail address", { email: "%@acme.example" }],
     ["the type of an ID token", {}, { typ: "JWT" }],
     ["the type of an access token", {}, { typ: "at+jwt" }],
     ["no type", {}, { typ: undefined }],
@@ -249,6 +256,27 @@ describe("identity assertions", () => {
     expect(statusOf(await present(await company.assertion(claimsOf(email))))).toEqual(REFUSED);
   });
 
+  verifies("RC-10");
+  it("are refused for an address that only folds to a person's", async () => {
+    const email = "mark@acme.example";
+    const named = { email, firstName: "Mark", lastName: "B", roles: ["Viewer"] };
+    await createUser(needsOf(), { tenantId: "acme", ...named }, async () => "of mark, long enough");
+    expect(
+      (await present(await company.assertion(claimsOf({ email: "MARK@Acme.example" })))).status,
+    ).toBe(200);
+    // The Kelvin sign, which Unicode folds to a k.
+    const kelvin = email.replace("k", "\u212a");
+    for (const other of [
+      kelvin,
+      kelvin.toUpperCase(),
+      `${email}\u00a0`,
+      email.replace("a", "\uff41"),
+    ]) {
+      const assertion = await company.assertion(claimsOf({ email: other }));
+      expect([other, statusOf(await present(assertion))]).toEqual([other, REFUSED]);
+    }
+  });
+
   it("need no word about the e-mail address where the file says that all are verified", async () => {
     const trusting = await start({ emailVerified: "always", claim: "mail", audience: "the-mcp" });
     const claims = { aud: "the-mcp", mail: ann.email, email: undefined, email_verified: undefined };
@@ -256,6 +284,8 @@ describe("identity assertions", () => {
     expect((await present(await company.assertion(own), { to: trusting })).status).toBe(200);
     const other = await company.assertion({ ...own, aud: trusting.url });
     expect(statusOf(await present(other, { to: trusting }))).toEqual(REFUSED);
+    const denied = await company.assertion({ ...own, email_verified: false });
+    expect(statusOf(await present(denied, { to: trusting }))).toEqual(REFUSED);
     await trusting.close();
   });
 

@@ -10,6 +10,7 @@ import { openBrowser } from "../support/browser.ts";
 import {
   authorizeUrl,
   makePkce,
+  REDIRECT,
   register,
   type Running,
   signIn,
@@ -79,6 +80,31 @@ describe.each(dialects)("the built-in sign-in under attack ($name)", (dialect) =
     expect(statuses.filter((status) => status === 429)).toHaveLength(50);
     const other = await askFrom(`${running.url}/oauth/${name}`, { from: "127.0.0.53" });
     expect(other.status).not.toBe(429);
+  });
+
+  verifies("C-95", "C-106");
+  it("serves each path in one spelling, so that its limits hold", async () => {
+    const body = JSON.stringify({ client_name: "Again", redirect_uris: [REDIRECT] });
+    for (const path of [
+      "/oauth/Register",
+      "/oauth/register/",
+      "/oauth/%72egister",
+      "/oauth//register",
+      "/oauth/TOKEN",
+      "/oauth/Authorize",
+      "/oauth/authorize/",
+      "/oauth/jwks/",
+      "/.well-known/OpenID-configuration",
+    ]) {
+      for (const method of ["GET", "POST"] as const) {
+        const headers = { "content-type": "application/json" };
+        const sent = method === "GET" ? { method } : { method, headers, body };
+        const { status } = await fetch(running.url + path, sent);
+        expect([method, path, [400, 404].includes(status)]).toEqual([method, path, true]);
+      }
+    }
+    const clients = (await at.oauthStore()).read.selectFrom("sign_in_records").select("payload");
+    expect(JSON.stringify(await clients.execute())).not.toContain("Again");
   });
 
   verifies("C-89");

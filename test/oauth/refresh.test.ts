@@ -93,6 +93,30 @@ onEveryStore("a refresh", (at) => {
     expect(await works(second.body.access_token)).toBe(status === 200);
   });
 
+  verifies("HS-02");
+  it("gets what was granted, in whatever words the client repeats its request", async () => {
+    const { resource } = oauth.running;
+    const coded = await authorize({ ...oauth.running, resource: `${resource}/` }, oauth.ann);
+    const { status, body } = await redeem(oauth.running, coded);
+    expect(status).toBe(200);
+    let token = body.refresh_token;
+    for (const [more, scope] of [
+      [{ scope: "openid profile mcp:tools" }, body.scope],
+      [{ scope: "everything read" }, "read"],
+      [{ scope: "", resource: "" }, body.scope],
+      [{ resource: `${resource}/` }, body.scope],
+      [{ resource: resource.replace("127.0.0.1", "localhost") }, body.scope],
+    ] as const) {
+      const answer = await refresh(oauth.running, coded.client, token, more);
+      expect([more, answer.status, answer.body.scope]).toEqual([more, 200, scope]);
+      token = answer.body.refresh_token;
+    }
+    const other = { resource: "https://other.example/mcp" };
+    expect((await refresh(oauth.running, coded.client, token, other)).body).toMatchObject({
+      error: "invalid_target",
+    });
+  });
+
   it("is not repeated for another client", async () => {
     const { client, token } = await connect();
     const second = await refresh(oauth.running, client, token);

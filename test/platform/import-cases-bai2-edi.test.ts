@@ -170,6 +170,56 @@ onEveryStore("cases of public reports: BAI2 and 820", (at) => {
     expect(others.map(textOf).join("")).toContain("UNKNOWN-1");
   });
 
+  verifies("MN-14");
+  it("applies nothing of a remittance that explains more of a document than is due", async () => {
+    await start("USD", { accounts: ["Customer C1"], documents: { "INV-1": "1000.00" } });
+    const send = (trace: string, amount: string, ...remittance: string[]) =>
+      pay(advice([writeBpr(amount), "ENT*1", ...remittance], { trace }), edi);
+    await send("A", "900.00", "RMR*IV*INV-1**900.00*1000.00", "ADX*-150.00*01");
+    await send("B", "910.00", "RMR*IV*INV-1**910.00*1000.00*20.00", "ADX*-90.00*01");
+    const doubted = await paid();
+    expect(doubted).toMatchObject([
+      {
+        amount: 900,
+        applied: 0,
+        unapplied: 900,
+        rows: [{ doubt: expect.stringContaining("1050.00") }],
+      },
+      {
+        amount: 910,
+        applied: 0,
+        unapplied: 910,
+        rows: [{ doubt: expect.stringContaining("1020.00") }],
+      },
+    ]);
+    await send("C", "880.00", "RMR*IV*INV-1**880.00*1000.00*20.00", "ADX*-100.00*01");
+    expect((await paid()).find(({ amount }) => amount === 880)).toMatchObject({
+      documents: { "INV-1": 880 },
+      discount: 20,
+      deductions: { "01": 100 },
+    });
+  });
+
+  verifies("MN-12");
+  it.each([
+    ["a reference too short to be sure", { customer: "T7" }],
+    ["no word but a number of the bank", { bank: "99887766" }],
+  ])("doubts a deposit beside an advice of its day and amount with %s", async (_title, words) => {
+    const remittance = advice([writeBpr("1000.00"), "ENT*1", "RMR*IV*INV-1**1000.00"], {
+      trace: "T7",
+    });
+    const deposit = bai2([{ type: "165", cents: "100000", ...words }]).replace("260228", "260330");
+    for (const files of [
+      [remittance, deposit],
+      [deposit, remittance],
+    ]) {
+      await start("USD");
+      const reports = [];
+      for (const file of files) reports.push((await pay(file)).report?.doubtful);
+      expect(reports).toEqual([0, 1]);
+    }
+  });
+
   verifies("MN-15");
   it("control-totals-of-other-formats: refuses files whose totals differ, with both figures", async () => {
     await start("USD");

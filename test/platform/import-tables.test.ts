@@ -1,10 +1,13 @@
+import { writeXlsx } from "hucre/xlsx";
 import { beforeEach, expect, it } from "vitest";
+import { camtEntry, camtStatement } from "../support/bank-files.ts";
 import { suggest, workbook } from "../support/import-tables.ts";
 import { importPayments, importRecords } from "../support/importing.ts";
 import { documentAt, ingestTenant } from "../support/ingest.ts";
 import { type Caller, onEveryStore } from "../support/platform.ts";
 import { UNKNOWN_FILES } from "../support/unknown-files.ts";
 import { verifies } from "../support/verifies.ts";
+import { packZip } from "../support/zip.ts";
 
 const QUERY = "/api/v1/remittance-export/payments/query";
 const HEADER = "paymentId,paymentDate,currencyCode,paymentAmount,payerName,documentNumber";
@@ -31,6 +34,53 @@ onEveryStore("tables of payments and documents", (at) => {
     const { body } = await caller("POST", QUERY, { body: { source, fields } });
     return (body.data as object[]).map((row) => Object.values(row));
   };
+
+  verifies("MN-05", "MN-17");
+  it("refuses a ZIP with a file of another kind as a whole, and names what stays of one that fails later", async () => {
+    const good = `${HEADER}\nP1,2026-03-01,USD,1.00,A,\n`;
+    const foreign = await packZip({ "a.csv": good, "b.pdf": "%PDF-1.7\n" });
+    await expect(importCsv(foreign, { format: undefined })).rejects.toThrow(
+      "b.pdf is a PDF, which cannot be imported. Nothing was changed.",
+    );
+    expect(await paymentsOf("paymentId")).toEqual([]);
+    const later = await packZip({ "a.csv": good, "b.csv": "Hello\nthere\n" });
+    await expect(importCsv(later, { format: undefined })).rejects.toThrow(
+      /^In the archive, b\.csv: .* The file before it stays imported; import undo \S+ takes that back\.$/,
+    );
+    await expect(importCsv(later, { format: undefined, dryRun: true })).rejects.toThrow(
+      /or give a map\.$/,
+    );
+    expect(await paymentsOf("paymentId")).toEqual([["P1"]]);
+  });
+
+  verifies("MN-02");
+  it("names the sheets of a workbook that it does not read", async () => {
+    const rows = (id: string) => [HEADER.split(","), [id, "2026-03-01", "USD", 1, "A", ""]];
+    const sheets = [
+      { name: "January", rows: rows("P1") },
+      { name: "Notes", rows: [] },
+      { name: "February", rows: rows("P2") },
+    ];
+    const { counts, warned } = await importCsv(Buffer.from(await writeXlsx({ sheets })), {
+      format: "xlsx",
+    });
+    expect(counts).toMatchObject({ read: 1, written: 1 });
+    expect(warned).toEqual([
+      'sheet January is the one that is read; February also has rows, which need an import with a map that names the "sheet"',
+    ]);
+  });
+
+  it("shows the value of a bank's record, which has no columns", async () => {
+    const { rejects } = await importPayments(
+      at(),
+      { tenantId, source: "cashapp" },
+      camtStatement(camtEntry({ amount: "10.005" })),
+      { format: "camt" },
+    );
+    expect(rejects.map(({ message }) => message)).toEqual([
+      "must have at most 2 decimals, as EUR has, not 10.005",
+    ]);
+  });
 
   verifies("MN-20");
   it("refuses more decimals than a currency has, and unknown currencies", async () => {

@@ -24,9 +24,9 @@ export type ImportedFile = {
   isComplete: boolean;
   /** Set while an import of it runs, because two at a time divide its rows. */
   isBusy: boolean;
-  /** A row that was rejected: there is no reason to. */
+  /** A row that was rejected, though each of these files is good. */
   rejected?: string;
-  /** What documents are due, and the payment of them. */
+  /** The amounts due of documents, and their payments. */
   money?: Money;
 };
 

@@ -36,8 +36,10 @@ const createNode = (command: "platform" | "http", port: number, env: Env): Node 
   };
 };
 
+type ClusterDatabase = Pick<Database, "open" | "environment" | "remove">;
+
 export type Cluster = {
-  database: Database;
+  database: ClusterDatabase;
   /** Address of each group of nodes behind the proxy. */
   platformUrl: string;
   mcpUrl: string;
@@ -53,8 +55,12 @@ export type Cluster = {
 };
 
 export type ClusterOptions = {
-  /** The URL by which the nodes reach the database, instead of its own. */
-  reach?: (folder: string, databaseUrl: string) => Promise<string>;
+  /** A migrated database instead of one on the server of the run. */
+  database?: ClusterDatabase;
+  /** The URL by which the nodes reach the database, instead of its own; one of several for each node of a group. */
+  reach?: (folder: string, databaseUrl: string) => Promise<string | readonly string[]>;
+  /** Starts another proxy than nginx. */
+  startProxy?: typeof startNginx;
   /** Whether MCP servers with the built-in sign-in run, too. */
   signIn?: boolean;
 };
@@ -64,13 +70,14 @@ const [, postgres] = dialects as [Dialect, Dialect];
 /** Starts two platforms and two MCP servers that share a database, a folder of files and the master key alone. */
 export const startCluster = async (options: ClusterOptions = {}): Promise<Cluster> => {
   const folder = await mkdtemp(join(tmpdir(), "nodes-"));
-  const database = await postgres.createMigrated();
+  const database = options.database ?? (await postgres.createMigrated());
   const { DATABASE_URL: own = "", RECEIVABLES_DATA: data = "" } = database.environment;
-  const databaseUrl = (await options.reach?.(folder, own)) ?? own;
+  const databaseUrls = [(await options.reach?.(folder, own)) ?? own].flat();
+  const databaseUrlOf = (place: number): string => databaseUrls[place % databaseUrls.length] ?? "";
   const shared: Env = {
     ...UNLIMITED,
     RECEIVABLES_LOG: "warn",
-    DATABASE_URL: databaseUrl,
+    DATABASE_URL: databaseUrlOf(0),
     RECEIVABLES_FILES_URL: join(folder, "files"),
     RECEIVABLES_SECRET_KEY_FILE: join(data, "secret.key"),
     RECEIVABLES_TRUSTED_PROXIES: "127.0.0.1/32",
@@ -104,7 +111,11 @@ export const startCluster = async (options: ClusterOptions = {}): Promise<Cluste
   const group = (command: "platform" | "http", index: number, more: Env): Node[] =>
     [0, 1].map((place) => {
       const port = nodePorts[2 * index + place] ?? 0;
-      return createNode(command, port, { ...more, RECEIVABLES_DATA: join(folder, `node-${port}`) });
+      return createNode(command, port, {
+        ...more,
+        DATABASE_URL: databaseUrlOf(place),
+        RECEIVABLES_DATA: join(folder, `node-${port}`),
+      });
     });
   const platforms = group("platform", 0, {
     ...shared,
@@ -128,7 +139,7 @@ export const startCluster = async (options: ClusterOptions = {}): Promise<Cluste
     RECEIVABLES_EXT_API_KEYS_FILE: await write("keys.json", JSON.stringify(keys)),
   });
   const nodes = [...platforms, ...servers, ...(options.signIn === true ? signIns : [])];
-  const proxy = await startNginx(join(folder, "nginx"), [
+  const proxy = await (options.startProxy ?? startNginx)(join(folder, "proxy"), [
     { name: "platform", port: platformPort, nodes: platforms.map(({ port }) => port) },
     { name: "mcp", port: mcpPort, nodes: servers.map(({ port }) => port) },
     { name: "signin", port: signInPort, nodes: signIns.map(({ port }) => port) },

@@ -233,11 +233,13 @@ export const refresh = (
   running: Pick<Running, "url">,
   { clientId }: Registered,
   refreshToken: string,
+  more: Record<string, string> = {},
 ): Promise<Answer> =>
   askToken(running, {
     grant_type: "refresh_token",
     refresh_token: refreshToken,
     client_id: clientId,
+    ...more,
   });
 
 export const revoke = async (

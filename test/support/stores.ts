@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { inject } from "vitest";
 import { openOauthStore } from "../../src/records/open.ts";
 import type { OauthStore } from "../../src/records/port.ts";
+import type { AnnounceUpgrade } from "../../src/platform/store/migrations/migrate.ts";
 import type { Store } from "../../src/platform/store/port.ts";
 import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
@@ -13,7 +14,7 @@ import { signingIn } from "./signing.ts";
 
 export type Database = {
   /** Opens the database. A second call gives a second process's view of it. */
-  open(): Promise<Store>;
+  open(announceUpgrade?: AnnounceUpgrade): Promise<Store>;
   /** Opens the built-in sign-in's own store in the same database or folder. */
   openOauth(): Promise<OauthStore>;
   /** The settings by which another process opens it. */
@@ -39,7 +40,8 @@ const openOauth = (folder: string, databaseUrl?: string): Promise<OauthStore> =>
 const createFolder = (): string => mkdtempSync(join(tmpdir(), "receivables-store-"));
 
 const sqliteIn = (folder: string): Database => ({
-  open: () => openSqlite(join(folder, "receivables.db"), signingIn(folder)),
+  open: (announceUpgrade) =>
+    openSqlite(join(folder, "receivables.db"), { ...signingIn(folder), announceUpgrade }),
   openOauth: () => openOauth(folder),
   environment: { RECEIVABLES_DATA: folder },
   async remove() {
@@ -63,7 +65,7 @@ const createPostgres = async (folder: string, options = ""): Promise<Database> =
   await administer(server, `create database ${name} ${options}`);
   const { href } = new URL(name, server);
   return {
-    open: () => openPostgres(href, signingIn(folder)),
+    open: (announceUpgrade) => openPostgres(href, { ...signingIn(folder), announceUpgrade }),
     openOauth: () => openOauth(folder, href),
     environment: { RECEIVABLES_DATA: folder, DATABASE_URL: href },
     async remove() {

@@ -1,5 +1,3 @@
-import { mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { type Dialect as SqlDialect, Kysely, sql } from "kysely";
@@ -12,14 +10,14 @@ import { CopyingClient, createPostgresDialect } from "../../src/platform/store/p
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { createTestPool } from "./postgres.ts";
 import { signingIn } from "./signing.ts";
-import type { Dialect } from "./stores.ts";
+import type { Database, Dialect } from "./stores.ts";
 
 /** A database for tests that run the migrations themselves. */
 export type Unmigrated = { dialect: SqlDialect; types: Types };
 
 /** Opens an SQLite file in the folder without migrating it. */
 export const openUnmigratedSqlite = (folder: string): Unmigrated => ({
-  dialect: createDatabaseDialect(new DatabaseSync(join(folder, "steps.db")), {
+  dialect: createDatabaseDialect(new DatabaseSync(join(folder, "receivables.db")), {
     exclusive: true,
     retryMs: 0,
   }),
@@ -35,15 +33,14 @@ export const openUnmigratedPostgres = (url: string): Unmigrated => ({
 /** Migrates up to a step, or up to the last one. */
 export type MigrateTo = (step?: string) => Promise<void>;
 
-/** Runs `act` on an empty database that it migrates itself. */
+/** Runs `act` on an empty database that it migrates itself, and that programs may open too. */
 export const withSteps = async (
   { name, create }: Dialect,
-  act: (db: Db, migrateTo: MigrateTo) => Promise<void>,
+  act: (db: Db, migrateTo: MigrateTo, database: Database) => Promise<void>,
   clock?: () => number,
 ): Promise<void> => {
-  const folder = mkdtempSync(join(tmpdir(), "receivables-steps-"));
   const database = await create();
-  const { DATABASE_URL: url = "" } = database.environment;
+  const { RECEIVABLES_DATA: folder = "", DATABASE_URL: url = "" } = database.environment;
   const { dialect, types } =
     name === "sqlite" ? openUnmigratedSqlite(folder) : openUnmigratedPostgres(url);
   const db = new Kysely({ dialect }) as unknown as Db;
@@ -51,14 +48,14 @@ export const withSteps = async (
   const sealing = createSealing(clock === undefined ? signing : { ...signing, clock });
   const migrations = listMigrations(types, sealing);
   const migrator = new Migrator({ db, provider: { getMigrations: async () => migrations } });
+  const migrateTo: MigrateTo = async (step) => {
+    const { error } = await (step === undefined
+      ? migrator.migrateToLatest()
+      : migrator.migrateTo(step));
+    if (error !== undefined) throw new Error(`${step ?? "the last step"} failed`, { cause: error });
+  };
   try {
-    await act(db, async (step) => {
-      const { error } = await (step === undefined
-        ? migrator.migrateToLatest()
-        : migrator.migrateTo(step));
-      if (error !== undefined)
-        throw new Error(`${step ?? "the last step"} failed`, { cause: error });
-    });
+    await act(db, migrateTo, database);
   } finally {
     await db.destroy();
     await database.remove();

@@ -168,6 +168,22 @@ describe("BAI2 control totals", () => {
   });
 });
 
+describe("BAI2 texts", () => {
+  verifies("MN-13");
+  it.each(["16,000 UNITS", "49,50 EUR", "01,02,03", "98,6 DEGREES", "03,2026"])(
+    "takes no record from a text such as / %s",
+    async (text) => {
+      const { payments } = await read(
+        bai2([{ cents: "500", text: `PAID / ${text} / 16,142,700,Z,,,NEXT` }]),
+      );
+      expect(payments.map(({ amount, cells }) => [amount, cells["remittanceText"]])).toEqual([
+        ["5.00", `PAID / ${text}`],
+        ["7.00", "NEXT"],
+      ]);
+    },
+  );
+});
+
 describe("BAI2 identity", () => {
   it("tells messages apart by the file's number, and entries by their place", async () => {
     const [one, two] = await Promise.all(

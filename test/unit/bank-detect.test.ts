@@ -38,6 +38,8 @@ describe("kinds of files by their content", () => {
     ["%PDF-1.7", "a PDF"],
     [Buffer.from("D0CF11E0A1B11AE1", "hex"), "an old binary Office file"],
     [Buffer.from("1F8B0800", "hex"), "a gzip archive"],
+    [Buffer.from("FFFE000061000000", "hex"), "a text in UTF-32"],
+    [Buffer.from("0000FEFF00000061", "hex"), "a text in UTF-32"],
     ["PK\u0003\u0004..[Content_Types].xml..word/document.xml", "a Word document"],
     ["UNB+UNOA:1+A+B'UNH+1+REMADV:D:96A'", "an EDIFACT REMADV"],
     [":20:X\n:25:1\n:28C:1\n:34F:EUR0,\n", "a SWIFT MT942"],
@@ -75,6 +77,15 @@ describe("ZIP archives of bank files", () => {
     const [first] = members;
     if (first === undefined) throw new Error("The archive has no member.");
     expect([await readAll(first.bytes()), await readAll(first.bytes())]).toEqual(["one", "one"]);
+    close();
+  });
+
+  it("passes over files that an operating system adds", async () => {
+    const added = ["__MACOSX/._a.xml", "b/._c.sta", ".DS_Store", "b/.DS_Store", "Thumbs.db"];
+    const names = ["a.xml", ...added, "b/desktop.ini", "b/c.sta", "b._d.csv"];
+    const packed = await pack(Object.fromEntries(names.map((name) => [name, Buffer.from("x")])));
+    const { members, close } = await openArchive(packed);
+    expect(members.map(({ name }) => name)).toEqual(["a.xml", "b/c.sta", "b._d.csv"]);
     close();
   });
 

@@ -19,12 +19,25 @@ describe("MT940", () => {
         amount: "50.00",
         currency: "EUR",
         day: "2026-03-30",
-        account: "37040044/532013000",
+        account: "DE89370400440532013000",
         bankReferences: [],
         payments: [{ cells: { paymentMethod: "ach", remittanceText: "INV-1" }, references: [] }],
       },
     ]);
     expect(warnings).toEqual([]);
+  });
+
+  verifies("MN-12");
+  it.each([
+    ["37040044/0532013000EUR", "DE89370400440532013000"],
+    ["37040044/532013000", "DE89370400440532013000"],
+    ["COBADEFFXXX/DE89370400440532013000", "DE89370400440532013000"],
+    ["NL91 ABNA 0417 1643 00 EUR", "NL91ABNA0417164300"],
+    ["NL00ABNA0417164300", "NL00ABNA0417164300"],
+    ["0123-456789.01", "0123-456789.01"],
+  ])("names the account %s as other messages do", async (written, account) => {
+    const text = mt940([CREDIT], { account: written, closing: "1119,00" });
+    expect((await read(text)).entries[0]?.account).toBe(account);
   });
 
   verifies("MN-13");

@@ -165,6 +165,23 @@ describe("the settings", () => {
     expect(faults.every((fault) => fault.startsWith("RECEIVABLES_"))).toBe(true);
   });
 
+  verifies("HS-03");
+  it("take origins as people write them, also those of extensions", () => {
+    const origins = (text: string) => read({ RECEIVABLES_HTTP_ORIGINS: text }).http.origins;
+    expect(origins("https://a.example/, HTTPS://B.example:443,http://c:80")).toEqual([
+      "https://a.example",
+      "https://b.example",
+      "http://c",
+    ]);
+    expect(origins("chrome-extension://AbC,tauri://localhost")).toEqual([
+      "chrome-extension://abc",
+      "tauri://localhost",
+    ]);
+    for (const bad of ["null", "*", "a.example", "data:x", "file:///x", "https://u@a.example"]) {
+      expect([bad, faultsOf({ RECEIVABLES_HTTP_ORIGINS: bad }).length]).toEqual([bad, 1]);
+    }
+  });
+
   it("list the known toolsets after an unknown one", () => {
     const [fault] = faultsOf({ RECEIVABLES_TOOLSETS: "disputes,payroll" });
     expect(fault).toContain("payroll");

@@ -22,6 +22,23 @@ const createTasks = () => {
 };
 
 describe("the fair queue", () => {
+  verifies("RC-31");
+  it("refuses all that wait at once, and goes on with those that come later", async () => {
+    const queue = createFairQueue({ running: 1, waitingPerKey: 10 });
+    const { started, task, endNext } = createTasks();
+    const all = Promise.allSettled(
+      ["running", "one", "two"].map((name) => queue.run(name, task(name))),
+    );
+    await expect.poll(() => started.length).toBe(1);
+    queue.refuseAll(new Error("away"));
+    const later = queue.run("one", task("later"));
+    await endNext();
+    await endNext();
+    await later;
+    expect(started).toEqual(["running", "later"]);
+    expect((await all).map(({ status }) => status)).toEqual(["fulfilled", "rejected", "rejected"]);
+  });
+
   verifies("C-90");
   it("runs a bounded number of tasks at once and gives each key its turn", async () => {
     const queue = createFairQueue({ running: 2, waiting: 20, waitingPerKey: 10 });

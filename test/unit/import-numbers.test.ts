@@ -9,6 +9,7 @@ import {
   toExactNumber,
 } from "../../src/platform/import/numbers.ts";
 import { verifies } from "../support/verifies.ts";
+import { findCurrencyDecimals, formatAmount } from "../../src/platform/money.ts";
 
 const USD: AmountContext = { currency: "USD", decimals: 2 };
 
@@ -179,7 +180,8 @@ describe("amounts of any size", () => {
         const found = read(cell);
         if (typeof found !== "number") return;
         const digits = cell.replaceAll(/\D/g, "").replace(/^0+/, "");
-        const shown = Math.abs(found).toFixed(10).replaceAll(/\D/g, "").replace(/^0+/, "");
+        // A double holds 15 digits of any decimal.
+        const shown = Math.abs(found).toPrecision(15).replaceAll(/\D/g, "").replace(/^0+/, "");
         expect(shown.startsWith(digits.replace(/0+$/, ""))).toBe(true);
       }),
       { numRuns: 2000 },
@@ -239,5 +241,22 @@ describe("days", () => {
         if (otherwise !== undefined) expect(otherwise.slice(0, 4)).toBe(year);
       }),
     );
+  });
+});
+
+describe("amounts in the store", () => {
+  it("are plain decimals of any size, with the decimals of their currency", () => {
+    const texts = [0, -0, 0.1, -12.5, 1e-7, 123_456_789_012.34, 1e21].map(formatAmount);
+    expect(texts).toEqual([
+      "0",
+      "0",
+      "0.1",
+      "-12.5",
+      "0.0000001",
+      "123456789012.34",
+      "1000000000000000000000",
+    ]);
+    expect(["JPY", "KWD", "usd", "XXQ"].map(findCurrencyDecimals)).toEqual([0, 3, 2, 2]);
+    expect(() => formatAmount(Number.NaN)).toThrow();
   });
 });

@@ -71,6 +71,14 @@ describe("a text table", () => {
     );
   });
 
+  it("reads texts that a spreadsheet program wrote as formulas", async () => {
+    const text = `${PAYMENT}\n"=""00123""",2026-03-01,EUR,1.00,"=""A, B""","=X"\n`;
+    const { records } = await readTable("cashapp", csv(text));
+    expect(records).toMatchObject([
+      { paymentId: "00123", payerName: "A, B", documentNumber: "=X" },
+    ]);
+  });
+
   it("trims cells", async () => {
     const { records } = await readTable(
       "cashapp",

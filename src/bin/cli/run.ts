@@ -38,6 +38,7 @@ export const run = async (dataFolder: string): Promise<void> => {
   await openProxies(process.env);
   const ended = new AbortController();
   const end = (): void => ended.abort();
+  let isServer = false;
 
   // The host has closed stdout, so it has gone. Other commands print their results there, and servers one line.
   process.stdout.on("error", isStdio(process.argv.slice(2)) ? end : () => {});
@@ -61,19 +62,18 @@ export const run = async (dataFolder: string): Promise<void> => {
     ask: process.stdin.isTTY ? terminalAsk : undefined,
     readInput: async () => (await import("node:stream/consumers")).text(process.stdin),
     takeSignals: () => {
+      isServer = true;
       onStarterEnd(process.env, end);
       for (const signal of ["SIGTERM", "SIGINT"] as const) process.once(signal, end);
       return ended.signal;
     },
   });
 
-  // Answers in a pipe that is slow or, as on Windows, asynchronous.
-  await waitAtMost(
-    FLUSH_MS,
-    new Promise((resolve) => {
-      process.stdout.write("", resolve);
-    }),
-  );
+  // Answers in a pipe that is slow or, as on Windows, asynchronous; a pager reads as slowly as the person does.
+  const flushed = new Promise((resolve) => {
+    process.stdout.write("", resolve);
+  });
+  await (isServer ? waitAtMost(FLUSH_MS, flushed) : flushed);
 
   // Ends the process even if something is still open.
   setTimeout(() => process.exit(), 300).unref();

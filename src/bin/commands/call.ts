@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { Client } from "@modelcontextprotocol/client";
 import { InMemoryTransport } from "@modelcontextprotocol/server";
 import type { CallArguments } from "../../contract/operation.ts";
-import { MINUTE } from "../../kit/clock.ts";
+import { HOUR } from "../../kit/clock.ts";
 import { getMessage } from "../../kit/error.ts";
 import { isRecord, parseIfJson } from "../../kit/json.ts";
 import { createLog } from "../../kit/log.ts";
@@ -23,8 +23,8 @@ type Options = { csv?: string; xlsx?: string; yes?: true };
 
 const READS_INPUT = "-";
 
-/** Whole lists may take minutes. */
-const PATIENCE_MS = 10 * MINUTE;
+/** Longer than any tool works: whole lists may take half an hour. */
+const PATIENCE_MS = HOUR;
 
 /** Reads the arguments of the tool: from the command line, else from standard input unless that is a terminal. */
 const readArguments = async (

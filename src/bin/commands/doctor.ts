@@ -57,11 +57,13 @@ const checkProfile = async (config: Config): Promise<{ config: Config; check: Ch
 const MAY_FAIL = ["settings", "authorities", "clock", "public_url", "key_file"];
 
 /** Lines for people: each check, and a hint where there is one. */
-const formatChecks = (checks: readonly Check[]): string[] =>
-  checks.flatMap(({ check, ok, found, hint }) => [
-    `${ok ? "ok   " : "FAULT"} ${check.padEnd(14)} ${found}`,
-    ...(hint === undefined ? [] : [`      ${"".padEnd(14)} ${hint}`]),
+const formatChecks = (checks: readonly Check[]): string[] => {
+  const width = Math.max(...checks.map(({ check }) => check.length));
+  return checks.flatMap(({ check, ok, found, hint }) => [
+    `${ok ? "ok   " : "FAULT"} ${check.padEnd(width)} ${found}`,
+    ...(hint === undefined ? [] : [`      ${"".padEnd(width)} ${hint}`]),
   ]);
+};
 
 const NOTHING: Awaited<ReturnType<typeof checkPlatform>> = { checks: [], rights: [] };
 

@@ -7,6 +7,7 @@ import { createOwnCaller } from "../../mcp/caller.ts";
 import { createStaticVerifier } from "../../mcp/http/static-tokens.ts";
 import { openBuiltinEntrance } from "./builtin.ts";
 import { openSealingKey, type Shared } from "./compose.ts";
+import { checkDirectory } from "./directory.ts";
 import { openIssuerEntrance } from "./issuer.ts";
 import type { Config } from "../../config/config.ts";
 import type { Auth, Entrance } from "./entrance.ts";
@@ -90,6 +91,16 @@ const openStaticEntrance = async (shared: Shared): Promise<Entrance> => {
       createBearerGate({ verify, resource, issuers: [], now: systemClock, log }),
     tokens: { path, made },
   };
+};
+
+/**
+ * Refuses settings of the authentication that have no effect, or need a store that the server does not share.
+ *
+ * @throws {Problem} invalid_request
+ */
+export const checkHttpSettings = async (config: Config): Promise<void> => {
+  checkEffects(config, chooseAuth(config, listExcluding(config).length === 0));
+  await checkDirectory(config);
 };
 
 /** Opens the authentication of the MCP endpoint that the settings choose. @throws {Problem} invalid_request */

@@ -1,4 +1,5 @@
 import { Problem } from "../../contract/errors.ts";
+import { getCode, getMessage } from "../../kit/error.ts";
 
 /** The result of one check. A passed check may have a hint too. */
 export type Check = { check: string; ok: boolean; found: string; hint?: string };
@@ -41,4 +42,12 @@ export const catchProblem = async (check: string, act: () => Promise<Check>): Pr
     if (error instanceof Problem) return toCheck(check, error);
     throw error;
   }
+};
+
+/** Returns the message of an error with that of its first cause, such as the fault of a connection. */
+export const explainError = (error: unknown): string => {
+  let root = error;
+  while (root instanceof Error && root.cause !== undefined) root = root.cause;
+  if (root === error) return getMessage(error);
+  return `${getMessage(error)} (${getCode(root) ?? getMessage(root)})`;
 };

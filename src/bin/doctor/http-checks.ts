@@ -1,11 +1,14 @@
 import { access } from "node:fs/promises";
 import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
+import { systemClock } from "../../kit/clock.ts";
+import { createNetworks } from "../../kit/network.ts";
+import { createResolve } from "../../kit/resolve.ts";
 import { silentLog } from "../../kit/log.ts";
-import { type Check, createFault, createPass } from "./checks.ts";
+import { type Check, createFault, createPass, explainError } from "./checks.ts";
 import type { Config, IssuerSettings } from "../../config/config.ts";
 import { getDataPaths } from "../../config/folder.ts";
 import { isProfile } from "../compose/profile.ts";
+import { checkSignIn } from "./sign-in-checks.ts";
 import { openSubjects } from "../compose/subjects.ts";
 import { openTokensFile } from "../compose/tokens-file.ts";
 
@@ -18,7 +21,7 @@ const runCheck = async (
   try {
     return createPass(check, await act());
   } catch (error) {
-    return createFault(check, getMessage(error), hint);
+    return createFault(check, explainError(error), hint);
   }
 };
 
@@ -70,7 +73,9 @@ const checkIssuerSettings = async (config: Config, issuer: IssuerSettings): Prom
       "Add the subjects of people to the profiles file.",
       async () => {
         await openSubjects(config);
-        return "the profiles file lists the subjects whose tokens are accepted";
+        return config.profilesFile === undefined
+          ? `people are found by the verified address in the claim ${issuer.personClaim}`
+          : "the profiles file lists the subjects whose tokens are accepted";
       },
     ),
   ];
@@ -85,5 +90,10 @@ export const checkHttp = async (config: Config): Promise<Check[]> => {
     ...(usesIssuer && config.issuer !== undefined
       ? await checkIssuerSettings(config, config.issuer)
       : []),
+    ...(await checkSignIn(config, {
+      fetch,
+      hosts: { resolve: createResolve(), allowed: createNetworks([]) },
+      now: systemClock,
+    })),
   ];
 };

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import pg from "pg";
 import { SECOND } from "../clock.ts";
 import { getCode, getMessage } from "../error.ts";
@@ -44,11 +45,20 @@ const probe = async (url: string, mustWrite: boolean): Promise<void> => {
   }
 };
 
+/** Returns the first of the servers that accepts writes. @throws {AggregateError} the faults of all, in their order */
+const findFirst = (urls: readonly string[]): Promise<string> =>
+  Promise.any(urls.map((url) => probe(url, true).then(() => url)));
+
+const streamOf = (client: pg.Client): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
 /** Closes the socket without waiting for a server that may not answer; statements of the connection fail at once. */
 export const destroyConnection = (client: pg.Client): void => {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
-  connection.stream.destroy();
+  streamOf(client).destroy();
 };
+
+/** Whether the socket was closed from this side, even before it was connected. */
+export const isDestroyed = (client: pg.Client): boolean => streamOf(client).destroyed;
 
 const CONNECTIVITY = /^(?:08|57|53|E[A-Z])/;
 
@@ -97,33 +107,27 @@ export class Hosts {
    * writes now.
    */
   async check(url: string): Promise<"alive" | "silent" | "replaced"> {
+    // All at once, because requests wait meanwhile.
+    const others = this.#mustWrite ? this.urls.filter((other) => other !== url) : [];
+    const finding = findFirst(others).catch(() => undefined);
     const fault = await probe(url, this.#mustWrite).then(
       () => undefined,
       (error: unknown) => error ?? new Error("no answer"),
     );
     if (fault === undefined) return "alive";
     this.forget(url);
-    const found = await this.find().catch(() => url);
-    if (found !== url) return "replaced";
-    return isAnswer(fault) ? "alive" : "silent";
+    const found = await finding;
+    if (found === undefined) return isAnswer(fault) ? "alive" : "silent";
+    this.#current ??= found;
+    return "replaced";
   }
 
   async #ask(): Promise<string> {
-    const { urls } = this;
-    const faults: unknown[] = [];
-    const answers = urls.map(async (url, place) => {
-      try {
-        await probe(url, true);
-        return url;
-      } catch (error) {
-        faults[place] = error;
-        throw error;
-      }
-    });
     try {
-      this.#current = await Promise.any(answers);
+      this.#current = await findFirst(this.urls);
       return this.#current;
-    } catch {
+    } catch (error) {
+      const faults = (error as AggregateError).errors as unknown[];
       const reasons = faults.map((fault, place) => `host ${place + 1}: ${getMessage(fault)}`);
       const [telling] = faults.toSorted((one, other) => rank(one) - rank(other));
       throw Object.assign(

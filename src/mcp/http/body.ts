@@ -61,9 +61,6 @@ const encoded = (): Response =>
     headers: { "Accept-Encoding": "identity" },
   });
 
-const otherCharset = (): Response =>
-  createErrorResponse(415, "Send the request in UTF-8, and name no other charset in Content-Type.");
-
 /** The bytes of a body, or the id of a request that is too long, if the part that was read contains it. */
 type Sent = { bytes: Uint8Array } | { tooLarge: true; id: MessageId | undefined };
 
@@ -142,6 +139,14 @@ const readJson = async (request: Request, limits: BodyLimits): Promise<unknown> 
   return value === undefined ? notJson(bytes) : value;
 };
 
+/** Refuses a type other than JSON. The body is read for the id alone. */
+const otherType = async (request: Request, limits: BodyLimits): Promise<Response> => {
+  const sent = await readBytes(request, limits).catch((): Sent => ({ bytes: new Uint8Array() }));
+  const id = "tooLarge" in sent ? sent.id : scanId(sent.bytes);
+  const message = "Send the request as JSON in UTF-8, with Content-Type: application/json.";
+  return createErrorResponse(415, message, { id: id ?? null });
+};
+
 /** Returns the parsed JSON body, or the response that refuses it; undefined for a request without one. */
 export const readBody = async (
   request: Request,
@@ -149,10 +154,9 @@ export const readBody = async (
 ): Promise<unknown> => {
   if (request.method !== "POST") return undefined;
   if (isEncoded(request.headers.get("content-encoding"))) return encoded();
-  // The SDK refuses other types.
   const type = request.headers.get("content-type");
-  if (!isJsonContentType(type)) return undefined;
-  if (!isUtf8Type(type ?? "")) return otherCharset();
-  const body = await waitAtMost(limits.ms, readJson(request, limits));
+  const isJson = isJsonContentType(type) && isUtf8Type(type ?? "");
+  const read = isJson ? readJson : otherType;
+  const body = await waitAtMost(limits.ms, read(request, limits));
   return body === undefined ? tooSlow(limits) : body;
 };

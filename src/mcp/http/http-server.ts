@@ -1,6 +1,5 @@
 import {
   createMcpHandler,
-  hostHeaderValidationResponse,
   isInitializeRequest,
   isJSONRPCNotification,
   isJSONRPCRequest,
@@ -30,6 +29,7 @@ import type { Gate } from "./gate.ts";
 import { createListenHandler, type ListenHandler } from "./listen-handler.ts";
 import { normalizeHeaders } from "./headers.ts";
 import { answerUnderIds, readMessages } from "./message-body.ts";
+import { refuseOtherHost } from "./responses.ts";
 import { createScopeChecks, type ScopeChecks } from "./scopes.ts";
 import {
   createSessions,
@@ -215,10 +215,10 @@ export const createTransport = (needs: TransportNeeds, options: HttpOptions): Ht
   );
   return {
     fetch: async (request, facts = {}) =>
-      hostHeaderValidationResponse(request, hosts) ?? answer(normalizeHeaders(request), facts),
+      refuseOtherHost(request, hosts) ?? answer(normalizeHeaders(request), facts),
     describe(request) {
       const metadata = gate.describe(request);
-      return metadata && (hostHeaderValidationResponse(request, hosts) ?? metadata);
+      return metadata && (refuseOtherHost(request, hosts) ?? metadata);
     },
     close: () => closeTransport(context),
   };

@@ -1,3 +1,4 @@
+import { hostHeaderValidationResponse } from "@modelcontextprotocol/server";
 import type { MessageId } from "../message-ids.ts";
 import { toErrorMessage } from "../messages.ts";
 
@@ -30,3 +31,11 @@ export const createErrorResponse = (
   message: string,
   { code = -32_000, headers = {}, id = null }: ErrorOptions = {},
 ): Response => Response.json(toErrorMessage({ id, code, message }), { status, headers });
+
+/** Returns the refusal of a request that calls the server by another name; undefined for the names in `hosts`. */
+export const refuseOtherHost = (request: Request, hosts: string[]): Response | undefined => {
+  if (hostHeaderValidationResponse(request, hosts) === undefined) return undefined;
+  const host = (request.headers.get("host") ?? "").slice(0, 200);
+  const names = "RECEIVABLES_HTTP_HOSTS adds names that are accepted.";
+  return createErrorResponse(403, `Invalid Host: ${host || "it is missing"}. ${names}`);
+};

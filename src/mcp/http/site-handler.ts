@@ -1,10 +1,10 @@
 import { hash } from "node:crypto";
-import { hostHeaderValidationResponse } from "@modelcontextprotocol/server";
 import { createLazy } from "../../kit/lazily.ts";
 import { readSite } from "../../views/read-view.ts";
 import { VIEWS } from "../../views/views.ts";
 import { listViews, readViewResource } from "../resources/view-resources.ts";
 import { toHostName } from "./http-server.ts";
+import { refuseOtherHost } from "./responses.ts";
 import { type Asset, chooseCoding, createAsset } from "./page-assets.ts";
 import { parseRecordPath } from "../results/record-pages.ts";
 import { renderEndpoint, renderSite, type SitePage } from "./site-page.ts";
@@ -130,7 +130,7 @@ export const createSiteHandler = (needs: SiteNeeds): ((request: Request) => Prom
     cache: ALWAYS_ASK,
   };
   return async (request) => {
-    const refusal = hostHeaderValidationResponse(request, hosts);
+    const refusal = refuseOtherHost(request, hosts);
     if (refusal !== undefined) return refusal;
     if (request.method !== "GET" && request.method !== "HEAD") {
       return new Response(null, { status: 405, headers: { Allow: "GET, HEAD" } });

@@ -1,4 +1,4 @@
-import { createServerInfo, type ServerInfo } from "../server-info.ts";
+import { createServerInfo, identify, type Identity, type ServerInfo } from "../server-info.ts";
 import type { ServerOptions } from "../server.ts";
 import { isRecord } from "../../kit/json.ts";
 import { mayHaveOddId, type MessageId } from "../message-ids.ts";
@@ -126,18 +126,19 @@ const buildListResults = (info: ServerInfo, capabilities: unknown): Results => {
 /** Adds to each result what every response of 2026 contains. */
 const buildModernResults = (serverInfo: ServerInfo, clientCapabilities: unknown): Results => {
   const { info, capabilities, instructions, hint } = serverInfo;
-  const frame = {
+  const addFrame = (result: object, about: Identity) => ({
+    ...result,
     resultType: "complete",
     ...hint,
-    _meta: { "io.modelcontextprotocol/serverInfo": info },
-  };
-  const results = {
-    ...buildListResults(serverInfo, clientCapabilities),
-    "server/discover": { supportedVersions: ["2026-07-28"], capabilities, instructions },
-  };
-  return Object.fromEntries(
-    Object.entries(results).map(([method, result]) => [method, { ...result, ...frame }]),
-  );
+    _meta: { "io.modelcontextprotocol/serverInfo": about },
+  });
+  const identity = identify(info);
+  const lists = Object.entries(buildListResults(serverInfo, clientCapabilities));
+  const discovered = { supportedVersions: ["2026-07-28"], capabilities, instructions };
+  return Object.fromEntries([
+    ...lists.map(([method, result]) => [method, addFrame(result, identity)]),
+    ["server/discover", addFrame(discovered, info)],
+  ]);
 };
 
 const toLine = (id: MessageId, result: object): string =>

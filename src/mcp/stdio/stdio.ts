@@ -92,14 +92,29 @@ const createMessages = (
     },
   });
 
-/** Ends the messages after the answers to those that were read. */
-const drain = async (messages: Transform, pending: Pending, onRead: () => void): Promise<void> => {
+/** Resolves when the reader has taken what was written, or has gone. */
+const flush = (output: Writable): Promise<void> =>
+  new Promise((resolve) => {
+    if (output.writableLength === 0 || output.destroyed) return resolve();
+    output.once("close", resolve);
+    output.write("", () => resolve());
+  });
+
+/** Ends the messages after the answers to those that were read, which a slow reader still has to take. */
+const drain = async (
+  { messages, output }: { messages: Transform; output: Writable },
+  pending: Pending,
+  onRead: () => void,
+): Promise<void> => {
   // Ends a last line without a line end; called back when all lines before it have been read.
   await new Promise((resolve) => {
     messages.write("\n", resolve);
   });
   onRead();
-  await waitAtMost(ANSWER_MS, pending.settled());
+  await waitAtMost(
+    ANSWER_MS,
+    pending.settled().then(() => flush(output)),
+  );
   messages.end();
 };
 
@@ -152,7 +167,7 @@ export const startStdio = (
     end();
     if (rest === undefined) return onClose();
     // The host cannot answer questions any more, and calls wait for its answers.
-    await drain(rest, pending, () => ending.abort());
+    await drain({ messages: rest, output }, pending, () => ending.abort());
   };
   onInputEnd(input, () => void finish());
   input.on("error", (error) => log.debug("mcp.stdio", toErrorFields(error)));

@@ -2,6 +2,7 @@ import type { CallArguments } from "../../contract/operation.ts";
 import { appendFileSync, closeSync, constants, fstatSync, openSync, renameSync } from "node:fs";
 import { readdir, unlink } from "node:fs/promises";
 import { basename, dirname, extname, join } from "node:path";
+import { setImmediate } from "node:timers/promises";
 import { type Clock, formatTimestamp } from "../../kit/clock.ts";
 import { createHmacSha256 } from "../../kit/hmac.ts";
 import { randomToken } from "../../kit/ids.ts";
@@ -78,17 +79,17 @@ const APPENDING =
   constants.O_NONBLOCK;
 
 /**
- * Appends to a plain file with one name: a symbolic or hard link would put the line into another file. Returns false,
+ * Appends to a plain file with one name: a symbolic or hard link would put the lines into another file. Returns false,
  * and writes nothing, if the file has `most` bytes. It uses no threads: waiting for one takes longer than all these
  * calls together.
  */
-const appendLine = (path: string, line: string, most: number): boolean => {
+const appendLines = (path: string, lines: string, most: number): boolean => {
   const file = openSync(path, APPENDING, 0o600);
   try {
     const about = fstatSync(file);
     if (!about.isFile() || about.nlink > 1) throw new Error(`${path} is a link or no plain file`);
     if (about.size >= most) return false;
-    appendFileSync(file, line);
+    appendFileSync(file, lines);
     return true;
   } finally {
     closeSync(file);
@@ -101,17 +102,30 @@ export const createCallLog = ({ path, transport, key, now, log }: CallLogNeeds):
   const hashArguments = (args: CallArguments): string =>
     hash(`tool arguments ${canonical(args)}`).slice(0, HASH_CHARACTERS);
 
-  const append = async (line: string): Promise<void> => {
-    if (appendLine(path, line, MOST_BYTES)) return;
+  const append = async (lines: string): Promise<void> => {
+    if (appendLines(path, lines, MOST_BYTES)) return;
     await putAway(path, now()).catch(() => {});
-    appendLine(path, line, Infinity);
+    appendLines(path, lines, Infinity);
   };
 
-  const write = (line: string): Promise<void> =>
-    append(line).catch(async () => {
+  let waiting: { lines: string; written: Promise<void> } | undefined;
+
+  const writeWaiting = async (): Promise<void> => {
+    await setImmediate();
+    const { lines = "" } = waiting ?? {};
+    waiting = undefined;
+    await append(lines).catch(async () => {
       await makeFolder(dirname(path));
-      return append(line);
+      await append(lines);
     });
+  };
+
+  /** Writes a line, together with those of other calls that end in the same turn of the event loop. */
+  const write = (line: string): Promise<void> => {
+    waiting ??= { lines: "", written: writeWaiting() };
+    waiting.lines += line;
+    return waiting.written;
+  };
 
   return {
     async record({ caller, tenantId, principal, tool, args, outcome, ms, requestId }) {

@@ -59,9 +59,19 @@ const record = (
     },
   ]);
 
+const ASCII = /^[\x20-\x7e]*$/;
+
+/**
+ * Whether two addresses with the same folded form belong to one person. Folding turns some other letters, such as the
+ * Kelvin sign, into ASCII letters; a provider may have verified such an address for another person.
+ */
+const isSameAddress = (one: string, other: string): boolean =>
+  ASCII.test(one) === ASCII.test(other);
+
 /** Finds an active user by e-mail address, with the tenants that they can access; undefined where there is none. */
 const findActivePerson = async (db: Db, email: string) => {
-  const user = await findUserByEmail(db, email.trim());
+  const found = await findUserByEmail(db, email);
+  const user = found !== undefined && isSameAddress(found.email, email) ? found : undefined;
   const tenants = user === undefined ? [] : await listActiveTenants(db, user.id);
   const homeId = user === undefined ? null : findHomeTenant(user, tenants);
   if (user === undefined || homeId === null) return undefined;

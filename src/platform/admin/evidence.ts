@@ -1,11 +1,13 @@
-import { createWriteStream } from "node:fs";
+import { open, rm } from "node:fs/promises";
 import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { formatDayNumber, openCalendar, parseDay } from "../../contract/insights/calendar.ts";
 import { Problem } from "../../contract/errors.ts";
 import {
+  checkStoredHead,
   computeLast,
   type EvidenceNeeds,
+  findBase,
   findTrustedHead,
   followEntries,
   readKey,
@@ -16,7 +18,6 @@ import {
 import {
   type EvidenceKey,
   findEnds,
-  findLink,
   formatPublicKey,
   formatStatement,
   type Link,
@@ -28,6 +29,7 @@ import {
 import { listCovered } from "../store/audit-key.ts";
 import type { Db, Snapshot } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
+import { FORMAT } from "./evidence-lines.ts";
 import { checkTenantExists } from "./tenants.ts";
 
 export type PrintedKey = { id: string; publicKey: string; createdAt: string };
@@ -124,8 +126,9 @@ async function* formatRange(
   const { db } = snapshot;
   const { tenantId, first, last } = range;
   const { purged_seq: purgedSeq } = await findTrustedHead(db, needs.store.auditKey, tenantId);
-  const base = await findLink(db, tenantId, { seq: first - 1, purgedSeq });
-  const heads = (await listHeads(db, tenantId, [first, last])).map(toHead);
+  const base = await findBase(db, tenantId, { seq: first - 1, purgedSeq });
+  const heads = await listHeads(db, tenantId, [first, last]);
+  const keys = await listEvidenceKeys(db);
   let before: Link = base;
   let end: Link = base;
   let [firstId, lastId] = ["", ""];
@@ -140,8 +143,11 @@ async function* formatRange(
     if (firstId === "") firstId = row.id;
     lastId = row.id;
     end = { seq: row.seq, link };
-    if (heads[0]?.seq !== row.seq) continue;
-    yield toLine({ type: "head", ...heads.shift() });
+    const [head] = heads;
+    if (head?.seq !== row.seq) continue;
+    checkStoredHead(keys, head, link);
+    yield toLine({ type: "head", ...toHead(head) });
+    heads.shift();
     written.heads += 1;
   }
   const fresh = signHead(
@@ -154,8 +160,6 @@ async function* formatRange(
   written.heads += 1;
   yield toLine(signRange(key, range, { before, end, firstId, lastId }, fresh.signedAt));
 }
-
-const FORMAT = 1;
 
 async function* format(
   needs: EvidenceNeeds,
@@ -193,9 +197,14 @@ export const writeEvidence = async (
   }
   const written: WrittenEvidence = { tenantId, entries: 0, heads: 0 };
   const range = { tenantId, from, to, ...found };
-  await pipeline(
-    Readable.from(format(needs, snapshot, { key, range, written })),
-    createWriteStream(path, { flags: "wx", mode: 0o600, flush: true }),
-  );
-  return written;
+  const file = await open(path, "wx", 0o600);
+  try {
+    const lines = Readable.from(format(needs, snapshot, { key, range, written }));
+    await pipeline(lines, file.createWriteStream({ flush: true }));
+    return written;
+  } catch (error) {
+    // A partial file would block the next attempt.
+    await rm(path, { force: true });
+    throw error;
+  }
 };

@@ -1,66 +1,20 @@
 import { createPublicKey, hash, type KeyObject, verify } from "node:crypto";
-import { open } from "node:fs/promises";
+import { createReadStream } from "node:fs";
 import { z } from "zod";
 import { Problem } from "../../contract/errors.ts";
-import { getMessage } from "../../kit/error.ts";
+import { getCode, getMessage } from "../../kit/error.ts";
 import { parseIfJson } from "../../kit/json.ts";
-import { formatStatement, nameKey } from "../store/audit/evidence.ts";
-
-const Text = z.string();
-const Link = z.strictObject({ seq: z.int().min(0), link: Text });
-
-const Beginning = z.strictObject({
-  type: z.literal("evidence"),
-  format: z.literal(1),
-  tenantId: Text,
-  from: Text,
-  to: Text,
-});
-
-const Key = z.strictObject({
-  type: z.literal("key"),
-  id: Text,
-  publicKey: Text,
-  former: Text.optional(),
-  signedByFormer: Text.optional(),
-  signsFormer: Text.optional(),
-});
-type Key = z.infer<typeof Key>;
-
-const Entry = z.strictObject({
-  type: z.literal("entry"),
-  previous: Text,
-  entry: z.tuple([Text, z.int(), Text, z.number(), Text, Text, Text.nullable(), z.number(), Text]),
-  link: Text,
-});
-
-const Head = z.strictObject({
-  type: z.literal("head"),
-  tenantId: Text,
-  seq: z.int(),
-  link: Text,
-  signedAt: Text,
-  key: Text,
-  signature: Text,
-});
-
-const Range = z.strictObject({
-  type: z.literal("range"),
-  tenantId: Text,
-  from: Text,
-  to: Text,
-  before: Link,
-  end: Link,
-  firstId: Text,
-  lastId: Text,
-  signedAt: Text,
-  key: Text,
-  signature: Text,
-});
-type Range = z.infer<typeof Range>;
-
-const Line = z.discriminatedUnion("type", [Beginning, Key, Entry, Head, Range]);
-type Line = z.infer<typeof Line>;
+import {
+  type Beginning,
+  type Entry,
+  Fault,
+  type Head,
+  type Key,
+  type Numbered,
+  type Range,
+  readLines,
+} from "./evidence-lines.ts";
+import { formatHead, formatStatement, nameKey, readPublicKey } from "../store/audit/evidence.ts";
 
 /** The result of a check. `fault` says what is wrong and where; `id` names the entry, where there is one. */
 export type EvidenceVerdict = {
@@ -72,20 +26,8 @@ export type EvidenceVerdict = {
   id: string | null;
 };
 
-/** The first fault of a file. */
-class Fault extends Error {
-  readonly id: string | null;
-  constructor(message: string, id: string | null = null) {
-    super(message);
-    this.id = id;
-  }
-}
-
 const isSignedBy = (publicKey: KeyObject, statement: string, signature: string): boolean =>
   verify(null, Buffer.from(statement), publicKey, Buffer.from(signature, "base64"));
-
-const toPublicKey = (spki: string): KeyObject =>
-  createPublicKey({ key: Buffer.from(spki, "base64"), format: "der", type: "spki" });
 
 /** The keys that the given one vouches for, directly or through others: each was signed by the one before or after. */
 const findTrusted = (given: KeyObject, keys: readonly Key[]): Map<string, KeyObject> => {
@@ -96,7 +38,7 @@ const findTrusted = (given: KeyObject, keys: readonly Key[]): Map<string, KeyObj
     return key !== undefined && signature !== undefined && isSignedBy(key, statement, signature);
   };
   const trust = ({ id, publicKey }: Key): void => {
-    if (nameKey(publicKey) === id) trusted.set(id, toPublicKey(publicKey));
+    if (nameKey(publicKey) === id) trusted.set(id, readPublicKey(publicKey));
   };
   // Twice the number of keys: the given one may be any of them.
   for (const [index, key] of [...keys, ...keys.toReversed()].entries()) {
@@ -112,26 +54,43 @@ const findTrusted = (given: KeyObject, keys: readonly Key[]): Map<string, KeyObj
 };
 
 type State = {
+  given: KeyObject;
+  beginning: Beginning | undefined;
   keys: Key[];
-  trusted: Map<string, KeyObject>;
-  tenantId: string;
+  /** The keys that sign, by id; undefined until all lines with keys were read. */
+  trusted: Map<string, KeyObject> | undefined;
   last: { seq: number; link: string; id: string } | undefined;
   first: { seq: number; id: string } | undefined;
   /** The first entry, whose link is computed when the last line has named the link before it. */
   pending: { entry: readonly unknown[]; link: string } | undefined;
+  /** The last entry whose link a head has signed. */
+  confirmed: State["last"];
+  /** The head in the line before, if that has one. */
+  head: Head | undefined;
+  range: Range | undefined;
   entries: number;
   heads: number;
+};
+
+/** Finds the trusted keys once all are known. @throws {Fault} for one that the given key does not vouch for */
+const closeKeys = (state: State): Map<string, KeyObject> => {
+  const { given, keys } = state;
+  state.trusted ??= findTrusted(given, keys);
+  const { trusted } = state;
+  const foreign = keys.find(({ id, publicKey }) => !trusted.has(id) || nameKey(publicKey) !== id);
+  if (foreign === undefined) return trusted;
+  throw new Fault(`the file has the key ${foreign.id}, for which the given key does not vouch.`);
 };
 
 const computeLink = (previous: string, entry: readonly unknown[]): string =>
   hash("sha256", `${previous}\n${JSON.stringify(entry)}`, "hex");
 
 const checkSigned = (
-  { trusted }: State,
+  state: State,
   subject: string,
   { key, signature, statement }: { key: string; signature: string; statement: string },
 ): void => {
-  const publicKey = trusted.get(key);
+  const publicKey = closeKeys(state).get(key);
   if (publicKey === undefined)
     throw new Fault(
       `${subject} is signed with the key ${key}, for which the given key does not vouch.`,
@@ -140,32 +99,63 @@ const checkSigned = (
     throw new Fault(`the signature of ${subject} does not fit.`);
 };
 
-const checkEntry = (state: State, { previous, entry, link }: z.infer<typeof Entry>): void => {
+const checkTenant = (
+  { beginning }: State,
+  subject: string,
+  tenantId: string,
+  id?: string,
+): void => {
+  if (tenantId !== beginning?.tenantId) throw new Fault(`${subject} is of another tenant.`, id);
+};
+
+/** Checks that an entry follows the one before it. */
+const checkFollows = (
+  { seq: lastSeq, link: lastLink, id: lastId }: NonNullable<State["last"]>,
+  { previous, entry, link }: Entry,
+): void => {
+  const [, seq, id] = entry;
+  if (previous !== lastId && seq > lastSeq + 1)
+    throw new Fault(`entry ${previous} before entry ${id} was left out.`, previous);
+  if (seq !== lastSeq + 1)
+    throw new Fault(
+      `entry ${id} has the number ${seq} after ${lastSeq}: it was added or moved.`,
+      id,
+    );
+  if (link !== computeLink(lastLink, entry))
+    throw new Fault(`entry ${id} was changed, or entry ${lastId} before it with its link.`, id);
+  if (previous !== lastId)
+    throw new Fault(`entry ${id} names ${previous} as the one before it, not ${lastId}.`, id);
+};
+
+/** Checks that nothing but the last line follows the head of an entry that is not in the file. */
+const checkPlaceOfHead = ({ head, last }: State): void => {
+  if (head === undefined || head.seq === last?.seq) return;
+  throw new Fault(`the head of entry number ${head.seq} stands in another place.`);
+};
+
+const checkEntry = (state: State, line: Entry): void => {
+  const { previous, entry, link } = line;
   const [tenantId, seq, id] = entry;
-  if (tenantId !== state.tenantId) throw new Fault(`entry ${id} is of another tenant.`, id);
+  checkTenant(state, `entry ${id}`, tenantId, id);
   const { last } = state;
-  if (last === undefined) {
+  checkPlaceOfHead(state);
+  state.head = undefined;
+  if (last !== undefined) checkFollows(last, line);
+  else if (previous !== "")
+    throw new Fault(`entry ${previous} before entry ${id} was left out.`, previous);
+  else {
     state.first = { seq, id };
     state.pending = { entry, link };
-  } else {
-    if (previous !== last.id && seq > last.seq + 1)
-      throw new Fault(`entry ${previous} before entry ${id} was left out.`, previous);
-    if (seq !== last.seq + 1)
-      throw new Fault(
-        `entry ${id} has the number ${seq} after ${last.seq}: it was added or moved.`,
-        id,
-      );
-    if (link !== computeLink(last.link, entry)) throw new Fault(`entry ${id} was changed.`, id);
   }
   state.last = { seq, link, id };
   state.entries += 1;
 };
 
-const checkHead = (state: State, head: z.infer<typeof Head>): void => {
-  const { tenantId, seq, link, signedAt } = head;
-  const statement = formatStatement("head", tenantId, seq, link, signedAt);
+const checkHead = (state: State, head: Head): void => {
+  const { tenantId, seq, link } = head;
+  const statement = formatHead(tenantId, head);
   const subject = `the head of entry number ${seq}`;
-  if (tenantId !== state.tenantId) throw new Fault(`${subject} is of another tenant.`);
+  checkTenant(state, subject, tenantId);
   checkSigned(state, subject, { ...head, statement });
   state.heads += 1;
   const { last } = state;
@@ -175,10 +165,13 @@ const checkHead = (state: State, head: z.infer<typeof Head>): void => {
       `${subject} was signed for other entries than those up to ${last.id}.`,
       last.id,
     );
+  checkPlaceOfHead(state);
+  if (seq === last.seq) state.confirmed = last;
+  state.head = head;
 };
 
 const checkEnds = (
-  { first, last, pending }: State,
+  { first, last, pending, confirmed }: State,
   { before, end, firstId, lastId }: Range,
 ): void => {
   if (first === undefined || last === undefined || pending === undefined)
@@ -192,57 +185,83 @@ const checkEnds = (
   if (last.seq < end.seq) throw new Fault(`entry ${lastId} at the end was left out.`, lastId);
   if (last.seq !== end.seq || last.id !== lastId)
     throw new Fault(`entry ${last.id} at the end was added or changed.`, last.id);
-  if (last.link !== end.link) throw new Fault(`entries up to ${last.id} were changed.`, last.id);
+  if (last.link === end.link) return;
+  const place = confirmed === undefined ? "" : ` after entry ${confirmed.id} and`;
+  throw new Fault(
+    `an entry${place} up to ${last.id} was changed, with all links from it to the end.`,
+    last.id,
+  );
 };
 
 const checkRange = (state: State, range: Range): void => {
   const { tenantId, from, to, before, end, firstId, lastId, signedAt } = range;
   const values = [tenantId, from, to, before.seq, before.link, end.seq, end.link];
   const statement = formatStatement("range", ...values, firstId, lastId, signedAt);
-  if (tenantId !== state.tenantId) throw new Fault("the last line is of another tenant.");
+  checkTenant(state, "the last line", tenantId);
   checkSigned(state, "the range", { ...range, statement });
   checkEnds(state, range);
+  if (state.head?.signedAt !== signedAt)
+    throw new Fault("the head that was signed with the range, before the last line, is missing.");
+  if (from !== state.beginning?.from || to !== state.beginning.to)
+    throw new Fault("the days of the first line are not those that were signed.");
+  state.range = range;
 };
 
-/** Goes through the lines up to the first fault. */
-const checkLines = async (
-  lines: AsyncIterable<string>,
-  given: KeyObject,
-  state: State,
-): Promise<void> => {
-  let beginning: z.infer<typeof Beginning> | undefined;
-  let range: Range | undefined;
-  let number = 0;
-  for await (const text of lines) {
-    number += 1;
-    const { data: line } = Line.safeParse(parseIfJson(text));
-    if (line === undefined) throw new Fault(`line ${number} is not a line of evidence.`);
-    if (range !== undefined) throw new Fault(`line ${number} stands after the end.`);
-    if (beginning === undefined) {
-      if (line.type !== "evidence") throw new Fault("the first line is missing.");
-      beginning = line;
-      state.tenantId = line.tenantId;
-      continue;
-    }
-    if (line.type === "evidence") throw new Fault(`line ${number} begins the evidence again.`);
-    if (line.type === "key") {
-      state.keys.push(line);
-      state.trusted = findTrusted(given, state.keys);
-    } else if (line.type === "entry") checkEntry(state, line);
-    else if (line.type === "head") checkHead(state, line);
-    else {
-      range = line;
-      checkRange(state, line);
-      if (line.from !== beginning.from || line.to !== beginning.to)
-        throw new Fault("the days of the first line are not those that were signed.");
-    }
+const checkLine = (state: State, { number, line }: Numbered): void => {
+  if (state.range !== undefined) throw new Fault(`line ${number} stands after the end.`);
+  if (line.type === "evidence") {
+    if (state.beginning !== undefined) throw new Fault(`line ${number} begins the evidence again.`);
+    state.beginning = line;
+    return;
   }
-  if (range === undefined) {
-    const { last } = state;
-    const place = last === undefined ? "" : ` after entry ${last.id}`;
-    throw new Fault(`the file was cut off${place}: its signed last line is missing.`, last?.id);
+  if (state.beginning === undefined) throw new Fault("the first line is missing.");
+  if (line.type === "key") {
+    if (state.trusted !== undefined)
+      throw new Fault(`line ${number} has a key, and keys stand before entries.`);
+    state.keys.push(line);
+    return;
   }
+  closeKeys(state);
+  if (line.type === "entry") checkEntry(state, line);
+  else if (line.type === "head") checkHead(state, line);
+  else checkRange(state, line);
 };
+
+/** Goes through the lines up to the first fault. @throws {Fault} */
+const checkLines = async (bytes: AsyncIterable<Uint8Array>, state: State): Promise<void> => {
+  for await (const line of readLines(bytes)) checkLine(state, line);
+  if (state.range !== undefined) return;
+  const { last } = state;
+  const place = last === undefined ? "" : ` after entry ${last.id}`;
+  throw new Fault(`the file was cut off${place}: its signed last line is missing.`, last?.id);
+};
+
+const openState = (given: KeyObject): State => ({
+  given,
+  beginning: undefined,
+  keys: [],
+  trusted: undefined,
+  last: undefined,
+  first: undefined,
+  pending: undefined,
+  confirmed: undefined,
+  head: undefined,
+  range: undefined,
+  entries: 0,
+  heads: 0,
+});
+
+const toVerdict = (state: State, fault: Fault | null): EvidenceVerdict => ({
+  ok: fault === null,
+  tenantId: state.beginning?.tenantId ?? null,
+  entries: state.entries,
+  heads: state.heads,
+  fault: fault?.message ?? null,
+  id: fault?.id ?? null,
+});
+
+const createUnread = (path: string, error: unknown): Problem =>
+  new Problem("not_found", `The file ${path} cannot be read: ${getMessage(error)}`);
 
 /**
  * Checks a file that `writeEvidence` wrote, without store, master key or network. `key` is a public key in PEM form, or the
@@ -251,42 +270,22 @@ const checkLines = async (
  * @throws {Problem} invalid_request for text that is no Ed25519 public key, not_found for a file that cannot be read
  */
 export const verifyEvidence = async (path: string, key: string): Promise<EvidenceVerdict> => {
-  const given = readPublicKey(key);
-  const file = await open(path).catch((error: unknown) => {
-    throw new Problem("not_found", `The file ${path} cannot be read: ${getMessage(error)}`);
-  });
-  const state: State = {
-    keys: [],
-    trusted: new Map(),
-    tenantId: "",
-    last: undefined,
-    first: undefined,
-    pending: undefined,
-    entries: 0,
-    heads: 0,
-  };
-  const finish = (fault: Fault | null): EvidenceVerdict => ({
-    ok: fault === null,
-    tenantId: state.tenantId === "" ? null : state.tenantId,
-    entries: state.entries,
-    heads: state.heads,
-    fault: fault?.message ?? null,
-    id: fault?.id ?? null,
-  });
+  const state = openState(parsePublicKey(key));
+  const file = createReadStream(path);
   try {
-    await checkLines(file.readLines(), given, state);
-    return finish(null);
+    await checkLines(file, state);
+    return toVerdict(state, null);
   } catch (error) {
-    if (error instanceof Fault) return finish(error);
-    throw error;
+    if (error instanceof Fault) return toVerdict(state, error);
+    throw getCode(error) === undefined ? error : createUnread(path, error);
   } finally {
-    await file.close();
+    file.destroy();
   }
 };
 
-const Printed = z.object({ publicKey: Text });
+const Printed = z.object({ publicKey: z.string() });
 
-const readPublicKey = (text: string): KeyObject => {
+const parsePublicKey = (text: string): KeyObject => {
   const printed = Printed.safeParse(parseIfJson(text));
   try {
     const key = createPublicKey(printed.data?.publicKey ?? text);

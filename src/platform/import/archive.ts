@@ -26,9 +26,10 @@ export type Archive = { members: readonly ArchiveMember[]; close(): void };
 
 const describe = (name: string): string => `the archive's file ${JSON.stringify(name)}`;
 
-const isFile = ({ fileName }: Entry): boolean =>
-  // macOS adds a folder of file attributes.
-  !fileName.endsWith("/") && !fileName.startsWith("__MACOSX/");
+// macOS adds a folder of file attributes, or files of them beside each file; Windows and macOS describe folders in files.
+const ADDED = /(?:^|\/)(?:__MACOSX\/|\._|(?:\.DS_Store|Thumbs\.db|desktop\.ini)$)/i;
+
+const isFile = ({ fileName }: Entry): boolean => !fileName.endsWith("/") && !ADDED.test(fileName);
 
 const checkEntry = (entry: Entry): void => {
   const { fileName, generalPurposeBitFlag, compressionMethod } = entry;

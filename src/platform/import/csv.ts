@@ -61,11 +61,17 @@ const hasOddQuotes = (text: string): boolean => {
   return odd;
 };
 
+const GUARDED = /^="([^"]*)"$/;
+
+/** Spreadsheet programs write a text that looks like a number as a formula, `="00123"`, so that it stays a text. */
+const unguard = (cell: string | undefined): string | undefined =>
+  cell?.startsWith('="') === true ? cell.replace(GUARDED, "$1") : cell;
+
 const toRow = (columns: readonly string[], cells: readonly string[]): Record<string, unknown> => {
   const row: Record<string, unknown> = {};
   let place = 0;
   for (const name of columns) {
-    const value = cells[place++];
+    const value = unguard(cells[place++]);
     if (name !== "__proto__") row[name] = value;
     else Object.defineProperty(row, name, { value, enumerable: true });
   }

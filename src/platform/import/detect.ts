@@ -25,6 +25,8 @@ const SIGNATURES: readonly (readonly [bytes: string, name: string])[] = [
   ["7z\u00BC\u00AF", "a 7-Zip archive; unpack it first"],
   ["Rar!", "a RAR archive; unpack it first"],
   ["{\\rtf", "an RTF document"],
+  ["\u00FF\u00FE\u0000\u0000", "a text in UTF-32; save it as UTF-8"],
+  ["\u0000\u0000\u00FE\u00FF", "a text in UTF-32; save it as UTF-8"],
 ];
 
 const detectZip = (latin: string): Content => {

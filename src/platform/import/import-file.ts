@@ -1,4 +1,5 @@
 import type { CommandAction } from "../../contract/audit-actions.ts";
+import { Problem } from "../../contract/errors.ts";
 import type { Clock } from "../../kit/clock.ts";
 import type { Metadata } from "../store/audit/entries.ts";
 import { putImport } from "../store/queries/imports.ts";
@@ -88,16 +89,21 @@ const parseMap = (
     : parseImportMap(map, fields);
 };
 
+/** Returns the format of a file, whose content must not be of a kind that cannot be imported. */
+const findFormat = async (needs: ImportFileNeeds, input: InputFile): Promise<Format> => {
+  const found = await detectFile(input);
+  // A table with stray control characters looks like a binary file; its rows are refused one by one.
+  const isTable = needs.format === "csv" || needs.format === "ndjson";
+  if (typeof found === "object" && !isTable) throw createForeign(input.name, found.foreign);
+  return chooseFormat(needs, found, input.name);
+};
+
 const openFile = async (
   needs: ImportFileNeeds,
   input: InputFile,
   fields: Fields,
 ): Promise<Opened> => {
-  const found = await detectFile(input);
-  const format = chooseFormat(needs, found, input.name);
-  // A table with stray control characters looks like a binary file; its rows are refused one by one.
-  const isTable = needs.format === "csv" || needs.format === "ndjson";
-  if (typeof found === "object" && !isTable) throw createForeign(input.name, found.foreign);
+  const format = await findFormat(needs, input);
   const map = parseMap(needs, format, fields);
   if (format === "xlsx") return { ...input, format, map };
   return { name: input.name, format, map, ...(await openText(input, map?.encoding)) };
@@ -167,10 +173,26 @@ const importOne = async (run: Run, input: InputFile): Promise<FileReport> => {
   }
 };
 
+/** Names the files of a ZIP that were imported before one that is refused. */
+const nameDone = ({ needs, importId, done }: Run, error: unknown): unknown => {
+  if (!(error instanceof Problem) || done.length === 0 || needs.dryRun) return error;
+  const refused = error.message.replace(/ Nothing was changed\.$/, "");
+  const before =
+    done.length === 1 ? "The file before it stays" : `The ${done.length} files before it stay`;
+  const message = `${refused} ${before} imported; import undo ${importId} takes that back.`;
+  return new Problem("invalid_request", message);
+};
+
 const importAll = async (needs: ImportFileNeeds): Promise<ImportReport> => {
   const { store, clock, newId, tenantId } = needs;
   const run: Run = { needs, importId: newId(), beganAt: clock(), done: [] };
-  await eachFile(needs.input, async (file) => void run.done.push(await importOne(run, file)));
+  // A ZIP with a file of another kind changes nothing.
+  await eachFile(needs.input, async (file) => void (await findFormat(needs, file)));
+  try {
+    await eachFile(needs.input, async (file) => void run.done.push(await importOne(run, file)));
+  } catch (error) {
+    throw nameDone(run, error);
+  }
   const counts = sumCounts(run.done);
   await store.transaction((tx) => putImport(tx, toRecord(run, "completed", counts)), tenantId);
   return { importId: run.importId, ...counts, files: run.done };

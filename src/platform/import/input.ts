@@ -26,11 +26,12 @@ export const detectFile = async ({ bytes }: InputFile): Promise<Content> => {
   return detectContent(Buffer.concat(parts).subarray(0, DETECTION_BYTES)).kind;
 };
 
-export const createForeign = (name: string, foreign: string): Problem =>
-  new Problem(
-    "invalid_request",
-    `${name} is ${foreign}, which cannot be imported. Nothing was changed.`,
-  );
+/** Creates the refusal of a file of another kind; what to do with it can stand after a semicolon. */
+export const createForeign = (name: string, foreign: string): Problem => {
+  const [kind = "", ...advice] = foreign.split("; ");
+  const refused = [`${name} is ${kind}, which cannot be imported`, ...advice].join("; ");
+  return new Problem("invalid_request", `${refused}. Nothing was changed.`);
+};
 
 /** Adds the name of a ZIP's member to the refusal of it. */
 const nameMember = (name: string, error: unknown): unknown => {

@@ -55,5 +55,5 @@ export const openFile = (needs: FileNeeds, fields: Fields, warn: Warn): Reading 
   if (isBankFormat(format)) {
     return { columns: () => null, items: () => readBankFile(format, needs, warn) };
   }
-  return openTable(format, bytes, { fields, map });
+  return openTable(format, bytes, { fields, map, warn });
 };

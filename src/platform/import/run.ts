@@ -85,8 +85,10 @@ const toReject = (
   faults: readonly Fault[],
   locate: Locate,
 ): Reject => {
-  const cells = "cells" in item ? item.cells : {};
-  const [first, ...others] = faults.map((fault) => locate(fault, cells));
+  // A bank file has no columns; its messages name the value.
+  const [first, ...others] = isPayment(item)
+    ? faults
+    : faults.map((fault) => locate(fault, "cells" in item ? item.cells : {}));
   const also = others.map(({ field, message }) => `${field} ${message}`).join("; ");
   const { field = "", code = "", message = "" } = first ?? {};
   return {

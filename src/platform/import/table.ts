@@ -1,3 +1,4 @@
+import type { Warn } from "./bank/file.ts";
 import { createCsvReader } from "./csv.ts";
 import type { Fields } from "./fields.ts";
 import type { TableFormat } from "./formats.ts";
@@ -22,12 +23,13 @@ export type TableReading = {
 export const openTable = (
   format: TableFormat,
   bytes: () => AsyncIterable<Uint8Array>,
-  { fields, map }: { fields: Fields; map: ImportMap | undefined },
+  { fields, map, warn }: { fields: Fields; map: ImportMap | undefined; warn?: Warn },
 ): TableReading => {
   const { header, delimiter, sheet } = map ?? {};
   const isEachExpected = map !== undefined;
   const expected = map === undefined ? new Set(fields.keys()) : collectColumns(map);
-  if (format === "xlsx") return openWorkbook(bytes, { header, sheet, expected, isEachExpected });
+  if (format === "xlsx")
+    return openWorkbook(bytes, { header, sheet, expected, isEachExpected, warn });
   const reader =
     format === "csv"
       ? createCsvReader({ header, delimiter, expected, isEachExpected })

@@ -1,3 +1,4 @@
+import type { Warn } from "./bank/file.ts";
 import { type Cells, isBlank, toText } from "./cells.ts";
 import { isHeaderRow, type LayoutOptions } from "./layout.ts";
 import type { Item } from "./rows.ts";
@@ -8,6 +9,8 @@ import { readWorkbook, type Sheet, type Workbook } from "./xlsx/workbook.ts";
 export type SheetOptions = Omit<LayoutOptions, "delimiter"> & {
   /** The name of the sheet; undefined for the first visible one with data. */
   sheet?: string | undefined;
+  /** Receives the names of other sheets that have data. */
+  warn?: Warn | undefined;
 };
 
 /** The sheet and the row of the header that were found. */
@@ -31,19 +34,45 @@ const listSheets = ({ sheets }: Workbook, name: string | undefined): readonly Sh
   throw createWorkbookProblem(`it has no sheet ${name}, but ${names.join(", ")}`);
 };
 
+const hasRows = async (workbook: Workbook, sheet: Sheet): Promise<boolean> => {
+  for await (const _ of readSheet(workbook, sheet)) return true;
+  return false;
+};
+
+/** Names the sheets that are not read, so that their rows are not missed. */
+const warnOfOthers = async (
+  workbook: Workbook,
+  read: Sheet,
+  others: readonly Sheet[],
+  warn: Warn,
+): Promise<void> => {
+  const names: string[] = [];
+  for (const sheet of others.slice(0, MOST_NAMES)) {
+    if (await hasRows(workbook, sheet)) names.push(sheet.name);
+  }
+  if (names.length === 0) return;
+  warn(
+    `sheet ${read.name}`,
+    `is the one that is read; ${names.join(", ")} also has rows, which need an import with a map that names the "sheet"`,
+  );
+};
+
 /** Reads the rows of the first sheet that has any. */
 export async function* readRows(
   bytes: AsyncIterable<Uint8Array>,
-  name?: string,
+  { sheet: name, warn }: Pick<SheetOptions, "sheet" | "warn"> = {},
 ): AsyncGenerator<{ sheet: string; rows: SheetRow[] }, void, undefined> {
   const workbook = await readWorkbook(await openPackage(bytes));
-  for (const sheet of listSheets(workbook, name)) {
-    let hasRows = false;
+  const sheets = listSheets(workbook, name);
+  for (const [place, sheet] of sheets.entries()) {
+    let isRead = false;
     for await (const rows of readSheet(workbook, sheet)) {
-      hasRows = true;
+      isRead = true;
       yield { sheet: sheet.name, rows };
     }
-    if (hasRows) return;
+    if (!isRead) continue;
+    if (warn !== undefined) await warnOfOthers(workbook, sheet, sheets.slice(place + 1), warn);
+    return;
   }
 }
 
@@ -110,7 +139,7 @@ export const openWorkbook = (
     layout: () => layout,
     async *items() {
       let last = "";
-      for await (const { sheet, rows } of readRows(bytes(), options.sheet)) {
+      for await (const { sheet, rows } of readRows(bytes(), options)) {
         last = sheet;
         yield take(sheet, rows, false);
       }

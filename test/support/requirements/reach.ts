@@ -23,6 +23,8 @@ export const REACH_SECTIONS: readonly Section[] = [
     title: "Growth",
     lines: {
       "RC-30": "of several hosts, the one that accepts writes is used, also after a failover",
+      "RC-31":
+        "a cluster that fails over under load loses nothing acknowledged, and writes come back",
       "RC-32":
         "a tenant moves to another installation while its clients work: nothing is lost or twice",
     },

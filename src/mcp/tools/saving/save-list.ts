@@ -1,5 +1,6 @@
 import { type CallArguments, findRowSchema } from "../../../contract/operation.ts";
 import type { Reply } from "../../../client/port.ts";
+import { Problem } from "../../../contract/errors.ts";
 import { MINUTE } from "../../../kit/clock.ts";
 import type { Row } from "../../files/saved/cells.ts";
 import { readAllRows } from "../../results/pages.ts";
@@ -10,8 +11,14 @@ import type { ToolContext, Working } from "../tool-context.ts";
 import { columnsOfList } from "./columns.ts";
 import type { Saving } from "./save.ts";
 
-/** A list of 1,000,000 rows takes that long. Hosts are told how far it is. */
-const MOST_MS = 5 * MINUTE;
+/** A list of 1,000,000 rows takes a sixth of that. Hosts are told how far it is, and can cancel it. */
+const MOST_MS = 30 * MINUTE;
+
+const tooLong = (count: number): Problem =>
+  new Problem(
+    "payload_too_large",
+    `Reading took ${MOST_MS / MINUTE} minutes for ${count.toLocaleString("en-US")} rows, and there are more. Nothing was saved. Save the list in parts, with filters such as days or accounts.`,
+  );
 
 type Needs = {
   rows: RowChoice;
@@ -20,7 +27,12 @@ type Needs = {
   ask: (args: CallArguments) => Promise<Reply>;
 };
 
-/** Prepares a whole list to be saved: its pages are read while they are written, as far as time allows. */
+/**
+ * Prepares a whole list to be saved: its pages are read while they are written.
+ *
+ * @throws {Problem} while rows are read: the platform's refusal, or `payload_too_large` if that takes too long; a part
+ *   of a list is never saved as the whole
+ */
 export const prepareList = async (
   context: ToolContext,
   { tool, signal }: Working,
@@ -29,17 +41,13 @@ export const prepareList = async (
   const { operation } = tool;
   const { calendar, notes } = await readTenantCalendar({ ...context, signal });
   const until = context.now() + MOST_MS;
-  const limits: string[] = [...notes];
   const toForm = formOf(operation);
   const read = async function* (): AsyncGenerator<readonly Row[]> {
-    let isLate = false;
+    let count = 0;
     for await (const page of readAllRows(operation, rows.args, ask)) {
-      if (isLate) {
-        limits.push(`The table has the rows that were read in ${MOST_MS / MINUTE} minutes.`);
-        return;
-      }
+      if (count > 0 && context.now() >= until) throw tooLong(count);
       yield page.map((row) => rows.shape(toForm(row)));
-      isLate = context.now() >= until;
+      count += page.length;
     }
   };
   return {
@@ -47,7 +55,7 @@ export const prepareList = async (
     rows: read(),
     zone: calendar.zone,
     filter: { timeZone: calendar.zone.name, ...args },
-    notes: () => limits,
+    notes: () => notes,
     structured: {},
   };
 };

@@ -17,7 +17,7 @@ import type { SaveOptions } from "../arguments/save-options.ts";
 import { bindingOf, toPurpose } from "../binding.ts";
 import type { ToolContext, Working } from "../tool-context.ts";
 
-/** What is saved: the rows, and what an answer and the table say about them. */
+/** The rows to save, and the notes on them in the answer and in the table. */
 export type Saving = Pick<Table, "columns" | "rows" | "zone"> & {
   /** The conditions as applied. */
   filter: Fields;
@@ -29,6 +29,7 @@ export type Saving = Pick<Table, "columns" | "rows" | "zone"> & {
 
 /** A row more than a sheet has beside its header. */
 const MAX_ROWS = 1_048_575;
+const CUT = `The table ends after ${MAX_ROWS.toLocaleString("en-US")} rows, the most of a sheet, and there are more. Save the rest with other filters.`;
 const RANDOM = 8;
 
 /** Returns the name under which the caller's own saved table lies. */
@@ -49,8 +50,7 @@ const createCounter = (saving: Saving, report: (rows: number) => Promise<void>) 
   let isCut = false;
   return {
     count: () => count,
-    limits: (): string[] =>
-      isCut ? [`A table has ${MAX_ROWS.toLocaleString("en-US")} rows at most.`] : [],
+    limits: (): string[] => (isCut ? [CUT] : []),
     async *rows(): AsyncGenerator<readonly Row[]> {
       for await (const rows of saving.rows) {
         const fitting = rows.slice(0, MAX_ROWS - count);

@@ -17,8 +17,9 @@ import {
 // Record layouts: Cash Management Balance Reporting Specifications, Version 2 (BAI, 2005).
 // 01 file, 02 group, 03 account, 16 transaction, 88 continuation; 49, 98 and 99 end account, group and file.
 const RECORD = /^(01|02|03|16|49|88|98|99),/;
-// Some banks write several records on one line.
-const NEXT_RECORD = /\/\s+(?=(?:01|02|03|16|49|88|98|99),)/;
+// Some banks write several records on one line. The fields after the code tell a record from a text such as "/ 16,000".
+const NEXT_RECORD =
+  /\/\s+(?=01,[^,]{0,50},[^,]{0,50},\d{6},|02,[^,]{0,50},[^,]{0,50},\d?,\d{6},|03,[^,]{0,50},[A-Z]{0,3},|16,\d{3},[+-]?\d{0,40},|(?:49|98|99),[+-]?\d{1,40}[,/]|88,)/;
 
 const FIRST_CREDIT = 100;
 const LAST_CREDIT = 399;

@@ -15,7 +15,7 @@ import {
 } from "./file.ts";
 import { collectReferences, joinTexts } from "./text.ts";
 import type { FindType } from "./types.ts";
-import { type Element, findAll, readText } from "./xml.ts";
+import { type Element, findAll, readFlag, readText } from "./xml.ts";
 
 /** Payment methods by ISO 20022 bank transaction family or sub-family code. */
 const METHODS: ReadonlyMap<string, string> = new Map([
@@ -69,7 +69,7 @@ const judgeTransaction = (context: EntryContext, transaction: Transaction): Verd
   return judge(
     {
       // RvslInd belongs to the entry, so that a transaction against it is none.
-      isReversal: transaction.isCredit === isCredit && readText(element, "RvslInd") === "true",
+      isReversal: transaction.isCredit === isCredit && readFlag(element, "RvslInd") === true,
       isCredit: transaction.isCredit,
       codes: transaction.codes ?? readCodes(element),
       purpose: transaction.purpose,

@@ -3,7 +3,7 @@ import { parseMoney, readMoney } from "./camt-money.ts";
 import { Big, formatDecimal, parseDecimal } from "./decimal.ts";
 import type { Message, MessageKind } from "./entry.ts";
 import { createMalformed, type Warn } from "./file.ts";
-import { type Element, findAll, readText } from "./xml.ts";
+import { type Element, findAll, readFlag, readText } from "./xml.ts";
 
 const KINDS: Readonly<Record<string, MessageKind>> = {
   BkToCstmrAcctRpt: "camt.052",
@@ -107,7 +107,7 @@ export const countEntry = (
 const isPartial = (statement: Element): boolean =>
   ["RptPgntn", "StmtPgntn", "NtfctnPgntn"].some((name) => {
     const number = readText(statement, `${name}/PgNb`);
-    return readText(statement, `${name}/LastPgInd`) === "false" || !["", "1"].includes(number);
+    return readFlag(statement, `${name}/LastPgInd`) === false || !["", "1"].includes(number);
   });
 
 type Check = { summary: Element; counts: readonly Count[]; noun: string };
@@ -141,6 +141,29 @@ const add = (one: Count, other: Count): Count => ({
   sum: one.sum.plus(other.sum),
 });
 
+/** Compares the net sum of all entries: version 2 has TtlNetNtryAmt with CdtDbtInd beside it, later ones TtlNetNtry. */
+const checkNet = (
+  summary: Element,
+  { all, booked }: StatementTotals,
+  refuse: (line: number, message: string) => void,
+): void => {
+  const [later] = findAll(summary, "TtlNetNtry");
+  const named = parseDecimal(readText(summary, "TtlNetNtryAmt", "TtlNetNtry/Amt"));
+  if (named === undefined) return;
+  const sign = readText(later ?? summary, "CdtDbtInd");
+  const isNet = ({ credit, debit }: StatementTotals["all"]): boolean => {
+    const net = credit.sum.minus(debit.sum);
+    return sign === "" ? net.abs().eq(named.abs()) : net.eq(sign === "DBIT" ? named.neg() : named);
+  };
+  if (isNet(all) || isNet(booked)) return;
+  const net = all.credit.sum.minus(all.debit.sum);
+  const mark = sign === "" ? "" : ` ${sign}`;
+  refuse(
+    summary.line,
+    `names the net sum ${named.toFixed(2)}${mark}, but the entries make ${net.toFixed(2)}`,
+  );
+};
+
 /**
  * Checks TxsSummry: its numbers and sums are those of the entries; a page of several has only a part of them. Then checks
  * the balances.
@@ -160,6 +183,7 @@ export const checkTotals = (statement: Element, totals: StatementTotals, warn: W
   for (const [name, noun, counts] of checks) {
     for (const summary of findAll(statement, "TxsSummry", name)) {
       checkSummary({ summary, counts, noun }, refuse, warn);
+      if (name === "TtlNtries") checkNet(summary, totals, refuse);
     }
   }
   checkBalances(statement, totals, warn);

@@ -83,6 +83,12 @@ const PAYER = [
 ];
 const PAYER_ACCOUNT = ["RltdPties/DbtrAcct/Id/IBAN", "RltdPties/DbtrAcct/Id/Othr/Id"];
 
+/** Returns the name of the party for which the payer paid, if that is another one. */
+const listOthers = (transaction: Element): string[] => {
+  const [payer, other] = [PAYER, PAYER.slice(2)].map((paths) => readText(transaction, ...paths));
+  return other === undefined || other === payer ? [] : [other];
+};
+
 export type EntryFacts = {
   element: Element;
   currency: string;
@@ -140,6 +146,7 @@ export const readTransaction = (
     remittanceId: remittance.creditorReference,
     remittances: remittance.lines,
     texts: [
+      ...listOthers(transaction),
       ...remittance.texts,
       ...findAll(transaction, "AddtlTxInf").map(({ text }) => text),
       ...describeOriginal(transaction, currency),

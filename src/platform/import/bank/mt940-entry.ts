@@ -13,6 +13,35 @@ import { type Narrative, readNarrative } from "./mt940-narrative.ts";
 import { collectReferences, joinTexts } from "./text.ts";
 import type { FindType, RecordType } from "./types.ts";
 
+const IBAN = /^[A-Z]{2}\d{2}[A-Z0-9]{11,30}$/;
+const GERMAN_ACCOUNT = /^(\d{8})\/(\d{1,10})(?:[A-Z]{3})?$/;
+const LETTERS_BASE = 36;
+
+/** Returns the remainder of ISO 7064 (mod 97-10), which is 1 for an IBAN. */
+const findRemainder = (iban: string): bigint => {
+  const moved = iban.slice(4) + iban.slice(0, 4);
+  return (
+    BigInt(moved.replaceAll(/[A-Z]/g, (letter) => String(parseInt(letter, LETTERS_BASE)))) % 97n
+  );
+};
+
+/**
+ * Returns the account of field 25 as other messages name it. Banks write an IBAN after a BIC, or with the currency
+ * behind it; German banks write bank code and account number, which ISO 13616 has as an IBAN.
+ */
+export const parseAccount = (text: string): string => {
+  const plain = text.replaceAll(" ", "");
+  const [, bank = "", number = ""] = GERMAN_ACCOUNT.exec(plain) ?? [];
+  if (bank !== "") {
+    const own = `${bank}${number.padStart(10, "0")}`;
+    const check = 98n - findRemainder(`DE00${own}`);
+    return `DE${String(check).padStart(2, "0")}${own}`;
+  }
+  const last = plain.slice(plain.lastIndexOf("/") + 1);
+  const ibans = [last, last.replace(/[A-Z]{3}$/, "")];
+  return ibans.find((one) => IBAN.test(one) && findRemainder(one) === 1n) ?? text;
+};
+
 export type Mark = "C" | "D" | "RC" | "RD" | "EC" | "ED";
 
 /** A field :61: with the :86: that follows it. */

@@ -2,7 +2,13 @@ import type { Line } from "../lines.ts";
 import { Big, formatDecimal, parseDecimal } from "./decimal.ts";
 import type { BankItem } from "./entry.ts";
 import { createMalformed, parseCompactDay, type ReadBankFile, readEntriesByLine } from "./file.ts";
-import { findMovement, parseStatementLine, type StatementLine, toItem } from "./mt940-entry.ts";
+import {
+  findMovement,
+  parseAccount,
+  parseStatementLine,
+  type StatementLine,
+  toItem,
+} from "./mt940-entry.ts";
 import { MT940_TYPES } from "./mt940-types.ts";
 import { createTypeRules, type FindType } from "./types.ts";
 
@@ -167,7 +173,7 @@ class Mt940Reader {
     }
     const items = this.#flushEntry(open);
     if (tag === "21") open.related = text;
-    if (tag === "25" || tag === "25P") open.account = text;
+    if (tag === "25" || tag === "25P") open.account = parseAccount(text);
     if (tag === "28" || tag === "28C") open.number = text;
     if (tag === "60F" || tag === "60M")
       open.opening = { ...parseBalance(line, text), text: `${tag} ${text}` };

@@ -142,3 +142,10 @@ export const readText = (element: Element, ...paths: readonly string[]): string 
   }
   return "";
 };
+
+/** Returns a truth value, which XML Schema writes as `true` or `1`, `false` or `0`; undefined for another text or none. */
+export const readFlag = (element: Element, path: string): boolean | undefined => {
+  const text = readText(element, path);
+  if (text === "true" || text === "1") return true;
+  return text === "false" || text === "0" ? false : undefined;
+};

@@ -129,6 +129,20 @@ const contradictsAdvice = (one: EntryFacts, other: EntryFacts): boolean => {
   return isOtherAccount && contradictsPayer(one, other);
 };
 
+/** Whether both have one reference, which can be too short to be sure. */
+const shareAny = (one: EntryFacts, other: EntryFacts): boolean => {
+  const theirs = parseReferences(other).own;
+  return parseReferences(one).own.some((text) => theirs.includes(text));
+};
+
+/** Whether a deposit names neither payer nor text nor a reference other than the bank's own. */
+const isSilent = (entry: EntryFacts): boolean =>
+  getPayer(entry) === "" && getText(entry) === "" && listPayersReferences(entry).length === 0;
+
+/** Whether an advice and a deposit near its day may be about the same money, although nothing proves it. */
+const mayBeSame = (one: EntryFacts, other: EntryFacts, days: number): boolean =>
+  shareAny(one, other) || (days === 0 && isSilent(isAdvice(one) ? other : one));
+
 const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
   const days = countDaysBetween(one.day, other.day);
   if (!isSameMoneyAsAdvice(one, other) || days > ADVICE_DAYS) return undefined;
@@ -136,7 +150,8 @@ const compareAdvice = (one: EntryFacts, other: EntryFacts): Likeness => {
   // Instalments of one document can have equal amounts.
   if (namesReferenceOf(one, other, "all"))
     return days > 0 && contradictsPayer(one, other) ? "doubtful" : "same";
-  if (days > NEAR_DAYS || !isPayerNamed(one, other)) return undefined;
+  if (days > NEAR_DAYS) return undefined;
+  if (!isPayerNamed(one, other)) return mayBeSame(one, other, days) ? "doubtful" : undefined;
   return days === 0 && !contradictsAdvice(one, other) ? "same" : "doubtful";
 };
 

@@ -1,8 +1,17 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, hash, sign } from "node:crypto";
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+  sign,
+  verify,
+} from "node:crypto";
 import type { Seal } from "../../../kit/seal.ts";
 import { listCovered } from "../audit-key.ts";
 import type { Db } from "../port.ts";
 import type { AuditLogRow, EvidenceHeadRow, EvidenceKeyRow } from "../tables/schema.ts";
+import { changeRows, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 /** The unkeyed link of an entry: anyone can compute it. The one before the first entry is empty. */
 export const computeLink = (previous: string, row: AuditLogRow): string =>
@@ -11,24 +20,24 @@ export const computeLink = (previous: string, row: AuditLogRow): string =>
 /** A number of entries, and the unkeyed link of the last of them. */
 export type Link = Pick<EvidenceHeadRow, "seq" | "link">;
 
-/**
- * Finds the nearest link at or before an entry from which the rest can be computed. Links begin anew with the entries
- * that retention has left where it left no link.
- */
-export const findLink = async (
+type Place = { seq: number; purgedSeq: number };
+
+/** Finds the nearest stored link at or before an entry. Without a signature it is one that retention has left. */
+export const findNearestHead = (
   db: Db,
   tenantId: string,
-  { seq, purgedSeq }: { seq: number; purgedSeq: number },
-): Promise<Link> =>
-  (await db
-    .selectFrom("evidence_heads")
-    .select(["seq", "link"])
-    .where("tenant_id", "=", tenantId)
+  { seq, purgedSeq }: Place,
+): Promise<EvidenceHeadRow | undefined> =>
+  rowsOfTenant(db, "evidence_heads", tenantId)
     .where("seq", ">=", purgedSeq)
     .where("seq", "<=", seq)
+    .where((where) => where.or([where("signature", "<>", ""), where("seq", "=", purgedSeq)]))
     .orderBy("seq", "desc")
     .limit(1)
-    .executeTakeFirst()) ?? { seq: purgedSeq, link: "" };
+    .executeTakeFirst();
+
+/** The link before the first entry, or before those that retention has left where it left no link. */
+export const startLink = (purgedSeq: number): Link => ({ seq: purgedSeq, link: "" });
 
 /** Leaves a link behind for entries that are removed with the beginning of a chain, and forgets earlier ones. */
 export const keepLink = async (
@@ -36,10 +45,11 @@ export const keepLink = async (
   tenantId: string,
   { rows, purgedSeq, now }: { rows: readonly AuditLogRow[]; purgedSeq: number; now: number },
 ): Promise<void> => {
-  const base = await findLink(tx, tenantId, { seq: purgedSeq, purgedSeq });
+  const place = { seq: purgedSeq, purgedSeq };
+  const base = (await findNearestHead(tx, tenantId, place)) ?? startLink(purgedSeq);
   const end = rows.reduce<Link>(
     ({ link }, row) => ({ seq: row.seq, link: computeLink(link, row) }),
-    base,
+    { seq: base.seq, link: base.link },
   );
   await tx
     .deleteFrom("evidence_heads")
@@ -51,10 +61,7 @@ export const keepLink = async (
 
 /** Selects the entries after a link, up to a number. */
 export const selectAfter = (db: Db, tenantId: string, { seq }: Link, last: number) =>
-  db
-    .selectFrom("audit_logs")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  rowsOfTenant(db, "audit_logs", tenantId)
     .where("seq", ">", seq)
     .where("seq", "<=", last)
     .orderBy("seq");
@@ -65,10 +72,8 @@ export const findEnds = async (
   tenantId: string,
   { from, to }: { from: number; to: number },
 ): Promise<{ first: number; last: number } | undefined> => {
-  const found = await db
-    .selectFrom("audit_logs")
+  const found = await ofTenant(db, "audit_logs", tenantId)
     .select((select) => [select.fn.min("seq").as("first"), select.fn.max("seq").as("last")])
-    .where("tenant_id", "=", tenantId)
     .where("at", ">=", from)
     .where("at", "<=", to)
     .executeTakeFirstOrThrow();
@@ -86,10 +91,7 @@ export const addHead = async (tx: Db, head: EvidenceHeadRow): Promise<void> => {
 
 /** Lists the signed heads of a span of entries. */
 export const listHeads = (db: Db, tenantId: string, [first, last]: readonly [number, number]) =>
-  db
-    .selectFrom("evidence_heads")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  rowsOfTenant(db, "evidence_heads", tenantId)
     .where("seq", ">=", first)
     .where("seq", "<=", last)
     .where("signature", "<>", "")
@@ -120,12 +122,31 @@ export const listUnsigned = async (db: Db, before: number): Promise<string[]> =>
 };
 
 /** Lists the keys of evidence, the first one first. */
-export const listEvidenceKeys = (db: Db): Promise<EvidenceKeyRow[]> =>
+export const listEvidenceKeys = (db: Db) =>
   db.selectFrom("evidence_keys").selectAll().orderBy("number").execute();
 
 /** The text of a statement: its kind and its values as JSON. Each kind has its own label, so none passes for another. */
 export const formatStatement = (kind: string, ...values: readonly (string | number)[]): string =>
   JSON.stringify([`receivables-${kind}`, ...values]);
+
+/** The statement that a head signs. Its time is in ISO 8601. */
+export const formatHead = (
+  tenantId: string,
+  { seq, link, signedAt }: Link & { signedAt: string },
+): string => formatStatement("head", tenantId, seq, link, signedAt);
+
+/** Reads a public key (SPKI, base64). */
+export const readPublicKey = (publicKey: string): KeyObject =>
+  createPublicKey({ key: Buffer.from(publicKey, "base64"), format: "der", type: "spki" });
+
+/** Whether the key that a stored head names has signed it. */
+export const isHeadSigned = (keys: readonly EvidenceKeyRow[], row: EvidenceHeadRow): boolean => {
+  const key = keys.find(({ id }) => id === row.key_id);
+  const signedAt = new Date(row.at).toISOString();
+  const statement = Buffer.from(formatHead(row.tenant_id, { ...row, signedAt }));
+  const signature = Buffer.from(row.signature, "base64");
+  return key !== undefined && verify(null, statement, readPublicKey(key.public_key), signature);
+};
 
 /** A key that signs evidence. */
 export type EvidenceKey = { id: string; sign(statement: string): string };
@@ -188,11 +209,7 @@ const addKey = async (
     .returning("number")
     .execute();
   if (former === undefined || added.length === 0) return;
-  await tx
-    .updateTable("evidence_keys")
-    .set({ sealed: "" })
-    .where("number", "=", former.number)
-    .execute();
+  await changeRows(tx, "evidence_keys", { number: former.number }, { sealed: "" });
 };
 
 /** Returns the key that signs evidence, and creates the first one. */
@@ -215,10 +232,4 @@ export const replaceEvidenceKey = async (tx: Db, needs: KeyNeeds): Promise<void>
 
 /** Returns a public key (SPKI, base64) in the form of files, PEM. */
 export const formatPublicKey = (publicKey: string): string =>
-  createPublicKey({
-    key: Buffer.from(publicKey, "base64"),
-    format: "der",
-    type: "spki",
-  })
-    .export({ format: "pem", type: "spki" })
-    .toString();
+  readPublicKey(publicKey).export({ format: "pem", type: "spki" }).toString();

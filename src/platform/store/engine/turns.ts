@@ -9,6 +9,8 @@ const VIEWS = { running: 24, runningPerKey: 4, waitingPerKey: 64, waitMs: 60 * S
 export type Turns = {
   /** Waits for a turn; returns the function that ends it. @throws {TooManyReads} */
   enter(owner: string, signal?: AbortSignal): Promise<() => void>;
+  /** Refuses all that wait, because their turns would fail for the same reason. */
+  refuseAll(error: Error): void;
   use(): PoolUse;
 };
 
@@ -28,6 +30,7 @@ export const createViewTurns = (total = VIEWS.running): Turns => {
       queue.enter(owner, signal).catch((error: unknown) => {
         throw error instanceof QueueFull ? new TooManyReads() : error;
       }),
+    refuseAll: queue.refuseAll,
     use: () => describeUse("views", total, queue),
   };
 };

@@ -104,7 +104,7 @@ const describeNewer = async (db: Db): Promise<Error | undefined> => {
   );
 };
 
-/** Is told the steps of an upgrade before they are applied: former versions then refuse the store. */
+/** Receives the steps of an upgrade before they are applied: former versions then refuse the store. */
 export type AnnounceUpgrade = (steps: readonly string[]) => void;
 
 /** Returns the steps that the upgrade of a store of a former version applies; none for a new store. */
@@ -128,7 +128,11 @@ export const migrate = async (
     },
   });
   const steps = await listUpgrade(migrator);
-  if (steps.length > 0) announce(steps);
+  if (steps.length > 0) {
+    const newer = await describeNewer(db as unknown as Db);
+    if (newer !== undefined) throw newer;
+    announce(steps);
+  }
   const { error } = await migrator.migrateToLatest();
   if (error === undefined) return;
   if (error instanceof StoreUnavailable) throw error;

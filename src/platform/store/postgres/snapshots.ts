@@ -8,6 +8,7 @@ import {
   type PoolUse,
   type Snapshot,
   type SnapshotOptions,
+  StoreUnavailable,
   ViewExpired,
 } from "../port.ts";
 import { streamRows } from "../engine/stream-rows.ts";
@@ -112,6 +113,7 @@ export class PostgresSnapshots {
   async open({ owner, signal, maxMs, aggregates = false }: SnapshotOptions): Promise<Snapshot> {
     const leave = await this.#turns.enter(owner, signal);
     const lease = await begin(this.#pool, aggregates).catch((error: unknown) => {
+      if (error instanceof StoreUnavailable) this.#turns.refuseAll(error);
       leave();
       throw error;
     });

@@ -62,6 +62,29 @@ export const listSame = (payment: Payment, line: Line): Line[] =>
 
 const format = (amount: Big): string => amount.toFixed(2);
 
+// Sources whose remittances state what is due of each document.
+const STRUCTURED: ReadonlySet<unknown> = new Set(["edi820", "camt054"]);
+
+/**
+ * Says which document a remittance explains more of than is due by its own words: what is paid, discounts and deductions
+ * together exceed the stated total.
+ */
+const findExcess = (lines: readonly Line[]): string | undefined => {
+  const named = lines.filter(
+    ({ name, values }) => name !== undefined && STRUCTURED.has(values["remittanceSource"]),
+  );
+  for (const [key, same] of Map.groupBy(named, keyOf)) {
+    const due = sum(same.map(({ stated }) => amountOf(stated, "invoiceAmount")));
+    if (due.lte(0) || same.some(({ share }) => share === undefined)) continue;
+    const explained = sum(
+      same.flatMap(({ share, discount, deduction }) => [share ?? ZERO, discount, deduction]),
+    );
+    if (explained.lte(due) || !same.some(({ deduction }) => deduction.gt(0))) continue;
+    return `its remittance explains ${format(explained)} of ${same[0]?.name ?? key}, of which ${format(due)} is due`;
+  }
+  return undefined;
+};
+
 /** Says why the remittance of a payment does not add up to it; undefined if it does. */
 export const findDoubt = ({ amount, fee, lines }: Payment): string | undefined => {
   const shares = lines.flatMap(({ share }) => share ?? []);
@@ -72,5 +95,5 @@ export const findDoubt = ({ amount, fee, lines }: Payment): string | undefined =
   const isWrong = total.gt(amount.plus(fee)) || (isAdvice && isComplete && total.lt(amount));
   return isWrong
     ? `its remittance adds up to ${format(total)}, the payment is ${format(amount)}`
-    : undefined;
+    : findExcess(lines);
 };

@@ -1,0 +1,182 @@
+import Big from "big.js";
+import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
+import { forEachInTurns } from "../kit/in-turns.ts";
+import { omitNulls } from "./brief.ts";
+import { addToDocument } from "./explained-deductions.ts";
+import type { Fields, InsightContext } from "./insight.ts";
+import { readPayments } from "./read-payments.ts";
+import { createLeftOutRows, isReversal, selectStanding } from "./standing-payments.ts";
+
+/** The fields of a row of cash application that tell what it left out. */
+type Row = {
+  paymentId: string | null;
+  paymentDate: string | null;
+  accountNumber: string | null;
+  accountName: string | null;
+  documentNumber: string | null;
+  currencyCode: string | null;
+  appliedAmount: number | null;
+  invoiceAmount: number | null;
+  discountTaken: number | null;
+  deductionAmount: number | null;
+  deductionReasonCode: string | null;
+  shortPay: boolean | null;
+  applicationStatus: string | null;
+  matchMethod: string | null;
+  remittanceText: string | null;
+};
+
+const FIELDS = [
+  "paymentId",
+  "paymentDate",
+  "accountNumber",
+  "accountName",
+  "documentNumber",
+  "currencyCode",
+  "appliedAmount",
+  "invoiceAmount",
+  "discountTaken",
+  "deductionAmount",
+  "deductionReasonCode",
+  "shortPay",
+  "applicationStatus",
+  "matchMethod",
+  "remittanceText",
+] as const satisfies readonly (keyof Row)[];
+
+/** The amount that a payment left out of a document: the deduction, else the unpaid part of a short payment. */
+export type Deduction = {
+  accountNumber: string | null;
+  accountName: string | null;
+  documentNumber: string;
+  paymentId: string | null;
+  paymentDate: string | null;
+  amount: number;
+  currencyCode: string;
+  deductionReasonCode: string | null;
+  text: string | null;
+};
+
+const ROWS_PER_TURN = 500;
+
+const findShortfall = (row: Row): number => {
+  const { deductionAmount, shortPay, invoiceAmount, appliedAmount, discountTaken } = row;
+  if (deductionAmount !== null && deductionAmount !== 0) return deductionAmount;
+  // An instalment leaves a part unpaid, too, so that only what is marked as short counts.
+  if (shortPay !== true || invoiceAmount === null || appliedAmount === null) return 0;
+  return new Big(invoiceAmount)
+    .minus(appliedAmount)
+    .minus(discountTaken ?? 0)
+    .toNumber();
+};
+
+const toDeductions = (row: Row): Deduction[] => {
+  const amount = findShortfall(row);
+  if (amount <= 0 || row.documentNumber === null) return [];
+  return [
+    {
+      accountNumber: row.accountNumber,
+      accountName: row.accountName,
+      documentNumber: row.documentNumber,
+      paymentId: row.paymentId,
+      paymentDate: row.paymentDate,
+      amount,
+      currencyCode: row.currencyCode ?? "",
+      deductionReasonCode: row.deductionReasonCode,
+      text: row.remittanceText,
+    },
+  ];
+};
+
+const toDays = (from: string | undefined, to: string | undefined): Fields =>
+  from === undefined && to === undefined ? {} : { paymentDate: omitNulls({ gte: from, lte: to }) };
+
+/** Selects deductions within days, and the reversals that can undo them: a payment comes back on a later day. */
+const toKinds = (deducted: Fields, reversed: Fields): Fields => ({
+  or: [
+    { deductionAmount: { gt: 0 }, ...deducted },
+    { shortPay: { eq: true }, ...deducted },
+    { applicationStatus: { eq: "reversed" }, ...reversed },
+  ],
+});
+
+type Conditions = {
+  /** First and last day of payment. */
+  from?: string | undefined;
+  to?: string | undefined;
+  accountName?: string | undefined;
+  accountNumber?: string | undefined;
+  currencyCode?: string | undefined;
+};
+
+const toFilters = ({ from, to, accountName, accountNumber, currencyCode }: Conditions): Fields => ({
+  ...toKinds(toDays(from, to), toDays(from, undefined)),
+  ...(accountName === undefined ? {} : { accountName: { contains: accountName } }),
+  ...(accountNumber === undefined ? {} : { accountNumber: { eq: accountNumber } }),
+  ...(currencyCode === undefined ? {} : { currencyCode: { eq: currencyCode } }),
+});
+
+const isWithin = ({ from, to }: Conditions, { paymentDate }: Row): boolean =>
+  (from === undefined && to === undefined) ||
+  (paymentDate !== null &&
+    (from === undefined || paymentDate >= from) &&
+    (to === undefined || paymentDate <= to));
+
+type RowsByDocument = Map<string | null, Row[]>;
+
+const readRows = (context: InsightContext, filters: Fields, rows: RowsByDocument) =>
+  readPayments(context, { source: "cashapp", fields: [...FIELDS], filters }, (page) =>
+    forEachInTurns(page as unknown as readonly Row[], (row) => {
+      const own = rows.get(row.documentNumber);
+      if (own === undefined) rows.set(row.documentNumber, [row]);
+      else own.push(row);
+    }),
+  );
+
+/**
+ * Reads documents with reversals again, with the rows of all days: a reversal within the days may undo a payment
+ * before them. Returns why not all were read.
+ */
+const completeReversed = async (
+  context: InsightContext,
+  { from, to }: Conditions,
+  rows: RowsByDocument,
+): Promise<string | undefined> => {
+  if (from === undefined && to === undefined) return undefined;
+  const numbers: string[] = [];
+  for (const [number, own] of rows) {
+    if (number !== null && own.some(isReversal)) numbers.push(number);
+  }
+  for (let at = 0; at < numbers.length; at += MAX_LIST_ITEMS) {
+    const some = numbers.slice(at, at + MAX_LIST_ITEMS);
+    const whole: RowsByDocument = new Map();
+    const filters = { ...toKinds({}, {}), documentNumber: { in: some } };
+    const { stopped } = await readRows(context, filters, whole);
+    if (stopped !== undefined) return stopped;
+    for (const [number, own] of whole) rows.set(number, own);
+  }
+  return undefined;
+};
+
+/** Reads deductions by document and currency; rows of payments that came back deduct nothing. */
+export const readDeductions = async (context: InsightContext, args: Conditions) => {
+  const rows: RowsByDocument = new Map();
+  const read = await readRows(context, toFilters(args), rows);
+  const stopped = read.stopped ?? (await completeReversed(context, args, rows));
+  const documents = new Map<string, Deduction[]>();
+  const leftOut = createLeftOutRows();
+  await forEachInTurns(
+    rows.values(),
+    (own) => {
+      const standing = selectStanding(own).filter((row) => isWithin(args, row));
+      const suggested = own.filter((row) => row.matchMethod === "suggested" && isWithin(args, row));
+      // Reversals are read of all documents, so that their number would say nothing.
+      leftOut.count(suggested);
+      for (const row of standing) {
+        for (const deduction of toDeductions(row)) addToDocument(documents, deduction);
+      }
+    },
+    ROWS_PER_TURN,
+  );
+  return { documents, stopped, notes: leftOut.notes() };
+};
