@@ -24,6 +24,8 @@ export type ImportedFile = {
   isComplete: boolean;
   /** Set while an import of it runs, because two at a time divide its rows. */
   isBusy: boolean;
+  /** A row that was rejected, though each of these files is good. */
+  rejected?: string;
   /** The amounts due of documents, and their payments. */
   money?: Money;
 };
@@ -109,7 +111,7 @@ export const importFile = async (
       yield Buffer.from(text);
     },
     reject: async (rejects) => {
-      throw new Error(JSON.stringify(rejects[0]));
+      file.rejected = JSON.stringify(rejects[0]);
     },
     progress: () => {},
     ignored: () => {},
@@ -137,7 +139,8 @@ export const checkImports = (
   { inspector, retention }: { inspector: Inspector; retention: RetentionCheck },
   files: readonly ImportedFile[],
 ): void => {
-  for (const { tenantId, kind, mark, keys, isComplete, money } of files) {
+  for (const { tenantId, kind, mark, keys, isComplete, money, rejected } of files) {
+    if (rejected !== undefined) throw new Error(`an import rejects ${rejected}`);
     if (kind === "payments") {
       if (money !== undefined) checkMoney(inspector, money, isComplete);
       continue;

@@ -31,7 +31,7 @@ const toDecimal = (cents: number): string => (cents / 100).toFixed(2);
 const sumOf = (dues: readonly Due[]): number => dues.reduce((sum, { paid }) => sum + paid, 0);
 
 export const toDocument = ({ tenantId, dues }: Money, key: string): object => {
-  const amount = toDecimal(dues.find(({ number }) => number === key)?.total ?? 0);
+  const amount = (dues.find(({ number }) => number === key)?.total ?? 0) / 100;
   return {
     document_number: key,
     account_number: `${tenantId}-1`,

@@ -23,6 +23,12 @@ export type Audit = {
 const MOST_TURNS = 50;
 const NO_TENANT = "";
 
+/** Writes a batch of entries; those without a tenant are removed again. */
+const write = async ({ auditKey }: Store, tx: Db, batch: readonly NewEntry[]): Promise<void> => {
+  await appendEntries(tx, auditKey, batch);
+  if (batch.some(({ tenantId }) => tenantId === NO_TENANT)) await removeChain(tx, NO_TENANT);
+};
+
 export const createAudit = (store: Store): Audit => {
   let waiting: NewEntry[] = [];
   let next: Promise<ReadonlySet<string>> | undefined;
@@ -39,10 +45,6 @@ export const createAudit = (store: Store): Audit => {
       await setImmediate();
     }
   };
-  const write = async (tx: Db, batch: readonly NewEntry[]): Promise<void> => {
-    await appendEntries(tx, store.auditKey, batch);
-    if (batch.some(({ tenantId }) => tenantId === NO_TENANT)) await removeChain(tx, NO_TENANT);
-  };
   /** Writes the entries of a batch without those of paused tenants, and returns these tenants. */
   const writeOthers = async (batch: NewEntry[], first: TenantPaused): Promise<Set<string>> => {
     const paused = new Set([first.tenantId]);
@@ -50,7 +52,7 @@ export const createAudit = (store: Store): Audit => {
       const others = batch.filter(({ tenantId }) => !paused.has(tenantId));
       if (others.length === 0) return paused;
       try {
-        await store.append((tx) => write(tx, others));
+        await store.append((tx) => write(store, tx, others));
         return paused;
       } catch (error) {
         if (!(error instanceof TenantPaused)) throw error;
@@ -65,7 +67,7 @@ export const createAudit = (store: Store): Audit => {
     try {
       await store.append(async (tx) => {
         batch = take();
-        await write(tx, batch);
+        await write(store, tx, batch);
       });
     } catch (error) {
       if (batch !== undefined && error instanceof TenantPaused) return writeOthers(batch, error);
