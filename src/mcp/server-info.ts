@@ -53,7 +53,7 @@ export type Identity = Pick<ServerInfo["info"], "name" | "version"> & {
   title?: string | undefined;
 };
 
-/** Returns what each response tells of a server. */
+/** Returns the description of a server in each response. */
 export const identify = ({ name, title, version }: Identity): Identity => ({
   name,
   title,

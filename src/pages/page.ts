@@ -17,7 +17,7 @@ export type Page = {
   headers?: Record<string, string> | undefined;
 };
 
-/** Who runs the server, as its pages show it. */
+/** The operator of the server on its pages. */
 export type Brand = {
   name: string;
   /** The logo as a `data:` URI. */
