@@ -1,10 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { importsOf, resolved, type Source, sources } from "./support/sources.ts";
+import { sources, isWithin, targetsOf } from "./support/sources.ts";
 
 const code = ["src", "tools", "prompts"].flatMap(sources);
-
-const within = (path: string, places: readonly string[]): boolean =>
-  places.some((place) => path === place || path.startsWith(`${place}/`));
 
 const SERVER = ["server.ts", "handlers.ts", "lists.ts", "server-info.ts"];
 const FEATURES = ["tools", "resources", "prompts", "skills"];
@@ -38,11 +35,6 @@ const MCP = "src/mcp/";
 /** The folder or file directly below `src/mcp` that a path belongs to. */
 const mcpPartOf = (path: string): string => path.slice(MCP.length).split("/")[0] ?? "";
 
-const targetsOf = (file: Source): string[] =>
-  importsOf(file)
-    .filter(({ specifier }) => specifier.startsWith("."))
-    .map(({ specifier }) => resolved(file.path, specifier));
-
 describe("the MCP server has layers", () => {
   const files = code.filter(({ path }) => path.startsWith(MCP));
 
@@ -64,13 +56,13 @@ describe("the MCP server has layers", () => {
   it("only the command line imports a transport", () => {
     const importers = code.filter(
       (file) =>
-        !within(file.path, [
+        !isWithin(file.path, [
           "src/bin",
           "src/records",
           "src/server",
           "src/mcp/stdio",
           "src/mcp/http",
-        ]) && targetsOf(file).some((target) => within(target, ["src/mcp/stdio", "src/mcp/http"])),
+        ]) && targetsOf(file).some((target) => isWithin(target, ["src/mcp/stdio", "src/mcp/http"])),
     );
     expect(importers.map(({ path }) => path)).toEqual([]);
   });

@@ -1,14 +1,7 @@
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
-import {
-  importsOf,
-  resolved,
-  ROOT,
-  type Source,
-  sources,
-  withoutComments,
-} from "./support/sources.ts";
+import { ROOT, type Source, sources, withoutComments, targetsOf } from "./support/sources.ts";
 
 const PLATFORM = "src/platform/";
 
@@ -115,9 +108,7 @@ const files = sources("src/platform");
 const partOf = (path: string): string => path.slice(PLATFORM.length).split("/")[0] ?? "";
 
 const importedParts = (file: Source): string[] =>
-  importsOf(file)
-    .filter(({ specifier }) => specifier.startsWith("."))
-    .map(({ specifier }) => resolved(file.path, specifier))
+  targetsOf(file)
     .filter((target) => target.startsWith(PLATFORM))
     .map(partOf)
     .filter((part) => part !== partOf(file.path));

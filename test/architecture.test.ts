@@ -10,6 +10,8 @@ import {
   type Source,
   sources,
   withoutComments,
+  isWithin,
+  targetsOf,
 } from "./support/sources.ts";
 import { REACHES } from "./support/reaches.ts";
 import { verifies } from "./support/verifies.ts";
@@ -115,9 +117,6 @@ const KNOWN_ONLY_TO: Record<string, readonly string[]> = {
 
 const code = ["src", "tools", "prompts"].flatMap(sources);
 
-const within = (path: string, places: readonly string[]): boolean =>
-  places.some((place) => path === place || path.startsWith(`${place}/`));
-
 const folderOf = (path: string): string | undefined =>
   Object.keys(MAY_IMPORT).find((folder) => path.startsWith(`${folder}/`));
 
@@ -125,10 +124,8 @@ const refusedImports = (file: Source): string[] => {
   const from = folderOf(file.path);
   if (from === undefined) return [`${file.path} stands in no known folder`];
   const allowed = [from, ...(MAY_IMPORT[from] ?? [])];
-  return importsOf(file)
-    .filter(({ specifier }) => specifier.startsWith("."))
-    .map(({ specifier }) => resolved(file.path, specifier))
-    .filter((target) => !within(target, allowed))
+  return targetsOf(file)
+    .filter((target) => !isWithin(target, allowed))
     .map((target) => `${file.path} imports ${target}`);
 };
 
@@ -202,11 +199,6 @@ describe("metrics and traces cost nothing where they are off", () => {
   });
 });
 
-const targetsOf = (file: Source): string[] =>
-  importsOf(file)
-    .filter(({ specifier }) => specifier.startsWith("."))
-    .map(({ specifier }) => resolved(file.path, specifier));
-
 /** An import between two children of one folder: the folder, the child that imports, the imported one. */
 const siblingImport = (from: string, target: string): [string, string, string] => {
   const a = from.split("/");
@@ -273,13 +265,13 @@ describe("the outside world is reached from few places", () => {
         (used) => used === name || used.startsWith(name.endsWith("/") ? name : `${name}/`),
       ),
     );
-    expect(users.map(({ path }) => path).filter((path) => !within(path, places))).toEqual([]);
+    expect(users.map(({ path }) => path).filter((path) => !isWithin(path, places))).toEqual([]);
     expect(users).not.toEqual([]);
   });
 
   it("the kit needs a word distance, addresses, a cache and SQL of databases alone, and the contract, tools and prompts need zod alone", () => {
     const pure = code.filter(({ path }) =>
-      within(path, ["src/kit", "src/contract", "tools", "prompts"]),
+      isWithin(path, ["src/kit", "src/contract", "tools", "prompts"]),
     );
     const used = pure.flatMap((file) => packagesOf(file).map((name) => `${file.path}: ${name}`));
     const isPure = (line: string): boolean =>
@@ -297,7 +289,7 @@ describe("the outside world is reached from few places", () => {
   verifies("C-01");
   it.each(REACHES)("$what: only where allowed", ({ word, allowed }) => {
     const users = code.filter(({ text }) => word.test(withoutComments(text)));
-    expect(users.map(({ path }) => path).filter((path) => !within(path, allowed))).toEqual([]);
+    expect(users.map(({ path }) => path).filter((path) => !isWithin(path, allowed))).toEqual([]);
   });
 });
 
@@ -337,7 +329,7 @@ describe("special cases are declared with the operation", () => {
   const comparesIds = ({ path, text }: Source): boolean => {
     const bare = withoutComments(text);
     return (
-      !within(path, ALLOWED) && [...COMPARISONS, literal].some((pattern) => pattern.test(bare))
+      !isWithin(path, ALLOWED) && [...COMPARISONS, literal].some((pattern) => pattern.test(bare))
     );
   };
 

@@ -18,6 +18,7 @@ import {
   sumCounts,
   toFigures,
 } from "./dispute-groups.ts";
+import { omitNulls } from "./brief.ts";
 import { resolveNames } from "./dispute-names.ts";
 import { createFamiliesOf } from "./families.ts";
 import { createDocumentReader } from "./document-reader.ts";
@@ -26,6 +27,7 @@ import {
   callSummaryPage,
   canSummarize,
   defineInsight,
+  type Fields,
   type InsightContext,
   type InsightResult,
   mostItems,
@@ -78,12 +80,24 @@ const summarizePages = async (
   };
 };
 
+const NO_OLDEST =
+  "Groups are without their oldest dispute to fit. A limit above 20 shows it, or triage by age.";
+
+/** Gives groups without what takes most of their place and is seldom read. */
+function* shortenGroups(items: readonly Fields[]): Generator<{ items: Fields[]; note: string }> {
+  yield {
+    items: items.map(({ oldest: _oldest, ...group }) => omitNulls(group)),
+    note: NO_OLDEST,
+  };
+}
+
 export const disputesSummary = defineInsight({
   name: "disputes_summary",
   title: "Summarize disputes",
   input: DisputeSummaryBody.omit({ offset: true }),
   figures: DisputeSummaryFigures,
-  item: DisputeSummaryItem,
+  item: DisputeSummaryItem.partial({ oldest: true, avgAgeDays: true, avgDaysToClose: true }),
+  shortenItems: shortenGroups,
   needs: [contract.disputes.list],
   async run(context, args) {
     const parsed = acceptParsed(parseDisputeSummary({ ...args, offset: context.skip }));

@@ -109,7 +109,7 @@ const readInactive = async (
 const PRESENT =
   "Documents, updates, notes and files are those of now; asOf regards disputes and their age.";
 
-/** What decides the order of disputes. */
+/** The figures that decide the order of disputes. */
 type Ranked = Pick<Judged, "score" | "amount" | "createdAt" | "disputeCode">;
 
 const ORDERS: Record<Triage["orderBy"], ((of: Ranked) => number)[]> = {

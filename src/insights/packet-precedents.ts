@@ -121,7 +121,7 @@ const readCases = async (context: InsightContext, dispute: Dispute) => {
   };
 };
 
-/** How earlier disputes with the reason of a dispute ended, and what limits that. */
+/** The outcomes of earlier disputes with the reason of a dispute, and their limits. */
 export type PrecedentsPart = Part<Precedents> & { notes?: readonly string[] };
 
 /** Reads the precedents of a dispute: in one call where the platform offers it, otherwise from lists of disputes. */

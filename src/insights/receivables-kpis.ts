@@ -29,6 +29,9 @@ const MOST_ACCOUNT_GROUPINGS = 2;
 const GROUPS_PER_TURN = 20;
 const MEASURES = Object.keys(KPI_MEASURES).length;
 
+/** All measures of one period in three currencies. */
+const USUAL_ITEMS = 3 * MEASURES;
+
 const Body = z.strictObject({
   from: Day.optional().describe("default: three full months before today's"),
   to: Day.optional().describe("inclusive"),
@@ -40,7 +43,7 @@ const Body = z.strictObject({
     )
     .default([])
     .meta({ description: GROUPINGS.join(", ") }),
-  limit: ItemLimit,
+  limit: ItemLimit.default(USUAL_ITEMS).describe(`items; default ${USUAL_ITEMS}`),
 });
 
 const KpiItem = z.object({
@@ -49,10 +52,13 @@ const KpiItem = z.object({
   measure: z.string().meta({ description: Object.keys(KPI_MEASURES).join(", ") }),
   value: ExactNumber.nullable().meta({ description: "null: see reason; shares from 0 to 1" }),
   unit: z.enum(KPI_UNITS),
-  numerator: ExactNumber.nullable(),
-  denominator: ExactNumber.nullable(),
-  rows: z.int().meta({ description: "open documents at the end, or disputes that count" }),
-  formula: z.string(),
+  numerator: ExactNumber.nullable().optional(),
+  denominator: ExactNumber.nullable().optional(),
+  rows: z
+    .int()
+    .optional()
+    .meta({ description: "open documents at the end, or disputes that count" }),
+  formula: z.string().optional().meta({ description: "where items are short, once per measure" }),
   reason: z.string().optional().meta({ description: "why there is no value" }),
 });
 
@@ -180,12 +186,33 @@ const describeParts = ({ documents: ledger, disputes: claims }: Parts): string[]
     : [`Disputes are unknown: ${claims.refused.reason}`]),
 ];
 
+const NOT_WHOLE = `A limit above ${USUAL_ITEMS} shows them whole.`;
+
+/** Gives measures in ever shorter forms: the formula of each once, then without what they are computed from. */
+function* shortenMeasures(items: readonly Fields[]): Generator<{ items: Fields[]; note: string }> {
+  const known = new Set<unknown>();
+  const once = items.map((item) => {
+    const { formula, ...rest } = item;
+    if (known.has(item["measure"])) return rest;
+    known.add(item["measure"]);
+    return { ...rest, formula };
+  });
+  yield { items: once, note: `The formula of each measure is shown once to fit. ${NOT_WHOLE}` };
+  yield {
+    items: items.map(
+      ({ formula: _formula, numerator: _part, denominator: _whole, rows: _rows, ...rest }) => rest,
+    ),
+    note: `Measures are without formula, numerator, denominator and rows to fit. ${NOT_WHOLE}`,
+  };
+}
+
 /** The measures of a receivables department for periods, in groups, each currency by itself. */
 export const receivablesKpis = defineInsight({
   name: "receivables_kpis",
   title: "Measures of receivables",
   input: Body,
   item: KpiItem,
+  shortenItems: shortenMeasures,
   needs: [disputes.list],
   async run(context, { from, to, groupBy: names, limit }) {
     const isMonthly = names.includes("month");

@@ -53,7 +53,7 @@ export type Identity = Pick<ServerInfo["info"], "name" | "version"> & {
   title?: string | undefined;
 };
 
-/** Returns the description of a server in each response. */
+/** Returns the fields of a server that each response names. */
 export const identify = ({ name, title, version }: Identity): Identity => ({
   name,
   title,

@@ -17,7 +17,7 @@ export type Page = {
   headers?: Record<string, string> | undefined;
 };
 
-/** The operator of the server on its pages. */
+/** The name and the colors of the company that runs the server, for its pages. */
 export type Brand = {
   name: string;
   /** The logo as a `data:` URI. */

@@ -4,7 +4,7 @@ import { Problem } from "../contract/errors.ts";
 
 const derive = promisify(argon2);
 
-/** How much work one guess takes. */
+/** The cost of one guess. */
 export type HashCost = { memoryKib: number; passes: number };
 
 // OWASP's floor for argon2id: 19 MiB, two passes, one lane.

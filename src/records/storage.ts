@@ -20,7 +20,7 @@ const add = async (tx: Db, record: StoredRecord): Promise<boolean> => {
   return numInsertedOrUpdatedRows === 1n;
 };
 
-const find = (db: Db, kind: string, id: string): Promise<StoredRecord | undefined> =>
+const find = (db: Db, kind: string, id: string) =>
   db
     .selectFrom("sign_in_records")
     .selectAll()
@@ -64,7 +64,7 @@ const extendGrant = async (tx: Db, grantId: string, expiresAt: number): Promise<
     .execute();
 };
 
-const listByOwner = (db: Db, kind: string, owner: string, now: number): Promise<StoredRecord[]> =>
+const listByOwner = (db: Db, kind: string, owner: string, now: number) =>
   db
     .selectFrom("sign_in_records")
     .selectAll()

@@ -9,7 +9,7 @@ import type { Client } from "@modelcontextprotocol/client";
 import type { Metafile } from "esbuild";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { bundle } from "../../scripts/build/bundle.ts";
-import { connectStdio, runCli, startCli, whenReady } from "../support/cli.ts";
+import { connectStdio, runCli, startCli, whenReady, callWithToken } from "../support/cli.ts";
 import { authorize, redeem, refresh, register, revoke } from "../support/oauth.ts";
 import { verifies } from "../support/verifies.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
@@ -88,21 +88,7 @@ it("signs people in from the bundle", async () => {
     const coded = await authorize({ url, resource }, ann, { client });
     const first = await redeem({ url, resource }, coded);
     const second = await refresh({ url }, client, first.body.refresh_token);
-    const asking = () =>
-      fetch(resource, {
-        method: "POST",
-        headers: {
-          authorization: `Bearer ${second.body.access_token}`,
-          accept: "application/json, text/event-stream",
-          "content-type": "application/json",
-        },
-        body: JSON.stringify({
-          jsonrpc: "2.0",
-          id: 1,
-          method: "tools/call",
-          params: { name: "users_profile", arguments: {} },
-        }),
-      });
+    const asking = () => callWithToken(resource, second.body.access_token);
     expect(await (await asking()).text()).toContain(ann.email);
     expect(await revoke({ url }, client, second.body.refresh_token)).toBe(200);
     expect((await asking()).status).toBe(401);

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import type { Frame } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
@@ -15,6 +15,7 @@ import {
   type ViewServer,
   callTool,
   PICTURES,
+  connectViewClient,
 } from "../support/views.ts";
 
 type Row = Record<string, unknown>;
@@ -61,11 +62,7 @@ describe.skipIf(chromium === undefined)(
   () => {
     beforeAll(async () => {
       at = await startViewServer();
-      client = new Client(
-        { name: "test", version: "1" },
-        { capabilities: {}, versionNegotiation: { mode: "auto" } },
-      );
-      await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", at.baseUrl)));
+      client = await connectViewClient(at);
     });
     afterAll(async () => {
       await client?.close();

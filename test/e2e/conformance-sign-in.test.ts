@@ -3,7 +3,7 @@ import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { type Running, startCli, whenReady, runAdmin } from "../support/cli.ts";
 import { makeClientKeys } from "../support/client-keys.ts";
 import { type Company, startCompany } from "../support/company.ts";
 import { verifies } from "../support/verifies.ts";
@@ -41,11 +41,7 @@ const keys = makeClientKeys();
 const ids: Record<string, string> = {};
 let secret: string;
 
-const admin = async (args: string[], input = ""): Promise<Record<string, unknown>> => {
-  const { status, stdout, stderr } = await runCli(["admin", ...args], env, input);
-  expect(status, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
-};
+const admin = (args: string[], input = "") => runAdmin(args, env, input);
 
 beforeAll(async () => {
   home = await mkdtemp(join(tmpdir(), "conformance-sign-in-"));

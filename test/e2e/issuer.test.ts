@@ -4,7 +4,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { runCli, type Running, startCli, whenReady, callWithToken } from "../support/cli.ts";
 import { type Issuer, startIssuer } from "../support/issuer.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -44,21 +44,7 @@ afterAll(async () => {
   await rm(folder, { recursive: true, maxRetries: 3 });
 });
 
-const list = (token: string) =>
-  fetch(mcpUrl, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "disputes_list", arguments: { PageSize: 1 } },
-    }),
-  });
+const list = (token: string) => callWithToken(mcpUrl, token, "disputes_list", { PageSize: 1 });
 
 describe("a server that accepts tokens of an issuer", () => {
   verifies("C-61");

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { BY_URL, callEachWith, tools } from "../mcp/each-tool.ts";
-import { readText } from "../mcp/hosts.ts";
+import { readText, ERAS } from "../mcp/hosts.ts";
 import { type Cluster, EMAIL, PASSWORD, startCluster } from "../support/cluster.ts";
 import {
   callerOf,
@@ -15,11 +15,6 @@ import { connectNew } from "../support/oauth-host.ts";
 import type { Person } from "../support/platform.ts";
 import { type Receiver, startReceiver } from "../support/receiver.ts";
 import { verifies } from "../support/verifies.ts";
-
-const ERAS = [
-  ["2026", "auto"],
-  ["2025", "legacy"],
-] as const;
 
 const WEBHOOKS = "/api/v1/remittance-export/webhooks";
 const SLOWLY = { timeout: 60_000, interval: 200 };

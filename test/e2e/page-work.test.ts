@@ -111,6 +111,25 @@ describe.skipIf(chromium === undefined)(
       await page.close();
     });
 
+    it("filters by a part of a name while it is typed, by one call and one step back", async () => {
+      const { page, calls, view } = await openPage();
+      const board = await view("Dispute board");
+      calls.length = 0;
+      await board.type("input[placeholder='Part of the name']", "harbor", { delay: 30 });
+      await expect.poll(() => text(board, ".work")).not.toContain("Sawtooth");
+      expect(await text(board, ".work")).toContain("Harbor Point");
+      expect(calls.filter((tool) => tool === "disputes_triage")).toHaveLength(1);
+      expect(await board.evaluate("document.activeElement.value")).toBe("harbor");
+      await page.goBack();
+      await expect.poll(() => text(board, ".work")).toContain("Sawtooth");
+      expect(
+        await board.$eval("input[placeholder='Part of the name']", (input) =>
+          String((input as unknown as { value: string }).value),
+        ),
+      ).toBe("");
+      await page.close();
+    });
+
     it("leads from each chip to as many disputes as it counts, and through all pages", async () => {
       const { page, view } = await openPage();
       const board = await view("Dispute board");
@@ -188,7 +207,8 @@ describe.skipIf(chromium === undefined)(
       const packet = await view("Dispute board");
       const typed = async (): Promise<unknown> =>
         packet.$eval("dialog textarea", (area) => (area as unknown as { value: string }).value);
-      await click(packet, "Add note…");
+      await packet.focus("::-p-aria([name='Add note…'][role='button'])");
+      await page.keyboard.press("Enter");
       await packet.locator("dialog[open] textarea").fill("Proof sent to the customer.");
       await page.keyboard.press("Escape");
       await packet.waitForSelector("::-p-text(What you typed is not saved)");
@@ -208,6 +228,9 @@ describe.skipIf(chromium === undefined)(
       await expect
         .poll(() => text(packet, ".timeline li"))
         .toMatch(/External[^]*Proof sent to the customer\./);
+      // A person with a keyboard goes on where the note was begun.
+      const focused = "document.activeElement.textContent.slice(0, 99)";
+      expect(await packet.evaluate(focused)).toBe("Add note…");
       await page.close();
     });
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Client } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { runCli, type Running, startCli, whenReady, runAdmin } from "../support/cli.ts";
 import { connectNew } from "../support/oauth-host.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -18,11 +18,7 @@ let key: string;
 let server: Running;
 let mcpUrl: string;
 
-const admin = async (args: string[], input = ""): Promise<Record<string, unknown>> => {
-  const { status, stdout, stderr } = await runCli(["admin", ...args], env, input);
-  expect(status, stderr).toBe(0);
-  return JSON.parse(stdout) as Record<string, unknown>;
-};
+const admin = (args: string[], input = "") => runAdmin(args, env, input);
 
 const emailOf = (name: Name): string => `${name}@acme.example`;
 const userArgs = (name: Name): string[] => ["--tenant", "acme", "--email", emailOf(name)];

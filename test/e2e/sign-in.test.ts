@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Client, UnauthorizedError } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { runCli, type Running, startCli, whenReady } from "../support/cli.ts";
+import { runCli, type Running, startCli, whenReady, callWithToken } from "../support/cli.ts";
 import { ask } from "../support/raw-http.ts";
 import { codeFrom } from "../support/oauth.ts";
 import { connectNew, connectOld } from "../support/oauth-host.ts";
@@ -23,23 +23,6 @@ const whoIs = async (client: Pick<Client, "callTool">): Promise<string> => {
   const answer = await client.callTool({ name: "users_profile", arguments: {} });
   return JSON.stringify(answer.structuredContent);
 };
-
-/** Calls a tool with an access token. */
-const asking = (mcpUrl: string, token: string): Promise<Response> =>
-  fetch(mcpUrl, {
-    method: "POST",
-    headers: {
-      authorization: `Bearer ${token}`,
-      "content-type": "application/json",
-      accept: "application/json, text/event-stream",
-    },
-    body: JSON.stringify({
-      jsonrpc: "2.0",
-      id: 1,
-      method: "tools/call",
-      params: { name: "users_profile", arguments: {} },
-    }),
-  });
 
 for (const dialect of dialects) {
   describe(`people sign in to a running server (${dialect.name})`, () => {
@@ -173,12 +156,12 @@ for (const dialect of dialects) {
       const { client, host } = await connectNew(mcpUrl, loginOf("bob"));
       await client.close();
       const token = host.tokens().access_token;
-      expect((await asking(mcpUrl, token)).status).toBe(200);
+      expect((await callWithToken(mcpUrl, token)).status).toBe(200);
       const user = ["--tenant", PEOPLE.bob, "--email", emailOf("bob")];
       await runCli(["admin", "user", "update", ...user, "--status", "Inactive"], env);
-      const refused = await (await asking(mcpUrl, token)).text();
+      const refused = await (await callWithToken(mcpUrl, token)).text();
       expect(refused).toContain("Your access has ended. Connect again to sign in.");
-      expect((await asking(mcpUrl, token)).status).toBe(401);
+      expect((await callWithToken(mcpUrl, token)).status).toBe(401);
     });
 
     it("stay signed in at a second process, also after the first has ended", async () => {
@@ -190,11 +173,11 @@ for (const dialect of dialects) {
       });
       servers.push(other);
       const { mcpUrl: there = "" } = await whenReady(other);
-      const answer = await asking(there, host.tokens().access_token);
+      const answer = await callWithToken(there, host.tokens().access_token);
       expect(await answer.text()).toContain(emailOf("ann"));
-      expect((await asking(there, "made-up-token")).status).toBe(401);
+      expect((await callWithToken(there, "made-up-token")).status).toBe(401);
       await servers.shift()?.end("SIGKILL");
-      expect((await asking(there, host.tokens().access_token)).status).toBe(200);
+      expect((await callWithToken(there, host.tokens().access_token)).status).toBe(200);
     });
 
     it("leave no secret on standard output or in the log", () => {

@@ -207,6 +207,26 @@ describe.skipIf(chromium === undefined)(
       await page.close();
     });
 
+    verifies("HS-08");
+    it("ends the sign-in at the server when the person signs out", async () => {
+      const { page } = await openPage(at);
+      const tokens: string[] = [];
+      page.on("request", (request) => {
+        const { authorization } = request.headers();
+        if (authorization !== undefined) tokens.push(authorization);
+      });
+      await signIn(page);
+      await viewOf(page, "Dispute board");
+      await click(page, "Sign out");
+      await page.waitForSelector("::-p-aria([name='Sign in'][role='button'])");
+      expect(await page.$("iframe")).toBeNull();
+      const headers = { authorization: tokens.at(-1) ?? "", "content-type": "application/json" };
+      const body = JSON.stringify({ jsonrpc: "2.0", id: 1, method: "ping" });
+      const refused = await fetch(`${at.baseUrl}/mcp`, { method: "POST", headers, body });
+      expect([tokens.length > 0, refused.status]).toEqual([true, 401]);
+      await page.close();
+    });
+
     verifies("WK-06");
     it("shows the page of a record after the sign-in", async () => {
       const { page } = await openPage(at, "accounts/C-1%2F2");

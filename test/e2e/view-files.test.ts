@@ -1,7 +1,7 @@
 import { mkdirSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import type { Frame } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
@@ -19,6 +19,7 @@ import {
   callTool,
   PICTURES,
   type Theme,
+  connectViewClient,
 } from "../support/views.ts";
 
 const PAGES = Array.from(
@@ -43,11 +44,7 @@ const upload = async (fileName: string, bytes: Uint8Array): Promise<void> => {
 beforeAll(async () => {
   if (chromium === undefined) return;
   at = await startViewServer();
-  client = new Client(
-    { name: "test", version: "1" },
-    { capabilities: {}, versionNegotiation: { mode: "auto" } },
-  );
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", at.baseUrl)));
+  client = await connectViewClient(at);
   const [first] = (await call("disputes_triage", { limit: 1 }))["items"] as Row[];
   disputeId = String(first?.["disputeCode"]);
   const rows = [

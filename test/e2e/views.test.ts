@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
+import type { Client } from "@modelcontextprotocol/client";
 import type { Frame } from "puppeteer-core";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { chromium } from "../support/chromium.ts";
@@ -14,6 +14,7 @@ import {
   type ViewServer,
   callTool,
   PICTURES,
+  connectViewClient,
 } from "../support/views.ts";
 
 const HOSTILE = `<img src=x onerror=alert(1)> "A" & 'B' [x](https://evil.example) <b>bold</b>`;
@@ -60,11 +61,7 @@ const focused = (frame: Frame): Promise<string> =>
 beforeAll(async () => {
   if (chromium === undefined) return;
   at = await startViewServer();
-  client = new Client(
-    { name: "test", version: "1" },
-    { capabilities: {}, versionNegotiation: { mode: "auto" } },
-  );
-  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", at.baseUrl)));
+  client = await connectViewClient(at);
   await call("accounts_create", {
     account_number: HOSTILE_ACCOUNT,
     name: HOSTILE,

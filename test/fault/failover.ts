@@ -13,10 +13,8 @@ import { createSender, type Server, unlessCut } from "./server.ts";
 import { type Deed, emptyWorld, nextDeed, settleAnswer, type World } from "./world.ts";
 
 const CLIENTS = 6;
-/** A request to a platform without an answer for longer hangs. */
-const DEADLINE_MS = 30 * SECOND;
-/** The time that hosts give a tool call, which waits for a platform for up to 30 seconds. */
-const CALL_MS = 60 * SECOND;
+/** A request without an answer for longer hangs: writes wait for their turn for so long, and hosts for a tool call. */
+const DEADLINE_MS = 60 * SECOND;
 const LOST_MS = 5 * SECOND;
 /** Within which every way to the database takes writes again after the election of a primary. */
 const BACK_MS = 30 * SECOND;
@@ -34,7 +32,7 @@ export const FAILOVERS: Record<
   "killed machine": (_cluster, primary) => primary.kill("machine"),
 };
 
-/** Where writes enter, with the time when its last acknowledged write began. */
+/** A server that takes writes, with the time when its last acknowledged write began. */
 type Way = { name: string; lastAcknowledged: number };
 
 export type Failover = {
@@ -130,7 +128,7 @@ const write = async (
   }
 };
 
-/** What a host may be told while no server takes writes. */
+/** The refusals that a host may see while no server takes writes. */
 const AWAY = /unavailable|\b50[23]\b|cannot be read now/i;
 const LOST = new RegExp(`${AWAY.source}|timed out`, "i");
 
@@ -150,7 +148,7 @@ const callTools = async (
     const args = { code, description: "Made by a tool" };
     const asked = way.host.client.callTool(
       { name: "departments_create", arguments: args },
-      { timeout: state.isServerLost ? LOST_MS : CALL_MS },
+      { timeout: state.isServerLost ? LOST_MS : DEADLINE_MS },
     );
     const refusal = await timed(state, way, asked).then(
       ({ isError, content }) => (isError === true ? textOf(content) : undefined),

@@ -101,7 +101,7 @@ describe("a store on several hosts", () => {
   it("follows when the host stops, with the store's outage until another one accepts writes", async () => {
     const [one, two] = servers as [Server, Server];
     await one.stop();
-    // What waits for its turn fails with the first one, not one after the other.
+    // Waiting requests fail with the first one, not one after the other.
     const failTogether = async (pool: string, act: () => Promise<unknown>): Promise<void> => {
       const all = Array.from({ length: 10 }, act);
       await expect(Promise.race(all)).rejects.toBeInstanceOf(StoreUnavailable);

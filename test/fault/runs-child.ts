@@ -1,8 +1,7 @@
 import { join } from "node:path";
-import { openBase } from "../../src/bin/compose/platform.ts";
+import { openChildStore } from "../support/child-store.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createLog } from "../../src/kit/log.ts";
-import { Secret } from "../../src/kit/secret.ts";
 import { createFinished } from "../../src/platform/exports/finished.ts";
 import { createStorageQuota } from "../../src/platform/files/quota.ts";
 import { RUN_LIMITS, runJobs } from "../../src/platform/exports/run-job.ts";
@@ -15,12 +14,8 @@ import { createWorker } from "../../src/platform/jobs/worker.ts";
 // Works the exports that are due at each moment in turn, and kills itself at the step of this number; 0: never.
 const turns = process.argv.slice(2).map((turn) => turn.split(":").map(Number));
 let [now = 0, last = 0] = turns[0] ?? [];
-const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
-const { store: real } = await openBase({
-  dataFolder,
-  secretKey: undefined,
-  databaseUrl: url === undefined ? undefined : new Secret(url),
-});
+const { RECEIVABLES_DATA: dataFolder = "" } = process.env;
+const real = await openChildStore();
 
 let steps = 0;
 const step = (): void => {

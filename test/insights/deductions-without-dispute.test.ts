@@ -227,7 +227,7 @@ onEveryStore("deductions_without_dispute", (at) => {
       numRuns: 1,
     });
     const keyOf = (one: (typeof drawn)[number]) => `${one.document} ${one.applied}`;
-    // What was not paid before cannot come back.
+    // A payment comes back on a later day only.
     const kept = new Map<string, number>();
     const payments = drawn.map((one) => {
       const before = kept.get(keyOf(one)) ?? 0;

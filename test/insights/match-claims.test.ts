@@ -15,19 +15,9 @@ import { load, ndjson } from "../support/payment-rows.ts";
 import { onEveryStore } from "../support/platform.ts";
 import { copyDispute } from "../support/many-disputes.ts";
 import { verifies } from "../support/verifies.ts";
+import { document } from "../support/claim-records.ts";
 
 const TENANT = "claims";
-
-const document = (document_number: string, account_number: string, more: object = {}) => ({
-  document_number,
-  account_number,
-  invoice_date: "2026-01-05",
-  due_date: "2026-02-05",
-  currency: "USD",
-  denomination: 500,
-  original_denomination: 500,
-  ...more,
-});
 
 const DOCUMENTS = [
   document("INV-00471", "C-1", { po_number: "PO 88-1", invoice_num: "R0471" }),

@@ -4,7 +4,7 @@ import { serveStdio } from "@modelcontextprotocol/server/stdio";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import { createBuildServer } from "../../src/mcp/server.ts";
 import { VIEW_TYPE } from "../../src/views/views.ts";
-import { type createOptions, type Person, type Result } from "./hosts.ts";
+import { type createOptions, type Person, type Result, ERAS } from "./hosts.ts";
 import { sharedValidators } from "../support/shared-validators.ts";
 import { trustingGate } from "./trusting-gate.ts";
 
@@ -97,11 +97,6 @@ const overHttp = async (options: Options, host: AskedHost): Promise<Connected> =
   const http = createHttpServer(options, { gate: trustingGate });
   return openSession(http, host, () => http.close());
 };
-
-const ERAS = [
-  ["2026", "auto"],
-  ["2025", "legacy"],
-] as const;
 
 /** Both transports and both eras. */
 export const ASKED_HOSTS = ERAS.flatMap(([era, mode]) => [

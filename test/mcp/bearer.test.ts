@@ -2,18 +2,11 @@ import { describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { type BearerNeeds, createBearerGate } from "../../src/mcp/http/bearer.ts";
+import { BEARER as ANN } from "../support/issuer.ts";
 import { verifies } from "../support/verifies.ts";
 
 const RESOURCE = new URL("https://mcp.example/receivables/mcp");
 const METADATA = "https://mcp.example/.well-known/oauth-protected-resource/receivables/mcp";
-const ANN = {
-  id: "ann",
-  client: "client-1",
-  grant: "grant-1",
-  scopes: ["read"],
-  profile: "ann",
-  expiresAt: Infinity,
-} as const;
 
 const gateOf = (more: Partial<BearerNeeds> = {}) =>
   createBearerGate({

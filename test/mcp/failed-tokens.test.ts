@@ -14,21 +14,13 @@ import { createSecretPages, OWN_KEY } from "../../src/mcp/tools/secret-pages.ts"
 import { createAddressOf } from "../../src/platform/http/address.ts";
 import { askFrom, behindProxy } from "../support/addresses.ts";
 import { fakeClock } from "../support/clock.ts";
-import { CLIENT, startIssuer } from "../support/issuer.ts";
+import { CLIENT, startIssuer, BEARER } from "../support/issuer.ts";
 import { TRUSTED_PROXY } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const RESOURCE = new URL("https://mcp.example/mcp");
 const KEY = Buffer.alloc(32, 7);
 const MOST = FAILURE_LIMITS.perMinute;
-const BEARER = {
-  id: "ann",
-  client: "client-1",
-  grant: "grant-1",
-  scopes: ["read"],
-  profile: "ann",
-  expiresAt: Infinity,
-} as const;
 
 const range = (length: number): number[] => Array.from({ length }, (_, index) => index);
 

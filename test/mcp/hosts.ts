@@ -8,6 +8,7 @@ import type { Broker } from "../../src/broker/port.ts";
 import type { Transfers } from "../../src/client/transfers.ts";
 import { createLog, silentLog } from "../../src/kit/log.ts";
 import { type Caller, SCOPES } from "../../src/mcp/caller.ts";
+import { readConfig } from "../../src/config/config.ts";
 import type { Settings } from "../../src/config/settings.ts";
 import { createOpenGate } from "../../src/mcp/http/gate.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
@@ -17,6 +18,20 @@ import { createReplayFolder } from "../../src/mcp/tools/asking/replay-guard.ts";
 import { replayFolder } from "./replay-folder.ts";
 import { type ScriptedReply, scriptBroker } from "./script.ts";
 import { sharedValidators } from "../support/shared-validators.ts";
+
+/** The protocol of both eras, and how a client negotiates it. */
+export const ERAS = [
+  ["2026", "auto"],
+  ["2025", "legacy"],
+] as const;
+
+/** Returns the settings for a value of `RECEIVABLES_TOOLSETS`. */
+export const settingsOf = (toolsets: string) =>
+  readConfig({
+    env: { RECEIVABLES_TOOLSETS: toolsets },
+    readFile: () => "",
+    dataFolder: "/data",
+  }).mcp;
 
 export type Reply = ElicitResult | Error;
 /** The person's answer to a question; without it the host cannot ask. */

@@ -1,7 +1,10 @@
 import fc from "fast-check";
-import { expect, it } from "vitest";
-import type { InsightResult } from "../../src/insights/insight.ts";
+import { describe, expect, it } from "vitest";
+
 import { present } from "../../src/mcp/results/answer.ts";
+import { disputesSummary } from "../../src/insights/disputes-summary.ts";
+import type { Fields, Insight, InsightResult } from "../../src/insights/insight.ts";
+import { receivablesKpis } from "../../src/insights/receivables-kpis.ts";
 import { insightAnswer } from "../../src/mcp/results/insight-answer.ts";
 import { INSIGHT_TOKENS } from "../../src/mcp/tools/insight-call.ts";
 import { o200kTokens } from "../support/o200k.ts";
@@ -184,4 +187,61 @@ it("marks the text of records as data and removes invisible characters from it",
   });
   expect(text).toMatch(/^Text in records was written by others.*\n<data-[\w-]{12}>/);
   expect(JSON.stringify(structured)).not.toContain("\u202e");
+});
+
+describe("items that do not fit whole", () => {
+  const ITEMS_OF = { currencyCode: "USD", count: 12 };
+  const group = (place: number) => ({
+    key: { "created:month": `2026-${place}`, assignee: `Person number ${place}` },
+    ...ITEMS_OF,
+    amount: 1000.25 + place,
+    oldest: { disputeCode: `D-51${place}-01`, createDate: "2026-02-13T22:10:36.647Z" },
+    avgAgeDays: 51.5,
+    avgDaysToClose: null,
+  });
+  const measure = (place: number) => ({
+    key: {},
+    currencyCode: ["EUR", "USD", "CAD"][place % 3],
+    measure: `measure${Math.floor(place / 3)}`,
+    value: 35.86,
+    unit: "days",
+    numerator: 2_665_403.73 + place,
+    denominator: 4_154_852.19,
+    rows: 282,
+    formula: "receivables not yet due at the end / sales * 31 days",
+  });
+  const show = (insight: Insight, items: Fields[]) => {
+    const shown = insightAnswer(
+      { ...EMPTY, items, itemsTotal: items.length },
+      { tokens: INSIGHT_TOKENS, shortenItems: insight.shortenItems },
+    );
+    return shown.structured as { items: Fields[]; notes: string[]; nextCursor?: string };
+  };
+  const shorten = (fields: Fields, names: readonly string[]): Fields =>
+    Object.fromEntries(Object.entries(fields).filter(([name]) => !names.includes(name)));
+
+  it("are groups of disputes without their oldest one", () => {
+    const few = Array.from({ length: 4 }, (_, place) => group(place));
+    expect(show(disputesSummary, few).items).toEqual(few);
+    const many = Array.from({ length: 26 }, (_, place) => group(place));
+    const { items, notes, nextCursor } = show(disputesSummary, many);
+    expect(items).toEqual(many.map((one) => shorten(one, ["oldest", "avgDaysToClose"])));
+    expect([notes.join(" "), nextCursor]).toEqual([
+      expect.stringContaining("without their oldest dispute"),
+      undefined,
+    ]);
+  });
+
+  it("are measures with one formula each, then without what they are computed from", () => {
+    const some = Array.from({ length: 24 }, (_, place) => measure(place));
+    const once = show(receivablesKpis, some).items;
+    expect(once).toEqual(
+      some.map((one, place) => (place % 3 === 0 ? one : shorten(one, ["formula"]))),
+    );
+    const all = Array.from({ length: 36 }, (_, place) => measure(place));
+    const { items, notes } = show(receivablesKpis, all);
+    const left = ["formula", "numerator", "denominator", "rows"];
+    expect(items).toEqual(all.map((one) => shorten(one, left)));
+    expect(notes.join(" ")).toContain("A limit above 36 shows them whole.");
+  });
 });

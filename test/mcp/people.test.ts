@@ -11,7 +11,7 @@ import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import type { Handlers } from "../../src/mcp/handlers.ts";
 import { type FakeClock, fakeClock } from "../support/clock.ts";
 import { trustingGate } from "./trusting-gate.ts";
-import { createCaller, createOptions, readProblem, type Result } from "./hosts.ts";
+import { createCaller, createOptions, readProblem, type Result, ERAS } from "./hosts.ts";
 import { scriptBroker, type ScriptedBroker } from "./script.ts";
 import { HELLO, META } from "./messages.ts";
 import { verifies } from "../support/verifies.ts";
@@ -50,11 +50,6 @@ const town = async () => {
   const front: ServerOptions = { ...first, open };
   return { front, people, opened };
 };
-
-const ERAS = [
-  ["2026", "auto"],
-  ["2025", "legacy"],
-] as const;
 
 describe.each(ERAS)("two people on one server, over HTTP as of %s", (_era, mode) => {
   let http: HttpServer;

@@ -1,5 +1,4 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { readConfig } from "../../src/config/config.ts";
 import { type Scope, toAuthInfo } from "../../src/mcp/caller.ts";
 import { createScopeChecks } from "../../src/mcp/http/scopes.ts";
 import { dataSentence } from "../../src/mcp/results/answer.ts";
@@ -22,6 +21,7 @@ import {
   readText,
   type Result,
   withoutAbout,
+  settingsOf,
 } from "./hosts.ts";
 import { askAt } from "./insight-host.ts";
 import { CLIENTS, TRANSPORTS } from "./transports.ts";
@@ -31,13 +31,6 @@ const RESEARCH = { settings: { research: true } };
 const SERVER = new URL("https://ar.example/mcp");
 /** The least that the setting takes. */
 const LEAST_TOKENS = 1000;
-
-const settingsOf = (toolsets: string) =>
-  readConfig({
-    env: { RECEIVABLES_TOOLSETS: toolsets },
-    readFile: () => "",
-    dataFolder: "/data",
-  }).mcp;
 
 const namesOf = (toolsets: string): string[] =>
   toolList(settingsOf(toolsets)).map(({ name }) => name);

@@ -5,7 +5,7 @@ import type { Caller } from "../../src/mcp/caller.ts";
 import { createHttpServer, type HttpServer } from "../../src/mcp/http/http-server.ts";
 import type { ToolContext } from "../../src/mcp/tools/tool-context.ts";
 import { trustingGate } from "./trusting-gate.ts";
-import { connectLegacy, connectModern, createOptions } from "./hosts.ts";
+import { connectLegacy, connectModern, createOptions, ERAS } from "./hosts.ts";
 import { type ScriptedReply, scriptBroker, type ScriptedBroker } from "./script.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -41,11 +41,6 @@ const PLAYS: Record<string, () => ScriptedReply> = {
     };
   },
 };
-
-const ERAS = [
-  ["2026", "auto"],
-  ["2025", "legacy"],
-] as const;
 
 describe.each(ERAS)("subscriptions over HTTP as of %s", (_era, mode) => {
   let http: HttpServer;

@@ -1,5 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { readConfig } from "../../src/config/config.ts";
 import { withViews } from "../../src/mcp/resources/view-resources.ts";
 import type { ListedTool } from "../../src/mcp/tools/listing/every-tool.ts";
 import { toolList } from "../../src/mcp/tools/listing/tool-list.ts";
@@ -7,16 +6,8 @@ import { coreTools } from "../../tools/core.ts";
 import { toolsets } from "../../tools/index.ts";
 import { o200kTokens } from "../support/o200k.ts";
 import { verifies } from "../support/verifies.ts";
-import { ALL, connectModern, createOptions } from "./hosts.ts";
+import { ALL, connectModern, createOptions, settingsOf } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
-
-/** Returns the settings for a value of `RECEIVABLES_TOOLSETS`. */
-const settingsOf = (toolsets: string) =>
-  readConfig({
-    env: { RECEIVABLES_TOOLSETS: toolsets },
-    readFile: () => "",
-    dataFolder: "/data",
-  }).mcp;
 
 const namesOf = (tools: readonly { name: string }[]): string[] => tools.map(({ name }) => name);
 const all = toolList(ALL);

@@ -11,7 +11,7 @@ import { fakeClock } from "../support/clock.ts";
 import { onEveryStore, type Person, type TestPlatform, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 import { createTenantBroker } from "./each-tool.ts";
-import { ALL, createOptions, readProblem, type Result } from "./hosts.ts";
+import { ALL, createOptions, readProblem, type Result, ERAS } from "./hosts.ts";
 import { scriptBroker } from "./script.ts";
 import { TRANSPORTS } from "./transports.ts";
 import { trustingGate } from "./trusting-gate.ts";
@@ -20,10 +20,6 @@ const INFO = { name: "test", version: "1" };
 const ADDRESS = "http://127.0.0.1:8765/mcp";
 const TENANT = "offered";
 
-const ERAS = [
-  ["2026", "auto"],
-  ["2025", "legacy"],
-] as const;
 type Mode = (typeof ERAS)[number][1];
 
 /** Tools that need no right at the platform, or an insight that reads as far as it may. */

@@ -2,24 +2,9 @@ import { expect, it } from "vitest";
 import { DAY, HOUR, MINUTE } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { createUser, updateUser } from "../../src/platform/admin/users.ts";
-import { onEveryStore, type Person, type TestPlatform } from "../support/platform.ts";
+import { onEveryStore, type TestPlatform } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-const login = (at: TestPlatform, who: Pick<Person, "email" | "password">) =>
-  at.call("POST", "/authentication/v1/login", {
-    body: { email: who.email, password: who.password },
-  });
-
-const tokenOf = async (at: TestPlatform, who: Person): Promise<string> =>
-  (await login(at, who)).body.accessToken;
-
-const useToken = (at: TestPlatform, tenantId: string, token: string) =>
-  at.call("GET", `/dispute/v1/tenants/${tenantId}/disputes`, {
-    headers: { "X-Platform-Auth": token },
-  });
-
-const verify = (at: TestPlatform, accessToken: unknown) =>
-  at.call("POST", "/authentication/v1/verify-session", { body: { accessToken } });
+import { login, tokenOf, useToken, verify } from "../support/sessions.ts";
 
 const API_KEYS = "/authentication/v1/tenants/{t}/users/profile/api-key";
 

@@ -3,30 +3,9 @@ import { createHash } from "node:crypto";
 import { expect, it } from "vitest";
 import { HOUR, MINUTE, SECOND } from "../../src/kit/clock.ts";
 import { updateUser } from "../../src/platform/admin/users.ts";
-import {
-  CONFIGURATION,
-  DISPUTES,
-  onEveryStore,
-  type Person,
-  type TestPlatform,
-} from "../support/platform.ts";
+import { CONFIGURATION, DISPUTES, onEveryStore } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
-
-const login = (at: TestPlatform, who: Pick<Person, "email" | "password">) =>
-  at.call("POST", "/authentication/v1/login", {
-    body: { email: who.email, password: who.password },
-  });
-
-const tokenOf = async (at: TestPlatform, who: Person): Promise<string> =>
-  (await login(at, who)).body.accessToken;
-
-const useToken = (at: TestPlatform, tenantId: string, token: string) =>
-  at.call("GET", `/dispute/v1/tenants/${tenantId}/disputes`, {
-    headers: { "X-Platform-Auth": token },
-  });
-
-const verify = (at: TestPlatform, accessToken: unknown) =>
-  at.call("POST", "/authentication/v1/verify-session", { body: { accessToken } });
+import { login, tokenOf, useToken, verify } from "../support/sessions.ts";
 
 onEveryStore("sessions", (at) => {
   verifies("AUTH-01", "AUTH-02", "AUTH-03", "AUTH-04", "AUTH-14");

@@ -222,7 +222,7 @@ describe("a file of evidence", () => {
   });
 
   verifies("RC-20");
-  it("with an unsigned key is refused, also under the id of another key", async () => {
+  it("with a key that nobody has signed is refused, also under a name that another key has", async () => {
     const publicKey = generateKeyPairSync("ed25519")
       .publicKey.export({ format: "der", type: "spki" })
       .toString("base64");
@@ -305,7 +305,7 @@ describe("evidence of heads that were changed in the database", () => {
       await expect(write(tenantId, path)).rejects.toThrow("head of entry number 6");
       await expect(signEvidenceHead(needs(), tenantId)).rejects.toThrow("head of entry number 6");
       await change({ link: head.link, signature: head.signature });
-      // A failed attempt leaves no file, so the next one can write it.
+      // No part of a file prevents the next attempt.
       expect((await verifyEvidence(await write(tenantId, path), key)).ok).toBe(true);
     }
   });

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { below, faultsOf, make, statusesOf } from "../support/configuration.ts";
+import { below, dispute, faultsOf, make } from "../support/configuration.ts";
 import { type Caller, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -91,24 +91,6 @@ onEveryStore("reasons", (at) => {
     expect(noCategory.body.detail).toBe("There is no category with the code NOPE.");
   });
 
-  verifies("RE-04", "CONV-04");
-  it("has the documented fields and no others", async () => {
-    const made = await reason("FIELDS", { active: false, visibility: "All" });
-    expect(made).toEqual({
-      reasonId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      tenantId: "acme",
-      code: "FIELDS",
-      description: "About FIELDS",
-      active: false,
-      categoryId: price.categoryId,
-      visibility: "All",
-      createUser: admin.userId,
-      createDate: new Date(at().clock()).toISOString(),
-      updateUser: admin.userId,
-      updateDate: new Date(at().clock()).toISOString(),
-    });
-  });
-
   describe("codes", () => {
     verifies("RE-05");
     it("accepts a code once per category", async () => {
@@ -127,15 +109,6 @@ onEveryStore("reasons", (at) => {
         body: { code: "CAFE\u0301", description: "x", categoryCode: "PRICE" },
       });
       expect(again.status).toBe(409);
-    });
-
-    verifies("RE-05");
-    it("accepts a code from one of many concurrent requests", async () => {
-      const body = { code: "RACE", description: "x", categoryCode: "PRICE" };
-      const all = await Promise.all(
-        Array.from({ length: 6 }, () => call("POST", "/reasons", { body })),
-      );
-      expect(statusesOf(all)).toEqual([201, 409, 409, 409, 409, 409]);
     });
 
     verifies("D-CONF-1");
@@ -201,5 +174,158 @@ onEveryStore("reasons", (at) => {
       const changed = await call("PUT", `/reasons/${reasonId}`, { body: { description: "y" } });
       expect([changed.status, faultsOf(changed.body)]).toEqual([400, { categoryId: "required" }]);
     });
+  });
+
+  describe("changes", () => {
+    verifies("RE-08", "D-CONF-7");
+    it("keeps absent fields", async () => {
+      const made = await reason("KEEP", { active: false, visibility: "External" });
+      const { body } = await call("PUT", `/reasons/${made.reasonId}`, {
+        body: { categoryId: price.categoryId },
+      });
+      expect(body).toEqual({ ...made, updateDate: body.updateDate });
+    });
+
+    verifies("RE-08");
+    it("moves a reason to another category, unless its code is taken there", async () => {
+      const made = await reason("MOVER");
+      const moved = await call("PUT", `/reasons/${made.reasonId}`, {
+        body: { categoryCode: "FREIGHT" },
+      });
+      expect(moved.body.categoryId).toBe(freight.categoryId);
+      const twin = await reason("mover");
+      const clash = await call("PUT", `/reasons/${twin.reasonId}`, {
+        body: { categoryCode: "FREIGHT" },
+      });
+      expect([clash.status, clash.body.code]).toEqual([409, "duplicate_code"]);
+      expect((await call("GET", `/reasons/${twin.reasonId}`)).body.categoryId).toBe(
+        price.categoryId,
+      );
+    });
+
+    verifies("C-50");
+    it("treats __proto__ as data and uses the last of two equal keys", async () => {
+      const raw =
+        '{"__proto__":{"active":false},"code":"PROTO","description":"first","description":"last","categoryCode":"PRICE"}';
+      const made = await call("POST", "/reasons", {
+        raw,
+        headers: { "Content-Type": "application/json" },
+      });
+      expect(made.body).toMatchObject({ active: true, description: "last" });
+      expect(({} as { active?: boolean }).active).toBeUndefined();
+    });
+  });
+
+  describe("values", () => {
+    verifies("RE-11", "D-CONF-2");
+    it("accepts and returns each visibility, Internal by default, and no other", async () => {
+      expect((await reason("V-NONE")).visibility).toBe("Internal");
+      for (const visibility of ["Internal", "External", "All"]) {
+        expect((await reason(`V-${visibility}`, { visibility })).visibility).toBe(visibility);
+      }
+      const { status, body } = await call("POST", "/reasons", {
+        body: { code: "V", description: "x", categoryCode: "PRICE", visibility: "internal" },
+      });
+      expect([status, faultsOf(body)]).toEqual([400, { visibility: "enum" }]);
+    });
+
+    verifies("D-CONF-3");
+    it("is active by default and accepts only booleans", async () => {
+      expect((await reason("ACTIVE")).active).toBe(true);
+      for (const active of ["true", 1, null]) {
+        const { body } = await call("POST", "/reasons", {
+          body: { code: "B", description: "x", categoryCode: "PRICE", active },
+        });
+        expect([body.status, faultsOf(body)]).toEqual([400, { active: "type" }]);
+      }
+    });
+  });
+
+  describe("removal", () => {
+    verifies("RE-09");
+    it("deletes the reason of the named category, not one with the same code elsewhere", async () => {
+      const here = await reason("SAME");
+      const there = await reason("SAME", { categoryCode: "FREIGHT" });
+      await call("DELETE", "/categories/by-code/FREIGHT/reasons/by-code/SAME");
+      expect((await call("GET", `/reasons/${here.reasonId}`)).status).toBe(200);
+      expect((await call("GET", `/reasons/${there.reasonId}`)).status).toBe(404);
+    });
+
+    verifies("D-CONF-6");
+    it("refuses to delete a reason of a dispute, internal or external", async () => {
+      const internal = await reason("USED");
+      const external = await reason("USED-EXT", { visibility: "External" });
+      const setDefault = (defaultInternalReasonId: string | null) =>
+        call("PUT", `/categories/${price.categoryId}`, { body: { defaultInternalReasonId } });
+      await setDefault(internal.reasonId);
+      const opened = await dispute(admin, { externalReasonId: external.reasonId });
+      expect(opened.reasonId).toBe(internal.reasonId);
+      await setDefault(null);
+      for (const code of ["USED", "USED-EXT"]) {
+        const path = `/categories/by-code/PRICE/reasons/by-code/${code}`;
+        const refused = await call("DELETE", path);
+        expect([refused.status, refused.body.code]).toEqual([409, "in_use"]);
+        expect(refused.body.detail).toContain("Disputes have the reason");
+      }
+    });
+  });
+
+  describe("default reasons", () => {
+    let own: { reasonId: string };
+    const put = (body: object) => call("PUT", `/reasons/${own.reasonId}`, { body });
+
+    beforeAll(async () => {
+      own = await reason("DEFAULT", { visibility: "All" });
+      await make(admin, "/categories", {
+        code: "DEFAULTING",
+        description: "x",
+        defaultInternalReasonId: own.reasonId,
+      });
+    });
+
+    verifies("D-CONF-5");
+    it("cannot be moved or deleted", async () => {
+      const moved = await put({ categoryCode: "FREIGHT" });
+      expect([moved.status, moved.body.code]).toEqual([409, "in_use"]);
+      const deleted = await call("DELETE", "/categories/by-code/PRICE/reasons/by-code/DEFAULT");
+      expect([deleted.status, deleted.body.code]).toEqual([409, "in_use"]);
+      expect(deleted.body.detail).toContain("DEFAULTING");
+    });
+
+    verifies("D-CONF-4");
+    it("keep the visibility that their role requires, and may change otherwise", async () => {
+      const hidden = await put({ categoryCode: "PRICE", visibility: "External" });
+      expect([hidden.status, hidden.body.code]).toEqual([409, "in_use"]);
+      const fitting = await put({ categoryCode: "PRICE", visibility: "Internal", active: false });
+      expect(fitting.body).toMatchObject({ visibility: "Internal", active: false });
+    });
+  });
+
+  verifies("CONV-06", "D-CONF-11");
+  it("finds records of its own tenant only", async () => {
+    const made = await reason("BY-ID");
+    const path = `/reasons/${made.reasonId}`;
+    expect((await call("GET", path)).body).toEqual(made);
+    const stranger = await at().tenant("stranger");
+    const foreign = below(stranger);
+    await make(stranger, "/categories", { code: "PRICE", description: "x" });
+    const put = { body: { description: "stolen", categoryCode: "PRICE" } };
+    const answers = [
+      await foreign("GET", path),
+      await foreign("PUT", path, put),
+      await foreign("GET", "/reasons/by-category-code/PRICE/by-reason-code/BY-ID"),
+      await foreign("DELETE", "/categories/by-code/PRICE/reasons/by-code/BY-ID"),
+    ];
+    expect(answers.map(({ status }) => status)).toEqual([404, 404, 404, 404]);
+    const { categoryId } = price;
+    const body = { code: "X", description: "x", categoryId };
+    expect((await foreign("POST", "/reasons", { body })).status).toBe(400);
+    expect((await call("GET", path)).body).toEqual(made);
+  });
+
+  verifies("D-ERR-8");
+  it("shortens repeated input", async () => {
+    const { body } = await call("GET", `/reasons/${"x".repeat(120)}`);
+    expect(body.detail).toBe(`There is no reason with the id ${"x".repeat(100)}.`);
   });
 });

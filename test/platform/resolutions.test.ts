@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { MINUTE } from "../../src/kit/clock.ts";
 import { setApplyWhenInvoiceClosed } from "../../src/platform/admin/resolutions.ts";
-import { below, dispute, faultsOf, FORGED, make, statusesOf } from "../support/configuration.ts";
+import { below, dispute, faultsOf, make } from "../support/configuration.ts";
 import { configure, DISPUTES, onEveryStore, useTenant } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
@@ -11,37 +11,6 @@ onEveryStore("resolutions", (at) => {
 
   const resolution = (code: string, more: object = {}) =>
     make(admin, "/resolutions", { code, description: `About ${code}`, ...more });
-
-  verifies("RS-01", "T-17");
-  it("creates, changes, reads at /by-code/ in any case and lists in order", async () => {
-    const lister = await at().tenant("lister");
-    const other = below(lister);
-    for (const code of ["write-off", "CREDIT", "Denied"]) {
-      await make(lister, "/resolutions", { code, description: "x" });
-    }
-    const list = (await other("GET", "/resolutions")).body;
-    expect(list.map(({ code }: { code: string }) => code)).toEqual([
-      "CREDIT",
-      "Denied",
-      "write-off",
-    ]);
-    const read = await other("GET", "/resolutions/by-code/credit");
-    expect([read.status, read.body]).toEqual([200, list[0]]);
-    at().clock.advance(MINUTE);
-    const body = { code: "OTHER", description: "Credit issued", active: false, isValid: true };
-    const changed = await other("PUT", `/resolutions/${read.body.resolutionId}`, { body });
-    expect(changed.status).toBe(200);
-    expect(changed.body).toEqual({
-      ...read.body,
-      description: "Credit issued",
-      active: false,
-      isValid: true,
-      updateDate: new Date(at().clock()).toISOString(),
-    });
-    expect((await other("GET", "/resolutions/by-code/NONE")).body.detail).toBe(
-      "There is no resolution with the code NONE.",
-    );
-  });
 
   verifies("RS-01", "D-CONF-3");
   it("is active and not valid by default, and accepts only booleans", async () => {
@@ -62,58 +31,6 @@ onEveryStore("resolutions", (at) => {
     expect(await put({ isValid: false })).toEqual({ ...made, active: true, isValid: false });
   });
 
-  verifies("RS-01");
-  it("refuses a taken code in any case, also in concurrent requests", async () => {
-    const all = await Promise.all(
-      ["Race", "RACE", "race", "rAcE"].map((code) =>
-        call("POST", "/resolutions", { body: { code, description: "x" } }),
-      ),
-    );
-    expect(statusesOf(all)).toEqual([201, 409, 409, 409]);
-    expect(all.find(({ status }) => status === 409)?.body.code).toBe("duplicate_code");
-  });
-
-  verifies("RS-02");
-  it("deletes by id and by code", async () => {
-    const one = await resolution("ONE");
-    await resolution("TWO");
-    expect((await call("DELETE", `/resolutions/${one.resolutionId}`)).status).toBe(204);
-    expect((await call("DELETE", "/resolutions/by-code/two")).status).toBe(204);
-    expect((await call("GET", "/resolutions/by-code/ONE")).status).toBe(404);
-    expect((await call("GET", "/resolutions/by-code/TWO")).status).toBe(404);
-    expect((await call("DELETE", `/resolutions/${one.resolutionId}`)).status).toBe(404);
-    expect((await call("DELETE", "/resolutions/by-code/TWO")).status).toBe(404);
-  });
-
-  verifies("RS-03", "C-39");
-  it("shows applyWhenInvoiceClosed; ignores it and other fields that only the platform sets", async () => {
-    const forged = { ...FORGED, resolutionId: "forged", applyWhenInvoiceClosed: true };
-    const made = await resolution("FORGED", forged);
-    expect(made).toEqual({
-      resolutionId: expect.stringMatching(/^[0-9a-f-]{36}$/),
-      tenantId: "acme",
-      code: "FORGED",
-      description: "About FORGED",
-      active: true,
-      isValid: false,
-      applyWhenInvoiceClosed: false,
-      createUser: admin.userId,
-      createDate: new Date(at().clock()).toISOString(),
-      updateUser: admin.userId,
-      updateDate: new Date(at().clock()).toISOString(),
-    });
-    const changed = await call("PUT", `/resolutions/${made.resolutionId}`, { body: forged });
-    expect(changed.body).toEqual(made);
-  });
-
-  verifies("CF-04");
-  it("routes each path by its exact words", async () => {
-    await resolution("by-code");
-    expect((await call("GET", "/resolutions/by-code/by-code")).body.code).toBe("by-code");
-    expect((await call("GET", "/resolutions/code/by-code")).status).toBe(404);
-    expect((await call("DELETE", "/resolutions/by-code/by-code")).status).toBe(204);
-  });
-
   verifies("D-CONF-6");
   it("refuses to delete a resolution of a closed dispute, until the dispute is reopened", async () => {
     const busy = await at().tenant("busy");
@@ -127,17 +44,6 @@ onEveryStore("resolutions", (at) => {
     }
     await put({ status: 0 });
     expect((await below(busy)("DELETE", "/resolutions/by-code/CREDIT")).status).toBe(204);
-  });
-
-  verifies("D-GEN-9");
-  it("returns a version and refuses a stale one", async () => {
-    const { resolutionId } = await resolution("VERSION");
-    const path = `/resolutions/${resolutionId}`;
-    const headers = { "If-Match": (await call("GET", path)).headers.get("etag") ?? "" };
-    const put = () => call("PUT", path, { body: { isValid: true }, headers });
-    expect((await put()).status).toBe(200);
-    expect((await put()).body.code).toBe("precondition_failed");
-    expect((await call("DELETE", path, { headers })).status).toBe(412);
   });
 
   verifies("D-CONF-8");

@@ -256,7 +256,7 @@ onEveryStore("a paused tenant", (at) => {
         .select("phase")
         .where("id", "=", TENANT)
         .execute();
-      // What was written is removed by the same command that deletes tenants.
+      // The command that deletes tenants removes the written rows.
       if (rows.length > 0) {
         expect(rows).toEqual([{ phase: expect.stringMatching(/importing|deleting/) }]);
         await expect(importTenant(needs(), folder)).rejects.toThrow("Delete it first");

@@ -16,6 +16,8 @@ export type Sent = {
   /** Whether the store could not write then. */
   isStoreFull: boolean;
   outcome: Outcome;
+  /** Bytes of the file that it sends. */
+  size: number;
   /** The text of its answer. */
   text: string;
   /** The seconds after which it may be sent again, where its answer says so. */
@@ -78,7 +80,8 @@ export const send = (
   const at = node.clock();
   const { isStoreFull } = world.disk;
   const answered = { outcome, text: "", retryAfter: 0 };
-  const sent: Sent = { number, tenantId, as, method, path, at, isStoreFull, ...answered };
+  const size = asked.raw?.byteLength ?? 0;
+  const sent: Sent = { number, tenantId, as, method, path, at, isStoreFull, size, ...answered };
   world.tell(`  ${node.life.name} <- ${number} ${tenantId} ${method} ${path}`);
   const answer = async (): Promise<void> => {
     const response = await node.platform.fetch(build(world, tenantId, number, asked));

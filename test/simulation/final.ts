@@ -255,8 +255,8 @@ const checkFiles = async (
 
 /** Checks that each request has its entry in the log of its tenant, with the status that answered it. */
 const checkAudit = async (simulation: Simulation): Promise<void> => {
-  const { inspector, populations } = simulation;
-  const byTool = Map.groupBy(inspector.audits(), ({ tool }) => tool);
+  const { retention, populations } = simulation;
+  const byTool = Map.groupBy(retention.audits(), ({ tool }) => tool);
   for (const sent of simulation.sent) {
     const { number, as, tenantId, outcome, path, isStoreFull } = sent;
     if (isAnonymous(as) && !isLogin(sent)) continue;
@@ -329,7 +329,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   const webhooks = populations.flatMap((population) => population.webhooks);
   const { received, isSigned } = world.outside;
   simulation.check(() => checkReceived(received, webhooks, isSigned));
-  simulation.check(() => checkAnswers(simulation.inspector.attempts(), received));
+  simulation.check(() => checkAnswers(simulation.retention.attempts(), received));
   for (const population of populations) {
     const { disputeId } = simulation.fixed[population.tenantId];
     await ask(simulation, population, readAll(population, disputeId, simulation.interrupted));
@@ -342,7 +342,7 @@ export const checkEverything = async (simulation: Simulation): Promise<void> => 
   if (world.limits.exportPerHour > 0) await stepBursts(simulation);
   simulation.check(() =>
     checkImports(
-      simulation.inspector,
+      simulation,
       populations.flatMap(({ imports }) => imports),
     ),
   );

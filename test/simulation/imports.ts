@@ -8,6 +8,7 @@ import type { Dice } from "../support/dice.ts";
 import type { Inspector } from "./inspector.ts";
 import { checkMoney, createMoney, type Money, toAdvice, toDocument } from "./money.ts";
 import type { Node } from "./node.ts";
+import type { RetentionCheck } from "./retention.ts";
 import type { TenantId } from "./settings.ts";
 
 type Kind = "accounts" | "credit-applications" | "documents" | "payments";
@@ -23,7 +24,7 @@ export type ImportedFile = {
   isComplete: boolean;
   /** Set while an import of it runs, because two at a time divide its rows. */
   isBusy: boolean;
-  /** What documents are due, and the payment of them. */
+  /** The amounts due of documents, and their payments. */
   money?: Money;
 };
 
@@ -132,7 +133,10 @@ const KEYS = {
 } as const;
 
 /** Checks that each row of an ended import is there once, and each row that is there is in an audit entry. */
-export const checkImports = (inspector: Inspector, files: readonly ImportedFile[]): void => {
+export const checkImports = (
+  { inspector, retention }: { inspector: Inspector; retention: RetentionCheck },
+  files: readonly ImportedFile[],
+): void => {
   for (const { tenantId, kind, mark, keys, isComplete, money } of files) {
     if (kind === "payments") {
       if (money !== undefined) checkMoney(inspector, money, isComplete);
@@ -148,16 +152,9 @@ export const checkImports = (inspector: Inspector, files: readonly ImportedFile[
     if (there.size < rows.length) throw new Error(`a row of ${mark} is there twice`);
     const lost = isComplete ? keys.find((key) => !there.has(key)) : undefined;
     if (lost !== undefined) throw new Error(`${lost} was imported, and is lost`);
-    const [told] = inspector.all<{ rows: number | null }>(
-      `select sum(rows) as rows from (
-         select max(json_extract(metadata, '$.written')) as rows from audit_logs
-         where tenant_id = ? and json_extract(metadata, '$.resourceId') like ?
-         group by json_extract(metadata, '$.resourceId'))`,
-      tenantId,
-      `${mark}run-%`,
-    );
-    if ((told?.rows ?? 0) !== rows.length) {
-      throw new Error(`${mark} has ${rows.length} rows, its audit entries say ${told?.rows}`);
+    const told = retention.countWritten(tenantId, `${mark}run-`);
+    if (told !== rows.length) {
+      throw new Error(`${mark} has ${rows.length} rows, its audit entries say ${told}`);
     }
   }
 };

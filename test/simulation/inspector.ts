@@ -33,10 +33,6 @@ export const openInspector = (folder: string) => {
     database.prepare(sql).all(...values) as Row[];
   return {
     all,
-    /** The audit entries of requests of the simulation. */
-    audits: (): AuditRow[] =>
-      all(`select tenant_id, status_code, json_extract(metadata, '$.mcpTool') as tool
-        from audit_logs where json_extract(metadata, '$.mcpTool') like 'sim.%'`),
     findAudits: (tool: string): AuditRow[] =>
       all(
         `select tenant_id, status_code, json_extract(metadata, '$.mcpTool') as tool

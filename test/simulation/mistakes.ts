@@ -148,6 +148,9 @@ const planLater = wrapStatements((statement, run) => {
   return run({ ...statement, parameters: [(at as number) + SECOND, ...others] });
 });
 
+const isNewPayment = /^insert into "cashapp_payments"(?!.* on conflict)/s;
+const isPaymentChange = /^insert into "cashapp_payments".* on conflict/s;
+
 /** Mistakes that the simulation must find. */
 export const MISTAKES: Record<string, Mistake> = {
   "any answer counts as delivered": { seed: 12, network: acceptAll },
@@ -187,6 +190,29 @@ export const MISTAKES: Record<string, Mistake> = {
   "one guess more than an account admits": {
     seed: 1,
     store: changeCounts(/^password:/, (n) => n - 1),
+  },
+  "files of other nodes not counted": {
+    seed: 1,
+    store: changeRows(/sum\("file_size"\)/, (row) => ({ ...row, bytes: 0 })),
+  },
+  "files counted twice": {
+    seed: 1,
+    store: changeRows(/sum\("file_size"\)/, (row) => ({
+      ...row,
+      bytes: 2 * Number(row["bytes"]),
+    })),
+  },
+  "old audit entries not removed": {
+    seed: 1,
+    store: skipStatements(({ sql }) => /^delete from "audit_logs" .*"seq" <= /.test(sql)),
+  },
+  "payment of an advice outside its transaction": {
+    seed: 1,
+    store: delayStatements(({ sql }) => isNewPayment.test(sql)),
+  },
+  "payment that waits not matched": {
+    seed: 1,
+    store: skipStatements(({ sql }) => isPaymentChange.test(sql)),
   },
   "PDF stored as zeros": { seed: 2, files: storeZeros },
   "scan given up too early": { seed: 5, store: countAttachmentTries },

@@ -15,7 +15,7 @@ import { addFunctions } from "../../src/platform/store/sqlite/reader/functions.t
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
 import { streamRows } from "../../src/platform/store/engine/stream-rows.ts";
 import type { Tables } from "../../src/platform/store/tables/schema.ts";
-import { DELAYS_MS, LIFETIMES, MASTER_KEY, RETENTION, TRANSFERS } from "./settings.ts";
+import { DELAYS_MS, LIFETIMES, MASTER_KEY, TRANSFERS } from "./settings.ts";
 import { createGatedFiles } from "./files.ts";
 import { type Machine, runOn } from "./machine.ts";
 import type { Ports, Wrapper, Wrappers } from "./mistakes.ts";
@@ -177,11 +177,10 @@ export const startNode = async (world: World, name: string): Promise<Node> => {
           return { status: "Available", warnings: [] };
         },
       }),
-      tenantFileBytes: Number.MAX_SAFE_INTEGER,
+      ...world.keeping,
       lifetimes: LIFETIMES,
       limits: world.limits,
       auditReads: "mcp",
-      retention: RETENTION,
       trustedProxies: [],
       webhooks: {
         hosts: {

@@ -38,7 +38,7 @@ export type Tracked<S> = {
 export type Done<S> = { asked: Asked<S>; outcome: Outcome; text: string };
 
 const isRefused = (asked: Pick<Asked<never>, "isRefused">, status: number, body: Body): boolean =>
-  [401, 403, 429].includes(status) ||
+  [401, 403, 429, 507].includes(status) ||
   body?.code === "idempotency_in_progress" ||
   (status === 409 && asked.isRefused?.(body) === true);
 

@@ -1,5 +1,6 @@
-import { DAY, SECOND } from "../../src/kit/clock.ts";
+import { DAY, HOUR, SECOND } from "../../src/kit/clock.ts";
 import type { PlatformNeeds } from "../../src/platform/platform.ts";
+import type { Dice } from "../support/dice.ts";
 
 export const MASTER_KEY = Buffer.alloc(32, 7);
 
@@ -10,8 +11,18 @@ export const LIFETIMES = {
   keyInactivity: 365 * DAY,
 };
 
-/** Longer than any run of the simulation: nothing that it checks is removed meanwhile. */
-export const RETENTION = { auditLogs: 4000 * DAY, exportRuns: 4000 * DAY };
+/** Of export runs longer than any run of the simulation, so that their rows can be read at its end. */
+const KEPT_MS = 4000 * DAY;
+
+/** What a run of the simulation keeps and how much, so that some runs remove audit entries or refuse files. */
+export type Keeping = { retention: PlatformNeeds["retention"]; tenantFileBytes: number };
+
+const chooseDays = (dice: Dice): number => dice.pick([KEPT_MS, KEPT_MS, HOUR, 20 * HOUR]);
+
+export const chooseKeeping = (dice: Dice): Keeping => ({
+  retention: { auditLogs: chooseDays(dice), exportRuns: KEPT_MS },
+  tenantFileBytes: dice.pick([Number.MAX_SAFE_INTEGER, Number.MAX_SAFE_INTEGER, 9000, 60_000]),
+});
 
 export const TRANSFERS = {
   urlLives: { upload: 900 * SECOND, download: 3600 * SECOND },

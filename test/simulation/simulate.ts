@@ -10,6 +10,7 @@ import { type TenantId, TENANTS } from "./settings.ts";
 import { type Fixed, Simulation, Violation } from "./simulation.ts";
 import {
   stepBursts,
+  stepCrashingImports,
   stepCrashingJobs,
   stepCrashingScans,
   stepOutside,
@@ -122,6 +123,7 @@ const takeStep = async (simulation: Simulation): Promise<void> => {
     [() => stepOutside(simulation), 2],
     [() => stepCrashingJobs(simulation), 4],
     [() => stepCrashingScans(simulation), 2],
+    [() => stepCrashingImports(simulation), 2],
     [() => stepBursts(simulation), limits.exportPerHour > 0 ? 2 : 0],
   ]);
   await step();

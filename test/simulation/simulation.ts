@@ -6,6 +6,8 @@ import { createClaimCheck } from "./claims.ts";
 import { isAnonymous, nameOf, send, type Sending, type Sent } from "./client.ts";
 import { chooseImport, importFile } from "./imports.ts";
 import { checkRows, createExportCheck } from "./exports.ts";
+import { createQuotaCheck } from "./quota.ts";
+import { createRetentionCheck, type RetentionCheck } from "./retention.ts";
 import { type Inspector, openInspector } from "./inspector.ts";
 import type { TrackedSchedule } from "./kinds/exports.ts";
 import { createLimitCheck } from "./limits.ts";
@@ -42,6 +44,8 @@ export class Simulation {
   readonly #nodes = new Map<string, Node>();
   readonly #weights: (readonly [Kind, number])[];
   readonly limits: ReturnType<typeof createLimitCheck>;
+  readonly retention: RetentionCheck;
+  readonly quota: ReturnType<typeof createQuotaCheck>;
   readonly fixed: Fixed;
   #starts = 0;
   #payments = 0;
@@ -55,11 +59,15 @@ export class Simulation {
     this.world = world;
     this.fixed = fixed;
     this.inspector = openInspector(world.folder);
-    this.exports = createExportCheck(this.inspector);
+    const { retention, tenantFileBytes } = world.keeping;
+    this.retention = createRetentionCheck(this.inspector, retention.auditLogs);
+    this.quota = createQuotaCheck(this.inspector, tenantFileBytes);
+    const { attempts } = this.retention;
+    this.exports = createExportCheck({ ...this.inspector, attempts });
     this.limits = createLimitCheck(world.limits);
     const checkClaims = createClaimCheck(this.inspector, world.timeOf);
     world.afterCommit = (life) => {
-      this.#fault ??= checkClaims(life);
+      this.#fault ??= checkClaims(life) ?? this.quota.afterCommit();
     };
     // Each run leaves out some kinds, so that others meet more often.
     this.#weights = KINDS.map((kind) => [kind, world.dice.pick([0, 1, 1, 2, 5])] as const);
@@ -91,6 +99,8 @@ export class Simulation {
   /** Runs what was begun, then forgets nodes that have ended. */
   async run(tasks: readonly Task[]): Promise<void> {
     await this.world.scheduler.run(tasks);
+    const { world } = this;
+    this.check(() => this.retention.observe(Math.max(world.timeOf("a"), world.timeOf("b"))));
     if (this.#fault !== undefined) this.violate(this.#fault);
     for (const [name, node] of this.#nodes) {
       node.life.endsAt = 0;
@@ -119,6 +129,24 @@ export class Simulation {
     };
     void node.run(run);
     return task;
+  }
+
+  /** Runs the due jobs of a node as a task. */
+  startJobs(node: Node): Task {
+    const run = async (): Promise<void> => {
+      this.quota.noteJobs();
+      await node.platform.worker.runDue();
+    };
+    return this.start(node, run);
+  }
+
+  /** Removes old data as a task. */
+  startPurge(node: Node): Task {
+    return this.start(node, async () => {
+      const now = node.clock();
+      await node.platform.purge();
+      if (!node.life.hasEnded) this.retention.noteRemoval({ now });
+    });
   }
 
   send(node: Node, tenantId: TenantId, asked: Choice["asked"]): Sending {
@@ -242,11 +270,14 @@ export class Simulation {
       delete record.isBusy;
     }
     this.check(() => this.limits.check(judged.map(({ sent }) => sent)));
+    this.check(() => this.quota.check(judged.map(({ sent }) => sent)));
   }
 
   /** The store and the files may be unavailable while the disk is full; an ended node does not answer at all. */
   #isFailure(outcome: Sent["outcome"]): boolean {
     if (outcome.kind === "lost") return false;
+    // Whether the quota allowed it is checked for all requests of a step together.
+    if (outcome.status === 507) return false;
     return outcome.status === 503 ? !this.world.disk.isFull : outcome.status >= 500;
   }
 

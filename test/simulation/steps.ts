@@ -40,7 +40,7 @@ export const stepRequests = async (simulation: Simulation): Promise<void> => {
     tasks.push(task);
   }
   for (const node of simulation.nodes) {
-    if (dice.chance(0.4)) tasks.push(simulation.start(node, () => node.platform.worker.runDue()));
+    if (dice.chance(0.4)) tasks.push(simulation.startJobs(node));
   }
   await simulation.run(tasks);
   simulation.check(() => simulation.exports.observe(from, simulation.now));
@@ -99,7 +99,7 @@ export const stepJobs = async (
       .all<{ id: string }>("select id from jobs where leased_until > ?", earliest)
       .map(({ id }) => id),
   );
-  const tasks = nodes.map((node) => simulation.start(node, () => node.platform.worker.runDue()));
+  const tasks = nodes.map((node) => simulation.startJobs(node));
   await simulation.run([...tasks, ...beside]);
   simulation.check(() => simulation.exports.observe(from, simulation.now));
   if (!tasks.every(({ isOver }) => isOver) || simulation.world.disk.isStoreFull) return;
@@ -136,6 +136,24 @@ export const stepCrashingScans = async (simulation: Simulation): Promise<void> =
     simulation.end(node.life, dice.whole(1, MOST_CALLS_OF_A_SCAN));
     await stepJobs(simulation, [node]);
     await scheduler.pass(AFTER_LEASE_MS);
+  }
+  await simulation.startNodes();
+};
+
+const IMPORTS_AT_MOST = 4;
+/** More than the import of a small file takes. */
+const MOST_CALLS_OF_AN_IMPORT = 24;
+
+/** Imports files of a tenant one after the other, while nodes end. */
+export const stepCrashingImports = async (simulation: Simulation): Promise<void> => {
+  const { dice } = simulation.world;
+  const population = dice.pick(simulation.populations);
+  for (let left = dice.whole(2, IMPORTS_AT_MOST); left > 0; left -= 1) {
+    await simulation.startNodes();
+    const node = simulation.pickNode();
+    if (dice.chance(0.6)) simulation.end(node.life, dice.whole(1, MOST_CALLS_OF_AN_IMPORT));
+    await simulation.run([simulation.importFile(node, population)]);
+    for (const file of population.imports) file.isBusy = false;
   }
   await simulation.startNodes();
 };
@@ -229,15 +247,9 @@ export const stepOutside = async (simulation: Simulation): Promise<void> => {
       2,
     ],
     [() => [simulation.start(node, () => node.platform.sweep())], 1],
-    [() => [simulation.start(node, () => node.platform.purge())], 1],
+    [() => [simulation.startPurge(node)], 1],
     [() => [simulation.start(node, () => node.platform.purgeCounters())], 1],
-    [
-      () => [
-        simulation.start(node, () => node.platform.worker.runDue()),
-        simulation.start(node, () => node.close()),
-      ],
-      1,
-    ],
+    [() => [simulation.startJobs(node), simulation.start(node, () => node.close())], 1],
   ]);
   const from = simulation.now;
   await simulation.run(act());

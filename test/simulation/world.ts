@@ -8,7 +8,14 @@ import { createOutside, type Outside } from "./outside.ts";
 import type { Mistake } from "./mistakes.ts";
 import { createRandomBytes, createRandomId } from "./randomness.ts";
 import { type Life, Scheduler } from "./scheduler.ts";
-import { BEGINNING, type Limits, LOW_LIMITS, NO_LIMITS } from "./settings.ts";
+import {
+  BEGINNING,
+  chooseKeeping,
+  type Keeping,
+  type Limits,
+  LOW_LIMITS,
+  NO_LIMITS,
+} from "./settings.ts";
 import { copyTemplate, type Template } from "./template.ts";
 
 /** Everything that a run of one seed consists of, except the nodes. */
@@ -20,6 +27,7 @@ export type World = {
   folder: string;
   accounts: Template["accounts"];
   limits: Limits;
+  keeping: Keeping;
   /** A mistake in every node. */
   mistake: Mistake | undefined;
   /** A full disk takes no files; one of the store takes no transactions either. */
@@ -68,6 +76,7 @@ export const createWorld = (
     folder,
     accounts: template.accounts,
     limits: dice.chance(0.25) ? LOW_LIMITS : NO_LIMITS,
+    keeping: chooseKeeping(createDice(seedOf(seed, "keeping"))),
     mistake,
     disk: { isFull: false, isStoreFull: false, keptAt: new Map() },
     afterCommit: () => {},

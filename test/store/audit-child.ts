@@ -1,17 +1,11 @@
 import { randomInt } from "node:crypto";
 import { randomId } from "../../src/kit/ids.ts";
-import { Secret } from "../../src/kit/secret.ts";
-import { openBase } from "../../src/bin/compose/platform.ts";
+import { openChildStore } from "../support/child-store.ts";
 import { createAudit } from "../../src/platform/http/audit.ts";
 
 // Writes argv[3] entries to the log of tenant argv[2], several at once, their moments in no order around argv[4].
 const [tenantId = "", times = "0", around = "0"] = process.argv.slice(2);
-const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
-const { store } = await openBase({
-  dataFolder,
-  secretKey: undefined,
-  databaseUrl: url === undefined ? undefined : new Secret(url),
-});
+const store = await openChildStore();
 const audit = createAudit(store);
 const AT_ONCE = 5;
 

@@ -1,17 +1,11 @@
-import { openBase } from "../../src/bin/compose/platform.ts";
-import { Secret } from "../../src/kit/secret.ts";
+import { openChildStore } from "../support/child-store.ts";
 import { createRateLimiter } from "../../src/platform/rate-limiter.ts";
 
 // Asks argv[2] times at the moment argv[3] for a tenant's request, and prints how often it was let in.
 const [times = 0, now = 0, exportPerMinute = 0, exportPerHour = 0] = process.argv
   .slice(2)
   .map(Number);
-const { RECEIVABLES_DATA: dataFolder = "", DATABASE_URL: url } = process.env;
-const { store } = await openBase({
-  dataFolder,
-  secretKey: undefined,
-  databaseUrl: url === undefined ? undefined : new Secret(url),
-});
+const store = await openChildStore();
 const rest = { gatewayPerMinute: 0, loginPerMinute: 0, visitorPerMinute: 0 };
 const limiter = createRateLimiter(store, { ...rest, exportPerMinute, exportPerHour });
 let granted = 0;

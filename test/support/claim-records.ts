@@ -3,7 +3,8 @@ import { make } from "./configuration.ts";
 import { importRecords } from "./importing.ts";
 import { load, ndjson } from "./payment-rows.ts";
 
-const document = (document_number: string, account_number: string, more: object = {}) => ({
+/** An invoice of 500 USD. */
+export const document = (document_number: string, account_number: string, more: object = {}) => ({
   document_number,
   account_number,
   invoice_date: "2026-01-05",

@@ -54,6 +54,17 @@ export const runCli = async (
   return { status, ...texts };
 };
 
+/** Runs an administrator's command that must succeed; returns the JSON that it prints. */
+export const runAdmin = async (
+  args: string[],
+  env: Env,
+  input = "",
+): Promise<Record<string, unknown>> => {
+  const { status, stdout, stderr } = await runCli(["admin", ...args], env, input);
+  if (status !== 0) throw new Error(stderr);
+  return JSON.parse(stdout) as Record<string, unknown>;
+};
+
 /** Creates the tenant `acme` with one person of the role per e-mail address. */
 export const createPeople = async (
   env: Env,
@@ -136,3 +147,25 @@ export const whenReady = async (running: Running): Promise<Ready> => {
   }
   return JSON.parse(running.texts.stdout) as Ready;
 };
+
+/** Calls a tool with an access token. */
+export const callWithToken = (
+  mcpUrl: string,
+  token: string,
+  name = "users_profile",
+  args: Record<string, unknown> = {},
+): Promise<Response> =>
+  fetch(mcpUrl, {
+    method: "POST",
+    headers: {
+      authorization: `Bearer ${token}`,
+      "content-type": "application/json",
+      accept: "application/json, text/event-stream",
+    },
+    body: JSON.stringify({
+      jsonrpc: "2.0",
+      id: 1,
+      method: "tools/call",
+      params: { name, arguments: args },
+    }),
+  });

@@ -1,7 +1,9 @@
 import { createServer as createPlain, type IncomingMessage, type ServerResponse } from "node:http";
 import { createServer as createSecure } from "node:https";
 import { text } from "node:stream/consumers";
+import { contract } from "../../src/contract/index.ts";
 import { closeNow, listen } from "./listen.ts";
+import type { RemoteClient } from "./remote-client.ts";
 import { json } from "./wild-server.ts";
 
 /** The calls of the fake: a read, a PUT and a creating POST. */
@@ -16,6 +18,20 @@ export const KINDS = Object.keys(CALLS) as Kind[];
 
 /** The only accepted credential. */
 export const FAKE_KEY = "canary-key-4d1e-never-shown";
+
+const OPERATIONS = {
+  read: contract.dispute_notes.get,
+  put: contract.dispute_notes.update,
+  post: contract.dispute_notes.create,
+};
+
+/** Makes a call of the fake through a client. */
+export const callFake = (client: RemoteClient, kind: Kind, signal?: AbortSignal) => {
+  const { tool, args } = CALLS[kind];
+  const options = { tool, signal, ...(kind === "post" ? { idempotencyKey: "key-1" } : {}) };
+  const sent = { ...args, tenantId: "acme" };
+  return client.call(OPERATIONS[kind], sent, { "x-platform-api-key": FAKE_KEY }, options);
+};
 
 const NOTES = "/dispute/v1/tenants/acme/disputes/d-1/disputenotes";
 const AT = "2026-01-02T03:04:05.678Z";

@@ -67,7 +67,7 @@ export const createClient = async (
 
 export type Answer = { status: number; body: unknown };
 
-/** What clients were refused, by the text of the answer. */
+/** The refusals of clients, by the text of the answer. */
 export type Refusals = Map<string, number>;
 
 const MOST_WAIT_MS = 300;

@@ -3,6 +3,16 @@ import { json, wildServer } from "./wild-server.ts";
 
 export const CLIENT = { id: "mcp server", secret: "canary-client:secret" };
 
+/** Whom a good token stands for. */
+export const BEARER = {
+  id: "ann",
+  client: "client-1",
+  grant: "grant-1",
+  scopes: ["read"],
+  profile: "ann",
+  expiresAt: Infinity,
+} as const;
+
 export type Issuer = Awaited<ReturnType<typeof startIssuer>>;
 
 type Signed = { claims?: JWTPayload; kid?: string; typ?: string; ended?: boolean | "never" };

@@ -30,7 +30,7 @@ const PASSWORD = "password-of-the-cluster";
 const NAMES = ["one", "two", "three"] as const;
 const WAIT_MS = 120_000;
 
-type Member = { name: string; role: string; state: string };
+type Standby = { state: string; sync_state: string };
 
 /** One of three servers. Others reach it through relays, which are its network. */
 export type PatroniNode = {
@@ -53,7 +53,7 @@ export type PatroniCluster = {
   /** URL of all servers, or of one address. */
   urlOf(database: string, address?: string): string;
   findPrimary(except?: PatroniNode): Promise<PatroniNode>;
-  /** Waits until all servers run and one of them confirms each commit. */
+  /** Waits until both standbys follow the primary and one of them confirms each commit. */
   becomeWhole(): Promise<void>;
   switchOver(): Promise<void>;
   close(): Promise<void>;
@@ -102,12 +102,26 @@ const gone = async (pids: readonly number[]): Promise<void> => {
   while (pids.some((pid) => signal(pid, 0))) await pause(20);
 };
 
-/** Answers of Patroni's interface; undefined without an answer. */
-const ask = async (url: string, body?: object): Promise<Response | undefined> =>
-  fetch(url, {
-    signal: AbortSignal.timeout(body === undefined ? 1000 : 60_000),
-    ...(body === undefined ? {} : { method: "POST", body: JSON.stringify(body) }),
-  }).catch(() => undefined);
+type Reply = { status: number; text: string };
+
+/** The answer of Patroni's interface; undefined without one. */
+const ask = async (url: string, body?: object): Promise<Reply | undefined> => {
+  const options = body === undefined ? {} : { method: "POST", body: JSON.stringify(body) };
+  try {
+    const time = AbortSignal.timeout(body === undefined ? 2000 : 60_000);
+    const answer = await fetch(url, { signal: time, ...options });
+    return { status: answer.status, text: await answer.text() };
+  } catch {
+    return undefined;
+  }
+};
+
+/** The servers that read the log of this one. */
+const listStandbys = async (rest: string): Promise<Standby[]> => {
+  const answer = await ask(`${rest}/patroni`);
+  if (answer === undefined) return [];
+  return (JSON.parse(answer.text) as { replication?: Standby[] }).replication ?? [];
+};
 
 const startNode = async (cluster: Place, place: number) => {
   const { net, ports } = cluster;
@@ -210,13 +224,6 @@ export const startPatroni = async (): Promise<PatroniCluster> => {
     NAMES.map((_, place) => startNode({ folder, net, ports }, place)),
   );
   const nodes = started.map(({ node }) => node);
-  const members = async (): Promise<Member[]> => {
-    for (const { rest: url } of started) {
-      const answer = await ask(`${url}/cluster`);
-      if (answer?.ok === true) return ((await answer.json()) as { members: Member[] }).members;
-    }
-    return [];
-  };
   const addresses = NAMES.map((_, place) => `${net}.${place + 1}:${ports.postgres}`).join(",");
   const cluster: PatroniCluster = {
     nodes,
@@ -238,19 +245,19 @@ export const startPatroni = async (): Promise<PatroniCluster> => {
       return primary as PatroniNode;
     },
     becomeWhole: () =>
-      poll("three servers", async () => {
-        const all = await members();
-        const roles = all.filter(({ state }) => ["running", "streaming"].includes(state));
-        return (
-          roles.length === 3 &&
-          ["leader", "sync_standby"].every((role) => roles.some((one) => one.role === role))
+      poll("two standbys that follow", async () => {
+        const all = await Promise.all(started.map(({ rest: url }) => listStandbys(url)));
+        return all.some(
+          (standbys) =>
+            standbys.filter(({ state }) => state === "streaming").length === 2 &&
+            standbys.some(({ sync_state: state }) => state === "sync"),
         );
       }),
     async switchOver() {
       const leader = await cluster.findPrimary();
       const place = nodes.indexOf(leader);
       const answer = await ask(`${started[place]?.rest}/switchover`, { leader: leader.name });
-      if (answer?.ok !== true) throw new Error(`switchover: ${await answer?.text()}`);
+      if (answer?.status !== 200) throw new Error(`switchover: ${answer?.text}`);
     },
     async close() {
       await Promise.all(started.map((one) => one.close()));

@@ -53,3 +53,13 @@ export const packagesOf = (file: Source): string[] =>
 /** The repository path a relative specifier means. */
 export const resolved = (from: string, specifier: string): string =>
   posix.normalize(posix.join(posix.dirname(from), specifier));
+
+/** The repository paths of a file's relative imports. */
+export const targetsOf = (file: Source): string[] =>
+  importsOf(file)
+    .filter(({ specifier }) => specifier.startsWith("."))
+    .map(({ specifier }) => resolved(file.path, specifier));
+
+/** Whether a path is one of these places, or below one. */
+export const isWithin = (path: string, places: readonly string[]): boolean =>
+  places.some((place) => path === place || path.startsWith(`${place}/`));

@@ -3,7 +3,7 @@ import { mkdtemp, readFile, rm } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import type { Client } from "@modelcontextprotocol/client";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { build } from "esbuild";
 import { type Browser, type Frame, launch, type Page } from "puppeteer-core";
 import { chromium, CHROMIUM_FLAGS } from "./chromium.ts";
@@ -115,6 +115,16 @@ export const startViewServer = async (
   };
 };
 
+/** Connects a client to a server of views. */
+export const connectViewClient = async ({ baseUrl }: ViewServer): Promise<Client> => {
+  const client = new Client(
+    { name: "test", version: "1" },
+    { capabilities: {}, versionNegotiation: { mode: "auto" } },
+  );
+  await client.connect(new StreamableHTTPClientTransport(new URL("/mcp", baseUrl)));
+  return client;
+};
+
 /** Opens a page that is a host of MCP Apps. */
 export const openViewHost = async (
   { baseUrl, browser }: ViewServer,
@@ -159,6 +169,7 @@ export const findViolations = async (frame: Frame): Promise<string[]> => {
 type Control = {
   isConnected: boolean;
   disabled?: boolean;
+  ariaDisabled: string | null;
   /** Parts of drawings have none. */
   click?(): void;
   dispatchEvent(event: Event): boolean;
@@ -175,7 +186,8 @@ export const clickOn = async (place: Page | Frame, selector: string): Promise<vo
     .map((element) => {
       const control = element as unknown as Control;
       // The locator tries again.
-      if (!control.isConnected || control.disabled === true) throw new Error("not ready");
+      const isOff = control.disabled === true || control.ariaDisabled === "true";
+      if (!control.isConnected || isOff) throw new Error("not ready");
       if (control.click) control.click();
       else control.dispatchEvent(new Event("click", { bubbles: true }));
     })

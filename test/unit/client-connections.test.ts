@@ -1,37 +1,16 @@
 import { createServer, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
-import { contract } from "../../src/contract/index.ts";
-import {
-  CALLS,
-  FAKE_KEY,
-  fakePlatform,
-  type Kind,
-  KINDS,
-  RIGHT,
-} from "../support/fake-platform.ts";
+import { fakePlatform, KINDS, RIGHT, callFake } from "../support/fake-platform.ts";
 import { readProxies, setProxies } from "../../src/kit/proxy.ts";
 import { listen } from "../support/listen.ts";
 import { certificateFor } from "../support/receiver.ts";
 import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
 import { verifies } from "../support/verifies.ts";
 
-const OPERATIONS = {
-  read: contract.dispute_notes.get,
-  put: contract.dispute_notes.update,
-  post: contract.dispute_notes.create,
-};
-
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close();
 });
-
-const call = (client: RemoteClient, kind: Kind, signal?: AbortSignal) => {
-  const { tool, args } = CALLS[kind];
-  const options = { tool, signal, ...(kind === "post" ? { idempotencyKey: "key-1" } : {}) };
-  const sent = { ...args, tenantId: "acme" };
-  return client.call(OPERATIONS[kind], sent, { "x-platform-api-key": FAKE_KEY }, options);
-};
 
 const clientOf = (...given: Parameters<typeof remoteClient>): RemoteClient => {
   const client = remoteClient(...given);
@@ -64,7 +43,7 @@ describe("a connection that fails", () => {
   it.each(KINDS)("has the platform's certificate checked (%s)", async (kind) => {
     const fake = await fakeOf(await certificateFor("platform.example"));
     const client = clientOf(fake.url);
-    const problem = await problemOf(call(client, kind));
+    const problem = await problemOf(callFake(client, kind));
     expect(problem).toMatchObject({ code: "unavailable", details: { misconfigured: true } });
     expect(problem.message).toContain("certificate is not trusted");
     expect(problem.details).toEqual({ misconfigured: true });
@@ -80,7 +59,7 @@ describe("a connection that fails", () => {
     setProxies(readProxies({ HTTP_PROXY: proxy, HTTPS_PROXY: proxy }));
     closing.push(() => setProxies(readProxies({})));
     const client = clientOf(`${scheme}://platform.invalid`);
-    const problem = await problemOf(call(client, "post"));
+    const problem = await problemOf(callFake(client, "post"));
     expect(problem).toMatchObject({ code: "unavailable", details: { misconfigured: true } });
     expect(problem.details).toEqual({ misconfigured: true });
     expect(problem.message).toContain("proxy");
@@ -90,14 +69,14 @@ describe("a connection that fails", () => {
   it("is reported if the address does not speak TLS at all", async () => {
     const fake = await fakeOf();
     const client = clientOf(fake.url.replace("http:", "https:"));
-    const problem = await problemOf(call(client, "post"));
+    const problem = await problemOf(callFake(client, "post"));
     expect(problem.details).toEqual({ misconfigured: true });
     expect(client.waits).toEqual([]);
   });
 
   it("is reported if the name does not resolve, and changes nothing", async () => {
     const client = clientOf("http://nobody.invalid");
-    const problem = await problemOf(call(client, "post"));
+    const problem = await problemOf(callFake(client, "post"));
     // Without any name server it cannot be said that there is no such name.
     expect(problem.message).toMatch(/host name that cannot be found|cannot be reached/);
     expect(problem.details.uncertain).toBeUndefined();
@@ -109,7 +88,7 @@ describe("a connection that fails", () => {
     await closing.pop()?.();
     const client = clientOf(`http://127.0.0.1:${port}`);
     for (const kind of KINDS) {
-      const problem = await problemOf(call(client, kind));
+      const problem = await problemOf(callFake(client, kind));
       expect(problem.message).toBe("The platform cannot be reached.");
       expect(problem.details).toEqual({});
     }
@@ -119,7 +98,7 @@ describe("a connection that fails", () => {
   it.each(KINDS)("ends at the deadline if a handshake stalls (%s)", async (kind) => {
     const port = await listening(() => {});
     const client = clientOf(`https://127.0.0.1:${port}`, { requestMs: 200 });
-    const problem = await problemOf(call(client, kind));
+    const problem = await problemOf(callFake(client, kind));
     expect(problem.message).toMatch(/in time|cannot be reached/);
   });
 });
@@ -132,7 +111,7 @@ describe("one deadline", () => {
       if (left-- > 0) response.writeHead(503).end();
     });
     const client = clientOf(fake.url, { requestMs: 400 });
-    expect((await problemOf(call(client, "read"))).message).toContain("in time");
+    expect((await problemOf(callFake(client, "read"))).message).toContain("in time");
     expect(fake.tries.read).toBe(2);
   });
 
@@ -142,7 +121,7 @@ describe("one deadline", () => {
       response.writeHead(503, { "retry-after": "2" }).end();
     });
     const client = clientOf(fake.url, { requestMs: 3999 });
-    expect((await problemOf(call(client, "read"))).details.retryAfterSeconds).toBe(2);
+    expect((await problemOf(callFake(client, "read"))).details.retryAfterSeconds).toBe(2);
     expect(client.waits).toEqual([]);
   });
 });
@@ -152,7 +131,7 @@ describe("a canceled call", () => {
   it.each(KINDS)("is not begun if it was canceled before (%s)", async (kind) => {
     const fake = await fakeOf();
     const client = clientOf(fake.url);
-    const problem = await problemOf(call(client, kind, AbortSignal.abort()));
+    const problem = await problemOf(callFake(client, kind, AbortSignal.abort()));
     expect(problem.message).toContain("canceled");
     expect(fake.tries).toEqual({ read: 0, put: 0, post: 0 });
   });
@@ -166,7 +145,7 @@ describe("a canceled call", () => {
       stop.abort();
     });
     const client = clientOf(fake.url);
-    expect((await problemOf(call(client, kind, stop.signal))).message).toContain("canceled");
+    expect((await problemOf(callFake(client, kind, stop.signal))).message).toContain("canceled");
     expect(fake.tries[kind]).toBe(1);
   });
 });
@@ -186,9 +165,9 @@ describe("connections", () => {
       });
     });
     const client = remoteClient(`http://127.0.0.1:${port}`);
-    for (let made = 0; made < 50; made++) await call(client, "read");
+    for (let made = 0; made < 50; made++) await callFake(client, "read");
     expect(opened).toBeLessThan(10);
-    await Promise.all(Array.from({ length: 200 }, () => call(client, "read")));
+    await Promise.all(Array.from({ length: 200 }, () => callFake(client, "read")));
     expect(opened).toBeLessThanOrEqual(32);
     await client.close();
     await expect.poll(() => open).toBe(0);

@@ -2,19 +2,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { contract } from "../../src/contract/index.ts";
 import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
 import { json, problem, type Seen, wildServer, type WildServer } from "../support/wild-server.ts";
+import { note as NOTE } from "../support/wild-client.ts";
 import { verifies } from "../support/verifies.ts";
 
-const NOTE = {
-  disputeNoteId: "n",
-  tenantId: "t",
-  disputeId: "d",
-  content: "c",
-  visibility: "All",
-  createUser: "u",
-  createDate: "2026-01-02T03:04:05.678Z",
-  updateUser: "u",
-  updateDate: "2026-01-02T03:04:05.678Z",
-};
 const args = { tenantId: "t", disputeId: "d", content: "c" };
 const keyed = { tool: "a_tool", idempotencyKey: "key-1" };
 

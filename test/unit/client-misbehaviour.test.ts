@@ -1,34 +1,19 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { contract } from "../../src/contract/index.ts";
 import {
-  CALLS,
   FAKE_KEY,
   fakePlatform,
   type FakePlatform,
-  type Kind,
   KINDS,
   RIGHT,
+  callFake,
 } from "../support/fake-platform.ts";
 import { HOSTILE, type Misbehaviour, misbehaviours } from "../support/misbehaviours.ts";
-import { problemOf, remoteClient, type RemoteClient } from "../support/remote-client.ts";
+import { problemOf, remoteClient } from "../support/remote-client.ts";
 import { verifies } from "../support/verifies.ts";
-
-const OPERATIONS = {
-  read: contract.dispute_notes.get,
-  put: contract.dispute_notes.update,
-  post: contract.dispute_notes.create,
-};
 
 let fake: FakePlatform;
 const leaks: unknown[] = [];
 const leak = (error: unknown) => leaks.push(error);
-
-const call = (client: RemoteClient, kind: Kind) => {
-  const { tool, args } = CALLS[kind];
-  const sent = { ...args, tenantId: "acme" };
-  const options = { tool, ...(kind === "post" ? { idempotencyKey: "key-1" } : {}) };
-  return client.call(OPERATIONS[kind], sent, { "x-platform-api-key": FAKE_KEY }, options);
-};
 
 const told = (error: Error & { details: unknown }): string =>
   `${error.message} ${JSON.stringify(error.details)}`;
@@ -51,7 +36,7 @@ describe.each(misbehaviours.map((one) => [one.what, one] as const))(
       fake.misbehave(behave);
       for (const kind of KINDS) {
         // One at a time, so that each is counted.
-        const problem = await problemOf(call(client, kind));
+        const problem = await problemOf(callFake(client, kind));
         expect(problem.code).toBe(code);
         expect(problem.message).toMatch(says);
         expect(problem.message.length).toBeLessThanOrEqual(500);
@@ -66,7 +51,7 @@ describe.each(misbehaviours.map((one) => [one.what, one] as const))(
       fake.misbehave();
       const patient = remoteClient(fake.url);
       for (const kind of KINDS) {
-        expect((await call(patient, kind)).output).toEqual(RIGHT[kind]);
+        expect((await callFake(patient, kind)).output).toEqual(RIGHT[kind]);
       }
       await patient.close();
       expect(fake.unexpected).toEqual([]);

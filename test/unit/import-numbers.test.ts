@@ -9,6 +9,7 @@ import {
   toExactNumber,
 } from "../../src/platform/import/numbers.ts";
 import { verifies } from "../support/verifies.ts";
+import { findCurrencyDecimals, formatAmount } from "../../src/platform/money.ts";
 
 const USD: AmountContext = { currency: "USD", decimals: 2 };
 
@@ -240,5 +241,22 @@ describe("days", () => {
         if (otherwise !== undefined) expect(otherwise.slice(0, 4)).toBe(year);
       }),
     );
+  });
+});
+
+describe("amounts in the store", () => {
+  it("are plain decimals of any size, with the decimals of their currency", () => {
+    const texts = [0, -0, 0.1, -12.5, 1e-7, 123_456_789_012.34, 1e21].map(formatAmount);
+    expect(texts).toEqual([
+      "0",
+      "0",
+      "0.1",
+      "-12.5",
+      "0.0000001",
+      "123456789012.34",
+      "1000000000000000000000",
+    ]);
+    expect(["JPY", "KWD", "usd", "XXQ"].map(findCurrencyDecimals)).toEqual([0, 3, 2, 2]);
+    expect(() => formatAmount(Number.NaN)).toThrow();
   });
 });

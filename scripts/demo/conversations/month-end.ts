@@ -44,6 +44,63 @@ const owedAtTheEnd = (month: Month): Question => ({
   },
 });
 
+const Measures = z.object({
+  notes: z.array(z.string()),
+  items: z.array(
+    z.object({
+      currencyCode: z.string().nullable(),
+      measure: z.string(),
+      value: Amount.nullable(),
+      unit: z.enum(["days", "share", "amount"]),
+    }),
+  ),
+});
+type Measured = z.infer<typeof Measures>["items"][number];
+
+/** The measures that a report of the month has, in its words. */
+const REPORTED: Readonly<Record<string, string>> = {
+  dsoCountback: "Days sales outstanding, countback",
+  bestPossibleDso: "Best possible days sales outstanding",
+  collectionEffectiveness: "Collection effectiveness",
+  disputedShare: "Receivables in dispute",
+  medianDaysToClose: "Days to close a dispute, median",
+  p90DaysToClose: "Days to close a dispute, 90th percentile",
+  validShare: "Disputes that were valid",
+  amountRecovered: "Recovered from disputes that were not",
+};
+
+const formatMeasure = ({ value, unit, currencyCode }: Measured): string => {
+  if (value === null) return "none";
+  if (unit === "amount") return formatMoney(value, currencyCode);
+  return unit === "share" ? `${(Number(value) * 100).toFixed(1)} %` : `${value} days`;
+};
+
+const measuresOf = (month: Month): Question => ({
+  question: "And the department's measures for the report?",
+  async answer(session) {
+    const args = { from: month.from, to: month.to };
+    const { items, notes } = await session.call("receivables_kpis", args, Measures);
+    const currencies = [...new Set(items.map(({ currencyCode }) => currencyCode))];
+    const find = (measure: string, currency: string | null) =>
+      items.find((item) => item.measure === measure && item.currencyCode === currency);
+    return [
+      'Each currency by itself; "none" where nothing counts:',
+      {
+        head: ["Measure", ...currencies.map((currency) => currency ?? "without currency")],
+        numeric: currencies.map((_currency, place) => place + 1),
+        rows: Object.entries(REPORTED).map(([measure, words]) => [
+          words,
+          ...currencies.map((currency) => {
+            const found = find(measure, currency);
+            return found === undefined ? "" : formatMeasure(found);
+          }),
+        ]),
+      },
+      ...notes,
+    ];
+  },
+});
+
 const Closings = z.object({
   rowCount: z.int(),
   avgDaysToClose: z.number().nullable(),
@@ -212,6 +269,7 @@ export const createMonthEnd = (now: Date): Conversation => {
     title: "A month end",
     questions: [
       owedAtTheEnd(month),
+      measuresOf(month),
       closedByResolution(month),
       withoutDispute(month),
       statementOf(month),

@@ -49,7 +49,7 @@ const proposed = <V extends z.ZodType>(value: V) =>
     })
     .optional();
 
-/** What closed cases agree on; a value that too few cases agree on is absent. */
+/** The values that closed cases agree on; a value that too few cases agree on is absent. */
 const Proposal = z.object({
   resolutionCode: proposed(z.string()),
   isValid: proposed(z.boolean()),
@@ -59,7 +59,7 @@ const Proposal = z.object({
 });
 type Proposal = z.infer<typeof Proposal>;
 
-/** How disputes with the reason of one dispute ended. */
+/** The outcomes of disputes with the reason of one dispute. */
 export const Precedents = z.object({
   since: z.string().meta({ description: "first day of closing" }),
   account: Cases.meta({ description: "of the same account" }),

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import pg from "pg";
 import { SECOND } from "../clock.ts";
 import { getCode, getMessage } from "../error.ts";
@@ -48,11 +49,16 @@ const probe = async (url: string, mustWrite: boolean): Promise<void> => {
 const findFirst = (urls: readonly string[]): Promise<string> =>
   Promise.any(urls.map((url) => probe(url, true).then(() => url)));
 
+const streamOf = (client: pg.Client): Socket =>
+  (client as unknown as { connection: { stream: Socket } }).connection.stream;
+
 /** Closes the socket without waiting for a server that may not answer; statements of the connection fail at once. */
 export const destroyConnection = (client: pg.Client): void => {
-  const { connection } = client as unknown as { connection: { stream: { destroy(): void } } };
-  connection.stream.destroy();
+  streamOf(client).destroy();
 };
+
+/** Whether the socket was closed from this side, even before it was connected. */
+export const isDestroyed = (client: pg.Client): boolean => streamOf(client).destroyed;
 
 const CONNECTIVITY = /^(?:08|57|53|E[A-Z])/;
 

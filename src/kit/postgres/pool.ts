@@ -1,6 +1,6 @@
 import pg from "pg";
 import { SECOND } from "../clock.ts";
-import { HostClient } from "./client.ts";
+import { HostClient, type HostConfig } from "./client.ts";
 import { APPLICATION_NAME, destroyConnection, Hosts } from "./hosts.ts";
 
 /** Time limit for opening a connection or waiting for a free one. */
@@ -102,7 +102,10 @@ class Watch {
 }
 
 /** Creates a pool of connections to the server of a URL, or to the one of its hosts that accepts writes. */
-export const createPool = (database: string | Hosts, options: pg.PoolConfig = {}): pg.Pool => {
+export const createPool = (
+  database: string | Hosts,
+  options: pg.PoolConfig & Pick<HostConfig, "prepare"> = {},
+): pg.Pool => {
   const hosts = typeof database === "string" ? new Hosts(database) : database;
   const config = {
     hosts,

@@ -9,7 +9,7 @@ import {
 } from "@modelcontextprotocol/server";
 import { randomToken } from "../../kit/ids.ts";
 
-/** What a node needs to continue a session that another node opened. */
+/** The state with which a node continues a session that another node opened. */
 export type SessionRecord = {
   /** The id and client of the caller who opened the session. */
   caller: string;

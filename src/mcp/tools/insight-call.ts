@@ -14,7 +14,7 @@ import type { InsightTool } from "../../../tools/tool.ts";
 import { refuseArguments, unwrapArguments } from "./arguments/arguments.ts";
 import { toPurpose } from "./binding.ts";
 import { createCursors } from "./cursor.ts";
-import { withoutRefusedNulls } from "./arguments/refused-nulls.ts";
+import { withoutRefusedNulls } from "./arguments/nulls.ts";
 import { acceptedSchema, type JsonSchema } from "./listing/schemas.ts";
 import { SaveArguments, type SaveOptions, toSaveOptions } from "./arguments/save-options.ts";
 import type { Save } from "./saving/save.ts";

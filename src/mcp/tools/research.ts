@@ -34,7 +34,7 @@ export type ResearchNeeds = {
   mcpUrl?: URL | undefined;
 };
 
-/** The fields of the answer of `fetch` beside the text: id, title, url and metadata. */
+/** The fields of an answer of `fetch` beside the text: id, title, url and metadata. */
 const BESIDE_TOKENS = 300;
 
 /** Returns the budget of a text that `fetch` passes on. JSON in JSON has each character twice at most. */

@@ -80,7 +80,7 @@ const recordFailure = async (
     .catch(unlessPaused);
 };
 
-/** How people set their own passwords. */
+/** The operations by which people set their own passwords. */
 export const createPasswords = (needs: Needs) => ({
   /** @throws {Problem} invalid_credentials, invalid_request, rate_limited, unavailable */
   async change(

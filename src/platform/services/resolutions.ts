@@ -1,3 +1,4 @@
+import type { z } from "zod";
 import type { Contract } from "../../contract/index.ts";
 import type { Resolution } from "../../contract/operations/resolutions.ts";
 import type { NewId } from "../../kit/ids.ts";
@@ -52,6 +53,16 @@ const remove = (tx: Db, row: ResolutionRow, call: Call<Contract["resolutions"]["
     return { body: null };
   });
 
+const applyBody = (
+  found: ResolutionRow,
+  { description, active, isValid }: z.output<Contract["resolutions"]["update"]["body"]>,
+): ResolutionRow => ({
+  ...found,
+  description: description ?? found.description,
+  active: flag(active ?? found.active === 1),
+  is_valid: flag(isValid ?? found.is_valid === 1),
+});
+
 /** Handlers of resolutions: the outcomes that disputes are closed with. */
 export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["resolutions"]> => ({
   async get({ params: { resolutionCode } }, call) {
@@ -91,13 +102,7 @@ export const resolutions = ({ newId }: { newId: NewId }): Handlers<Contract["res
     return call.change(async (tx) => {
       const found = await resolutionWithId(tx, call, resolutionId);
       checkIfMatch(call, found);
-      const next = {
-        ...found,
-        description: body.description ?? found.description,
-        active: flag(body.active ?? found.active === 1),
-        is_valid: flag(body.isValid ?? found.is_valid === 1),
-        ...changeFields(found, call),
-      };
+      const next = { ...applyBody(found, body), ...changeFields(found, call) };
       return answer(await updateResolution(tx, next));
     });
   },

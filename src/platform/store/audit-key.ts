@@ -144,6 +144,6 @@ export type SigningNeeds = {
   masterKey(mustExist: boolean): Promise<MasterKey>;
   clock: Clock;
   newId: NewId;
-  /** Is told the steps of an upgrade of the store before they are applied. */
+  /** Receives the steps of an upgrade of the store before they are applied. */
   announceUpgrade?: ((steps: readonly string[]) => void) | undefined;
 };

@@ -28,7 +28,7 @@ type Message = {
   error?: { message?: string };
 };
 
-/** What the host sends by itself. */
+/** The messages that the host sends by itself. */
 export type HostEvents = {
   onInput(args: Fields): void;
   onResult(result: ToolResult): void;

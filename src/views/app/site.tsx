@@ -5,7 +5,14 @@ import "./site.css";
 import { render } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
 import { config } from "./site/config.ts";
-import { handOver, recordOfPath, redeemCode, signIn, signInBeside } from "./site/sign-in.ts";
+import {
+  handOver,
+  recordOfPath,
+  redeemCode,
+  signIn,
+  signInBeside,
+  signOut,
+} from "./site/sign-in.ts";
 import { type Connected, Views } from "./site/views.tsx";
 import { Alert, Loading } from "./ui/status.tsx";
 import { useQuestion } from "./ui/use-question.tsx";
@@ -111,6 +118,11 @@ const useConnection = () => {
       (error: unknown) => setProblem(error instanceof Error ? error.message : String(error)),
     );
   };
+  const leave = (): void => {
+    signOut(holder.current).catch((error: unknown) =>
+      setProblem(`You are still signed in: ${String(error)}`),
+    );
+  };
   const retry = failed && (() => void attempt(failed));
   return {
     connected,
@@ -122,6 +134,7 @@ const useConnection = () => {
     connectWith,
     open,
     signInAgain,
+    leave,
     retry,
   };
 };
@@ -163,6 +176,14 @@ const Site = () => {
       )}
       {isBusy && <Loading what="Connecting" />}
       {needsAccess && <Access open={open} signInAgain={connected && connection.signInAgain} />}
+      {connected && !needsAccess && config.auth !== "none" && (
+        <p class="meta">
+          You are signed in until you close or reload this page.{" "}
+          <button type="button" class="link" onClick={connection.leave}>
+            Sign out
+          </button>
+        </p>
+      )}
       {connected && <Views {...connected} record={record} />}
       {dialog}
     </>

@@ -20,6 +20,11 @@ export const checkParameters = (parameters: readonly unknown[]): readonly SQLInp
   return parameters as readonly SQLInputValue[];
 };
 
+/** A statement that runs once for each list of parameters, and gives no rows. */
+export type ManyRuns = CompiledQuery & { runs: readonly (readonly unknown[])[] };
+
+const isManyRuns = (query: CompiledQuery): query is ManyRuns => "runs" in query;
+
 type Prepared = { statement: StatementSync; givesRows: boolean };
 
 /** A Kysely connection over one open database; statements are prepared once. */
@@ -52,6 +57,10 @@ export class Connection implements DatabaseConnection {
 
   execute<Row>(query: CompiledQuery): QueryResult<Row> {
     const { statement, givesRows } = this.#prepare(query.sql);
+    if (isManyRuns(query)) {
+      for (const parameters of query.runs) statement.run(...checkParameters(parameters));
+      return { rows: [] };
+    }
     const parameters = checkParameters(query.parameters);
     if (givesRows) return { rows: statement.all(...parameters) as Row[] };
     const { changes } = statement.run(...parameters);

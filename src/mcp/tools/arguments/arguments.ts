@@ -6,12 +6,11 @@ import { parseStatusWord } from "../../../contract/fields.ts";
 import { lowerId } from "../../../kit/ids.ts";
 import { isRecord, MAX_NUMBER_LENGTH, omitUndefined, parseIfJson } from "../../../kit/json.ts";
 import { isOperationTool, type OperationTool, type Tool } from "../../../../tools/tool.ts";
-import { clearFields } from "./clear.ts";
 import { isCreating, isUpdate, mayAsk, takesFields, takesSave } from "../listing/kinds.ts";
 import { badArguments } from "../../results/refusal.ts";
 import { SaveArguments, type SaveOptions, toSaveOptions } from "./save-options.ts";
 import { type PageRange, parsePages } from "./pages.ts";
-import { withoutRefusedNulls } from "./refused-nulls.ts";
+import { clearFields, withoutRefusedNulls } from "./nulls.ts";
 import { findUnknownFields } from "../../results/rows.ts";
 import {
   acceptedSchema,
@@ -21,8 +20,7 @@ import {
   WITHHELD,
 } from "../listing/schemas.ts";
 import { findSpelling } from "../../../kit/spelling.ts";
-import { respellNames, respellPayments } from "./spelling.ts";
-import { respellWords } from "./words.ts";
+import { respellNames, respellPayments, respellWords } from "./spelling.ts";
 import { createUnknownFault, describeInstead } from "./unknown-names.ts";
 
 const DATA_ADDRESS = /^data:[^,]{0,255};base64,/i;
@@ -110,8 +108,12 @@ const NUMBER: JsonSchema = { type: "integer" };
 
 type Unknown = { path: string; name: string; known: string[] };
 type OnUnknown = (unknown: Unknown) => void;
-/** `toNumbers`: the words of a status become the numbers that operations take. */
-type Conversion = { onUnknown: OnUnknown; onTwice: (fault: Fault) => void; toNumbers: boolean };
+type Conversion = {
+  onUnknown: OnUnknown;
+  onTwice: (fault: Fault) => void;
+  /** The arguments of an operation, for whom the words of a status become numbers; undefined for an insight. */
+  own: Readonly<Record<string, z.ZodType>> | undefined;
+};
 
 /** Returns the word of an enumeration that a text differs from in letter case and separators alone. */
 const findWord = (text: string, { enum: words }: JsonSchema): string => {
@@ -119,14 +121,18 @@ const findWord = (text: string, { enum: words }: JsonSchema): string => {
   return findSpelling(text, known);
 };
 
-/** Converts a value to the form of its schema, and reports the names that the schema does not have. */
+/**
+ * Converts a value to the form of its schema, and reports the names that the schema does not have. The arguments
+ * themselves, whose path is empty, have their known names already.
+ */
 const convert = (
   value: unknown,
   schema: JsonSchema,
   path: string,
   options: Conversion,
 ): unknown => {
-  if (options.toNumbers && isStatus(schema)) return parseStatusWord(unwrapped(value, NUMBER));
+  if (options.own !== undefined && isStatus(schema))
+    return parseStatusWord(unwrapped(value, NUMBER));
   const inner = unwrapped(value, schema);
   const { items, properties } = schema;
   if (Array.isArray(inner) && items !== undefined) {
@@ -136,7 +142,8 @@ const convert = (
   if (!isRecord(inner) || properties === undefined) return inner;
   const isOpen = path !== "" && schema.additionalProperties !== false;
   const { onTwice } = options;
-  const respelt = isOpen ? inner : respellNames(inner, Object.keys(properties), { path, onTwice });
+  const respelt =
+    isOpen || path === "" ? inner : respellNames(inner, Object.keys(properties), { path, onTwice });
   return Object.fromEntries(
     Object.entries(respelt).map(([name, child]) => {
       const field = path === "" ? printable(name) : `${path}.${printable(name)}`;
@@ -144,7 +151,8 @@ const convert = (
       if (isOpen) return [name, child];
       if (known !== undefined) {
         const value = typeof child === "string" ? readText(name, child) : child;
-        return [name, convert(value, known, field, options)];
+        const converted = convert(value, known, field, options);
+        return [name, path === "" ? respellWords(converted, options.own?.[name]) : converted];
       }
       options.onUnknown({ path: field, name, known: Object.keys(properties) });
       return [name, child];
@@ -191,12 +199,9 @@ export const unwrapArguments = (
   const values = convert(withoutNulls(tool, respelt, schema), schema, "", {
     onUnknown,
     onTwice,
-    toNumbers: isOperationTool(tool),
-  });
-  const worded = isOperationTool(tool)
-    ? respellWords(values as CallArguments, formOf(tool).own.shape)
-    : (values as CallArguments);
-  return { values: respellPayments(worded, onTwice), unknown };
+    own: isOperationTool(tool) ? formOf(tool).own.shape : undefined,
+  }) as CallArguments;
+  return { values: respellPayments(values, onTwice), unknown };
 };
 
 const PRINTABLE = /^[\x20-\x7e]{1,255}$/;
@@ -270,7 +275,7 @@ const checked = (
 ): { args: CallArguments; wrong: Fault[] } => {
   const { operation } = tool;
   const { own, ownNames } = formOf(tool);
-  const given = withoutRefusedNulls(own, pick(values, ownNames));
+  const given = withoutRefusedNulls(own, values);
   const flat = own.safeParse(given, REPORT);
   const wrong = flat.success ? [] : toFaults(flat.error);
   if (operation.effect === "session" || wrong.length > 0) return { args: {}, wrong };

@@ -1,3 +1,5 @@
+import { z } from "zod";
+import { sortFields } from "../../../contract/fields.ts";
 import type { CallArguments } from "../../../contract/operation.ts";
 import type { Fault } from "../../../contract/errors.ts";
 import { CATALOGUE, isSource } from "../../../contract/payments/catalogue.ts";
@@ -104,3 +106,44 @@ export const respellPayments = (values: CallArguments, onTwice: OnTwice): CallAr
     ...(measures === undefined ? {} : { measures: respellMeasures(measures, fields) }),
   };
 };
+
+/** The schema of a value without what makes it optional or nullable. */
+const withoutWrapping = (schema: z.ZodType): z.ZodType => {
+  if (
+    schema instanceof z.ZodOptional ||
+    schema instanceof z.ZodNullable ||
+    schema instanceof z.ZodDefault
+  ) {
+    return withoutWrapping(schema.unwrap() as z.ZodType);
+  }
+  return schema;
+};
+
+/** Returns the function that respells the words of an argument; undefined where it takes any text. */
+const respellerOf = (wrapped: z.ZodType): ((text: string) => string) | undefined => {
+  const schema = withoutWrapping(wrapped);
+  if (schema instanceof z.ZodEnum) {
+    const words = schema.options.filter((word) => typeof word === "string");
+    return (text) => findSpelling(text, words);
+  }
+  const fields = sortFields.get(schema)?.fields;
+  if (fields === undefined) return undefined;
+  const known = fields.flatMap((field) => [field, `-${field}`]);
+  return (text) =>
+    text
+      .split(",")
+      .map((term) => findSpelling(term.trim(), known))
+      .join(",");
+};
+
+/** No word or sort is longer. */
+const MAX_LENGTH = 1000;
+
+/**
+ * Returns an argument with the documented spelling of the words that an operation's schema lists and a tool's schema
+ * does not, because a platform may know further ones.
+ */
+export const respellWords = (value: unknown, schema: z.ZodType | undefined): unknown =>
+  typeof value !== "string" || value.length > MAX_LENGTH || schema === undefined
+    ? value
+    : (respellerOf(schema)?.(value) ?? value);

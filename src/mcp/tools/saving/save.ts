@@ -17,7 +17,7 @@ import type { SaveOptions } from "../arguments/save-options.ts";
 import { bindingOf, toPurpose } from "../binding.ts";
 import type { ToolContext, Working } from "../tool-context.ts";
 
-/** What is saved: the rows, and what an answer and the table say about them. */
+/** The rows to save, and the notes on them in the answer and in the table. */
 export type Saving = Pick<Table, "columns" | "rows" | "zone"> & {
   /** The conditions as applied. */
   filter: Fields;

@@ -66,6 +66,30 @@ const hashAccount = (tenantId: string, account: string): string | null => {
   return normal === "" ? null : digest(tenantId, normal);
 };
 
+/** Returns the hashes of account and message; the entries of a statement, which follow each other, share them. */
+const createSharedHashes = () => {
+  let last: { tenantId: string; account: string; message: Entry["message"] } | undefined;
+  let hashes: { account: string | null; message: string } = { account: null, message: "" };
+  return (tenantId: string, { account, message }: Entry) => {
+    const isSame =
+      last !== undefined &&
+      last.tenantId === tenantId &&
+      last.account === account &&
+      last.message.kind === message.kind &&
+      last.message.identity.length === message.identity.length &&
+      last.message.identity.every((text, place) => text === message.identity[place]);
+    if (isSame) return hashes;
+    last = { tenantId, account, message };
+    hashes = {
+      account: hashAccount(tenantId, account),
+      message: digest(message.kind, ...message.identity),
+    };
+    return hashes;
+  };
+};
+
+const hashShared = createSharedHashes();
+
 /** Returns how an entry's own reference at the bank is stored; null if it has none. */
 export const toBankReference = (account: string | null, reference: string): string | null => {
   const normal = normalizeText(reference);
@@ -82,12 +106,11 @@ export const describeEntry = (
   occurrence: (facts: string) => number,
 ): EntryFacts => {
   const { message, currency, day } = entry;
-  const account = hashAccount(tenantId, entry.account);
+  const { account, message: messageHash } = hashShared(tenantId, entry);
   const amount = new Big(entry.amount).toFixed();
   const { own, documents } = collectReferences(entry);
   const payers = collectTexts(entry, "payerName");
   const texts = collectTexts(entry, "remittanceText");
-  const messageHash = digest(message.kind, ...message.identity);
   const facts = digest(
     messageHash,
     account,

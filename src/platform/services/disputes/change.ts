@@ -9,6 +9,7 @@ import { findResolution, findResolutionByCode } from "../../store/queries/resolu
 import type { DisputeRow, ResolutionRow } from "../../store/tables/schema.ts";
 import { chooseAssignee } from "./assignee.ts";
 import { chooseReasons } from "./reason.ts";
+import { formatTimestamp } from "../../../kit/clock.ts";
 
 type Update = Contract["disputes"]["update"];
 type Body = Input<Update>["body"];
@@ -165,3 +166,37 @@ export const planUpdate = async (
   const sentValid = to === OPEN ? changed.is_valid : fields.is_valid;
   return { ...changed, ...moveFields(to, resolution, sentValid, call.now) };
 };
+
+/** The columns that people change, by the words of the audit log. */
+const AUDITED = {
+  amount: "amount",
+  reason: "reason_id",
+  externalReason: "external_reason_id",
+  assignee: "assignee_id",
+  poNumber: "po_number",
+  resolution: "resolution_id",
+  valid: "is_valid",
+} as const satisfies Record<string, keyof NamedDispute>;
+
+/** Returns status and time of a dispute that has ended, for the audit entry of its reopening: the record loses them. */
+export const describeEnd = ({ status, closed_at }: NamedDispute): Record<string, string> =>
+  closed_at === null
+    ? {}
+    : { formerStatus: String(status), formerClosedDate: formatTimestamp(closed_at) };
+
+const describeAssignees = (before: NamedDispute, after: NamedDispute): Record<string, string> =>
+  before.assignee_id === after.assignee_id
+    ? {}
+    : { formerAssigneeId: before.assignee_id ?? "", assigneeId: after.assignee_id ?? "" };
+
+/** Names the fields that an update has changed, and both assignees of a reassignment. */
+export const describeChange = (
+  before: NamedDispute,
+  after: NamedDispute,
+): Record<string, string> => ({
+  changed: Object.entries(AUDITED)
+    .filter(([, column]) => before[column] !== after[column])
+    .map(([name]) => name)
+    .join(","),
+  ...describeAssignees(before, after),
+});

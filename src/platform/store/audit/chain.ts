@@ -11,6 +11,7 @@ import { getDialect } from "../engine/dialect.ts";
 import { type Db, StoreUnavailable, TenantPaused } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
 import type { AuditLogRow } from "../tables/schema.ts";
+import { ofTenant, removeRows, rowsOfTenant } from "../engine/rows.ts";
 
 const toRow = (key: AuditKey, entry: NewEntry, seq: number, prevHash: string): AuditLogRow => {
   const row = {
@@ -289,19 +290,17 @@ export const resumeChain = async (tx: Db, tenantId: string): Promise<void> => {
 
 /** Removes a chain with its entries and its head. */
 export const removeChain = async (tx: Db, tenantId: string): Promise<void> => {
-  await tx.deleteFrom("audit_logs").where("tenant_id", "=", tenantId).execute();
-  await tx.deleteFrom("audit_heads").where("tenant_id", "=", tenantId).execute();
-  await tx.deleteFrom("evidence_heads").where("tenant_id", "=", tenantId).execute();
+  await removeRows(tx, "audit_logs", { tenant_id: tenantId });
+  await removeRows(tx, "audit_heads", { tenant_id: tenantId });
+  await removeRows(tx, "evidence_heads", { tenant_id: tenantId });
 };
 
 /** The head row of a tenant's chain. */
 export const findHead = (db: Db, tenantId: string) =>
-  db
-    .selectFrom("audit_heads")
+  ofTenant(db, "audit_heads", tenantId)
     .select(["seq", "hash", "purged_seq", "purged_hash", "mac", "key_id"])
-    .where("tenant_id", "=", tenantId)
     .executeTakeFirst();
 
 /** Reads a tenant's whole chain from its beginning. */
 export const selectChain = (db: Db, tenantId: string) =>
-  db.selectFrom("audit_logs").selectAll().where("tenant_id", "=", tenantId).orderBy("seq");
+  rowsOfTenant(db, "audit_logs", tenantId).orderBy("seq");

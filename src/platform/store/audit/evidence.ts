@@ -11,6 +11,7 @@ import type { Seal } from "../../../kit/seal.ts";
 import { listCovered } from "../audit-key.ts";
 import type { Db } from "../port.ts";
 import type { AuditLogRow, EvidenceHeadRow, EvidenceKeyRow } from "../tables/schema.ts";
+import { changeRows, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 /** The unkeyed link of an entry: anyone can compute it. The one before the first entry is empty. */
 export const computeLink = (previous: string, row: AuditLogRow): string =>
@@ -27,10 +28,7 @@ export const findNearestHead = (
   tenantId: string,
   { seq, purgedSeq }: Place,
 ): Promise<EvidenceHeadRow | undefined> =>
-  db
-    .selectFrom("evidence_heads")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  rowsOfTenant(db, "evidence_heads", tenantId)
     .where("seq", ">=", purgedSeq)
     .where("seq", "<=", seq)
     .where((where) => where.or([where("signature", "<>", ""), where("seq", "=", purgedSeq)]))
@@ -63,10 +61,7 @@ export const keepLink = async (
 
 /** Selects the entries after a link, up to a number. */
 export const selectAfter = (db: Db, tenantId: string, { seq }: Link, last: number) =>
-  db
-    .selectFrom("audit_logs")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  rowsOfTenant(db, "audit_logs", tenantId)
     .where("seq", ">", seq)
     .where("seq", "<=", last)
     .orderBy("seq");
@@ -77,10 +72,8 @@ export const findEnds = async (
   tenantId: string,
   { from, to }: { from: number; to: number },
 ): Promise<{ first: number; last: number } | undefined> => {
-  const found = await db
-    .selectFrom("audit_logs")
+  const found = await ofTenant(db, "audit_logs", tenantId)
     .select((select) => [select.fn.min("seq").as("first"), select.fn.max("seq").as("last")])
-    .where("tenant_id", "=", tenantId)
     .where("at", ">=", from)
     .where("at", "<=", to)
     .executeTakeFirstOrThrow();
@@ -98,10 +91,7 @@ export const addHead = async (tx: Db, head: EvidenceHeadRow): Promise<void> => {
 
 /** Lists the signed heads of a span of entries. */
 export const listHeads = (db: Db, tenantId: string, [first, last]: readonly [number, number]) =>
-  db
-    .selectFrom("evidence_heads")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+  rowsOfTenant(db, "evidence_heads", tenantId)
     .where("seq", ">=", first)
     .where("seq", "<=", last)
     .where("signature", "<>", "")
@@ -132,7 +122,7 @@ export const listUnsigned = async (db: Db, before: number): Promise<string[]> =>
 };
 
 /** Lists the keys of evidence, the first one first. */
-export const listEvidenceKeys = (db: Db): Promise<EvidenceKeyRow[]> =>
+export const listEvidenceKeys = (db: Db) =>
   db.selectFrom("evidence_keys").selectAll().orderBy("number").execute();
 
 /** The text of a statement: its kind and its values as JSON. Each kind has its own label, so none passes for another. */
@@ -219,11 +209,7 @@ const addKey = async (
     .returning("number")
     .execute();
   if (former === undefined || added.length === 0) return;
-  await tx
-    .updateTable("evidence_keys")
-    .set({ sealed: "" })
-    .where("number", "=", former.number)
-    .execute();
+  await changeRows(tx, "evidence_keys", { number: former.number }, { sealed: "" });
 };
 
 /** Returns the key that signs evidence, and creates the first one. */

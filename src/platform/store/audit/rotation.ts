@@ -33,7 +33,7 @@ export const retireAuditKeys = async (
   return retired.map(({ id }) => id);
 };
 
-/** What heads under the current key name, those of paused tenants included. */
+/** The names of the current key in heads, those of paused tenants included. */
 const listHeadNames = ({ id }: StoreAuditKey): string[] => [id, PAUSED + id];
 
 /** Returns the tenants whose chain another key than the current one signs. */

@@ -10,9 +10,6 @@ type Write = (tx: Db, rows: readonly Row[]) => Promise<void>;
 // Rows per statement. Few lengths, because each one is another prepared statement.
 const LENGTHS = [100, 10, 1];
 
-// For fewer rows, statements are faster than the bulk protocol.
-const MIN_COPIED = 50;
-
 const joinNames = (list: readonly string[]) => sql.join(list.map((name) => sql.ref(name)));
 
 const buildOnConflict = (
@@ -63,9 +60,7 @@ const createWrite = (table: string, columns: readonly string[], key: readonly st
   const target = { table, columns, ...(onConflict === undefined ? {} : { onConflict }) };
   return (tx, rows) => {
     const { copyRows } = getDialect(tx);
-    return rows.length >= MIN_COPIED && copyRows !== undefined
-      ? copyRows(tx, target, rows)
-      : write(tx, rows);
+    return rows.length >= copyRows.least ? copyRows.run(tx, target, rows) : write(tx, rows);
   };
 };
 

@@ -109,10 +109,11 @@ export type DialectOperations = {
   aggregateJson(column: string): RawBuilder<string>;
   /** The text of a member of the JSON object that a text column holds. */
   readJsonMember(column: string, member: string): RawBuilder<string>;
-  /** Writes rows by the database's bulk protocol; undefined where it has none that is faster than statements. */
-  copyRows:
-    | ((tx: Db, target: RowTarget, rows: readonly Record<string, Value>[]) => Promise<void>)
-    | undefined;
+  /** Writes rows in bulk, which is faster than statements for at least so many rows. */
+  copyRows: {
+    least: number;
+    run(tx: Db, target: RowTarget, rows: readonly Record<string, Value>[]): Promise<void>;
+  };
   /**
    * Tells the planner how many rows large tables and their indexes have, where the database does not count them. A
    * migration that adds an index to one of them calls it.

@@ -49,3 +49,12 @@ export const prepareQuery = <P extends Parameter[], Row>(
     return rows;
   };
 };
+
+/** A {@link prepareQuery} of which only the first row counts; undefined where there is none. */
+export const prepareFind = <P extends Parameter[], Row>(
+  build: (db: Db, ...parameters: P) => Compilable<Row>,
+) => {
+  const query = prepareQuery(build);
+  return async (db: Db, ...parameters: P): Promise<Row | undefined> =>
+    (await query(db, ...parameters))[0];
+};

@@ -104,7 +104,7 @@ const describeNewer = async (db: Db): Promise<Error | undefined> => {
   );
 };
 
-/** Is told the steps of an upgrade before they are applied: former versions then refuse the store. */
+/** Receives the steps of an upgrade before they are applied: former versions then refuse the store. */
 export type AnnounceUpgrade = (steps: readonly string[]) => void;
 
 /** Returns the steps that the upgrade of a store of a former version applies; none for a new store. */

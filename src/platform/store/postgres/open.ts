@@ -21,7 +21,7 @@ import { PostgresSnapshots } from "./snapshots.ts";
 const createDb = (pool: pg.Pool): Db =>
   new Kysely<Tables>({ dialect: guardDialect(createPostgresDialect(pool), isPostgresOutage) });
 
-const createStorePool = (hosts: Hosts, options: pg.PoolConfig = {}): pg.Pool =>
+const createStorePool = (hosts: Hosts, options: Parameters<typeof createPool>[1] = {}): pg.Pool =>
   createPool(hosts, { Client: CopyingClient, ...options });
 
 /**
@@ -49,7 +49,7 @@ const describePool = ({ totalCount, idleCount, waitingCount, options }: pg.Pool)
 /** Opens a store in a PostgreSQL database, which other processes may use too. */
 export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
   const hosts = new Hosts(url);
-  const pool = createStorePool(hosts, { onConnect: planFewerOrders });
+  const pool = createStorePool(hosts, { prepare: planFewerOrders });
   // Streams may take long; they must not use up the connections of short requests.
   const snapshots = new PostgresSnapshots(createStorePool(hosts));
   const db = createDb(pool);

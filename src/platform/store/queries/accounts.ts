@@ -2,50 +2,24 @@ import { sql } from "kysely";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import { selectBelow } from "./families.ts";
-import { prepareQuery } from "../engine/prepared.ts";
-import type { AccountRow } from "../tables/schema.ts";
+import { prepareFind, prepareQuery } from "../engine/prepared.ts";
 import { findText } from "../engine/search.ts";
 import { createUpsert } from "../engine/bulk-writes.ts";
+import { createFindAmong, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 export const ACCOUNT_SEARCH = { table: "accounts", key: "account_number" } as const;
 
-const accountByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
-  db
-    .selectFrom("accounts")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("account_number", "=", number),
+export const findAccount = prepareFind((db: Db, tenantId: string, number: string) =>
+  rowsOfTenant(db, "accounts", tenantId).where("account_number", "=", number),
 );
 
-export const findAccount = async (
-  db: Db,
-  tenantId: string,
-  number: string,
-): Promise<AccountRow | undefined> => (await accountByNumber(db, tenantId, number))[0];
-
 /** Finds several accounts at once, for imports. */
-export const findAccounts = (
-  db: Db,
-  tenantId: string,
-  numbers: readonly string[],
-): Promise<AccountRow[]> =>
-  db
-    .selectFrom("accounts")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where(getDialect(db).isAmongKeys("account_number", numbers))
-    .execute();
+export const findAccounts = createFindAmong("accounts", "account_number");
 
 /** Finds the accounts that have one of the names, in any letter case. */
-export const findAccountsNamed = (
-  db: Db,
-  tenantId: string,
-  names: readonly string[],
-): Promise<Pick<AccountRow, "account_number" | "name_folded">[]> =>
-  db
-    .selectFrom("accounts")
+export const findAccountsNamed = (db: Db, tenantId: string, names: readonly string[]) =>
+  ofTenant(db, "accounts", tenantId)
     .select(["account_number", "name_folded"])
-    .where("tenant_id", "=", tenantId)
     .where(getDialect(db).isAmongKeys("name_folded", names))
     .execute();
 
@@ -64,10 +38,8 @@ export const findAccountNumbers = async (
   { search, group, parentNumber, familyOf }: AccountFilter,
   { after, most }: { after: string | undefined; most: number },
 ): Promise<string[]> => {
-  let query = db
-    .selectFrom("accounts")
+  let query = ofTenant(db, "accounts", tenantId)
     .select("account_number")
-    .where("tenant_id", "=", tenantId)
     .orderBy("account_number")
     .limit(most);
   if (group !== undefined) query = query.where("account_group", "=", group);
@@ -83,10 +55,8 @@ export const findAccountNumbers = async (
 };
 
 const parentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
-  db
-    .selectFrom("accounts")
+  ofTenant(db, "accounts", tenantId)
     .select("parent_account_number")
-    .where("tenant_id", "=", tenantId)
     .where("account_number", "=", number),
 );
 
@@ -105,10 +75,8 @@ export const findChildNumbers = async (
   numbers: readonly string[],
   limit: number,
 ): Promise<string[]> => {
-  const rows = await db
-    .selectFrom("accounts")
+  const rows = await ofTenant(db, "accounts", tenantId)
     .select("account_number")
-    .where("tenant_id", "=", tenantId)
     .where(getDialect(db).isAmongKeys("parent_account_number", numbers))
     .limit(limit)
     .execute();
@@ -121,11 +89,9 @@ export const findParentsAmong = async (
   tenantId: string,
   numbers: readonly string[],
 ): Promise<Set<string | null>> => {
-  const rows = await db
-    .selectFrom("accounts")
+  const rows = await ofTenant(db, "accounts", tenantId)
     .select("parent_account_number")
     .distinct()
-    .where("tenant_id", "=", tenantId)
     .where(getDialect(db).isAmongKeys("parent_account_number", numbers))
     .execute();
   return new Set(rows.map(({ parent_account_number }) => parent_account_number));

@@ -1,16 +1,14 @@
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import type { ApiKeyRow } from "../tables/schema.ts";
+import { removeRows } from "../engine/rows.ts";
 
-const keysByHash = prepareQuery((db: Db, hash: string) =>
+export const findApiKey = prepareFind((db: Db, hash: string) =>
   db.selectFrom("api_keys").selectAll().where("hash", "=", hash),
 );
 
-export const findApiKey = async (db: Db, hash: string): Promise<ApiKeyRow | undefined> =>
-  (await keysByHash(db, hash))[0];
-
 /** Lists a user's keys, oldest first. */
-export const listApiKeys = (db: Db, userId: string): Promise<ApiKeyRow[]> =>
+export const listApiKeys = (db: Db, userId: string) =>
   db
     .selectFrom("api_keys")
     .selectAll()
@@ -34,11 +32,5 @@ export const removeApiKey = async (
   tx: Db,
   { id, user_id, tenant_id }: Pick<ApiKeyRow, "id" | "user_id" | "tenant_id">,
 ): Promise<boolean> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("api_keys")
-    .where("id", "=", id)
-    .where("user_id", "=", user_id)
-    .where("tenant_id", "=", tenant_id)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+  return (await removeRows(tx, "api_keys", { id, user_id, tenant_id })) > 0;
 };

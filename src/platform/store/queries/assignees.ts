@@ -2,6 +2,7 @@ import { createCodedTable, isReferenced } from "./coded-table.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { AssigneeRow, UserRow } from "../tables/schema.ts";
+import { rowsOfTenant } from "../engine/rows.ts";
 
 export const {
   find: findAssignee,
@@ -19,8 +20,7 @@ export const {
   "email_folded",
 );
 
-const rows = (db: Db, tenantId: string) =>
-  db.selectFrom("assignees").selectAll().where("tenant_id", "=", tenantId);
+const rows = (db: Db, tenantId: string) => rowsOfTenant(db, "assignees", tenantId);
 
 /** Selects assignees by e-mail address. */
 export const selectAssignees = (db: Db, tenantId: string, departmentId: string | undefined) =>
@@ -35,7 +35,7 @@ export const findAssigneesOfPerson = (
   db: Db,
   tenantId: string,
   { id, email_folded }: Pick<UserRow, "id" | "email_folded">,
-): Promise<AssigneeRow[]> =>
+) =>
   rows(db, tenantId)
     .where(({ eb, or }) => or([eb("user_id", "=", id), eb("email_folded", "=", email_folded)]))
     .execute();

@@ -2,6 +2,7 @@ import { type RawBuilder, sql } from "kysely";
 import { type Metadata, type NewEntry, removeSeparator } from "../audit/entries.ts";
 import type { Db } from "../port.ts";
 import { escapeWildcards, toLikePattern } from "../engine/search.ts";
+import { ofTenant } from "../engine/rows.ts";
 
 export type AuditFilter = {
   from?: number | undefined;
@@ -40,9 +41,7 @@ const namesResource = (text: string, end = ""): RawBuilder<boolean> => {
 };
 
 const selectMatching = (db: Db, tenantId: string, filter: AuditFilter, { top, after }: Walk) => {
-  let query = db
-    .selectFrom("audit_logs")
-    .where("tenant_id", "=", tenantId)
+  let query = ofTenant(db, "audit_logs", tenantId)
     // The plus prevents the use of an index that does not give the order.
     .where(sql<boolean>`+seq <= ${top}`)
     .orderBy("at", "desc")
@@ -112,10 +111,8 @@ export const findEntries = async (
   tenantId: string,
   identified: readonly { id: string; at: number }[],
 ): Promise<NewEntry[]> => {
-  const rows = await db
-    .selectFrom("audit_logs")
+  const rows = await ofTenant(db, "audit_logs", tenantId)
     .select(["id", "at", "method", "endpoint", "action", "status_code", "metadata"])
-    .where("tenant_id", "=", tenantId)
     .where("at", "in", [...new Set(identified.map(({ at }) => at))])
     .where("id", "in", [...new Set(identified.map(({ id }) => id))])
     .execute();
@@ -129,9 +126,7 @@ export const findEntries = async (
 
 /** Selects the entries whose metadata name a user. */
 export const selectEntriesNaming = (db: Db, tenantId: string, userId: string) =>
-  db
-    .selectFrom("audit_logs")
+  ofTenant(db, "audit_logs", tenantId)
     .select(["id", "at", "action", "method", "endpoint", "status_code", "metadata"])
-    .where("tenant_id", "=", tenantId)
     .where("metadata", "like", `%"${userId}"%`)
     .orderBy("seq");

@@ -2,6 +2,7 @@ import { createCodedTable, foldTexts, isReferenced } from "./coded-table.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { CategoryRow } from "../tables/schema.ts";
+import { changeRows, rowsOfTenant } from "../engine/rows.ts";
 
 export const {
   find: findCategory,
@@ -17,8 +18,7 @@ export type CategoryView = CategoryRow & {
   external_code: string | null;
 };
 
-const rows = (db: Db, tenantId: string) =>
-  db.selectFrom("categories").selectAll().where("tenant_id", "=", tenantId);
+const rows = (db: Db, tenantId: string) => rowsOfTenant(db, "categories", tenantId);
 
 const joinDefaultReasons = (db: Db, tenantId: string) =>
   db
@@ -37,18 +37,10 @@ const joinDefaultReasons = (db: Db, tenantId: string) =>
     .select(["internal.code as internal_code", "external.code as external_code"])
     .where("categories.tenant_id", "=", tenantId);
 
-export const viewCategory = (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<CategoryView | undefined> =>
+export const viewCategory = (db: Db, tenantId: string, id: string) =>
   joinDefaultReasons(db, tenantId).where("categories.id", "=", id).executeTakeFirst();
 
-export const viewCategoryByCode = (
-  db: Db,
-  tenantId: string,
-  code: string,
-): Promise<CategoryView | undefined> =>
+export const viewCategoryByCode = (db: Db, tenantId: string, code: string) =>
   joinDefaultReasons(db, tenantId)
     .where("categories.code_folded", "=", fold(code))
     .executeTakeFirst();
@@ -58,11 +50,7 @@ export const selectCategories = (db: Db, tenantId: string) =>
   joinDefaultReasons(db, tenantId).orderBy("categories.code_folded");
 
 /** Finds the categories that have the reason as a default. */
-export const listCategoriesByDefaultReason = (
-  db: Db,
-  tenantId: string,
-  reasonId: string,
-): Promise<CategoryRow[]> =>
+export const listCategoriesByDefaultReason = (db: Db, tenantId: string, reasonId: string) =>
   rows(db, tenantId)
     .where((either) =>
       either.or([
@@ -73,11 +61,7 @@ export const listCategoriesByDefaultReason = (
     .orderBy("code_folded")
     .execute();
 
-export const findCategoryByDefaultAssignee = (
-  db: Db,
-  tenantId: string,
-  assigneeId: string,
-): Promise<CategoryRow | undefined> =>
+export const findCategoryByDefaultAssignee = (db: Db, tenantId: string, assigneeId: string) =>
   rows(db, tenantId)
     .where("default_assignee_id", "=", assigneeId)
     .orderBy("code_folded")
@@ -114,10 +98,10 @@ export const removeDefaultAssignee = async (
   tenantId: string,
   assigneeId: string,
 ): Promise<void> => {
-  await tx
-    .updateTable("categories")
-    .set({ default_assignee_id: null })
-    .where("tenant_id", "=", tenantId)
-    .where("default_assignee_id", "=", assigneeId)
-    .execute();
+  await changeRows(
+    tx,
+    "categories",
+    { tenant_id: tenantId, default_assignee_id: assigneeId },
+    { default_assignee_id: null },
+  );
 };

@@ -1,15 +1,13 @@
 import { BUILT_IN_ROLES, type Permission } from "../../../contract/permissions.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind, prepareQuery } from "../engine/prepared.ts";
 import type { Db } from "../port.ts";
 import type { ClientRow } from "../tables/schema.ts";
 import { type MemberRole, toPermissions } from "./users.ts";
+import { removeRows } from "../engine/rows.ts";
 
-const clientsById = prepareQuery((db: Db, id: string) =>
+export const findClient = prepareFind((db: Db, id: string) =>
   db.selectFrom("clients").selectAll().where("id", "=", id),
 );
-
-export const findClient = async (db: Db, id: string): Promise<ClientRow | undefined> =>
-  (await clientsById(db, id))[0];
 
 const rolesOfClient = prepareQuery((db: Db, tenantId: string, id: string) =>
   db
@@ -47,7 +45,7 @@ export const readClientRole = async (
 };
 
 /** Lists the clients of one tenant or of all, by tenant and age. */
-export const listClients = (db: Db, tenantId: string | undefined): Promise<ClientRow[]> =>
+export const listClients = (db: Db, tenantId: string | undefined) =>
   db
     .selectFrom("clients")
     .selectAll()
@@ -73,10 +71,10 @@ export const replaceCredential = async (
 
 /** Removes the API keys with which servers call for a client. */
 export const removeClientKeys = async (tx: Db, id: string): Promise<void> => {
-  await tx.deleteFrom("api_keys").where("user_id", "=", id).execute();
+  await removeRows(tx, "api_keys", { user_id: id });
 };
 
 export const removeClient = async (tx: Db, id: string): Promise<void> => {
   await removeClientKeys(tx, id);
-  await tx.deleteFrom("clients").where("id", "=", id).execute();
+  await removeRows(tx, "clients", { id });
 };

@@ -2,6 +2,7 @@ import type { Kysely, SelectQueryBuilder } from "kysely";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { Tables } from "../tables/schema.ts";
+import { changeRows, removeRows, rowsOfTenant } from "../engine/rows.ts";
 
 /** Tables of records that a tenant names by a code; assignees are named by their e-mail address. */
 type CodedTables = Pick<
@@ -26,23 +27,17 @@ type KeyedTables = {
 
 /** Creates the queries of tables whose rows have a key of tenant and id. */
 export const createKeyedTable = <Name extends keyof KeyedTables>(name: Name) => {
-  const table = name as unknown as "coded";
+  const table = name as unknown as "disputes";
   return {
-    find: async (db: Db, tenantId: string, id: string): Promise<KeyedTables[Name] | undefined> => {
-      const rows = on(db).selectFrom(table).selectAll().where("tenant_id", "=", tenantId);
-      return (await rows.where("id", "=", id).executeTakeFirst()) as never;
-    },
+    find: (db: Db, tenantId: string, id: string): Promise<KeyedTables[Name] | undefined> =>
+      rowsOfTenant(db, table, tenantId).where("id", "=", id).executeTakeFirst() as never,
 
     async update(db: Db, { tenant_id, id }: Key, change: Partial<Tables[Name]>): Promise<void> {
-      const query = on(db)
-        .updateTable(table)
-        .set(change as never);
-      await query.where("tenant_id", "=", tenant_id).where("id", "=", id).execute();
+      await changeRows(db, table, { tenant_id, id }, change as never);
     },
 
     async remove(db: Db, { tenant_id, id }: Key): Promise<void> {
-      const query = on(db).deleteFrom(table).where("tenant_id", "=", tenant_id);
-      await query.where("id", "=", id).execute();
+      await removeRows(db, table, { tenant_id, id });
     },
   };
 };

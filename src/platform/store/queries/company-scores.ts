@@ -1,37 +1,19 @@
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
-import type { CompanyScoreRow } from "../tables/schema.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import { createUpsert } from "../engine/bulk-writes.ts";
+import { rowsOfTenant } from "../engine/rows.ts";
 
-const scoresOfCompany = prepareQuery((db: Db, tenantId: string, companyId: string) =>
-  db
-    .selectFrom("company_scores")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+/** Finds the newest score of a company. */
+export const findLatestScore = prepareFind((db: Db, tenantId: string, companyId: string) =>
+  rowsOfTenant(db, "company_scores", tenantId)
     .where("company_id", "=", companyId)
     .orderBy("as_of", "desc")
     .limit(1),
 );
 
-/** Finds the newest score of a company. */
-export const findLatestScore = async (
-  db: Db,
-  tenantId: string,
-  companyId: string,
-): Promise<CompanyScoreRow | undefined> => (await scoresOfCompany(db, tenantId, companyId))[0];
-
 /** Finds all scores of several companies. */
-export const findScores = (
-  db: Db,
-  tenantId: string,
-  companyIds: readonly string[],
-): Promise<CompanyScoreRow[]> =>
-  db
-    .selectFrom("company_scores")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("company_id", "in", companyIds)
-    .execute();
+export const findScores = (db: Db, tenantId: string, companyIds: readonly string[]) =>
+  rowsOfTenant(db, "company_scores", tenantId).where("company_id", "in", companyIds).execute();
 
 /** Adds or replaces scores; no two may have the same company and time. */
 export const putScores = createUpsert("company_scores", ["tenant_id", "company_id", "as_of"]);

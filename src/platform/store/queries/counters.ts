@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import type { Counted, Counter } from "../../../kit/windows.ts";
 import type { Db } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
+import { removeRows } from "../engine/rows.ts";
 
 /** Finds the count and the end of an open window; undefined if none is open. */
 export const findCounter = (db: Db, key: string, now: number) =>
@@ -58,7 +59,7 @@ export const giveBack = async (tx: Db, key: string, windowEndsAt: number): Promi
 };
 
 export const forget = async (tx: Db, key: string): Promise<void> => {
-  await tx.deleteFrom("counters").where("key", "=", key).execute();
+  await removeRows(tx, "counters", { key });
 };
 
 const PURGED_AT_ONCE = 1000;

@@ -3,16 +3,13 @@ import type { Db } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
 import type { CreditApplicationRow } from "../tables/schema.ts";
 import { createUpsert } from "../engine/bulk-writes.ts";
+import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 /** The date field that a list filters by, and its range in epoch milliseconds; `before` is exclusive. */
 export type ApplicationSpan = { by: "status_at" | "activity_at"; from: number; before: number };
 
 const detailById = prepareQuery((db: Db, tenantId: string, id: string) =>
-  db
-    .selectFrom("credit_applications")
-    .select("detail")
-    .where("tenant_id", "=", tenantId)
-    .where("id", "=", id),
+  ofTenant(db, "credit_applications", tenantId).select("detail").where("id", "=", id),
 );
 
 export const findApplication = async (
@@ -23,24 +20,11 @@ export const findApplication = async (
   (await detailById(db, tenantId, id))[0];
 
 /** Finds several applications at once, for imports. */
-export const findApplications = (
-  db: Db,
-  tenantId: string,
-  ids: readonly string[],
-): Promise<CreditApplicationRow[]> =>
-  db
-    .selectFrom("credit_applications")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("id", "in", ids)
-    .execute();
+export const findApplications = (db: Db, tenantId: string, ids: readonly string[]) =>
+  rowsOfTenant(db, "credit_applications", tenantId).where("id", "in", ids).execute();
 
 const isWithin = (db: Db, tenantId: string, { by, from, before }: ApplicationSpan) =>
-  db
-    .selectFrom("credit_applications")
-    .where("tenant_id", "=", tenantId)
-    .where(by, ">=", from)
-    .where(by, "<", before);
+  ofTenant(db, "credit_applications", tenantId).where(by, ">=", from).where(by, "<", before);
 
 /** Counts the applications of a time span by status. */
 export const countApplications = async (
@@ -79,10 +63,8 @@ export const hasUnits = async (
   tenantId: string,
   valueIds: readonly string[],
 ): Promise<boolean> => {
-  const found = await db
-    .selectFrom("credit_applications")
+  const found = await ofTenant(db, "credit_applications", tenantId)
     .select("id")
-    .where("tenant_id", "=", tenantId)
     .where((eb) =>
       eb.or(
         // Unlike `like`, this is case-sensitive on both databases.

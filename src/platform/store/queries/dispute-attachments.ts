@@ -2,22 +2,20 @@ import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeAttachmentRow } from "../tables/schema.ts";
+import { ofTenant } from "../engine/rows.ts";
 
 export const { update: updateDisputeAttachment, remove: removeDisputeAttachment } =
   createKeyedTable("dispute_attachments");
 
 const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
-  db
-    .selectFrom("dispute_attachments")
-    .where("tenant_id", "=", tenantId)
-    .where("dispute_id", "=", disputeId);
+  ofTenant(db, "dispute_attachments", tenantId).where("dispute_id", "=", disputeId);
 
 /** Finds an attachment unless its dispute is deleted, since the attachments of that are removed later. */
 export const findDisputeAttachment = (
   db: Db,
   tenantId: string,
   { disputeId, attachmentId }: { disputeId: string; attachmentId: string },
-): Promise<DisputeAttachmentRow | undefined> =>
+) =>
   ofDispute(db, tenantId, disputeId)
     .selectAll()
     .where("id", "=", attachmentId)
@@ -71,14 +69,11 @@ export const selectAttachmentsToRemove = (
   tenantId: string,
   disputeId: string,
   most: number,
-): Promise<DisputeAttachmentRow[]> =>
-  ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
+) => ofDispute(tx, tenantId, disputeId).selectAll().limit(most).execute();
 
 /** Lists a tenant's attachments that wait for their upload or their scan. */
 export const listUnscanned = (db: Db, tenantId: string) =>
-  db
-    .selectFrom("dispute_attachments")
+  ofTenant(db, "dispute_attachments", tenantId)
     .select(["id", "file_key", "upload_expires_at"])
-    .where("tenant_id", "=", tenantId)
     .where("status", "=", "PendingScan")
     .execute();

@@ -1,5 +1,6 @@
 import { sql } from "kysely";
 import type { Db } from "../port.ts";
+import { ofTenant } from "../engine/rows.ts";
 
 /** The first status of a request that failed. */
 const FAILED = 300;
@@ -18,10 +19,8 @@ export const listChangeEntries = (
   actions: readonly string[],
   after: EntryPlace | undefined,
 ) => {
-  let query = db
-    .selectFrom("audit_logs")
+  let query = ofTenant(db, "audit_logs", tenantId)
     .select(["at", "seq", "action", "metadata"])
-    .where("tenant_id", "=", tenantId)
     .where("action", "in", actions)
     .where("at", ">=", from)
     .where("at", "<=", to)

@@ -1,11 +1,11 @@
 import { sql } from "kysely";
 import type { SortKey } from "../../../contract/fields.ts";
 import type { NOTE_SORT } from "../../../contract/operations/dispute-notes.ts";
-import { getDialect } from "../engine/dialect.ts";
 import { createKeyedTable } from "./coded-table.ts";
 import { hasDispute } from "./disputes.ts";
 import type { Db } from "../port.ts";
 import type { DisputeNoteRow } from "../tables/schema.ts";
+import { createFindAmong, ofTenant } from "../engine/rows.ts";
 
 export const { update: updateNote, remove: removeNote } = createKeyedTable("dispute_notes");
 
@@ -14,10 +14,7 @@ type SortField = (typeof NOTE_SORT)[number];
 const COLUMNS = { CreateDate: "created_at", UpdateDate: "updated_at" } as const;
 
 const ofDispute = (db: Db, tenantId: string, disputeId: string) =>
-  db
-    .selectFrom("dispute_notes")
-    .where("tenant_id", "=", tenantId)
-    .where("dispute_id", "=", disputeId);
+  ofTenant(db, "dispute_notes", tenantId).where("dispute_id", "=", disputeId);
 
 /** Finds a note unless its dispute is deleted, since the notes of that are removed later. */
 export const findNote = (db: Db, tenantId: string, disputeId: string, id: string) =>
@@ -28,17 +25,7 @@ export const findNote = (db: Db, tenantId: string, disputeId: string, id: string
     .executeTakeFirst();
 
 /** Finds notes of any dispute by id. */
-export const findNotes = (
-  db: Db,
-  tenantId: string,
-  ids: readonly string[],
-): Promise<DisputeNoteRow[]> =>
-  db
-    .selectFrom("dispute_notes")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where(getDialect(db).isAmongKeys("id", ids))
-    .execute();
+export const findNotes = createFindAmong("dispute_notes", "id");
 
 type Visibilities = readonly DisputeNoteRow["visibility"][] | undefined;
 
@@ -88,10 +75,8 @@ export const removeNotes = async (
 
 /** Selects the notes of an author, who may have several names, oldest first. */
 export const selectNotesBy = (db: Db, tenantId: string, authors: readonly string[]) =>
-  db
-    .selectFrom("dispute_notes")
+  ofTenant(db, "dispute_notes", tenantId)
     .select(["id", "dispute_id", "content", "created_at"])
-    .where("tenant_id", "=", tenantId)
     .where("created_by", "in", authors)
     .orderBy("created_at");
 

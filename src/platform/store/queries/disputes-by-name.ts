@@ -3,6 +3,7 @@ import { ACCOUNT_SEARCH } from "./accounts.ts";
 import { findDistinct } from "./distinct-values.ts";
 import type { Db } from "../port.ts";
 import { findText, toLikePattern } from "../engine/search.ts";
+import { ofTenant } from "../engine/rows.ts";
 
 type Condition = RawBuilder<boolean>;
 
@@ -36,10 +37,8 @@ export const findNamed = async (
   if (text === undefined) return undefined;
   // The index finds shorter texts at the beginning of names only, and has no line breaks.
   if ([...text].length < 3 || text.includes("\n")) return { text, numbers: undefined };
-  const rows = await db
-    .selectFrom("accounts")
+  const rows = await ofTenant(db, "accounts", tenantId)
     .select("account_number")
-    .where("tenant_id", "=", tenantId)
     .where(await findText(db, ACCOUNT_SEARCH, tenantId, text))
     .where(contains("name_folded", text))
     .limit(MOST_NAMED + 1)

@@ -1,15 +1,15 @@
 import { type SelectQueryBuilder, sql } from "kysely";
 import type { DISPUTE_SORT } from "../../../contract/operations/disputes.ts";
 import type { SortKey } from "../../../contract/fields.ts";
-import { createKeyedTable } from "./coded-table.ts";
 import { insertAll } from "../engine/bulk-writes.ts";
 import { addToTotal, moveTotal } from "./dispute-totals.ts";
 import { among, contains, hasAccountName, type NamePart } from "./disputes-by-name.ts";
 import type { ListCost } from "./list-cost.ts";
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import { type Condition, given } from "./summaries/sql.ts";
 import type { DisputeRow } from "../tables/schema.ts";
+import { changeRows, ofTenant } from "../engine/rows.ts";
 
 type SortField = (typeof DISPUTE_SORT)[number];
 /**
@@ -74,15 +74,9 @@ const withNames = (query: Joined) =>
 type Rows<Q> = Q extends SelectQueryBuilder<infer _D, infer _T, infer Row> ? Row : never;
 export type NamedDispute = Rows<ReturnType<typeof withNames>>;
 
-const disputesById = prepareQuery((db: Db, tenantId: string, id: string) =>
+export const findDispute = prepareFind((db: Db, tenantId: string, id: string) =>
   withNames(selectJoined(db, tenantId)).where("d.id", "=", id),
 );
-
-export const findDispute = async (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<NamedDispute | undefined> => (await disputesById(db, tenantId, id))[0];
 
 /** The condition that a dispute exists. */
 export const hasDispute = (tenantId: string, id: string): Condition =>
@@ -231,10 +225,9 @@ export const estimateDisputesCost = (
 };
 
 const sumTotals = async (db: Db, tenantId: string, filter: DisputeFilter): Promise<number> => {
-  let query = db
-    .selectFrom("dispute_totals")
-    .select((eb) => eb.fn.sum<number | null>("total").as("total"))
-    .where("tenant_id", "=", tenantId);
+  let query = ofTenant(db, "dispute_totals", tenantId).select((eb) =>
+    eb.fn.sum<number | null>("total").as("total"),
+  );
   if (filter.statuses !== undefined) query = query.where("status", "in", filter.statuses);
   const { total } = await query.executeTakeFirstOrThrow();
   return Number(total);
@@ -283,8 +276,6 @@ export const takeDisputeCode = async (
   return formatDisputeCode(documentNumber, last);
 };
 
-const { update } = createKeyedTable("disputes");
-
 /** Inserts disputes of one tenant and counts them. */
 export const insertDisputes = async (tx: Db, rows: readonly DisputeRow[]): Promise<void> => {
   const [first] = rows;
@@ -302,15 +293,13 @@ export const updateDispute = async (
   change: Partial<DisputeRow>,
 ): Promise<void> => {
   if (change.status !== undefined) {
-    const { status } = await tx
-      .selectFrom("disputes")
+    const { status } = await ofTenant(tx, "disputes", tenantId)
       .select("status")
-      .where("tenant_id", "=", tenantId)
       .where("id", "=", id)
       .executeTakeFirstOrThrow();
     await moveTotal(tx, tenantId, [status, change.status]);
   }
-  await update(tx, { tenant_id: tenantId, id }, change);
+  await changeRows(tx, "disputes", { tenant_id: tenantId, id }, change);
 };
 
 /** Deletes a dispute, and thereby hides its notes and attachments, which the caller removes. */
@@ -326,10 +315,8 @@ export const removeDispute = async (tx: Db, tenantId: string, id: string): Promi
 
 /** Whether the dispute exists. */
 export const isDispute = async (db: Db, tenantId: string, id: string): Promise<boolean> => {
-  const row = await db
-    .selectFrom("disputes")
+  const row = await ofTenant(db, "disputes", tenantId)
     .select("id")
-    .where("tenant_id", "=", tenantId)
     .where("id", "=", id)
     .executeTakeFirst();
   return row !== undefined;
@@ -341,10 +328,8 @@ export const listCodesOfAssignee = async (
   tenantId: string,
   assigneeId: string,
 ): Promise<string[]> => {
-  const rows = await db
-    .selectFrom("disputes")
+  const rows = await ofTenant(db, "disputes", tenantId)
     .select("code")
-    .where("tenant_id", "=", tenantId)
     .where("assignee_id", "=", assigneeId)
     .orderBy("created_at")
     .execute();

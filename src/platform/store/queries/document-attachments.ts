@@ -1,27 +1,18 @@
 import type { Db } from "../port.ts";
-import type { DocumentAttachmentRow } from "../tables/schema.ts";
+import { removeRows, rowsOfTenant } from "../engine/rows.ts";
 
 const ofDocument = (db: Db, tenantId: string, documentNumber: string) =>
-  db
-    .selectFrom("document_attachments")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("document_number", "=", documentNumber);
+  rowsOfTenant(db, "document_attachments", tenantId).where("document_number", "=", documentNumber);
 
 /** Lists a document's attachments, oldest first. */
-export const listAttachments = (
-  db: Db,
-  tenantId: string,
-  documentNumber: string,
-): Promise<DocumentAttachmentRow[]> =>
+export const listAttachments = (db: Db, tenantId: string, documentNumber: string) =>
   ofDocument(db, tenantId, documentNumber).orderBy("uploaded_at").orderBy("id").execute();
 
 export const findAttachment = (
   db: Db,
   tenantId: string,
   { documentNumber, id }: { documentNumber: string; id: string },
-): Promise<DocumentAttachmentRow | undefined> =>
-  ofDocument(db, tenantId, documentNumber).where("id", "=", id).executeTakeFirst();
+) => ofDocument(db, tenantId, documentNumber).where("id", "=", id).executeTakeFirst();
 
 /** Removes a document's attachments; returns the keys of their files. */
 export const deleteAttachments = async (
@@ -30,10 +21,9 @@ export const deleteAttachments = async (
   documentNumber: string,
 ): Promise<string[]> => {
   const rows = await listAttachments(tx, tenantId, documentNumber);
-  await tx
-    .deleteFrom("document_attachments")
-    .where("tenant_id", "=", tenantId)
-    .where("document_number", "=", documentNumber)
-    .execute();
+  await removeRows(tx, "document_attachments", {
+    tenant_id: tenantId,
+    document_number: documentNumber,
+  });
   return rows.map(({ file_key }) => file_key);
 };

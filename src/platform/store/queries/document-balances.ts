@@ -2,6 +2,7 @@ import { insertAll } from "../engine/bulk-writes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { DocumentBalanceRow } from "../tables/schema.ts";
+import { rowsOfTenant } from "../engine/rows.ts";
 
 /** Adds balances to the history of documents. */
 export const addBalances = (tx: Db, rows: readonly DocumentBalanceRow[]): Promise<void> =>
@@ -24,15 +25,8 @@ export const removeBalances = async (
 };
 
 /** Lists the balances in the histories of documents, oldest first. */
-export const listBalancesOf = (
-  db: Db,
-  tenantId: string,
-  numbers: readonly string[],
-): Promise<DocumentBalanceRow[]> =>
-  db
-    .selectFrom("document_balances")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+export const listBalancesOf = (db: Db, tenantId: string, numbers: readonly string[]) =>
+  rowsOfTenant(db, "document_balances", tenantId)
     .where(getDialect(db).isAmongKeys("document_number", numbers))
     .orderBy("version")
     .execute();

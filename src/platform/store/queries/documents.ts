@@ -1,36 +1,17 @@
 import { sql } from "kysely";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import type { DocumentClosureRow, DocumentRow } from "../tables/schema.ts";
 import { createUpsert, insertAll } from "../engine/bulk-writes.ts";
+import { createFindAmong, ofTenant, removeRows, rowsOfTenant } from "../engine/rows.ts";
 
-const documentByNumber = prepareQuery((db: Db, tenantId: string, number: string) =>
-  db
-    .selectFrom("documents")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("document_number", "=", number),
+export const findDocument = prepareFind((db: Db, tenantId: string, number: string) =>
+  rowsOfTenant(db, "documents", tenantId).where("document_number", "=", number),
 );
 
-export const findDocument = async (
-  db: Db,
-  tenantId: string,
-  number: string,
-): Promise<DocumentRow | undefined> => (await documentByNumber(db, tenantId, number))[0];
-
 /** Finds several documents at once, for imports. */
-export const findDocuments = (
-  db: Db,
-  tenantId: string,
-  numbers: readonly string[],
-): Promise<DocumentRow[]> =>
-  db
-    .selectFrom("documents")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where(getDialect(db).isAmongKeys("document_number", numbers))
-    .execute();
+export const findDocuments = createFindAmong("documents", "document_number");
 
 /**
  * Finds documents by the keys of their document and invoice numbers (see `toNumberKey`), also those that have the
@@ -79,10 +60,8 @@ export const findSoughtDocuments = async (
   values: { keys: readonly string[]; numbers: readonly string[] },
   most: number,
 ): Promise<Found[]> => {
-  const exact = await db
-    .selectFrom("documents")
+  const exact = await ofTenant(db, "documents", tenantId)
     .select("document_number")
-    .where("tenant_id", "=", tenantId)
     .where(getDialect(db).isAmongKeys("document_number", [...values.numbers, ...values.keys]))
     .execute();
   const found: Found[] = exact.map(({ document_number }) => ({ place: 0, document_number }));
@@ -104,15 +83,8 @@ export const findSoughtDocuments = async (
 };
 
 /** Finds the credit notes that reduce invoices, by the keys of the invoices' numbers. */
-export const findCreditsOf = (
-  db: Db,
-  tenantId: string,
-  keys: readonly string[],
-): Promise<DocumentRow[]> =>
-  db
-    .selectFrom("documents")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+export const findCreditsOf = (db: Db, tenantId: string, keys: readonly string[]) =>
+  rowsOfTenant(db, "documents", tenantId)
     .where("document_type", "=", "credit_note")
     .where("applies_to_key", "is not", null)
     .where(getDialect(db).isAmongKeys("applies_to_key", keys))
@@ -122,11 +94,7 @@ export const findCreditsOf = (
 export const putDocuments = createUpsert("documents", ["tenant_id", "document_number"]);
 
 export const removeDocument = async (tx: Db, tenantId: string, number: string): Promise<void> => {
-  await tx
-    .deleteFrom("documents")
-    .where("tenant_id", "=", tenantId)
-    .where("document_number", "=", number)
-    .execute();
+  await removeRows(tx, "documents", { tenant_id: tenantId, document_number: number });
 };
 
 export type NewClosure = Pick<
@@ -141,11 +109,9 @@ export const addClosures = async (
   closures: readonly NewClosure[],
 ): Promise<void> => {
   const numbers = closures.map(({ document_number }) => document_number);
-  const known = await tx
-    .selectFrom("document_closures")
+  const known = await ofTenant(tx, "document_closures", tenantId)
     .select("document_number")
     .select((eb) => eb.fn.max("number").as("last"))
-    .where("tenant_id", "=", tenantId)
     .where(getDialect(tx).isAmongKeys("document_number", numbers))
     .groupBy("document_number")
     .execute();
@@ -164,15 +130,8 @@ export const addClosures = async (
 };
 
 /** Lists the closures of documents, oldest first. */
-export const listClosuresOf = (
-  db: Db,
-  tenantId: string,
-  numbers: readonly string[],
-): Promise<DocumentClosureRow[]> =>
-  db
-    .selectFrom("document_closures")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+export const listClosuresOf = (db: Db, tenantId: string, numbers: readonly string[]) =>
+  rowsOfTenant(db, "document_closures", tenantId)
     .where(getDialect(db).isAmongKeys("document_number", numbers))
     .orderBy("number")
     .execute();
@@ -188,15 +147,8 @@ export const findLastClosures = async (
 };
 
 /** Lists the closures of a document, oldest first. */
-export const listClosures = (
-  db: Db,
-  tenantId: string,
-  documentNumber: string,
-): Promise<DocumentClosureRow[]> =>
-  db
-    .selectFrom("document_closures")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+export const listClosures = (db: Db, tenantId: string, documentNumber: string) =>
+  rowsOfTenant(db, "document_closures", tenantId)
     .where("document_number", "=", documentNumber)
     .orderBy("number")
     .execute();

@@ -1,16 +1,12 @@
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
-import type { ExportKeyRow } from "../tables/schema.ts";
+import { prepareFind } from "../engine/prepared.ts";
 
-const keysByHash = prepareQuery((db: Db, hash: string) =>
+export const findExportKey = prepareFind((db: Db, hash: string) =>
   db.selectFrom("export_keys").selectAll().where("hash", "=", hash),
 );
 
-export const findExportKey = async (db: Db, hash: string): Promise<ExportKeyRow | undefined> =>
-  (await keysByHash(db, hash))[0];
-
 /** Lists the keys of one tenant or of all, by tenant and age. */
-export const listExportKeys = (db: Db, tenantId: string | undefined): Promise<ExportKeyRow[]> =>
+export const listExportKeys = (db: Db, tenantId: string | undefined) =>
   db
     .selectFrom("export_keys")
     .selectAll()

@@ -1,19 +1,16 @@
 import { sql } from "kysely";
 import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
-import type { ExportRunRow, RunChunkRow, RunStatus } from "../tables/schema.ts";
+import type { ExportRunRow, RunStatus } from "../tables/schema.ts";
 import { findFileKeys } from "./stored-files.ts";
+import { changeRows, ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 export const { find: findRun } = createKeyedTable("export_runs");
 
 type Name = Pick<ExportRunRow, "tenant_id" | "id">;
 
 const ofSchedule = (db: Db, tenantId: string, scheduleId: string) =>
-  db
-    .selectFrom("export_runs")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("schedule_id", "=", scheduleId);
+  rowsOfTenant(db, "export_runs", tenantId).where("schedule_id", "=", scheduleId);
 
 /** Lists a schedule's runs, newest slot first. */
 export const listRuns = (
@@ -29,11 +26,7 @@ export const listRuns = (
     .execute();
 
 /** Finds the last completed run of a schedule. */
-export const findLastCompleted = (
-  db: Db,
-  tenantId: string,
-  scheduleId: string,
-): Promise<ExportRunRow | undefined> =>
+export const findLastCompleted = (db: Db, tenantId: string, scheduleId: string) =>
   ofSchedule(db, tenantId, scheduleId)
     .where("status", "=", "completed")
     .orderBy("slot_at", "desc")
@@ -90,11 +83,8 @@ export const findChunks = (
   db: Db,
   { tenant_id, id }: Name,
   { from, to }: { from: number; to: number },
-): Promise<RunChunkRow[]> =>
-  db
-    .selectFrom("run_chunks")
-    .selectAll()
-    .where("tenant_id", "=", tenant_id)
+) =>
+  rowsOfTenant(db, "run_chunks", tenant_id)
     .where("run_id", "=", id)
     .where("first_row", "<", to)
     .where(sql<boolean>`first_row + row_count > ${from}`)
@@ -102,16 +92,8 @@ export const findChunks = (
     .execute();
 
 /** Finds a tenant's completed runs that ended before a time and still have their rows. */
-export const listExpired = (
-  db: Db,
-  tenantId: string,
-  before: number,
-  limit: number,
-): Promise<ExportRunRow[]> =>
-  db
-    .selectFrom("export_runs")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+export const listExpired = (db: Db, tenantId: string, before: number, limit: number) =>
+  rowsOfTenant(db, "export_runs", tenantId)
     .where("completed_at", "<", before)
     .where("status", "=", "completed")
     .where("purged_at", "is", null)
@@ -131,12 +113,7 @@ export const forgetChunks = async (
     .where("run_id", "=", id)
     .returning("file_key")
     .execute();
-  await tx
-    .updateTable("export_runs")
-    .set({ purged_at: now })
-    .where("tenant_id", "=", tenant_id)
-    .where("id", "=", id)
-    .execute();
+  await changeRows(tx, "export_runs", { tenant_id, id }, { purged_at: now });
   return rows.map(({ file_key }) => file_key);
 };
 
@@ -148,10 +125,8 @@ export const findKnownChunks = async (
 ): Promise<Set<string>> => {
   if (files.size === 0) return new Set();
   // Read before the chunks: a run that completes in between is found among the chunks.
-  const running = await db
-    .selectFrom("export_runs")
+  const running = await ofTenant(db, "export_runs", tenantId)
     .select("id")
-    .where("tenant_id", "=", tenantId)
     .where("id", "in", [...new Set(files.values())])
     .where("status", "=", "running")
     .execute();
@@ -163,10 +138,8 @@ export const findKnownChunks = async (
 
 /** Lists the ids of a tenant's runs that are pending or running. */
 export const listUnfinishedRuns = async (db: Db, tenantId: string): Promise<string[]> => {
-  const rows = await db
-    .selectFrom("export_runs")
+  const rows = await ofTenant(db, "export_runs", tenantId)
     .select("id")
-    .where("tenant_id", "=", tenantId)
     .where("status", "in", ["pending", "running"])
     .execute();
   return rows.map(({ id }) => id);

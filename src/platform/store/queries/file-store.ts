@@ -1,10 +1,11 @@
 import type { Db } from "../port.ts";
 import type { FileStoreRow } from "../tables/schema.ts";
+import { changeRows } from "../engine/rows.ts";
 
 const NAME = "files";
 
 /** Returns the file store that the database's files are in; undefined before the first start with one. */
-export const findFileStore = (db: Db): Promise<FileStoreRow | undefined> =>
+export const findFileStore = (db: Db) =>
   db.selectFrom("file_stores").selectAll().where("name", "=", NAME).executeTakeFirst();
 
 /** Records a file store unless one is recorded; returns the recorded one. */
@@ -23,12 +24,7 @@ export const insertFileStore = async (tx: Db, id: string): Promise<FileStoreRow>
 
 /** Records that the file store has its id. */
 export const confirmFileStore = async (tx: Db, id: string): Promise<void> => {
-  await tx
-    .updateTable("file_stores")
-    .set({ is_written: 1 })
-    .where("name", "=", NAME)
-    .where("id", "=", id)
-    .execute();
+  await changeRows(tx, "file_stores", { name: NAME, id }, { is_written: 1 });
 };
 
 /** Records another file store, which has its id. */

@@ -1,19 +1,13 @@
 import { sql } from "kysely";
 import type { Db } from "../port.ts";
 import type { IdempotencyKeyRow } from "../tables/schema.ts";
+import { removeRows, rowsOfTenant } from "../engine/rows.ts";
 
 type Name = Pick<IdempotencyKeyRow, "tenant_id" | "principal" | "operation" | "key">;
 
 /** Finds the answer that is stored under a key, unless it has expired. */
-export const findAnswer = (
-  db: Db,
-  { tenant_id, principal, operation, key }: Name,
-  now: number,
-): Promise<IdempotencyKeyRow | undefined> =>
-  db
-    .selectFrom("idempotency_keys")
-    .selectAll()
-    .where("tenant_id", "=", tenant_id)
+export const findAnswer = (db: Db, { tenant_id, principal, operation, key }: Name, now: number) =>
+  rowsOfTenant(db, "idempotency_keys", tenant_id)
     .where("principal", "=", principal)
     .where("operation", "=", operation)
     .where("key", "=", key)
@@ -56,9 +50,5 @@ export const removeAnswersTo = async (
   tenantId: string,
   principal: string,
 ): Promise<void> => {
-  await tx
-    .deleteFrom("idempotency_keys")
-    .where("tenant_id", "=", tenantId)
-    .where("principal", "=", principal)
-    .execute();
+  await removeRows(tx, "idempotency_keys", { tenant_id: tenantId, principal });
 };

@@ -4,22 +4,13 @@ import { formatDisputeCode, insertDisputes as insertCoded } from "./disputes.ts"
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { DisputeRow } from "../tables/schema.ts";
+import { createFindAmong, ofTenant } from "../engine/rows.ts";
 
 // Keeps the number of parameters well below the limits of both databases.
 const BATCH_ROWS = 100;
 
 /** Finds the disputes that were imported under these keys. */
-export const findImportedDisputes = (
-  db: Db,
-  tenantId: string,
-  sourceKeys: readonly string[],
-): Promise<DisputeRow[]> =>
-  db
-    .selectFrom("disputes")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where(getDialect(db).isAmongKeys("source_key", sourceKeys))
-    .execute();
+export const findImportedDisputes = createFindAmong("disputes", "source_key");
 
 export type NamedDispute = Pick<DisputeRow, "id" | "code" | "document_number" | "source_key">;
 
@@ -32,10 +23,8 @@ export const findNamedDisputes = async (
   const found = new Map<string, NamedDispute>();
   for (const [column, values = []] of Object.entries(named)) {
     if (values.length === 0) continue;
-    const rows = await db
-      .selectFrom("disputes")
+    const rows = await ofTenant(db, "disputes", tenantId)
       .select(["id", "code", "document_number", "source_key"])
-      .where("tenant_id", "=", tenantId)
       .where(getDialect(db).isAmongKeys(column, [...new Set(values)]))
       .execute();
     for (const row of rows) found.set(row.id, row);
@@ -97,19 +86,10 @@ export const insertNumbered = async (
   }
 };
 
-type SourceRow = Pick<DisputeRow, "id" | "source_row">;
-
 /** Lists what imports remember of the first `most` disputes after an id. */
-export const listSourceRows = (
-  db: Db,
-  tenantId: string,
-  after: string,
-  most: number,
-): Promise<SourceRow[]> =>
-  db
-    .selectFrom("disputes")
+export const listSourceRows = (db: Db, tenantId: string, after: string, most: number) =>
+  ofTenant(db, "disputes", tenantId)
     .select(["id", "source_row"])
-    .where("tenant_id", "=", tenantId)
     .where("id", ">", after)
     .orderBy("id")
     .limit(most)

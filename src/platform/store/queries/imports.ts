@@ -2,25 +2,20 @@ import { type RawBuilder, sql } from "kysely";
 import { createUpsert } from "../engine/bulk-writes.ts";
 import type { Value } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import type { ImportChangeRow, ImportRow, Tables } from "../tables/schema.ts";
+import type { ImportRow, Tables } from "../tables/schema.ts";
 import { IMPORTED_TABLES } from "./tenant-tables.ts";
+import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 const upsertImports = createUpsert("imports", ["tenant_id", "id"]);
 
 export const putImport = (tx: Db, row: ImportRow): Promise<void> => upsertImports(tx, [row]);
 
 /** Lists a tenant's imports, the newest first. */
-export const listImports = (db: Db, tenantId: string): Promise<ImportRow[]> =>
-  db
-    .selectFrom("imports")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .orderBy("started_at", "desc")
-    .orderBy("id")
-    .execute();
+export const listImports = (db: Db, tenantId: string) =>
+  rowsOfTenant(db, "imports", tenantId).orderBy("started_at", "desc").orderBy("id").execute();
 
 /** Finds an import by its id in any tenant; ids are unique. */
-export const findImport = (db: Db, id: string): Promise<ImportRow | undefined> =>
+export const findImport = (db: Db, id: string) =>
   db.selectFrom("imports").selectAll().where("id", "=", id).executeTakeFirst();
 
 /** Finds the ids of imports that began after a time, in epoch milliseconds. */
@@ -29,10 +24,8 @@ export const findLaterImports = async (
   tenantId: string,
   startedAt: number,
 ): Promise<ReadonlySet<string>> => {
-  const rows = await db
-    .selectFrom("imports")
+  const rows = await ofTenant(db, "imports", tenantId)
     .select("id")
-    .where("tenant_id", "=", tenantId)
     .where("started_at", ">", startedAt)
     .execute();
   return new Set(rows.map(({ id }) => id));
@@ -45,11 +38,8 @@ export const readChangesBackwards = (
   importId: string,
   below: number,
   most: number,
-): Promise<ImportChangeRow[]> =>
-  db
-    .selectFrom("import_changes")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+) =>
+  rowsOfTenant(db, "import_changes", tenantId)
     .where("import_id", "=", importId)
     .where("number", "<", below)
     .orderBy("number", "desc")
@@ -68,10 +58,8 @@ export const findChange = async (
   importId: string,
   { tenantId, table, row }: { tenantId: string; table: keyof Tables; row: Record<string, unknown> },
 ): Promise<Record<string, Value> | undefined> => {
-  const found = await db
-    .selectFrom("import_changes")
+  const found = await ofTenant(db, "import_changes", tenantId)
     .select("before")
-    .where("tenant_id", "=", tenantId)
     .where("import_id", "=", importId)
     .where("table_name", "=", table)
     .where("record_key", "=", toRecordKey(table, row))

@@ -2,6 +2,7 @@ import { sql } from "kysely";
 import { HOUR } from "../../../kit/clock.ts";
 import type { Db } from "../port.ts";
 import type { JobRow } from "../tables/schema.ts";
+import { removeRows } from "../engine/rows.ts";
 
 type Name = Pick<JobRow, "kind" | "id">;
 
@@ -230,11 +231,5 @@ export const releaseJob = (tx: Db, claim: Claim): Promise<boolean> =>
   changeJob(tx, claim, { ...FREE, tries: sql`tries - 1` });
 
 export const finishJob = async (tx: Db, { kind, id, lease }: Claim): Promise<boolean> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("jobs")
-    .where("kind", "=", kind)
-    .where("id", "=", id)
-    .where("lease", "=", lease)
-    .executeTakeFirst();
-  return numDeletedRows === 1n;
+  return (await removeRows(tx, "jobs", { kind, id, lease })) === 1;
 };

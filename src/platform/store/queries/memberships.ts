@@ -1,17 +1,9 @@
 import type { Db } from "../port.ts";
 import type { MembershipRow } from "../tables/schema.ts";
+import { changeRows, removeRows, rowsOfTenant } from "../engine/rows.ts";
 
-export const findMembership = (
-  db: Db,
-  tenantId: string,
-  userId: string,
-): Promise<MembershipRow | undefined> =>
-  db
-    .selectFrom("memberships")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
-    .where("user_id", "=", userId)
-    .executeTakeFirst();
+export const findMembership = (db: Db, tenantId: string, userId: string) =>
+  rowsOfTenant(db, "memberships", tenantId).where("user_id", "=", userId).executeTakeFirst();
 
 export const updateMembership = async (
   tx: Db,
@@ -19,25 +11,7 @@ export const updateMembership = async (
   userId: string,
   change: Partial<Pick<MembershipRow, "status" | "profile">>,
 ): Promise<void> => {
-  await tx
-    .updateTable("memberships")
-    .set(change)
-    .where("tenant_id", "=", tenantId)
-    .where("user_id", "=", userId)
-    .execute();
-};
-
-const removeRows = async (
-  tx: Db,
-  table: "membership_roles" | "memberships" | "api_keys",
-  tenantId: string,
-  userId: string,
-): Promise<void> => {
-  await tx
-    .deleteFrom(table)
-    .where("tenant_id", "=", tenantId)
-    .where("user_id", "=", userId)
-    .execute();
+  await changeRows(tx, "memberships", { tenant_id: tenantId, user_id: userId }, change);
 };
 
 /** Gives a member these roles in place of the present ones. */
@@ -47,7 +21,7 @@ export const replaceMemberRoles = async (
   userId: string,
   ids: readonly string[],
 ): Promise<void> => {
-  await removeRows(tx, "membership_roles", tenantId, userId);
+  await removeRows(tx, "membership_roles", { tenant_id: tenantId, user_id: userId });
   for (const role_id of new Set(ids)) {
     await tx
       .insertInto("membership_roles")
@@ -59,7 +33,7 @@ export const replaceMemberRoles = async (
 /** Removes a user from a tenant, with roles and API keys. */
 export const removeMember = async (tx: Db, tenantId: string, userId: string): Promise<void> => {
   for (const table of ["membership_roles", "memberships", "api_keys"] as const) {
-    await removeRows(tx, table, tenantId, userId);
+    await removeRows(tx, table, { tenant_id: tenantId, user_id: userId });
   }
 };
 
@@ -82,6 +56,8 @@ export const removeMemberships = async (
     .where("mine.tenant_id", "=", tenantId)
     .limit(most)
     .execute();
-  for (const { user_id } of members) await removeRows(tx, "memberships", tenantId, user_id);
+  for (const { user_id } of members) {
+    await removeRows(tx, "memberships", { tenant_id: tenantId, user_id });
+  }
   return members.map(({ user_id, count }) => ({ userId: user_id, hasOthers: Number(count) > 1 }));
 };

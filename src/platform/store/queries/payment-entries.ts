@@ -3,6 +3,7 @@ import { createUpsert } from "../engine/bulk-writes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { PaymentEntryRow } from "../tables/schema.ts";
+import { rowsOfTenant } from "../engine/rows.ts";
 
 const upsertEntries = createUpsert("payment_entries", ["tenant_id", "id"]);
 
@@ -10,21 +11,12 @@ const upsertEntries = createUpsert("payment_entries", ["tenant_id", "id"]);
 export const putEntries = (tx: Db, rows: readonly PaymentEntryRow[]): Promise<void> =>
   upsertEntries(tx, rows);
 
-const selectEntries = (db: Db, tenantId: string) =>
-  db.selectFrom("payment_entries").selectAll().where("tenant_id", "=", tenantId);
+const selectEntries = (db: Db, tenantId: string) => rowsOfTenant(db, "payment_entries", tenantId);
 
-export const findEntries = (
-  db: Db,
-  tenantId: string,
-  ids: readonly string[],
-): Promise<PaymentEntryRow[]> =>
+export const findEntries = (db: Db, tenantId: string, ids: readonly string[]) =>
   selectEntries(db, tenantId).where(getDialect(db).isAmongKeys("id", ids)).execute();
 
-export const findEntriesByReference = (
-  db: Db,
-  tenantId: string,
-  references: readonly string[],
-): Promise<PaymentEntryRow[]> =>
+export const findEntriesByReference = (db: Db, tenantId: string, references: readonly string[]) =>
   selectEntries(db, tenantId)
     .where(getDialect(db).isAmongKeys("bank_reference", references))
     .execute();
@@ -42,7 +34,7 @@ export const findEntriesByAmount = (
   db: Db,
   tenantId: string,
   { currency, amounts, from, to }: AmountRange,
-): Promise<PaymentEntryRow[]> =>
+) =>
   selectEntries(db, tenantId)
     .where("currency", "=", currency)
     .where(getDialect(db).isAmongKeys("amount", amounts))
@@ -56,11 +48,7 @@ export const findEntriesByAmount = (
 export const RETURN_WAITS = { forPayment: 1, forReference: 2 } as const;
 
 /** Finds the returns whose returned payments are not known for sure yet, the newest first. */
-export const findWaitingReturns = (
-  db: Db,
-  tenantId: string,
-  most: number,
-): Promise<PaymentEntryRow[]> =>
+export const findWaitingReturns = (db: Db, tenantId: string, most: number) =>
   selectEntries(db, tenantId)
     .where("waits", "is not", null)
     .orderBy("day", "desc")
@@ -69,15 +57,11 @@ export const findWaitingReturns = (
     .execute();
 
 /** Finds the doubtful entries that are not settled, the oldest first, with the entries that they may repeat. */
-export const findOpenDoubts = (db: Db, tenantId: string): Promise<PaymentEntryRow[]> =>
+export const findOpenDoubts = (db: Db, tenantId: string) =>
   selectEntries(db, tenantId).where("doubt", "=", "open").orderBy("day").orderBy("id").execute();
 
 /** Finds the entries of an import. */
-export const findEntriesOfImport = (
-  db: Db,
-  tenantId: string,
-  importId: string,
-): Promise<PaymentEntryRow[]> =>
+export const findEntriesOfImport = (db: Db, tenantId: string, importId: string) =>
   selectEntries(db, tenantId).where("import_id", "=", importId).execute();
 
 /** Finds the entries that other entries were joined to, or that they may repeat. */

@@ -17,13 +17,12 @@ import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { PaymentRow } from "../tables/schema.ts";
 import { createUpsert, insertAll } from "../engine/bulk-writes.ts";
+import { ofTenant } from "../engine/rows.ts";
 
 /** Returns the highest number of a tenant's rows of a source; 0 if there are none. */
 export const findLastSeq = async (db: Db, tenantId: string, source: Source): Promise<number> => {
-  const row = await db
-    .selectFrom("payment_sequences")
+  const row = await ofTenant(db, "payment_sequences", tenantId)
     .select("last")
-    .where("tenant_id", "=", tenantId)
     .where("source", "=", source)
     .executeTakeFirst();
   return row?.last ?? 0;
@@ -184,18 +183,37 @@ export type NewPayment = {
   values: Readonly<Record<string, unknown>>;
 };
 
+/** Creates a row whose columns are all null. */
+const createBlank = (source: Source): Readonly<Record<string, Value>> => {
+  const row: Record<string, Value> = {};
+  for (const column of listColumns(source)) setStoredValues(row, column, null);
+  const matched = source === "cashapp" ? { said: null, applied_at: null, waiting_key: null } : {};
+  return { ...row, ...matched, tenant_id: null, seq: null, sent_hash: null };
+};
+
+const BLANKS: Readonly<Record<Source, Readonly<Record<string, Value>>>> = {
+  cashapp: createBlank("cashapp"),
+  iandp: createBlank("iandp"),
+  bpn: createBlank("bpn"),
+};
+
 const toRow = (source: Source, payment: NewPayment): PaymentRow => {
   const { tenantId, seq, sentHash, values, matching } = payment;
-  const row: Record<string, Value> = {};
+  // A copy of a row without values takes a fraction of the time of setting each column.
+  const row: Record<string, Value> = { ...BLANKS[source] };
   for (const column of listColumns(source)) {
-    setStoredValues(row, column, values[column.field.name]);
+    const value = values[column.field.name] ?? null;
+    if (value !== null) setStoredValues(row, column, value);
   }
   if (source === "cashapp") {
     row["said"] = matching?.said ?? null;
     row["applied_at"] = matching?.appliedAt ?? null;
     row["waiting_key"] = matching?.waitingKey ?? null;
   }
-  return Object.assign(row, { tenant_id: tenantId, seq, sent_hash: sentHash }) as PaymentRow;
+  row["tenant_id"] = tenantId;
+  row["seq"] = seq;
+  row["sent_hash"] = sentHash;
+  return row as PaymentRow;
 };
 
 const upserts = {

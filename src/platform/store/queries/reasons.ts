@@ -2,6 +2,7 @@ import { createCodedTable, foldTexts, isReferenced } from "./coded-table.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
 import type { ReasonRow } from "../tables/schema.ts";
+import { rowsOfTenant } from "../engine/rows.ts";
 
 export const {
   find: findReason,
@@ -15,16 +16,10 @@ export type ReasonFilter = {
   visibility?: readonly ReasonRow["visibility"][] | undefined;
 };
 
-const rows = (db: Db, tenantId: string) =>
-  db.selectFrom("reasons").selectAll().where("tenant_id", "=", tenantId);
+const rows = (db: Db, tenantId: string) => rowsOfTenant(db, "reasons", tenantId);
 
 /** A reason's code is unique in its category alone. */
-export const findReasonByCode = (
-  db: Db,
-  tenantId: string,
-  categoryId: string,
-  code: string,
-): Promise<ReasonRow | undefined> =>
+export const findReasonByCode = (db: Db, tenantId: string, categoryId: string, code: string) =>
   rows(db, tenantId)
     .where("category_id", "=", categoryId)
     .where("code_folded", "=", fold(code))
@@ -59,17 +54,9 @@ export type CategorizedReason = ReasonRow & {
   default_internal_reason_id: string | null;
 };
 
-export const findCategorizedReason = (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<CategorizedReason | undefined> =>
+export const findCategorizedReason = (db: Db, tenantId: string, id: string) =>
   withCategories(db, tenantId).where("reasons.id", "=", id).executeTakeFirst();
 
 /** Lists the reasons with a code; each is of another category. */
-export const listReasonsByCode = (
-  db: Db,
-  tenantId: string,
-  code: string,
-): Promise<CategorizedReason[]> =>
+export const listReasonsByCode = (db: Db, tenantId: string, code: string) =>
   withCategories(db, tenantId).where("reasons.code_folded", "=", fold(code)).execute();

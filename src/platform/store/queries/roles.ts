@@ -1,6 +1,6 @@
 import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
-import type { RoleRow } from "../tables/schema.ts";
+import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 /** The queries of the roles that tenants have created. */
 export const {
@@ -10,8 +10,8 @@ export const {
 } = createKeyedTable("roles");
 
 /** Lists the roles that a tenant has created, by name. */
-export const listCustomRoles = (db: Db, tenantId: string): Promise<RoleRow[]> =>
-  db.selectFrom("roles").selectAll().where("tenant_id", "=", tenantId).orderBy("name").execute();
+export const listCustomRoles = (db: Db, tenantId: string) =>
+  rowsOfTenant(db, "roles", tenantId).orderBy("name").execute();
 
 /** Lists the users and clients that have a role, by e-mail address or name. */
 export const listRoleHolders = async (db: Db, tenantId: string, id: string): Promise<string[]> => {
@@ -23,10 +23,8 @@ export const listRoleHolders = async (db: Db, tenantId: string, id: string): Pro
     .where("membership_roles.role_id", "=", id)
     .orderBy("users.email_folded")
     .execute();
-  const clients = await db
-    .selectFrom("clients")
+  const clients = await ofTenant(db, "clients", tenantId)
     .select("name")
-    .where("tenant_id", "=", tenantId)
     .where("role_id", "=", id)
     .orderBy("name")
     .execute();

@@ -1,5 +1,6 @@
 import type { Db } from "../port.ts";
 import type { SavedFileRow } from "../tables/schema.ts";
+import { removeRows, rowsOfTenant } from "../engine/rows.ts";
 
 export const insertSavedFile = async (tx: Db, row: SavedFileRow): Promise<void> => {
   await tx.insertInto("saved_files").values(row).execute();
@@ -10,18 +11,15 @@ export const findSavedFile = (
   db: Db,
   { tenantId, owner, name }: { tenantId: string; owner: string; name: string },
   now: number,
-): Promise<SavedFileRow | undefined> =>
-  db
-    .selectFrom("saved_files")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+) =>
+  rowsOfTenant(db, "saved_files", tenantId)
     .where("owner", "=", owner)
     .where("name", "=", name)
     .where("expires_at", ">", now)
     .executeTakeFirst();
 
 /** Lists some of the files that have expired, of all tenants. */
-export const listExpiredFiles = (db: Db, now: number, most: number): Promise<SavedFileRow[]> =>
+export const listExpiredFiles = (db: Db, now: number, most: number) =>
   db
     .selectFrom("saved_files")
     .selectAll()
@@ -34,10 +32,5 @@ export const removeSavedFile = async (
   tx: Db,
   { tenant_id, owner, name }: Pick<SavedFileRow, "tenant_id" | "owner" | "name">,
 ): Promise<void> => {
-  await tx
-    .deleteFrom("saved_files")
-    .where("tenant_id", "=", tenant_id)
-    .where("owner", "=", owner)
-    .where("name", "=", name)
-    .execute();
+  await removeRows(tx, "saved_files", { tenant_id, owner, name });
 };

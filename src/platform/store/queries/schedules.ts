@@ -1,37 +1,28 @@
 import { createKeyedTable } from "./coded-table.ts";
 import type { Db } from "../port.ts";
-import type { ScheduleRow } from "../tables/schema.ts";
+import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 export const { update: updateSchedule } = createKeyedTable("schedules");
 
-const ofTenant = (db: Db, tenantId: string) =>
-  db.selectFrom("schedules").selectAll().where("tenant_id", "=", tenantId);
-
 /** Lists a tenant's schedules, oldest first, without deleted ones. */
-export const listSchedules = (db: Db, tenantId: string): Promise<ScheduleRow[]> =>
-  ofTenant(db, tenantId)
+export const listSchedules = (db: Db, tenantId: string) =>
+  rowsOfTenant(db, "schedules", tenantId)
     .where("deleted_at", "is", null)
     .orderBy("created_at")
     .orderBy("id")
     .execute();
 
 export const countSchedules = async (db: Db, tenantId: string): Promise<number> => {
-  const { count } = await db
-    .selectFrom("schedules")
+  const { count } = await ofTenant(db, "schedules", tenantId)
     .select((all) => all.fn.countAll<number>().as("count"))
-    .where("tenant_id", "=", tenantId)
     .where("deleted_at", "is", null)
     .executeTakeFirstOrThrow();
   return count;
 };
 
 /** Finds a schedule, also a deleted one. */
-export const findSchedule = (
-  db: Db,
-  tenantId: string,
-  id: string,
-): Promise<ScheduleRow | undefined> =>
-  ofTenant(db, tenantId).where("id", "=", id).executeTakeFirst();
+export const findSchedule = (db: Db, tenantId: string, id: string) =>
+  rowsOfTenant(db, "schedules", tenantId).where("id", "=", id).executeTakeFirst();
 
 /** Whether the schedule exists and is not deleted. */
 export const hasSchedule = async (db: Db, tenantId: string, id: string): Promise<boolean> => {

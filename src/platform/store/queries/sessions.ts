@@ -1,17 +1,15 @@
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind } from "../engine/prepared.ts";
 import type { SessionRow } from "../tables/schema.ts";
+import { changeRows, removeRows } from "../engine/rows.ts";
 
-const sessionsByHash = prepareQuery((db: Db, tokenHash: string) =>
+/** Finds a session by the hash of its token, also one that has expired. */
+export const findSession = prepareFind((db: Db, tokenHash: string) =>
   db.selectFrom("sessions").selectAll().where("token_hash", "=", tokenHash),
 );
 
-/** Finds a session by the hash of its token, also one that has expired. */
-export const findSession = async (db: Db, tokenHash: string): Promise<SessionRow | undefined> =>
-  (await sessionsByHash(db, tokenHash))[0];
-
 /** Lists a user's sessions, oldest first. */
-export const listSessions = (db: Db, userId: string): Promise<SessionRow[]> =>
+export const listSessions = (db: Db, userId: string) =>
   db
     .selectFrom("sessions")
     .selectAll()
@@ -25,12 +23,7 @@ export const updateSession = async (
   id: string,
   change: Partial<Pick<SessionRow, "verified_at" | "used_at">>,
 ): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("sessions")
-    .set(change)
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  return (await changeRows(tx, "sessions", { id }, change)) > 0;
 };
 
 /** Records the last use of a session or API key, unless a later one is recorded. */
@@ -49,7 +42,7 @@ export const recordUse = async (
 };
 
 export const removeSession = async (tx: Db, id: string): Promise<void> => {
-  await tx.deleteFrom("sessions").where("id", "=", id).execute();
+  await removeRows(tx, "sessions", { id });
 };
 
 const PURGED_AT_ONCE = 1000;

@@ -2,6 +2,7 @@ import { UTC } from "../../../kit/time-zone.ts";
 import type { Db } from "../port.ts";
 import { prepareQuery } from "../engine/prepared.ts";
 import type { TenantRow } from "../tables/schema.ts";
+import { changeRows, removeRows } from "../engine/rows.ts";
 
 /** The switches of a tenant. */
 export const TENANT_SWITCHES = [
@@ -71,14 +72,10 @@ export const updateTenant = async (
   id: string,
   change: Partial<Pick<TenantRow, "settings" | "phase">>,
 ): Promise<void> => {
-  await tx.updateTable("tenants").set(change).where("id", "=", id).execute();
+  await changeRows(tx, "tenants", { id }, change);
 };
 
 /** Removes a tenant's own row; returns whether there was one. */
 export const removeTenant = async (tx: Db, id: string): Promise<boolean> => {
-  const { numDeletedRows } = await tx
-    .deleteFrom("tenants")
-    .where("id", "=", id)
-    .executeTakeFirstOrThrow();
-  return numDeletedRows > 0n;
+  return (await removeRows(tx, "tenants", { id })) > 0;
 };

@@ -2,21 +2,19 @@ import { BUILT_IN_ROLES, isPermission, type Permission } from "../../../contract
 import { getDialect } from "../engine/dialect.ts";
 import { fold } from "../engine/fold.ts";
 import type { Db } from "../port.ts";
-import { prepareQuery } from "../engine/prepared.ts";
+import { prepareFind, prepareQuery } from "../engine/prepared.ts";
 import type { UserRow } from "../tables/schema.ts";
+import { changeRows, ofTenant, removeRows } from "../engine/rows.ts";
 
-const usersById = prepareQuery((db: Db, id: string) =>
+export const findUser = prepareFind((db: Db, id: string) =>
   db.selectFrom("users").selectAll().where("id", "=", id),
 );
-
-export const findUser = async (db: Db, id: string): Promise<UserRow | undefined> =>
-  (await usersById(db, id))[0];
 
 export const findUserByEmail = (db: Db, email: string) =>
   db.selectFrom("users").selectAll().where("email_folded", "=", fold(email)).executeTakeFirst();
 
 /** Finds users by folded e-mail addresses. */
-export const findUsersByEmail = (db: Db, emails: readonly string[]): Promise<UserRow[]> =>
+export const findUsersByEmail = (db: Db, emails: readonly string[]) =>
   db
     .selectFrom("users")
     .selectAll()
@@ -87,10 +85,8 @@ export const findPermissions = async (
 
 /** Lists the ids of a member's roles. */
 export const listRolesOf = async (db: Db, tenantId: string, userId: string): Promise<string[]> => {
-  const rows = await db
-    .selectFrom("membership_roles")
+  const rows = await ofTenant(db, "membership_roles", tenantId)
     .select("role_id")
-    .where("tenant_id", "=", tenantId)
     .where("user_id", "=", userId)
     .execute();
   return rows.map(({ role_id: id }) => id);
@@ -179,13 +175,8 @@ export const recordLogin = async (
   { id, password_hash }: Pick<UserRow, "id" | "password_hash">,
   now: number,
 ): Promise<boolean> => {
-  const { numUpdatedRows } = await tx
-    .updateTable("users")
-    .set({ last_login_at: now, last_login_method: "USERNAME_PASSWORD" })
-    .where("id", "=", id)
-    .where("password_hash", "=", password_hash)
-    .executeTakeFirstOrThrow();
-  return numUpdatedRows > 0n;
+  const login = { last_login_at: now, last_login_method: "USERNAME_PASSWORD" };
+  return (await changeRows(tx, "users", { id, password_hash }, login)) > 0;
 };
 
 /** Records a login without a password. */
@@ -194,23 +185,19 @@ export const recordExternalLogin = async (
   id: string,
   { at, method }: { at: number; method: string },
 ): Promise<void> => {
-  await tx
-    .updateTable("users")
-    .set({ last_login_at: at, last_login_method: method })
-    .where("id", "=", id)
-    .execute();
+  await changeRows(tx, "users", { id }, { last_login_at: at, last_login_method: method });
 };
 
 /** Sets a user's password; unlike {@link replacePassword} it ends no credentials. */
 export const setPasswordHash = async (tx: Db, id: string, passwordHash: string): Promise<void> => {
-  await tx.updateTable("users").set({ password_hash: passwordHash }).where("id", "=", id).execute();
+  await changeRows(tx, "users", { id }, { password_hash: passwordHash });
 };
 
 /** Removes a user of no tenant, with sessions, keys and known addresses. */
 export const removeUser = async (tx: Db, id: string): Promise<void> => {
   await endCredentials(tx, id);
-  await tx.deleteFrom("known_addresses").where("user_id", "=", id).execute();
-  await tx.deleteFrom("users").where("id", "=", id).execute();
+  await removeRows(tx, "known_addresses", { user_id: id });
+  await removeRows(tx, "users", { id });
 };
 
 /** Selects the users that belong to a tenant, by id. */

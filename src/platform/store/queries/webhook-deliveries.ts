@@ -3,6 +3,7 @@ import { createKeyedTable } from "./coded-table.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { WebhookAttemptRow } from "../tables/schema.ts";
+import { ofTenant, rowsOfTenant } from "../engine/rows.ts";
 
 const { find, update, remove } = createKeyedTable("webhook_deliveries");
 
@@ -57,11 +58,8 @@ export const listAttempts = (
   db: Db,
   { tenantId, webhookId }: { tenantId: string; webhookId: string },
   atMost: number,
-): Promise<WebhookAttemptRow[]> =>
-  db
-    .selectFrom("webhook_attempts")
-    .selectAll()
-    .where("tenant_id", "=", tenantId)
+) =>
+  rowsOfTenant(db, "webhook_attempts", tenantId)
     .where("webhook_id", "=", webhookId)
     .orderBy("created_at", "desc")
     .orderBy("attempt", "desc")
@@ -71,8 +69,4 @@ export const listAttempts = (
 
 /** Lists a tenant's deliveries that wait for an attempt. */
 export const listDeliveries = (db: Db, tenantId: string) =>
-  db
-    .selectFrom("webhook_deliveries")
-    .select(["id", "webhook_id"])
-    .where("tenant_id", "=", tenantId)
-    .execute();
+  ofTenant(db, "webhook_deliveries", tenantId).select(["id", "webhook_id"]).execute();

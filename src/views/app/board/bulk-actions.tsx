@@ -4,6 +4,7 @@ import { counted, plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { AssignDialog, CloseDialog, closing } from "../packet/actions.tsx";
 import { hasTool } from "../session.ts";
+import { Button } from "../ui/button.tsx";
 import { Failure } from "../ui/status.tsx";
 import { useAction } from "../ui/use-action.tsx";
 import { useCall } from "../ui/use-call.ts";
@@ -38,12 +39,12 @@ export const BulkActions = ({ selected, done }: BulkProps) => {
       {selected.size > 0 && (
         <div class="toolbar sticky" role="group" aria-label="Chosen disputes">
           <strong>{title} chosen</strong>
-          <button type="button" disabled={isBusy} onClick={() => setAct("assign")}>
+          <Button isOff={isBusy} onClick={() => setAct("assign")}>
             Assign…
-          </button>
-          <button type="button" disabled={isBusy} onClick={() => setAct("close")}>
+          </Button>
+          <Button isOff={isBusy} onClick={() => setAct("close")}>
             Close…
-          </button>
+          </Button>
         </div>
       )}
       {report}

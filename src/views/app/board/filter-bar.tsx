@@ -77,6 +77,7 @@ export const FilterBar = ({ args, currencies, change, reset, isPaused }: FilterB
           label="Account"
           type="search"
           placeholder="Part of the name"
+          isLive
           value={first(args["accountName"])}
           onChange={(accountName) => change({ accountName })}
         />

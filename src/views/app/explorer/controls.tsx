@@ -93,6 +93,7 @@ export const Controls = ({ args, change }: ControlsProps) => {
         <Entry
           label={words(source.name)}
           placeholder="Part of the name"
+          isLive
           value={plainText(name["contains"])}
           onChange={(contains) => set(source.name, { ...name, contains })}
         />

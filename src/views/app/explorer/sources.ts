@@ -5,7 +5,7 @@ import type { Fields } from "../host.ts";
 /** One group of a summary. */
 export type Group = { key: Fields; currencyCode: unknown; item: Fields };
 
-/** What the explorer offers of each payment source; the names are those of the payment schema. */
+/** The fields of each payment source that the explorer offers; the names are those of the payment schema. */
 export type Source = {
   title: string;
   amount: string;

@@ -3,6 +3,7 @@ import { listOf, recordOf } from "../answers.ts";
 import { plainText } from "../format.ts";
 import type { Fields } from "../host.ts";
 import { hasTool } from "../session.ts";
+import { Button } from "../ui/button.tsx";
 import { Dialog } from "../ui/dialog.tsx";
 import { Choice } from "../ui/fields.tsx";
 import { Failure } from "../ui/status.tsx";
@@ -148,9 +149,9 @@ export const PacketActions = ({ packet }: { packet: Fields }) => {
     if (isDone) setAct(undefined);
   };
   const button = (text: string, onClick: () => void) => (
-    <button type="button" disabled={isBusy} onClick={onClick}>
+    <Button isOff={isBusy} onClick={onClick}>
       {text}
-    </button>
+    </Button>
   );
   const canUpdate = hasTool(UPDATE);
   const isOpen = status === STATUS.open;

@@ -17,7 +17,7 @@ const WARNINGS: Readonly<Record<string, string>> = {
   HIDDEN_TEXT: "The file has hidden text.",
 };
 
-/** What is unusual about a file: each kind once, with the parts that have it. */
+/** The unusual properties of a file: each kind once, with the parts that have it. */
 const Warnings = ({ warnings }: { warnings: Fields[] }) => {
   const kinds = Map.groupBy(warnings, ({ code }) => plainText(code));
   return (

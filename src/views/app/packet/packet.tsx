@@ -180,8 +180,9 @@ const TONES: Record<string, "good" | "plain" | "warn"> = { Open: "warn", Closed:
 
 const Head = ({ dispute, open }: { dispute: Fields; open: Open | undefined }) => {
   const title = useRef<HTMLHeadingElement>(null);
-  useEffect(() => title.current?.focus(), []);
   const status = plainText(dispute["status"]);
+  // A change of the status takes away the button that had the focus.
+  useEffect(() => title.current?.focus(), [status]);
   const name = plainText(dispute["accountName"]);
   return (
     <header class="head">

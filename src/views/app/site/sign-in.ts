@@ -16,7 +16,7 @@ const pageUrl = (): string => new URL(".", config.mcpUrl).href;
 /** The state that survives the redirects: never a token, which is only ever in memory. */
 type Pending = { verifier?: string; state?: string; path?: string };
 
-/** What a sign-in begins with: PKCE's verifier, and the state that its answer repeats. */
+/** The secrets of a sign-in: PKCE's verifier, and the state that its answer repeats. */
 type Begun = { verifier: string; state: string; address: URL };
 
 /** Prepares the way to the sign-in page of this server (OAuth 2.1: authorization code with PKCE). */
@@ -65,6 +65,16 @@ const exchange = async (code: string, verifier: string): Promise<string> => {
   return answer.access_token;
 };
 
+/** Ends the sign-in at the server, where the token is one of its own, and loads the page without it. */
+export const signOut = async (token: string | undefined): Promise<void> => {
+  if (config.auth === "builtin" && token !== undefined) {
+    const body = new URLSearchParams({ client_id: config.clientId, token });
+    // oxlint-disable-next-line no-restricted-globals -- a browser has no other way to its own server
+    await fetch(new URL("oauth/revoke", base), { method: "POST", body });
+  }
+  location.assign(base);
+};
+
 type SignedIn = {
   token: string;
   /** The path of the page that asked for the sign-in. */ path: string;
@@ -90,7 +100,7 @@ const BESIDE = "beside.";
 const CHANNEL = "receivables sign-in";
 const POPUP = "popup,width=520,height=760";
 
-/** What the second window was sent back with. */
+/** The parameters that the second window came back with. */
 type Returned = { state: string; code: string | null; refusal: string | null };
 
 /** Waits for the answer of a sign-in in a second window. */

@@ -48,9 +48,11 @@ const useModal = () => {
     const opener = document.activeElement;
     element.current?.showModal();
     if (element.current && opener) placeNear(element.current, opener);
-    return () => {
-      if (opener instanceof HTMLElement) opener.focus();
-    };
+    // While the dialog is in the page, nothing else can have the focus.
+    return () =>
+      queueMicrotask(() => {
+        if (opener instanceof HTMLElement) opener.focus();
+      });
   }, []);
   return element;
 };

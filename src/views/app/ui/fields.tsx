@@ -1,4 +1,4 @@
-import { useId, useState } from "preact/hooks";
+import { useEffect, useId, useRef, useState } from "preact/hooks";
 
 type ChoiceProps<Value extends string> = {
   label: string;
@@ -38,13 +38,45 @@ type EntryProps = {
   value: string;
   type?: "date" | "search";
   placeholder?: string;
+  /** Whether a part of the text is a useful value, so that the input is finished when the person pauses. */
+  isLive?: boolean;
   /** Called when the input is finished: Enter was pressed, or the field was left. */
   onChange: (value: string) => void;
 };
 
+/** The pause in typing after which a search begins, in milliseconds. */
+const PAUSE_MS = 400;
+
+/** Holds the text of an input while a person types, and passes it on at the end. */
+const useTyped = (value: string, isLive: boolean, onChange: (value: string) => void) => {
+  const [typed, setTyped] = useState(value);
+  const timer = useRef<ReturnType<typeof setTimeout> | undefined>(undefined);
+  const stop = (): void => clearTimeout(timer.current);
+  useEffect(() => setTyped(value), [value]);
+  useEffect(() => stop, []);
+  const finish = (text: string): void => {
+    stop();
+    if (text !== value) onChange(text);
+  };
+  const type = (text: string): void => {
+    setTyped(text);
+    stop();
+    if (isLive) timer.current = setTimeout(() => finish(text), PAUSE_MS);
+  };
+  return { typed, type, finish };
+};
+
 /** A labelled input. */
-export const Entry = ({ label, value, type = "search", placeholder, onChange }: EntryProps) => {
+export const Entry = ({
+  label,
+  value,
+  type = "search",
+  placeholder,
+  isLive = false,
+  onChange,
+}: EntryProps) => {
   const id = useId();
+  const { typed, type: change, finish } = useTyped(value, isLive, onChange);
   // The types of inputs are distinct to the compiler, though all of these have the same properties.
   const kind = { type } as { type: "search" };
   return (
@@ -53,12 +85,13 @@ export const Entry = ({ label, value, type = "search", placeholder, onChange }: 
       <input
         id={id}
         {...kind}
-        value={value}
+        value={typed}
         placeholder={placeholder ?? ""}
         autocomplete="off"
-        onChange={(event) => onChange(event.currentTarget.value)}
+        onInput={(event) => change(event.currentTarget.value)}
+        onChange={(event) => finish(event.currentTarget.value)}
         onKeyDown={(event) => {
-          if (event.key === "Enter") onChange(event.currentTarget.value);
+          if (event.key === "Enter") finish(event.currentTarget.value);
         }}
       />
     </div>

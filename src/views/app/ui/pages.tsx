@@ -1,3 +1,5 @@
+import { Button } from "./button.tsx";
+
 /** The server's sentence about rows that did not fit, which are on the next page. */
 const TELLS_CUT = /^(?:The first \d+|Items \d+ to \d+) of \d+/;
 
@@ -24,18 +26,17 @@ export const Pages = ({ label, cursors, next, turn, text }: PagesProps) => {
   if (isFirst && isLast) return null;
   return (
     <nav class="toolbar" aria-label={label}>
-      <button type="button" disabled={isFirst} onClick={() => turn(cursors.slice(0, -1))}>
+      <Button isOff={isFirst} onClick={() => turn(cursors.slice(0, -1))}>
         Previous page
-      </button>
-      <button
-        type="button"
-        disabled={isLast}
+      </Button>
+      <Button
+        isOff={isLast}
         onClick={() => {
           if (!isLast) turn([...cursors, next]);
         }}
       >
         Next page
-      </button>
+      </Button>
       <span class="meta">{text}</span>
     </nav>
   );

@@ -3,6 +3,7 @@ import { recordOf } from "../answers.ts";
 import { counted, formatMoment, plainText } from "../format.ts";
 import type { Fields, Host } from "../host.ts";
 import { callTool, useSession } from "../session.ts";
+import { Button } from "./button.tsx";
 
 type Format = "csv" | "xlsx";
 
@@ -76,9 +77,9 @@ export const ReportTools = ({ title, tool, args, answer }: ToolsProps) => {
   return (
     <div class="toolbar" role="group" aria-label={`Use the ${title}`}>
       {(["xlsx", "csv"] as const).map((format) => (
-        <button type="button" key={format} disabled={isSaving} onClick={() => void save(format)}>
+        <Button key={format} isOff={isSaving} onClick={() => void save(format)}>
           {LABELS[format]}
-        </button>
+        </Button>
       ))}
       <FullScreen />
       {ask && (

@@ -63,7 +63,7 @@ export const Card = ({
   );
 };
 
-/** What limits the figures, in the server's words. */
+/** The limits of the figures, in the server's words. */
 export const Notes = ({ notes }: { notes: readonly string[] }) =>
   notes.length === 0 ? null : (
     <ul class="notes" aria-label="Limits of these figures">

@@ -33,9 +33,19 @@ const defined = (texts: readonly (string | undefined)[]): string[] => [
   ...new Set(texts.filter((text) => text !== undefined)),
 ];
 
-const readKnown = async (db: Db, tenantId: string, firsts: readonly Values[]): Promise<Known> => {
-  const mentions = defined(firsts.flatMap(listAccountMentions));
-  const spellings = [...new Set(mentions.flatMap((word) => [word, word.toUpperCase()]))];
+/** Returns what a payment mentions as it is written, and in capitals. */
+const listSpellings = (first: Values): string[] =>
+  listAccountMentions(first).flatMap((word) => [word, word.toUpperCase()]);
+
+type Spellings = ReadonlyMap<Values, readonly string[]>;
+
+const readKnown = async (
+  db: Db,
+  tenantId: string,
+  firsts: readonly Values[],
+  mentioned: Spellings,
+): Promise<Known> => {
+  const spellings = defined([...mentioned.values()].flat());
   const accounts = await findAccounts(db, tenantId, spellings);
   const named = await findAccountsNamed(db, tenantId, defined(firsts.map(nameKeyOf)));
   const paid = await findPayerAccounts(db, tenantId, defined(firsts.map(keyOf)));
@@ -55,14 +65,15 @@ export const readPayers = async (
   tenantId: string,
   firsts: readonly Values[],
 ): Promise<Payers> => {
-  const { accounts, named, paid } = await readKnown(db, tenantId, firsts);
+  const spellings: Spellings = new Map(firsts.map((first) => [first, listSpellings(first)]));
+  const { accounts, named, paid } = await readKnown(db, tenantId, firsts, spellings);
   return {
     accountsOf(first) {
       const own = textOf(first, "accountNumber");
       if (own !== undefined) return new Set([own]);
-      const mentioned = listAccountMentions(first)
-        .flatMap((word) => [word, word.toUpperCase()])
-        .filter((word) => accounts.has(word));
+      const mentioned = (spellings.get(first) ?? listSpellings(first)).filter((word) =>
+        accounts.has(word),
+      );
       const before = paid.get(keyOf(first) ?? "");
       const alike = named.get(nameKeyOf(first) ?? "") ?? [];
       return new Set([...mentioned, ...(typeof before === "string" ? [before] : []), ...alike]);

@@ -57,11 +57,16 @@ const known = new Map<Field, Column>(
   ),
 );
 
-/** Returns the columns of a source in the order of the catalogue. */
-export const listColumns = (source: Source): readonly Column[] =>
-  CATALOGUE[source].fields.map(findColumn);
-
 export const findColumn = (field: Field): Column => known.get(field) ?? toColumn(field);
+
+const COLUMNS: Readonly<Record<Source, readonly Column[]>> = {
+  cashapp: CATALOGUE.cashapp.fields.map(findColumn),
+  iandp: CATALOGUE.iandp.fields.map(findColumn),
+  bpn: CATALOGUE.bpn.fields.map(findColumn),
+};
+
+/** Returns the columns of a source in the order of the catalogue. */
+export const listColumns = (source: Source): readonly Column[] => COLUMNS[source];
 
 /** Returns the JSON text before the value of a column's member. */
 export const openMember = ({ field }: Column, place: number): string =>

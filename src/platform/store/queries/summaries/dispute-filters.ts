@@ -13,6 +13,7 @@ import { fold } from "../../engine/fold.ts";
 import type { Db } from "../../port.ts";
 import { findSpellings } from "../spellings.ts";
 import { type Condition, dayNumberOf, type Expression, given, type Offsets } from "./sql.ts";
+import { ofTenant } from "../../engine/rows.ts";
 
 /** The moment to which disputes are counted: the end of a day, or now. */
 export type Asked = {
@@ -114,10 +115,8 @@ const resolutionConditions = async (
   text: string | undefined,
 ): Promise<Condition[]> => {
   if (text === undefined) return [];
-  const all = await db
-    .selectFrom("resolutions")
+  const all = await ofTenant(db, "resolutions", period.tenantId)
     .select(["id", "code_folded", "description"])
-    .where("tenant_id", "=", period.tenantId)
     .execute();
   const folded = fold(text);
   const ids = all

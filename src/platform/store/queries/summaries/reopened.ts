@@ -5,15 +5,14 @@ import {
   type Reopened,
 } from "../../../../contract/insights/reopened.ts";
 import type { Db } from "../../port.ts";
+import { ofTenant } from "../../engine/rows.ts";
 
 const DONE = 200;
 
 /** Reads the disputes that had ended at a moment and have been reopened since, as the audit log has them. */
 export const readReopened = async (db: Db, tenantId: string, at: number): Promise<Reopened> => {
-  const rows = await db
-    .selectFrom("audit_logs")
+  const rows = await ofTenant(db, "audit_logs", tenantId)
     .select("metadata")
-    .where("tenant_id", "=", tenantId)
     .where("action", "=", REOPENED_ACTION)
     .where("at", ">", at)
     .where("status_code", "=", DONE)
