@@ -71,7 +71,7 @@ const renderPasswordForm = (
         not see it.
       </p>`;
 
-/** Where a page has a button to the company, no field takes the focus from it. */
+/** A button to the company has the focus, instead of a field. */
 const focusOf = (email: string, company: CompanyLink | undefined) =>
   company === undefined
     ? { autofocus: email === "" ? ("email" as const) : ("password" as const) }

@@ -56,7 +56,7 @@ export type CompanyLink = {
   hasPasswords: boolean;
 };
 
-/** Renders the button to the company's provider; `more` stands beside it. */
+/** Renders the button to the company's provider, and `more` after it. */
 export const renderCompanyLink = (link: CompanyLink | undefined, more?: Html): Html | undefined =>
   link &&
   html`<div class="actions">

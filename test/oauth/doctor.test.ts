@@ -107,7 +107,7 @@ describe("the check of the sign-in at the company", () => {
   });
 
   verifies("RC-12");
-  it("names a provider that is away, and says when nobody can sign in", async () => {
+  it("names a provider that does not answer, and the lack of any other sign-in", async () => {
     company.down(true);
     const { faults } = await check(atCompany({ RECEIVABLES_SIGN_IN_PASSWORDS: "false" }));
     expect(named(faults)).toEqual(["sign_in_issuer"]);

@@ -44,7 +44,7 @@ onEveryStore("a refresh", (at) => {
   };
 
   verifies("HS-01");
-  it("whose answer was lost can be repeated, and both answers can be used", async () => {
+  it("can be used again after a lost answer, and both answers are valid", async () => {
     const { client, token } = await connect();
     const lost = await refresh(oauth.running, client, token);
     const again = await refresh(oauth.running, client, token);
@@ -94,7 +94,7 @@ onEveryStore("a refresh", (at) => {
   });
 
   verifies("HS-02");
-  it("gets what was granted, in whatever words the client repeats its request", async () => {
+  it("gets granted scopes only, whichever the client names", async () => {
     const { resource } = oauth.running;
     const coded = await authorize({ ...oauth.running, resource: `${resource}/` }, oauth.ann);
     const { status, body } = await redeem(oauth.running, coded);

@@ -157,7 +157,7 @@ const PASSWORD = "correct horse battery staple";
 /** Of the least cost, because the tests log in thousands of times. */
 const hashOnce = createLazy(() => hashPassword(PASSWORD, { memoryKib: 8, passes: 1 }));
 
-/** What a test's platform has in place of its default. */
+/** The replaced defaults of a test's platform. */
 type Different = Partial<
   Pick<
     PlatformNeeds,

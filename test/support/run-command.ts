@@ -2,7 +2,7 @@ import { runMain } from "../../src/bin/cli/main.ts";
 
 type Host = Parameters<typeof runMain>[0];
 
-/** What a test's command has in place of its default. */
+/** The replaced defaults of a test's command. */
 type Different = { input?: string | undefined } & Partial<Pick<Host, "env" | "ask">>;
 
 /** Runs a command in this process on a data folder, as a person or a script would. */

@@ -24,7 +24,7 @@ const canonicalQuery = ({ searchParams }: URL): string =>
     .toSorted()
     .join("&");
 
-/** What is wrong with the signature (version 4) of a request; undefined if it is right. */
+/** Returns the fault of a request's signature (version 4); undefined if it is right. */
 export const findSignatureFault = (
   { method = "", headers }: IncomingMessage,
   url: URL,

@@ -66,7 +66,7 @@ export const selectAfter = (db: Db, tenantId: string, { seq }: Link, last: numbe
     .where("seq", "<=", last)
     .orderBy("seq");
 
-/** Finds the first and the last entry of a time; entries between them belong to it whatever their own time. */
+/** Finds the first and the last entry of a time; the range includes all entries between them, also those of other times. */
 export const findEnds = async (
   db: Db,
   tenantId: string,
