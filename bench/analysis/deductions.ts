@@ -59,7 +59,7 @@ export const deductionBenchmarks: readonly Benchmark[] = [
         await readDisputes(context, OPEN_OR_CLOSED, () => {});
       };
       try {
-        // The first of ours tells the fields that it reads.
+        // The first run records the fields that the insight reads.
         await ours();
         return await interleaved(
           { ours: () => cpuMs(ours), base: () => cpuMs(onlyRead) },

@@ -227,7 +227,7 @@ onEveryStore("deductions_without_dispute", (at) => {
       numRuns: 1,
     });
     const keyOf = (one: (typeof drawn)[number]) => `${one.document} ${one.applied}`;
-    // What was not paid before cannot come back.
+    // Only payments made before can come back.
     const kept = new Map<string, number>();
     const payments = drawn.map((one) => {
       const before = kept.get(keyOf(one)) ?? 0;

@@ -271,7 +271,7 @@ onEveryStore("balances of past days, replayed from random changes", (at) => {
       const { status } = await call("PUT", documentAt(number(name)), { body: fields });
       expect(status).toBe(201);
     }
-    // What the upgrade of a store leaves: no balance has been recorded.
+    // After the upgrade of a store, no balance has been recorded.
     await store.transaction(async (tx) => {
       const own = "EARLIER-%";
       await tx.deleteFrom("document_balances").where("document_number", "like", own).execute();
