@@ -248,4 +248,78 @@ onEveryStore("balances of past days, replayed from random changes", (at) => {
       }
     }
   });
+
+  it("of documents of an earlier version are the present ones since their last change", async () => {
+    const { store, clock } = at();
+    const number = (name: string) => `EARLIER-${name}`;
+    const names = ["idle", "changed", "touched", "closed", "undone"];
+    const start = clock();
+    const dayAt = (days: number): string => localDay(ZONE, start + days * DAY_MS);
+    const patch = async (name: string, body: object) => {
+      const { status } = await call("PATCH", documentAt(number(name)), { body });
+      expect(status).toBe(200);
+    };
+    for (const name of names) {
+      const fields = {
+        account_number: name,
+        invoice_date: dayAt(-5),
+        due_date: dayAt(5),
+        currency: "EUR",
+        original_denomination: 100,
+        denomination: 40,
+      };
+      const { status } = await call("PUT", documentAt(number(name)), { body: fields });
+      expect(status).toBe(201);
+    }
+    // After the upgrade of a store, no balance has been recorded.
+    await store.transaction(async (tx) => {
+      const own = "EARLIER-%";
+      await tx.deleteFrom("document_balances").where("document_number", "like", own).execute();
+      await tx
+        .updateTable("documents")
+        .set({ balance_known_from: null, balance_recorded_at: null })
+        .where("document_number", "like", own)
+        .execute();
+    }, TENANT);
+    const balancesOn = async (days: number): Promise<Record<string, number>> => {
+      const body = { asOf: dayAt(days), groupBy: ["account"], status: "all", limit: 200 };
+      const reply = await call("POST", SUMMARY, { body: { ...body, accountNumber: names } });
+      expect(reply.status, reply.text).toBe(200);
+      return Object.fromEntries(
+        reply.body.items.map(({ key, amount }: { key: { account: string }; amount: number }) => [
+          key.account,
+          amount,
+        ]),
+      );
+    };
+    const all = (balance: number, more: object = {}) => ({
+      idle: balance,
+      changed: balance,
+      touched: balance,
+      closed: balance,
+      undone: balance,
+      ...more,
+    });
+    clock.set(new Date(start + 3 * DAY_MS).toISOString());
+    expect([await balancesOn(-2), await balancesOn(1)]).toEqual([all(100), all(40)]);
+    await patch("changed", { denomination: 30 });
+    await patch("touched", { po_number: "PO-7" });
+    const closure = { closure_reason: "paid", closure_date: formatTimestamp(clock()) };
+    await call("POST", `${documentAt(number("closed"))}/closure`, { body: closure });
+    const row = { document_number: number("undone"), ...closure };
+    const { report } = await importRecords(at(), TENANT, "closures", ndjson([row]), {
+      format: "ndjson",
+    });
+    clock.advance(DAY_MS);
+    await undoImport({ store, clock, record: async () => {} }, report.importId ?? "");
+    clock.advance(2 * DAY_MS);
+    expect([await balancesOn(-2), await balancesOn(1)]).toEqual([all(100), all(40)]);
+    const now = all(40, { changed: 30, closed: 0 });
+    expect(await balancesOn(4)).toEqual(now);
+    await patch("undone", { denomination: 20 });
+    await patch("touched", { denomination: 10 });
+    clock.advance(2 * DAY_MS);
+    expect([await balancesOn(1), await balancesOn(4)]).toEqual([all(40), now]);
+    expect(await balancesOn(7)).toEqual({ ...now, undone: 20, touched: 10 });
+  });
 });

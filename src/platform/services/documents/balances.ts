@@ -1,3 +1,4 @@
+import { toUnrecorded } from "../../store/queries/document-balances.ts";
 import type { BalanceCause, DocumentBalanceRow, DocumentRow } from "../../store/tables/schema.ts";
 
 type Standing = Pick<DocumentRow, "status" | "balance" | "balance_currency">;
@@ -25,30 +26,43 @@ const toCause = (
   return before === undefined ? "created" : "changed";
 };
 
+/** Whether a document is an open one of an earlier version: its balance was not recorded, and holds since its last change. */
+const isUnrecorded = ({ status, balance_recorded_at }: Standing & Recorded): boolean =>
+  status === "open" && balance_recorded_at === null;
+
 /** Returns the columns that say since when the balance of a document is recorded. */
 export const toRecorded = (
-  before: (Standing & Recorded) | undefined,
+  before: (Standing & Recorded & Pick<DocumentRow, "updated_at">) | undefined,
   after: Standing,
   { at }: Event,
 ): Recorded => {
+  const since = before !== undefined && isUnrecorded(before) ? before.updated_at : null;
+  const knownFrom = before?.balance_known_from ?? since;
   if (before !== undefined && isSame(before, after)) {
-    const { balance_known_from, balance_recorded_at } = before;
-    return { balance_known_from, balance_recorded_at };
+    return {
+      balance_known_from: knownFrom,
+      balance_recorded_at: before.balance_recorded_at ?? since,
+    };
   }
-  return {
-    balance_known_from: Math.min(before?.balance_known_from ?? at, at),
-    balance_recorded_at: at,
-  };
+  return { balance_known_from: Math.min(knownFrom ?? at, at), balance_recorded_at: at };
 };
 
-/** Returns the balance that a change adds to the history of its document; none if the balance is the same. */
+/**
+ * Returns the balances that a change adds to the history of its document; none if the balance is the same. The history
+ * of a document of an earlier version begins with the balance before the change.
+ */
 export const listBalances = (
   before: DocumentRow | undefined,
   after: DocumentRow,
   event: Event,
 ): DocumentBalanceRow[] => {
-  if (before !== undefined && isSame(before, after)) return [];
+  const first = before !== undefined && isUnrecorded(before) ? [toUnrecorded(before)] : [];
+  if (before !== undefined && isSame(before, after)) {
+    // A change of other fields moves the time since which the balance is known to hold.
+    return after.version === before.version ? [] : first;
+  }
   return [
+    ...first,
     {
       tenant_id: after.tenant_id,
       document_number: after.document_number,

@@ -1,6 +1,6 @@
 import type { DocumentHistory } from "../../../contract/operations/documents.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
-import { listBalancesOf } from "../../store/queries/document-balances.ts";
+import { listBalancesOf, listUnrecordedOf } from "../../store/queries/document-balances.ts";
 import { listClosuresOf } from "../../store/queries/documents.ts";
 import type { Db } from "../../store/port.ts";
 import type { DocumentBalanceRow, DocumentClosureRow } from "../../store/tables/schema.ts";
@@ -28,7 +28,9 @@ export const readHistories = async (
 ): Promise<(number: string) => DocumentHistory> => {
   const byNumber = (row: { document_number: string }) => row.document_number;
   const closures = Map.groupBy(await listClosuresOf(db, tenantId, numbers), byNumber);
-  const balances = Map.groupBy(await listBalancesOf(db, tenantId, numbers), byNumber);
+  const recorded = await listBalancesOf(db, tenantId, numbers);
+  const unrecorded = await listUnrecordedOf(db, tenantId, numbers);
+  const balances = Map.groupBy([...recorded, ...unrecorded], byNumber);
   return (number) => ({
     closures: (closures.get(number) ?? []).map(toClosure),
     balances: (balances.get(number) ?? []).map(toBalance),

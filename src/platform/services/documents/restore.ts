@@ -1,6 +1,10 @@
 import type { Value } from "../../store/engine/dialect.ts";
 import type { Db } from "../../store/port.ts";
-import { addBalances, removeBalances } from "../../store/queries/document-balances.ts";
+import {
+  addBalances,
+  listBalancesOf,
+  removeBalances,
+} from "../../store/queries/document-balances.ts";
 import { putDocuments, removeDocument } from "../../store/queries/documents.ts";
 import { toDocumentColumns } from "../../store/queries/listed-columns.ts";
 import type { DocumentRow } from "../../store/tables/schema.ts";
@@ -23,7 +27,11 @@ const restoreBalances = async (
   if (current.status === "closed" && restored.status === "open") {
     await removeBalances(tx, current, current.version);
     const { balance_known_from = null, balance_recorded_at = null } = before;
-    return { balance_known_from, balance_recorded_at };
+    if (balance_recorded_at !== null) return { balance_known_from, balance_recorded_at };
+    // The history of a document of an earlier version began with the balance before the import.
+    const { tenant_id: tenantId, document_number: number } = current;
+    const since = (await listBalancesOf(tx, tenantId, [number])).at(-1)?.recorded_at ?? null;
+    return { balance_known_from: since, balance_recorded_at: since };
   }
   const event = { at: now, isImport: false };
   await addBalances(tx, listBalances(current, restored, event));

@@ -56,8 +56,15 @@ const plan = (writer: Writer, { documentNumber, before, fields, sent }: Writing)
   };
   const same = before?.fields === columns.fields && before.status === columns.status;
   const audit = before === undefined || same ? {} : changeFields(before, writer);
-  const recorded = toRecorded(before, columns, toEvent(writer));
-  return { row: { ...base, ...columns, ...recorded, ...audit }, before, closes: moved.closes };
+  // A row that is written as it was keeps all of its columns.
+  const recorded =
+    before !== undefined && same ? before : toRecorded(before, columns, toEvent(writer));
+  const { balance_known_from, balance_recorded_at } = recorded;
+  return {
+    row: { ...base, ...columns, balance_known_from, balance_recorded_at, ...audit },
+    before,
+    closes: moved.closes,
+  };
 };
 
 /** Stores closures and closes the disputes on their documents. Every closure uses this function. */

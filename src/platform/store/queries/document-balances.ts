@@ -1,8 +1,8 @@
 import { insertAll } from "../engine/bulk-writes.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
-import type { DocumentBalanceRow } from "../tables/schema.ts";
 import { rowsOfTenant } from "../engine/rows.ts";
+import type { DocumentBalanceRow, DocumentRow } from "../tables/schema.ts";
 
 /** Adds balances to the history of documents. */
 export const addBalances = (tx: Db, rows: readonly DocumentBalanceRow[]): Promise<void> =>
@@ -30,3 +30,32 @@ export const listBalancesOf = (db: Db, tenantId: string, numbers: readonly strin
     .where(getDialect(db).isAmongKeys("document_number", numbers))
     .orderBy("version")
     .execute();
+
+/** Lists the present balances of open documents without a history, which hold since their last change. */
+export const listUnrecordedOf = async (
+  db: Db,
+  tenantId: string,
+  numbers: readonly string[],
+): Promise<DocumentBalanceRow[]> => {
+  const rows = await db
+    .selectFrom("documents")
+    .selectAll()
+    .where("tenant_id", "=", tenantId)
+    .where(getDialect(db).isAmongKeys("document_number", numbers))
+    .where("balance_recorded_at", "is", null)
+    .where("status", "=", "open")
+    .execute();
+  return rows.map(toUnrecorded);
+};
+
+/** Returns the balance with which the history of an open document of an earlier version begins. */
+export const toUnrecorded = (row: DocumentRow): DocumentBalanceRow => ({
+  tenant_id: row.tenant_id,
+  document_number: row.document_number,
+  version: row.version,
+  recorded_at: row.updated_at,
+  status: row.status,
+  balance: row.balance,
+  currency: row.balance_currency,
+  cause: "changed",
+});

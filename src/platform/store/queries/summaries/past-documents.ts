@@ -32,9 +32,16 @@ const FEW = 1000;
 const isIssued = ({ matches, past }: Selection): Condition =>
   sql`${matches} and d.invoice_on <= ${past.day}`;
 
+/**
+ * A document of a store that an earlier version filled: its history is empty, and its present balance holds since its
+ * last change. When a closed one was closed is known from its closures alone.
+ */
+const holdsSince = ({ at }: PastMoment): Condition =>
+  sql`(d.balance_recorded_at is null and d.status = 'open' and d.updated_at <= ${at})`;
+
 /** Nothing was recorded by then: not at all, or later only. */
 const UNRECORDED = [
-  () => sql<boolean>`d.balance_recorded_at is null`,
+  (past: PastMoment) => sql<boolean>`d.balance_recorded_at is null and not ${holdsSince(past)}`,
   ({ at }: PastMoment) =>
     sql<boolean>`d.balance_recorded_at > ${at} and d.balance_known_from > ${at}`,
 ];
@@ -81,7 +88,7 @@ const selectUnchanged = (selection: Selection): Expression => {
   };
   return sql`select ${select(state)} from documents as d
     where ${isIssued(selection)} and ${hasStatus(selection, sql`d.status`)}
-      and +d.balance_recorded_at <= ${selection.past.at}`;
+      and (+d.balance_recorded_at <= ${selection.past.at} or ${holdsSince(selection.past)})`;
 };
 
 /** Documents that have changed since have the last balance that was recorded by then. */
