@@ -182,7 +182,7 @@ onEveryStore("the configuration of disputes", (at) => {
     const isById = noun === "department" || noun === "resolution";
 
     verifies("DE-02", "CA-04", "RS-02", "RE-09", "T-16");
-    it(isById ? "deletes by id" : "does not delete by id", async () => {
+    it(`${isById ? "deletes" : "does not delete"} by id`, async () => {
       const made = await add("BY-ID");
       const path = `${list}/${made[id]}`;
       const ends = isById ? [204, 404] : [405, 405];
