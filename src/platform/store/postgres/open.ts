@@ -2,7 +2,7 @@ import { hash } from "node:crypto";
 import { Kysely, sql } from "kysely";
 import type pg from "pg";
 import { SECOND } from "../../../kit/clock.ts";
-import { createFairQueue } from "../../../kit/fair-queue.ts";
+import { createFairQueue, type FairQueue } from "../../../kit/fair-queue.ts";
 import { CHANNEL } from "../../../kit/postgres/changes.ts";
 import { Hosts } from "../../../kit/postgres/hosts.ts";
 import { migrateLocked } from "../../../kit/postgres/lock.ts";
@@ -46,6 +46,31 @@ const describePool = ({ totalCount, idleCount, waitingCount, options }: pg.Pool)
   return { pool: "connections", busy, free: options.max - busy, waiting: waitingCount };
 };
 
+/** Creates the transactions of a store; those of one queue take turns. */
+const createTransactions =
+  (db: Kysely<Tables>, writers: FairQueue): Store["transaction"] =>
+  async (act, queue) => {
+    const transaction = db.transaction();
+    if (queue === undefined) return transaction.execute(act);
+    const leave = await writers.enter(queue).catch((error: unknown) => {
+      throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
+    });
+    const lock = sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`;
+    let hasBegun = false;
+    return transaction
+      .execute(async (tx) => {
+        hasBegun = true;
+        await lock.execute(tx);
+        return act(tx);
+      })
+      .catch((error: unknown) => {
+        // Otherwise each would wait for its turn only to wait for a connection that fails as well.
+        if (!hasBegun && error instanceof StoreUnavailable) writers.refuseAll(error);
+        throw error;
+      })
+      .finally(leave);
+  };
+
 /** Opens a store in a PostgreSQL database, which other processes may use too. */
 export const openPostgres = async (url: string, signing: SigningNeeds): Promise<Store> => {
   const hosts = new Hosts(url);
@@ -77,27 +102,7 @@ export const openPostgres = async (url: string, signing: SigningNeeds): Promise<
     dialect: "postgres",
     auditKey,
     read: db,
-    async transaction(act, queue) {
-      const transaction = db.transaction();
-      if (queue === undefined) return transaction.execute(act);
-      const leave = await writers.enter(queue).catch((error: unknown) => {
-        throw error instanceof StoreUnavailable ? error : new StoreUnavailable(error);
-      });
-      const lock = sql`select pg_advisory_xact_lock(${lockNumber(queue).toString()}::bigint)`;
-      let hasBegun = false;
-      return transaction
-        .execute(async (tx) => {
-          hasBegun = true;
-          await lock.execute(tx);
-          return act(tx);
-        })
-        .catch((error: unknown) => {
-          // Otherwise each would wait for its turn only to wait for a connection that fails as well.
-          if (!hasBegun && error instanceof StoreUnavailable) writers.refuseAll(error);
-          throw error;
-        })
-        .finally(leave);
-    },
+    transaction: createTransactions(db, writers),
     append: (act) => db.transaction().execute(act),
     counting: db,
     stamp: () => undefined,
