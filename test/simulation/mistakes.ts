@@ -152,9 +152,9 @@ const isPaymentChange = /^insert into "cashapp_payments".* on conflict/s;
 
 /** Mistakes that the simulation must find. */
 export const MISTAKES: Record<string, Mistake> = {
-  "any answer counts as delivered": { seed: 12, network: acceptAll },
+  "any answer counts as delivered": { seed: 9, network: acceptAll },
   "audit entry outside its transaction": {
-    seed: 4,
+    seed: 8,
     store: delayStatements(isEntry(/^(?!import\.)[a-z_]+\.[a-z_]+$/)),
   },
   "busy store not waited for": { seed: 1, store: failWhileLocked },
@@ -162,11 +162,11 @@ export const MISTAKES: Record<string, Mistake> = {
   "clean file rejected": { seed: 3, scanner: rejectFiles },
   "code of a dispute counted by each node": { seed: 29, store: countDisputesAlone },
   "disputes of a closed document left open": {
-    seed: 8,
+    seed: 16,
     store: skipStatements(({ sql }) => CLOSES_DISPUTES.test(sql)),
   },
   "document not reopened": {
-    seed: 43,
+    seed: 22,
     store: rewriteStatements(
       /^insert into "documents"/,
       /"status" = "?excluded"?\."?status"?/,
@@ -174,11 +174,11 @@ export const MISTAKES: Record<string, Mistake> = {
     ),
   },
   "idempotency key acts twice": {
-    seed: 67,
+    seed: 22,
     store: rewriteStatements(/^insert/, /"idempotency_keys"."expires_at" <= \?/, ANY),
   },
   "entry of an import outside its transaction": {
-    seed: 13,
+    seed: 3,
     store: delayStatements(isEntry(/^import\./)),
   },
   "job claimed by both nodes": { seed: 1, store: claimFoundBefore },
@@ -210,10 +210,10 @@ export const MISTAKES: Record<string, Mistake> = {
     store: skipStatements(({ sql }) => isPaymentChange.test(sql)),
   },
   "PDF stored as zeros": { seed: 2, files: storeZeros },
-  "scan given up too early": { seed: 5, store: countAttachmentTries },
-  "sixth delivery attempt": { seed: 3, delaysMs: (delays) => [...delays, MINUTE] },
+  "scan given up too early": { seed: 10, store: countAttachmentTries },
+  "sixth delivery attempt": { seed: 9, delaysMs: (delays) => [...delays, MINUTE] },
   "run of a slot added before the slot is claimed": {
-    seed: 5,
+    seed: 3,
     store: delayStatements(({ sql }) =>
       /^update "(?:jobs" set "lease" = \?, "leased_until" = \?, "due_at"|schedules)"/.test(sql),
     ),
@@ -224,7 +224,7 @@ export const MISTAKES: Record<string, Mistake> = {
     store: skipStatements(({ sql }) => sql.startsWith('insert into "run_chunks"')),
   },
   "tenant missing in a cascade": {
-    seed: 8,
+    seed: 22,
     store: rewriteStatements(CLOSES_DISPUTES, OF_TENANT, ANY),
   },
   "tenant missing in a deletion": {
