@@ -59,7 +59,8 @@ const targetOf = ({ kind, tenantId }: ImportedFile, { clock, store }: Node, newI
 /** Adds a file of documents and one of the payment of them, which are imported in any order. */
 const addMoney = (dice: Dice, files: ImportedFile[], tenantId: TenantId): ImportedFile[] => {
   const place = files.length;
-  const [bill, advice] = [`${tenantId}-bill-${place}-`, `${tenantId}-advice-${place}-`];
+  // The letter keeps numbers apart, which are compared without dashes and padding.
+  const [bill, advice] = [`${tenantId}-bill-${place}x`, `${tenantId}-advice-${place}-`];
   const keys = Array.from({ length: dice.pick(ROWS) }, (_, index) => `${bill}${index}`);
   const money = createMoney(tenantId, place, keys);
   const shared = { tenantId, keys, money, isComplete: false, isBusy: false };
