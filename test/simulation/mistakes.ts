@@ -166,7 +166,7 @@ export const MISTAKES: Record<string, Mistake> = {
     store: skipStatements(({ sql }) => CLOSES_DISPUTES.test(sql)),
   },
   "document not reopened": {
-    seed: 22,
+    seed: 77,
     store: rewriteStatements(
       /^insert into "documents"/,
       /"status" = "?excluded"?\."?status"?/,
@@ -174,7 +174,7 @@ export const MISTAKES: Record<string, Mistake> = {
     ),
   },
   "idempotency key acts twice": {
-    seed: 22,
+    seed: 27,
     store: rewriteStatements(/^insert/, /"idempotency_keys"."expires_at" <= \?/, ANY),
   },
   "entry of an import outside its transaction": {
@@ -224,7 +224,7 @@ export const MISTAKES: Record<string, Mistake> = {
     store: skipStatements(({ sql }) => sql.startsWith('insert into "run_chunks"')),
   },
   "tenant missing in a cascade": {
-    seed: 22,
+    seed: 65,
     store: rewriteStatements(CLOSES_DISPUTES, OF_TENANT, ANY),
   },
   "tenant missing in a deletion": {

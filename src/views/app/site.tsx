@@ -84,7 +84,7 @@ const useConnection = () => {
   const { ask, dialog } = useQuestion("The server asks");
   const holder = useRef<string | undefined>(undefined);
 
-  const tell = (error: unknown): void =>
+  const report = (error: unknown): void =>
     setProblem(error instanceof Error ? error.message : String(error));
   const connectWith = async (token: string | undefined): Promise<Connected> => {
     holder.current = token;
@@ -107,7 +107,7 @@ const useConnection = () => {
     try {
       setConnected(await work());
     } catch (error) {
-      tell(error);
+      report(error);
       setFailed(() => work);
     }
     setBusy(false);
@@ -115,9 +115,9 @@ const useConnection = () => {
   const open = (token: string): void => void attempt(() => connectWith(token));
   // The page stays usable meanwhile: the second window may be closed without a word.
   const signInAgain = (): void => {
-    signInBeside().then((token) => void (token !== undefined && open(token)), tell);
+    signInBeside().then((token) => void (token !== undefined && open(token)), report);
   };
-  const leave = (): void => void signOut(holder.current).catch(tell);
+  const leave = (): void => void signOut(holder.current).catch(report);
   const retry = failed && (() => void attempt(failed));
   return {
     connected,
