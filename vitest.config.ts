@@ -92,7 +92,7 @@ const built = { ...programs, TESTED_PROGRAM: join(createRunFolder(PACKAGES), "di
 const inMemory = { TMPDIR: createRunFolder(findFastFolder()) };
 
 // oxlint-disable-next-line node/no-process-env -- where it runs, which no setting of ours says
-const inCi = process.env["CI"] !== undefined;
+const { CI, FAILED_FILES } = process.env;
 
 export default defineConfig({
   test: {
@@ -103,8 +103,8 @@ export default defineConfig({
     // Other processes take as long as the machine is busy, so the default of one second is too short.
     expect: { poll: { timeout: 30 * SECOND } },
     // On a machine that is shared, a test fails when it fails twice; the report names those that needed it.
-    retry: inCi ? 1 : 0,
-    reporters: [createRunReport(10), "default"],
+    retry: CI === undefined ? 0 : 1,
+    reporters: [createRunReport(10, FAILED_FILES), "default"],
     coverage: {
       provider: "v8",
       include: ["src/**/*.ts", "tools/**/*.ts", "prompts/**/*.ts"],

@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import type { Reporter, TestModule } from "vitest/node";
 
 const print = (title: string, lines: readonly string[]): void => {
@@ -27,10 +28,16 @@ const printSecondTries = (modules: readonly TestModule[]): void => {
   if (lines.length > 0) print("Tests that passed only at their second try", lines);
 };
 
-/** A reporter that prints the `count` test files that took the longest, and the tests that passed only when repeated. */
-export const createRunReport = (count: number): Reporter => ({
+/**
+ * A reporter that prints the `count` test files that took the longest, and the tests that passed only when repeated. It
+ * writes the paths of files with a failed test to `failedPath`, one a line.
+ */
+export const createRunReport = (count: number, failedPath: string | undefined): Reporter => ({
   onTestRunEnd(modules) {
     printSlowest(modules, count);
     printSecondTries(modules);
+    if (failedPath === undefined) return;
+    const failed = modules.filter((module) => !module.ok());
+    writeFileSync(failedPath, failed.map((module) => `${module.relativeModuleId}\n`).join(""));
   },
 });
