@@ -77,6 +77,8 @@ const refuseMalformed = (
   socket.once("close", () => clearTimeout(cut));
 };
 
+const REFUSAL = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
+
 const PROBES = ["/health", "/ready"];
 
 /** Adds the Host that probes of HTTP/1.0 leave out (RFC 9112, section 3.2); other requests without one are refused. */
@@ -88,13 +90,39 @@ const addHost = (request: IncomingMessage): IncomingMessage => {
   return request;
 };
 
+/** What a URL drops or reads as another path: dot segments, also encoded ones, backslashes, tabs and line ends. */
+const REWRITTEN = /[\\\t\n\r]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
+
+/**
+ * Refuses requests whose path would be read as that of another request, such as `/dry-run/../disputes`: rules of
+ * proxies, limits and the dry run hold for the path as it is sent. A target may name a host where Host names the same
+ * (RFC 9112, section 3.2.2).
+ */
+const onlyPlainTargets =
+  (listener: RequestListener): RequestListener =>
+  (request, response) => {
+    const { url: target = "/", headers } = request;
+    const absolute = target.startsWith("/") ? undefined : URL.parse(target);
+    const named = URL.parse(`http://${headers.host}`);
+    const isOther =
+      absolute != null && (absolute.protocol !== "http:" || absolute.host !== named?.host);
+    if (!isOther && !REWRITTEN.test(textBefore(target, "?#"))) {
+      if (absolute != null) request.url = `${absolute.pathname}${absolute.search}`;
+      return listener(request, response);
+    }
+    const [status, reason] = isOther
+      ? [403, "The target of the request names another host than Host."]
+      : [400, "A path has no segments . and .., no backslashes and no tabs."];
+    response.writeHead(status, { ...REFUSAL, Connection: "close" }).end(`${reason}\n`);
+  };
+
 /** Serves one listener until it is closed. */
 export const serve = async (
   listener: RequestListener,
   { host, port }: Address,
   { headersMs, requestMs, lookEveryMs }: Timeouts = DEFAULT_TIMEOUTS,
 ): Promise<Served> => {
-  const draining = createDraining(listener);
+  const draining = createDraining(onlyPlainTargets(listener));
   const server = createServer(
     {
       keepAliveTimeout: KEEP_ALIVE_MS,
@@ -172,8 +200,7 @@ export const onlyForHosts = (
     if (host === undefined || known.has(URL.parse(`http://${host}`)?.hostname)) {
       return listener(request, response);
     }
-    const headers = { "Content-Type": "text/plain; charset=utf-8", "Cache-Control": "no-store" };
-    response.writeHead(403, headers).end("This server does not have the name in Host.\n");
+    response.writeHead(403, REFUSAL).end("This server does not have the name in Host.\n");
   };
 };
 
