@@ -90,7 +90,7 @@ const addHost = (request: IncomingMessage): IncomingMessage => {
   return request;
 };
 
-/** What a URL drops or reads as another path: dot segments, also encoded ones, backslashes, tabs and line ends. */
+/** Parts of a path that a URL removes or changes: dot segments, also encoded ones, backslashes, tabs and line ends. */
 const REWRITTEN = /[\\\t\n\r]|(?:^|\/)(?:\.|%2e){1,2}(?:\/|$)/i;
 
 /**
@@ -111,8 +111,8 @@ const onlyPlainTargets =
       return listener(request, response);
     }
     const [status, reason] = isOther
-      ? [403, "The target of the request names another host than Host."]
-      : [400, "A path has no segments . and .., no backslashes and no tabs."];
+      ? [403, "The request names another scheme or host in its target than in Host."]
+      : [400, "The path must not contain . or .. segments, backslashes or tabs."];
     response.writeHead(status, { ...REFUSAL, Connection: "close" }).end(`${reason}\n`);
   };
 

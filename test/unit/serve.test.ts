@@ -58,7 +58,7 @@ describe("the target of a request", () => {
     "/dry-run\\..\\disputes/1",
     "/dry-run/.\t./disputes/1",
     "http://named/dry-run/../disputes/1",
-  ])("is refused where it is not what it looks like: %j", async (target) => {
+  ])("is refused where a URL reads it as another path: %j", async (target) => {
     expect(await send(target)).toEqual(["400", []]);
   });
 
@@ -74,7 +74,7 @@ describe("the target of a request", () => {
     ["/files/%2e%2e%2fx", "/files/%2e%2e%2fx"],
     ["http://named/disputes/1?x=1", "/disputes/1?x=1"],
     ["HTTP://NAMED:80/disputes/1", "/disputes/1"],
-  ])("is read where it is: %s", async (target, path) => {
+  ])("is passed on with its path as it was sent: %s", async (target, path) => {
     expect(await send(target)).toEqual(["200", [path]]);
   });
 });
