@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
+import { getMessage } from "../src/kit/error.ts";
 import { openBenchmark, type Result } from "./run/benchmark.ts";
 import { createCommandPlayer } from "./run/command.ts";
 import { createModelPlayer } from "./run/model.ts";
@@ -109,6 +110,6 @@ try {
   if (report !== undefined) await writeFile(report, `${JSON.stringify(results, null, 2)}\n`);
   process.exitCode = failed.length === 0 ? 0 : 1;
 } catch (error) {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n\n${USAGE}`);
+  process.stderr.write(`${getMessage(error)}\n\n${USAGE}`);
   process.exitCode = 2;
 }

@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { countTokens } from "gpt-tokenizer/encoding/o200k_base";
+import { getMessage } from "../../src/kit/error.ts";
 import type { Call, Kind, State, Task } from "../task.ts";
 import { createApi, type LoadedWorld, loadWorld, openWorld, readState } from "../world/index.ts";
 import type { World } from "../world/index.ts";
@@ -25,17 +26,12 @@ export type Result = {
 };
 
 export type Benchmark = {
-  /** State of the tenant before each task. */
-  before: State;
   /** Plays a task from the same state as every other one. */
-  play(task: Task, player: Player, seconds?: number): Promise<Result>;
+  play(task: Task, player: Player, seconds: number): Promise<Result>;
   close(): Promise<void>;
 };
 
-const DEFAULT_SECONDS = 300;
 const plain = { disallowedSpecial: new Set<string>() };
-const getMessage = (error: unknown): string =>
-  error instanceof Error ? error.message : String(error);
 
 /** A copy of the loaded data folder with a server on it; made again when a task has changed it. */
 const openCopy = async (pristine: string, loaded: LoadedWorld, mode: Mode) => {
@@ -66,6 +62,7 @@ const playOn = async (
   let reported = 0;
   const signal = AbortSignal.timeout(seconds * 1000);
   const { tools, instructions } = server;
+  const faults = new Set<string>();
   const seat = {
     task: task.name,
     prompt: task.prompt,
@@ -73,7 +70,12 @@ const playOn = async (
     tools,
     signal,
     async call(name: string, args: Record<string, unknown>) {
-      if (calls.length >= MAX_CALLS) throw new Error(`More than ${MAX_CALLS} calls.`);
+      if (calls.length >= MAX_CALLS) {
+        const fault = `More than ${MAX_CALLS} calls.`;
+        // A player can answer in spite of the error.
+        faults.add(fault);
+        throw new Error(fault);
+      }
       const result = await server.call(name, args, signal);
       calls.push({ name, arguments: args, isError: result.isError, result: result.text });
       return result;
@@ -82,15 +84,14 @@ const playOn = async (
       reported += count;
     },
   };
-  const faults: string[] = [];
   const answer = await player(seat).catch((error: unknown) => {
-    faults.push(signal.aborted ? `No answer within ${seconds} seconds.` : getMessage(error));
+    faults.add(signal.aborted ? `No answer within ${seconds} seconds.` : getMessage(error));
     return "";
   });
   const counted = [JSON.stringify(tools), ...calls.map(({ result }) => result)]
     .map((text) => countTokens(text, plain))
     .reduce((sum, count) => sum + count, 0);
-  return { answer, calls, tokens: reported === 0 ? counted : reported, faults };
+  return { answer, calls, tokens: reported === 0 ? counted : reported, faults: [...faults] };
 };
 
 const grade = (task: Task, { faults, answer, calls }: Played, states: [State, State]) => {
@@ -110,8 +111,7 @@ export const openBenchmark = async (world: World, mode: Mode): Promise<Benchmark
     copy = await openCopy(pristine, loaded, mode);
   };
   return {
-    before,
-    async play(task, player, seconds = DEFAULT_SECONDS) {
+    async play(task, player, seconds) {
       const played = await playOn(copy.server, task, { player, seconds });
       const after = await copy.read();
       const faults = grade(task, played, [before, after]);

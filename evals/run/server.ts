@@ -1,6 +1,7 @@
 import { join } from "node:path";
 import { Client } from "@modelcontextprotocol/client";
 import { getDefaultEnvironment, StdioClientTransport } from "@modelcontextprotocol/client/stdio";
+import { getMessage } from "../../src/kit/error.ts";
 import type { ToolResult, ToolSpec } from "./player.ts";
 
 export const MODES = ["full", "core", "discovery"] as const;
@@ -57,7 +58,7 @@ export const startServer = async (
         return { text: readText(reply.content), isError: reply.isError === true };
       } catch (error) {
         signal.throwIfAborted();
-        return { text: error instanceof Error ? error.message : String(error), isError: true };
+        return { text: getMessage(error), isError: true };
       }
     },
     close: () => client.close(),

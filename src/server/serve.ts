@@ -115,10 +115,10 @@ const onlyPlainTargets =
       return listener(request, response);
     }
     const [status, reason] = isOther
-      ? [403, "The target of the request names another host than Host."]
+      ? [403, "The request names another scheme or host in its target than in Host."]
       : [
           400,
-          "A path has no segments . and .., no encoded letters and digits, no backslashes, tabs and #.",
+          "The path must not contain . or .. segments, encoded letters or digits, backslashes, tabs or #.",
         ];
     response.writeHead(status, { ...REFUSAL, Connection: "close" }).end(`${reason}\n`);
   };

@@ -65,7 +65,7 @@ describe("the target of a request", () => {
     "/health?x#y",
     "http://named/dry-run/../disputes/1",
     "http://named/%64isputes",
-  ])("is refused where it is not what it looks like: %j", async (target) => {
+  ])("is refused where a URL reads it as another path: %j", async (target) => {
     expect(await send(target)).toEqual(["400", []]);
   });
 
@@ -81,7 +81,7 @@ describe("the target of a request", () => {
     ["/files/a%2e%2e%2fx%2Dy%252e%252e", "/files/a%2e%2e%2fx%2Dy%252e%252e"],
     ["http://named/disputes/1?x=1", "/disputes/1?x=1"],
     ["HTTP://NAMED:80/disputes/1", "/disputes/1"],
-  ])("is read where it is: %s", async (target, path) => {
+  ])("is passed on with its path as it was sent: %s", async (target, path) => {
     expect(await send(target)).toEqual(["200", [path]]);
   });
 });

@@ -6,7 +6,7 @@ export type DatabaseHosts = {
   mustWrite: boolean;
 };
 
-const URL_PARTS = /^(postgres(?:ql)?:\/\/)([^/?#\s]*)([^\s]*)$/;
+const URL_PARTS = /^(postgres(?:ql)?:\/\/)([^/?#\s]*)((?:[/?#]\S*)?)$/;
 const HOST = /^(?:\[[0-9a-f:.]+\]|[^:[\]]+)(?::(\d{1,5}))?$/i;
 const MAX_PORT = 65_535;
 
