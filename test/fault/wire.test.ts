@@ -134,7 +134,9 @@ onEveryStore("bytes from the network", (at) => {
         const heard = await exchange(port(), GET(path, `X-Platform-Auth: ${admin.token}`));
         const [status = 0] = statusesIn(heard);
         expect([400, 403, 404], `${path}: ${heard}`).toContain(status);
-        expect(heard).toContain("application/problem+json");
+        // Dot segments in a path are refused before the platform reads the request.
+        const isSegment = text === "%2e%2e%2f" && !path.includes("?");
+        expect(heard).toContain(isSegment ? "must not contain" : "application/problem+json");
       }
     }
     expect(await touches()).toBe(before);
