@@ -1,5 +1,5 @@
 import { contract } from "../contract/index.ts";
-import { toNumberKey } from "../contract/number-key.ts";
+import { isSameNumber, toNumberKey } from "../contract/number-key.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { askClosure } from "./document-reader.ts";
@@ -114,8 +114,14 @@ export const readClaimDocuments = async (
   } else if (references.length > 0) notes.push(EXACT_ONLY);
   const byKey = indexByKey(known);
   const found = new Map<string, readonly DocumentWithClosing[]>();
-  const findKnown = (reference: string) =>
-    byKey.get(toNumberKey(reference)) ?? byKey.get(toNumberKey(dropWords(reference) ?? "")) ?? [];
+  const findSame = (reference: string) =>
+    (byKey.get(toNumberKey(reference)) ?? []).filter((one) =>
+      listNumbers(one).some((number) => isSameNumber(number, reference)),
+    );
+  const findKnown = (reference: string) => {
+    const own = findSame(reference);
+    return own.length > 0 ? own : findSame(dropWords(reference) ?? "");
+  };
   const read = async (reference: string) => {
     const own = canLookUp ? findKnown(reference) : await readExact(context, reference, refuse);
     return { reference, own };

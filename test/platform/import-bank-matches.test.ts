@@ -47,6 +47,34 @@ onEveryStore("documents that payments of banks pay", (at) => {
     });
   });
 
+  verifies("MN-30");
+  it("never takes numbers for the same whose dashes or zeros stand elsewhere", async () => {
+    await fresh();
+    await documents([
+      { number: "X-0-20", balance: 600 },
+      { number: "Y-12-3", balance: 300 },
+      { number: "Z-2026-007", balance: 600.75 },
+    ]);
+    await bring(
+      "edi820",
+      edi820(["X-2-0**600", "Y-1-23**300", "z 2026007**600.75"].map((text) => `RMR*IV*${text}`)),
+    );
+    expect(
+      await rows("invoiceNumber", "documentNumber", "appliedAmount", "unappliedAmount"),
+    ).toEqual(
+      [
+        ["X-2-0", null, 0],
+        ["Y-1-23", null, 0],
+        ["z 2026007", "Z-2026-007", 600.75],
+      ].map(([invoiceNumber, documentNumber, appliedAmount]) => ({
+        invoiceNumber,
+        documentNumber,
+        appliedAmount,
+        unappliedAmount: 900,
+      })),
+    );
+  });
+
   verifies("IN-12");
   it("says on each row what of a payment no document took, so that a summary counts it once", async () => {
     await fresh();

@@ -161,6 +161,19 @@ describe("camt amounts", () => {
     expect([plain, net, single].flatMap(({ warnings }) => warnings)).toEqual([]);
   });
 
+  it("takes the countervalues of transactions in another currency, with the exchange rate", async () => {
+    const foreign = (sent: string, arrived: string) =>
+      details({
+        amount: sent,
+        currency: "USD",
+        more: `<AmtDtls><CntrValAmt><Amt Ccy="EUR">${arrived}</Amt><CcyXchg><XchgRate>0.92</XchgRate></CcyXchg></CntrValAmt></AmtDtls>`,
+      });
+    const batch = await amounts("276.00", foreign("100.00", "92.00"), foreign("200.00", "184.00"));
+    expect(batch.amounts).toEqual(["92.00", "184.00"]);
+    expect(batch.warnings).toEqual([]);
+    expect(batch.payments[0]?.cells["remittanceText"]).toBe("Amount USD 100 / Exchange rate 0.92");
+  });
+
   it("gives one missing amount the rest", async () => {
     const rest = await amounts("429.56", details({ amount: "329.56" }), details({ id: "E-2" }));
     expect(rest.amounts).toEqual(["329.56", "100.00"]);

@@ -66,6 +66,24 @@ describe("MT940", () => {
     ]);
   });
 
+  it("separates codes that begin a line behind a full one, and passes over a reference that is only a code", async () => {
+    const lines = [
+      ":61:260330C119,NTRFKREF+",
+      ":86:166?00GUTSCHRIFT?20EREF+1234567890123456789012?21SVWZ+INV-2001 Rechnung vom ?221.3.?32PAYER",
+    ];
+    const { payments } = await read(mt940(lines, { closing: "1119," }));
+    expect(payments).toMatchObject([
+      {
+        cells: {
+          paymentReference: "1234567890123456789012",
+          remittanceText:
+            "GUTSCHRIFT / EREF+1234567890123456789012 SVWZ+INV-2001 Rechnung vom 1.3.",
+        },
+        references: ["1234567890123456789012"],
+      },
+    ]);
+  });
+
   it("reads slash codes and structured references", async () => {
     const slashes = [
       CREDIT,

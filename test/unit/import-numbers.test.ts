@@ -56,6 +56,17 @@ describe("amounts without a map", () => {
     expect(read(text)).toBe(value);
   });
 
+  it.each([
+    ["$ (1,234.50)", -1234.5],
+    ["USD (5.00)", -5],
+    ["$(.50)", -0.5],
+    [".50", 0.5],
+    ["-,50", -0.5],
+    ["$ .50", 0.5],
+  ])("read %j as spreadsheets write it", (text, value) => {
+    expect(read(text, { currency: "USD", decimals: 2 })).toBe(value);
+  });
+
   it.each(["1.000", "12.500", "1,234", "123.456", "-1.000", "(1.000)", "$1,234"])(
     "refuse %j with both readings",
     (text) => {
@@ -79,7 +90,9 @@ describe("amounts without a map", () => {
     "1e3",
     "0x10",
     "5.",
-    ".5",
+    "..5",
+    "-",
+    "$ -",
     "--1",
     "-(5)",
     "(-5)",

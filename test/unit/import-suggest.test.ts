@@ -20,6 +20,15 @@ describe("a suggested map", () => {
     },
   );
 
+  it("knows the counterpart of a sign that no row has", async () => {
+    const file = csv("Date,Ref,Amount,DC,Currency\n2026-02-13,a1,10.00,Cr,USD\n");
+    const { map } = await suggest("cashapp", file);
+    expect(map["paymentAmount"]).toEqual({
+      column: "Amount",
+      signFrom: { column: "DC", negative: ["Dr"], positive: ["Cr"] },
+    });
+  });
+
   it("names what it could not find and what it assumed", async () => {
     const file = csv("Datum;Text;Betrag\n01.02.2026;x;1.000\n");
     const { map, notes, preview } = await suggest("cashapp", file);

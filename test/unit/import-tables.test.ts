@@ -48,6 +48,27 @@ describe("a text table", () => {
     expect(refused).toEqual([]);
   });
 
+  it("leaves out a header that is repeated on each page", async () => {
+    const text = `${PAYMENT}\nP1,2026-03-01,USD,1.00,A,\n${PAYMENT}\nP2,2026-03-02,USD,2.00,A,\n`;
+    const { records, leftOut, refused } = await readTable("cashapp", csv(text));
+    expect(records.map(({ paymentId }) => paymentId)).toEqual(["P1", "P2"]);
+    expect(leftOut).toEqual(["header"]);
+    expect(refused).toEqual([]);
+  });
+
+  it.each(["\n", "\r\n"])("reads a header of several lines that end with %j", async (end) => {
+    const lines = ["Report", 'Tag,Nr,"Betrag', '(USD)",Name', "2026-03-01,P1,5.00,A", ""];
+    const map = {
+      paymentId: "Nr",
+      paymentDate: "Tag",
+      paymentAmount: "Betrag\n(USD)",
+      currencyCode: { value: "USD" },
+    };
+    const { records, layout } = await readTable("cashapp", csv(lines.join(end)), map);
+    expect(layout).toMatchObject({ header: 2 });
+    expect(records).toMatchObject([{ paymentId: "P1", paymentAmount: 5 }]);
+  });
+
   it("refuses a row without a number that is no sum of the rows above", async () => {
     const text = `${PAYMENT}\nP1,2026-03-01,USD,10.00,A,\n,,,9.00,,\n,2026-03-02,USD,10.00,Total SE,\n`;
     const { records, leftOut } = await readTable("cashapp", csv(text));
@@ -179,6 +200,18 @@ describe("a field of a map", () => {
   });
 
   verifies("MN-22");
+  it("takes a dash in a column of debits or credits for a blank", async () => {
+    const map = { paymentAmount: { debit: "A", credit: "B" } };
+    const { records, leftOut } = await read(
+      map,
+      "1,2026-03-01,-,5.00,,",
+      "2,2026-03-01, $ - ,6.00,,",
+      "3,2026-03-01,7.00,\u2013,,",
+    );
+    expect(records.map(({ paymentAmount }) => paymentAmount)).toEqual([5, 6]);
+    expect(leftOut).toEqual(["debit"]);
+  });
+
   it("takes the sign from a column, and turns it", async () => {
     const signFrom = { column: "S", negative: ["D"], positive: ["C", ""] };
     const signed = await read(

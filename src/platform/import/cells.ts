@@ -31,6 +31,12 @@ export type Cells = Record<string, unknown>;
 export const isBlank = (value: unknown): boolean =>
   value === undefined || value === null || (typeof value === "string" && value.trim() === "");
 
+const DASH = /^\p{Sc}?\s{0,20}[-\u2013\u2014\u2212]{1,2}$/u;
+
+/** Whether a cell has only a dash, also behind a currency sign: formats of accounting show a zero so. */
+export const isDash = (value: unknown): boolean =>
+  typeof value === "string" && value.length < 40 && DASH.test(value.trim());
+
 /** Reads a cell by column name, or by a dotted path into nested objects; undefined if it is blank. */
 export const readCell = (cells: Cells, column: string): unknown => {
   let value: unknown = cells;

@@ -82,7 +82,8 @@ const headerProblem = (why: string): Problem =>
   new Problem("invalid_request", `The file's header line ${why}.`);
 
 const parseHeader = (cells: readonly string[]): string[] => {
-  const names = cells.map((cell) => cell.trim());
+  // A name can have several lines.
+  const names = cells.map((cell) => cell.replaceAll("\r\n", "\n").trim());
   if (!names.some((name) => name.includes("\r"))) return names;
   throw headerProblem("ends with a carriage return alone; lines end with LF or CR LF");
 };
@@ -187,7 +188,8 @@ class CsvReader implements Reader {
   /** Parses the open record as complete. */
   #close(): Line[] {
     const cells = parseOne(this.#open.map(({ text }) => text).join("\n"), this.#delimiter);
-    const isWhole = this.#open.length === 1 || cells?.length === this.#columns?.length;
+    const count = this.#columns?.length ?? cells?.length;
+    const isWhole = this.#open.length === 1 || cells?.length === count;
     const [first] = this.#open;
     if (first === undefined || cells === undefined || !isWhole) return this.#giveUp();
     this.#reset();

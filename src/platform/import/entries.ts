@@ -1,6 +1,6 @@
 import { abbreviate } from "../../contract/payments/value.ts";
 import { findCurrencyDecimals } from "../money.ts";
-import { type Cells, DateCell, ErrorCell, isBlank, readCell, toText } from "./cells.ts";
+import { type Cells, DateCell, ErrorCell, isBlank, isDash, readCell, toText } from "./cells.ts";
 import { isCurrency } from "./currencies.ts";
 import { type DayPattern, parseDay } from "./dates.ts";
 import { type FieldSpec, parseCell } from "./fields.ts";
@@ -178,7 +178,7 @@ const readDebitCredit = (
 ): unknown => {
   const sides = [entry.debit, entry.credit].map((name) => {
     const value = name === undefined ? undefined : readCell(cells, name);
-    if (name === undefined || value === undefined) return undefined;
+    if (name === undefined || value === undefined || isDash(value)) return undefined;
     return toAmount(column, name, refuseError(name, value, column.name, refuse), record, refuse);
   });
   const given = sides.filter((value) => value !== undefined && value !== 0);

@@ -57,7 +57,7 @@ export const joinRecords = (lines: readonly Line[]): HeadRecord[] => {
     let end = at;
     while (hasOpenQuote(text) && end - at < MOST_OPEN_LINES && end + 1 < lines.length) {
       end += 1;
-      text += `\n${lines[end]?.text ?? ""}`;
+      text = `${text.replace(/\r$/, "")}\n${lines[end]?.text ?? ""}`;
     }
     const isWhole = !hasOpenQuote(text);
     records.push({ line: line.number, text: isWhole ? text : line.text });

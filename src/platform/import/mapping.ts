@@ -164,6 +164,19 @@ const findJoinedKey = (fields: Fields, { entries }: ImportMap): string | undefin
   return key;
 };
 
+const REPEATED_HEADER = { type: "header", reason: "repeats the header" };
+
+/** Whether a row repeats the header, as reports do on each page. */
+const repeatsHeader = (cells: Cells): boolean => {
+  let count = 0;
+  for (const [name, value] of Object.entries(cells)) {
+    if (isBlank(value)) continue;
+    if (typeof value !== "string" || value.trim() !== name) return false;
+    count += 1;
+  }
+  return count > 1;
+};
+
 /**
  * Creates the function that converts a row's cells to a target's record. `columns` are those of a table; null for
  * NDJSON, whose rows have names and JSON types. The function remembers the rows' sums, to recognize lines of totals.
@@ -197,6 +210,7 @@ export const createMapping = (
       const value = readEntry(cells, source, record, refuse);
       if (!isBlank(value)) setPath(record, source.name, value);
     }
+    if (isTable && repeatsHeader(cells)) return { as: "leftOut", ...REPEATED_HEADER };
     const total = isTable ? totals.find(cells, record) : undefined;
     if (total !== undefined) return { as: "leftOut", ...total };
     const { sourceKey } = map;

@@ -131,10 +131,18 @@ type Parts = { digits: string; minus: "" | "front" | "behind" | "around"; marks:
 const FRONT = /^([^\d]{0,8}?)(?=[\d])/u;
 const BEHIND = /(?<=\d)([^\d]{0,8})$/u;
 
+/** Parentheses around the number, also behind a currency sign as spreadsheets write it: `$ (5.00)`. */
+const AROUND = /^([^\d()+-]{0,8})\(([^()]*)\)$/u;
+/** A decimal sign before the first digit, which the zero before it is left out of: `.50`, `-,50`. */
+const BARE_DECIMAL = /^([^\d\p{L}]{0,8}?|[^\d]{0,7}[\s+-])([.,]\d+)/u;
+
+const addZero = (text: string): string => text.replace(BARE_DECIMAL, "$10$2");
+
 /** Splits text into digits, sign and other marks; undefined if it has two signs. */
 const splitParts = (text: string): Parts | undefined => {
-  const inner = /^\((.*)\)$/.exec(text)?.[1];
-  const whole = (inner ?? text).trim();
+  const [, outside = "", within] = AROUND.exec(text) ?? [];
+  const inner = within === undefined ? undefined : `${outside}${within}`;
+  const whole = addZero((inner ?? text).trim());
   const front = FRONT.exec(whole)?.[1];
   const behind = BEHIND.exec(whole)?.[1];
   if (front === undefined || behind === undefined) return undefined;

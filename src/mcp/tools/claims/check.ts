@@ -1,7 +1,7 @@
 /** Checks claims against the records that they name, before a person is asked to confirm them. */
 import Big from "big.js";
 import type { Fault } from "../../../contract/errors.ts";
-import { toNumberKey } from "../../../contract/number-key.ts";
+import { isSameNumber } from "../../../contract/number-key.ts";
 import type { Dispute } from "../../../contract/operations/disputes.ts";
 import type { Document } from "../../../contract/operations/documents.ts";
 import type { Claim } from "../../../../tools/dispute-operations.ts";
@@ -122,10 +122,8 @@ const findCurrencyFaults = ({ claim, currencyCode }: Known): Fault[] => {
   return [{ field: "currencyCode", code: "mismatch", message }];
 };
 
-const isSamePo = (one: string | null | undefined, other: string | null | undefined): boolean => {
-  const key = toNumberKey(one ?? "");
-  return key !== "" && key === toNumberKey(other ?? "");
-};
+const isSamePo = (one: string | null | undefined, other: string | null | undefined): boolean =>
+  isSameNumber(one ?? "", other ?? "");
 
 /** Whether a payment has rows of both documents, so that it left out an amount of each. */
 const paysBoth = (

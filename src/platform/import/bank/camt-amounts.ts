@@ -6,11 +6,13 @@ export type Share = { transaction: Transaction; value: Big; fee: Big };
 
 type Choose = (amounts: Transaction["amounts"]) => Big | undefined;
 
-// The elements that can have the booked amount: Amt (since version 3), AmtDtls/TxAmt, AmtDtls/InstdAmt.
+// The elements that can have the booked amount: Amt (since version 3), AmtDtls/TxAmt, AmtDtls/InstdAmt, and
+// AmtDtls/CntrValAmt of a transaction in another currency.
 const CHOICES: readonly Choose[] = [
-  ({ own, booked, instructed }) => own ?? booked ?? instructed,
-  ({ own, booked, instructed }) => booked ?? own ?? instructed,
-  ({ own, booked, instructed }) => instructed ?? own ?? booked,
+  ({ own, booked, instructed, countervalue }) => own ?? booked ?? instructed ?? countervalue,
+  ({ own, booked, instructed, countervalue }) => booked ?? own ?? instructed ?? countervalue,
+  ({ own, booked, instructed, countervalue }) => instructed ?? own ?? booked ?? countervalue,
+  ({ own, booked, instructed, countervalue }) => countervalue ?? booked ?? own ?? instructed,
 ];
 
 const ZERO = new Big(0);

@@ -14,7 +14,12 @@ export type Transaction = {
   purpose: string;
   returnReason: string | undefined;
   /** Amounts in the entry's currency by the element that has them. */
-  amounts: { own?: Big | undefined; booked?: Big | undefined; instructed?: Big | undefined };
+  amounts: {
+    own?: Big | undefined;
+    booked?: Big | undefined;
+    instructed?: Big | undefined;
+    countervalue?: Big | undefined;
+  };
   hasAmount: boolean;
   charges: Big;
   payer: string;
@@ -71,7 +76,12 @@ const describeOriginal = (element: Element, currency: string): string[] => {
   const rate =
     details === undefined
       ? ""
-      : readText(details, "TxAmt/CcyXchg/XchgRate", "InstdAmt/CcyXchg/XchgRate");
+      : readText(
+          details,
+          "TxAmt/CcyXchg/XchgRate",
+          "InstdAmt/CcyXchg/XchgRate",
+          "CntrValAmt/CcyXchg/XchgRate",
+        );
   return rate === "" ? texts : [...texts, `Exchange rate ${rate}`];
 };
 
@@ -103,12 +113,13 @@ const readAmounts = (
     readMoney(transaction, "Amt"),
     readMoney(transaction, "AmtDtls/TxAmt/Amt"),
     readMoney(transaction, "AmtDtls/InstdAmt/Amt"),
+    readMoney(transaction, "AmtDtls/CntrValAmt/Amt"),
   ];
-  const [own, booked, instructed] = found.map((money) =>
+  const [own, booked, instructed, countervalue] = found.map((money) =>
     money?.currency === currency ? money.value : undefined,
   );
   return {
-    amounts: { own, booked, instructed },
+    amounts: { own, booked, instructed, countervalue },
     hasAmount: found.some((money) => money !== undefined),
   };
 };

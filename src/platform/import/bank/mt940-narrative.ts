@@ -18,12 +18,14 @@ export type Narrative = {
   texts: readonly string[];
 };
 
-/** Joins lines that were wrapped at a width: a full line continues in the next one. */
-const unwrap = (lines: readonly string[], width: number): string => {
+/**
+ * Joins lines that were wrapped at a width: a full line continues in the next one, unless that one begins with a code.
+ */
+const unwrap = (lines: readonly string[], width: number, code?: RegExp): string => {
   let text = "";
   let isFull = true;
   for (const line of lines) {
-    text += isFull ? line : ` ${line}`;
+    text += isFull && code?.test(line) !== true ? line : ` ${line}`;
     isFull = line.length >= width;
   }
   return text.trim();
@@ -32,6 +34,7 @@ const unwrap = (lines: readonly string[], width: number): string => {
 // SEPA parts inside of the remittance subfields of German banks, for instance EREF+ and SVWZ+.
 const SEPA_PART =
   /\b(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|PURP|COAM|OAMT|IBAN|BIC|RREF|RCMT|ANAM)[+:]/g;
+const SEPA_START = new RegExp(`^${SEPA_PART.source}`);
 const REFERENCES = ["EREF", "KREF", "RREF", "PREF", "TRCD", "INST", "MREF", "MARF"];
 const CREDITOR_REFERENCE = /^RF\d{2}[A-Z0-9]{1,21}$/;
 
@@ -93,7 +96,7 @@ const readGerman = (text: string, gvc: string, separator: string): Narrative => 
     );
   const booking = unwrap(subfields.get("00") ?? [], Infinity);
   const lines = [...all(20, 29), ...all(60, 63)];
-  const remittance = unwrap(lines, 27);
+  const remittance = unwrap(lines, 27, SEPA_START);
   const parts = splitCodes(remittance, SEPA_PART);
   const values = collect(parts);
   const purpose = values.get("SVWZ") ?? values.get("") ?? "";

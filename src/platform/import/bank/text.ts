@@ -23,8 +23,10 @@ export const joinTexts = (parts: Iterable<string>): string => {
   return `${shortened.isWellFormed() ? shortened : shortened.slice(0, -1)}${CUT}`;
 };
 
-// "NONREF" is SWIFT's for "no reference", "NOTPROVIDED" that of ISO 20022 guidelines; others pad with zeros.
-const PLACEHOLDER = /^(?:NONREF|NOTPROVIDED|NOT PROVIDED|NONE|N\/A|UNKNOWN|0+|-+)$/i;
+// "NONREF" is SWIFT's for "no reference", "NOTPROVIDED" that of ISO 20022 guidelines; others pad with zeros. Where field
+// 61 of MT940 has only the code of a reference, such as "KREF+" or "EREF", the reference itself is in field 86.
+const PLACEHOLDER =
+  /^(?:NON-?REF|NO[ -]?REF(?:ERENCE)?|NOT?[ -]?PROVIDED|NONE|N\/?A|UNKNOWN|[EKMPR]REF\+?|MARF|0+|-+)$/i;
 const MAX_REFERENCES = 200;
 
 /** Returns the distinct references without placeholders; those over the limit are in the text only. */

@@ -16,6 +16,7 @@ import {
   findOrder,
   findSignMarks,
   findStatuses,
+  hasDigits,
   hasOneTotal,
   isSigned,
   isSorted,
@@ -67,10 +68,10 @@ const AMOUNTS: ReadonlySet<Concept | undefined> = new Set<Concept>([
 const adjustConcept = (column: Column): Concept | undefined => {
   const { concept, values, days, numbers } = column;
   if (values.length === 0) return concept;
-  if (values.every((value) => typeof value === "string" && isCurrency(value.trim()))) {
-    return "currency";
-  }
-  if (concept === "currency") return undefined;
+  const codes = values.map((value) => (typeof value === "string" ? value.trim() : ""));
+  if (codes.every(isCurrency)) return "currency";
+  if (concept === "currency")
+    return codes.every((code) => isCurrency(code.toUpperCase())) ? concept : undefined;
   const canBeSign = ["sign", "documentType", "debit", "credit", undefined].includes(concept);
   if (canBeSign && findSignMarks(values) !== undefined) return "sign";
   if (concept === "sign") return undefined;
@@ -79,7 +80,7 @@ const adjustConcept = (column: Column): Concept | undefined => {
   return concept;
 };
 
-const readColumns = (sample: Sample): Column[] => {
+const readColumns = (sample: Sample, kind: string): Column[] => {
   const records = listRecords(sample);
   return sample.names.flatMap((name, place): Column[] => {
     const isOnly = sample.names.indexOf(name) === sample.names.lastIndexOf(name);
@@ -92,7 +93,10 @@ const readColumns = (sample: Sample): Column[] => {
       days: findDayForms(values),
       numbers: findNumberForms(values),
     };
-    return [{ ...found, concept: adjustConcept(found) }];
+    const concept = adjustConcept(found);
+    // In a list of payments, customers without digits are names.
+    const isName = kind === "payments" && concept === "accountNumber" && !values.some(hasDigits);
+    return [{ ...found, concept: isName && values.length > 0 ? "customerName" : concept }];
   });
 };
 
@@ -360,7 +364,7 @@ const fillConstants = ({ map, notes }: State, kind: string): void => {
 export const proposeFields = (needs: ProposeNeeds): Proposal => {
   const { sample, plan, fields, kind } = needs;
   const notes: string[] = [];
-  const columns = readColumns(sample);
+  const columns = readColumns(sample, kind);
   const form = chooseForm(columns, sample, notes);
   const hasCurrency = find(columns, "currency") !== undefined;
   const currency = hasCurrency ? undefined : findCurrency(columns, sample, needs.currency, notes);

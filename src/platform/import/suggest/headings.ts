@@ -65,7 +65,7 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "invno billnumber rechnungsnummer rechnungsnr rechnung rgnr renr rechnr belegnummer belegnr beleg belegnummerextern " +
     "numerofacture nofacture facture ndefacture nfacture numerodefacture numeropiece piece numerofactura nofactura " +
     "factura numerodefactura nfactura numerodocumento documento ndocumento numerofattura nfattura fattura numerodoc " +
-    "factuurnummer factuurnr factuur documentnummer boekstuknummer opbelegnummer",
+    "factuurnummer factuurnr factuur documentnummer boekstuknummer opbelegnummer belegfeld belegfeld1",
   number: "num number no nr numero nummer",
   accountNumber:
     "accountnumber accountno customernumber customerno customerid customer custno custid accountid account " +
@@ -80,7 +80,7 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "auftraggeberzahler auftraggebername beguenstigterzahlungspflichtiger begunstigterzahlungspflichtiger nomclient " +
     "nomduclient nom payeur donneurdordre raisonsociale tiers emetteur nombrecliente nombre pagador ordenante " +
     "razonsocial nomecliente nome ragionesociale ordinante klantnaam naam bedrijfsnaam betaler debiteurnaam " +
-    "naamtegenpartij tegenpartij",
+    "naamtegenpartij tegenpartij naamomschrijving contactname contact",
   paymentDate:
     "paymentdate datepaid paiddate receiptdate depositdate datereceived date postingdate bookingdate valuedate " +
     "transactiondate settlementdate zahlungsdatum zahldatum buchungstag buchungsdatum valuta valutadatum wertstellung " +
@@ -93,13 +93,13 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "datafattura datadocumento dataemissione factuurdatum documentdatum createdate disputedate created opened " +
     "openeddate datecreated reklamationsdatum datereclamation fechareclamacion",
   dueDate:
-    "duedate netduedate paymentdue datedue maturitydate faelligkeit falligkeit faellig fallig faelligam falligam " +
+    "due duedate netduedate paymentdue datedue maturitydate faelligkeit falligkeit faellig fallig faelligam falligam " +
     "faelligkeitsdatum falligkeitsdatum nettofaelligkeit nettofalligkeit zahlungsziel dateecheance datedecheance echeance " +
     "fechavencimiento fechadevencimiento vencimiento datascadenza scadenza vervaldatum vervaldag",
   closedDate:
     "closeddate dateclosed resolveddate abschlussdatum datecloture fechacierre datachiusura sluitdatum",
   openAmount:
-    "openamount openbalance balance balancedue amountdue outstanding outstandingamount remaining offenerbetrag offen " +
+    "openamount openbalance balance balancedue amountdue outstanding outstandingamount invoiceamountdue remaining offenerbetrag offen " +
     "offenerposten restbetrag saldo montantouvert solde soldeouvert resteapayer restedu montantdu importependiente " +
     "pendiente saldopendiente importoaperto residuo saldoaperto openstaand openstaandbedrag openbedrag restant",
   originalAmount:
@@ -120,13 +120,13 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "amount paymentamount amountpaid paidamount payment total value sum netamount disputedamount disputeamount betrag " +
     "zahlbetrag zahlungsbetrag umsatz summe wert gezahlt reklamationsbetrag montant montantpaye montantpaiement " +
     "montantregle importe importepagado monto cantidad importo importopagato bedrag betaaldbedrag betaald " +
-    "betragineur betrageur",
+    "betragineur betrageur betraginhw betraginhauswahrung betraginbelegwahrung betraginhauswaehrung gross",
   sign:
     "dc drcr crdr debitcredit debitcreditindicator creditdebit creditdebitindicator sign sollhaben shkz sh " +
     "sollhabenkennzeichen kennzeichen senscd sens signe signo debehaber segno dareavere afbij debetcredit indicator",
   currency:
     "currency currencycode ccy curr cur waehrung wahrung whg wkz devise monnaie codedevise moneda divisa codigomoneda " +
-    "valutacode munt muntsoort valutacodice",
+    "valutacode munt muntsoort valutacodice wahrg waehrg",
   poNumber:
     "ponumber po pono purchaseorder purchaseordernumber customerpo bestellnummer bestellnr bestellung auftragsnummer " +
     "numerocommande commande bondecommande numeropedido pedido ordendecompra numeroordine ordine bestelnummer ordernummer",

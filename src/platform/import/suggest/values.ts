@@ -1,4 +1,4 @@
-import { DateCell, toText } from "../cells.ts";
+import { DateCell, isDash, toText } from "../cells.ts";
 import { type DayPattern, parseDay, parseDayPattern } from "../dates.ts";
 import { type NumberForm, isPlainDecimal, readAmount } from "../numbers.ts";
 
@@ -22,6 +22,8 @@ const PATTERNS: readonly DayPattern[] = [
   ...ORDERS.flatMap((order) => SEPARATORS.map((sign) => order.join(sign))),
   ...SPECIAL,
 ].flatMap((day) => TIMES.flatMap((time) => parseDayPattern(`${day}${time}`) ?? []));
+
+export const hasDigits = (value: unknown): boolean => /\p{N}/u.test(toText(value));
 
 /** The patterns of the days in a column; none for days as `YYYY-MM-DD`. */
 export type DayForms = { isIso: boolean; patterns: readonly DayPattern[] };
@@ -85,7 +87,10 @@ export const findNumberForms = (values: Values): NumberForms | undefined => {
   if (values.some((value) => typeof value !== "number" && typeof value !== "string")) {
     return undefined;
   }
-  const texts = values.filter((value) => typeof value === "string").map((text) => text.trim());
+  const texts = values
+    .filter((value) => typeof value === "string" && !isDash(value))
+    .map((text) => String(text).trim());
+  if (texts.length === 0 && values.every(isDash)) return undefined;
   if (texts.every(isPlainDecimal)) return { isPlain: true, forms: [{ decimal: "." }] };
   const negative = texts.some(isMarked) ? ("DR/CR" as const) : undefined;
   const bare = texts.map(removeCurrency);
@@ -103,21 +108,46 @@ const toThousands = (sign: string): string => {
   return /[\u00A0\u2009\u202F]/.test(sign) ? " " : sign;
 };
 
-const SIGN_MARKS: Readonly<Record<string, readonly string[]>> = {
-  debit: ["D", "DR", "DB", "DEBIT", "DBIT", "S", "SOLL", "DEBE", "DARE", "AF", "-"],
-  credit: ["C", "CR", "CREDIT", "CRDT", "H", "HABEN", "HABER", "AVERE", "BIJ", "+"],
+/** Marks of debits with those of credits that exports write beside them. */
+const SIGN_MARKS: readonly (readonly [debit: string, credit: string])[] = [
+  ["D", "C"],
+  ["DR", "CR"],
+  ["DB", "CR"],
+  ["DEBIT", "CREDIT"],
+  ["DBIT", "CRDT"],
+  ["S", "H"],
+  ["SOLL", "HABEN"],
+  ["DEBE", "HABER"],
+  ["DARE", "AVERE"],
+  ["AF", "BIJ"],
+  ["-", "+"],
+];
+
+/** Writes a word in the letter case of another one. */
+const toCaseOf = (like: string, word: string): string => {
+  if (like === like.toUpperCase()) return word;
+  const rest = word.slice(1).toLowerCase();
+  return like.charAt(0) === like.charAt(0).toLowerCase()
+    ? word.toLowerCase()
+    : `${word.charAt(0)}${rest}`;
 };
 
-/** Returns the marks of debits and of credits of a column that has nothing else; undefined for another column. */
+/**
+ * Returns the marks of debits and of credits of a column that has nothing else; undefined for another column. The
+ * counterpart of each mark is among them: the next file can have it, or rows that were not looked at.
+ */
 export const findSignMarks = (
   values: Values,
 ): { debit: string[]; credit: string[] } | undefined => {
-  const marks = [...new Set(values.map((value) => String(value).trim()))];
-  const of = (side: string) =>
-    marks.filter((mark) => SIGN_MARKS[side]?.includes(mark.toUpperCase()));
-  const [debit, credit] = [of("debit"), of("credit")];
-  const isAll = marks.length > 0 && debit.length + credit.length === marks.length;
-  return isAll ? { debit, credit } : undefined;
+  const [debit, credit] = [new Set<string>(), new Set<string>()];
+  for (const mark of new Set(values.map((value) => String(value).trim()))) {
+    const word = mark.toUpperCase();
+    const pair = SIGN_MARKS.find((marks) => marks.includes(word));
+    if (pair === undefined) return undefined;
+    debit.add(word === pair[0] ? mark : toCaseOf(mark, pair[0]));
+    credit.add(word === pair[1] ? mark : toCaseOf(mark, pair[1]));
+  }
+  return debit.size === 0 ? undefined : { debit: [...debit], credit: [...credit] };
 };
 
 const TYPES: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import type Big from "big.js";
 import { findCreditsOf, findDocumentsByKeys } from "../../../store/queries/documents.ts";
-import { toNumberKey } from "../../../../contract/number-key.ts";
+import { isSameNumber, toNumberKey } from "../../../../contract/number-key.ts";
 import { type Applied, sumApplied } from "../../../store/queries/payment-matching.ts";
 import type { Db } from "../../../store/port.ts";
 import type { DocumentRow } from "../../../store/tables/schema.ts";
@@ -93,6 +93,11 @@ const keysOf = ({ document_number, invoice_num }: DocumentRow): string[] => [
   ...new Set([document_number, ...(invoice_num === null ? [] : [invoice_num])].map(toNumberKey)),
 ];
 
+/** Whether a number is that of a document: documents of one key can have different numbers. */
+const isNumberOf = ({ row: { document_number, invoice_num } }: Paper, number: string): boolean =>
+  isSameNumber(document_number, number) ||
+  (invoice_num !== null && isSameNumber(invoice_num, number));
+
 /** Returns the keys under which payments may name a document. */
 export const listDocumentKeys = (row: DocumentRow): string[] =>
   keysOf(row).filter((key) => key !== "");
@@ -132,9 +137,13 @@ export const readLedger = async (
   for (const row of credits) {
     const credit = papers.get(row.document_number) ?? toPaper(row, currency);
     papers.set(credit.number, credit);
+    const reduces = parseDocument(row).applies_to_invoice ?? "";
     const reduced = (byKey.get(row.applies_to_key ?? "") ?? []).filter(
       (paper) =>
-        !paper.isCredit && paper.account === credit.account && paper.currency === credit.currency,
+        !paper.isCredit &&
+        paper.account === credit.account &&
+        paper.currency === credit.currency &&
+        isNumberOf(paper, reduces),
     );
     if (reduced.length === 1) reduced[0]?.credits.push(credit);
   }
@@ -144,7 +153,7 @@ export const readLedger = async (
   }
   return {
     find(number) {
-      const all = byKey.get(toNumberKey(number)) ?? [];
+      const all = (byKey.get(toNumberKey(number)) ?? []).filter((one) => isNumberOf(one, number));
       const exact = all.filter((paper) => isWritten(paper, number.trim()));
       return exact.length > 0 ? exact : all;
     },

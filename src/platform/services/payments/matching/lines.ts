@@ -1,5 +1,5 @@
 import type Big from "big.js";
-import { toNumberKey } from "../../../../contract/number-key.ts";
+import { isSameNumber, toNumberKey } from "../../../../contract/number-key.ts";
 import type { NewPayment } from "../../../store/queries/payments.ts";
 import type { Paper } from "./ledger.ts";
 import { amountOf, atLeastZero, sum, textOf, toBig, type Values, ZERO } from "./values.ts";
@@ -15,6 +15,8 @@ export type Line = {
   stated: Values;
   /** The number of a document that the sender named; absent if none was named. */
   name: string | undefined;
+  /** The key of that number, or "". */
+  key: string;
   /** The amount that is paid according to the sender; absent if unknown. Negative for a credit that is used, or a deduction. */
   share: Big | undefined;
   /** The discount that the sender took; once the line is allocated, no more than is open. */
@@ -39,26 +41,31 @@ export type Payment = {
 export const isReturn = (values: Values): boolean =>
   amountOf(values, "paymentAmount").lt(0) || values["applicationStatus"] === "reversed";
 
-export const toLine = (row: NewPayment, stated: Values, values: Values): Line => ({
-  row,
-  values,
-  stated,
-  name: textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber"),
-  share: toBig(stated["appliedAmount"]),
-  discount: amountOf(stated, "discountTaken"),
-  deduction: amountOf(stated, "deductionAmount"),
-  applied: ZERO,
-});
+export const toLine = (row: NewPayment, stated: Values, values: Values): Line => {
+  const name = textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber");
+  return {
+    row,
+    values,
+    stated,
+    name,
+    key: toNumberKey(name ?? ""),
+    share: toBig(stated["appliedAmount"]),
+    discount: amountOf(stated, "discountTaken"),
+    deduction: amountOf(stated, "deductionAmount"),
+    applied: ZERO,
+  };
+};
 
 /** Returns the money of a payment for documents whose share the sender did not name. */
 export const freeOf = ({ amount, lines }: Payment): Big =>
   atLeastZero(amount.minus(sum(lines.flatMap(({ share }) => share ?? []))));
 
-export const keyOf = ({ name }: Line): string => toNumberKey(name ?? "");
+const isSame = (one: Line, other: Line): boolean =>
+  one === other || (one.key === other.key && isSameNumber(one.name ?? "", other.name ?? ""));
 
 /** The lines that name the same document as a line: one may have an adjustment each. */
 export const listSame = (payment: Payment, line: Line): Line[] =>
-  payment.lines.filter((one) => one.name !== undefined && keyOf(one) === keyOf(line));
+  payment.lines.filter((one) => one.name !== undefined && isSame(one, line));
 
 const format = (amount: Big): string => amount.toFixed(2);
 
@@ -73,14 +80,17 @@ const findExcess = (lines: readonly Line[]): string | undefined => {
   const named = lines.filter(
     ({ name, values }) => name !== undefined && STRUCTURED.has(values["remittanceSource"]),
   );
-  for (const [key, same] of Map.groupBy(named, keyOf)) {
+  const isFirst = (line: Line, place: number): boolean =>
+    named.findIndex((one) => isSame(one, line)) === place;
+  for (const line of named.filter(isFirst)) {
+    const same = named.filter((one) => isSame(one, line));
     const due = sum(same.map(({ stated }) => amountOf(stated, "invoiceAmount")));
     if (due.lte(0) || same.some(({ share }) => share === undefined)) continue;
     const explained = sum(
       same.flatMap(({ share, discount, deduction }) => [share ?? ZERO, discount, deduction]),
     );
     if (explained.lte(due) || !same.some(({ deduction }) => deduction.gt(0))) continue;
-    return `its remittance explains ${format(explained)} of ${same[0]?.name ?? key}, of which ${format(due)} is due`;
+    return `its remittance explains ${format(explained)} of ${line.name ?? line.key}, of which ${format(due)} is due`;
   }
   return undefined;
 };

@@ -2,7 +2,7 @@ import type Big from "big.js";
 import type { Matching, NewPayment } from "../../../store/queries/payments.ts";
 import { WAITING_RETURN } from "../../../store/queries/payment-matching.ts";
 import { isFinal, openOf, type Paper } from "./ledger.ts";
-import { keyOf, type Line, type Payment } from "./lines.ts";
+import { type Line, type Payment } from "./lines.ts";
 import { amountOf, atLeastZero, sum, textOf, type Values, ZERO } from "./values.ts";
 
 type Rendered = { values: Record<string, unknown>; matching: Matching };
@@ -99,7 +99,7 @@ const findWaitingKey = (payment: Payment, line: Line, left: Big): string | null 
   if (line.name === undefined || payment.doubt !== undefined) return null;
   if (left.lte(0) && line.share?.lt(0) !== true) return null;
   const isDone = line.share === undefined ? line.applied.gt(0) : line.applied.gte(line.share);
-  return isDone && line.choice?.isSuggested === false ? null : keyOf(line) || null;
+  return isDone && line.choice?.isSuggested === false ? null : line.key || null;
 };
 
 /** Returns the values of a payment's rows after it was allocated. */
