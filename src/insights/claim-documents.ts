@@ -61,7 +61,7 @@ const dropWords = (reference: string): string | undefined => {
 const listSpellings = (reference: string): string[] => [
   ...new Set([
     reference,
-    toNumberKey(reference),
+    ...[toNumberKey(reference)].filter((key) => isSameNumber(key, reference)),
     reference.replaceAll(/\s+/g, ""),
     dropWords(reference) ?? reference,
   ]),

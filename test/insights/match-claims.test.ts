@@ -27,6 +27,8 @@ const DOCUMENTS = [
   document("04711", "C-2"),
   document("INV-00480", "C-2", { po_number: "PO-DOUBLE" }),
   document("INV-00481", "C-1", { po_number: "PO-DOUBLE" }),
+  document("X-0-20", "C-1", { denomination: 13.13, original_denomination: 13.13 }),
+  document("X20", "C-1", { denomination: 13.14, original_denomination: 13.14 }),
   document("5230545", "C-1", { denomination: 61.3, original_denomination: 61.3 }),
 ];
 
@@ -106,6 +108,14 @@ onEveryStore("match_claims", (at) => {
       expect(numbersOf(await match([{ reference }]))).toEqual(["INV-00471"]);
     },
   );
+
+  it.each<[string, string]>([
+    ["X-2-0", "X20"],
+    ["X-0-20", "X-0-20"],
+    ["x-00-20", "X-0-20"],
+  ])("tells %s from the number with another zero", async (reference, number) => {
+    expect(numbersOf(await match([{ reference }]))).toEqual([number]);
+  });
 
   it.each(["Invoice 5230545", "INV-5230545", "inv. 5230545", "#5230545", "Rechnung Nr. 5230545"])(
     "leaves the words before a number out: %s",
