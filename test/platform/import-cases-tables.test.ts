@@ -194,4 +194,60 @@ onEveryStore("cases of public reports: payments in tables", (at) => {
       ["X2", 20.5, "2026-03-31", "Smith"],
     ]);
   });
+
+  const REGISTER =
+    "paymentId,paymentAmount,currencyCode,paymentDate,payerName,documentNumber,appliedAmount";
+  const register = (...rows: readonly string[]): string =>
+    [
+      REGISTER,
+      ...rows.map((row) => {
+        const [id, amount, document, applied = ""] = row.split(" ");
+        return `${id},${amount},USD,2026-02-13,A,${document},${applied}`;
+      }),
+      "",
+    ].join("\n");
+  const sums = async () =>
+    (await paid()).map(({ amount, applied, unapplied, documents, rows }) => ({
+      amount,
+      applied,
+      unapplied,
+      documents,
+      left: [...new Set(rows.map((row) => row["unappliedAmount"]))],
+    }));
+
+  verifies("MN-01", "MN-31");
+  it("applies no more than a payment has, whichever of its rows say what is applied, and in whichever file they are", async () => {
+    const before = { accounts: ["A"], documents: { I1: "100.00", I2: "150.00" } };
+    const both = { amount: 150, applied: 150, unapplied: 0, documents: { I1: 100, I2: 50 } };
+    for (const files of [
+      [register("P1 150.00 I1 100.00", "P1 150.00 I2")],
+      [register("P1 150.00 I1"), register("P1 150.00 I1", "P1 150.00 I2")],
+      [register("P1 150.00 I1"), register("P1 150.00 I2")],
+    ]) {
+      await start("USD", before);
+      for (const file of [...files, ...files]) await pay(file);
+      expect(await sums()).toEqual([{ ...both, left: [0] }]);
+    }
+    await start("USD", before);
+    await pay(register("P1 100.00 I1"));
+    await pay(register("P1 100.00 I2"));
+    expect(await sums()).toEqual([
+      { amount: 100, applied: 100, unapplied: 0, documents: { I1: 100 }, left: [0] },
+    ]);
+  });
+
+  verifies("MN-01");
+  it("says what is left of a payment whose rows all say what is applied, also after a correction", async () => {
+    await start("USD", { accounts: ["A"] });
+    await pay(register("P1 150.00 I1 100.00", "P1 150.00 I2 20.00"));
+    const first = { amount: 150, applied: 120, unapplied: 30 };
+    expect(await sums()).toMatchObject([{ ...first, left: [30] }]);
+    const again = await pay(register("P1 150.00 I1 100.00", "P1 150.00 I2 20.00"));
+    expect(again.report).toMatchObject({ written: 0, unchanged: 2 });
+    const corrected = await pay(register("P1 150.00 I1 90.00", "P1 150.00 I2 20.00"));
+    expect(corrected.report).toMatchObject({ written: 1, unchanged: 1 });
+    expect(await sums()).toMatchObject([{ applied: 110, unapplied: 40, left: [40] }]);
+    await pay(register("P1 150.00 I3 40.00"));
+    expect(await sums()).toMatchObject([{ applied: 150, unapplied: 0, left: [0] }]);
+  });
 });

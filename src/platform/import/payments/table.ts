@@ -1,4 +1,5 @@
 import { hash } from "node:crypto";
+import Big from "big.js";
 import type { Source } from "../../../contract/payments/catalogue.ts";
 import { type Clock, formatTimestamp } from "../../../kit/clock.ts";
 import { findEntries, putEntries } from "../../store/queries/payment-entries.ts";
@@ -8,12 +9,14 @@ import {
   type KnownPayment,
   type NewPayment,
 } from "../../store/queries/payments.ts";
+import { readPaymentRows } from "../../store/queries/payment-matching.ts";
 import type { Db } from "../../store/port.ts";
 import type { PaymentEntryRow } from "../../store/tables/schema.ts";
 import type { Accepted, Journal, Money, Outcome, RowIdentity } from "../target.ts";
 import { deriveVariantId } from "./entry-facts.ts";
 import { describeDoubt } from "./joining.ts";
 import { matchDocuments } from "./match.ts";
+import { sumOf } from "../bank/decimal.ts";
 import { createOccurrences } from "../occurrences.ts";
 import { buildRowKey, deriveId, hashValues, type Values } from "./row.ts";
 import { storeRows } from "./save.ts";
@@ -163,13 +166,34 @@ const identifyRows = async (tx: Db, needs: Needs, sent: readonly Sent[]): Promis
   });
 };
 
-/** Rows that do not say what they pay are matched like those of banks, unless a platform has exported them. */
-const isMatchable = (source: Source, { values, before }: Identified): boolean =>
+/** A payment of a table that changes: its rows in the file, and all that the store has of it. */
+type Changed = { rows: readonly Identified[]; stored: readonly NewPayment[] };
+
+const saysApplied = ({ values }: Identified): boolean => values["appliedAmount"] !== undefined;
+
+/**
+ * Payments of which a row does not say what it pays are matched as a whole, like those of banks, unless a platform has
+ * exported them.
+ */
+const isMatchable = (source: Source, { rows, stored }: Changed): boolean =>
   source === "cashapp" &&
-  before === undefined &&
-  values["id"] === undefined &&
-  values["appliedAmount"] === undefined &&
-  values["applicationStatus"] === undefined;
+  rows.every(({ values }) => (values["id"] ?? values["applicationStatus"]) === undefined) &&
+  stored.every(({ matching }) => matching !== undefined) &&
+  (stored.length > 0 || !rows.every(saysApplied));
+
+/**
+ * Completes a payment whose rows all say what is applied with what is left of it, as far as the file does not say it.
+ */
+const addUnapplied = (rows: readonly NewPayment[], { rows: sent }: Changed): NewPayment[] => {
+  const isComplete = sent.every(
+    (row) => saysApplied(row) && (row.values["id"] ?? row.values["unappliedAmount"]) === undefined,
+  );
+  const amount = new Big(Number(rows[0]?.values["paymentAmount"] ?? 0));
+  const applied = sumOf(rows.map(({ values }) => new Big(Number(values["appliedAmount"] ?? 0))));
+  if (!isComplete || amount.lte(0) || applied.gt(amount)) return [...rows];
+  const unappliedAmount = amount.minus(applied).toNumber();
+  return rows.map((row) => ({ ...row, values: { ...row.values, unappliedAmount } }));
+};
 
 const toNewPayment = (
   { tenantId }: Needs,
@@ -246,6 +270,43 @@ const saveDoubts = async (
   journal.created("payment_entries", created);
 };
 
+/** Returns the payments of which a row changes. The rows of a payment in a file are in one batch. */
+const listChanged = async (
+  tx: Db,
+  { tenantId, source }: Needs,
+  rows: readonly Identified[],
+): Promise<Changed[]> => {
+  const { id } = FACTS[source];
+  const latest = [...new Map(rows.map((row) => [row.id, row])).values()];
+  const changed = [...Map.groupBy(latest, ({ values }) => String(values[id]))].filter(
+    ([, own]) => !own.every(isUnchanged),
+  );
+  const ids = changed.map(([paymentId]) => paymentId);
+  const stored = source === "cashapp" ? await readPaymentRows(tx, tenantId, ids) : [];
+  const byPayment = Map.groupBy(stored, ({ values }) => String(values[id]));
+  return changed.map(([paymentId, own]) => ({ rows: own, stored: byPayment.get(paymentId) ?? [] }));
+};
+
+/** Returns all rows of a payment in their order: those of the file, and others that the store has. */
+const joinRows = (needs: Needs, now: string, { rows, stored }: Changed): NewPayment[] => {
+  const sent = new Set<unknown>(rows.map(({ id }) => id));
+  const others = stored.filter(({ values }) => !sent.has(values["id"]));
+  return [
+    ...others.map((row) => ({ ...row, values: { ...row.values, updatedAt: now } })),
+    ...rows.map((row) => toNewPayment(needs, now, row)),
+  ].toSorted((a, b) => (a.seq || Infinity) - (b.seq || Infinity) || 0);
+};
+
+/** Returns the rows of a payment that is not matched: those that change, or all where what is left of it is added. */
+const takeAsWritten = (needs: Needs, now: string, payment: Changed): NewPayment[] => {
+  const all = needs.source === "cashapp" ? joinRows(needs, now, payment) : [];
+  const completed = addUnapplied(all, payment);
+  if (completed.some((row, place) => row !== all[place])) return completed;
+  return payment.rows
+    .filter((row) => !isUnchanged(row))
+    .map((row) => toNewPayment(needs, now, row));
+};
+
 const writeRows = async (
   tx: Db,
   needs: Needs,
@@ -254,17 +315,15 @@ const writeRows = async (
 ): Promise<Outcome[]> => {
   const now = formatTimestamp(needs.clock());
   const rows = await identifyRows(tx, needs, sent);
-  const changed = rows.filter((row) => !isUnchanged(row));
-  const isNew = new Map(changed.map((row) => [row.id, row]));
-  const [matchable, others] = [true, false].map((expected) =>
-    [...isNew.values()].filter((row) => isMatchable(needs.source, row) === expected),
-  ) as [Identified[], Identified[]];
+  const changed = await listChanged(tx, needs, rows);
+  const isMatched = (payment: Changed) => isMatchable(needs.source, payment);
   const matched = await matchDocuments(
     tx,
     needs.tenantId,
-    matchable.map((row) => toNewPayment(needs, now, row)),
+    changed.filter(isMatched).flatMap((payment) => joinRows(needs, now, payment)),
   );
-  const payments = [...others.map((row) => toNewPayment(needs, now, row)), ...matched];
+  const others = changed.filter((payment) => !isMatched(payment));
+  const payments = [...others.flatMap((payment) => takeAsWritten(needs, now, payment)), ...matched];
   const seqs = payments.flatMap(({ seq }) => (seq > 0 ? [seq] : []));
   const before = await findRowsBySeq(tx, needs.tenantId, needs.source, seqs);
   await storeRows(tx, { ...needs, now }, payments, { before, journal });
