@@ -1,11 +1,12 @@
 import { describe, expect, it } from "vitest";
 import { csv, readTable, suggest } from "../support/import-tables.ts";
 import { UNKNOWN_FILES } from "../support/unknown-files.ts";
+import { UNKNOWN_SHEETS } from "../support/unknown-sheets.ts";
 import { verifies } from "../support/verifies.ts";
 
 describe("a suggested map", () => {
   verifies("MN-22", "MN-21");
-  it.each(UNKNOWN_FILES)(
+  it.each([...UNKNOWN_FILES, ...UNKNOWN_SHEETS])(
     "reads %s for %s",
     async (_title, kind, make, { records, first, last, leftOut = [] }) => {
       const file = await make();

@@ -34,7 +34,8 @@ const unwrap = (lines: readonly string[], width: number, code?: RegExp): string 
 // SEPA parts inside of the remittance subfields of German banks, for instance EREF+ and SVWZ+.
 const SEPA_PART =
   /\b(EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|PURP|COAM|OAMT|IBAN|BIC|RREF|RCMT|ANAM)[+:]/g;
-const SEPA_START = new RegExp(`^${SEPA_PART.source}`);
+const SEPA_START =
+  /^(?:EREF|KREF|MREF|CRED|DEBT|SVWZ|ABWA|ABWE|PURP|COAM|OAMT|IBAN|BIC|RREF|RCMT|ANAM)[+:]/;
 const REFERENCES = ["EREF", "KREF", "RREF", "PREF", "TRCD", "INST", "MREF", "MARF"];
 const CREDITOR_REFERENCE = /^RF\d{2}[A-Z0-9]{1,21}$/;
 
