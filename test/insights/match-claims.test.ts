@@ -1,9 +1,11 @@
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
+import type { ArgsOf, Operation } from "../../src/contract/operation.ts";
 import type { Dispute } from "../../src/contract/operations/disputes.ts";
 import { describeEnded, listEnded } from "../../src/insights/ended-disputes.ts";
 import { fitReason } from "../../src/insights/claim-reasons.ts";
+import { INSIGHT_LIMITS } from "../../src/insights/insight.ts";
 import { matchClaims } from "../../src/insights/match-claims.ts";
 import { createLeftOutRows, selectStanding } from "../../src/insights/standing-payments.ts";
 import { openCalendar } from "../../src/contract/insights/calendar.ts";
@@ -59,6 +61,7 @@ onEveryStore("match_claims", (at) => {
     const accounts = [
       { account_number: "C-1", name: "Acme Trading Ltd", currency: "USD" },
       { account_number: "C-2", name: "Borealis AB", currency: "USD" },
+      { account_number: "C-3", name: "Borealis Nord AB", currency: "USD" },
     ];
     await importRecords(at(), TENANT, "accounts", ndjson(accounts), how);
     const { rejects } = await importRecords(
@@ -146,7 +149,51 @@ onEveryStore("match_claims", (at) => {
     ]);
   });
 
+  it("finds documents by customer and amount beyond the first page, in the currency of the claim", async () => {
+    const lines = [
+      { customer: "acme", amount: 77.7 },
+      { customer: "C-1", amount: 61.3, currencyCode: "USD" },
+      { customer: "C-1", amount: 61.3, currencyCode: "EUR" },
+    ];
+    const admin = await at().person(TENANT, { roles: ["Administrator"] });
+    const intercept = <O extends Operation>(operation: O, args: ArgsOf<O>) =>
+      operation.id === "documents.list" ? { ...args, limit: 20 } : args;
+    const { extensions } = context;
+    const paged = await createTestContext(at(), TENANT, admin, { extensions, intercept });
+    const { items, notes, truncated } = await runInsight(matchClaims, paged, { lines });
+    expect(numbersOf(items as Record<string, unknown>[])).toEqual([
+      "INV-00472",
+      "5230545",
+      undefined,
+    ]);
+    expect([notes, truncated]).toEqual([[], false]);
+    expect(paged.calls.filter((id) => id === "documents.list")).toHaveLength(4);
+  });
+
+  it("says which documents and customers it did not read, and why", async () => {
+    const ask = (line: object, how: TestContext) => runInsight(matchClaims, how, { lines: [line] });
+    const few = { ...context, limits: { ...INSIGHT_LIMITS, documents: 20 } };
+    const cut = await ask({ customer: "acme", amount: 77.7 }, few);
+    expect([cut.truncated, cut.notes]).toEqual([
+      true,
+      [expect.stringMatching(/^Only the first 20 documents of C-1 were read: /)],
+    ]);
+    const noList = await ask({ customer: "acme", amount: 77.7 }, bare);
+    expect(noList.notes).toContainEqual(expect.stringContaining("does not list documents, so"));
+    const none = await ask({ customer: "Zebra", amount: 77.7 }, context);
+    expect(none.notes).toEqual(['No account has the number or name "Zebra".']);
+    const several = await ask({ customer: "borealis", amount: 77.7 }, context);
+    expect(several.notes).toEqual([
+      expect.stringMatching(/2 accounts fit "borealis"\. .*C-2 .*C-3/),
+    ]);
+  });
+
   it.each<[string, object, string[]]>([
+    [
+      "another currency",
+      { reference: "INV472", amount: 80, currencyCode: "EUR" },
+      ["other currency"],
+    ],
     [
       "another amount than was deducted",
       { reference: "INV471", amount: 100 },
