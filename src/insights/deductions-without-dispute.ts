@@ -49,15 +49,17 @@ const readClaims = async (
   see: (dispute: Dispute) => void,
 ) => {
   const documents = new Map<string, Dispute[]>();
+  const numbers = new Set<string>();
   const account = accountNumber === undefined ? {} : { AccountNumber: accountNumber };
   const filter = { ...account, Status: [OPEN, CLOSED] };
   const { stopped } = await readDisputes(context, filter, (page) =>
     forEachInTurns(page, (dispute) => {
       addToDocument(documents, dispute);
+      numbers.add(dispute.documentNumber);
       see(dispute);
     }),
   );
-  return { documents, stopped };
+  return { documents, numbers, stopped };
 };
 
 type Proposal = { reasonCode: string; cases: number; of: number };
@@ -182,10 +184,12 @@ export const deductionsWithoutDispute = defineInsight({
     const { codes, notes } = await readReasonCodes(context);
     const votes = createReasonVotes();
     const days = { from: toDay(context, args.from), to: toDay(context, args.to) };
-    const read = await readDeductions(context, { ...args, ...days });
     const claims = await readClaims(context, args, (dispute) => {
       vote(votes, codes, codes.get(dispute.externalReasonId ?? ""), dispute);
     });
+    const read = await readDeductions(context, { ...args, ...days }, (number) =>
+      claims.numbers.has(number),
+    );
     const [totals, groups] = [createTotals(), createTotals()];
     const found: Deduction[] = [];
     let cut = 0;
@@ -202,7 +206,7 @@ export const deductionsWithoutDispute = defineInsight({
             vote(votes, codes, deduction.deductionReasonCode, dispute);
         }
         for (const one of unexplained) {
-          if (one.amount < (filter.amountMin ?? 0)) continue;
+          if (one.amount < (filter.amountMin ?? 0) || !read.isMeant(one)) continue;
           found.push(one);
           totals.add(null, one);
           if (groupBy !== undefined) groups.add(keyOf(groupBy as Grouping, one), one);

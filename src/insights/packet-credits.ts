@@ -7,6 +7,7 @@ import { toDay, withoutNulls } from "./brief.ts";
 import { originalAmountOf } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { attemptPart, type Part, showPart, type Unavailable } from "./read-part.ts";
+import { selectStanding } from "./standing-payments.ts";
 
 const { documents } = contract;
 
@@ -84,7 +85,7 @@ export const listSettling = (
   { credits, calendar }: { credits: Credits; calendar: Calendar },
 ): Fields[] => {
   const openedOn = calendar.toDay(dispute.createDate);
-  const paid = payments
+  const paid = selectStanding(payments)
     .filter(({ applicationStatus }) => !ENDED.test(String(applicationStatus ?? "")))
     .map(({ paymentId, paymentDate, appliedAmount, currencyCode }) => ({
       kind: "payment",

@@ -78,7 +78,12 @@ const PAYMENT_FIELDS = [
   "deductionReasonCode",
   "shortPay",
   "applicationStatus",
+  "matchMethod",
 ];
+
+/** Shows a row; how it was matched only where nothing has confirmed it. */
+const toPayment = ({ matchMethod, ...row }: Fields): Fields =>
+  withoutNulls(matchMethod === "suggested" ? { ...row, matchMethod } : row);
 
 /** Reads the payments on a document; where there are many, also those since the dispute was opened. */
 export const readPayments = async (
@@ -93,11 +98,11 @@ export const readPayments = async (
   };
   return attemptPart(context, payments.query, async () => {
     const { data, pagination } = (await context.call(payments.query, query)).output;
-    if (!pagination.hasMore) return data.map(withoutNulls);
+    if (!pagination.hasMore) return data.map(toPayment);
     const paymentDate = { gte: context.calendar.toDay(createDate) };
     const filters = { ...query.filters, paymentDate };
     const { output: later } = await context.call(payments.query, { ...query, filters });
-    const rows = [...later.data, ...data].slice(0, PAYMENT_ROWS).map(withoutNulls);
+    const rows = [...later.data, ...data].slice(0, PAYMENT_ROWS).map(toPayment);
     return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
   });
 };

@@ -213,6 +213,47 @@ onEveryStore("deductions_without_dispute", (at) => {
   });
 
   verifies("WK-40");
+  it("finds the same of a document by days as over all of them", async () => {
+    const own = { accountNumber: "ACC-T" };
+    const [first, second, third] = ["2026-04-10", "2026-05-10", "2026-06-10"];
+    const of = (id: string, documentNumber: string, deductionAmount: number, day = first) =>
+      row(id, { ...own, documentNumber, deductionAmount, paymentDate: day });
+    await load(at(), TENANT, "cashapp", [
+      // The dispute of the first deduction is none of the second.
+      of("t1", "T-1", 50),
+      of("t2", "T-1", 50, second),
+      // One dispute of deductions on two days, and two of one.
+      of("t3", "T-2", 50),
+      of("t4", "T-2", 100, third),
+      of("t5", "T-3", 70, second),
+      { ...of("t6", "T-3", 5, third), currencyCode: "EUR" },
+    ]);
+    const claims = [
+      dispute("T-1", 50, own),
+      dispute("T-2", 150, own),
+      dispute("T-3", 30, own),
+      dispute("T-3", 40, own),
+    ];
+    await importDisputes(at(), TENANT, ndjson(claims), {
+      format: "ndjson",
+      createConfiguration: true,
+    });
+    const all = await listed({ ...own });
+    expect(all).toEqual([
+      ["T-1", 50],
+      ["T-3", 5],
+    ]);
+    const byDays: unknown[] = [];
+    for (const day of [first, second, third]) {
+      byDays.push(...(await listed({ ...own, from: day, to: day })));
+    }
+    expect(byDays).toEqual(all);
+    expect(await listed({ ...own, from: second, to: second })).toEqual([["T-1", 50]]);
+    expect(await listed({ ...own, from: third, currencyCode: "USD" })).toEqual([]);
+    expect(await listed({ ...own, to: first })).toEqual([]);
+  });
+
+  verifies("WK-40");
   it("takes payments that came back out of any days, whenever they came back", async () => {
     const DAYS = 28;
     const toDayOf = (day: number): string => `2026-03-${String(day).padStart(2, "0")}`;
