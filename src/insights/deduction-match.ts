@@ -15,6 +15,7 @@ export type DeductionRow = {
   deductionReasonCode: string | null;
   invoiceAmount: number | null;
   appliedAmount: number | null;
+  discountTaken?: number | null;
   applicationStatus: string | null;
   matchMethod: string | null;
   shortPay: boolean | null;
@@ -29,6 +30,7 @@ export const DEDUCTION_FIELDS = [
   "deductionReasonCode",
   "invoiceAmount",
   "appliedAmount",
+  "discountTaken",
   "applicationStatus",
   "matchMethod",
   "shortPay",
@@ -48,14 +50,19 @@ export type Matched = {
   difference?: number;
 };
 
-/** Returns the amounts that a payment left out: the deduction, and the unpaid part of the invoice if it paid short. */
+/**
+ * Returns the amounts that a payment left out: the deduction, and the unpaid part of the invoice if it paid short, with
+ * and without the cash discount, because that may be what is disputed.
+ */
 const listShortfalls = (row: DeductionRow): Big[] => {
-  const { deductionAmount, invoiceAmount, appliedAmount, shortPay } = row;
-  // An instalment and a discount leave a part unpaid, too.
+  const { deductionAmount, invoiceAmount, appliedAmount, discountTaken, shortPay } = row;
+  // An instalment leaves a part unpaid, too.
   const isShort = shortPay !== false && invoiceAmount !== null && appliedAmount !== null;
+  const unpaid = isShort ? [new Big(invoiceAmount).minus(appliedAmount)] : [];
   return [
     ...(deductionAmount === null ? [] : [new Big(deductionAmount)]),
-    ...(isShort ? [new Big(invoiceAmount).minus(appliedAmount)] : []),
+    ...unpaid,
+    ...unpaid.map((amount) => amount.minus(discountTaken ?? 0)),
   ].filter((shortfall) => !shortfall.eq(0));
 };
 
@@ -104,7 +111,7 @@ const findSum = (amount: number, rows: readonly DeductionRow[]): DeductionRow | 
   return undefined;
 };
 
-/** Finds the last payment on a document after a dispute was opened, if the document is paid in full since. */
+/** Finds the last payment on a document after a dispute was opened, if it is paid in full since, discount included. */
 const findLaterPayment = (
   { createDate }: Claim,
   rows: readonly DeductionRow[],
@@ -115,9 +122,13 @@ const findLaterPayment = (
     .toSorted((a, b) => ((a.paymentDate ?? "") < (b.paymentDate ?? "") ? 1 : -1));
   const invoiceAmount = rows.find((row) => row.invoiceAmount !== null)?.invoiceAmount ?? null;
   if (last === undefined || invoiceAmount === null) return undefined;
-  const applied = rows.reduce((sum, row) => sum.plus(row.appliedAmount ?? 0), new Big(0));
+  const paid = rows.reduce(
+    (sum, { appliedAmount, discountTaken }) =>
+      sum.plus(appliedAmount ?? 0).plus(discountTaken ?? 0),
+    new Big(0),
+  );
   const isLater = (last.paymentDate ?? "") > toDay(createDate);
-  return isLater && applied.gte(invoiceAmount) ? last : undefined;
+  return isLater && paid.gte(invoiceAmount) ? last : undefined;
 };
 
 /**
