@@ -260,6 +260,17 @@ onEveryStore("disputes_open", (at) => {
     expect(await report([plain], more)).toMatchObject({ opened: 0, openedBefore: 1 });
   });
 
+  it("compares amounts within a currency", async () => {
+    const claim = { ...CLAIM, amount: fresh(), poNumber: "PO-6" };
+    const inEuros = { ...claim, documentNumber: "INV-6" };
+    await send("POST", DISPUTES, { ...inEuros, currencyCode: "EUR" });
+    const [same] = (await faultsOf([inEuros])) ?? [];
+    expect(same).toMatch(/is the PO number of D-INV-6-01 of the same amount/);
+    questions = [];
+    expect(await report([{ ...claim, documentNumber: "INV-7" }])).toMatchObject({ opened: 1 });
+    expect(questions[0]).not.toContain("Doubt");
+  });
+
   verifies("WK-41");
   it("opens the rest after a partial failure", async () => {
     const [one, two] = [fresh(), fresh()];
