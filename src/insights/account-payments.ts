@@ -104,7 +104,7 @@ const summarizePayments = async (
     count: await countReceived(recent, paymentOf),
     totals,
     ...(returned.length === 0 ? {} : { returned }),
-    last: showLast(findLastReceived([...(await perPayment(before)), ...paid])),
+    last: showLast(await findLastReceived([...(await perPayment(before)), ...paid])),
     shortPayments: {
       count: short.length,
       deductions: await sumField(short, "deductionAmount"),

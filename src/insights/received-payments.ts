@@ -1,7 +1,8 @@
 import Big from "big.js";
 import { type CurrencyTotal, toExactNumber } from "../contract/insights/result.ts";
-import { filterInTurns, forEachInTurns } from "../kit/in-turns.ts";
+import { filterInTurns, forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { sumManyByCurrency } from "./currency-totals.ts";
+import { selectItemsOf } from "./groups.ts";
 import type { Row } from "./payment-measures.ts";
 import { isReversal } from "./standing-payments.ts";
 
@@ -25,14 +26,19 @@ const compareDates = (a: Row, b: Row): number => {
   return dateOf(a) < dateOf(b) ? -1 : 1;
 };
 
+/** The latest payments among which the last one is that did not come back. */
+const MOST_LATEST = 500;
+
 /**
  * Finds the last payment that did not come back: a return undoes the latest payment of its amount and currency before
  * it. Takes one row of each payment.
  */
-export const findLastReceived = (payments: readonly Row[]): Row | undefined => {
+export const findLastReceived = async (payments: readonly Row[]): Promise<Row | undefined> => {
   const received = new Map<string, Row[]>();
   const undone = new Set<Row>();
-  for (const row of payments.toSorted(compareDates)) {
+  const page = { limit: MOST_LATEST };
+  const latest = await selectItemsOf(payments, page, (a, b) => compareDates(b, a));
+  for (const row of latest.toReversed()) {
     const amount = amountOf(row);
     if (!isReturn(row)) {
       const own = received.get(keyOf(row, amount));
@@ -43,12 +49,7 @@ export const findLastReceived = (payments: readonly Row[]): Row | undefined => {
       if (last !== undefined) undone.add(last);
     }
   }
-  return payments
-    .filter((row) => dateOf(row) !== "" && !isReturn(row) && !undone.has(row))
-    .reduce<Row | undefined>(
-      (last, row) => (last === undefined || dateOf(row) > dateOf(last) ? row : last),
-      undefined,
-    );
+  return latest.find((row) => dateOf(row) !== "" && !isReturn(row) && !undone.has(row));
 };
 
 const toMoney = (row: Row) => ({
@@ -80,8 +81,8 @@ export const sumReceived = async (
   // A payment that is itself marked as reversed was neither received nor taken off another one.
   const back = await filterInTurns(rows, (row) => isReturn(row) && amountOf(row) < 0);
   const [sums, returned] = [
-    await sumManyByCurrency(received.map(toMoney)),
-    await sumManyByCurrency(back.map(toMoney)),
+    await sumManyByCurrency(await mapInTurns(received, toMoney)),
+    await sumManyByCurrency(await mapInTurns(back, toMoney)),
   ];
   return { totals: subtract(sums, returned), returned };
 };
