@@ -7,9 +7,11 @@ import { balanceOf, originalAmountOf } from "./documents.ts";
 import { findOneAccount } from "./find-accounts.ts";
 import type { InsightContext } from "./insight.ts";
 import { type Page, readPages } from "./read-pages.ts";
-import { attemptPart } from "./read-part.ts";
+import { attemptPart, readPart } from "./read-part.ts";
+import { readPayments } from "./read-payments.ts";
+import { selectStanding } from "./standing-payments.ts";
 
-const { accounts, documents } = contract;
+const { accounts, documents, payments } = contract;
 
 const PAGE_ROWS = 1000;
 const CONCURRENT = 4;
@@ -27,15 +29,80 @@ export type AmountFinder = {
 };
 
 const NO_LIST =
-  "This platform does not list documents, so a customer and an amount alone find none: name documents.";
+  "This platform does not list documents: a customer and an amount find those alone of which a payment deducted it.";
+
+/** A document that an amount may mean: it is its balance, its original amount, or was deducted from it. */
+type Meant = { document: DocumentWithClosing; amounts: ReadonlySet<number> };
+
+/** Documents that are read one by one because an amount was deducted from them. */
+const MOST_DEDUCTED = 50;
+
+const DEDUCTED = [
+  "documentNumber",
+  "currencyCode",
+  "appliedAmount",
+  "deductionAmount",
+  "applicationStatus",
+  "matchMethod",
+];
+
+/** Finds the documents of an account from which payments deducted one of the amounts. */
+const readDeducted = async (
+  context: InsightContext,
+  accountNumber: string,
+  amounts: ReadonlySet<number>,
+): Promise<{ found: Meant[]; notes: string[] }> => {
+  const byNumber = new Map<string, Set<number>>();
+  // A return takes back what its payment deducted.
+  const signed = [...amounts].flatMap((amount) => [amount, -amount]);
+  const query = {
+    source: "cashapp" as const,
+    fields: DEDUCTED,
+    filters: { accountNumber: { eq: accountNumber }, deductionAmount: { in: signed } },
+  };
+  const part = await attemptPart(context, payments.query, () =>
+    readPayments(context, query, (rows) =>
+      forEachInTurns(selectStanding(rows), ({ documentNumber, deductionAmount }) => {
+        if (typeof documentNumber !== "string" || typeof deductionAmount !== "number") return;
+        if (!amounts.has(deductionAmount)) return;
+        const own = byNumber.get(documentNumber) ?? new Set();
+        byNumber.set(documentNumber, own.add(deductionAmount));
+      }),
+    ),
+  );
+  if (part.refused !== undefined) {
+    return { found: [], notes: [`Deductions were not read: ${part.refused.reason}`] };
+  }
+  const { stopped } = part.value;
+  const found: Meant[] = [];
+  const read = async ([number, own]: [string, ReadonlySet<number>]) => ({
+    own,
+    document: await readPart(context, documents.get, {
+      document_number: number,
+      ...askClosure(context),
+    }),
+  });
+  const first = [...byNumber].slice(0, MOST_DEDUCTED);
+  for await (const { own, document } of mapConcurrent(first, CONCURRENT, read)) {
+    if (document.refused === undefined) found.push({ document: document.value, amounts: own });
+  }
+  const left = byNumber.size - first.length;
+  return {
+    found,
+    notes: [
+      ...(stopped === undefined ? [] : [stopped]),
+      ...(left === 0 ? [] : [`${left} documents with such deductions were not read.`]),
+    ],
+  };
+};
 
 /** Reads the documents of an account whose balance or original amount is one of the amounts. */
 const readOfAccount = async (
   context: InsightContext,
   accountNumber: string,
   amounts: ReadonlySet<number>,
-): Promise<{ found: DocumentWithClosing[]; notes: string[] }> => {
-  const found: DocumentWithClosing[] = [];
+): Promise<{ found: Meant[]; notes: string[] }> => {
+  const found: Meant[] = [];
   const maxRows = context.limits.documents;
   const load = async (cursor?: string): Promise<Page<DocumentWithClosing>> => {
     const { data, pagination } = (
@@ -51,8 +118,12 @@ const readOfAccount = async (
   };
   const take = (rows: readonly DocumentWithClosing[]): Promise<void> =>
     forEachInTurns(rows, (one) => {
-      const own = [balanceOf(one).amount, originalAmountOf(one)];
-      if (own.some((amount) => amount !== null && amounts.has(amount))) found.push(one);
+      const own = [balanceOf(one).amount, originalAmountOf(one)].filter(
+        (amount) => amount !== null,
+      );
+      if (own.some((amount) => amounts.has(amount))) {
+        found.push({ document: one, amounts: new Set(own) });
+      }
     });
   const source = { first: () => load(), maxRows, noun: `documents of ${accountNumber}`, take };
   const part = await attemptPart(context, documents.list, () => readPages(context, source));
@@ -89,9 +160,7 @@ export const readByAmounts = async (
   claims: readonly AmountClaim[],
 ): Promise<AmountFinder> => {
   if (claims.length === 0) return { find: () => [], notes: [], isCut: false };
-  if (!context.extensions.has(documents.list.id)) {
-    return { find: () => [], notes: [NO_LIST], isCut: false };
-  }
+  const canList = context.extensions.has(documents.list.id);
   const { byCustomer, notes } = await findCustomers(context, [
     ...new Set(claims.map(({ customer }) => customer)),
   ]);
@@ -101,21 +170,31 @@ export const readByAmounts = async (
     if (account === undefined) continue;
     amounts.set(account, (amounts.get(account) ?? new Set()).add(amount));
   }
-  const byAccount = new Map<string, readonly DocumentWithClosing[]>();
+  const byAccount = new Map<string, readonly Meant[]>();
   const cuts: string[] = [];
   for (const [account, own] of amounts) {
-    const read = await readOfAccount(context, account, own);
-    byAccount.set(account, read.found);
-    cuts.push(...read.notes);
+    const read = [
+      ...(canList ? [await readOfAccount(context, account, own)] : []),
+      await readDeducted(context, account, own),
+    ];
+    byAccount.set(
+      account,
+      read.flatMap(({ found }) => found),
+    );
+    cuts.push(...read.flatMap((one) => one.notes));
   }
   return {
-    notes: [...new Set([...notes, ...cuts])],
+    notes: [...new Set([...(canList ? [] : [NO_LIST]), ...notes, ...cuts])],
     isCut: cuts.length > 0,
-    find: ({ customer, amount, currencyCode }) =>
-      (byAccount.get(byCustomer.get(customer) ?? "") ?? []).filter((one) => {
-        const balance = balanceOf(one);
-        const isCurrency = currencyCode === undefined || balance.currencyCode === currencyCode;
-        return isCurrency && (balance.amount === amount || originalAmountOf(one) === amount);
-      }),
+    find({ customer, amount, currencyCode }) {
+      const all = byAccount.get(byCustomer.get(customer) ?? "") ?? [];
+      const meant = all.filter(
+        ({ document, amounts: own }) =>
+          own.has(amount) &&
+          (currencyCode === undefined || balanceOf(document).currencyCode === currencyCode),
+      );
+      const unique = new Map(meant.map(({ document }) => [document.documentNumber, document]));
+      return [...unique.values()];
+    },
   };
 };

@@ -50,6 +50,22 @@ const ROWS = [
   },
 ];
 
+/** A payment that deducted something, and came back. */
+const RETURNED = [
+  { applied: 400, deducted: 66.6 },
+  { applied: -400, deducted: -66.6, applicationStatus: "reversed" },
+].map(({ applied, deducted, ...more }, place) => ({
+  id: `back-${place}`,
+  paymentId: `B-${place}`,
+  paymentDate: "2026-02-02",
+  accountNumber: "C-2",
+  documentNumber: "INV-00480",
+  currencyCode: "USD",
+  appliedAmount: applied,
+  deductionAmount: deducted,
+  ...more,
+}));
+
 onEveryStore("match_claims", (at) => {
   let context: TestContext;
   let bare: TestContext;
@@ -78,7 +94,7 @@ onEveryStore("match_claims", (at) => {
       closure_date: "2026-02-10",
     };
     await importRecords(at(), TENANT, "closures", ndjson([closure]), how);
-    await load(at(), TENANT, "cashapp", ROWS);
+    await load(at(), TENANT, "cashapp", [...ROWS, ...RETURNED]);
     await make(admin, "/categories", { code: "LOG", description: "Logistics" });
     for (const [code, description] of [
       ["SHORT", "Goods short shipped"],
@@ -179,7 +195,18 @@ onEveryStore("match_claims", (at) => {
       [expect.stringMatching(/^Only the first 20 documents of C-1 were read: /)],
     ]);
     const noList = await ask({ customer: "acme", amount: 77.7 }, bare);
-    expect(noList.notes).toContainEqual(expect.stringContaining("does not list documents, so"));
+    expect(noList.notes).toContainEqual(
+      expect.stringContaining("does not list documents: a customer"),
+    );
+    const deducted = { customer: "C-1", amount: 120.5 };
+    for (const how of [context, bare]) {
+      const { items } = await ask(deducted, how);
+      expect(items).toMatchObject([
+        { document: { documentNumber: "INV-00471" }, payment: { match: "exact" }, doubts: [] },
+      ]);
+    }
+    const returned = await ask({ customer: "C-2", amount: 66.6 }, context);
+    expect(returned.items).toMatchObject([{ doubts: ["none"] }]);
     const none = await ask({ customer: "Zebra", amount: 77.7 }, context);
     expect(none.notes).toEqual(['No account has the number or name "Zebra".']);
     const several = await ask({ customer: "borealis", amount: 77.7 }, context);
