@@ -32,7 +32,7 @@ const NO_LIST =
   "This platform does not list documents: a customer and an amount find those alone of which a payment deducted it.";
 
 /** A document that an amount may mean: it is its balance, its original amount, or was deducted from it. */
-type Meant = { document: DocumentWithClosing; amounts: ReadonlySet<number> };
+type Candidate = { document: DocumentWithClosing; amounts: ReadonlySet<number> };
 
 /** Documents that are read one by one because an amount was deducted from them. */
 const MOST_DEDUCTED = 50;
@@ -51,7 +51,7 @@ const readDeducted = async (
   context: InsightContext,
   accountNumber: string,
   amounts: ReadonlySet<number>,
-): Promise<{ found: Meant[]; notes: string[] }> => {
+): Promise<{ found: Candidate[]; notes: string[] }> => {
   const byNumber = new Map<string, Set<number>>();
   // A return takes back what its payment deducted.
   const signed = [...amounts].flatMap((amount) => [amount, -amount]);
@@ -74,7 +74,7 @@ const readDeducted = async (
     return { found: [], notes: [`Deductions were not read: ${part.refused.reason}`] };
   }
   const { stopped } = part.value;
-  const found: Meant[] = [];
+  const found: Candidate[] = [];
   const read = async ([number, own]: [string, ReadonlySet<number>]) => ({
     own,
     document: await readPart(context, documents.get, {
@@ -101,8 +101,8 @@ const readOfAccount = async (
   context: InsightContext,
   accountNumber: string,
   amounts: ReadonlySet<number>,
-): Promise<{ found: Meant[]; notes: string[] }> => {
-  const found: Meant[] = [];
+): Promise<{ found: Candidate[]; notes: string[] }> => {
+  const found: Candidate[] = [];
   const maxRows = context.limits.documents;
   const load = async (cursor?: string): Promise<Page<DocumentWithClosing>> => {
     const { data, pagination } = (
@@ -170,7 +170,7 @@ export const readByAmounts = async (
     if (account === undefined) continue;
     amounts.set(account, (amounts.get(account) ?? new Set()).add(amount));
   }
-  const byAccount = new Map<string, readonly Meant[]>();
+  const byAccount = new Map<string, readonly Candidate[]>();
   const cuts: string[] = [];
   for (const [account, own] of amounts) {
     const read = [
@@ -188,12 +188,12 @@ export const readByAmounts = async (
     isCut: cuts.length > 0,
     find({ customer, amount, currencyCode }) {
       const all = byAccount.get(byCustomer.get(customer) ?? "") ?? [];
-      const meant = all.filter(
+      const fitting = all.filter(
         ({ document, amounts: own }) =>
           own.has(amount) &&
           (currencyCode === undefined || balanceOf(document).currencyCode === currencyCode),
       );
-      const unique = new Map(meant.map(({ document }) => [document.documentNumber, document]));
+      const unique = new Map(fitting.map(({ document }) => [document.documentNumber, document]));
       return [...unique.values()];
     },
   };
