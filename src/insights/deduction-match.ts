@@ -68,10 +68,15 @@ const listShortfalls = (row: DeductionRow): Big[] => {
 
 type Candidate = { row: DeductionRow; difference: Big };
 
-const isCloser = (a: Candidate, b: Candidate): boolean => {
+/** Whether a row explains another dispute already. */
+type IsTaken = (row: DeductionRow) => boolean;
+
+const isCloser = (a: Candidate, b: Candidate, isTaken: IsTaken): boolean => {
   const order = a.difference.abs().cmp(b.difference.abs());
-  // Of equal differences the latest payment counts.
-  return order === 0 ? (a.row.paymentDate ?? "") > (b.row.paymentDate ?? "") : order < 0;
+  if (order !== 0) return order < 0;
+  // Of equal differences one that explains no other dispute counts, and of these the latest payment.
+  if (isTaken(a.row) !== isTaken(b.row)) return isTaken(b.row);
+  return (a.row.paymentDate ?? "") > (b.row.paymentDate ?? "");
 };
 
 const toMatch = (difference: Big, tolerance: number): Match => {
@@ -81,12 +86,16 @@ const toMatch = (difference: Big, tolerance: number): Match => {
 
 type Claim = Pick<Dispute, "amount" | "currencyCode" | "createDate">;
 
-const findNearest = (amount: number, rows: readonly DeductionRow[]): Candidate | undefined => {
+const findNearest = (
+  amount: number,
+  rows: readonly DeductionRow[],
+  isTaken: IsTaken,
+): Candidate | undefined => {
   let nearest: Candidate | undefined;
   for (const row of rows) {
     for (const shortfall of listShortfalls(row)) {
       const candidate = { row, difference: shortfall.minus(amount) };
-      if (nearest === undefined || isCloser(candidate, nearest)) nearest = candidate;
+      if (nearest === undefined || isCloser(candidate, nearest, isTaken)) nearest = candidate;
     }
   }
   return nearest;
@@ -131,6 +140,13 @@ const findLaterPayment = (
   return isLater && paid.gte(invoiceAmount) ? last : undefined;
 };
 
+export type MatchTerms = {
+  /** The largest difference. */
+  tolerance: number;
+  calendar: Calendar;
+  isTaken?: IsTaken;
+};
+
 /**
  * Finds what explains a dispute among the rows of its document, in the same currency: the shortfall nearest to its
  * amount, deductions that add up to it, or a later payment of the whole document.
@@ -138,12 +154,12 @@ const findLaterPayment = (
 export const findDeduction = (
   claim: Claim,
   rows: readonly DeductionRow[],
-  { tolerance, calendar }: { tolerance: number; calendar: Calendar },
+  { tolerance, calendar, isTaken = () => false }: MatchTerms,
 ): Matched => {
   const standing = selectStanding(rows).filter(
     ({ currencyCode }) => currencyCode === null || currencyCode === claim.currencyCode,
   );
-  const nearest = findNearest(claim.amount, standing);
+  const nearest = findNearest(claim.amount, standing, isTaken);
   if (nearest?.difference.eq(0) !== true) {
     const summed = findSum(claim.amount, standing);
     if (summed !== undefined) return { match: "sum", row: summed, difference: 0 };
