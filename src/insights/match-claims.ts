@@ -255,13 +255,15 @@ type Known = {
   accounts: ReadonlyMap<string, Account>;
   reasons: readonly Reason[];
   now: Moment;
+  /** The rows that explain earlier lines. */
+  taken: Set<DeductionRow>;
 };
 
 /** Shows the document that a line means, what fits it, and what is doubtful. */
 const showDocument = (
   line: Line,
   document: DocumentWithClosing,
-  { rows, accounts, now }: Known,
+  { rows, accounts, now, taken }: Known,
 ): Fields => {
   const account = accounts.get(document.account_number);
   const own = (account?.disputes ?? []).filter(
@@ -274,11 +276,13 @@ const showDocument = (
     currencyCode: line.currencyCode ?? balanceOf(document).currencyCode ?? "",
     createDate: now.name,
   };
-  const how = { tolerance: 0, calendar: now.calendar };
+  const isTaken = (row: DeductionRow): boolean => taken.has(row);
+  const how = { tolerance: 0, calendar: now.calendar, isTaken };
   const matched =
     line.amount === undefined
       ? undefined
       : findDeduction(claim, rows.get(document.documentNumber) ?? [], how);
+  if (matched?.match === "exact" && matched.row !== undefined) taken.add(matched.row);
   return omitNulls({
     document: omitNulls({
       ...toDocumentBrief(document, now),
@@ -356,7 +360,7 @@ export const matchClaims = defineInsight({
     const reasons = await readReasons(context);
     const now = toMoment(undefined, context);
 
-    const known = { rows, accounts, reasons: reasons.reasons, now };
+    const known = { rows, accounts, reasons: reasons.reasons, now, taken: new Set<DeductionRow>() };
     // A line is compared with every reason and every dispute of its customer.
     const items = await mapInTurns(
       lines.entries(),

@@ -66,6 +66,17 @@ const RETURNED = [
   ...more,
 }));
 
+/** Two payments that deducted the same of one document. */
+const TWICE = ["T-1", "T-2"].map((paymentId, place) => ({
+  id: paymentId,
+  paymentId,
+  paymentDate: `2026-02-0${3 + place}`,
+  accountNumber: "C-1",
+  documentNumber: "INV-00481",
+  currencyCode: "USD",
+  deductionAmount: 13.3,
+}));
+
 onEveryStore("match_claims", (at) => {
   let context: TestContext;
   let bare: TestContext;
@@ -94,7 +105,7 @@ onEveryStore("match_claims", (at) => {
       closure_date: "2026-02-10",
     };
     await importRecords(at(), TENANT, "closures", ndjson([closure]), how);
-    await load(at(), TENANT, "cashapp", [...ROWS, ...RETURNED]);
+    await load(at(), TENANT, "cashapp", [...ROWS, ...RETURNED, ...TWICE]);
     await make(admin, "/categories", { code: "LOG", description: "Logistics" });
     for (const [code, description] of [
       ["SHORT", "Goods short shipped"],
@@ -184,6 +195,13 @@ onEveryStore("match_claims", (at) => {
     ]);
     expect([notes, truncated]).toEqual([[], false]);
     expect(paged.calls.filter((id) => id === "documents.list")).toHaveLength(4);
+  });
+
+  it("finds a deduction of its own for each of two equal lines", async () => {
+    const line = { reference: "INV-481", amount: 13.3 };
+    const items = await match([line, line]);
+    const ids = items.map(({ payment }) => (payment as { paymentId: string }).paymentId);
+    expect(ids.toSorted()).toEqual(["T-1", "T-2"]);
   });
 
   it("says which documents and customers it did not read, and why", async () => {
