@@ -215,6 +215,7 @@ export const deductionsWithoutDispute = defineInsight({
       DOCUMENTS_PER_TURN,
     );
     const page = { limit: mostItems(context, limit), offset: context.skip };
+    const allGroups = groups.list();
     const compare = (a: number, b: number) =>
       (found[b]?.amount ?? 0) - (found[a]?.amount ?? 0) || a - b;
     const chosen = await selectPage(found.length, page, compare);
@@ -230,10 +231,13 @@ export const deductionsWithoutDispute = defineInsight({
         ...(cut === 0
           ? []
           : [`On ${cut} documents only ${MOST_COMPARED} deductions and disputes were added up.`]),
+        ...(allGroups.length > MOST_GROUPS
+          ? [`The ${MOST_GROUPS} largest of ${allGroups.length} groups are shown.`]
+          : []),
         ...read.notes,
         ...notes,
       ],
-      ...(groupBy === undefined ? {} : { groups: groups.list().slice(0, MOST_GROUPS) }),
+      ...(groupBy === undefined ? {} : { groups: allGroups.slice(0, MOST_GROUPS) }),
       items: await mapInTurns(chosen, (place) => {
         const one = found[place] as Deduction;
         return toItem(one, votes.propose((one.deductionReasonCode ?? "").toLowerCase()));

@@ -151,10 +151,16 @@ const gather = async (
     filesTotal: files.total,
     files: files.shown,
     ...showPrecedents(dispute, precedents),
-    ...(dispute.status === 0 ? { resolutions } : {}),
+    ...(dispute.status === 0 ? { resolutions: resolutions.shown } : {}),
   };
   const { unnamed } = notes;
-  const limits = [...(precedents.notes ?? []), ...deadlines.notes];
+  const limits = [
+    ...(precedents.notes ?? []),
+    ...(parts.payments.notes ?? []),
+    ...(credits.notes ?? []),
+    ...(dispute.status === 0 ? resolutions.notes : []),
+    ...deadlines.notes,
+  ];
   return {
     packet,
     limits: unnamed === undefined ? limits : [`authors of notes: ${unnamed}`, ...limits],

@@ -314,7 +314,8 @@ const judgeLine = (
     return omitNulls({ ...head, document: shown, reason, ...rest });
   }
   const shown = found.slice(0, MOST_CANDIDATES).map((one) => toCandidate(one, accounts));
-  return omitNulls({ ...head, reason, doubts: ["several"], candidates: shown });
+  const candidatesTotal = found.length > shown.length ? found.length : undefined;
+  return omitNulls({ ...head, reason, doubts: ["several"], candidatesTotal, candidates: shown });
 };
 
 const list = z.array(z.object({}));
@@ -345,6 +346,7 @@ export const matchClaims = defineInsight({
       description:
         "several, none, other customer, other currency, amount differs by …, already disputed, disputed before, closed; empty: none",
     }),
+    candidatesTotal: z.int().optional().meta({ description: "where not all are shown" }),
     candidates: list.optional(),
   }),
   needs: [contract.documents.get, contract.disputes.list, contract.payments.query],

@@ -321,4 +321,19 @@ onEveryStore("deductions_without_dispute", (at) => {
       );
     }
   });
+
+  it("says how many groups it does not show", async () => {
+    const rows = Array.from({ length: 51 }, (_, place) =>
+      row(`m${place}`, {
+        documentNumber: `M-${place}`,
+        accountNumber: `M-${place}`,
+        accountName: "Many",
+        deductionAmount: 1,
+      }),
+    );
+    await load(at(), TENANT, "cashapp", rows);
+    const { groups, notes } = await find({ accountName: "Many", groupBy: "account" });
+    expect(groups).toHaveLength(50);
+    expect(notes).toContain("The 50 largest of 51 groups are shown.");
+  });
 });

@@ -258,6 +258,8 @@ onEveryStore("match_claims", (at) => {
       lines: [{ reference: "po blanket" }, { reference: "PO 88-1" }, { reference: "a-117" }],
     });
     expect(items[0]).toMatchObject({ doubts: ["several"] });
+    expect(items[0]?.["candidates"]).toHaveLength(5);
+    expect(Number(items[0]?.["candidatesTotal"])).toBeGreaterThan(5);
     expect(numbersOf(items as Record<string, unknown>[]).slice(1)).toEqual(["INV-00471", "A-117"]);
     expect(notes).toEqual([expect.stringContaining("more documents than are read at once")]);
     const exact = await runInsight(matchClaims, context, { lines: [{ reference: "A-117" }] });

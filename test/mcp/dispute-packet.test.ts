@@ -269,6 +269,35 @@ onEveryStore("dispute_packet", (at) => {
     ]);
   });
 
+  it("says how many payments and credit notes it does not show", async () => {
+    const { at: platform, tenantId } = asking();
+    const ingest = await platform.exportCaller(tenantId);
+    const { disputeCode } = await open({ documentNumber: "INV-14", amount: 30 });
+    const rows = Array.from({ length: 21 }, (_, place) => ({
+      id: `many-${place}`,
+      paymentId: `many-${place}`,
+      documentNumber: "INV-14",
+      currencyCode: "USD",
+      paymentDate: "2026-01-10",
+      appliedAmount: 1,
+    }));
+    await load(platform, tenantId, "cashapp", rows);
+    for (let number = 0; number < 11; number += 1) {
+      const body = {
+        account_number: "A-1",
+        invoice_date: "2026-01-10",
+        due_date: "2026-01-10",
+        document_type: "credit_note",
+        applies_to_invoice: "INV-14",
+        currency: "USD",
+        denomination: -1,
+      };
+      await ingest("PUT", documentAt(`CN-14-${number}`), { body });
+    }
+    const { notes } = await asking().ask("dispute_packet", { disputeId: disputeCode });
+    expect(notes.join(" ")).toMatch(/payments: only 20 rows .* creditNotes: 10 of 11 are shown/);
+  });
+
   verifies("IN-46", "IN-52");
   it("takes the number of a document with one dispute, and names several", async () => {
     expect(await packetOf("inv-8")).toMatchObject({ dispute: { disputeCode: "D-INV-8-01" } });
