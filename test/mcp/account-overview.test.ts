@@ -140,6 +140,7 @@ onEveryStore("account_overview", (at) => {
         ],
       },
       credit: { applicationId: "app-1", scores: { creditLimit: 1200 } },
+      notesTotal: 4,
       notes: [{ reference: "n-4" }, { reference: "n-3" }, { reference: "n-2" }],
     });
   });
