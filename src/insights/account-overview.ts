@@ -241,7 +241,10 @@ export const accountOverview = defineInsight({
     disputes: section,
     payments: section,
     credit: section,
-    notesTotal: z.int().optional().meta({ description: `notes are the newest ${NOTES}` }),
+    notesTotal: z
+      .int()
+      .optional()
+      .meta({ description: `notes are the newest ${NOTES}` }),
     notes: z.union([z.array(section), section]),
   }),
   needs: [],
