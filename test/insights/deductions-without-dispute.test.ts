@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { deductionsWithoutDispute } from "../../src/insights/deductions-without-dispute.ts";
 import { explainDocument } from "../../src/insights/explained-deductions.ts";
 import { dispute as makeDispute, make } from "../support/configuration.ts";
+import { createDice } from "../support/dice.ts";
 import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
 import { load, ndjson } from "../support/payment-rows.ts";
@@ -319,6 +320,52 @@ onEveryStore("deductions_without_dispute", (at) => {
           .map(({ day, deducted }) => `${day} ${deducted}`)
           .toSorted(),
       );
+    }
+  });
+
+  it("finds in any days what it finds in all of them, for random deductions and disputes", async () => {
+    const own = { accountNumber: "ACC-R" };
+    const dice = createDice(40);
+    const dayOf = (day: number): string => `2026-07-${String(day).padStart(2, "0")}`;
+    const documentOf = (): string => `R-${dice.whole(1, 9)}`;
+    const rows = Array.from({ length: 70 }, (_, place) => {
+      const isReturn = dice.chance(0.15);
+      const amount = dice.pick([5, 7.5, 10, 12.5, 20]);
+      return row(`r${place}`, {
+        ...own,
+        documentNumber: documentOf(),
+        paymentDate: dayOf(dice.whole(1, 28)),
+        currencyCode: dice.pick(["USD", "USD", "EUR"]),
+        appliedAmount: isReturn ? -100 : 100,
+        deductionAmount: isReturn ? -amount : amount,
+        ...(isReturn ? { applicationStatus: "reversed" } : {}),
+      });
+    });
+    await load(at(), TENANT, "cashapp", rows);
+    const claims = Array.from({ length: 25 }, () => {
+      const currencyCode = dice.pick(["USD", "EUR"]);
+      return dispute(documentOf(), dice.pick([5, 10, 17.5, 20, 27.5]), { ...own, currencyCode });
+    });
+    await importDisputes(at(), TENANT, ndjson(claims), {
+      format: "ndjson",
+      createConfiguration: true,
+    });
+    const idsOf = async (args: object) =>
+      (await find({ ...own, limit: 200, ...args })).items
+        .map(({ paymentId, paymentDate }) => `${String(paymentDate)} ${String(paymentId)}`)
+        .toSorted();
+    const all = await idsOf({});
+    expect(all.length).toBeGreaterThan(10);
+    for (const [first, last] of [
+      [1, 9],
+      [10, 19],
+      [20, 28],
+      [5, 24],
+      [14, 14],
+    ] as const) {
+      const [from, to] = [dayOf(first), dayOf(last)];
+      const within = all.filter((one) => one >= from && one <= `${to}~`);
+      expect([from, await idsOf({ from, to })]).toEqual([from, within]);
     }
   });
 
