@@ -199,7 +199,9 @@ export const readDeductions = async (
   await forEachInTurns(
     rows.values(),
     (own) => {
-      const standing = selectStanding(own).toSorted(compareDays);
+      const selected = selectStanding(own);
+      // Most documents have one row.
+      const standing = selected.length > 1 ? selected.toSorted(compareDays) : selected;
       const suggested = own.filter((row) => row.matchMethod === "suggested" && isMeant(args, row));
       // Reversals are read of all documents, so that their number would say nothing.
       leftOut.count(suggested);
@@ -209,6 +211,8 @@ export const readDeductions = async (
     },
     ROWS_PER_TURN,
   );
-  const holds = (one: Deduction): boolean => isMeant(args, one);
+  // Without conditions on days no documents are read beyond the others.
+  const isWhole = args.from === undefined && args.to === undefined;
+  const holds = (one: Deduction): boolean => isWhole || isMeant(args, one);
   return { documents, stopped, notes: leftOut.notes(), isMeant: holds };
 };

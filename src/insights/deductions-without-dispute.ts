@@ -45,17 +45,18 @@ const [OPEN, CLOSED] = [0, 1] as const;
 /** Reads the disputes that can explain deductions, by document: canceled ones explain nothing. */
 const readClaims = async (
   context: InsightContext,
-  { accountNumber }: Arguments,
+  { accountNumber, from, to }: Arguments,
   see: (dispute: Dispute) => void,
 ) => {
   const documents = new Map<string, Dispute[]>();
-  const numbers = new Set<string>();
+  // Needed only where days are given, of which documents have deductions beyond.
+  const numbers = from === undefined && to === undefined ? undefined : new Set<string>();
   const account = accountNumber === undefined ? {} : { AccountNumber: accountNumber };
   const filter = { ...account, Status: [OPEN, CLOSED] };
   const { stopped } = await readDisputes(context, filter, (page) =>
     forEachInTurns(page, (dispute) => {
       addToDocument(documents, dispute);
-      numbers.add(dispute.documentNumber);
+      numbers?.add(dispute.documentNumber);
       see(dispute);
     }),
   );
@@ -187,9 +188,8 @@ export const deductionsWithoutDispute = defineInsight({
     const claims = await readClaims(context, args, (dispute) => {
       vote(votes, codes, codes.get(dispute.externalReasonId ?? ""), dispute);
     });
-    const read = await readDeductions(context, { ...args, ...days }, (number) =>
-      claims.numbers.has(number),
-    );
+    const isDisputed = (number: string): boolean => claims.numbers?.has(number) === true;
+    const read = await readDeductions(context, { ...args, ...days }, isDisputed);
     const [totals, groups] = [createTotals(), createTotals()];
     const found: Deduction[] = [];
     let cut = 0;
