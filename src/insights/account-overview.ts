@@ -150,7 +150,7 @@ const overview = async (
       account: showAccount(account, hit),
       ...item,
       credit: await readCredit(context, name ?? ""),
-      ...(account.refused === undefined ? { notesTotal: account.value.notes.length } : {}),
+      notesTotal: account.refused === undefined ? account.value.notes.length : null,
       notes: showNotes(account, context),
     },
   };
@@ -243,6 +243,7 @@ export const accountOverview = defineInsight({
     credit: section,
     notesTotal: z
       .int()
+      .nullable()
       .optional()
       .meta({ description: `notes are the newest ${NOTES}` }),
     notes: z.union([z.array(section), section]),
