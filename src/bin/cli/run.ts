@@ -15,9 +15,15 @@ const openProxies = async (env: Record<string, string | undefined>): Promise<voi
   setProxies(proxies);
   const proxyEnv = toProxyEnv();
   if (proxyEnv === undefined) return;
-  // For `fetch` and libraries; pools of connections of this program use the same proxies.
-  const { setGlobalProxyFromEnv } = await import("node:http");
+  // For libraries, by their agents or by `fetch`; pools of connections of this program use the same proxies.
+  const [{ setGlobalProxyFromEnv }, { setGlobalDispatcher }, { createDispatcher }] =
+    await Promise.all([
+      import("node:http"),
+      import("undici"),
+      import("../../client/dispatcher.ts"),
+    ]);
   setGlobalProxyFromEnv(proxyEnv);
+  setGlobalDispatcher(createDispatcher({}));
 };
 
 const FLUSH_MS = 2 * SECOND;
