@@ -1,4 +1,4 @@
-import { Agent, type Dispatcher, Pool, ProxyAgent } from "undici";
+import { Agent, type Dispatcher, Pool, ProxyAgent, setGlobalDispatcher } from "undici";
 import { authorizationOf, findProxy, getProxies } from "../kit/proxy.ts";
 
 /** Creates a pool of connections, through the proxies of this process where it has one for the address. */
@@ -16,3 +16,6 @@ export const createDispatcher = (options: Agent.Options): Dispatcher =>
       });
     },
   });
+
+/** Lets `fetch`, which libraries use, send its requests as the pools of this program do. */
+export const useProxiesInFetch = (): void => setGlobalDispatcher(createDispatcher({}));

@@ -84,8 +84,12 @@ describe("the question names the record", () => {
     async (letter) => {
       const long = letter.repeat(128).slice(0, 128);
       const disputes = dispute({
-        ...{ disputeCode: long, accountName: long, poNumber: long, reasonName: long },
-        ...{ externalReasonName: long, assigneeName: long },
+        disputeCode: long,
+        accountName: long,
+        poNumber: long,
+        reasonName: long,
+        externalReasonName: long,
+        assigneeName: long,
       });
       const code = long.slice(0, 64).trim();
       const others = {

@@ -2,6 +2,7 @@ import { once } from "node:events";
 import { createServer } from "node:http";
 import { connect, type AddressInfo, type Socket } from "node:net";
 import { afterEach, describe, expect, it } from "vitest";
+import { useProxiesInFetch } from "../../src/client/dispatcher.ts";
 import { probe } from "../../src/client/probe.ts";
 import { systemClock } from "../../src/kit/clock.ts";
 import { createNetworks } from "../../src/kit/network.ts";
@@ -138,6 +139,22 @@ describe("requests through a proxy", () => {
     await createSend(public_)(message, new AbortController().signal);
     const expected = `Basic ${Buffer.from(pair).toString("base64")}`;
     expect(proxy.authorized).toEqual([expected, expected]);
+    proxy.close();
+  });
+
+  it("are the same for fetch, which libraries use", async () => {
+    const proxy = await startProxy(1);
+    setProxies(readProxies({ HTTP_PROXY: proxy.url, NO_PROXY: "direct.invalid." }));
+    useProxiesInFetch();
+    const status = (url: string) =>
+      fetch(url).then(
+        (answer) => answer.status,
+        () => undefined,
+      );
+    expect(await status("http://platform.invalid/")).toBe(502);
+    expect(await status("http://direct.invalid/")).toBeUndefined();
+    expect(await status("https://platform.invalid/")).toBeUndefined();
+    expect(proxy.asked).toEqual(["http://platform.invalid/"]);
     proxy.close();
   });
 

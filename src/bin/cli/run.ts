@@ -17,14 +17,12 @@ const openProxies = async (env: Record<string, string | undefined>): Promise<voi
   const proxyEnv = toProxyEnv();
   if (proxyEnv === undefined) return;
   // For libraries, by their agents or by `fetch`; pools of connections of this program use the same proxies.
-  const [{ setGlobalProxyFromEnv }, { setGlobalDispatcher }, { createDispatcher }] =
-    await Promise.all([
-      import("node:http"),
-      import("undici"),
-      import("../../client/dispatcher.ts"),
-    ]);
+  const [{ setGlobalProxyFromEnv }, { useProxiesInFetch }] = await Promise.all([
+    import("node:http"),
+    import("../../client/dispatcher.ts"),
+  ]);
   setGlobalProxyFromEnv(proxyEnv);
-  setGlobalDispatcher(createDispatcher({}));
+  useProxiesInFetch();
 };
 
 const FLUSH_MS = 2 * SECOND;
