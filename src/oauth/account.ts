@@ -5,7 +5,7 @@ import {
   type PasswordPage,
   type TenantConnection,
 } from "./account-pages.ts";
-import { afterSignIn, type Company, hasNotice, readNotice } from "./company.ts";
+import { afterSignIn, type Company, readNotice } from "./company.ts";
 import { ACCOUNT } from "./company-pages.ts";
 import type { OauthContext } from "./context.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
@@ -119,7 +119,6 @@ export const createAccountHandler = (context: Omit<AccountContext, "path">) => {
     const visit = await context.visits.find(exchange);
     if (exchange.incoming.method === "POST") return submit(account, exchange, visit);
     if (visit === undefined) return showSignIn(account, exchange);
-    if (hasNotice(exchange)) return redirect(exchange, path);
     const connections = await listTenantConnections(account, visit);
     const formToken = context.forms.issue(visit.id);
     const passwordPage = await findPasswordPage(account);

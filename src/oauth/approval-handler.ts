@@ -14,7 +14,7 @@ import {
   findDecision,
   saveDecision,
 } from "./approvals.ts";
-import { afterSignIn, type Company, hasNotice, readNotice } from "./company.ts";
+import { afterSignIn, type Company, readNotice } from "./company.ts";
 import { toApproval } from "./company-pages.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { findPerson, type Person } from "./people.ts";
@@ -91,7 +91,6 @@ const answerVisit = async (
   if (person === undefined) return sendPage(exchange, endedApprovalPage());
   const shown = { approval, person, visit };
   if (exchange.incoming.method === "POST") return submit(context, exchange, shown);
-  if (hasNotice(exchange)) return redirect(exchange, pathOf(context, approval));
   if (isAsked(shown)) return show(context, exchange, shown);
   const formToken = context.forms.issue(formPurpose(shown));
   sendPage(exchange, otherPersonPage({ formToken, email: visit.email }));

@@ -32,7 +32,7 @@ const NOTICES: Record<Notice, string> = {
     "No active account has your e-mail address. Ask the administrator of your company to create one.",
   unavailable: "Your company's sign-in does not answer at the moment. Try again in a minute.",
   cookies:
-    "You signed in, but this browser blocks cookies for this address. Allow them here, then sign in again.",
+    "If you have just signed in, this browser blocks cookies for this address. Allow them here, then sign in again.",
 };
 
 /** The page to which a person returns: that of an authorization request, of their account, or of an approval. */
@@ -58,9 +58,6 @@ export const readNotice = ({ url }: Exchange): string | undefined => {
 
 /** Returns the address of a page after a sign-in: without the cookie of the visit, that page says so. */
 export const afterSignIn = (path: string): string => `${path}?notice=${"cookies" satisfies Notice}`;
-
-/** Whether the address of a page has a notice, which a visit makes untrue. */
-export const hasNotice = ({ url }: Exchange): boolean => url.searchParams.has("notice");
 
 export type CompanyNeeds = OauthContext & { directory: Directory };
 
