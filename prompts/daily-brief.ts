@@ -10,7 +10,7 @@ const STEPS: readonly Step[] = [
     unless: "changes_since",
     text: `What happened: disputes_summary {"createdFrom": "SINCE", "groupBy": ["reason"]} for what was opened, and {"status": "Closed", "closedFrom": "SINCE", "groupBy": ["resolution"]} for what ended.`,
   },
-  `What is due: disputes_triage {"limit": 10}. First those with the flag due or few daysLeft, where deadlines are set; then those with the highest score. Code, account, amount, assignee, why.`,
+  `What is due: disputes_triage {"limit": 10}, and where it counts due ones also {"flags": ["due"], "orderBy": "daysLeft", "limit": 10}. First those with fewest daysLeft, then those with the highest score. Code, account, amount, assignee, why.`,
   "What is broken: export_health, only if an export or a webhook has failed.",
   "Write at most fifteen lines: three sentences on what changed, a table of what is due today, and one line for each thing that needs me. Amounts per currency, never added across currencies; name asOf. Change nothing.",
 ];

@@ -103,6 +103,7 @@ const Where = z
     documentNumber: { type: "string", description: "of the invoice" },
     reason: { type: "string", description: "code or name" },
     assignee: { type: "string", description: "e-mail or name" },
+    unassigned: { type: "boolean", description: "without an assignee" },
     amountMax: { type: "number", description: "inclusive" },
     createdFrom: { type: "string", description: "YYYY-MM-DD" },
     createdTo: { type: "string", description: "inclusive" },

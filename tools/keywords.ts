@@ -67,7 +67,7 @@ export const keywords: Readonly<Record<string, string>> = {
   disputes_summary:
     "how many total count sum average days break down per reason month trend by worth statistics dashboard worth quarter value how old",
   disputes_triage:
-    "prioritize work first prioritize prioritise rank priority important urgent duplicates closed invoice clean up morning today attention focus start stale neglected worklist first",
+    "prioritize work first prioritize prioritise rank priority important urgent duplicates closed invoice clean up morning today attention focus start stale neglected worklist first deadline deadlines run out expire",
   payments_match_disputes: "shortpay explains match reconcile caused tie underpayment disputed",
   match_claims:
     "claim sheet sheet lines mail mails po references map match mean doubtful doubt sent",

@@ -35,7 +35,7 @@ const INSIGHTS: Readonly<Record<string, string>> = {
     "statement of account: opening and closing balance, invoices, payments, write-offs",
   account_overview: "customer at a glance: open invoices, deductions, short pays, remittances",
   disputes_summary: "how many deductions, chargebacks, claims; totals, aging, by reason or owner",
-  disputes_triage: "which chargebacks, deductions or claims to work first; stale, duplicate",
+  disputes_triage: "which chargebacks, deductions or claims to work first; stale, duplicate, due",
   payments_match_disputes: "which remittance, short pay or deduction explains a claim",
   match_claims: "claim sheet, debit memo or mail of a customer: lines to invoices and PO numbers",
   deductions_without_dispute: "deductions and short pays without a dispute, unclaimed chargebacks",

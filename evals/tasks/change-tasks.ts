@@ -78,7 +78,15 @@ const createAssignments = ({ cast: { changes, halvorson } }: World): Given[] => 
         halvorson.unassigned.map(({ code }) => [code, { assigneeName: nameOf("Leon") }]),
       ),
     },
-    right: halvorson.unassigned.map((one) => update(one, { assigneeEmail: emailOf("Leon") })),
+    right: [
+      {
+        name: "disputes_apply",
+        arguments: {
+          where: { accountNumber: halvorson.son.number, status: "Open", unassigned: true },
+          change: { assigneeEmail: emailOf("Leon") },
+        },
+      },
+    ],
     wrong: [halvorson.others.map((one) => update(one, { assigneeEmail: emailOf("Leon") }))],
   },
 ];

@@ -11,9 +11,10 @@ const listOf = (account: { number: string }) => ({
   name: "disputes_list",
   arguments: { AccountNumber: account.number },
 });
-const notesOf = (one: Dispute) => ({
-  name: "dispute_notes_list",
-  arguments: { disputeId: one.code },
+/** The open disputes of an account with the last note of each. */
+const lastNotesOf = (account: { number: string }) => ({
+  name: "disputes_triage",
+  arguments: { accountNumber: account.number, limit: 20 },
 });
 
 const kind = "judgement" as const;
@@ -89,7 +90,7 @@ const createRules = ({ cast: { deadlines, twice, limits } }: World): Task[] => [
 
 const createEvidence = ({ cast: { deductions, precedents, notes, claim } }: World): Task[] => {
   const explained = deductions.disputes.slice(1, 2);
-  const { signed, lost, unclear, promised, refused } = notes;
+  const { signed, lost, promised, refused } = notes;
   return [
     askRecords(
       {
@@ -146,7 +147,7 @@ const createEvidence = ({ cast: { deductions, precedents, notes, claim } }: Worl
         kind,
         prompt:
           "Whitcombe Hotels says of three deliveries that they never came. Which claim do our notes refute? Name the dispute number alone.",
-        calls: [signed, lost, unclear].map(notesOf),
+        calls: [lastNotesOf(notes.buyer)],
       },
       DISPUTE_CODE,
       codes([signed]),
@@ -158,7 +159,7 @@ const createEvidence = ({ cast: { deductions, precedents, notes, claim } }: Worl
         kind,
         prompt:
           "For which open disputes of Whitcombe Hotels did we promise a credit? Name their numbers alone.",
-        calls: [...promised, refused].map(notesOf),
+        calls: [lastNotesOf(notes.buyer)],
       },
       DISPUTE_CODE,
       codes(promised),

@@ -60,7 +60,7 @@ const FAULTS: Record<FaultKind, string> = {
   untrusted: "The platform's TLS certificate is not trusted, or it does not speak TLS.",
   refused: "The platform cannot be reached.",
   proxy: "The proxy on the way to the platform refuses the request, or asks for a user name.",
-  lost: "The connection to the platform was lost before it answered.",
+  lost: "The connection to the platform was lost before its whole answer arrived.",
   garbled: "The platform's answer cannot be read.",
   timeout: "The platform did not answer in time.",
   too_large: "The platform's answer is too large to read; ask for fewer records.",

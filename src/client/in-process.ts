@@ -2,6 +2,7 @@ import { setImmediate } from "node:timers/promises";
 import { findText } from "../kit/known-text.ts";
 import { readBody } from "./body.ts";
 import { getAbortReason } from "./deadline.ts";
+import { TransportFault } from "./fault.ts";
 import type { Transport } from "./port.ts";
 
 export type InProcessNeeds = {
@@ -13,6 +14,11 @@ const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
 const ORIGIN = "http://localhost";
 /** Longest text, in characters, that is parsed without letting others run first. */
 const SHORT_ANSWER = 16_384;
+
+/** An answer that ends midway is one of a lost connection, as it is over HTTP. @throws {TransportFault} */
+const toFault = (error: unknown): never => {
+  throw error instanceof TransportFault ? error : new TransportFault("lost", error);
+};
 
 /** The platform in this process: the same requests and answers, no socket. */
 export const createInProcessTransport = ({ fetch, requestMs }: InProcessNeeds): Transport => ({
@@ -29,7 +35,7 @@ export const createInProcessTransport = ({ fetch, requestMs }: InProcessNeeds): 
     const head = { status: answer.status, headers: Object.fromEntries(answer.headers) };
     const text = findText(answer);
     if (text !== undefined && text.length <= SHORT_ANSWER) return { ...head, body: text };
-    const read = await readBody(request, head, answer.body, MAX_ANSWER_BYTES);
+    const read = await readBody(request, head, answer.body, MAX_ANSWER_BYTES).catch(toFault);
     // The platform may have written a long answer in this turn of the event loop; others come before it is parsed.
     await setImmediate();
     return { ...head, ...read };

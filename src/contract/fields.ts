@@ -189,7 +189,7 @@ export const sortBy = <const F extends string>(fields: readonly F[]) =>
     .register(sortFields, { fields });
 
 type Shown =
-  | { type: "string" | "number"; description: string }
+  | { type: "string" | "number" | "boolean"; description: string }
   | { type: "object"; description: string; properties: Record<string, Shown> };
 
 /**

@@ -56,11 +56,14 @@ const showAccount = (part: Part<AccountWithNotes>, hit: AccountHit): Fields => {
 
 const showNotes = (part: Part<AccountWithNotes>, { calendar }: InsightContext) =>
   showPart(part, ({ notes }) =>
-    notes.slice(0, NOTES).map(({ reference, effective_date, body }) => ({
-      reference,
-      date: calendar.toDay(effective_date),
-      text: cutText(body, NOTE_CHARACTERS),
-    })),
+    notes
+      .toSorted((a, b) => Date.parse(b.effective_date) - Date.parse(a.effective_date))
+      .slice(0, NOTES)
+      .map(({ reference, effective_date, body }) => ({
+        reference,
+        date: calendar.toDay(effective_date),
+        text: cutText(body, NOTE_CHARACTERS),
+      })),
   );
 
 const PAST =
@@ -147,6 +150,7 @@ const overview = async (
       account: showAccount(account, hit),
       ...item,
       credit: await readCredit(context, name ?? ""),
+      notesTotal: account.refused === undefined ? account.value.notes.length : null,
       notes: showNotes(account, context),
     },
   };
@@ -237,6 +241,11 @@ export const accountOverview = defineInsight({
     disputes: section,
     payments: section,
     credit: section,
+    notesTotal: z
+      .int()
+      .nullable()
+      .optional()
+      .meta({ description: `notes are the newest ${NOTES}` }),
     notes: z.union([z.array(section), section]),
   }),
   needs: [],

@@ -4,6 +4,7 @@ import { sumManyByCurrency } from "./currency-totals.ts";
 import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
+import { countReceived, findLastReceived, isReturn, sumReceived } from "./received-payments.ts";
 import { readPayments } from "./read-payments.ts";
 import type { Moment } from "./standing.ts";
 import { selectStanding } from "./standing-payments.ts";
@@ -38,18 +39,21 @@ const isRecent = (row: Row, since: string): boolean => dateOf(row) >= since;
 
 const paymentOf = (row: Row, place: number): unknown => row["paymentId"] ?? place;
 
-/** Keeps one row of each payment and currency, that with the largest amount: a payment may have one per document. */
-const perPayment = async (rows: readonly Row[]) => {
+/**
+ * Keeps one row of each payment and currency, that with the largest amount: a payment may have one per document. A row
+ * that says that it was reversed counts only where the payment has no other.
+ */
+const perPayment = async (rows: readonly Row[]): Promise<Row[]> => {
   const largest = new Map<string, Row>();
-  const payments = new Set<unknown>();
   await forEachInTurns(rows.entries(), ([place, row]) => {
-    const payment = paymentOf(row, place);
-    payments.add(payment);
-    const key = JSON.stringify([payment, row["currencyCode"]]);
+    const key = JSON.stringify([paymentOf(row, place), row["currencyCode"]]);
     const known = largest.get(key);
-    if (known === undefined || amountOf(row) > amountOf(known)) largest.set(key, row);
+    const isBetter =
+      known === undefined ||
+      (isReturn(known) === isReturn(row) ? amountOf(row) > amountOf(known) : isReturn(known));
+    if (isBetter) largest.set(key, row);
   });
-  return { count: payments.size, rows: largest.values() };
+  return [...largest.values()];
 };
 
 const sumField = async (rows: Iterable<Row>, field: string) =>
@@ -75,11 +79,7 @@ const selectShort = async (rows: readonly Row[]): Promise<Row[]> => {
   return filterInTurns(rows, (row) => row["shortPay"] === true && standing.has(row));
 };
 
-const findLast = async (rows: readonly Row[]): Promise<Fields | null> => {
-  let last: Row | undefined;
-  await forEachInTurns(rows, (row) => {
-    if (dateOf(row) > dateOf(last)) last = row;
-  });
+const showLast = (last: Row | undefined): Fields | null => {
   if (last === undefined) return null;
   const { paymentId, paymentDate, paymentAmount, currencyCode } = last;
   return { paymentId, paymentDate, paymentAmount, currencyCode };
@@ -88,18 +88,23 @@ const findLast = async (rows: readonly Row[]): Promise<Fields | null> => {
 const describeUndated = (rows: number): string[] =>
   rows === 0 ? [] : [`Payment rows left out because they have no paymentDate: ${rows}.`];
 
-const summarizePayments = async (rows: readonly Row[], since: string): Promise<Fields> => {
-  const recent = await filterInTurns(rows, (row) => isRecent(row, since));
-  const { count, rows: paid } = await perPayment(recent);
+const summarizePayments = async (
+  recent: readonly Row[],
+  before: readonly Row[],
+  since: string,
+): Promise<Fields> => {
+  const paid = await perPayment(recent);
+  const { totals, returned } = await sumReceived(paid);
   const short = await selectShort(recent);
   const latest = await selectItemsOf(short, { limit: SHORT_PAYMENTS }, (a, b) =>
     dateOf(a) < dateOf(b) ? 1 : -1,
   );
   return {
     since,
-    count,
-    totals: await sumField(paid, "paymentAmount"),
-    last: await findLast(rows),
+    count: await countReceived(recent, paymentOf),
+    totals,
+    ...(returned.length === 0 ? {} : { returned }),
+    last: showLast(await findLastReceived([...(await perPayment(before)), ...paid])),
     shortPayments: {
       count: short.length,
       deductions: await sumField(short, "deductionAmount"),
@@ -111,6 +116,23 @@ const summarizePayments = async (rows: readonly Row[], since: string): Promise<F
           deductionReasonCode,
         }),
       ),
+    },
+  };
+};
+
+/** The payments before the last 90 days of which the last one is shown that did not come back. */
+const MOST_BEFORE = 10;
+
+/** Keeps the latest rows that were received. */
+const createLatest = () => {
+  const rows: Row[] = [];
+  return {
+    rows,
+    add(row: Row): void {
+      if (isReturn(row) || dateOf(row) <= dateOf(rows[MOST_BEFORE - 1])) return;
+      const place = rows.findIndex((one) => dateOf(row) > dateOf(one));
+      rows.splice(place === -1 ? rows.length : place, 0, row);
+      rows.splice(MOST_BEFORE);
     },
   };
 };
@@ -127,21 +149,20 @@ export const readAccountPayments = async (
     fields: FIELDS,
     filters: { accountNumber: { in: accountNumbers } },
   };
-  // Only rows that can be shown are kept: those of the last 90 days, and the last one before.
+  // Only rows that can be shown are kept: those of the last 90 days, and the last ones before.
   const { calendar } = context;
   const since = formatDayNumber(calendar.dayNumber(at) - RECENT_DAYS);
   const until = calendar.formatDay(at);
-  let lastBefore: Row | undefined;
+  const before = createLatest();
   let undated = 0;
   const { stopped } = await readPayments(context, query, (page) =>
     forEachInTurns(page, (row) => {
       if (isPast && dateOf(row) > until) return;
       if (isRecent(row, since)) rows.push(row);
       else if (dateOf(row) === "") undated += 1;
-      else if (dateOf(row) > dateOf(lastBefore)) lastBefore = row;
+      else before.add(row);
     }),
   );
-  const all = lastBefore === undefined ? rows : [...rows, lastBefore];
-  const figures = await summarizePayments(all, since);
+  const figures = await summarizePayments(rows, before.rows, since);
   return { figures, stopped, notes: describeUndated(undated) };
 };

@@ -11,7 +11,7 @@ import type { Span } from "./change-records.ts";
 import type { InsightContext } from "./insight.ts";
 import { attemptPart, type Part } from "./read-part.ts";
 import { type PaymentQuery, readPayments } from "./read-payments.ts";
-import { type Reversible, selectStanding } from "./standing-payments.ts";
+import { isReversal, type Reversible } from "./standing-payments.ts";
 
 const { credit_applications, export_runs, payments, schedules } = contract;
 
@@ -42,7 +42,11 @@ const DAYS_ONLY = "Payments have a day and no time: those of the first and the l
 const sumOf = (rows: readonly PaymentRow[], field: "appliedAmount" | "deductionAmount"): Big =>
   rows.reduce((sum, row) => sum.plus(Number(row[field] ?? 0)), new Big(0));
 
-/** Makes one event of the rows of a payment on one document. */
+/** Whether a row counts: neither a suggestion, nor a payment that is itself marked as reversed. */
+const isBooked = (row: PaymentRow): boolean =>
+  row.matchMethod !== "suggested" && !(isReversal(row) && Number(row.appliedAmount ?? 0) >= 0);
+
+/** Makes one event of the rows of a payment, or of its return, on one document; none where they cancel out. */
 const toPayment = (
   { calendar }: InsightContext,
   rows: readonly PaymentRow[],
@@ -52,6 +56,8 @@ const toPayment = (
   if (typeof first?.paymentDate !== "string") return [];
   const day = calendar.toDay(first.paymentDate);
   const deduction = sumOf(rows, "deductionAmount");
+  const amount = sumOf(rows, "appliedAmount");
+  if (amount.eq(0) && rows.some(isReversal)) return [];
   return [
     {
       kind: "payment",
@@ -61,9 +67,10 @@ const toPayment = (
       documentNumber: String(first.documentNumber),
       facts: {
         paymentId: first.paymentId,
-        amount: sumOf(rows, "appliedAmount").toNumber(),
+        amount: amount.toNumber(),
         currencyCode: first.currencyCode,
-        deduction: deduction.eq(0) ? null : deduction.toNumber(),
+        ...(amount.lt(0) ? { done: "came back" } : {}),
+        deduction: deduction.lte(0) ? null : deduction.toNumber(),
       },
     },
   ];
@@ -96,9 +103,8 @@ export const readPaymentEvents = (
     );
     const events: ChangeEvent[] = [];
     await forEachInTurns(groups.values(), (rows) => {
-      const standing = selectStanding(rows);
       const own = disputesOn(String(rows[0]?.documentNumber));
-      events.push(...toPayment(context, standing, own));
+      events.push(...toPayment(context, rows.filter(isBooked), own));
     });
     const notes = events.length === 0 ? [] : [DAYS_ONLY];
     return {

@@ -52,7 +52,9 @@ const Item = z.object({
   disputeCode: z.string().optional(),
   account: z.string().optional().meta({ description: "name, or number without one" }),
   documentNumber: z.string().optional(),
-  amount: z.number().optional().meta({ description: "of the dispute now; of a payment, applied" }),
+  amount: z.number().optional().meta({
+    description: "of the dispute now; of a payment, applied; negative where it came back",
+  }),
   currencyCode: z.string().optional(),
   detail: z
     .string()

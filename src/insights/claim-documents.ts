@@ -3,7 +3,6 @@ import { toNumberKey } from "../contract/number-key.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { askClosure } from "./document-reader.ts";
-import { balanceOf, originalAmountOf } from "./documents.ts";
 import type { InsightContext } from "./insight.ts";
 import { readPart } from "./read-part.ts";
 import { readInAnyCase } from "./spellings.ts";
@@ -11,7 +10,6 @@ import { readInAnyCase } from "./spellings.ts";
 const { documents } = contract;
 
 const CONCURRENT = 4;
-const MOST_OF_ACCOUNT = 1000;
 
 /** Finds the documents that a reference on a claim may mean. */
 export type DocumentFinder = {
@@ -124,19 +122,4 @@ export const readClaimDocuments = async (
     found.set(reference, chooseWritten(own, reference));
   }
   return { find: (reference) => found.get(reference) ?? [], notes };
-};
-
-/** Finds the documents of an account whose balance or original amount is an amount, where the platform lists them. */
-export const findByAmount = async (
-  context: InsightContext,
-  accountNumber: string,
-  amount: number,
-): Promise<DocumentWithClosing[]> => {
-  if (!context.extensions.has(documents.list.id)) return [];
-  const args = { account_number: accountNumber, limit: MOST_OF_ACCOUNT };
-  const part = await readPart(context, documents.list, args);
-  if (part.refused !== undefined) return [];
-  return part.value.data.filter(
-    (one) => balanceOf(one).amount === amount || originalAmountOf(one) === amount,
-  );
 };

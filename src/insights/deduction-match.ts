@@ -15,6 +15,7 @@ export type DeductionRow = {
   deductionReasonCode: string | null;
   invoiceAmount: number | null;
   appliedAmount: number | null;
+  discountTaken?: number | null;
   applicationStatus: string | null;
   matchMethod: string | null;
   shortPay: boolean | null;
@@ -29,6 +30,7 @@ export const DEDUCTION_FIELDS = [
   "deductionReasonCode",
   "invoiceAmount",
   "appliedAmount",
+  "discountTaken",
   "applicationStatus",
   "matchMethod",
   "shortPay",
@@ -48,23 +50,33 @@ export type Matched = {
   difference?: number;
 };
 
-/** Returns the amounts that a payment left out: the deduction, and the unpaid part of the invoice if it paid short. */
+/**
+ * Returns the amounts that a payment left out: the deduction, and the unpaid part of the invoice if it paid short, with
+ * and without the cash discount, because that may be what is disputed.
+ */
 const listShortfalls = (row: DeductionRow): Big[] => {
-  const { deductionAmount, invoiceAmount, appliedAmount, shortPay } = row;
-  // An instalment and a discount leave a part unpaid, too.
+  const { deductionAmount, invoiceAmount, appliedAmount, discountTaken, shortPay } = row;
+  // An instalment leaves a part unpaid, too.
   const isShort = shortPay !== false && invoiceAmount !== null && appliedAmount !== null;
+  const unpaid = isShort ? [new Big(invoiceAmount).minus(appliedAmount)] : [];
   return [
     ...(deductionAmount === null ? [] : [new Big(deductionAmount)]),
-    ...(isShort ? [new Big(invoiceAmount).minus(appliedAmount)] : []),
+    ...unpaid,
+    ...unpaid.map((amount) => amount.minus(discountTaken ?? 0)),
   ].filter((shortfall) => !shortfall.eq(0));
 };
 
 type Candidate = { row: DeductionRow; difference: Big };
 
-const isCloser = (a: Candidate, b: Candidate): boolean => {
+/** Whether a row explains another dispute already. */
+type IsTaken = (row: DeductionRow) => boolean;
+
+const isCloser = (a: Candidate, b: Candidate, isTaken: IsTaken): boolean => {
   const order = a.difference.abs().cmp(b.difference.abs());
-  // Of equal differences the latest payment counts.
-  return order === 0 ? (a.row.paymentDate ?? "") > (b.row.paymentDate ?? "") : order < 0;
+  if (order !== 0) return order < 0;
+  // Of equal differences one that explains no other dispute counts, and of these the latest payment.
+  if (isTaken(a.row) !== isTaken(b.row)) return isTaken(b.row);
+  return (a.row.paymentDate ?? "") > (b.row.paymentDate ?? "");
 };
 
 const toMatch = (difference: Big, tolerance: number): Match => {
@@ -74,12 +86,16 @@ const toMatch = (difference: Big, tolerance: number): Match => {
 
 type Claim = Pick<Dispute, "amount" | "currencyCode" | "createDate">;
 
-const findNearest = (amount: number, rows: readonly DeductionRow[]): Candidate | undefined => {
+const findNearest = (
+  amount: number,
+  rows: readonly DeductionRow[],
+  isTaken: IsTaken,
+): Candidate | undefined => {
   let nearest: Candidate | undefined;
   for (const row of rows) {
     for (const shortfall of listShortfalls(row)) {
       const candidate = { row, difference: shortfall.minus(amount) };
-      if (nearest === undefined || isCloser(candidate, nearest)) nearest = candidate;
+      if (nearest === undefined || isCloser(candidate, nearest, isTaken)) nearest = candidate;
     }
   }
   return nearest;
@@ -104,7 +120,7 @@ const findSum = (amount: number, rows: readonly DeductionRow[]): DeductionRow | 
   return undefined;
 };
 
-/** Finds the last payment on a document after a dispute was opened, if the document is paid in full since. */
+/** Finds the last payment on a document after a dispute was opened, if it is paid in full since, discount included. */
 const findLaterPayment = (
   { createDate }: Claim,
   rows: readonly DeductionRow[],
@@ -115,9 +131,20 @@ const findLaterPayment = (
     .toSorted((a, b) => ((a.paymentDate ?? "") < (b.paymentDate ?? "") ? 1 : -1));
   const invoiceAmount = rows.find((row) => row.invoiceAmount !== null)?.invoiceAmount ?? null;
   if (last === undefined || invoiceAmount === null) return undefined;
-  const applied = rows.reduce((sum, row) => sum.plus(row.appliedAmount ?? 0), new Big(0));
+  const paid = rows.reduce(
+    (sum, { appliedAmount, discountTaken }) =>
+      sum.plus(appliedAmount ?? 0).plus(discountTaken ?? 0),
+    new Big(0),
+  );
   const isLater = (last.paymentDate ?? "") > toDay(createDate);
-  return isLater && applied.gte(invoiceAmount) ? last : undefined;
+  return isLater && paid.gte(invoiceAmount) ? last : undefined;
+};
+
+export type MatchTerms = {
+  /** The largest difference. */
+  tolerance: number;
+  calendar: Calendar;
+  isTaken?: IsTaken;
 };
 
 /**
@@ -127,12 +154,12 @@ const findLaterPayment = (
 export const findDeduction = (
   claim: Claim,
   rows: readonly DeductionRow[],
-  { tolerance, calendar }: { tolerance: number; calendar: Calendar },
+  { tolerance, calendar, isTaken = () => false }: MatchTerms,
 ): Matched => {
   const standing = selectStanding(rows).filter(
     ({ currencyCode }) => currencyCode === null || currencyCode === claim.currencyCode,
   );
-  const nearest = findNearest(claim.amount, standing);
+  const nearest = findNearest(claim.amount, standing, isTaken);
   if (nearest?.difference.eq(0) !== true) {
     const summed = findSum(claim.amount, standing);
     if (summed !== undefined) return { match: "sum", row: summed, difference: 0 };

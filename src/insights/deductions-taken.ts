@@ -2,6 +2,7 @@ import Big from "big.js";
 import { MAX_LIST_ITEMS } from "../contract/payments/filter.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
+import { fold } from "./dispute-names.ts";
 import { addToDocument } from "./explained-deductions.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { readPayments } from "./read-payments.ts";
@@ -116,11 +117,27 @@ const toFilters = ({ from, to, accountName, accountNumber, currencyCode }: Condi
   ...(currencyCode === undefined ? {} : { currencyCode: { eq: currencyCode } }),
 });
 
-const isWithin = ({ from, to }: Conditions, { paymentDate }: Row): boolean =>
+const isWithinDays = (
+  { from, to }: Conditions,
+  { paymentDate }: Pick<Row, "paymentDate">,
+): boolean =>
   (from === undefined && to === undefined) ||
   (paymentDate !== null &&
     (from === undefined || paymentDate >= from) &&
     (to === undefined || paymentDate <= to));
+
+type Filtered = Pick<Row, "paymentDate" | "accountNumber" | "accountName" | "currencyCode">;
+
+/** Whether a row fulfills the conditions: whole documents are read, also rows beyond these. */
+const isMeant = (conditions: Conditions, row: Filtered): boolean => {
+  const { accountName, accountNumber, currencyCode } = conditions;
+  return (
+    isWithinDays(conditions, row) &&
+    (accountName === undefined || fold(row.accountName ?? "").includes(fold(accountName))) &&
+    (accountNumber === undefined || row.accountNumber === accountNumber) &&
+    (currencyCode === undefined || row.currencyCode === currencyCode)
+  );
+};
 
 type RowsByDocument = Map<string | null, Row[]>;
 
@@ -134,18 +151,20 @@ const readRows = (context: InsightContext, filters: Fields, rows: RowsByDocument
   );
 
 /**
- * Reads documents with reversals again, with the rows of all days: a reversal within the days may undo a payment
- * before them. Returns why not all were read.
+ * Reads documents with reversals or disputes again, with the rows of all days: a reversal within the days may undo a
+ * payment before them, and a dispute may explain a deduction of other days. Returns why not all were read.
  */
-const completeReversed = async (
+const completeDocuments = async (
   context: InsightContext,
   { from, to }: Conditions,
   rows: RowsByDocument,
+  isDisputed: (documentNumber: string) => boolean,
 ): Promise<string | undefined> => {
   if (from === undefined && to === undefined) return undefined;
   const numbers: string[] = [];
   for (const [number, own] of rows) {
-    if (number !== null && own.some(isReversal)) numbers.push(number);
+    if (number === null) continue;
+    if (isDisputed(number) || own.some(isReversal)) numbers.push(number);
   }
   for (let at = 0; at < numbers.length; at += MAX_LIST_ITEMS) {
     const some = numbers.slice(at, at + MAX_LIST_ITEMS);
@@ -158,18 +177,32 @@ const completeReversed = async (
   return undefined;
 };
 
-/** Reads deductions by document and currency; rows of payments that came back deduct nothing. */
-export const readDeductions = async (context: InsightContext, args: Conditions) => {
+const compareDays = (a: Row, b: Row): number => {
+  const [one, other] = [a.paymentDate ?? "", b.paymentDate ?? ""];
+  return one === other ? 0 : one < other ? -1 : 1;
+};
+
+/**
+ * Reads deductions by document and currency, the earliest first; rows of payments that came back deduct nothing. Those
+ * of disputed documents are all there, and `isMeant` tells which of them fulfill the conditions.
+ */
+export const readDeductions = async (
+  context: InsightContext,
+  args: Conditions,
+  isDisputed: (documentNumber: string) => boolean,
+) => {
   const rows: RowsByDocument = new Map();
   const read = await readRows(context, toFilters(args), rows);
-  const stopped = read.stopped ?? (await completeReversed(context, args, rows));
+  const stopped = read.stopped ?? (await completeDocuments(context, args, rows, isDisputed));
   const documents = new Map<string, Deduction[]>();
   const leftOut = createLeftOutRows();
   await forEachInTurns(
     rows.values(),
     (own) => {
-      const standing = selectStanding(own).filter((row) => isWithin(args, row));
-      const suggested = own.filter((row) => row.matchMethod === "suggested" && isWithin(args, row));
+      const selected = selectStanding(own);
+      // Most documents have one row.
+      const standing = selected.length > 1 ? selected.toSorted(compareDays) : selected;
+      const suggested = own.filter((row) => row.matchMethod === "suggested" && isMeant(args, row));
       // Reversals are read of all documents, so that their number would say nothing.
       leftOut.count(suggested);
       for (const row of standing) {
@@ -178,5 +211,8 @@ export const readDeductions = async (context: InsightContext, args: Conditions) 
     },
     ROWS_PER_TURN,
   );
-  return { documents, stopped, notes: leftOut.notes() };
+  // Without conditions on days no documents are read beyond the others.
+  const isWhole = args.from === undefined && args.to === undefined;
+  const holds = (one: Deduction): boolean => isWhole || isMeant(args, one);
+  return { documents, stopped, notes: leftOut.notes(), isMeant: holds };
 };

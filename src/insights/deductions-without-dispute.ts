@@ -45,19 +45,22 @@ const [OPEN, CLOSED] = [0, 1] as const;
 /** Reads the disputes that can explain deductions, by document: canceled ones explain nothing. */
 const readClaims = async (
   context: InsightContext,
-  { accountNumber }: Arguments,
+  { accountNumber, from, to }: Arguments,
   see: (dispute: Dispute) => void,
 ) => {
   const documents = new Map<string, Dispute[]>();
+  // Needed only where days are given, of which documents have deductions beyond.
+  const numbers = from === undefined && to === undefined ? undefined : new Set<string>();
   const account = accountNumber === undefined ? {} : { AccountNumber: accountNumber };
   const filter = { ...account, Status: [OPEN, CLOSED] };
   const { stopped } = await readDisputes(context, filter, (page) =>
     forEachInTurns(page, (dispute) => {
       addToDocument(documents, dispute);
+      numbers?.add(dispute.documentNumber);
       see(dispute);
     }),
   );
-  return { documents, stopped };
+  return { documents, numbers, stopped };
 };
 
 type Proposal = { reasonCode: string; cases: number; of: number };
@@ -182,10 +185,11 @@ export const deductionsWithoutDispute = defineInsight({
     const { codes, notes } = await readReasonCodes(context);
     const votes = createReasonVotes();
     const days = { from: toDay(context, args.from), to: toDay(context, args.to) };
-    const read = await readDeductions(context, { ...args, ...days });
     const claims = await readClaims(context, args, (dispute) => {
       vote(votes, codes, codes.get(dispute.externalReasonId ?? ""), dispute);
     });
+    const isDisputed = (number: string): boolean => claims.numbers?.has(number) === true;
+    const read = await readDeductions(context, { ...args, ...days }, isDisputed);
     const [totals, groups] = [createTotals(), createTotals()];
     const found: Deduction[] = [];
     let cut = 0;
@@ -202,7 +206,7 @@ export const deductionsWithoutDispute = defineInsight({
             vote(votes, codes, deduction.deductionReasonCode, dispute);
         }
         for (const one of unexplained) {
-          if (one.amount < (filter.amountMin ?? 0)) continue;
+          if (one.amount < (filter.amountMin ?? 0) || !read.isMeant(one)) continue;
           found.push(one);
           totals.add(null, one);
           if (groupBy !== undefined) groups.add(keyOf(groupBy as Grouping, one), one);
@@ -211,6 +215,7 @@ export const deductionsWithoutDispute = defineInsight({
       DOCUMENTS_PER_TURN,
     );
     const page = { limit: mostItems(context, limit), offset: context.skip };
+    const allGroups = groups.list();
     const compare = (a: number, b: number) =>
       (found[b]?.amount ?? 0) - (found[a]?.amount ?? 0) || a - b;
     const chosen = await selectPage(found.length, page, compare);
@@ -226,10 +231,13 @@ export const deductionsWithoutDispute = defineInsight({
         ...(cut === 0
           ? []
           : [`On ${cut} documents only ${MOST_COMPARED} deductions and disputes were added up.`]),
+        ...(allGroups.length > MOST_GROUPS
+          ? [`The ${MOST_GROUPS} largest of ${allGroups.length} groups are shown.`]
+          : []),
         ...read.notes,
         ...notes,
       ],
-      ...(groupBy === undefined ? {} : { groups: groups.list().slice(0, MOST_GROUPS) }),
+      ...(groupBy === undefined ? {} : { groups: allGroups.slice(0, MOST_GROUPS) }),
       items: await mapInTurns(chosen, (place) => {
         const one = found[place] as Deduction;
         return toItem(one, votes.propose((one.deductionReasonCode ?? "").toLowerCase()));

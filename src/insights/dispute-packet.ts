@@ -29,6 +29,7 @@ import { readPrecedents, showPrecedents } from "./packet-precedents.ts";
 import { shortenPacket } from "./packet-shorten.ts";
 import { type Part, showPart, type Unavailable, UnavailablePart } from "./read-part.ts";
 import { toMoment } from "./standing.ts";
+import { selectStanding } from "./standing-payments.ts";
 
 const isEmpty = (shown: Shown): boolean => Array.isArray(shown) && shown.length === 0;
 
@@ -61,6 +62,10 @@ type Parts = {
 const describeSettling = ({ kind, paymentId, documentNumber, date }: Fields): string =>
   `${String(kind)} ${String(paymentId ?? documentNumber)} of ${String(date)} covers the disputed amount`;
 
+/** Whether payments are known, and none of them stands. */
+const isUnpaid = (payments: Shown): boolean =>
+  Array.isArray(payments) && selectStanding(payments as readonly Fields[]).length === 0;
+
 /** Lists the open points of a dispute that must be settled before a decision. */
 const listMissing = (dispute: Dispute, parts: Parts): string[] => {
   if (dispute.status !== 0) return [];
@@ -70,7 +75,7 @@ const listMissing = (dispute: Dispute, parts: Parts): string[] => {
     ...(isEmpty(files) ? ["no supporting file"] : []),
     ...(isEmpty(notes) ? ["no note about the findings"] : []),
     ...describeDocument(dispute, document),
-    ...(isEmpty(payments) ? ["no payment is applied to the document"] : []),
+    ...(isUnpaid(payments) ? ["no payment is applied to the document"] : []),
     ...settledBy.map(describeSettling),
     ...others.duplicates.map(describeDuplicate),
   ];
@@ -146,10 +151,16 @@ const gather = async (
     filesTotal: files.total,
     files: files.shown,
     ...showPrecedents(dispute, precedents),
-    ...(dispute.status === 0 ? { resolutions } : {}),
+    ...(dispute.status === 0 ? { resolutions: resolutions.shown } : {}),
   };
   const { unnamed } = notes;
-  const limits = [...(precedents.notes ?? []), ...deadlines.notes];
+  const limits = [
+    ...(precedents.notes ?? []),
+    ...(parts.payments.notes ?? []),
+    ...(credits.notes ?? []),
+    ...(dispute.status === 0 ? resolutions.notes : []),
+    ...deadlines.notes,
+  ];
   return {
     packet,
     limits: unnamed === undefined ? limits : [`authors of notes: ${unnamed}`, ...limits],

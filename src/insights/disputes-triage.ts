@@ -53,7 +53,10 @@ const TriageBody = z.strictObject({
     .max(100)
     .default(15)
     .describe("items; default 15"),
-  orderBy: z.enum(TRIAGE_ORDERS).default("priority").describe("default priority"),
+  orderBy: z
+    .enum(TRIAGE_ORDERS)
+    .default("priority")
+    .describe("default priority; daysLeft: nearest deadline first"),
 });
 type Triage = z.output<typeof TriageBody>;
 
@@ -109,16 +112,25 @@ const readInactive = async (
 const PRESENT =
   "Documents, updates, notes and files are those of now; asOf regards disputes and their age.";
 
+const NO_DEADLINES =
+  "No deadlines are known, so disputes come by priority: set deadlineDays to order by days left.";
+
 /** The figures that decide the order of disputes. */
-type Ranked = Pick<Judged, "score" | "amount" | "createdAt" | "disputeCode">;
+type Ranked = Pick<Judged, "score" | "amount" | "createdAt" | "disputeCode" | "daysLeft">;
 
 const ORDERS: Record<Triage["orderBy"], ((of: Ranked) => number)[]> = {
   priority: [({ score }) => score, ({ amount }) => amount, ({ createdAt }) => -createdAt],
   amount: [({ amount }) => amount, ({ score }) => score, ({ createdAt }) => -createdAt],
   age: [({ createdAt }) => -createdAt, ({ score }) => score, ({ amount }) => amount],
+  daysLeft: [
+    ({ daysLeft = Number.MAX_SAFE_INTEGER }) => -daysLeft,
+    ({ score }) => score,
+    ({ amount }) => amount,
+    ({ createdAt }) => -createdAt,
+  ],
 };
 
-/** Returns a page of the disputes: by priority, ties by larger amount, then older, then code. */
+/** Returns a page of the disputes in an order; ties by its other figures, then by code. */
 const selectItems = <Of extends Ranked>(
   judged: readonly Of[],
   { orderBy, ...page }: Pick<Triage, "orderBy"> & Page,
@@ -201,13 +213,15 @@ const judgeAll = (candidates: readonly Candidate[], evidence: Evidence): Promise
 const rankDocuments = async (
   candidates: readonly Candidate[],
   evidence: Evidence,
+  orderBy: Triage["orderBy"],
 ): Promise<string[]> => {
   // Only what decides is held of each: reasons of all of them are much to collect.
   const ranked = await mapInTurns(candidates, (one) => {
     const { amount, createdAt, disputeCode, documentNumber } = one;
-    return { score: judge(one, evidence).score, amount, createdAt, disputeCode, documentNumber };
+    const { score, daysLeft } = judge(one, evidence);
+    return { score, daysLeft, amount, createdAt, disputeCode, documentNumber };
   });
-  const leading = await selectItems(ranked, { orderBy: "priority", limit: MOST_DOCUMENTS });
+  const leading = await selectItems(ranked, { orderBy, limit: MOST_DOCUMENTS });
   return [...leading, ...ranked].map(({ documentNumber }) => documentNumber);
 };
 
@@ -240,11 +254,11 @@ type Reading = {
 const judgeWithDocuments = async (
   candidates: readonly Candidate[],
   { context, left, evidence, documents }: Reading,
-  limit: number,
+  { limit, orderBy }: Pick<Triage, "limit" | "orderBy">,
 ): Promise<Judged[]> => {
   const reserve = CALLS_PER_ITEM * Math.min(limit, Math.max(0, candidates.length - context.skip));
   const most = Math.max(left() - reserve, Math.floor(left() / 2));
-  await documents.read(await rankDocuments(candidates, evidence), most);
+  await documents.read(await rankDocuments(candidates, evidence, orderBy), most);
   return judgeAll(candidates, evidence);
 };
 
@@ -286,7 +300,7 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
     documentOf: documents.stateOf,
   };
   const reading: Reading = { context, left, evidence, documents, activity, evaluatedAt };
-  const all = await judgeWithDocuments(candidates, reading, limit);
+  const all = await judgeWithDocuments(candidates, reading, args);
   const judged =
     flags === undefined ? all : all.filter((one) => flags.every((flag) => one.flags[flag]));
   const page = { orderBy, limit: mostItems(context, limit), offset: start.skip };
@@ -305,6 +319,7 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
       ...(filters.asOf === undefined ? [] : [PRESENT]),
       ...missing,
       ...deadlines.notes,
+      ...(orderBy === "daysLeft" && !deadlines.isSet ? [NO_DEADLINES] : []),
       ...documents.notes(),
       ...notes,
     ],

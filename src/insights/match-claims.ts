@@ -9,7 +9,8 @@ import { formatTimestamp } from "../kit/clock.ts";
 import { mapInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { omitNulls, toTenantDay } from "./brief.ts";
-import { findByAmount, readClaimDocuments } from "./claim-documents.ts";
+import { type AmountClaim, readByAmounts } from "./claim-amounts.ts";
+import { readClaimDocuments } from "./claim-documents.ts";
 import { fitReason, readReasons } from "./claim-reasons.ts";
 import { sumByCurrency } from "./currency-totals.ts";
 import { type DeductionRow, findDeduction, type Matched } from "./deduction-match.ts";
@@ -17,7 +18,6 @@ import { readDeductionRows } from "./deduction-rows.ts";
 import { fold } from "./dispute-names.ts";
 import { balanceOf, originalAmountOf, toDocumentBrief } from "./documents.ts";
 import { describeEnded, listEnded } from "./ended-disputes.ts";
-import { findAccounts } from "./find-accounts.ts";
 import { defineInsight, type Fields, type InsightContext } from "./insight.ts";
 import { attemptPart, type Part, readPart } from "./read-part.ts";
 import { type Moment, toMoment } from "./standing.ts";
@@ -140,19 +140,25 @@ const isCustomer = (
   return text === fold(accountNumber) || (own !== "" && (own.includes(text) || text.includes(own)));
 };
 
-/** Finds the documents of a line: those of its reference, else those of its customer with its amount. */
-const findMeant = async (
-  context: InsightContext,
-  { reference, customer, amount }: Line,
-  find: (reference: string) => readonly DocumentWithClosing[],
-): Promise<readonly DocumentWithClosing[]> => {
-  if (reference !== undefined) return find(reference);
-  if (customer === undefined || amount === undefined) return [];
-  const { hits } = await findAccounts(context, customer);
-  const [account, another] = hits;
-  return account === undefined || another !== undefined
-    ? []
-    : findByAmount(context, account.accountNumber, amount);
+/** Finds the documents of each line: those of its reference, else those of its customer with its amount. */
+const findMeant = async (context: InsightContext, lines: readonly Line[]) => {
+  const references = [...new Set(lines.flatMap(({ reference }) => reference?.trim() ?? []))];
+  const toClaim = ({ reference, customer, amount, currencyCode }: Line): AmountClaim | undefined =>
+    reference !== undefined || customer === undefined || amount === undefined
+      ? undefined
+      : { customer: customer.trim(), amount, currencyCode };
+  const byReference = await readClaimDocuments(context, references);
+  const byAmount = await readByAmounts(
+    context,
+    lines.flatMap((line) => toClaim(line) ?? []),
+  );
+  const documents = lines.map((line) => {
+    if (line.reference !== undefined) return byReference.find(line.reference.trim());
+    const claim = toClaim(line);
+    return claim === undefined ? [] : byAmount.find(claim);
+  });
+  const notes = [...byReference.notes, ...byAmount.notes];
+  return { documents, notes, isCut: byAmount.isCut };
 };
 
 const OPEN = 0;
@@ -182,13 +188,27 @@ const describeAmount = (amount: number, { document, matched }: Facts): string[] 
     : [];
 };
 
-const describeDoubts = ({ customer, amount }: Line, facts: Facts): string[] => {
+const isOtherCurrency = ({ currencyCode }: Line, document: DocumentWithClosing): boolean => {
+  const own = balanceOf(document).currencyCode;
+  return currencyCode !== undefined && own !== null && currencyCode !== own;
+};
+
+const describeDoubts = (line: Line, facts: Facts): string[] => {
+  const { customer, currencyCode } = line;
   const { document, account, open, ended } = facts;
   const isOther =
     customer !== undefined && !isCustomer(customer, document.account_number, account?.name);
-  const isDisputed = open.some((one) => amount === undefined || one.amount === amount);
+  const isOtherMoney = isOtherCurrency(line, document);
+  // Amounts of different currencies are not compared.
+  const amount = isOtherMoney ? undefined : line.amount;
+  const isDisputed = open.some(
+    (one) =>
+      line.amount === undefined ||
+      (one.amount === line.amount && one.currencyCode === (currencyCode ?? one.currencyCode)),
+  );
   return [
     ...(isOther ? ["other customer"] : []),
+    ...(isOtherMoney ? ["other currency"] : []),
     ...(document.status === "closed" ? ["closed"] : []),
     ...(isDisputed ? ["already disputed"] : []),
     ...(ended.length > 0 ? ["disputed before"] : []),
@@ -235,13 +255,15 @@ type Known = {
   accounts: ReadonlyMap<string, Account>;
   reasons: readonly Reason[];
   now: Moment;
+  /** The rows that explain earlier lines. */
+  taken: Set<DeductionRow>;
 };
 
 /** Shows the document that a line means, what fits it, and what is doubtful. */
 const showDocument = (
   line: Line,
   document: DocumentWithClosing,
-  { rows, accounts, now }: Known,
+  { rows, accounts, now, taken }: Known,
 ): Fields => {
   const account = accounts.get(document.account_number);
   const own = (account?.disputes ?? []).filter(
@@ -254,11 +276,13 @@ const showDocument = (
     currencyCode: line.currencyCode ?? balanceOf(document).currencyCode ?? "",
     createDate: now.name,
   };
-  const how = { tolerance: 0, calendar: now.calendar };
+  const isTaken = (row: DeductionRow): boolean => taken.has(row);
+  const how = { tolerance: 0, calendar: now.calendar, isTaken };
   const matched =
     line.amount === undefined
       ? undefined
       : findDeduction(claim, rows.get(document.documentNumber) ?? [], how);
+  if (matched?.match === "exact" && matched.row !== undefined) taken.add(matched.row);
   return omitNulls({
     document: omitNulls({
       ...toDocumentBrief(document, now),
@@ -290,7 +314,8 @@ const judgeLine = (
     return omitNulls({ ...head, document: shown, reason, ...rest });
   }
   const shown = found.slice(0, MOST_CANDIDATES).map((one) => toCandidate(one, accounts));
-  return omitNulls({ ...head, reason, doubts: ["several"], candidates: shown });
+  const candidatesTotal = found.length > shown.length ? found.length : undefined;
+  return omitNulls({ ...head, reason, doubts: ["several"], candidatesTotal, candidates: shown });
 };
 
 const list = z.array(z.object({}));
@@ -319,20 +344,14 @@ export const matchClaims = defineInsight({
     reason: z.object({}).optional(),
     doubts: z.array(z.string()).meta({
       description:
-        "several, none, other customer, amount differs by …, already disputed, disputed before, closed; empty: none",
+        "several, none, other customer, other currency, amount differs by …, already disputed, disputed before, closed; empty: none",
     }),
+    candidatesTotal: z.int().optional().meta({ description: "where not all are shown" }),
     candidates: list.optional(),
   }),
   needs: [contract.documents.get, contract.disputes.list, contract.payments.query],
   async run(context, { lines }) {
-    const references = [...new Set(lines.flatMap(({ reference }) => reference?.trim() ?? []))];
-    const finder = await readClaimDocuments(context, references);
-    const documents: (readonly DocumentWithClosing[])[] = [];
-    for await (const found of mapConcurrent(lines, CONCURRENT, (line) =>
-      findMeant(context, line, (reference) => finder.find(reference.trim())),
-    )) {
-      documents.push(found);
-    }
+    const { documents, notes: missing, isCut } = await findMeant(context, lines);
     const all = documents.flat();
     const { rows, notes, isPartial } = await readRows(context, [
       ...new Set(all.map(({ documentNumber }) => documentNumber)),
@@ -343,7 +362,7 @@ export const matchClaims = defineInsight({
     const reasons = await readReasons(context);
     const now = toMoment(undefined, context);
 
-    const known = { rows, accounts, reasons: reasons.reasons, now };
+    const known = { rows, accounts, reasons: reasons.reasons, now, taken: new Set<DeductionRow>() };
     // A line is compared with every reason and every dispute of its customer.
     const items = await mapInTurns(
       lines.entries(),
@@ -354,20 +373,14 @@ export const matchClaims = defineInsight({
       asOf: formatTimestamp(context.now()),
       filter: { lines: lines.length },
       rowCount: items.length,
-      truncated: isPartial,
+      truncated: isPartial || isCut,
       currencyTotals: sumByCurrency(
         lines.flatMap(({ amount, currencyCode = null }) =>
           amount === undefined ? [] : [{ amount, currencyCode }],
         ),
       ),
       notes: [
-        ...new Set([
-          ...finder.notes,
-          ...notes,
-          ...leftOut.notes(),
-          ...accountNotes,
-          ...reasons.notes,
-        ]),
+        ...new Set([...missing, ...notes, ...leftOut.notes(), ...accountNotes, ...reasons.notes]),
       ],
       itemsTotal: items.length,
       items: items.slice(context.skip),

@@ -7,6 +7,7 @@ import { toDay, withoutNulls } from "./brief.ts";
 import { originalAmountOf } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { attemptPart, type Part, showPart, type Unavailable } from "./read-part.ts";
+import { selectStanding } from "./standing-payments.ts";
 
 const { documents } = contract;
 
@@ -24,7 +25,7 @@ const NO_LIST = {
 const readCreditNotes = async (
   context: InsightContext,
   { accountNumber, documentNumber }: Dispute,
-): Promise<Document[]> => {
+): Promise<{ found: Document[]; isCut: boolean }> => {
   const found: Document[] = [];
   let cursor: string | null = null;
   for (let page = 0; page < MAX_PAGES; page += 1) {
@@ -37,11 +38,18 @@ const readCreditNotes = async (
     };
     const { data, pagination } = (await context.call(documents.list, args)).output;
     for (const one of data) if (one.applies_to_invoice === documentNumber) found.push(one);
-    if (pagination.cursor === null || pagination.cursor === cursor) break;
+    if (pagination.cursor === null || pagination.cursor === cursor) return { found, isCut: false };
     ({ cursor } = pagination);
   }
-  return found;
+  return { found, isCut: true };
 };
+
+const CUT = `creditNotes: only the newest ${MAX_PAGES * PAGE_ROWS} of the account were read`;
+
+const describeCredits = (found: readonly Document[], isCut: boolean): string[] => [
+  ...(isCut ? [CUT] : []),
+  ...(found.length > SHOWN ? [`creditNotes: ${SHOWN} of ${found.length} are shown`] : []),
+];
 
 const toCredit = (note: Document): Fields =>
   withoutNulls({
@@ -53,13 +61,17 @@ const toCredit = (note: Document): Fields =>
     description: note.description,
   });
 
-export type Credits = Part<Document[]>;
+/** The credit notes that apply to a document, the newest first, and what of them is not read or shown. */
+export type Credits = Part<Document[]> & { notes?: readonly string[] };
 
 /** Reads the credit notes that apply to the document, where the platform lists documents. */
-export const readCredits = (context: InsightContext, dispute: Dispute): Promise<Credits> =>
-  context.extensions.has(documents.list.id)
-    ? attemptPart(context, documents.list, () => readCreditNotes(context, dispute))
-    : Promise.resolve({ refused: NO_LIST });
+export const readCredits = async (context: InsightContext, dispute: Dispute): Promise<Credits> => {
+  if (!context.extensions.has(documents.list.id)) return { refused: NO_LIST };
+  const part = await attemptPart(context, documents.list, () => readCreditNotes(context, dispute));
+  if (part.refused !== undefined) return part;
+  const { found, isCut } = part.value;
+  return { value: found, notes: describeCredits(found, isCut) };
+};
 
 export const showCredits = (credits: Credits): readonly Fields[] | Unavailable =>
   showPart(credits, (notes) => notes.slice(0, SHOWN).map(toCredit));
@@ -84,7 +96,7 @@ export const listSettling = (
   { credits, calendar }: { credits: Credits; calendar: Calendar },
 ): Fields[] => {
   const openedOn = calendar.toDay(dispute.createDate);
-  const paid = payments
+  const paid = selectStanding(payments)
     .filter(({ applicationStatus }) => !ENDED.test(String(applicationStatus ?? "")))
     .map(({ paymentId, paymentDate, appliedAmount, currencyCode }) => ({
       kind: "payment",

@@ -78,28 +78,38 @@ const PAYMENT_FIELDS = [
   "deductionReasonCode",
   "shortPay",
   "applicationStatus",
+  "matchMethod",
 ];
+
+/** Shows a row; how it was matched only where nothing has confirmed it. */
+const toPayment = ({ matchMethod, ...row }: Fields): Fields =>
+  withoutNulls(matchMethod === "suggested" ? { ...row, matchMethod } : row);
+
+const MORE_PAYMENTS = `payments: only ${PAYMENT_ROWS} rows of the document are shown, first those since the dispute was opened; payments_query lists all`;
 
 /** Reads the payments on a document; where there are many, also those since the dispute was opened. */
 export const readPayments = async (
   context: InsightContext,
   { documentNumber, createDate }: Dispute,
-): Promise<Part<Fields[]>> => {
+): Promise<Part<Fields[]> & { notes?: readonly string[] }> => {
   const query = {
     source: "cashapp" as const,
     fields: PAYMENT_FIELDS,
     filters: { documentNumber: { eq: documentNumber } },
     limit: PAYMENT_ROWS,
   };
-  return attemptPart(context, payments.query, async () => {
+  let isCut = false;
+  const part = await attemptPart(context, payments.query, async () => {
     const { data, pagination } = (await context.call(payments.query, query)).output;
-    if (!pagination.hasMore) return data.map(withoutNulls);
+    if (!pagination.hasMore) return data.map(toPayment);
+    isCut = true;
     const paymentDate = { gte: context.calendar.toDay(createDate) };
     const filters = { ...query.filters, paymentDate };
     const { output: later } = await context.call(payments.query, { ...query, filters });
-    const rows = [...later.data, ...data].slice(0, PAYMENT_ROWS).map(withoutNulls);
+    const rows = [...later.data, ...data].slice(0, PAYMENT_ROWS).map(toPayment);
     return [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
   });
+  return isCut ? { ...part, notes: [MORE_PAYMENTS] } : part;
 };
 
 const isOpen = ({ status }: Dispute): boolean => status === OPEN;
@@ -188,12 +198,21 @@ export const readOthers = async (context: InsightContext, dispute: Dispute): Pro
   };
 };
 
-export const readResolutions = async (context: InsightContext): Promise<Shown> => {
+/** Reads the active resolutions, and says how many of them are not shown. */
+export const readResolutions = async (
+  context: InsightContext,
+): Promise<{ shown: Shown; notes: readonly string[] }> => {
   const part = await readPart(context, resolutions.list, {});
-  return showPart(part, (list) =>
-    list
-      .filter(({ active }) => active)
-      .slice(0, RESOLUTIONS)
-      .map(({ code, description, isValid }) => ({ code, description, isValid })),
-  );
+  const active = part.refused === undefined ? part.value.filter((one) => one.active) : [];
+  return {
+    shown: showPart(part, () =>
+      active
+        .slice(0, RESOLUTIONS)
+        .map(({ code, description, isValid }) => ({ code, description, isValid })),
+    ),
+    notes:
+      active.length > RESOLUTIONS
+        ? [`resolutions: ${RESOLUTIONS} of ${active.length} are shown; resolutions_list lists all`]
+        : [],
+  };
 };

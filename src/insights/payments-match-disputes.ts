@@ -98,28 +98,56 @@ const readClaims = async (context: InsightContext, args: MatchArguments) => {
   return { claims, totals, matching, notes: [...matching.notes, ...documents.notes()] };
 };
 
-/** Matches each dispute with the rows of its document, and gives the event loop a turn now and then. */
+/** The matches of a row that explains one dispute alone. */
+const EXPLAINED: ReadonlySet<Match> = new Set(["exact", "within"]);
+
+/** The rows that explain disputes, with the codes of these. */
+type Taken = Map<DeductionRow, string[]>;
+
+/**
+ * Matches each dispute with the rows of its document, and gives the event loop a turn now and then. Equal deductions
+ * explain one dispute each, as far as there are enough of them.
+ */
 const judgeAll = async (
   claims: readonly Claim[],
   rowsOf: ReadonlyMap<string, readonly DeductionRow[]>,
   how: { tolerance: number; calendar: Calendar },
-): Promise<Judged[]> => {
+): Promise<{ judged: Judged[]; taken: Taken }> => {
   const judged: Judged[] = [];
+  const taken: Taken = new Map();
+  const isTaken = (row: DeductionRow): boolean => taken.has(row);
   let compared = 0;
   for (const claim of claims) {
     const rows = rowsOf.get(claim.documentNumber) ?? [];
-    judged.push({
-      ...claim,
-      matched: findDeduction(claim, rows, how),
-      payments: rows.length,
-    });
+    const matched = findDeduction(claim, rows, { ...how, isTaken });
+    const { row, match } = matched;
+    if (row !== undefined && EXPLAINED.has(match)) {
+      const codes = taken.get(row);
+      if (codes === undefined) taken.set(row, [claim.disputeCode]);
+      else codes.push(claim.disputeCode);
+    }
+    judged.push({ ...claim, matched, payments: rows.length });
     compared += rows.length + 1;
     if (compared < ROWS_PER_TURN) continue;
     compared = 0;
     // Lets requests take their turn.
     await setImmediate();
   }
-  return judged;
+  return { judged, taken };
+};
+
+const MOST_SHARED = 5;
+
+const describeShared = (taken: Taken): string[] => {
+  const shared = [...taken.values()].filter((codes) => codes.length > 1);
+  const [first] = shared;
+  if (first === undefined) return [];
+  const rows = shared.length === 1 ? "1 payment row is" : `${shared.length} payment rows are`;
+  const codes = first.slice(0, MOST_SHARED).join(", ");
+  const isCut = shared.length > 1 || first.length > MOST_SHARED;
+  return [
+    `${rows} the match of several disputes, of which each row explains one: ${codes}${isCut ? " and others" : ""}.`,
+  ];
 };
 
 /** Says which rows of the documents were not compared, each counted once. */
@@ -184,7 +212,10 @@ const matchDisputes = async (
   const numbers = new Set<string>();
   await forEachInTurns(claims, ({ documentNumber }) => void numbers.add(documentNumber));
   const read = await readDeductionRows(context, [...numbers]);
-  const judged = await judgeAll(claims, read.rows, { tolerance, calendar: context.calendar });
+  const { judged, taken } = await judgeAll(claims, read.rows, {
+    tolerance,
+    calendar: context.calendar,
+  });
   const chosen = await selectItems(judged, {
     limit: mostItems(context, limit),
     offset: context.skip,
@@ -197,7 +228,12 @@ const matchDisputes = async (
     currencyTotals: await listCurrencyTotals(totals),
     itemsTotal: judged.length,
     matches: countMatches(judged),
-    notes: [...notes, ...read.notes, ...(await describeLeftOut(claims, read.rows))],
+    notes: [
+      ...notes,
+      ...read.notes,
+      ...(await describeLeftOut(claims, read.rows)),
+      ...describeShared(taken),
+    ],
     items: await mapInTurns(chosen, toItem),
   };
 };

@@ -19,6 +19,13 @@ const File = z.object({ size: z.int(), parts: z.int() });
 
 type Needs = { storage: () => Promise<Storage>; key: () => Promise<Buffer>; now: Clock };
 
+/** Waits for an operation of the storage. @throws {Problem} `unavailable` in place of its failure */
+const guarded = <T>(operation: Promise<T>): Promise<T> =>
+  operation.catch((error: unknown) => {
+    const message = "This server cannot use its own records now, in which saved tables lie.";
+    throw new Problem("unavailable", message, { retryAfterSeconds: 1 }, error);
+  });
+
 /** Joins and divides a stream into parts of one size; the last one is shorter. */
 async function* divide(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Buffer> {
   let waiting = Buffer.alloc(0);
@@ -37,7 +44,7 @@ const idOf = ({ tenantId, owner, name }: SavedName): string =>
 
 /** Adds up the sizes of a tenant's files. */
 const sumSizes = async (storage: Storage, tenant: string, { open }: Seal): Promise<number> => {
-  const known = await storage.listByOwner(KIND.file, tenant);
+  const known = await guarded(storage.listByOwner(KIND.file, tenant));
   return known.reduce(
     (sum, { payload }) => sum + (File.safeParse(open(payload)).data?.size ?? 0),
     0,
@@ -50,7 +57,7 @@ async function* readParts(
   { id, parts }: { id: string; parts: number },
 ): AsyncGenerator<Uint8Array> {
   for (let number = 0; number < parts; number += 1) {
-    const part = await storage.find(KIND.part, `${id}.${number}`);
+    const part = await guarded(storage.find(KIND.part, `${id}.${number}`));
     const text = part && open(part.payload);
     if (typeof text !== "string") throw new Problem("not_found", "The file has expired.");
     yield Buffer.from(text, "base64");
@@ -72,7 +79,7 @@ export const createSavedRecords = (
   maxBytes: number,
 ): SavedFiles => {
   const openSealed = async () => ({
-    storage: await openStorage(),
+    storage: await guarded(openStorage()),
     seal: createSeal(await key(), SAVED_PURPOSE),
   });
   return {
@@ -81,8 +88,8 @@ export const createSavedRecords = (
       const [id, tenant] = [idOf(file), hashId(file.tenantId)];
       const rest = { grant_id: id, owner: tenant, consumed_at: null, expires_at: now() + LIFE_MS };
       const write = (kind: string, part: string, content: unknown) =>
-        storage.upsert({ kind, id: part, payload: seal.seal(content), ...rest });
-      while ((await storage.purge()) > 0);
+        guarded(storage.upsert({ kind, id: part, payload: seal.seal(content), ...rest }));
+      while ((await guarded(storage.purge())) > 0);
       const stored = await sumSizes(storage, tenant, seal);
       let [size, parts] = [0, 0];
       try {
@@ -94,7 +101,7 @@ export const createSavedRecords = (
         }
         await write(KIND.file, id, { size, parts });
       } catch (error) {
-        await storage.removeByGrant(KIND.part, id);
+        await guarded(storage.removeByGrant(KIND.part, id));
         throw error;
       }
       return size;
@@ -102,7 +109,7 @@ export const createSavedRecords = (
     async open(file) {
       const { storage, seal } = await openSealed();
       const id = idOf(file);
-      const found = await storage.find(KIND.file, id);
+      const found = await guarded(storage.find(KIND.file, id));
       const { data } = File.safeParse(found && seal.open(found.payload));
       if (data === undefined) return undefined;
       return { size: data.size, bytes: readParts(storage, seal, { id, parts: data.parts }) };

@@ -223,4 +223,60 @@ onEveryStore("account_statement", (at) => {
       { currencyCode: "EUR", openingBalance: 0, closingBalance: 70, disputed: 0 },
     ]);
   });
+
+  it("takes credit notes off, with or without a sign, as overview and summary do", async () => {
+    const { clock } = at();
+    clock.set("2026-06-01T10:00:00.000Z");
+    await call("PUT", accountAt("C-4"), { body: { name: "Fourth", currency: "EUR" } });
+    const put = async (number: string, denomination: number, more: object = {}) => {
+      const body = {
+        account_number: "C-4",
+        invoice_date: "2026-06-01",
+        due_date: "2026-06-15",
+        currency: "EUR",
+        original_denomination: denomination,
+        denomination,
+        ...more,
+      };
+      const made = await call("PUT", documentAt(number), { body });
+      if (made.status >= 300) throw new Error(made.text);
+    };
+    const credit = { document_type: "credit_note", applies_to_invoice: "M-1" };
+    await put("M-1", 100);
+    await put("M-2", 30, credit);
+    await put("M-3", -20.5, credit);
+    // An overpaid document owes the customer.
+    await put("M-4", 10, { denomination: -2.25 });
+    clock.set("2026-06-03T10:00:00.000Z");
+    await call("PATCH", documentAt("M-2"), { body: { denomination: 12 } });
+    await call("PATCH", documentAt("M-3"), { body: { denomination: -5 } });
+    clock.set("2026-06-05T10:00:00.000Z");
+    const closure = { closure_reason: "contra" };
+    await call("POST", `${documentAt("M-3")}/closure`, { body: closure });
+    clock.set("2026-06-07T10:00:00.000Z");
+    const context = await contextOf(extensions);
+    const expected: [day: string, balance: number, count: number][] = [
+      ["2026-06-02", 100 - 30 - 20.5 - 2.25, 4],
+      ["2026-06-04", 100 - 12 - 5 - 2.25, 4],
+      ["2026-06-06", 100 - 12 - 2.25, 3],
+      ["2026-06-07", 100 - 12 - 2.25, 3],
+    ];
+    for (const [day, balance, count] of expected) {
+      const args = { account: "C-4", from: "2026-06-01", to: day, limit: 200 };
+      const statement = await runInsight(accountStatement, context, args);
+      const balances = statement["balances"] as Balances[];
+      checkSums(statement.items as Item[], balances);
+      expect([day, balances[0]?.closingBalance]).toEqual([day, balance]);
+      const asOf = day === "2026-06-07" ? {} : { asOf: day };
+      const summed = await runInsight(documentsSummary, context, {
+        ...asOf,
+        accountNumber: "C-4",
+        groupBy: ["currency"],
+      });
+      expect([day, summed.items]).toMatchObject([day, [{ count, amount: balance }]]);
+      const { items } = await runInsight(accountOverview, context, { account: "C-4", ...asOf });
+      const [{ openDocuments }] = items as [{ openDocuments: object }];
+      expect(openDocuments).toMatchObject({ count, totals: [{ amount: balance }] });
+    }
+  });
 });

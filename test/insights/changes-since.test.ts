@@ -189,6 +189,7 @@ onEveryStore("changes_since", (at) => {
 
   it("lists payments on disputed documents by their days", async () => {
     const one = own.find(({ status }) => status === 0);
+    const back = { applicationStatus: "reversed" };
     const paid = { currencyCode: "USD", accountNumber: "A-1", documentNumber: one?.documentNumber };
     await load(at(), TENANT, "cashapp", [
       {
@@ -217,16 +218,26 @@ onEveryStore("changes_since", (at) => {
         ...paid,
         documentNumber: "INV-404",
       },
+      // A payment that came back on the next day, a suggestion, and a return within one payment.
+      ...[
+        { paymentId: "P-4", paymentDate: "2026-10-25", appliedAmount: 40 },
+        { paymentId: "P-5", paymentDate: "2026-10-26", appliedAmount: -40, ...back },
+        { paymentId: "P-6", paymentDate: "2026-10-26", appliedAmount: 8, matchMethod: "suggested" },
+        { paymentId: "P-7", paymentDate: "2026-10-26", appliedAmount: 6 },
+        { paymentId: "P-7", paymentDate: "2026-10-26", appliedAmount: -6, ...back },
+        { paymentId: "P-8", paymentDate: "2026-10-26", appliedAmount: 3, ...back },
+      ].map((row, place) => ({ id: `back-${place}`, ...row, ...paid })),
     ]);
     const found = await ask({ since: "2026-10-25T12:00:00+01:00", kinds: ["payment"] });
-    expect(found.items).toEqual([
-      expect.objectContaining({
-        kind: "payment",
-        at: "2026-10-25",
-        amount: 70,
-        detail: "deduction 5",
-      }),
-    ]);
+    expect(
+      new Set(found.items.map(({ at: day, amount, detail }) => [day, amount, detail])),
+    ).toEqual(
+      new Set([
+        ["2026-10-25", 70, "deduction 5"],
+        ["2026-10-25", 40, undefined],
+        ["2026-10-26", -40, "came back"],
+      ]),
+    );
     expect(found.notes.join(" ")).toContain("Payments have a day and no time");
   });
 

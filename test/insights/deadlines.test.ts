@@ -122,6 +122,18 @@ onEveryStore("deadlines of disputes", (at) => {
   });
 
   verifies("WK-53");
+  it("order a worklist, the nearest first and disputes without one last", async () => {
+    const numbersOf = async (args: object) =>
+      (await triage({ orderBy: "daysLeft", ...args })).items.map((one) => one["documentNumber"]);
+    expect(await numbersOf({})).toEqual(["W-1", "L-1", "W-2", "L-2", "W-3"]);
+    expect(await numbersOf({ limit: 2 })).toEqual(["W-1", "L-1"]);
+    expect(await numbersOf({ deadlineDays: 20 })).toEqual(["W-1", "W-2", "W-3", "L-1", "L-2"]);
+    const without = await triage({ orderBy: "daysLeft" }, new Set());
+    expect(without.notes.join(" ")).toMatch(/No deadlines are known.* set deadlineDays/);
+    expect((await triage({ orderBy: "daysLeft" })).notes.join(" ")).not.toMatch(/No deadlines/);
+  });
+
+  verifies("WK-53");
   it("show in the packet, and on platforms without them by the argument alone", async () => {
     const { dispute, missing } = await packetOf("W-1");
     expect([dispute["daysLeft"], dispute["due"], missing[0]]).toEqual([
@@ -187,8 +199,10 @@ onEveryStore("deadlines of disputes", (at) => {
         code: "not_found",
       });
     }
-    await setReasonDays(needs, { ...late, days: "none" });
     await setTenant(needs, TENANT, ["disputeDays=none"]);
+    const { items } = await triage({ orderBy: "daysLeft" });
+    expect(items.slice(0, 2).map((one) => one["documentNumber"])).toEqual(["L-1", "L-2"]);
+    await setReasonDays(needs, { ...late, days: "none" });
     expect(leftOf(await triage())["L-1"]).toBeUndefined();
     const rows = await rowsOf(at().store.read, TENANT);
     const own = rows.filter(({ action }) => action === "admin.reason_set");

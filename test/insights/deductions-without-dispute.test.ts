@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { deductionsWithoutDispute } from "../../src/insights/deductions-without-dispute.ts";
 import { explainDocument } from "../../src/insights/explained-deductions.ts";
 import { dispute as makeDispute, make } from "../support/configuration.ts";
+import { createDice } from "../support/dice.ts";
 import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
 import { load, ndjson } from "../support/payment-rows.ts";
@@ -213,6 +214,47 @@ onEveryStore("deductions_without_dispute", (at) => {
   });
 
   verifies("WK-40");
+  it("finds the same of a document by days as over all of them", async () => {
+    const own = { accountNumber: "ACC-T" };
+    const [first, second, third] = ["2026-04-10", "2026-05-10", "2026-06-10"];
+    const of = (id: string, documentNumber: string, deductionAmount: number, day = first) =>
+      row(id, { ...own, documentNumber, deductionAmount, paymentDate: day });
+    await load(at(), TENANT, "cashapp", [
+      // The dispute of the first deduction is none of the second.
+      of("t1", "T-1", 50),
+      of("t2", "T-1", 50, second),
+      // One dispute of deductions on two days, and two of one.
+      of("t3", "T-2", 50),
+      of("t4", "T-2", 100, third),
+      of("t5", "T-3", 70, second),
+      { ...of("t6", "T-3", 5, third), currencyCode: "EUR" },
+    ]);
+    const claims = [
+      dispute("T-1", 50, own),
+      dispute("T-2", 150, own),
+      dispute("T-3", 30, own),
+      dispute("T-3", 40, own),
+    ];
+    await importDisputes(at(), TENANT, ndjson(claims), {
+      format: "ndjson",
+      createConfiguration: true,
+    });
+    const all = await listed({ ...own });
+    expect(all).toEqual([
+      ["T-1", 50],
+      ["T-3", 5],
+    ]);
+    const byDays: unknown[] = [];
+    for (const day of [first, second, third]) {
+      byDays.push(...(await listed({ ...own, from: day, to: day })));
+    }
+    expect(byDays).toEqual(all);
+    expect(await listed({ ...own, from: second, to: second })).toEqual([["T-1", 50]]);
+    expect(await listed({ ...own, from: third, currencyCode: "USD" })).toEqual([]);
+    expect(await listed({ ...own, to: first })).toEqual([]);
+  });
+
+  verifies("WK-40");
   it("takes payments that came back out of any days, whenever they came back", async () => {
     const DAYS = 28;
     const toDayOf = (day: number): string => `2026-03-${String(day).padStart(2, "0")}`;
@@ -279,5 +321,66 @@ onEveryStore("deductions_without_dispute", (at) => {
           .toSorted(),
       );
     }
+  });
+
+  it("finds in any days what it finds in all of them, for random deductions and disputes", async () => {
+    const own = { accountNumber: "ACC-R" };
+    const dice = createDice(40);
+    const dayOf = (day: number): string => `2026-07-${String(day).padStart(2, "0")}`;
+    const documentOf = (): string => `R-${dice.whole(1, 9)}`;
+    const rows = Array.from({ length: 70 }, (_, place) => {
+      const isReturn = dice.chance(0.15);
+      const amount = dice.pick([5, 7.5, 10, 12.5, 20]);
+      return row(`r${place}`, {
+        ...own,
+        documentNumber: documentOf(),
+        paymentDate: dayOf(dice.whole(1, 28)),
+        currencyCode: dice.pick(["USD", "USD", "EUR"]),
+        appliedAmount: isReturn ? -100 : 100,
+        deductionAmount: isReturn ? -amount : amount,
+        ...(isReturn ? { applicationStatus: "reversed" } : {}),
+      });
+    });
+    await load(at(), TENANT, "cashapp", rows);
+    const claims = Array.from({ length: 25 }, () => {
+      const currencyCode = dice.pick(["USD", "EUR"]);
+      return dispute(documentOf(), dice.pick([5, 10, 17.5, 20, 27.5]), { ...own, currencyCode });
+    });
+    await importDisputes(at(), TENANT, ndjson(claims), {
+      format: "ndjson",
+      createConfiguration: true,
+    });
+    const idsOf = async (args: object) =>
+      (await find({ ...own, limit: 200, ...args })).items
+        .map(({ paymentId, paymentDate }) => `${String(paymentDate)} ${String(paymentId)}`)
+        .toSorted();
+    const all = await idsOf({});
+    expect(all.length).toBeGreaterThan(10);
+    for (const [first, last] of [
+      [1, 9],
+      [10, 19],
+      [20, 28],
+      [5, 24],
+      [14, 14],
+    ] as const) {
+      const [from, to] = [dayOf(first), dayOf(last)];
+      const within = all.filter((one) => one >= from && one <= `${to}~`);
+      expect([from, await idsOf({ from, to })]).toEqual([from, within]);
+    }
+  });
+
+  it("says how many groups it does not show", async () => {
+    const rows = Array.from({ length: 51 }, (_, place) =>
+      row(`m${place}`, {
+        documentNumber: `M-${place}`,
+        accountNumber: `M-${place}`,
+        accountName: "Many",
+        deductionAmount: 1,
+      }),
+    );
+    await load(at(), TENANT, "cashapp", rows);
+    const { groups, notes } = await find({ accountName: "Many", groupBy: "account" });
+    expect(groups).toHaveLength(50);
+    expect(notes).toContain("The 50 largest of 51 groups are shown.");
   });
 });

@@ -1,12 +1,8 @@
-import fc from "fast-check";
-import { beforeAll, describe, expect, it } from "vitest";
+import { beforeAll, expect, it } from "vitest";
 import { operations } from "../../src/contract/index.ts";
-import type { Dispute } from "../../src/contract/operations/disputes.ts";
-import { describeEnded, listEnded } from "../../src/insights/ended-disputes.ts";
-import { fitReason } from "../../src/insights/claim-reasons.ts";
+import type { ArgsOf, Operation } from "../../src/contract/operation.ts";
+import { INSIGHT_LIMITS } from "../../src/insights/insight.ts";
 import { matchClaims } from "../../src/insights/match-claims.ts";
-import { createLeftOutRows, selectStanding } from "../../src/insights/standing-payments.ts";
-import { openCalendar } from "../../src/contract/insights/calendar.ts";
 import { DAY } from "../../src/kit/clock.ts";
 import { dispute, make } from "../support/configuration.ts";
 import { importRecords } from "../support/importing.ts";
@@ -48,6 +44,33 @@ const ROWS = [
   },
 ];
 
+/** A payment that deducted something, and came back. */
+const RETURNED = [
+  { applied: 400, deducted: 66.6 },
+  { applied: -400, deducted: -66.6, applicationStatus: "reversed" },
+].map(({ applied, deducted, ...more }, place) => ({
+  id: `back-${place}`,
+  paymentId: `B-${place}`,
+  paymentDate: "2026-02-02",
+  accountNumber: "C-2",
+  documentNumber: "INV-00480",
+  currencyCode: "USD",
+  appliedAmount: applied,
+  deductionAmount: deducted,
+  ...more,
+}));
+
+/** Two payments that deducted the same of one document. */
+const TWICE = ["T-1", "T-2"].map((paymentId, place) => ({
+  id: paymentId,
+  paymentId,
+  paymentDate: `2026-02-0${3 + place}`,
+  accountNumber: "C-1",
+  documentNumber: "INV-00481",
+  currencyCode: "USD",
+  deductionAmount: 13.3,
+}));
+
 onEveryStore("match_claims", (at) => {
   let context: TestContext;
   let bare: TestContext;
@@ -59,6 +82,7 @@ onEveryStore("match_claims", (at) => {
     const accounts = [
       { account_number: "C-1", name: "Acme Trading Ltd", currency: "USD" },
       { account_number: "C-2", name: "Borealis AB", currency: "USD" },
+      { account_number: "C-3", name: "Borealis Nord AB", currency: "USD" },
     ];
     await importRecords(at(), TENANT, "accounts", ndjson(accounts), how);
     const { rejects } = await importRecords(
@@ -75,7 +99,7 @@ onEveryStore("match_claims", (at) => {
       closure_date: "2026-02-10",
     };
     await importRecords(at(), TENANT, "closures", ndjson([closure]), how);
-    await load(at(), TENANT, "cashapp", ROWS);
+    await load(at(), TENANT, "cashapp", [...ROWS, ...RETURNED, ...TWICE]);
     await make(admin, "/categories", { code: "LOG", description: "Logistics" });
     for (const [code, description] of [
       ["SHORT", "Goods short shipped"],
@@ -146,7 +170,69 @@ onEveryStore("match_claims", (at) => {
     ]);
   });
 
+  it("finds documents by customer and amount beyond the first page, in the currency of the claim", async () => {
+    const lines = [
+      { customer: "acme", amount: 77.7 },
+      { customer: "C-1", amount: 61.3, currencyCode: "USD" },
+      { customer: "C-1", amount: 61.3, currencyCode: "EUR" },
+    ];
+    const admin = await at().person(TENANT, { roles: ["Administrator"] });
+    const intercept = <O extends Operation>(operation: O, args: ArgsOf<O>) =>
+      operation.id === "documents.list" ? { ...args, limit: 20 } : args;
+    const { extensions } = context;
+    const paged = await createTestContext(at(), TENANT, admin, { extensions, intercept });
+    const { items, notes, truncated } = await runInsight(matchClaims, paged, { lines });
+    expect(numbersOf(items as Record<string, unknown>[])).toEqual([
+      "INV-00472",
+      "5230545",
+      undefined,
+    ]);
+    expect([notes, truncated]).toEqual([[], false]);
+    expect(paged.calls.filter((id) => id === "documents.list")).toHaveLength(4);
+  });
+
+  it("finds a deduction of its own for each of two equal lines", async () => {
+    const line = { reference: "INV-481", amount: 13.3 };
+    const items = await match([line, line]);
+    const ids = items.map(({ payment }) => (payment as { paymentId: string }).paymentId);
+    expect(ids.toSorted()).toEqual(["T-1", "T-2"]);
+  });
+
+  it("says which documents and customers it did not read, and why", async () => {
+    const ask = (line: object, how: TestContext) => runInsight(matchClaims, how, { lines: [line] });
+    const few = { ...context, limits: { ...INSIGHT_LIMITS, documents: 20 } };
+    const cut = await ask({ customer: "acme", amount: 77.7 }, few);
+    expect([cut.truncated, cut.notes]).toEqual([
+      true,
+      [expect.stringMatching(/^Only the first 20 documents of C-1 were read: /)],
+    ]);
+    const noList = await ask({ customer: "acme", amount: 77.7 }, bare);
+    expect(noList.notes).toContainEqual(
+      expect.stringContaining("does not list documents: a customer"),
+    );
+    const deducted = { customer: "C-1", amount: 120.5 };
+    for (const how of [context, bare]) {
+      const { items } = await ask(deducted, how);
+      expect(items).toMatchObject([
+        { document: { documentNumber: "INV-00471" }, payment: { match: "exact" }, doubts: [] },
+      ]);
+    }
+    const returned = await ask({ customer: "C-2", amount: 66.6 }, context);
+    expect(returned.items).toMatchObject([{ doubts: ["none"] }]);
+    const none = await ask({ customer: "Zebra", amount: 77.7 }, context);
+    expect(none.notes).toEqual(['No account has the number or name "Zebra".']);
+    const several = await ask({ customer: "borealis", amount: 77.7 }, context);
+    expect(several.notes).toEqual([
+      expect.stringMatching(/2 accounts fit "borealis"\. .*C-2 .*C-3/),
+    ]);
+  });
+
   it.each<[string, object, string[]]>([
+    [
+      "another currency",
+      { reference: "INV472", amount: 80, currencyCode: "EUR" },
+      ["other currency"],
+    ],
     [
       "another amount than was deducted",
       { reference: "INV471", amount: 100 },
@@ -172,6 +258,8 @@ onEveryStore("match_claims", (at) => {
       lines: [{ reference: "po blanket" }, { reference: "PO 88-1" }, { reference: "a-117" }],
     });
     expect(items[0]).toMatchObject({ doubts: ["several"] });
+    expect(items[0]?.["candidates"]).toHaveLength(5);
+    expect(Number(items[0]?.["candidatesTotal"])).toBeGreaterThan(5);
     expect(numbersOf(items as Record<string, unknown>[]).slice(1)).toEqual(["INV-00471", "A-117"]);
     expect(notes).toEqual([expect.stringContaining("more documents than are read at once")]);
     const exact = await runInsight(matchClaims, context, { lines: [{ reference: "A-117" }] });
@@ -204,147 +292,5 @@ onEveryStore("match_claims", (at) => {
     });
     expect(numbersOf(items as Record<string, unknown>[])).toEqual(["INV-00471", undefined]);
     expect(notes[0]).toMatch(/whole number only/);
-  });
-});
-
-describe("the reason of a customer's words", () => {
-  const reason = (code: string, description: string) =>
-    ({ reasonId: code, code, description, active: true }) as Parameters<
-      typeof fitReason
-    >[1][number];
-  const reasons = [reason("PRC", "Wrong price"), reason("QTY", "Wrong quantity")];
-  const earlier = (count: number, reasonId: string) =>
-    Array.from(
-      { length: count },
-      () =>
-        ({ reasonId, externalReasonName: "Code 17" }) as Parameters<typeof fitReason>[2][number],
-    );
-
-  it.each<[string, string, number, number, object | undefined]>([
-    ["a code", "prc", 0, 0, { reasonCode: "PRC", by: "code" }],
-    [
-      "words of one description",
-      "the price is too high",
-      0,
-      0,
-      { reasonCode: "PRC", by: "description" },
-    ],
-    ["words of both", "wrong", 0, 0, undefined],
-    ["no known word", "n/a", 0, 0, undefined],
-    [
-      "earlier claims",
-      "code 17",
-      5,
-      3,
-      { reasonCode: "QTY", by: "earlier claims", cases: 5, of: 8 },
-    ],
-    ["too few of them", "code 17", 4, 0, undefined],
-    ["too many others", "code 17", 5, 4, undefined],
-  ])("%s", (_name, text, quantity, price, expected) => {
-    const all = [...earlier(quantity, "QTY"), ...earlier(price, "PRC")];
-    expect(fitReason(text, reasons, all)).toEqual(expected);
-  });
-});
-
-describe("disputes that ended", () => {
-  verifies("WK-42");
-  it("are named three at most: those over the amount, then the newest", () => {
-    const one = fc.record({
-      status: fc.constantFrom(0, 1, 2),
-      amount: fc.constantFrom(10, 20, 30),
-      closed: fc.option(fc.integer({ min: 0, max: 400 })),
-      updated: fc.integer({ min: 0, max: 400 }),
-    });
-    const at = (day: number): string => new Date(Date.UTC(2025, 0, 1) + day * DAY).toISOString();
-    fc.assert(
-      fc.property(fc.array(one, { maxLength: 12 }), (drawn) => {
-        const disputes = drawn.map(({ status, amount, closed, updated }, place) => ({
-          disputeCode: `D-${place}`,
-          status,
-          amount,
-          closedDate: status === 0 || closed === null ? null : at(closed),
-          updateDate: at(updated),
-        })) as unknown as Dispute[];
-        const named = listEnded(disputes, 20);
-        const endOf = ({ closedDate, updateDate }: Dispute) => closedDate ?? updateDate;
-        // Of all others that ended, none has a better claim to be named, and no two are the wrong way round.
-        const precedes = (a: Dispute, b: Dispute): boolean =>
-          a.amount === 20 && b.amount !== 20
-            ? true
-            : (a.amount === 20) === (b.amount === 20) && endOf(a) > endOf(b);
-        const others = disputes.filter(
-          (dispute) => dispute.status !== 0 && !named.includes(dispute),
-        );
-        expect(named.every(({ status }) => status !== 0)).toBe(true);
-        expect(named).toHaveLength(Math.min(3, named.length + others.length));
-        for (const [place, dispute] of named.entries()) {
-          const after = [...named.slice(place + 1), ...others];
-          expect(after.some((later) => precedes(later, dispute))).toBe(false);
-        }
-      }),
-    );
-  });
-
-  it("end on the tenant's day", () => {
-    const dispute = {
-      disputeCode: "D-1",
-      status: 2,
-      amount: 5,
-      closedDate: "2026-03-28T23:30:00.000Z",
-      updateDate: "2026-04-01T00:00:00.000Z",
-      resolutionCode: null,
-    } as Dispute;
-    const ended = { disputeCode: "D-1", status: "Canceled", amount: 5 };
-    const berlin = openCalendar("Europe/Berlin");
-    expect(describeEnded(dispute, berlin)).toEqual({ ...ended, endedOn: "2026-03-29" });
-    // An hour later on the day of the change to summer time.
-    const later = { ...dispute, closedDate: "2026-03-29T22:30:00.000Z" };
-    expect(describeEnded(later, berlin)).toEqual({ ...ended, endedOn: "2026-03-30" });
-  });
-});
-
-describe("payment rows that are left out", () => {
-  verifies("WK-43");
-  it("are each counted once, with the reason", () => {
-    const row = fc.record({
-      documentNumber: fc.constantFrom("A", "B"),
-      currencyCode: fc.constantFrom("USD", "EUR"),
-      appliedAmount: fc.constantFrom(10, -10, 20, -20, null),
-      applicationStatus: fc.constantFrom("applied", "reversed"),
-      matchMethod: fc.constantFrom("auto", "suggested"),
-    });
-    fc.assert(
-      fc.property(fc.array(row, { maxLength: 14 }), (rows) => {
-        const isBack = (one: (typeof rows)[number]) => one.applicationStatus === "reversed";
-        const proposed = rows.filter((one) => !isBack(one) && one.matchMethod === "suggested");
-        const real = rows.filter((one) => !isBack(one) && one.matchMethod !== "suggested");
-        // Of each document, currency and amount, as many are undone as were both paid and reversed.
-        const keys = new Set(
-          real.map((one) =>
-            JSON.stringify([one.documentNumber, one.currencyCode, one.appliedAmount]),
-          ),
-        );
-        let undone = 0;
-        for (const key of keys) {
-          const [document, currency, applied] = JSON.parse(key) as [string, string, number | null];
-          const has = (amount: number | null, from: typeof rows) =>
-            from.filter(
-              (one) =>
-                one.documentNumber === document &&
-                one.currencyCode === currency &&
-                one.appliedAmount === amount,
-            ).length;
-          if (applied === null) continue;
-          undone += Math.min(has(applied, real), has(-applied, rows.filter(isBack)));
-        }
-        expect(selectStanding(rows)).toHaveLength(real.length - undone);
-        const left = createLeftOutRows();
-        left.count(rows);
-        const back = rows.filter(isBack).length + undone;
-        const [note = ""] = left.notes();
-        expect(note.includes(`${proposed.length} suggested`)).toBe(proposed.length > 0);
-        expect(note.includes(`${back} reversed`)).toBe(back > 0);
-      }),
-    );
   });
 });

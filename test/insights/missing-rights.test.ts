@@ -37,7 +37,7 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
     "documents.list": [],
   },
   account_overview: {
-    "accounts.get": ["account", "notes"],
+    "accounts.get": ["account", "notes", "notesTotal"],
     "accounts.list": [],
     "documents.list": ["openDocuments"],
     "disputes.list": ["disputes"],

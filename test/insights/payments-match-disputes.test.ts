@@ -4,7 +4,7 @@ import { paymentsMatchDisputes } from "../../src/insights/payments-match-dispute
 import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
 import { load, ndjson } from "../support/payment-rows.ts";
-import { onEveryStore } from "../support/platform.ts";
+import { DISPUTES, onEveryStore, type Person } from "../support/platform.ts";
 import { verifies } from "../support/verifies.ts";
 
 const TENANT = "match";
@@ -58,8 +58,10 @@ const CLAIMS = [
 onEveryStore("payments_match_disputes", (at) => {
   let context: TestContext;
   let extended: TestContext;
+  let person: Person;
   beforeAll(async () => {
     const admin = await at().tenant(TENANT);
+    person = admin;
     context = await createTestContext(at(), TENANT, admin);
     const extensions = new Set(operations.filter((one) => one.extension).map(({ id }) => id));
     extended = await createTestContext(at(), TENANT, admin, { extensions });
@@ -124,6 +126,30 @@ onEveryStore("payments_match_disputes", (at) => {
       const { notes, matches } = await runInsight(paymentsMatchDisputes, by, {});
       expect(notes).toEqual([note]);
       expect(matches).toMatchObject({ exact: 3, none: 2 });
+    }
+  });
+
+  it("gives each dispute a deduction of its own, and says where there are too few", async () => {
+    const of = (id: string, paymentDate: string) =>
+      row(id, { documentNumber: "T", accountNumber: "T", deductionAmount: 8, paymentDate });
+    await load(at(), TENANT, "cashapp", [of("t1", "2026-01-01"), of("t2", "2026-02-01")]);
+    const own = { ...dispute("T", 8), accountNumber: "T" };
+    const how = { format: "ndjson" as const, createConfiguration: true };
+    await importDisputes(at(), TENANT, ndjson([own, own]), how);
+    const ask = () => runInsight(paymentsMatchDisputes, context, { accountNumber: "T" });
+    const two = await ask();
+    expect(two.items.map(({ paymentId }) => paymentId).toSorted()).toEqual(["P-t1", "P-t2"]);
+    expect(two.notes).toEqual([]);
+    await importDisputes(at(), TENANT, ndjson([own, own, own]), how);
+    const three = await ask();
+    expect(three["matches"]).toMatchObject({ exact: 3 });
+    expect(three.notes).toEqual([
+      expect.stringMatching(
+        /^1 payment row is the match of several disputes, .*: D-T-0\d, D-T-0\d\.$/,
+      ),
+    ]);
+    for (const { disputeId } of three.items) {
+      await person.call("PUT", `${DISPUTES}/${String(disputeId)}`, { body: { status: 2 } });
     }
   });
 

@@ -3,7 +3,7 @@ import { extensions } from "../../src/contract/index.ts";
 import { accountOverview } from "../../src/insights/account-overview.ts";
 import { findRecords } from "../../src/insights/find-records.ts";
 import { INSIGHT_LIMITS } from "../../src/insights/insight.ts";
-import { DAY } from "../../src/kit/clock.ts";
+import { DAY, formatDay } from "../../src/kit/clock.ts";
 import { application, COMPANY, score } from "../support/credit.ts";
 import { importCredit, importDisputes, importRecords } from "../support/importing.ts";
 import { accountAt, documentAt } from "../support/ingest.ts";
@@ -140,6 +140,7 @@ onEveryStore("account_overview", (at) => {
         ],
       },
       credit: { applicationId: "app-1", scores: { creditLimit: 1200 } },
+      notesTotal: 4,
       notes: [{ reference: "n-4" }, { reference: "n-3" }, { reference: "n-2" }],
     });
   });
@@ -172,6 +173,51 @@ onEveryStore("account_overview", (at) => {
       payments: { count: 0, last: { paymentId: "u-1", paymentDate: "2025-01-01" } },
     });
     expect(notes).toEqual(["Payment rows left out because they have no paymentDate: 1."]);
+  });
+
+  it("takes payments that came back off what was received, and is not the last of them", async () => {
+    const { tenantId } = asking();
+    const dayOf = (days: number) => formatDay(at().clock() - days * DAY);
+    const paid = (id: string, days: number, paymentAmount: number, more: object = {}) => ({
+      ...payment(id, { paymentDate: dayOf(days), paymentAmount, appliedAmount: paymentAmount }),
+      accountNumber: "A-8",
+      documentNumber: `of ${Math.abs(paymentAmount)}`,
+      ...more,
+    });
+    const back = { applicationStatus: "reversed" };
+    await load(at(), tenantId, "cashapp", [
+      paid("r-1", 10, 500),
+      paid("r-1 back", 8, -500, back),
+      paid("r-2", 20, 300),
+      { ...paid("r-2", 20, 300, { documentNumber: "another" }), id: "r-2b" },
+      paid("r-3", 5, 80, back),
+      paid("r-4", 12, 40, { currencyCode: "EUR" }),
+      paid("r-4 part back", 3, -15, { ...back, currencyCode: "EUR" }),
+      paid("r-5", 200, 700, { accountNumber: "A-70" }),
+      paid("r-5 back", 9, -700, { ...back, accountNumber: "A-70" }),
+      paid("r-6", 300, 60, { accountNumber: "A-70" }),
+    ]);
+    const paymentsOf = async (account: string) => {
+      const { items } = await asking().ask("account_overview", { account });
+      return (items[0] as { payments: object }).payments;
+    };
+    expect(await paymentsOf("A-8")).toMatchObject({
+      count: 3,
+      totals: [
+        { currencyCode: "USD", count: 2, amount: 300 },
+        { currencyCode: "EUR", count: 1, amount: 25 },
+      ],
+      returned: [
+        { currencyCode: "USD", count: 1, amount: -500 },
+        { currencyCode: "EUR", count: 1, amount: -15 },
+      ],
+      last: { paymentId: "r-4", paymentDate: dayOf(12) },
+    });
+    expect(await paymentsOf("A-70")).toMatchObject({
+      count: 0,
+      totals: [{ currencyCode: "USD", count: 0, amount: -700 }],
+      last: { paymentId: "p-9", paymentDate: "2026-02-21" },
+    });
   });
 
   verifies("IN-01", "IN-05");

@@ -237,6 +237,67 @@ onEveryStore("dispute_packet", (at) => {
     expect(packet.missing).toContain(`payment P-12 of ${today} covers the disputed amount`);
   });
 
+  it("is not settled by a payment that came back, or that is only suggested", async () => {
+    const { at: platform, tenantId } = asking();
+    const { disputeCode } = await open({ documentNumber: "INV-13", amount: 30 });
+    const row = (id: string, appliedAmount: number, more: object = {}) => ({
+      id,
+      paymentId: id,
+      documentNumber: "INV-13",
+      currencyCode: "USD",
+      paymentDate: new Date(platform.clock()).toISOString().slice(0, 10),
+      appliedAmount,
+      ...more,
+    });
+    await load(platform, tenantId, "cashapp", [
+      row("b-1", 180),
+      row("b-2", -180, { applicationStatus: "reversed" }),
+      row("b-3", 90, { matchMethod: "suggested" }),
+    ]);
+    const packet = await packetOf(disputeCode);
+    expect(packet).not.toHaveProperty("settledBy");
+    expect(packet.missing).toContain("no payment is applied to the document");
+    const shown = packet["payments"] as Record<string, unknown>[];
+    expect(shown.map(({ paymentId, matchMethod }) => [paymentId, matchMethod])).toEqual([
+      ["b-1", undefined],
+      ["b-2", undefined],
+      ["b-3", "suggested"],
+    ]);
+    await load(platform, tenantId, "cashapp", [row("b-4", 90)]);
+    expect((await packetOf(disputeCode))["settledBy"]).toMatchObject([
+      { kind: "payment", paymentId: "b-4" },
+    ]);
+  });
+
+  it("says how many payments and credit notes it does not show", async () => {
+    const { at: platform, tenantId } = asking();
+    const ingest = await platform.exportCaller(tenantId);
+    const { disputeCode } = await open({ documentNumber: "INV-14", amount: 30 });
+    const rows = Array.from({ length: 21 }, (_, place) => ({
+      id: `many-${place}`,
+      paymentId: `many-${place}`,
+      documentNumber: "INV-14",
+      currencyCode: "USD",
+      paymentDate: "2026-01-10",
+      appliedAmount: 1,
+    }));
+    await load(platform, tenantId, "cashapp", rows);
+    for (let number = 0; number < 11; number += 1) {
+      const body = {
+        account_number: "A-1",
+        invoice_date: "2026-01-10",
+        due_date: "2026-01-10",
+        document_type: "credit_note",
+        applies_to_invoice: "INV-14",
+        currency: "USD",
+        denomination: -1,
+      };
+      await ingest("PUT", documentAt(`CN-14-${number}`), { body });
+    }
+    const { notes } = await asking().ask("dispute_packet", { disputeId: disputeCode });
+    expect(notes.join(" ")).toMatch(/payments: only 20 rows .* creditNotes: 10 of 11 are shown/);
+  });
+
   verifies("IN-46", "IN-52");
   it("takes the number of a document with one dispute, and names several", async () => {
     expect(await packetOf("inv-8")).toMatchObject({ dispute: { disputeCode: "D-INV-8-01" } });

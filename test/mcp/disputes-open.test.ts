@@ -66,10 +66,8 @@ onEveryStore("disputes_open", (at) => {
     if (sent.status >= 300) throw new Error(sent.text);
     return sent.body;
   };
-  const openedOver = async (amount: number): Promise<Record<string, unknown>[]> => {
-    const all = (await send("GET", `${DISPUTES}?AmountMin=${amount}&AmountMax=${amount}`)) as [];
-    return all;
-  };
+  const openedOver = async (amount: number): Promise<Record<string, unknown>[]> =>
+    send("GET", `${DISPUTES}?AmountMin=${amount}&AmountMax=${amount}`);
   const notesOf = async (disputeId: string | undefined): Promise<string[]> => {
     const notes = (await send("GET", `${DISPUTES}/${disputeId}/disputenotes`)) as {
       content: string;
@@ -258,6 +256,14 @@ onEveryStore("disputes_open", (at) => {
     const plain = { ...CLAIM, amount };
     expect(await report([plain], more)).toMatchObject({ opened: 1 });
     expect(await report([plain], more)).toMatchObject({ opened: 0, openedBefore: 1 });
+  });
+
+  it("compares amounts within a currency", async () => {
+    const claim = { ...CLAIM, amount: fresh(), poNumber: "PO-6" };
+    const inEuros = { ...claim, documentNumber: "INV-6" };
+    await send("POST", DISPUTES, { ...inEuros, currencyCode: "EUR" });
+    expect((await faultsOf([inEuros]))?.join()).toContain("is the PO number of D-INV-6-01");
+    expect(await report([{ ...claim, documentNumber: "INV-7" }])).toMatchObject({ opened: 1 });
   });
 
   verifies("WK-41");

@@ -5,10 +5,18 @@ import { parse } from "csv-parse/sync";
 import { readSheet } from "read-excel-file/node";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Broker } from "../../src/broker/port.ts";
+import { Problem } from "../../src/contract/errors.ts";
 import { DAY, HOUR } from "../../src/kit/clock.ts";
+import { randomId } from "../../src/kit/ids.ts";
+import { silentLog } from "../../src/kit/log.ts";
 import type { SavedFiles } from "../../src/mcp/results/saved-files.ts";
 import { createSavedHandler } from "../../src/mcp/http/saved-handler.ts";
 import { createSavedLinks } from "../../src/mcp/tools/saved-links.ts";
+import { createDiskFiles } from "../../src/platform/files/disk.ts";
+import type { FileStore } from "../../src/platform/files/port.ts";
+import { createStorageQuota } from "../../src/platform/files/quota.ts";
+import { createSavedFiles } from "../../src/platform/files/saved.ts";
+import { type Store, StoreUnavailable, TenantPaused } from "../../src/platform/store/port.ts";
 import { createSavedRecords } from "../../src/records/saved-files.ts";
 import { createStorage } from "../../src/records/storage.ts";
 import { fillDisputes } from "../support/many-disputes.ts";
@@ -243,6 +251,65 @@ onEveryStore("saved tables", (at) => {
     );
   });
 
+  /** A broker whose third page is refused so many times. */
+  const refusing = (times: number): Broker => {
+    let [pages, left] = [0, times];
+    const call: Broker["call"] = async (operation, args, options) => {
+      if (operation.id === "disputes.list" && (pages += 1) > 2 && left > 0) {
+        left -= 1;
+        throw new Problem("unavailable", "The service cannot use its store now.");
+      }
+      return broker.call(operation, args, options);
+    };
+    return { ...broker, call };
+  };
+
+  it("waits where a page is refused for now, three times at most", async () => {
+    const pauses: number[] = [];
+    const wait = { sleep: async (ms: number) => void pauses.push(ms), chance: () => 0 };
+    const patient = await connectAs(refusing(3), { wait });
+    expect(await save(patient, "disputes_list", {})).toMatchObject({ rows: ROWS });
+    expect(pauses).toEqual([1000, 5000, 20_000]);
+    const refused = await (
+      await connectAs(refusing(4), { wait })
+    ).call("disputes_list", {
+      save: "csv",
+    });
+    expect(readProblem(refused)).toMatchObject({
+      code: "unavailable",
+      message: "The service cannot use its store now.",
+    });
+  });
+
+  it("names the cause where the store fails, and leaves nothing", async () => {
+    const failing = (of: Store, files: FileStore) =>
+      createSavedFiles({
+        store: of,
+        files,
+        clock: at().clock,
+        log: silentLog,
+        newId: randomId,
+        quota: createStorageQuota(at().store, 1_000_000_000),
+      });
+    const full: FileStore = {
+      ...createDiskFiles(at().files),
+      put: () => Promise.reject(new StoreUnavailable(new Error("no space left"))),
+    };
+    const paused: Store = {
+      ...at().store,
+      transaction: () => Promise.reject(new TenantPaused("tables")),
+    };
+    const disk = createDiskFiles(at().files);
+    for (const [saved, cause] of [
+      [failing(at().store, full), /cannot use its store now/],
+      [failing(paused, disk), /is paused, because it is being moved/],
+    ] as const) {
+      const host = await connect({ saved });
+      const { code, message } = readProblem(await host.call("disputes_list", { save: "csv" }));
+      expect([code, message]).toEqual(["unavailable", expect.stringMatching(cause)]);
+    }
+  });
+
   it("refuses other formats, and about without a file", async () => {
     const host = await connect();
     expect(readText(await host.call("disputes_list", { save: "pdf" }))).toMatch(/csv.*xlsx/);
@@ -272,6 +339,18 @@ onEveryStore("saved tables", (at) => {
       expect(own.some(({ payload }) => payload.includes("disputeCode"))).toBe(false);
       at().clock.advance(DAY + 1);
       await expect(read(host, uri)).rejects.toThrow(/not found/);
+    });
+
+    it("names the cause where the records fail", async () => {
+      const refuse = () => Promise.reject(new Error("database is locked"));
+      const storage = { ...createStorage(await at().oauthStore(), at().clock), upsert: refuse };
+      const needs = { storage: async () => storage, key: async () => MASTER_KEY, now: at().clock };
+      const host = await connect({ saved: createSavedRecords(needs, 1_000_000_000) });
+      const problem = readProblem(await host.call("disputes_list", { save: "csv" }));
+      expect([problem.code, problem.message]).toEqual([
+        "unavailable",
+        expect.stringContaining("cannot use its own records now"),
+      ]);
     });
 
     it("has the tenant's quota, and leaves nothing of what exceeds it", async () => {

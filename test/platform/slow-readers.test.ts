@@ -22,6 +22,8 @@ async function* readSlowly<Row>(
 onEveryStore("whole lists of many disputes", (at) => {
   const admin = useTenant(at, "slow");
   let released: number;
+  /** Whether views expire before anything is read. */
+  let isExpired = false;
   /** Set by a test of a slow database. */
   let more: (() => Promise<void>) | undefined;
 
@@ -35,6 +37,7 @@ onEveryStore("whole lists of many disputes", (at) => {
     released = 0;
     store.snapshot = async (options) => {
       const view = await open(options);
+      if (isExpired) await view.close();
       let isReleased = false;
       const close = async (): Promise<void> => {
         await view.close();
@@ -48,6 +51,7 @@ onEveryStore("whole lists of many disputes", (at) => {
   afterEach(() => {
     vi.useRealTimers();
     more = undefined;
+    isExpired = false;
   });
 
   const list = async (signal?: AbortSignal): Promise<Response> => {
@@ -98,6 +102,22 @@ onEveryStore("whole lists of many disputes", (at) => {
     gate.resolve();
     expect(await ended).toBeInstanceOf(ViewExpired);
     await expect.poll(() => released).toBe(before + 1);
+  });
+
+  verifies("C-92");
+  it("are refused with the cause when their view was open for too long before the first row", async () => {
+    isExpired = true;
+    for (const [method, path] of [
+      ["GET", DISPUTES],
+      ["POST", `${DISPUTES}/summary`],
+    ] as const) {
+      const reply = await admin.call(method, path, method === "POST" ? { body: {} } : {});
+      expect([reply.status, reply.body]).toMatchObject([
+        503,
+        { code: "unavailable", detail: expect.stringContaining("Reading took too long") },
+      ]);
+      expect(reply.headers.get("retry-after")).toBe("5");
+    }
   });
 
   verifies("C-87", "C-91");

@@ -31,6 +31,8 @@ export const createClaimRecords = async (
     document("INV-1", "C-1", { po_number: "PO-1" }),
     document("INV-2", "C-1"),
     document("INV-3", "C-2"),
+    document("INV-6", "C-1", { po_number: "PO-6", currency: "EUR" }),
+    document("INV-7", "C-1", { po_number: "PO-6" }),
     document("INV-5", "C-1"),
     document("INV-4", "C-1", { denomination: 90, original_denomination: undefined }),
   ];

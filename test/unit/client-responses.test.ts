@@ -147,6 +147,26 @@ describe("the result of a call", () => {
     await aborted.promise;
   });
 
+  it("asks an embedded platform again whose answer ends midway, and says so", async () => {
+    let requests = 0;
+    const inside = embed(async () => {
+      requests += 1;
+      const body = new ReadableStream<Uint8Array>({
+        pull(controller) {
+          controller.enqueue(Buffer.from("{"));
+          controller.error(new Error("the view was released"));
+        },
+      });
+      return new Response(body);
+    });
+    const { code, message } = await wild.refusal(readNote, noteArgs, inside);
+    expect([code, message, requests]).toEqual([
+      "unavailable",
+      "The connection to the platform was lost before its whole answer arrived.",
+      3,
+    ]);
+  });
+
   it.each([
     ["takes a short text of an embedded platform without its stream", 10, false],
     ["reads a long text of an embedded platform from its stream", 100_000, true],

@@ -38,6 +38,20 @@ it("a payment that was returned, an instalment and a suggestion deduct nothing",
   expect(matchOf(100, other, row(returned))).toBe("exact");
 });
 
+it.each<[string, number, string]>([
+  ["the rest beyond the discount", 80, "exact"],
+  ["the discount and the rest", 100, "exact"],
+  ["the discount alone", 20, "other-amount"],
+])("a payment with a discount left out %s", (_name, amount, expected) => {
+  expect(matchOf(amount, row({ discountTaken: 20 }))).toBe(expected);
+});
+
+it("a discount pays its part of a document", () => {
+  const paid = { shortPay: false, paymentDate: "2026-04-02" };
+  expect(matchOf(77, row({ ...paid, appliedAmount: 980, discountTaken: 20 }))).toBe("paid-later");
+  expect(matchOf(77, row({ ...paid, appliedAmount: 980, discountTaken: 19 }))).toBe("none");
+});
+
 verifies("WK-43");
 it.each<[string, number, number[][], string]>([
   ["two of one payment", 30.3, [[10.1, 20.2]], "sum"],

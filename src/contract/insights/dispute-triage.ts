@@ -1,5 +1,5 @@
-/** The orders of a worklist. */
-export const TRIAGE_ORDERS = ["priority", "amount", "age"] as const;
+/** The orders of a worklist. `daysLeft`: the deadline that comes or came first, then disputes without one. */
+export const TRIAGE_ORDERS = ["priority", "amount", "age", "daysLeft"] as const;
 export type TriageOrder = (typeof TRIAGE_ORDERS)[number];
 
 /**

@@ -15,7 +15,7 @@ export type SavedBytes = { size: number; bytes: AsyncIterable<Uint8Array> };
 
 /** The place where saved tables lie for a day. */
 export type SavedFiles = {
-  /** Stores a file and returns its size. @throws {Problem} storage_quota_exceeded, payload_too_large */
+  /** Stores a file and returns its size. @throws {Problem} storage_quota_exceeded, payload_too_large, unavailable */
   put(file: SavedName, bytes: AsyncIterable<Uint8Array>): Promise<number>;
   /** Opens a file; undefined if it does not exist, or has expired. */
   open(file: SavedName): Promise<SavedBytes | undefined>;

@@ -1,13 +1,14 @@
 import { Problem } from "../../contract/errors.ts";
 import { type Clock, DAY } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
-import type { Log } from "../../kit/log.ts";
+import { type Log, toErrorFields } from "../../kit/log.ts";
 import {
   findSavedFile,
   insertSavedFile,
   listExpiredFiles,
   removeSavedFile,
 } from "../store/queries/saved-files.ts";
+import { toOutageProblem } from "../store/outages.ts";
 import type { Store } from "../store/port.ts";
 import { readTenant } from "../store/queries/tenants.ts";
 import { dropFiles } from "./drop.ts";
@@ -20,7 +21,7 @@ export type SavedName = { tenantId: string; owner: string; name: string };
 
 /** The tables that people save, for a day. Only their owner reads them. */
 export type SavedFiles = {
-  /** Stores a file and returns its size. @throws {Problem} storage_quota_exceeded */
+  /** Stores a file and returns its size. @throws {Problem} storage_quota_exceeded, payload_too_large, unavailable */
   put(file: SavedName, bytes: AsyncIterable<Uint8Array>): Promise<number>;
   open(file: SavedName): Promise<{ size: number; bytes: AsyncIterable<Uint8Array> } | undefined>;
 };
@@ -29,12 +30,18 @@ const LIFE_MS = DAY;
 const MIB = 1024 * 1024;
 const MAX_MIB = 256;
 
-const toProblem = (error: unknown): unknown =>
-  error instanceof FileTooLarge
-    ? new Problem("payload_too_large", `A saved table may have ${MAX_MIB} MiB. Narrow the filters.`)
-    : error;
-
 type Needs = { store: Store; files: FileStore; clock: Clock; log: Log };
+
+/** Converts failures of the file store and of the database; others stay as they are. */
+const toProblem = (error: unknown, log: Log): unknown => {
+  if (error instanceof FileTooLarge) {
+    const message = `A saved table may have ${MAX_MIB} MiB. Narrow the filters.`;
+    return new Problem("payload_too_large", message);
+  }
+  const outage = toOutageProblem(error);
+  if (outage !== undefined) log.warn("saved_file.failed", toErrorFields(error));
+  return outage ?? error;
+};
 
 /** Creates the saved files of all tenants in the file store. They count against the tenant's quota. */
 export const createSavedFiles = ({
@@ -46,9 +53,14 @@ export const createSavedFiles = ({
   quota,
 }: Needs & { newId: NewId; quota: StorageQuota }): SavedFiles => ({
   async put({ tenantId, owner, name }, bytes) {
-    const { connection_id: connectionId } = await readTenant(store.read, tenantId);
-    const key = `${connectionId}/saved/${newId()}`;
-    const reservation = await quota.reserve(tenantId, 0);
+    const reserve = async () => {
+      const { connection_id: connectionId } = await readTenant(store.read, tenantId);
+      const reservation = await quota.reserve(tenantId, 0);
+      return { key: `${connectionId}/saved/${newId()}`, reservation };
+    };
+    const { key, reservation } = await reserve().catch((error: unknown) => {
+      throw toProblem(error, log);
+    });
     try {
       const { size } = await files.put(key, reservation.meter(bytes), MAX_MIB * MIB);
       try {
@@ -69,14 +81,18 @@ export const createSavedFiles = ({
       }
       return size;
     } catch (error) {
-      throw toProblem(error);
+      throw toProblem(error, log);
     } finally {
       reservation.release();
     }
   },
   async open(file) {
-    const row = await findSavedFile(store.read, file, clock());
-    return row && files.open(row.file_key);
+    try {
+      const row = await findSavedFile(store.read, file, clock());
+      return row && (await files.open(row.file_key));
+    } catch (error) {
+      throw toProblem(error, log);
+    }
   },
 });
 

@@ -2,7 +2,8 @@ import { buildCommonHeaders } from "./headers.ts";
 import { type Code, ERRORS, EXPORT_CODES, Problem, toIngestCode } from "../../contract/errors.ts";
 import type { Service } from "../../contract/operation.ts";
 import { toErrorFields, type Log } from "../../kit/log.ts";
-import { StoreUnavailable, TenantPaused, TooManyReads } from "../store/port.ts";
+import { toOutageProblem } from "../store/outages.ts";
+import { StoreUnavailable, ViewExpired } from "../store/port.ts";
 
 const buildGatewayBody = (problem: Problem, requestId: string, instance: string) => ({
   type: `urn:problem:${problem.code}`,
@@ -57,26 +58,14 @@ const buildHeaders = (problem: Problem): Record<string, string> => ({
     : { "Retry-After": String(problem.details.retryAfterSeconds) }),
 });
 
-const RETRY_AFTER_READS = 5;
-/** A short pause passes while clients that repeat requests themselves still do. */
-const RETRY_AFTER_PAUSE = 2;
-
 /** Converts any thrown value. An unexpected error is logged and becomes `internal`, without its message. */
 export const toProblem = (error: unknown, log: Log, requestId: string): Problem => {
   if (error instanceof Problem) return error;
-  if (error instanceof StoreUnavailable) {
+  const outage = toOutageProblem(error);
+  if (error instanceof StoreUnavailable || error instanceof ViewExpired) {
     log.warn("store.unavailable", { requestId, error: error.message });
-    const details = { retryAfterSeconds: 1 };
-    return new Problem("unavailable", "The service cannot use its store now.", details, error);
   }
-  if (error instanceof TenantPaused) {
-    const message = `${error.message} Send the request again in a moment.`;
-    return new Problem("unavailable", message, { retryAfterSeconds: RETRY_AFTER_PAUSE }, error);
-  }
-  if (error instanceof TooManyReads) {
-    const message = "Too many long reads of this tenant are under way. Wait until one has ended.";
-    return new Problem("rate_limited", message, { retryAfterSeconds: RETRY_AFTER_READS }, error);
-  }
+  if (outage !== undefined) return outage;
   log.error("request.failed", { requestId, ...toErrorFields(error) });
   return new Problem("internal", "Something went wrong in the service. Try again later.");
 };

@@ -27,6 +27,7 @@ export const ORDERS: Readonly<Record<TriageOrder, string>> = {
   priority: "Priority",
   amount: "Amount",
   age: "Age",
+  daysLeft: "Deadline",
 };
 
 export const FLAGS: Readonly<Record<TriageFlag, string>> = {

@@ -163,9 +163,17 @@ const findSame = ({ claim, documentNumber }: Known, other: Other, facts: Facts):
   return [...po, ...references];
 };
 
+const isSameMoney = (
+  one: Pick<Known, "claim" | "currencyCode">,
+  amount: number,
+  currencyCode: string | null,
+): boolean =>
+  one.claim.amount === amount &&
+  (one.currencyCode === null || currencyCode === null || one.currencyCode === currencyCode);
+
 /** The open disputes of a claim's account over the same amount. */
-export const listEqualDisputes = ({ claim, open }: Known): readonly Dispute[] =>
-  open.filter(({ amount }) => amount === claim.amount);
+export const listEqualDisputes = (known: Known): readonly Dispute[] =>
+  known.open.filter(({ amount, currencyCode }) => isSameMoney(known, amount, currencyCode));
 
 const toOtherClaim = ({ claim, documentNumber }: Known, place: number): Other => ({
   name: `claims[${place}]`,
@@ -180,7 +188,7 @@ const listEqualClaims = (all: readonly Known[], place: number): Other[] => {
   return all.flatMap((other, at) =>
     at < place &&
     other.accountNumber === own?.accountNumber &&
-    other.claim.amount === own.claim.amount
+    isSameMoney(own, other.claim.amount, other.currencyCode)
       ? [toOtherClaim(other, at)]
       : [],
   );
@@ -212,7 +220,11 @@ const listDoubts = (known: Known, all: readonly Known[], facts: Facts): string[]
   const { claim, document, documentNumber, billed, open, currencyCode } = known;
   const rows = facts.payments.refused === undefined ? facts.payments.value : undefined;
   const isPaying = rows?.get(documentNumber)?.some((row) => row.paymentId === claim.paymentId);
-  const own = open.filter((one) => one.documentNumber === documentNumber);
+  const own = open.filter(
+    (one) =>
+      one.documentNumber === documentNumber &&
+      (currencyCode === null || one.currencyCode === currencyCode),
+  );
   const claims = all.filter((one) => one.documentNumber === documentNumber);
   const total = [...own, ...claims.map((one) => one.claim)].reduce(
     (sum, { amount }) => sum.plus(amount),
