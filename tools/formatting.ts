@@ -1,6 +1,20 @@
 import type { Arguments } from "./tool.ts";
 
-const MAX_CHARACTERS = 80;
+/** As long as a number of a record may be, so that two numbers never look the same. */
+const MAX_CHARACTERS = 128;
+
+/** The places that a character takes when it is quoted and what begins markup is escaped. */
+const widthOf = (character: string): number => {
+  if (character === "<") return "&lt;".length;
+  return /["\\\]!`~]/.test(character) ? 2 : JSON.stringify(character).length - 2;
+};
+
+/** Returns the characters that fit a question, so that no text of a record moves the rest of it out of view. */
+const fit = (characters: readonly string[]): readonly string[] => {
+  let width = 0;
+  const end = characters.findIndex((one) => (width += widthOf(one)) > MAX_CHARACTERS);
+  return end === -1 ? characters : [...characters.slice(0, end), "…"];
+};
 
 export const isText = (value: unknown): value is string =>
   typeof value === "string" && value !== "";
@@ -9,28 +23,38 @@ export const isText = (value: unknown): value is string =>
 export const listItems = (list: Arguments | undefined): readonly Arguments[] | undefined =>
   list?.["items"] as readonly Arguments[] | undefined;
 
-/** Returns a value in quotes, on one line, of at most 80 characters. */
+/** Returns a value in quotes, on one line, of at most 128 characters; fewer if some need to be escaped. */
 export const quote = (value: unknown): string => {
   const text = [...String(value).replace(/\s+/g, " ").trim()];
-  const shown = text.length > MAX_CHARACTERS ? [...text.slice(0, MAX_CHARACTERS), "…"] : text;
-  return JSON.stringify(shown.join(""));
+  return JSON.stringify(fit(text).join(""));
 };
 
-/** Returns a URL in quotes; of a long one, whose end is not shown, also the host that it leads to. */
+/** Returns a URL in quotes; where its beginning does not tell the host that it leads to, also that. */
 export const quoteUrl = (value: unknown): string => {
   const text = String(value);
-  const host = text.length > MAX_CHARACTERS ? URL.parse(text)?.host : undefined;
-  return host === undefined ? quote(text) : `${quote(text)} at ${host}`;
+  const url = URL.parse(text);
+  if (url === null) return quote(text);
+  const begins = `${url.protocol}//${url.host}`;
+  const isPlain = text.length <= MAX_CHARACTERS && text.startsWith(begins) && url.username === "";
+  return isPlain && /^(?:[/?#]|$)/.test(text.slice(begins.length))
+    ? quote(text)
+    : `${quote(text)} at ${url.host}`;
 };
 
 // No comma, question mark, quote or end of a sentence, so that a name from a record cannot imitate the question's text.
-const PLAIN_NAME = /^(?!.*\. )[\p{L}\p{N}][\p{L}\p{N} .&'’_/@+-]{0,79}$/u;
+const PLAIN_NAME = /^(?!.*\. )[\p{L}\p{N}][\p{L}\p{N} .&'’_/@+-]{0,127}$/u;
 
-const OTHER_SCRIPT = /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}]/u;
-/** Fullwidth and mathematical forms of Latin letters and digits. */
-const OTHER_FORM = /[\uff01-\uff5e\u{1d400}-\u{1d7ff}]/u;
-/** Letters of Cyrillic and Greek that most fonts draw like Latin ones. */
-const LOOK_ALIKES = new Set("АВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικα");
+const OTHER_SCRIPT =
+  /[\p{Script=Cyrillic}\p{Script=Greek}\p{Script=Armenian}\p{Script=Cherokee}\p{Script=Lisu}\p{Script=Coptic}]/u;
+/** Letters of phonetic alphabets that look like plain ones. */
+const PHONETIC = /[\u0251\u0261\u0269\u028b\u1d00-\u1d2b]/u;
+/** Whether a character is a further form of Latin letters or digits: fullwidth, mathematical, a Roman numeral. */
+const isOtherForm = (letter: string): boolean =>
+  PHONETIC.test(letter) || (letter > "\u00ff" && /^[0-9A-Za-z]+$/.test(letter.normalize("NFKC")));
+/** Letters of other scripts that most fonts draw like Latin ones. */
+const LOOK_ALIKES = new Set(
+  "ꓐꓑꓒꓓꓔꓖꓗꓙꓚꓜꓝꓟꓠꓡꓢꓣꓦꓧꓪꓫꓬꓮꓰꓲꓳꓴⲞⲟⲤⲥⲢⲣⲎⲒⲔⲘⲚⲦⲬАВЕЅІЈКМНОРСТУХЗаеѕіјорсухһԁԛԝΑΒΕΖΗΙΚΜΝΟΡΤΥΧονρυικα",
+);
 
 /**
  * Returns the letters of a name with which it imitates a Latin one: in a word of several scripts, or where nothing but
@@ -43,7 +67,7 @@ const findImitations = (text: string): string[] => {
     .split(/[^\p{L}\p{M}]/u)
     .some((word) => /\p{Script=Latin}/u.test(word) && OTHER_SCRIPT.test(word));
   const imitates = isMixed || foreign.every((letter) => LOOK_ALIKES.has(letter));
-  const forms = letters.filter((letter) => OTHER_FORM.test(letter));
+  const forms = letters.filter(isOtherForm);
   return [...new Set(imitates ? [...foreign, ...forms] : forms)];
 };
 

@@ -68,6 +68,14 @@ export const isNetwork = (text: string): boolean => {
   return bits === undefined || (/^\d{1,3}$/.test(bits) && Number(bits) <= width);
 };
 
+/** Returns the first and the last address of an IPv4 network in CIDR form; undefined for any other text. */
+export const findRange = (cidr: string): [first: string, last: string] | undefined => {
+  if (!isNetwork(cidr) || !ipaddr.IPv4.isValid(cidr.split("/")[0] ?? "")) return undefined;
+  const whole = cidr.includes("/") ? cidr : `${cidr}/32`;
+  const first = ipaddr.IPv4.networkAddressFromCIDR(whole);
+  return [first.toString(), ipaddr.IPv4.broadcastAddressFromCIDR(whole).toString()];
+};
+
 // IANA assigns global unicast addresses from this block only.
 const GLOBAL_UNICAST_V6 = createNetworks(["2000::/3"]);
 // Returned by the 6bone (RFC 3701) and never assigned again.

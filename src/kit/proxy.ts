@@ -3,7 +3,8 @@ import { request } from "node:http";
 import { request as requestSecure } from "node:https";
 import { isIP, type Socket } from "node:net";
 import { connect as connectTls, type TLSSocket } from "node:tls";
-import { isLoopback, trimBrackets } from "./network.ts";
+import { createNetworks, findRange, isLoopback, isNetwork, trimBrackets } from "./network.ts";
+import { trimEndOf } from "./text.ts";
 
 /** The proxies of outgoing requests, as the environment names them: `HTTPS_PROXY`, `HTTP_PROXY` and `NO_PROXY`. */
 export type Proxies = {
@@ -15,16 +16,42 @@ export type Proxies = {
 
 type Env = Record<string, string | undefined>;
 
+/** Files of environment variables keep quotes that a shell removes. */
+const withoutQuotes = (text: string): string => text.replace(/^(["'])(.*)\1$/, "$2").trim();
+
 /** Small letters win, as in curl. An empty value counts as unset. */
 const read = (env: Env, name: string): string | undefined =>
-  [env[name.toLowerCase()], env[name]].map((value) => value?.trim()).find((value) => value);
+  [env[name.toLowerCase()], env[name]]
+    .map((value) => value && withoutQuotes(value.trim()))
+    .find((value) => value);
 
-const withScheme = (text: string | undefined): string | undefined =>
-  text === undefined || text.includes("://") ? text : `http://${text}`;
+const isEncoded = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+/** Encodes the percent signs of a part of a URL in which they encode nothing. */
+const encodePercent = (text: string): string =>
+  isEncoded(text) ? text : text.replaceAll("%", "%25");
+
+/** Returns the URL of a proxy, http unless it has a scheme; a password may be written as it is. */
+const readProxy = (text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined;
+  const named = text.includes("://") ? text : `http://${text}`;
+  const url = URL.parse(named);
+  if (url === null || (isEncoded(url.username) && isEncoded(url.password))) return named;
+  url.username = encodePercent(url.username);
+  url.password = encodePercent(url.password);
+  return url.href;
+};
 
 export const readProxies = (env: Env): Proxies => ({
-  https: withScheme(read(env, "HTTPS_PROXY")),
-  http: withScheme(read(env, "HTTP_PROXY")),
+  https: readProxy(read(env, "HTTPS_PROXY")),
+  http: readProxy(read(env, "HTTP_PROXY")),
   none: read(env, "NO_PROXY") ?? "",
 });
 
@@ -36,13 +63,30 @@ export const findProxyFaults = ({ https, http }: Proxies): string[] =>
       : [`${name} must be an http or https URL, such as http://proxy.example:3128`],
   );
 
-/** Whether an entry of NO_PROXY covers a host: the name, a domain with or without `.` or `*.` before it, or `*`. */
-const covers = (entry: string, hostname: string, port: string): boolean => {
-  const [, name = "", entryPort] = /^\[?([^\]]*?)\]?(?::(\d{1,5}))?$/.exec(entry) ?? [];
+const listEntries = (none: string): string[] =>
+  none
+    .toLowerCase()
+    .split(/[\s,;]/)
+    .filter((entry) => entry !== "");
+
+/** Returns a host's name or address as URLs have it, without brackets and final dot. */
+const toHost = (text: string): string => {
+  const name = trimEndOf(trimBrackets(text), ".");
+  const inUrl = isIP(name) === 6 ? `[${name}]` : name;
+  return trimBrackets(URL.parse(`http://${inUrl}`)?.hostname ?? name);
+};
+
+/**
+ * Whether an entry of NO_PROXY covers a host: the name, a domain with or without `.` or `*.` before it, an address, a
+ * network in CIDR form, or `*`; all but networks also with a port.
+ */
+const covers = (entry: string, host: string, port: string): boolean => {
+  if (isNetwork(entry)) return createNetworks([entry]).includes(host);
+  const [, name = "", entryPort] = /^(.*?)(?::(\d{1,5}))?$/.exec(entry) ?? [];
   if (entryPort !== undefined && entryPort !== port) return false;
   if (name === "*") return true;
-  const domain = name.replace(/^\*?\./, "");
-  return domain !== "" && (hostname === domain || hostname.endsWith(`.${domain}`));
+  const domain = toHost(name.replace(/^\*?\./, ""));
+  return domain !== "" && (host === domain || host.endsWith(`.${domain}`));
 };
 
 /** Returns the proxy for requests to a URL; undefined for a direct connection. */
@@ -50,17 +94,15 @@ export const findProxy = ({ https, http, none }: Proxies, url: URL): URL | undef
   const proxy = url.protocol === "https:" ? https : http;
   if (proxy === undefined || isLoopback(url.hostname)) return undefined;
   const port = url.port || (url.protocol === "https:" ? "443" : "80");
-  const hostname = trimBrackets(url.hostname).toLowerCase();
-  const entries = none.toLowerCase().split(/[\s,]/);
-  return entries.some((entry) => entry !== "" && covers(entry, hostname, port))
-    ? undefined
-    : new URL(proxy);
+  const host = toHost(url.hostname);
+  return listEntries(none).some((entry) => covers(entry, host, port)) ? undefined : new URL(proxy);
 };
 
-const toAuthorization = ({ username, password }: URL): Record<string, string> => {
-  if (username === "") return {};
+/** Returns the authorization at a proxy; undefined if its URL has neither user nor password. */
+export const authorizationOf = ({ username, password }: URL): string | undefined => {
+  if (username === "" && password === "") return undefined;
   const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-  return { "Proxy-Authorization": `Basic ${Buffer.from(pair).toString("base64")}` };
+  return `Basic ${Buffer.from(pair).toString("base64")}`;
 };
 
 /** Opens a tunnel through a proxy to an address that was checked: the proxy looks no name up. */
@@ -71,12 +113,16 @@ const openTunnel = async (
   signal: AbortSignal,
 ): Promise<Socket> => {
   const host = isIP(address) === 6 ? `[${address}]` : address;
+  const authorization = authorizationOf(proxy);
   const connect = (proxy.protocol === "https:" ? requestSecure : request)({
     hostname: trimBrackets(proxy.hostname),
     port: proxy.port || (proxy.protocol === "https:" ? 443 : 80),
     method: "CONNECT",
     path: `${host}:${port}`,
-    headers: { Host: `${host}:${port}`, ...toAuthorization(proxy) },
+    headers: {
+      Host: `${host}:${port}`,
+      ...(authorization === undefined ? {} : { "Proxy-Authorization": authorization }),
+    },
     agent: false,
     signal,
   });
@@ -120,7 +166,15 @@ export const setProxies = (proxies: Proxies): void => {
 
 export const getProxies = (): Proxies => current;
 
-/** Returns the proxies in the form that Node.js and undici take; undefined where there are none. */
+/** Returns the entries with which the agents of Node.js recognize what an entry of NO_PROXY covers. */
+const toAgentEntries = (entry: string): string[] => {
+  if (isIP(entry) === 6) return [entry, `[${entry}]`];
+  if (isNetwork(entry)) return [findRange(entry)?.join("-") ?? entry];
+  const name = entry.replace(/^\*?\./, "");
+  return name.startsWith("*") || name.startsWith("[") ? [name] : [name, `.${name}`];
+};
+
+/** Returns the proxies in the form that agents of Node.js take; undefined where there are none. */
 export const toProxyEnv = ():
   | { HTTPS_PROXY?: string; HTTP_PROXY?: string; NO_PROXY: string }
   | undefined => {
@@ -129,8 +183,8 @@ export const toProxyEnv = ():
   return {
     ...(https === undefined ? {} : { HTTPS_PROXY: https }),
     ...(http === undefined ? {} : { HTTP_PROXY: http }),
-    NO_PROXY: [none, "localhost", "127.0.0.1", "[::1]", "::1"]
-      .filter((one) => one !== "")
+    NO_PROXY: [...listEntries(none), "localhost", "127.0.0.0/8", "::1"]
+      .flatMap(toAgentEntries)
       .join(","),
   };
 };

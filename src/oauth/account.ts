@@ -5,7 +5,7 @@ import {
   type PasswordPage,
   type TenantConnection,
 } from "./account-pages.ts";
-import { type Company, readNotice } from "./company.ts";
+import { afterSignIn, type Company, readNotice } from "./company.ts";
 import { ACCOUNT } from "./company-pages.ts";
 import type { OauthContext } from "./context.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
@@ -68,7 +68,7 @@ const signIn = async (
   const { visits, path } = context;
   const refused = await visits.begin(exchange, form);
   if (refused !== undefined) return showSignIn(context, exchange, refused.email, refused.refusal);
-  redirect(exchange, path);
+  redirect(exchange, afterSignIn(path));
 };
 
 const disconnect = async (

@@ -14,7 +14,7 @@ import {
   findDecision,
   saveDecision,
 } from "./approvals.ts";
-import { type Company, readNotice } from "./company.ts";
+import { afterSignIn, type Company, readNotice } from "./company.ts";
 import { toApproval } from "./company-pages.ts";
 import { type Exchange, readForm, redirect, sendPage } from "./form.ts";
 import { findPerson, type Person } from "./people.ts";
@@ -27,8 +27,8 @@ type ApprovalContext = OauthContext & { visits: Visits; company?: Company | unde
 const SIGN_IN_FORM = "approval";
 
 /** A proxy may have removed the issuer's path from the request. */
-const redirectToPage = ({ issuer }: ApprovalContext, exchange: Exchange, { id }: Approval): void =>
-  redirect(exchange, new URL(issuer).pathname.replace(/\/$/, "") + APPROVALS_PATH + id);
+const pathOf = ({ issuer }: ApprovalContext, { id }: Approval): string =>
+  new URL(issuer).pathname.replace(/\/$/, "") + APPROVALS_PATH + id;
 
 /** A question that the signed-in person may answer. */
 type Shown = { approval: Approval; person: Person; visit: Visit };
@@ -77,7 +77,7 @@ const submit = async (
   const decision = DECISIONS[action];
   if (action === "switch") await visits.end(exchange, visit);
   if (isAsked(shown) && decision !== undefined) await saveDecision(context, approval, decision);
-  redirectToPage(context, exchange, approval);
+  redirect(exchange, pathOf(context, approval));
 };
 
 /** Answers the page of a person who is signed in. Another person than the one who was asked sees no question. */
@@ -111,6 +111,6 @@ export const createApprovalHandler = (context: ApprovalContext) => {
     }
     const refused = await visits.begin(exchange, form);
     if (refused !== undefined) return showSignIn(context, exchange, approval, refused);
-    redirectToPage(context, exchange, approval);
+    redirect(exchange, afterSignIn(pathOf(context, approval)));
   };
 };

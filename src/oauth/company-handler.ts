@@ -1,5 +1,5 @@
 import { APPROVALS_PATH } from "./approvals.ts";
-import { type Company, COMPANY_PATHS, type Notice } from "./company.ts";
+import { afterSignIn, type Company, COMPANY_PATHS, type Notice } from "./company.ts";
 import { ACCOUNT, APPROVE } from "./company-pages.ts";
 import type { Cookie } from "./cookies.ts";
 import { type Exchange, redirect, sendPage } from "./form.ts";
@@ -55,7 +55,7 @@ const comeBack = async (context: CompanyContext, exchange: Exchange): Promise<vo
   if (to === ACCOUNT || to.startsWith(APPROVE)) {
     await closeSession(context, session);
     await visits.start(exchange, session);
-    return redirect(exchange, page);
+    return redirect(exchange, afterSignIn(page));
   }
   if (await continueRequest(context, exchange, to, session)) return redirect(exchange, page);
   await closeSession(context, session);

@@ -22,7 +22,7 @@ import type { PlatformSession } from "./platform-session.ts";
 export const COMPANY_PATHS = { start: "/oauth/company/start", callback: "/oauth/company" } as const;
 
 /** The reason why a person came back without a session; the pages have a sentence for each. */
-export type Notice = "cancelled" | "failed" | "unverified" | "unknown" | "unavailable";
+export type Notice = "cancelled" | "failed" | "unverified" | "unknown" | "unavailable" | "cookies";
 
 const NOTICES: Record<Notice, string> = {
   cancelled: "You did not sign in at your company.",
@@ -31,6 +31,8 @@ const NOTICES: Record<Notice, string> = {
   unknown:
     "No active account has your e-mail address. Ask the administrator of your company to create one.",
   unavailable: "Your company's sign-in does not answer at the moment. Try again in a minute.",
+  cookies:
+    "If you have just signed in, this browser blocks cookies for this address. Allow them here, then sign in again.",
 };
 
 /** The page to which a person returns: that of an authorization request, of their account, or of an approval. */
@@ -53,6 +55,9 @@ export const readNotice = ({ url }: Exchange): string | undefined => {
   const notice = url.searchParams.get("notice") ?? "";
   return Object.hasOwn(NOTICES, notice) ? NOTICES[notice as Notice] : undefined;
 };
+
+/** Returns the address of a page after a sign-in: without the cookie of the visit, that page says so. */
+export const afterSignIn = (path: string): string => `${path}?notice=${"cookies" satisfies Notice}`;
 
 export type CompanyNeeds = OauthContext & { directory: Directory };
 

@@ -256,7 +256,7 @@ export const connectedPage = (): Page => ({
 
 export const expiredSignInPage = (): Page =>
   errorPage(
-    "This sign-in has ended: it took too long, it was completed already, or it started in another browser.",
+    "This sign-in has ended: it took too long, it was completed already, it started in another browser, or this browser blocks cookies for this address.",
   );
 
 export const foreignFormPage = (): Page =>

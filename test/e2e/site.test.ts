@@ -237,6 +237,22 @@ describe.skipIf(chromium === undefined)(
       await page.close();
     });
 
+    verifies("HS-03");
+    it("says that a browser without cookies and site data cannot sign in", async () => {
+      const { page, complaints } = await openPage(at, "docs");
+      await page.evaluateOnNewDocument(`Object.defineProperty(window, "sessionStorage", {
+        get() { throw new DOMException("Access is denied for this document.", "SecurityError"); },
+      })`);
+      await page.goto(at.baseUrl);
+      await page.waitForSelector("::-p-aria([name='Sign in'][role='button'])");
+      expect(await page.$("[role=alert]")).toBeNull();
+      complaints.length = 0;
+      await click(page, "Sign in");
+      await page.waitForSelector("[role=alert] ::-p-text(blocks cookies)", { timeout: 5000 });
+      expect([page.url(), complaints]).toEqual([`${at.baseUrl}/`, []]);
+      await page.close();
+    });
+
     verifies("HS-08");
     it("leads a person with a telephone to the sign-in at once, in words about this page", async () => {
       const { page } = await openPage(at, "disputes/D-1");

@@ -1,9 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { openSync } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { CLI, runCli } from "../support/cli.ts";
 import { verifies } from "../support/verifies.ts";
@@ -90,6 +93,27 @@ describe("a server", () => {
       await expect.poll(() => text).toMatch(new RegExp(`^HTTP/1\\.[01] ${status} `));
       socket.destroy();
     }
+  });
+});
+
+describe("a command", () => {
+  verifies("HS-06", "HS-09");
+  it("says that its result was lost on a full disk, and counts as failed", async () => {
+    const command = spawn(process.execPath, [CLI, "export-spec"], {
+      stdio: ["ignore", openSync("/dev/full", "w"), "pipe"],
+    });
+    const ended = once(command, "exit");
+    const told = await text(command.stderr as Readable);
+    expect(told).toMatch(/could not be written to standard output \(ENOSPC\)/);
+    expect((await ended)[0]).toBe(1);
+  });
+
+  it("has done its work if its reader has read enough", async () => {
+    const command = spawn(process.execPath, [CLI, "export-spec"], { stdio: "pipe" });
+    const ended = once(command, "exit");
+    command.stdout.once("data", () => command.stdout.destroy());
+    expect(await text(command.stderr)).toBe("");
+    expect((await ended)[0]).toBe(0);
   });
 });
 

@@ -268,6 +268,25 @@ describe.skipIf(chromium === undefined)("the dispute board", () => {
     });
   });
 
+  it("tells people of one name apart where it assigns a dispute", async () => {
+    const code = await openDispute("H-same");
+    const department = itemsOf(await call("departments_list", {}))[0]?.["departmentId"];
+    for (const email of ["pat.one@demo.example", "pat.two@demo.example"]) {
+      const person = { firstName: "Pat", lastName: "Same", email };
+      await call("assignees_create", { departmentId: department, person });
+    }
+    await withHost(async (host) => {
+      const frame = await host.open({ tool: "dispute_packet", args: { disputeId: code } });
+      await click(frame, "Assign…");
+      await frame.waitForSelector("dialog option:nth-child(2)");
+      const shown = await frame.$$eval("dialog option", (all) =>
+        all.map((one) => String(one.textContent)),
+      );
+      expect(shown).toContain("Pat Same, pat.two@demo.example");
+      expect(new Set(shown).size).toBe(shown.length);
+    });
+  });
+
   it("adds notes, and assigns several disputes at once", async () => {
     const codes = [await openDispute("H-several"), await openDispute("H-several")];
     await withHost(async (host) => {

@@ -56,6 +56,12 @@ describe("the question names the record", () => {
       { accountName: "M\u00fcller & S\u00f8n" },
       "D-INV-1-01 of M\u00fcller & S\u00f8n, 9,108.20 USD",
     ],
+    ...["\ua4ee\ua4da\ua4df\ua4f0", "\u2c9e\u2ca4", "A\u217dme", "\u0251cme", "\u2102ompany"].map(
+      (accountName): [object, string] => [
+        { accountName },
+        `D-INV-1-01 of "${accountName}" [not Latin: ${[...accountName].filter((one) => one > "\u007f").join(" ")}], 9,108.20 USD`,
+      ],
+    ),
   ])("with code, account and exact amount: %j", async (more, words) => {
     const { question, broker } = await asked(dispute(more), "disputes_update", CLOSE);
     expect(question).toBe(`Close dispute ${words}, as DUPLICATE?`);
@@ -73,6 +79,69 @@ describe("the question names the record", () => {
     );
   });
 
+  it.each(["<", "`", '"', "\\", "](", ", ", "\u0416"])(
+    "with every effect, however many %s the records have",
+    async (letter) => {
+      const long = letter.repeat(128).slice(0, 128);
+      const disputes = dispute({
+        disputeCode: long,
+        accountName: long,
+        poNumber: long,
+        reasonName: long,
+        externalReasonName: long,
+        assigneeName: long,
+      });
+      const code = long.slice(0, 64).trim();
+      const others = {
+        reasonCode: code,
+        externalReasonCode: code,
+        assigneeEmail: "a@demo.example",
+      };
+      const args = { ...CLOSE, ...others, amount: 1, isValid: true, poNumber: long };
+      const { question } = await asked(disputes, "disputes_update", args);
+      expect(question).toMatch(/amount 1\.00 USD \(was 9,108\.20 USD\)/);
+      for (const name of [
+        "isValid",
+        "reasonCode",
+        "externalReasonCode",
+        "assigneeEmail",
+        "poNumber",
+      ])
+        expect(question).toContain(`, ${name} `);
+      expect(question).toMatch(/\)\?$/);
+      const closing = {
+        "documents.get": () => ({ account_number: long, denomination: 5, currency: "USD" }),
+        "disputes.list": () => [{ status: 0 }, { status: 0 }],
+        "resolutions.list": () => [
+          { code: long, isValid: true, active: true, applyWhenInvoiceClosed: true },
+        ],
+      };
+      const close = { document_number: long.trim(), closure_reason: "paid" };
+      const document = await asked(closing, "documents_close", close);
+      expect(document.question).toMatch(/ The 2 open disputes .* close too, .*counts as valid\.$/);
+    },
+  );
+
+  it("by its whole number", async () => {
+    const [one, other] = ["1", "2"].map((end) => `${"A".repeat(127)}${end}`);
+    const questions = await Promise.all(
+      [one, other].map(async (disputeCode) => {
+        const { question } = await asked(dispute({ disputeCode }), "disputes_update", CLOSE);
+        return question;
+      }),
+    );
+    expect(questions[0]).not.toBe(questions[1]);
+  });
+
+  it.each([
+    ["https://hooks.example/run?a=1", '"https://hooks.example/run?a=1"'],
+    ["https:/\\evil.example/x", '"https:/\\\\evil.example/x" at evil.example'],
+    ["https://h\u043eoks.example/x", '"https://h\u043eoks.example/x" at xn--hoks-55d.example'],
+  ])("and the host of a webhook: %s", async (callbackUrl, words) => {
+    const { question } = await asked({}, "webhooks_create", { callbackUrl });
+    expect(question).toBe(`Send the outcome of each run of every schedule to ${words}?`);
+  });
+
   it("by the text of a note and the name of a person", async () => {
     const plays = {
       ...dispute({}),
@@ -83,7 +152,7 @@ describe("the question names the record", () => {
     };
     const note = await asked(plays, "dispute_notes_delete", { disputeId: "d", noteId: "n" });
     expect(note.question).toMatch(
-      /^Delete note "Customer agreed to pay\. .{40,90}…" of dispute D-INV-1-01 of Juniper .+ This cannot be undone\.$/,
+      /^Delete note "Customer agreed to pay\. .{40,140}…" of dispute D-INV-1-01 of Juniper .+ This cannot be undone\.$/,
     );
     const person = { departmentCode: "SALES", assigneeEmail: "carla@demo.example" };
     const assignee = await asked(plays, "assignees_delete_by_email", person);

@@ -208,7 +208,7 @@ describe("disputes_apply without a dialog", () => {
       changes: [{ disputeId: one.disputeId, change }],
     });
     expect(readText(asked)).toMatch(
-      /with amount 1\.00 USD \(was .+ USD\), isValid true .*, poNumber "P/,
+      /with amount 1\.00 USD \(was .+ USD\), isValid true .*, poNumber P/,
     );
   });
 

@@ -154,6 +154,24 @@ onEveryStore("text that is read, added to and written back", (at) => {
     await send("PUT", `${path}/${noteId}`, { content: long });
     const cut = { ...args, content: "漢漢… [9998 more characters] Done." };
     expect(readProblem(await call("dispute_notes_update", cut)).code).toBe("conflict");
+    const words = `The customer agreed ${"on the price of the first order ".repeat(200)}`;
+    await send("PUT", `${path}/${noteId}`, { content: words });
+    for (const [tool, named] of [
+      ["dispute_packet", { disputeId }],
+      ["disputes_triage", {}],
+    ] as const) {
+      const found = JSON.stringify((await call(tool, named)).structuredContent);
+      const [brief] = /The customer agreed [a-z ]+\u2026?/.exec(found) ?? [""];
+      const content = `${brief} Done.`;
+      const isWhole = brief.length >= words.length - 1;
+      const sent = await call("dispute_notes_update", { ...args, content });
+      expect([tool, isWhole, sent.isError === true]).toEqual([tool, isWhole, !isWhole]);
+    }
+    expect((await send("GET", `${path}/${noteId}`)).content.length).toBeGreaterThan(6000);
+    // An ellipsis of the writer, where nothing was cut.
+    await send("PUT", `${path}/${noteId}`, { content: words });
+    const own = { ...args, content: `${words.trim()}\u2026 and on the rest\u2026` };
+    expect((await call("dispute_notes_update", own)).isError).toBeFalsy();
     await send("PUT", `${path}/${noteId}`, { content: "Price < 5" });
     const escaped = { ...args, content: "Price &lt; 5 Done." };
     expect(readProblem(await call("dispute_notes_update", escaped)).code).toBe("conflict");

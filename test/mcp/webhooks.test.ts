@@ -77,7 +77,7 @@ describe.each(HOSTS)("webhooks (%s)", (_name, open) => {
       questions.push(question);
       return { action: "decline" };
     });
-    const name = `hooks.acme.example.${"a".repeat(60)}.evil.example`;
+    const name = `hooks.acme.example.${"a".repeat(60)}.${"b".repeat(60)}.evil.example`;
     await host.call("webhooks_create", { callbackUrl: `https://${name}/in` });
     expect(questions).toEqual([expect.stringContaining(`…" at ${name}?`)]);
   });

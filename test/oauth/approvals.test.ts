@@ -118,6 +118,24 @@ describe("the approval page", () => {
     expect(await asked.decision()).toBe("approved");
   });
 
+  verifies("WK-13", "HS-03");
+  it("says why a browser without cookies cannot sign in, here and on the account page", async () => {
+    const { personId } = await connect(oauth.ann);
+    await visit(oauth.ann);
+    const asked = await ask(personId);
+    for (const url of [asked.url, `${oauth.running.url}/oauth/account`]) {
+      const blocking = openBrowser({}, (to, init) =>
+        fetch(to, { ...init, headers: { ...(init?.headers as object), cookie: "" } }),
+      );
+      const shown = await signIn(blocking, await blocking.open(url), oauth.ann);
+      expect(shown.text).toContain("this browser blocks cookies for this address");
+      expect(shown.text).toContain('name="password"');
+      const browser = openBrowser();
+      const signedIn = await signIn(browser, await browser.open(url), oauth.ann);
+      expect(signedIn.text).not.toContain("blocks cookies");
+    }
+  });
+
   verifies("WK-13");
   it("lets no other person see the question or answer it", async () => {
     const { personId } = await connect(oauth.ann);
@@ -217,7 +235,8 @@ describe("the approval page", () => {
         method: "POST",
         body: new URLSearchParams({ form, email, password, action: "sign-in" }),
       });
-      expect(answer.headers.get("location")).toBe(`/receivables/oauth/account/approve/${id}`);
+      const to = answer.headers.get("location")?.split("?")[0];
+      expect(to).toBe(`/receivables/oauth/account/approve/${id}`);
       expect(answer.headers.getSetCookie()).toEqual([
         expect.stringMatching(
           /^__Host-receivables_account=[\w-]{43}; Path=\/; Secure; .*SameSite=Lax/,

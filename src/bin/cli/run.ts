@@ -1,5 +1,6 @@
 import about from "../../../package.json" with { type: "json" };
 import { SECOND } from "../../kit/clock.ts";
+import { getCode, getMessage } from "../../kit/error.ts";
 import { waitAtMost } from "../../kit/wait.ts";
 import { escapeControls } from "../../kit/text.ts";
 import { terminalAsk } from "../commands/ask.ts";
@@ -15,12 +16,19 @@ const openProxies = async (env: Record<string, string | undefined>): Promise<voi
   setProxies(proxies);
   const proxyEnv = toProxyEnv();
   if (proxyEnv === undefined) return;
-  // For `fetch` and libraries; pools of connections of this program use the same proxies.
-  const { setGlobalProxyFromEnv } = await import("node:http");
+  // For libraries, by their agents or by `fetch`; pools of connections of this program use the same proxies.
+  const [{ setGlobalProxyFromEnv }, { useProxiesInFetch }] = await Promise.all([
+    import("node:http"),
+    import("../../client/dispatcher.ts"),
+  ]);
   setGlobalProxyFromEnv(proxyEnv);
+  useProxiesInFetch();
 };
 
 const FLUSH_MS = 2 * SECOND;
+
+const describeLost = (reason: string): string =>
+  `The result could not be written to standard output (${reason}). What the command has changed stays changed.\n`;
 
 // npm runs scripts in the package's folder, but file arguments are relative to the person's folder.
 const restoreWorkingFolder = (): void => {
@@ -39,9 +47,15 @@ export const run = async (dataFolder: string): Promise<void> => {
   const ended = new AbortController();
   const end = (): void => ended.abort();
   let isServer = false;
+  let lost: string | undefined;
 
-  // The host has closed stdout, so it has gone. Other commands print their results there, and servers one line.
-  process.stdout.on("error", isStdio(process.argv.slice(2)) ? end : () => {});
+  process.stdout.on("error", (error) => {
+    // The host has closed stdout, so it has gone. Other commands print their results there, and servers one line.
+    if (isStdio(process.argv.slice(2))) return end();
+    const code = getCode(error);
+    // A reader such as `head` has gone when it has read enough.
+    if (code !== "EPIPE") lost ??= code ?? getMessage(error);
+  });
   // A log that cannot be written, to a full disk or a reader that has gone, costs its lines alone.
   process.stderr.on("error", () => {});
 
@@ -74,6 +88,10 @@ export const run = async (dataFolder: string): Promise<void> => {
     process.stdout.write("", resolve);
   });
   await (isServer ? waitAtMost(FLUSH_MS, flushed) : flushed);
+  if (lost !== undefined && !isServer) {
+    process.stderr.write(describeLost(lost));
+    process.exitCode = 1;
+  }
 
   // Ends the process even if something is still open.
   setTimeout(() => process.exit(), 300).unref();

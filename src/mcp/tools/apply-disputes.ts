@@ -24,7 +24,7 @@ import { sanitizeLine } from "../results/sanitize.ts";
 import { formOf } from "../results/record-form.ts";
 import type { Given } from "./arguments/arguments.ts";
 import type { Consented } from "./asking/confirm.ts";
-import { type Asking, prepareCall, printOf } from "./asking/question.ts";
+import { type Asking, MAX_QUESTION, prepareCall, printOf } from "./asking/question.ts";
 import { type Bound, toBound, withBound } from "./asking/bound.ts";
 import { resolveNames } from "./arguments/record-names.ts";
 import { findHits } from "./matching-hits.ts";
@@ -57,7 +57,6 @@ const UPDATE_TOOL = defineTool(update, undefined, { confirm: disputeEnding });
 
 const NO_CHANGE = {} as NonNullable<AppliedChanges["change"]>;
 const AT_ONCE = 8;
-const MAX_LINE = 400;
 
 const optionsOf = ({ tool, signal }: Working) => ({ tool: tool.name, signal });
 
@@ -75,7 +74,7 @@ const checkOne = async (
   const { etag, records, versions } = prepared;
   const { dispute } = records;
   const noted = note === undefined ? "" : `, note ${quote(note)}`;
-  const line = sanitizeLine(`${describeUpdate(args, records)}${noted}`, MAX_LINE);
+  const line = sanitizeLine(`${describeUpdate(args, records)}${noted}`, MAX_QUESTION);
   return {
     sent,
     note,

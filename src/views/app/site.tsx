@@ -22,15 +22,15 @@ const loading = import("./site/connect.ts");
 
 type AccessProps = {
   open: (token: string) => void;
-  /** Signs in in a second window, because something may be typed on the page; absent: leaves the page. */
-  signInAgain: (() => void) | undefined;
+  /** Leaves for the sign-in, or opens it in a second window where something may be typed on the page. */
+  startSignIn: () => void;
 };
 
-const Access = ({ open, signInAgain = () => void signIn() }: AccessProps) => {
+const Access = ({ open, startSignIn }: AccessProps) => {
   const [token, setToken] = useState("");
   if (config.auth === "builtin") {
     return (
-      <button type="button" class="primary" onClick={signInAgain}>
+      <button type="button" class="primary" onClick={startSignIn}>
         Sign in
       </button>
     );
@@ -117,6 +117,7 @@ const useConnection = () => {
   const signInAgain = (): void => {
     signInBeside().then((token) => void (token !== undefined && open(token)), report);
   };
+  const leaveToSignIn = (): void => void signIn().catch(report);
   const leave = (): void => void signOut(holder.current).catch(report);
   const retry = failed && (() => void attempt(failed));
   return {
@@ -128,7 +129,7 @@ const useConnection = () => {
     attempt,
     connectWith,
     open,
-    signInAgain,
+    startSignIn: connected ? signInAgain : leaveToSignIn,
     leave,
     retry,
   };
@@ -181,7 +182,7 @@ const Site = () => {
       {isEnded && <Alert>{connected ? `${END} ${KEPT}` : END}</Alert>}
       {problem && (!isEnded || connected) && <Failed problem={problem} retry={retry} />}
       {isBusy && <Loading what="Connecting" />}
-      {needsAccess && <Access open={open} signInAgain={connected && connection.signInAgain} />}
+      {needsAccess && <Access open={open} startSignIn={connection.startSignIn} />}
       {connected && !needsAccess && config.auth !== "none" && <SignedIn leave={connection.leave} />}
       {connected && <Views {...connected} record={record} />}
       {dialog}

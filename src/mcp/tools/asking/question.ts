@@ -23,10 +23,13 @@ import { canonical } from "../binding.ts";
 import { checkTexts } from "./stored-text.ts";
 import { type Bound, toBound } from "./bound.ts";
 
-const MAX_QUESTION = 600;
+/** Longer than any question, whatever its records contain: none of its effects is cut off. */
+export const MAX_QUESTION = 4000;
+/** More than any question shows of a text. */
+const MOST_SHOWN = 600;
 
 /** More than any question shows of a record, or searches in a list. */
-const MOST_READ: Step = [MAX_QUESTION, 10_000, 200];
+const MOST_READ: Step = [MOST_SHOWN, 10_000, 200];
 
 /** The version of the record that a call may act on; `absent`: it does not exist, and the call may only create it. */
 export type Version = { etag: string | null; absent: boolean };

@@ -8,6 +8,11 @@ import { countRemoved, sanitizeText } from "../../results/sanitize.ts";
 type Fields = Readonly<Record<string, unknown>>;
 
 const CUT = /… \[\d+ more characters\]/;
+const ELLIPSIS = "…";
+/** The characters before an ellipsis by which the place of a cut is found in the stored text, and the fewest that do. */
+const [BEFORE_CUT, LEAST_BEFORE_CUT] = [24, 8] as const;
+/** A text that was read has one cut; one that quotes others may have a few more. */
+const MOST_CUTS = 8;
 /** Markup as text parts and sentences write it, and the characters that it stands for. */
 const ESCAPES = [
   ["&lt;", "<"],
@@ -26,6 +31,28 @@ const isDerived = (text: string, shown: string): boolean => {
     : wordsOf(text).some((word) => words.has(word));
 };
 
+/** Whether a text goes on with an ellipsis where the stored one goes on with more, as insights cut texts. */
+const isCutAt = (text: string, at: number, stored: string): boolean => {
+  const before = text.slice(Math.max(0, at - BEFORE_CUT), at);
+  return (
+    before.length >= LEAST_BEFORE_CUT &&
+    stored.includes(before) &&
+    !stored.includes(before + ELLIPSIS)
+  );
+};
+
+/** Whether a text is one that was read in part. */
+const isCut = (text: string, stored: string): boolean => {
+  if (text.includes(stored.trim())) return false;
+  if (CUT.test(text) && !CUT.test(stored)) return true;
+  let at = text.indexOf(ELLIPSIS);
+  for (let times = 0; at !== -1 && times < MOST_CUTS; times += 1) {
+    if (isCutAt(text, at, stored)) return true;
+    at = text.indexOf(ELLIPSIS, at + 1);
+  }
+  return false;
+};
+
 /** Describes the part of a text that an update would lose; undefined if there is none. */
 const findLoss = (stored: string, text: string): string | undefined => {
   if (text === stored) return undefined;
@@ -33,7 +60,7 @@ const findLoss = (stored: string, text: string): string | undefined => {
   if (removed.length > 0 && isDerived(text, sanitizeText(stored, "stored"))) {
     return `The stored text has characters that are not shown (${removed.slice(0, 5).join(", ")}), and this update would remove them.`;
   }
-  if (CUT.test(text) && !CUT.test(stored)) {
+  if (isCut(text, stored)) {
     return "This text was read in part, and this update would remove the rest.";
   }
   const escape = ESCAPES.find(

@@ -11,7 +11,7 @@ import type { Reason } from "../../../contract/operations/reasons.ts";
 import type { Claim } from "../../../../tools/dispute-operations.ts";
 import { describeEntry, formatMoney, formatName, quote } from "../../../../tools/formatting.ts";
 import { sanitizeLine } from "../../results/sanitize.ts";
-import { printOf } from "../asking/question.ts";
+import { MAX_QUESTION, printOf } from "../asking/question.ts";
 import { canonical } from "../binding.ts";
 import type { Working } from "../tool-context.ts";
 import { compareClaim, findKnown, type Known, listEqualDisputes } from "./check.ts";
@@ -22,7 +22,6 @@ import { REFERENCES, toNote } from "./references.ts";
 
 const { create } = contract.disputes;
 const AT_ONCE = 8;
-const MAX_LINE = 500;
 
 /** A claim that was checked. */
 export type PreparedClaim = {
@@ -205,7 +204,7 @@ export const prepareClaims = async (
       const platforms = opened === undefined && !isLast ? await rehearse(call, body) : [];
       const isNoteDue =
         note !== undefined && (opened === undefined || !(await ledger.has(toNoteKey(key))));
-      const line = sanitizeLine(describeClaim(known, { shown, body }, doubts), MAX_LINE);
+      const line = sanitizeLine(describeClaim(known, { shown, body }, doubts), MAX_QUESTION);
       return {
         place,
         key,

@@ -26,10 +26,12 @@ export const AssignDialog = ({ title, onClose, onChoose }: Choose & { title: str
     .map(({ person }) => recordOf(person))
     .filter(({ email }) => typeof email === "string");
   const [chosen, setChosen] = useState("");
-  const options = people.map((person) => ({
-    value: String(person["email"]),
-    text: personName(person),
-  }));
+  const names = people.map(personName);
+  const options = people.map(({ email }, at) => {
+    const name = names[at] ?? "";
+    const isAlone = names.indexOf(name) === names.lastIndexOf(name);
+    return { value: String(email), text: isAlone ? name : `${name}, ${plainText(email)}` };
+  });
   return (
     <Dialog
       title={title}

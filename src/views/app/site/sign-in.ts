@@ -16,6 +16,29 @@ const pageUrl = (): string => new URL(".", config.mcpUrl).href;
 /** The state that survives the redirects: never a token, which is only ever in memory. */
 type Pending = { verifier?: string; state?: string; path?: string };
 
+const BLOCKED =
+  "This browser blocks cookies and site data for this address, which the sign-in needs. Allow them, then try again.";
+
+/** Keeps the state of a sign-in. @throws {Error} if the browser blocks the storage */
+const keep = (pending: Pending): void => {
+  try {
+    sessionStorage.setItem(PENDING, JSON.stringify(pending));
+  } catch {
+    throw new Error(BLOCKED);
+  }
+};
+
+/** Takes the state of a sign-in; empty if there is none, or if the browser blocks the storage. */
+const take = (): Pending => {
+  try {
+    const pending = JSON.parse(sessionStorage.getItem(PENDING) ?? "{}") as Pending;
+    sessionStorage.removeItem(PENDING);
+    return pending;
+  } catch {
+    return {};
+  }
+};
+
 /** The secrets of a sign-in: PKCE's verifier, and the state that its answer repeats. */
 type Begun = { verifier: string; state: string; address: URL };
 
@@ -40,7 +63,7 @@ const begin = async (mark = ""): Promise<Begun> => {
 export const signIn = async (): Promise<void> => {
   const { verifier, state, address } = await begin();
   const path = location.href.startsWith(base.href) ? location.href.slice(base.href.length) : "";
-  sessionStorage.setItem(PENDING, JSON.stringify({ verifier, state, path } satisfies Pending));
+  keep({ verifier, state, path });
   location.assign(address);
 };
 
@@ -83,11 +106,9 @@ type SignedIn = {
 /** Redeems the code with which the sign-in page returned; undefined if the person has not come from there. */
 export const redeemCode = async (): Promise<SignedIn | undefined> => {
   const query = new URLSearchParams(location.search);
-  const pending = JSON.parse(sessionStorage.getItem(PENDING) ?? "{}") as Pending;
-  const { verifier, state, path = "" } = pending;
+  const { verifier, state, path = "" } = take();
   const [code, refusal] = [query.get("code"), query.get("error_description")];
   if (query.size > 0) history.replaceState(null, "", location.pathname);
-  sessionStorage.removeItem(PENDING);
   // Before the refusal is shown: any page could link here with words of its own.
   if (verifier === undefined || query.get("state") !== state) return undefined;
   if (refusal !== null) throw new Error(refusal);
