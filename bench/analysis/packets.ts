@@ -1,3 +1,4 @@
+import { sql } from "kysely";
 import { contract } from "../../src/contract/index.ts";
 import type { Operation } from "../../src/contract/operation.ts";
 import type { Reply } from "../../src/client/port.ts";
@@ -5,11 +6,31 @@ import { disputePacket } from "../../src/insights/dispute-packet.ts";
 import type { InsightContext } from "../../src/insights/insight.ts";
 import { createContext, DISPUTES } from "../insights/context.ts";
 import { atMost, type Benchmark, interleaved } from "../measure.ts";
-import { STORES } from "../platform/served.ts";
+import { STORES, type Served } from "../platform/served.ts";
 
 const { precedents } = contract.disputes;
 const DISPUTE_CODE = "D-501-01";
 const MOST_RUNS = 15;
+
+const REASONS = 10;
+
+/** Gives the disputes ten reasons in place of one: the cases of one reason are precedents. */
+const divideReasons = ({ store, ledgers: [{ tenantId }] }: Served): Promise<void> =>
+  store.transaction(async (tx) => {
+    const reason = await tx.selectFrom("reasons").selectAll().executeTakeFirstOrThrow();
+    for (let number = 0; number < REASONS; number += 1) {
+      const code = { code: `R${number}`, code_folded: `r${number}` };
+      const text = { description: `Reason ${number}`, description_folded: `reason ${number}` };
+      await tx
+        .insertInto("reasons")
+        .values({ ...reason, ...code, ...text, id: `reason-${number}` })
+        .execute();
+    }
+    await tx
+      .updateTable("disputes")
+      .set({ reason_id: sql`'reason-' || substr(id, length(id), 1)` })
+      .execute();
+  }, tenantId);
 
 /** Answers precedents from the first reply, so that all other parts of a packet are read alone. */
 const withoutPrecedents = (context: InsightContext): InsightContext => {
@@ -28,11 +49,12 @@ const withoutPrecedents = (context: InsightContext): InsightContext => {
 export const packetBenchmarks: readonly Benchmark[] = Object.entries(STORES).map(
   ([store, { open, cost, unit }]): Benchmark => ({
     name: `work-precedents-${store}`,
-    about: `dispute_packet among ${DISPUTES} disputes on ${store} / without its precedents`,
+    about: `dispute_packet among ${DISPUTES} disputes of ${REASONS} reasons on ${store} / without its precedents`,
     unit,
     aim: 2,
     async run(options) {
       const bench = await open(DISPUTES);
+      await divideReasons(bench);
       await bench.settle();
       const context = createContext(bench, { isExtended: true });
       const bare = withoutPrecedents(context);

@@ -78,13 +78,9 @@ const countCases = (
       isCanceled: one.status === CANCELED,
       isValid: one.isValid,
       resolutionCode: one.resolutionCode,
-      count: 1,
-      amount: one.currencyCode === dispute.currencyCode ? one.amount : 0,
-    })),
-    durations: cases.map((one) => ({
-      isOfAccount: isOfAccount(one),
       days: toAlike(context, one).daysToClose,
       count: 1,
+      amount: one.currencyCode === dispute.currencyCode ? one.amount : 0,
     })),
     closers: closed
       .filter(({ departmentId }) => departmentId !== null && departmentId === dispute.departmentId)

@@ -71,18 +71,18 @@ export const Precedents = z.object({
 });
 export type Precedents = z.infer<typeof Precedents>;
 
-/** Disputes that ended alike. `amount` is their sum in the dispute's currency, as decimal text. */
+/**
+ * Disputes that ended alike after the same number of days. `amount` is their sum in the dispute's currency, as a number.
+ */
 export type Ending = {
   isOfAccount: boolean;
   isCanceled: boolean;
   isValid: boolean;
   resolutionCode: string | null;
+  days: number;
   count: number;
   amount: number;
 };
-
-/** Disputes that took the same number of days from the creation to the closing. */
-export type Duration = { isOfAccount: boolean; days: number; count: number };
 
 /** Cases that one active assignee of the dispute's department closed; null for all other cases of the department. */
 export type Closer = { email: string | null; count: number };
@@ -110,10 +110,10 @@ const countBy = <T, K>(
 };
 
 /** Returns the median of days; of an even number of cases, the mean of the two in the middle. */
-const findMedian = (durations: readonly Duration[]): number | null => {
-  const total = addUp(durations, ({ count }) => count);
+const findMedian = (endings: readonly Ending[]): number | null => {
+  const total = addUp(endings, ({ count }) => count);
   if (total === 0) return null;
-  const ordered = durations.toSorted((a, b) => a.days - b.days);
+  const ordered = endings.toSorted((a, b) => a.days - b.days);
   const at = (place: number): number => {
     let passed = 0;
     for (const { days, count } of ordered) {
@@ -127,7 +127,7 @@ const findMedian = (durations: readonly Duration[]): number | null => {
 
 const SHARE_DIGITS = 1000;
 
-const summarizeCases = (endings: readonly Ending[], durations: readonly Duration[]): Cases => {
+const summarizeCases = (endings: readonly Ending[]): Cases => {
   const counts = countBy(
     endings,
     ({ resolutionCode }) => resolutionCode,
@@ -149,7 +149,7 @@ const summarizeCases = (endings: readonly Ending[], durations: readonly Duration
     cases: where(() => true),
     canceled: where(({ isCanceled }) => isCanceled),
     valid: where(({ isValid }) => isValid),
-    medianDaysToClose: findMedian(durations),
+    medianDaysToClose: findMedian(endings),
     resolutions: [...counts]
       .map(([resolutionCode, count]) => ({
         resolutionCode,
@@ -209,22 +209,17 @@ export const compareLikeness = (target: Target) => {
 export const summarizePrecedents = ({
   since,
   endings,
-  durations,
   closers,
   alike,
 }: {
   since: string;
   endings: readonly Ending[];
-  durations: readonly Duration[];
   closers: readonly Closer[];
   alike: readonly Alike[];
 }): Precedents => ({
   since,
-  account: summarizeCases(
-    endings.filter(({ isOfAccount }) => isOfAccount),
-    durations.filter(({ isOfAccount }) => isOfAccount),
-  ),
-  tenant: summarizeCases(endings, durations),
+  account: summarizeCases(endings.filter(({ isOfAccount }) => isOfAccount)),
+  tenant: summarizeCases(endings),
   alike: alike.slice(0, MOST_ALIKE),
   proposal: propose(endings, closers),
 });

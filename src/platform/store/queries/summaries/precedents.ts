@@ -2,7 +2,6 @@ import { sql } from "kysely";
 import {
   type Alike,
   type Closer,
-  type Duration,
   type Ending,
   MOST_ALIKE,
 } from "../../../../contract/insights/precedents.ts";
@@ -39,17 +38,19 @@ type EndingRow = {
   status: number;
   is_valid: number;
   code: string | null;
+  days: number | string;
   count: number | string;
   amount: number | null;
 };
 
-const readEndings = async (context: Context): Promise<Ending[]> => {
+const readEndings = async (context: Context, daysToClose: Condition): Promise<Ending[]> => {
   const { db, dispute } = context;
   const { rows } = await sql<EndingRow>`
     select g.*, r.code from (
-      select ${isOfAccount(context)} as own, d.status, d.is_valid, d.resolution_id, count(*) as count,
+      select ${isOfAccount(context)} as own, d.status, d.is_valid, d.resolution_id,
+        ${daysToClose} as days, count(*) as count,
         sum(case when d.currency_code = ${dispute.currency_code} then d.amount_order else 0 end) as amount
-      from disputes as d where ${isPrecedent(context)} group by 1, 2, 3, 4) as g
+      from disputes as d where ${isPrecedent(context)} group by 1, 2, 3, 4, 5) as g
     left join resolutions as r on r.tenant_id = ${dispute.tenant_id} and r.id = g.resolution_id`.execute(
     db,
   );
@@ -58,31 +59,23 @@ const readEndings = async (context: Context): Promise<Ending[]> => {
     isCanceled: row.status === CANCELED,
     isValid: row.is_valid === 1,
     resolutionCode: row.code,
+    days: Math.max(0, Number(row.days)),
     count: Number(row.count),
     amount: row.amount ?? 0,
-  }));
-};
-
-type DurationRow = { own: number; days: number | string; count: number | string };
-
-const readDurations = async (context: Context, daysToClose: Condition): Promise<Duration[]> => {
-  const { rows } = await sql<DurationRow>`
-    select ${isOfAccount(context)} as own, ${daysToClose} as days, count(*) as count
-    from disputes as d where ${isPrecedent(context)} group by 1, 2`.execute(context.db);
-  return rows.map(({ own, days, count }) => ({
-    isOfAccount: own === 1,
-    days: Math.max(0, Number(days)),
-    count: Number(count),
   }));
 };
 
 /** Counts closed cases by their assignees, as far as these belong to a department. */
 const readClosers = async (context: Context, departmentId: string | null): Promise<Closer[]> => {
   if (departmentId === null) return [];
+  // Grouped before the join: a plan that begins with the department's assignees reads all of their disputes.
   const { rows } = await sql<{ email: string | null; count: number | string }>`
-    select case when a.active = 1 then a.email end as email, count(*) as count
-    from disputes as d join assignees as a on a.tenant_id = d.tenant_id and a.id = d.assignee_id
-    where ${isPrecedent(context)} and d.status <> ${CANCELED} and a.department_id = ${departmentId}
+    select case when a.active = 1 then a.email end as email, sum(g.count) as count
+    from (
+      select d.assignee_id, count(*) as count from disputes as d
+      where ${isPrecedent(context)} and d.status <> ${CANCELED} group by 1) as g
+    join assignees as a on a.tenant_id = ${context.dispute.tenant_id} and a.id = g.assignee_id
+    where a.department_id = ${departmentId}
     group by 1`.execute(context.db);
   return rows.map(({ email, count }) => ({ email, count: Number(count) }));
 };
@@ -129,8 +122,7 @@ export const readPrecedents = async (context: Context, departmentId: string | nu
   );
   const daysToClose = whole(sql`(${closed} - ${created})`) as Condition;
   return {
-    endings: await readEndings(context),
-    durations: await readDurations(context, daysToClose),
+    endings: await readEndings(context, daysToClose),
     closers: await readClosers(context, departmentId),
     alike: await readAlike(context, daysToClose),
   };
