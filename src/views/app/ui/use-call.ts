@@ -34,14 +34,18 @@ const waitOf = (reply: Reply): number | undefined => {
   return seconds === undefined || seconds > LONGEST_WAIT_S ? undefined : seconds * SECOND_MS;
 };
 
-/** Calls `again` when the browser is online again after a call that reached no server. */
+/**
+ * Calls `again` when the browser is online again after a call that reached no server. The listener is there before the
+ * call fails: an effect runs after the next frame, and the browser can be online again by then.
+ */
 const useReturn = (problem: Problem | undefined, again: () => void): void => {
-  const isCut = problem?.code === "host";
+  const onReturn = useRef<(() => void) | undefined>(undefined);
+  onReturn.current = problem?.code === "host" ? again : undefined;
   useEffect(() => {
-    if (!isCut) return undefined;
-    window.addEventListener("online", again);
-    return () => window.removeEventListener("online", again);
-  }, [isCut, again]);
+    const goOn = (): void => onReturn.current?.();
+    window.addEventListener("online", goOn);
+    return () => window.removeEventListener("online", goOn);
+  }, []);
 };
 
 /** One call at a time, of which a later one takes the place; it ends with the component. */
