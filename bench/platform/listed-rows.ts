@@ -80,7 +80,7 @@ const documentOf = (tenantId: string, number: number): DocumentRow => {
   };
 };
 
-const amountOf = (number: number): number => (number % 90_000) / 100 + 1;
+const amountOf = (number: number): number => ((number % 90_000) + 100) / 100;
 
 /** The balance of a document when it was issued, and when it was closed. */
 const balancesOf = (row: DocumentRow): DocumentBalanceRow[] => {
