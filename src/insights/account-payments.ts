@@ -4,7 +4,13 @@ import { sumManyByCurrency } from "./currency-totals.ts";
 import { selectItemsOf } from "./groups.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import type { Row } from "./payment-measures.ts";
-import { countReceived, findLastReceived, isReturn, sumReceived } from "./received-payments.ts";
+import {
+  countReceived,
+  dateOf,
+  findLastReceived,
+  isReturn,
+  sumReceived,
+} from "./received-payments.ts";
 import { readPayments } from "./read-payments.ts";
 import type { Moment } from "./standing.ts";
 import { selectStanding } from "./standing-payments.ts";
@@ -31,9 +37,6 @@ const numberOf = (value: unknown): number => (typeof value === "number" ? value 
 
 const amountOf = ({ paymentAmount }: Row): number =>
   typeof paymentAmount === "number" ? paymentAmount : -Infinity;
-
-/** Returns the date of a payment, which compares as text; empty for a payment without one. */
-const dateOf = (row: Row | undefined): string => textOf(row?.["paymentDate"]) ?? "";
 
 const isRecent = (row: Row, since: string): boolean => dateOf(row) >= since;
 

@@ -129,7 +129,7 @@ const isWithinDays = (
 type Filtered = Pick<Row, "paymentDate" | "accountNumber" | "accountName" | "currencyCode">;
 
 /** Whether a row fulfills the conditions: whole documents are read, also rows beyond these. */
-const isMeant = (conditions: Conditions, row: Filtered): boolean => {
+const isSelected = (conditions: Conditions, row: Filtered): boolean => {
   const { accountName, accountNumber, currencyCode } = conditions;
   return (
     isWithinDays(conditions, row) &&
@@ -184,7 +184,7 @@ const compareDays = (a: Row, b: Row): number => {
 
 /**
  * Reads deductions by document and currency, the earliest first; rows of payments that came back deduct nothing. Those
- * of disputed documents are all there, and `isMeant` tells which of them fulfill the conditions.
+ * of disputed documents are all there, and `isSelected` returns whether one fulfills the conditions.
  */
 export const readDeductions = async (
   context: InsightContext,
@@ -202,7 +202,9 @@ export const readDeductions = async (
       const selected = selectStanding(own);
       // Most documents have one row.
       const standing = selected.length > 1 ? selected.toSorted(compareDays) : selected;
-      const suggested = own.filter((row) => row.matchMethod === "suggested" && isMeant(args, row));
+      const suggested = own.filter(
+        (row) => row.matchMethod === "suggested" && isSelected(args, row),
+      );
       // Reversals are read of all documents, so that their number would say nothing.
       leftOut.count(suggested);
       for (const row of standing) {
@@ -213,6 +215,6 @@ export const readDeductions = async (
   );
   // Without conditions on days no documents are read beyond the others.
   const isWhole = args.from === undefined && args.to === undefined;
-  const holds = (one: Deduction): boolean => isWhole || isMeant(args, one);
-  return { documents, stopped, notes: leftOut.notes(), isMeant: holds };
+  const holds = (one: Deduction): boolean => isWhole || isSelected(args, one);
+  return { documents, stopped, notes: leftOut.notes(), isSelected: holds };
 };

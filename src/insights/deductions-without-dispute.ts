@@ -206,7 +206,7 @@ export const deductionsWithoutDispute = defineInsight({
             vote(votes, codes, deduction.deductionReasonCode, dispute);
         }
         for (const one of unexplained) {
-          if (one.amount < (filter.amountMin ?? 0) || !read.isMeant(one)) continue;
+          if (one.amount < (filter.amountMin ?? 0) || !read.isSelected(one)) continue;
           found.push(one);
           totals.add(null, one);
           if (groupBy !== undefined) groups.add(keyOf(groupBy as Grouping, one), one);

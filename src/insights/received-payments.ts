@@ -15,8 +15,11 @@ export const isReturn = (row: Row): boolean => {
 const amountOf = ({ paymentAmount }: Row): number =>
   typeof paymentAmount === "number" ? paymentAmount : 0;
 
-const dateOf = ({ paymentDate }: Row): string =>
-  typeof paymentDate === "string" ? paymentDate : "";
+/** Returns the date of a payment, which compares as text; empty for a payment without one. */
+export const dateOf = (row: Row | undefined): string => {
+  const paymentDate = row?.["paymentDate"];
+  return typeof paymentDate === "string" ? paymentDate : "";
+};
 
 const keyOf = ({ currencyCode }: Row, amount: number): string =>
   JSON.stringify([currencyCode, amount]);

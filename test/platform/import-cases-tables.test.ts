@@ -216,7 +216,7 @@ onEveryStore("cases of public reports: payments in tables", (at) => {
     }));
 
   verifies("MN-01", "MN-31");
-  it("applies no more than a payment has, whichever of its rows say what is applied, and in whichever file they are", async () => {
+  it("applies at most the amount of a payment if some of its rows name an applied amount or come in another file", async () => {
     const before = { accounts: ["A"], documents: { I1: "100.00", I2: "150.00" } };
     const both = { amount: 150, applied: 150, unapplied: 0, documents: { I1: 100, I2: 50 } };
     for (const files of [

@@ -108,7 +108,7 @@ describe("requests through a proxy", () => {
   verifies("HS-06", "C-28");
   const reach = (url: string) => probe(url, { clock: systemClock, timeoutMs: 5000 });
 
-  it("are those for which the settings name it, whatever reads the settings", async () => {
+  it("are only those to addresses for which the settings name one", async () => {
     const proxy = await startProxy(1);
     setProxies(readProxies({ HTTP_PROXY: proxy.url }));
     // No proxy is named for https. A request that reaches no proxy fails at the name.

@@ -23,7 +23,7 @@ import { canonical } from "../binding.ts";
 import { checkTexts } from "./stored-text.ts";
 import { type Bound, toBound } from "./bound.ts";
 
-/** Longer than any question, whatever its records contain: none of its effects is cut off. */
+/** Longest question, in characters. No question reaches it, so that every effect of a call is shown. */
 export const MAX_QUESTION = 4000;
 /** More than any question shows of a text. */
 const MOST_SHOWN = 600;
