@@ -18,7 +18,7 @@ const SERIES = [
   "test/insights/{disputes-summary,payments-summarize}.test.ts",
   "test/mcp/{insight-cursors,unasked}.test.ts",
   "test/platform/{account-chains,credit-applications,payment-matches-model,payments-model}.test.ts",
-  "test/unit/{file-text-attacks,scan-junk,scan-limits}.test.ts",
+  "test/unit/{scan-junk,scan-limits}.test.ts",
 ];
 
 /** Faults, crash loops, other clients and long series of inputs: `npm run test:all` runs them, `npm test` does not. */
@@ -35,6 +35,13 @@ const SLOW = [
   "test/simulation/{mistakes,seeds}.test.ts",
   "test/store/{key-rotation,payments}.test.ts",
   "test/unit/{saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
+];
+
+/** They need packages of `tooling/package.json`, which `npm ci` does not install. */
+const WITH_TOOLING = [
+  "test/shape.test.ts",
+  "test/mcp/{file-text,ingest,resource-pages}.test.ts",
+  "test/unit/{evals-players,file-text-attacks,file-text-formats,scan-pdf,scan-xml-invoices}.test.ts",
 ];
 
 /** Files that replace modules, which the other files of the same worker would see too. */
@@ -122,7 +129,7 @@ export default defineConfig({
           provide: { runsWholeSeries: false },
           env: { ...programs, ...inMemory },
           include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
-          exclude: [...SLOW, ...MOCKING],
+          exclude: [...SLOW, ...WITH_TOOLING, ...MOCKING],
           // Loading the contract and the libraries again for each file would take a fifth of the time.
           isolate: false,
           maxWorkers: WORKERS,
@@ -147,7 +154,7 @@ export default defineConfig({
           name: "slow",
           env: built,
           provide: { runsWholeSeries: true },
-          include: [...SLOW, ...SERIES],
+          include: [...SLOW, ...WITH_TOOLING, ...SERIES],
           maxWorkers: WORKERS,
           testTimeout: 120 * SECOND,
           hookTimeout: 120 * SECOND,

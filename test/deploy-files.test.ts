@@ -101,7 +101,7 @@ describe("files for containers", () => {
 
   it("the image is built from the lock file, and runs without root", () => {
     const lines = read("docker/Dockerfile").split("\n");
-    expect(lines).toContain("COPY package.json package-lock.json ./");
+    expect(lines).toContain("COPY package.json package-lock.json .npmrc ./");
     expect(lines).toContain("RUN npm ci");
     expect(lines.lastIndexOf("USER node")).toBeGreaterThan(
       lines.findLastIndex((line) => line.startsWith("FROM")),

@@ -91,6 +91,7 @@ export const packPackage = async (folder: string): Promise<void> => {
     dependencies: _dependencies,
     devDependencies: _devDependencies,
     devEngines: _devEngines,
+    workspaces: _workspaces,
     allowScripts: _allowScripts,
     scripts: _scripts,
     scarfSettings: _scarfSettings,

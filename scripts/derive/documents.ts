@@ -198,20 +198,17 @@ export const documents: Record<string, (text: string) => string> = Object.fromEn
 /** The document that gives the reason for each dependency. */
 export const DEPENDENCIES = "docs/development.md";
 
-type Package = Record<
-  "dependencies" | "devDependencies" | "optionalDependencies",
-  Record<string, string>
+type Package = Partial<
+  Record<"dependencies" | "devDependencies" | "optionalDependencies", Record<string, string>>
 >;
 
-/** Returns the faults of the table of dependencies. */
-export const dependencyFaults = (text: string, about: Package): string[] => {
+/** Returns the faults of the table of the dependencies of these packages. */
+export const dependencyFaults = (text: string, packages: readonly Package[]): string[] => {
   const rows = checkedRows(text, "dependencies");
   const named = rows.map(([name = ""]) => name.replaceAll("`", ""));
-  const installed = Object.keys({
-    ...about.dependencies,
-    ...about.devDependencies,
-    ...about.optionalDependencies,
-  });
+  const installed = packages.flatMap((one) =>
+    Object.keys({ ...one.dependencies, ...one.devDependencies, ...one.optionalDependencies }),
+  );
   return [
     ...installed
       .filter((name) => !named.includes(name))

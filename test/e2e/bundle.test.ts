@@ -26,6 +26,12 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 
+it("has a manifest that the format's official validator accepts", async () => {
+  const checker = join(ROOT, "node_modules/.bin/mcpb");
+  const { stdout } = await run(checker, ["validate", "manifest.json"], { cwd: ROOT });
+  expect(stdout).toContain("passes");
+});
+
 it("contains the program, its name and its start command, and nothing else", async () => {
   expect((await readdir(unpacked)).toSorted()).toEqual([
     "LICENSE",

@@ -1,6 +1,8 @@
-{
-  "$schema": "./node_modules/knip/schema.json",
-  "entry": [
+import type { KnipConfig } from "knip";
+import tooling from "./tooling/package.json" with { type: "json" };
+
+const config: KnipConfig = {
+  entry: [
     "src/bin/keychain.ts",
     "src/platform/scan/worker.ts",
     "src/mcp/files/worker.ts",
@@ -24,15 +26,13 @@
     "test/support/view-host/page.ts",
     "test/support/conformance/auth-client.ts"
   ],
-  "project": ["{src,tools,prompts,test,scripts,bench,evals}/**/*.{ts,tsx}", "*.ts"],
-  "ignoreExportsUsedInFile": true,
-  "ignoreDependencies": [
-    "@anthropic-ai/mcpb",
-    "@modelcontextprotocol/conformance",
-    "@modelcontextprotocol/inspector",
-    "axe-core"
+  project: [
+    "{src,tools,prompts,test,scripts,bench,evals}/**/*.{ts,tsx}",
+    "*.ts"
   ],
-  "ignoreBinaries": [
+  ignoreExportsUsedInFile: true,
+  ignoreDependencies: Object.keys(tooling.devDependencies),
+  ignoreBinaries: [
     "dbus-daemon",
     "gnome-keyring-daemon",
     "mkfifo",
@@ -41,4 +41,7 @@
     "script",
     "umount"
   ]
-}
+};
+
+// oxlint-disable-next-line import/no-default-export -- knip reads it
+export default config;
