@@ -18,7 +18,11 @@ const isInstalled = ([name, version]: [string, string]): boolean => {
 
 const wanted = Object.entries(readPackage("tooling").devDependencies ?? {});
 if (!wanted.every(isInstalled)) {
-  console.error("Installing the packages of tooling/package.json…");
+  process.stderr.write("Installing the packages of tooling/package.json…\n");
   const args = ["install", "--workspaces", "--include-workspace-root", "--no-audit", "--no-fund"];
-  execFileSync("npm", args, { cwd: ROOT, stdio: ["ignore", 2, 2], shell: process.platform === "win32" });
+  execFileSync("npm", args, {
+    cwd: ROOT,
+    stdio: ["ignore", 2, 2],
+    shell: process.platform === "win32",
+  });
 }

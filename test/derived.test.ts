@@ -44,7 +44,9 @@ describe("derived files", () => {
     const manual = readFileSync(join(ROOT, DEPENDENCIES), "utf8");
     expect(dependencyFaults(manual, [about, tooling])).toEqual([]);
     const more = { ...about, devDependencies: { ...about.devDependencies, "left-pad": "1.0.0" } };
-    expect(dependencyFaults(manual, [more, tooling])).toEqual(["docs/development.md lacks left-pad"]);
+    expect(dependencyFaults(manual, [more, tooling])).toEqual([
+      "docs/development.md lacks left-pad",
+    ]);
     const { zod: _zod, ...fewer } = about.dependencies;
     expect(dependencyFaults(manual, [{ ...about, dependencies: fewer }, tooling])).toEqual([
       "docs/development.md names zod, which is not installed",
