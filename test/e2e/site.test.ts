@@ -311,6 +311,8 @@ describe.skipIf(chromium === undefined)(
       await board.type("input[type=search]", "a");
       await page.keyboard.press("Enter");
       await board.waitForSelector(`::-p-text(Nothing has this number or name)`);
+      const section = await board.$eval("[aria-label='Records found']", (one) => one.textContent);
+      expect(section).not.toContain("payments_query");
       expect(await page.$("[role=alert]")).toBeNull();
       const stored = "JSON.stringify([{...localStorage}, {...sessionStorage}])";
       expect(await page.evaluate(stored)).toBe("[{},{}]");

@@ -25,6 +25,9 @@ const chooseOnly = (hits: readonly Hit[], text: string): Hit | undefined => {
   return more.length === 0 ? first : undefined;
 };
 
+/** A hint for a model, such as "payments_query finds payments": a person sees no tools. */
+const NAMES_TOOL = /\b[a-z]+_[a-z_]+ finds\b/;
+
 type HitsProps = { text: string; open: (record: RecordRef) => void; close: () => void };
 
 const Hits = ({ text, open, close }: HitsProps) => {
@@ -57,7 +60,7 @@ const Hits = ({ text, open, close }: HitsProps) => {
           </li>
         ))}
       </ul>
-      <Notes notes={textsOf(answer?.["notes"])} />
+      <Notes notes={textsOf(answer?.["notes"]).filter((note) => !NAMES_TOOL.test(note))} />
     </section>
   );
 };
