@@ -1,4 +1,4 @@
-import { createPrivateKey, generateKeyPairSync, sign } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, type KeyObject, sign } from "node:crypto";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,6 +25,7 @@ onEveryStore("evidence", (at) => {
   let files = 0;
   let lines: string[];
   let key: string;
+  let replaced: { id: string; privateKey: KeyObject };
 
   const needs = () => ({ store: at().store, clock: at().clock, masterKey: MASTER_KEY });
   const newPath = (): string => join(folder, `${(files += 1)}.jsonl`);
@@ -47,11 +48,24 @@ onEveryStore("evidence", (at) => {
   const indexOf = (part: string): number => lines.findIndex((line) => line.includes(part));
   const isHead = (line: string): boolean => line.startsWith('{"type":"head"');
 
+  /** Opens the key that signs evidence now. */
+  const readSigner = async () => {
+    const row = await at()
+      .store.read.selectFrom("evidence_keys")
+      .selectAll()
+      .where("sealed", "<>", "")
+      .executeTakeFirstOrThrow();
+    const pkcs8 = createSeal(MASTER_KEY, SEALS.evidence).open(row.sealed);
+    const key = Buffer.from(String(pkcs8), "base64");
+    return { id: row.id, privateKey: createPrivateKey({ key, format: "der", type: "pkcs8" }) };
+  };
+
   beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), "tampering-"));
     await logged(at(), TENANT, ENTRIES);
     await signEvidenceHead(needs(), TENANT);
     await append(TENANT, ENTRIES + 1, ODD);
+    replaced = await readSigner();
     await showEvidenceKey(needs(), { rotate: true });
     await append(TENANT, ENTRIES + 2);
     key = (await showEvidenceKey(needs(), { rotate: false })).publicKey;
@@ -245,17 +259,7 @@ onEveryStore("evidence", (at) => {
         fault: expect.stringContaining("another tenant"),
       });
       // The holder of the key signs another link.
-      const [row] = await at()
-        .store.read.selectFrom("evidence_keys")
-        .selectAll()
-        .where("sealed", "<>", "")
-        .execute();
-      const pkcs8 = createSeal(MASTER_KEY, SEALS.evidence).open(row?.sealed ?? "");
-      const privateKey = createPrivateKey({
-        key: Buffer.from(String(pkcs8), "base64"),
-        format: "der",
-        type: "pkcs8",
-      });
+      const { id, privateKey } = await readSigner();
       const values = [TENANT, ENTRIES, "0".repeat(64), "2026-01-01T00:00:00.000Z"];
       const signature = sign(
         null,
@@ -269,7 +273,7 @@ onEveryStore("evidence", (at) => {
         seq,
         link,
         signedAt,
-        key: row?.id,
+        key: id,
         signature,
       });
       for (const index of [place, indexOf('"entry-3"')]) {
@@ -278,6 +282,30 @@ onEveryStore("evidence", (at) => {
         );
         expect(fault).toMatch(/signed for other entries|stands in another place/);
       }
+    });
+
+    verifies("RC-20");
+    it("that a copy of a replaced key has signed is refused, by a second checker too", async () => {
+      const range = JSON.parse(lines.at(-1) ?? "");
+      const { tenantId, from, to, before, end, firstId, lastId, signedAt } = range;
+      const ends = [before.seq, before.link, end.seq, end.link, firstId, lastId];
+      const statement = JSON.stringify([
+        "receivables-range",
+        tenantId,
+        from,
+        to,
+        ...ends,
+        signedAt,
+      ]);
+      const signature = sign(null, Buffer.from(statement), replaced.privateKey).toString("base64");
+      const last = JSON.stringify({ ...range, key: replaced.id, signature });
+      const path = newPath();
+      writeFileSync(path, toText(lines.with(-1, last)));
+      expect(await verifyEvidence(path, key)).toMatchObject({
+        ok: false,
+        fault: expect.stringContaining("which was replaced"),
+      });
+      expect(checkEvidence(path, key)).toBe("a replaced key");
     });
 
     verifies("RC-20");
