@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from "node:crypto";
 import { UnsecuredJWT } from "jose";
 import { expect, it } from "vitest";
 import { createUser, updateUser } from "../../src/platform/admin/users.ts";
-import type { Claims } from "../support/client-keys.ts";
+import { type Claims, signClientAssertion } from "../support/client-keys.ts";
 import { startCompany } from "../support/company.ts";
 import { askToken, register } from "../support/oauth.ts";
 import { onEveryStore } from "../support/platform.ts";
@@ -10,7 +10,8 @@ import { verifies } from "../support/verifies.ts";
 import { JWT_BEARER, REFUSED, statusOf, useAssertions } from "./assertions.ts";
 
 onEveryStore("identity assertions", (at) => {
-  const { made, needsOf, providerOf, start, addClient, claimsOf, present } = useAssertions(at);
+  const { made, needsOf, providerOf, start, addClient, claimsOf, present, keys } =
+    useAssertions(at);
 
   const seconds = (ahead: number): number => Math.floor(Date.now() / 1000) + ahead;
   verifies("RC-10");
@@ -117,6 +118,18 @@ onEveryStore("identity assertions", (at) => {
     }
     await next.close();
     await other.close();
+  });
+
+  verifies("RC-10", "RC-11");
+  it("are no access tokens and no client assertions, and neither of these is one of them", async () => {
+    const assertion = await made.company.assertion(claimsOf());
+    expect(await made.running.server.verifyToken(assertion)).toBeUndefined();
+    const asClient = await present(assertion, { params: { client_assertion: assertion } });
+    expect(statusOf(asClient)).toEqual([401, "invalid_client"]);
+    const ofClient = await signClientAssertion(keys, made.clientId, made.running.url);
+    expect(statusOf(await present(ofClient))).toEqual(REFUSED);
+    const { body } = await present(assertion);
+    expect(statusOf(await present(String(body.access_token)))).toEqual(REFUSED);
   });
 
   verifies("RC-10");
