@@ -129,7 +129,7 @@ onEveryStore("identity assertions", (at) => {
     const ofClient = await signClientAssertion(keys, made.clientId, made.running.url);
     expect(statusOf(await present(ofClient))).toEqual(REFUSED);
     const { body } = await present(assertion);
-    expect(statusOf(await present(String(body.access_token)))).toEqual(REFUSED);
+    expect(statusOf(await present(body.access_token))).toEqual(REFUSED);
   });
 
   verifies("RC-10");

@@ -300,7 +300,7 @@ onEveryStore("evidence", (at) => {
       const signature = sign(null, Buffer.from(statement), replaced.privateKey).toString("base64");
       const last = JSON.stringify({ ...range, key: replaced.id, signature });
       const path = newPath();
-      writeFileSync(path, toText(lines.with(-1, last)));
+      writeFileSync(path, toText([...lines.slice(0, -1), last]));
       expect(await verifyEvidence(path, key)).toMatchObject({
         ok: false,
         fault: expect.stringContaining("which was replaced"),
