@@ -25,7 +25,7 @@ export const creditReview: Skill = {
   example: `
 Demo Manufacturing, 27 November 2026: "Which application next, and what do you propose?"
 
-credit_queue: 37 wait, 9 of them in review. Sawtooth Mountain Outfitters is in review since 19 October (39 days) and lacks 2 of 3 trade references. account_overview: customer C-10864 with a limit of 45,000 USD, 55,524.96 USD open, of which 34,463.96 USD are past due at most 60 days; 4 open disputes of 21,091.23 USD. company_scores_get: fibs 96 and dibs 100, both with confidence 100, no flags, calculated limit 45,504.67.
+credit_queue: 37 wait, 9 of them in review. Sawtooth Mountain Outfitters is in review since 19 October (39 days) and lacks 2 of 3 trade references. account_overview: customer C-10864 with a limit of 45,000 USD, 55,524.96 USD open, of which 34,463.96 USD are past due at most 60 days; 4 open disputes of 21,091.23 USD. company_scores_get with companyId 10864: fibs 85 (confidence 88) and dibs 70 (confidence 94), no flags, calculated limit 90,800.
 
-Proposal: request the two references; keep the line at 45,000 USD, because the account is above it and the calculated limit gives no room. It would change with the references, or when the dispute of 6,393.27 USD on 5222244 has ended. A person decides in the platform.`,
+Proposal: request the two references; keep the line at 45,000 USD until they are there. The calculated limit leaves room, but the account is above its line already, and most of that is past due. It would change with the references, or when the dispute of 6,393.27 USD on 5222244 has ended. A person decides in the platform.`,
 };

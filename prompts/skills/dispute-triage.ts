@@ -28,7 +28,7 @@ export const disputeTriage: Skill = {
   example: `
 Demo Manufacturing, 27 November 2026: "What should we work on first?"
 
-disputes_triage gave 165 open disputes: 516,042.61 USD (110), 162,116.08 EUR (33), 31,142.02 CAD (22); 108 stale, 29 unassigned, 12 possible duplicates. First was D-5222244-01 of Sawtooth Mountain Outfitters (C-10864): 6,393.27 USD, short shipment, score 58, "same document and amount as D-5222244-02", no assignee, 35 days old. Its last note: the carrier has found the pallet, the claim form is missing.
+disputes_triage gave 165 open disputes: 516,042.61 USD (110), 162,116.08 EUR (33), 31,142.02 CAD (22); 81 stale, 29 unassigned, 12 possible duplicates. First was D-5222244-01 of Sawtooth Mountain Outfitters (C-10864): 6,393.27 USD, short shipment, score 58, "same document and amount as D-5222244-02", no assignee, 35 days old. Its last note: the carrier has found the pallet, the claim form is missing.
 
 Proposal: assign D-5222244-01 and ask the carrier for the form; let the analyst say whether D-5222244-02, opened five days later, is the same claim. Only then cancel the second one, with an Internal note that names the first.`,
 };

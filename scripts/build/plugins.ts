@@ -12,6 +12,7 @@ const SKILLS = "./skills/";
 
 const { version, license, homepage } = about;
 const { author, keywords, description, display_name: displayName, icon } = manifest;
+const { long_description: longDescription } = manifest;
 
 const startWith = (program: string, more: object = {}) => ({
   [PLUGIN]: { command: "node", args: [program, "stdio"], ...more },
@@ -50,7 +51,16 @@ const CODEX = {
     ...COMMON,
     skills: SKILLS,
     mcpServers: "./.mcp.json",
-    interface: { displayName, shortDescription: about.mcpSummary },
+    interface: {
+      displayName,
+      shortDescription: about.mcpSummary,
+      longDescription,
+      developerName: author.name,
+      category: "Productivity",
+      capabilities: ["Interactive", "Read", "Write"],
+      defaultPrompt: ["Which disputes should I work on first?"],
+      logo: `./${icon}`,
+    },
   },
   ".agents/plugins/marketplace.json": {
     name: PLUGIN,

@@ -98,12 +98,20 @@ const verify = async (
   }
 };
 
+/**
+ * Claims that restrict an assertion in a way that this server cannot enforce: to the holder of a key (RFC 7800) and to
+ * some actions (RFC 9396).
+ */
+const UNSUPPORTED = ["cnf", "authorization_details"];
+
 /** Returns the reason why the claims of a verified assertion are refused; undefined if they are accepted. */
 const findFault = (
   { now }: OauthContext,
   { clientId }: Presented,
-  { aud, client_id, jti, iat = 0, exp = Infinity }: JWTPayload,
+  { aud, client_id, jti, iat = 0, exp = Infinity, ...others }: JWTPayload,
 ): string | undefined => {
+  const restriction = UNSUPPORTED.find((claim) => others[claim] !== undefined);
+  if (restriction !== undefined) return `restricted_by_${restriction}`;
   if ([aud].flat().length !== 1) return "several_audiences";
   if (client_id !== clientId) return "other_client";
   if ((iat - CLOCK_TOLERANCE_SECONDS) * SECOND > now()) return "issued_in_the_future";
@@ -166,12 +174,11 @@ const readAssertion = async (needs: Needs, presented: Presented) => {
     return refuse(needs, presented, "used_before");
   }
   const person = await needs.directory.findPerson(email);
-  const tenant = person?.tenants.find(
-    ({ id }) => needs.tenantId === undefined || id === needs.tenantId,
-  );
-  if (person === undefined || tenant === undefined) {
-    return refuse(needs, presented, "unknown_person");
-  }
+  if (person === undefined) return refuse(needs, presented, "unknown_person");
+  // The provider may say for which tenant of this server the assertion is.
+  const named = [needs.tenantId, claims["aud_tenant"]].filter((one) => one !== undefined);
+  const tenant = person.tenants.find(({ id }) => named.every((one) => one === id));
+  if (tenant === undefined) return refuse(needs, presented, "no_tenant_of_the_person");
   return { claims, person, tenant, issuer };
 };
 

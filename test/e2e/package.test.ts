@@ -3,12 +3,18 @@ import { mkdir, mkdtemp, readdir, readFile, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import { Client, StreamableHTTPClientTransport } from "@modelcontextprotocol/client";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { connectStdio } from "../support/cli.ts";
+import { connectStdio, startCli, whenReady } from "../support/cli.ts";
+import { verifies } from "../support/verifies.ts";
 import about from "../../package.json" with { type: "json" };
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
+const INSPECTOR = join(
+  ROOT,
+  "node_modules/@modelcontextprotocol/inspector/clients/launcher/build/index.js",
+);
 const MAX_BYTES = 18 * 2 ** 20;
 const KEYCHAIN = "@napi-rs/keyring";
 
@@ -50,11 +56,42 @@ describe("the installed npm package", () => {
     });
   });
 
-  it("serves the demo tenant", async () => {
-    const env = { HOME: folder, RECEIVABLES_DATA: join(folder, "data") };
-    const client = await connectStdio(env, { program: join(modules, ".bin", about.name) });
-    const answer = await client.callTool({ name: "disputes_list", arguments: { PageSize: 1 } });
+  const environment = () => ({ HOME: folder, RECEIVABLES_DATA: join(folder, "data") });
+  const programOf = () => join(modules, ".bin", about.name);
+  const call = { name: "disputes_list", arguments: { PageSize: 1 } };
+
+  /** Calls a tool with the official inspector. */
+  const inspect = async (...target: string[]) => {
+    const options = ["--method", "tools/call", "--tool-name", call.name];
+    const args = ["--tool-args-json", JSON.stringify(call.arguments), "--format", "json"];
+    const env = { PATH: process.env["PATH"] ?? "", ...environment() };
+    const command = [INSPECTOR, "--cli", ...target, ...options, ...args];
+    const { stdout } = await run(process.execPath, command, { env, maxBuffer: 1 << 26 });
+    return (JSON.parse(stdout) as { result: object }).result;
+  };
+
+  verifies("RC-03");
+  it("serves the demo tenant over stdio, to a client and to the inspector", async () => {
+    const client = await connectStdio(environment(), { program: programOf() });
+    const answer = await client.callTool(call);
     expect(answer.structuredContent).toMatchObject({ total: 300 });
     await client.close();
+    const inspected = await inspect(process.execPath, programOf(), "stdio");
+    expect(inspected).toMatchObject({ structuredContent: { total: 300 } });
+  });
+
+  verifies("RC-03");
+  it("serves it over HTTP, to a client and to the inspector", async () => {
+    const server = startCli(["http", "--port", "0"], environment(), programOf());
+    try {
+      const { mcpUrl = "" } = await whenReady(server);
+      const client = new Client({ name: "test", version: "1" });
+      await client.connect(new StreamableHTTPClientTransport(new URL(mcpUrl)));
+      expect((await client.callTool(call)).structuredContent).toMatchObject({ total: 300 });
+      await client.close();
+      expect(await inspect(mcpUrl)).toMatchObject({ structuredContent: { total: 300 } });
+    } finally {
+      await server.end("SIGTERM");
+    }
   });
 });

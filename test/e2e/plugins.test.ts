@@ -1,21 +1,18 @@
 import { Ajv } from "ajv";
-import { execFile } from "node:child_process";
-import { mkdir, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
+import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join, sep } from "node:path";
-import { promisify } from "node:util";
 import { Client } from "@modelcontextprotocol/client";
 import { StdioClientTransport } from "@modelcontextprotocol/client/stdio";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import about from "../../package.json" with { type: "json" };
-import { packPlugins } from "../../scripts/build/archive.ts";
 import { PLUGIN, PLUGINS } from "../../scripts/build/plugins.ts";
+import { unpackPlugins } from "../support/plugins.ts";
 import { verifies } from "../support/verifies.ts";
 
-const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, "../..");
 
 const text = { type: "string" };
+const some = { ...text, minLength: 1 };
 const texts = { type: "array", items: text };
 const closed = (required: readonly string[], properties: object) => ({
   type: "object",
@@ -37,10 +34,23 @@ const common = {
 const program = { command: { const: "node" }, args: texts };
 const servers = (server: object) => closed([PLUGIN], { [PLUGIN]: server });
 const path = { ...text, pattern: "^\\./" };
+const codexInterface = {
+  displayName: some,
+  shortDescription: some,
+  longDescription: some,
+  developerName: some,
+  category: some,
+  capabilities: { ...texts, items: some, minItems: 1 },
+  defaultPrompt: { ...texts, items: some, minItems: 1, maxItems: 3 },
+  logo: path,
+};
 
 /**
- * The fields that we write, of the schemas that the hosts publish. Those of Agent Plugins and Cursor are closed; here
- * all are, so that a misspelt field is found.
+ * The fields that we write, with the rules of the published schemas: agent-plugins.org/schemas/1.0.0 (plugin, mcp),
+ * cursor.com/schemas/cursor-plugin (plugin) and json.schemastore.org (claude-code-plugin-manifest,
+ * claude-code-marketplace, codex-plugin-manifest), as they were in August 2026. Gemini CLI publishes no schema of
+ * extensions: it has `gemini extensions validate`, which plugin-hosts.test.ts runs. Every object is closed here, so that
+ * a misspelt field is found where the published schema is open.
  */
 const SCHEMAS: Record<string, Record<string, object>> = {
   claude: {
@@ -74,11 +84,12 @@ const SCHEMAS: Record<string, Record<string, object>> = {
     }),
   },
   codex: {
-    ".codex-plugin/plugin.json": closed(["name"], {
+    ".codex-plugin/plugin.json": closed(["name", "version", "description", "author", "interface"], {
       ...common,
+      version: { ...text, pattern: "^\\d+\\.\\d+\\.\\d+$" },
       skills: path,
       mcpServers: path,
-      interface: closed(["displayName"], { displayName: text, shortDescription: text }),
+      interface: closed(Object.keys(codexInterface), codexInterface),
     }),
     ".agents/plugins/marketplace.json": closed(["name", "plugins"], {
       name,
@@ -132,12 +143,7 @@ const folderOf = (host: string): string => join(folder, host, PLUGIN);
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "plugins-"));
-  await packPlugins(folder);
-  for (const { host } of PLUGINS) {
-    const archive = join(folder, `${about.name}-${host}-${about.version}.zip`);
-    await mkdir(join(folder, host));
-    await run(join(ROOT, "node_modules/.bin/mcpb"), ["unpack", archive, join(folder, host)]);
-  }
+  await unpackPlugins(folder);
 }, 300_000);
 afterAll(() => rm(folder, { recursive: true, maxRetries: 3 }));
 

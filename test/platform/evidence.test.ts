@@ -86,6 +86,14 @@ onEveryStore("evidence of an audit log", (at) => {
   });
 
   verifies("RC-20");
+  it("has a checker of at most 60 lines that imports nothing of the program", () => {
+    const source = readFileSync(new URL("../support/evidence-checker.ts", import.meta.url), "utf8");
+    expect(source.trimEnd().split("\n").length).toBeLessThanOrEqual(60);
+    const imports = [...source.matchAll(/from "([^"]+)"/g)].map(([, name = ""]) => name);
+    expect(imports).toEqual(["node:crypto", "node:fs"]);
+  });
+
+  verifies("RC-20");
   it("begins and ends within a log, before and after retention has removed the beginning", async () => {
     const tenantId = await start();
     const key = await publicKey();

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "../../src/kit/clock.ts";
 import { randomId } from "../../src/kit/ids.ts";
 import { verifyAudit } from "../../src/platform/admin/audit.ts";
+import { showEvidenceKey, writeEvidence } from "../../src/platform/admin/evidence.ts";
+import { verifyEvidence } from "../../src/platform/admin/verify-evidence.ts";
+import { signEvidenceHead } from "../../src/platform/evidence-heads.ts";
 import { appendEntries } from "../../src/platform/store/audit/chain.ts";
 import { purgeEntries } from "../../src/platform/store/audit/purge.ts";
 import { toSearchColumns } from "../../src/platform/store/audit/entries.ts";
@@ -16,6 +19,8 @@ import { openPostgres } from "../../src/platform/store/postgres/open.ts";
 import { createPostgresDialect } from "../../src/platform/store/postgres/dialect.ts";
 import { createDatabaseDialect } from "../../src/platform/store/sqlite/dialect.ts";
 import { openSqlite } from "../../src/platform/store/sqlite/open.ts";
+import { checkEvidence } from "../support/evidence-checker.ts";
+import { signingIn } from "../support/signing.ts";
 import { type Database, type Dialect, dialects } from "../support/stores.ts";
 import { verifies } from "../support/verifies.ts";
 import { createTestPool } from "../support/postgres.ts";
@@ -207,6 +212,25 @@ for (const dialect of dialects) {
         entries: 1,
         sealedTo: 8,
       });
+    });
+
+    verifies("RC-20");
+    it("has evidence of its entries, of those before the seal too", async () => {
+      const opened = await open();
+      const { RECEIVABLES_DATA: folder = "" } = database.environment;
+      const masterKey = await signingIn(folder).masterKey(true);
+      const needs = { store: opened, masterKey, clock: systemClock };
+      const path = join(folder, "evidence.jsonl");
+      const days = { from: "1970-01-01", to: "2999-12-31" };
+      const written = await writeEvidence(needs, "acme", { ...days, path });
+      expect(written).toEqual({ tenantId: "acme", entries: 6, heads: 1 });
+      const { publicKey } = await showEvidenceKey(needs, { rotate: false });
+      expect(checkEvidence(path, publicKey)).toBeNull();
+      expect(await verifyEvidence(path, publicKey)).toMatchObject({ ok: true, entries: 6 });
+      await opened.transaction((tx) =>
+        tx.updateTable("audit_logs").set({ status_code: 404 }).where("seq", "=", 2).execute(),
+      );
+      await expect(signEvidenceHead(needs, "acme")).rejects.toThrow("old-2");
     });
 
     verifies("C-97", "OP-04");

@@ -40,6 +40,7 @@ export const checkEvidence = (path: string, pem: string): string | null => {
   const { tenantId, from, to, before, end, firstId, lastId, signedAt } = range;
   const ends = [before.seq, before.link, end.seq, end.link, firstId, lastId];
   if (!holds(range, ["receivables-range", tenantId, from, to, ...ends, signedAt])) return "the end";
+  if (range["key"] !== of("key").at(-1)?.["id"]) return "a replaced key";
   let [seq, link]: [number, string] = [before.seq, before.link];
   const links = new Map<number, string>();
   for (const { entry, link: claimed } of of("entry")) {

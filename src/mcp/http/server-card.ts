@@ -50,8 +50,10 @@ const buildCatalog = ({ mcpUrl }: CardNeeds): object => ({
   ],
 });
 
+/** Compares weakly (RFC 9110, section 13.1.2): a proxy that compresses makes tags weak. */
 const matchesTag = (sent: string | null, etag: string): boolean =>
-  sent !== null && (sent.trim() === "*" || sent.split(",").some((tag) => tag.trim() === etag));
+  sent !== null &&
+  (sent.trim() === "*" || sent.split(",").some((tag) => tag.trim().replace(/^W\//, "") === etag));
 
 const answer = ({ text, type, etag }: Document, { method, headers }: Request): Response => {
   const common = { ...FOR_ANY_ORIGIN, ETag: etag, "Cache-Control": "public, max-age=300" };

@@ -15,7 +15,7 @@ import {
 } from "@modelcontextprotocol/server/ext/skills";
 import type { Settings } from "../../config/settings.ts";
 import { createLazy } from "../../kit/lazily.ts";
-import { renderSkills, SKILL_SCHEME, SKILL_TYPE, toAddresses } from "./skill-files.ts";
+import { isSkillUri, renderSkills, SKILL_SCHEME, SKILL_TYPE, toAddresses } from "./skill-files.ts";
 
 /** The files of skills, by address. */
 type Files = ReadonlyMap<string, string>;
@@ -33,6 +33,7 @@ const nameOf = (uri: string): string => uri.slice(uri.lastIndexOf("/") + 1);
 
 /** Lists the files and folders directly in a folder; undefined if it has none. */
 const listFolder = (files: Files, uri: string): Resource[] | undefined => {
+  if (!isSkillUri(uri)) return undefined;
   const folder = uri === SKILL_SCHEME ? uri : `${uri.replace(/\/$/, "")}/`;
   const children = new Map<string, Resource>();
   for (const file of files.keys()) {

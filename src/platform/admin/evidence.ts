@@ -52,8 +52,14 @@ export const showEvidenceKey = async (
 
 const toLine = (value: object): string => `${JSON.stringify(value)}\n`;
 
-const listKeyLines = async (db: Db): Promise<string[]> => {
+/** Formats the keys, the last of which signs the file. @throws {Problem} conflict where it was replaced meanwhile */
+const listKeyLines = async (db: Db, signer: EvidenceKey): Promise<string[]> => {
   const keys = await listEvidenceKeys(db);
+  if (keys.at(-1)?.id !== signer.id)
+    throw new Problem(
+      "conflict",
+      "The key of evidence was replaced meanwhile. Repeat the command.",
+    );
   return keys.map((key, index) =>
     toLine({
       type: "key",
@@ -168,7 +174,7 @@ async function* format(
 ): AsyncGenerator<string> {
   const { tenantId, from, to } = parts.range;
   yield toLine({ type: "evidence", format: FORMAT, tenantId, from, to });
-  for (const line of await listKeyLines(snapshot.db)) yield line;
+  for (const line of await listKeyLines(snapshot.db, parts.key)) yield line;
   yield* formatRange(needs, snapshot, parts);
 }
 

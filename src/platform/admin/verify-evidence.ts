@@ -199,6 +199,9 @@ const checkRange = (state: State, range: Range): void => {
   const statement = formatStatement("range", ...values, firstId, lastId, signedAt);
   checkTenant(state, "the last line", tenantId);
   checkSigned(state, "the range", { ...range, statement });
+  // A copy of a replaced key must not sign new files.
+  if (range.key !== state.keys.at(-1)?.id)
+    throw new Fault(`the range is signed with the key ${range.key}, which was replaced.`);
   checkEnds(state, range);
   if (state.head?.signedAt !== signedAt)
     throw new Fault("the head that was signed with the range, before the last line, is missing.");
