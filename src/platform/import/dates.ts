@@ -119,11 +119,11 @@ export const parseDayPattern = (pattern: string): DayPattern | undefined => {
 const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
 
 /** Parses a day as `YYYY-MM-DD`; undefined if the text is anything else. */
-export const parseIsoDay = (text: string): string | undefined => {
+export const parseIsoDay = cacheDays((text) => {
   const [, year, month, day] = ISO.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
   return formatDay(year, month, day);
-};
+});
 
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -137,5 +137,6 @@ export const parseTimestamp = (text: string): number | undefined => {
 };
 
 /** Returns the day that is written in a timestamp or day that {@link parseTimestamp} accepts, regardless of its offset. */
-export const parseDay = (text: string): string | undefined =>
-  parseTimestamp(text) === undefined ? undefined : text.slice(0, 10);
+export const parseDay = cacheDays((text) =>
+  parseTimestamp(text) === undefined ? undefined : text.slice(0, 10),
+);
