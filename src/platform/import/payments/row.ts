@@ -117,13 +117,18 @@ const checkAmounts = (amounts: readonly string[], values: Values): Fault[] => {
     : [];
 };
 
+/** A value as it was sent, and as it is stored. */
+type Sent = { sent: unknown; value: unknown };
+
+const NOT_SENT: Sent = { sent: undefined, value: undefined };
+
 /** Creates the check of a source's rows, which converts them to stored values. */
 export const createRowCheck = (source: Source, tenantId: string) => {
   const fields = importableFields(source).map((field) => ({
     field,
     judge: createValueCheck(field),
     // Rows that follow each other have many values in common.
-    last: { sent: undefined as unknown, value: undefined as unknown },
+    last: { ...NOT_SENT },
   }));
   const amounts = fields.flatMap(({ field }) => (field.type === "money" ? [field.name] : []));
   return (record: Values): Checked<Values> => {
