@@ -1,4 +1,5 @@
 import { isWritable } from "../../kit/clock.ts";
+import { convertSerial } from "./xlsx/formats.ts";
 
 /** Names of months and their usual abbreviations, without accents and points, in the languages that exports use. */
 const NAMES: readonly string[] = [
@@ -52,9 +53,14 @@ const PARTS: Readonly<Record<string, Part>> = {
   A: { source: "(?:AM|PM|am|pm)", isWord: true },
 };
 
+/** The pattern of days as spreadsheets number them: 1 is January 1, 1900. */
+export const SERIAL = "serial";
+const SERIAL_DAY = /^\d{1,7}(?:\.\d{1,17})?$/;
+
 /** The parts of patterns, for messages. */
 export const PATTERN_PARTS =
-  "YYYY or YY, M, MM or MMM, and D or DD; for a time H or HH (h or hh with A), mm, ss and SSS";
+  "YYYY or YY, M, MM or MMM, and D or DD; for a time H or HH (h or hh with A), mm, ss and SSS; or " +
+  `${SERIAL}, for the numbers of days in spreadsheets`;
 
 const SPLIT = /(YYYY|YY|MMM|MM|M|DD|D|HH|H|hh|h|mm|ss|SSS|A)/;
 
@@ -102,6 +108,11 @@ const hasOpenEnds = (pieces: readonly string[]): boolean =>
  * Parses a pattern; undefined unless it names year, month and day exactly once each and has one reading.
  */
 export const parseDayPattern = (pattern: string): DayPattern | undefined => {
+  if (pattern.trim() === SERIAL) {
+    const read = (text: string): string | undefined =>
+      SERIAL_DAY.test(text) ? convertSerial(Number(text), false)?.day : undefined;
+    return { pattern: SERIAL, read: cacheDays(read) };
+  }
   const pieces = pattern.trim().split(SPLIT);
   const groups = pieces.flatMap((piece) => PARTS[piece]?.group ?? []);
   if (groups.toSorted().join(" ") !== "day month year" || hasOpenEnds(pieces)) return undefined;
