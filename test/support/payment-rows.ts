@@ -81,7 +81,11 @@ const storeFormerValues = async (
 ): Promise<void> => {
   const byId = new Map(rows.map((row) => [String(row["id"]), row]));
   await store.transaction(async (tx) => {
-    const known = await findKnown(tx, tenantId, source, { ids: [...byId.keys()], fields: [] });
+    const known = await findKnown(tx, tenantId, source, {
+      ids: [...byId.keys()],
+      by: "row",
+      fields: [],
+    });
     const now = formatTimestamp(clock());
     const stored = known.map(({ id, seq, sent_hash: sentHash, created_at: createdAt }) => ({
       tenantId,

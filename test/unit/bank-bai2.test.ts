@@ -141,6 +141,43 @@ describe("BAI2 control totals", () => {
     expect(warnings.filter((one) => one.includes("total"))).toEqual([]);
   });
 
+  it.each([
+    ["the credits' total", "100,250099,2", { cents: "1000" }, { cents: "249099" }],
+    ["a total without the number of its items", "100,250099,", { cents: "250099" }],
+    ["a total of which the file has no transactions", "100,250099,2"],
+    ["the debits' total", "400,100,1,,100,5,1", "16,455,100,,B1,C1,FEE/", { cents: "5" }],
+    ["a total beside a total among the transactions", "100,5,1", "16,100,5,,,,/", { cents: "5" }],
+    ["a total beside a type of the bank", "100,5,2", "16,921,7,,B1,C1,BONUS/", { cents: "5" }],
+  ])("accepts %s", async (_, total, ...transactions) => {
+    const digits = [...total.matchAll(/[14]00,(\d+)/g)].reduce(
+      (sum, [, one]) => sum + BigInt(one ?? 0),
+      0n,
+    );
+    const { warnings } = await read(bai2(transactions, { summary: `,${total}`, sum: digits }));
+    expect(warnings.filter((one) => one.includes("total "))).toEqual([]);
+  });
+
+  it("refuses a total of as many credits or debits as there are that is not their sum", async () => {
+    const made = (total: string, ...transactions: Parameters<typeof bai2>[0]) =>
+      read(bai2(transactions, { summary: `,${total}`, sum: 250_099n }));
+    await expect(made("100,250099,2", { cents: "1000" }, { cents: "200" })).rejects.toThrow(
+      "line 6 ends an account whose 03 record names total credits of 2 items of 2500.99 (type 100), but its 2 transactions of that side add up to 12.00",
+    );
+    await expect(made("400,250099,1", "16,455,100,,B1,C1,FEE/")).rejects.toThrow(
+      "names total debits of 1 items of 2500.99 (type 400), but its 1 transactions",
+    );
+  });
+
+  it("warns if a total has more items, or does not say how many", async () => {
+    for (const total of ["100,250099,3", "100,250099,"]) {
+      const { entries, warnings } = await read(
+        bai2([{ cents: "1000" }], { summary: `,${total}`, sum: 250_099n }),
+      );
+      expect(entries).toHaveLength(1);
+      expect(warnings).toEqual([expect.stringContaining("add up to 10.00")]);
+    }
+  });
+
   it("warns about wrong numbers of records", async () => {
     const wrong = file
       .replace("49,677605,4/", "49,677605,9/")

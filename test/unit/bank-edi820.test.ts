@@ -154,6 +154,14 @@ describe("820 messages", () => {
     expect(debit.leftOut).toMatchObject([{ leftOut: { type: "820 BPR03 D", amount: "-1500.75" } }]);
     const zero = await read(whole.replace("*1500.75*C*ACH", "*0*C*NON"));
     expect(zero.leftOut).toMatchObject([{ leftOut: { type: "820 BPR04 NON" } }]);
+    const trial = await read(whole.replace("BPR*C*", "BPR*P*"));
+    expect(trial.payments).toEqual([]);
+    expect(trial.leftOut).toEqual([
+      {
+        line: expect.any(Number),
+        leftOut: { type: "820 BPR01 P", reason: "a prenotification, which moves no money" },
+      },
+    ]);
     await expect(read(whole.replace("ST*820", "ST*835"))).rejects.toThrow(
       "835 (health care claim payment)",
     );

@@ -33,7 +33,7 @@ const checkText = (value: unknown): CheckResult => {
   if (!value.isWellFormed() || value.includes("\0")) {
     return refuse("format", "must be well-formed Unicode without the character U+0000");
   }
-  return [...value].length > MAX_CHARACTERS
+  return value.length > MAX_CHARACTERS && [...value].length > MAX_CHARACTERS
     ? refuse("too_long", `must have at most ${MAX_CHARACTERS} characters`)
     : { value };
 };

@@ -1,4 +1,5 @@
 import { isWritable } from "../../kit/clock.ts";
+import { convertSerial } from "./serial-days.ts";
 
 /** Names of months and their usual abbreviations, without accents and points, in the languages that exports use. */
 const NAMES: readonly string[] = [
@@ -52,9 +53,14 @@ const PARTS: Readonly<Record<string, Part>> = {
   A: { source: "(?:AM|PM|am|pm)", isWord: true },
 };
 
+/** The pattern of days as spreadsheets number them: 1 is January 1, 1900. */
+export const SERIAL = "serial";
+const SERIAL_DAY = /^\d{1,7}(?:\.\d{1,17})?$/;
+
 /** The parts of patterns, for messages. */
 export const PATTERN_PARTS =
-  "YYYY or YY, M, MM or MMM, and D or DD; for a time H or HH (h or hh with A), mm, ss and SSS";
+  "YYYY or YY, M, MM or MMM, and D or DD; for a time H or HH (h or hh with A), mm, ss and SSS; or " +
+  `${SERIAL}, for the numbers of days in spreadsheets`;
 
 const SPLIT = /(YYYY|YY|MMM|MM|M|DD|D|HH|H|hh|h|mm|ss|SSS|A)/;
 
@@ -102,6 +108,11 @@ const hasOpenEnds = (pieces: readonly string[]): boolean =>
  * Parses a pattern; undefined unless it names year, month and day exactly once each and has one reading.
  */
 export const parseDayPattern = (pattern: string): DayPattern | undefined => {
+  if (pattern.trim() === SERIAL) {
+    const read = (text: string): string | undefined =>
+      SERIAL_DAY.test(text) ? convertSerial(Number(text), false)?.day : undefined;
+    return { pattern: SERIAL, read: cacheDays(read) };
+  }
   const pieces = pattern.trim().split(SPLIT);
   const groups = pieces.flatMap((piece) => PARTS[piece]?.group ?? []);
   if (groups.toSorted().join(" ") !== "day month year" || hasOpenEnds(pieces)) return undefined;
@@ -119,11 +130,11 @@ export const parseDayPattern = (pattern: string): DayPattern | undefined => {
 const ISO = /^(\d{4})-(\d{2})-(\d{2})$/;
 
 /** Parses a day as `YYYY-MM-DD`; undefined if the text is anything else. */
-export const parseIsoDay = (text: string): string | undefined => {
+export const parseIsoDay = cacheDays((text) => {
   const [, year, month, day] = ISO.exec(text) ?? [];
   if (year === undefined || month === undefined || day === undefined) return undefined;
   return formatDay(year, month, day);
-};
+});
 
 const TIMESTAMP =
   /^(\d{4}-\d{2}-\d{2})[Tt]([01]\d|2[0-3]):[0-5]\d(:[0-5]\d(\.\d{1,9})?)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)$/;
@@ -137,5 +148,6 @@ export const parseTimestamp = (text: string): number | undefined => {
 };
 
 /** Returns the day that is written in a timestamp or day that {@link parseTimestamp} accepts, regardless of its offset. */
-export const parseDay = (text: string): string | undefined =>
-  parseTimestamp(text) === undefined ? undefined : text.slice(0, 10);
+export const parseDay = cacheDays((text) =>
+  parseTimestamp(text) === undefined ? undefined : text.slice(0, 10),
+);

@@ -21,9 +21,10 @@ const LINKS: ReadonlySet<string> = new Set(["waits"]);
 export const stampRow = (row: Row): string => {
   if ("version" in row) return `version ${String(row["version"])}`;
   if ("sent_hash" in row) return `sent ${String(row["sent_hash"])}`;
-  const sorted = Object.entries(row)
-    .filter(([name]) => !LINKS.has(name))
-    .toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const names = Object.keys(row)
+    .filter((name) => !LINKS.has(name))
+    .toSorted();
+  const sorted = names.map((name) => [name, row[name]]);
   return hash("sha256", JSON.stringify(sorted), "base64url").slice(0, 22);
 };
 

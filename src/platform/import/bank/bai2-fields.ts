@@ -59,21 +59,27 @@ export const parseTransaction = (line: number, content: string): Transaction => 
   return { line, type, digits, bank, customer, text: content.slice(from), joined: text.join(",") };
 };
 
+/** An amount of a 03 record: a balance or a total. */
+export type Stated = { type: string; digits: bigint; items: number | undefined };
+
+const parseItems = (text: string): number | undefined =>
+  /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+
 /**
- * Adds up the amounts of a 03 record with its continuations; undefined if its fields are unreadable. BAI2 2005,
+ * Reads the amounts of a 03 record with its continuations; undefined if its fields are unreadable. BAI2 2005,
  * 03 record: account, currency, then type code, amount, item count and funds type with its own fields, repeated.
  */
-export const sumSummary = (content: string): bigint | undefined => {
+export const readSummary = (content: string): Stated[] | undefined => {
   const fields = content.split(/[,\n]/).map((field) => field.trim());
-  let sum = 0n;
+  const stated: Stated[] = [];
   let at = 3;
   while (at < fields.length) {
-    const amount = fields[at + 1] ?? "";
-    const skipped = countFundsFields(fields[at + 3] ?? "", fields[at + 4] ?? "");
-    const parsed = amount === "" ? 0n : parseDigits(amount);
-    if (parsed === undefined || skipped === undefined) return undefined;
-    sum += parsed;
+    const [type = "", amount = "", items = "", kind = "", next = ""] = fields.slice(at, at + 5);
+    const skipped = countFundsFields(kind, next);
+    const digits = amount === "" ? 0n : parseDigits(amount);
+    if (digits === undefined || skipped === undefined) return undefined;
+    if (amount !== "") stated.push({ type, digits, items: parseItems(items) });
     at += 4 + skipped;
   }
-  return sum;
+  return stated;
 };

@@ -1,5 +1,6 @@
 import { formatDecimal } from "./decimal.ts";
-import { parseDigits, toDecimal } from "./bai2-fields.ts";
+import { parseDigits, type Stated, toDecimal } from "./bai2-fields.ts";
+import { findDirection, isTotal } from "./bai2-types.ts";
 import { createMalformed, type Warn } from "./file.ts";
 
 type Level = {
@@ -10,9 +11,40 @@ type Level = {
   parts: number;
 };
 
+/** The total of an account's credits or debits as its 03 record states it, and its transactions of that side. */
+type Side = { stated: Stated | undefined; sum: bigint; items: number };
+
+// BAI2 2005, type codes: 100 is the total of an account's credits, 400 that of its debits.
+const SIDES = { credit: "100", debit: "400" } as const;
+const FIRST_CUSTOMIZED = 900;
+
+const createSides = (): Record<keyof typeof SIDES, Side> => ({
+  credit: { stated: undefined, sum: 0n, items: 0 },
+  debit: { stated: undefined, sum: 0n, items: 0 },
+});
+
 type Trailer = { line: number; fields: readonly string[]; currency: string; warn: Warn };
 
 const open = (name: Level["name"]): Level => ({ name, sum: 0n, records: 0, parts: 0 });
+
+const show = (digits: bigint, currency: string): string =>
+  currency === "" ? String(digits) : formatDecimal(toDecimal(digits, currency), currency);
+
+/**
+ * Compares a total of a 03 record with the transactions of its side. A bank may give a total with some transactions of
+ * it or none, so that only a total of as many items as there are transactions must be their sum.
+ */
+const compareSide = (
+  noun: keyof typeof SIDES,
+  { stated, sum, items }: Side,
+  { line, currency, warn }: Trailer,
+): void => {
+  if (stated === undefined || items === 0 || stated.digits === sum) return;
+  const named = stated.items === undefined ? "" : ` of ${stated.items} items`;
+  const message = `ends an account whose 03 record names total ${noun}s${named} of ${show(stated.digits, currency)} (type ${stated.type}), but its ${items} transactions of that side add up to ${show(sum, currency)}`;
+  if (stated.items === items) throw createMalformed(`line ${line}`, message);
+  warn(`line ${line}`, message);
+};
 
 const PARTS = { account: "records", group: "accounts", file: "groups" } as const;
 
@@ -35,11 +67,9 @@ const compare = (level: Level, trailer: Trailer): bigint | undefined => {
   if (named === undefined) warn(`line ${line}`, `has no control total of the ${name}`);
   else if (sum === undefined) warn(`line ${line}`, "has a control total that cannot be checked");
   else if (sum !== named) {
-    const format = (digits: bigint): string =>
-      currency === "" ? String(digits) : formatDecimal(toDecimal(digits, currency), currency);
     throw createMalformed(
       `line ${line}`,
-      `names the control total ${format(named)}, but the ${PARTS[name]} of the ${name} add up to ${format(sum)}`,
+      `names the control total ${show(named, currency)}, but the ${PARTS[name]} of the ${name} add up to ${show(sum, currency)}`,
     );
   }
   const isAccount = name === "account";
@@ -64,6 +94,8 @@ export class Bai2Totals {
   #account: Level | undefined;
   #group: Level | undefined;
   #file = open("file");
+  /** Of the open account. */
+  #sides = createSides();
 
   constructor(warn: Warn) {
     this.#warn = warn;
@@ -76,7 +108,27 @@ export class Bai2Totals {
     }
   }
 
-  amount(digits: bigint | undefined): void {
+  /** Adds the amounts of a 03 record; undefined if they could not be read. */
+  summary(amounts: readonly Stated[] | undefined): void {
+    this.#amount(amounts?.reduce((sum, { digits }) => sum + digits, 0n));
+    for (const side of ["credit", "debit"] as const) {
+      this.#sides[side].stated = amounts?.find(({ type }) => type === SIDES[side]);
+    }
+  }
+
+  /** Adds the amount of a 16 record; undefined if it could not be read. */
+  transaction(type: string, digits: bigint | undefined): void {
+    this.#amount(digits);
+    const direction = findDirection(type);
+    if (direction === "none" || isTotal(type)) return;
+    const side = this.#sides[direction];
+    // Only the bank knows whether its own types count in its totals.
+    if (digits === undefined || Number(type) >= FIRST_CUSTOMIZED) side.stated = undefined;
+    side.sum += digits ?? 0n;
+    side.items += 1;
+  }
+
+  #amount(digits: bigint | undefined): void {
     const account = this.#account;
     if (account?.sum === undefined) return;
     account.sum = digits === undefined ? undefined : account.sum + digits;
@@ -97,11 +149,14 @@ export class Bai2Totals {
   openAccount(line: number): void {
     this.#leaveAccount(line);
     this.#account = open("account");
+    this.#sides = createSides();
   }
 
   closeAccount(line: number, fields: readonly string[], currency: string): void {
     if (this.#account === undefined) return;
-    addPart(this.#group, compare(this.#account, { line, fields, currency, warn: this.#warn }));
+    const trailer = { line, fields, currency, warn: this.#warn };
+    addPart(this.#group, compare(this.#account, trailer));
+    for (const side of ["credit", "debit"] as const) compareSide(side, this.#sides[side], trailer);
     this.#account = undefined;
   }
 

@@ -15,6 +15,9 @@ const SUMMARIES: ReadonlySet<string> = new Set(
   ).split(" "),
 );
 
+/** Whether a type is that of a total of transactions. */
+export const isTotal = (type: string): boolean => SUMMARIES.has(type);
+
 export type Direction = "credit" | "debit" | "none";
 
 /**

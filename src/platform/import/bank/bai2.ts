@@ -1,5 +1,5 @@
 import type { Line } from "../lines.ts";
-import { parseDigits, parseTransaction, sumSummary, type Transaction } from "./bai2-fields.ts";
+import { parseDigits, parseTransaction, readSummary, type Transaction } from "./bai2-fields.ts";
 import { type Account, leaveOut, toItem, type TransactionContext } from "./bai2-entry.ts";
 import { Bai2Totals } from "./bai2-totals.ts";
 import { createBai2Rules, type Bai2Rule } from "./bai2-types.ts";
@@ -196,11 +196,12 @@ class Bai2Reader {
     if (waiting === undefined || group === undefined || account === undefined) return [];
     const { code, line, content } = waiting;
     if (code === "03") {
-      this.#totals.amount(sumSummary(content));
+      this.#totals.summary(readSummary(content));
       return [];
     }
     const transaction = parseTransaction(line, content);
-    if (transaction.digits !== "") this.#totals.amount(parseDigits(transaction.digits));
+    const { type, digits } = transaction;
+    if (digits !== "") this.#totals.transaction(type, parseDigits(digits));
     return [this.#toItem(transaction, group, account)];
   }
 

@@ -1,6 +1,6 @@
 import { Big, parseDecimal } from "./decimal.ts";
 import { createMalformed } from "./file.ts";
-import { type Element, findAll } from "./xml.ts";
+import { type Element, findAll, findElement } from "./xml.ts";
 
 export type Money = { value: Big; currency: string };
 
@@ -11,14 +11,15 @@ export type Money = { value: Big; currency: string };
 export const parseMoney = ({ text, attributes, line, name }: Element): Money => {
   const value = parseDecimal(text);
   if (value === undefined) throw createMalformed(`line ${line}`, `has no amount in ${name}`);
-  if (value.lt(0)) throw createMalformed(`line ${line}`, `has the negative amount ${text.trim()}`);
+  if (value.s < 0 && value.lt(0))
+    throw createMalformed(`line ${line}`, `has the negative amount ${text.trim()}`);
   return { value, currency: attributes["Ccy"]?.trim() ?? "" };
 };
 
 /** Returns the amount at the first path that exists. */
 export const readMoney = (element: Element, ...paths: readonly string[]): Money | undefined => {
   for (const path of paths) {
-    const [found] = findAll(element, ...path.split("/"));
+    const found = findElement(element, path);
     if (found !== undefined) return parseMoney(found);
   }
   return undefined;

@@ -100,6 +100,7 @@ const toAmount = (value: Big | undefined): unknown =>
  * (DBIT) or added (CRDT); senders that mean the opposite are known by amounts that add up only that way.
  */
 const listDeductions = ({ due, paid, discount, adjustments }: Structured): Big[] => {
+  if (adjustments.length === 0) return [];
   const deductions = adjustments.map(({ value, isDebit }) => (isDebit ? value : value.neg()));
   if (due === undefined || paid === undefined) return deductions;
   const missing = due.minus(paid).minus(discount ?? 0);

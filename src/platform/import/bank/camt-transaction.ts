@@ -4,7 +4,7 @@ import { readRemittance } from "./camt-remittance.ts";
 import type { Big } from "./decimal.ts";
 import type { RemittanceLine } from "./entry.ts";
 import { takeLast4 } from "./file.ts";
-import { type Element, findAll, readText } from "./xml.ts";
+import { type Element, findAll, findPath, readText } from "./xml.ts";
 
 /** A transaction of an entry, without the XML that it was read from. */
 export type Transaction = {
@@ -53,7 +53,7 @@ const readReferences = (transaction: Element): string[] => {
   const names = ["AcctSvcrRef", "EndToEndId", "TxId", "InstrId", "UETR", "ClrSysRef", "ChqNb"];
   const others = ["AcctSvcrTxId", "AcctOwnrTxId", "Prtry/Ref", "PmtInfId", "MsgId", "MndtId"];
   return [...names, ...others].flatMap((path) =>
-    findAll(refs, ...path.split("/")).map(({ text }) => text.trim()),
+    findPath(refs, path).map(({ text }) => text.trim()),
   );
 };
 
@@ -62,12 +62,14 @@ const describeMoney = ({ value, currency }: Money): string => `${currency} ${val
 /** Describes amounts in other currencies, which never change the amount of a payment. */
 const describeOriginal = (element: Element, currency: string): string[] => {
   const [details] = findAll(element, "AmtDtls");
-  const named: [string, Money | undefined][] = [
-    ["Amount", readMoney(element, "Amt")],
-    ["Instructed amount", details && readMoney(details, "InstdAmt/Amt")],
-    ["Transaction amount", details && readMoney(details, "TxAmt/Amt")],
-    ["Countervalue", details && readMoney(details, "CntrValAmt/Amt")],
-  ];
+  const named: [string, Money | undefined][] = [["Amount", readMoney(element, "Amt")]];
+  if (details !== undefined) {
+    named.push(
+      ["Instructed amount", readMoney(details, "InstdAmt/Amt")],
+      ["Transaction amount", readMoney(details, "TxAmt/Amt")],
+      ["Countervalue", readMoney(details, "CntrValAmt/Amt")],
+    );
+  }
   const texts = named.flatMap(([name, money]) =>
     money === undefined || money.currency === currency || money.currency === ""
       ? []

@@ -22,7 +22,7 @@ import {
   type Warn,
 } from "./file.ts";
 import { createTypeRules, type FindType } from "./types.ts";
-import { createXmlReader, detach, type Element, findAll, readText } from "./xml.ts";
+import { createXmlReader, detach, type Element, findAll, findElement, readText } from "./xml.ts";
 
 // Message layouts: ISO 20022 camt.052, camt.053 and camt.054, versions 2 to 13.
 const STATEMENTS: ReadonlySet<string> = new Set(["Rpt", "Stmt", "Ntfctn"]);
@@ -32,15 +32,21 @@ const isStatement = (element: Element | undefined): element is Element =>
   STATEMENTS.has(element.name) &&
   MESSAGES.includes(element.parent?.name ?? "");
 
-/** Whether the children of an element are needed after their end: they belong to a message's header or to a statement. */
-const hasNeeded = (element: Element | undefined): boolean => {
+/**
+ * Finds the header of a message, or the statement, to which an element belongs: their children are needed after their
+ * end. `last` is the one that was found before.
+ */
+const findNeeded = (
+  element: Element | undefined,
+  last: Element | undefined,
+): Element | undefined => {
   let at = element;
-  while (at !== undefined) {
+  while (at !== undefined && at !== last) {
     const { name, parent } = at;
-    if (name === "GrpHdr" || isStatement(at)) return true;
+    if (name === "GrpHdr" || isStatement(at)) return at;
     at = parent;
   }
-  return false;
+  return at;
 };
 
 type FormerMoney = { amount: unknown; currency: string };
@@ -83,7 +89,7 @@ class FormerIds {
 
   #readMoney(element: Element, ...paths: readonly string[]): FormerMoney | undefined {
     for (const path of paths) {
-      const [found] = findAll(element, ...path.split("/"));
+      const found = findElement(element, path);
       if (found === undefined) continue;
       return { amount: parseAmount(found.text.trim()), currency: found.attributes["Ccy"] ?? "" };
     }
@@ -125,7 +131,7 @@ class CamtReader {
   #totals: StatementTotals = createTotals();
   #place = 0;
   #transactions: Transaction[] = [];
-  /** The last element whose children are needed. */
+  /** The header or statement of which the last elements were. */
   #needed: Element | undefined;
 
   constructor(warn: Warn, ids: PaymentIds, find: FindType) {
@@ -138,10 +144,9 @@ class CamtReader {
     const { name, parent } = element;
     if (name === "TxDtls") this.#transaction(element);
     else if (name === "Ntry" && isStatement(parent)) this.#entry(element, parent);
-    // Most elements have a needed sibling.
-    if (parent !== undefined && parent === this.#needed) return;
-    if (hasNeeded(parent)) {
-      this.#needed = parent;
+    const needed = findNeeded(parent, this.#needed);
+    if (needed !== undefined) {
+      this.#needed = needed;
       return;
     }
     if (MESSAGES.includes(name)) this.#isMessage = true;

@@ -57,6 +57,8 @@ type Header = {
   /** The amount as written, from which version 0.1.0 derived ids. */
   written: string;
   day: string | undefined;
+  /** What the receiver does with the set, BPR01. */
+  handling: string;
   method: string;
   methodCode: string;
   isCredit: boolean;
@@ -80,6 +82,7 @@ export class Edi820Set {
     amount: undefined,
     written: "",
     day: undefined,
+    handling: "",
     method: "other",
     methodCode: "",
     isCredit: true,
@@ -140,7 +143,7 @@ export class Edi820Set {
   }
 
   /**
-   * BPR: 02 amount, 03 credit or debit, 04 method, 09 and 15 accounts of payer and payee, 16 date. The older BPS has
+   * BPR: 01 handling, 02 amount, 03 credit or debit, 04 method, 09 and 15 accounts of payer and payee, 16 date. The older BPS has
    * check number and date in the elements 11 and 12.
    */
   #readBeginning(name: string, segment: Segment): void {
@@ -158,6 +161,7 @@ export class Edi820Set {
       header.reference = readElement(segment, 11);
       return;
     }
+    header.handling = readElement(segment, 1);
     header.isCredit = readElement(segment, 3) !== "D";
     header.payerAccount = readElement(segment, 9);
     header.account = readElement(segment, 15);
@@ -225,7 +229,10 @@ export class Edi820Set {
 
   /** Returns the payment, or the reason why it is none. */
   close(interchange: Interchange): BankItem {
-    const { amount, isCredit, currency, methodCode, day } = this.#header;
+    const { amount, handling, isCredit, currency, methodCode, day } = this.#header;
+    // X12 data element 305: P is a prenotification of future transfers, by which accounts are tried.
+    if (handling === "P")
+      return this.#leaveOut("BPR01 P", "a prenotification, which moves no money");
     if (amount === undefined)
       throw createMalformed(`segment ${this.number}`, "begins a set without a payment's amount");
     if (amount.lt(0))

@@ -134,6 +134,17 @@ const splitPath = (path: string): readonly string[] => {
   return known;
 };
 
+/** Returns the first element at a path below an element. */
+export const findElement = (element: Element, path: string): Element | undefined =>
+  findFirst(element, splitPath(path), 0);
+
+/** Returns the elements at a path below an element. */
+export const findPath = (element: Element, path: string): Element[] => {
+  const found: Element[] = [];
+  collect(element, splitPath(path), 0, found);
+  return found;
+};
+
 /** Returns the text of the first element at one of the paths, or "". */
 export const readText = (element: Element, ...paths: readonly string[]): string => {
   for (const path of paths) {

@@ -94,7 +94,7 @@ const isSameMoney = (one: EntryFacts, other: EntryFacts): boolean =>
   one.amount === other.amount &&
   (one.account === null || other.account === null || one.account === other.account);
 
-const isAdvice = ({ kind }: Pick<EntryFacts, "kind">): boolean => ADVICES.has(kind);
+export const isAdvice = ({ kind }: Pick<EntryFacts, "kind">): boolean => ADVICES.has(kind);
 
 const isAdvicePair = (one: EntryFacts, other: EntryFacts): boolean =>
   isAdvice(one) !== isAdvice(other);

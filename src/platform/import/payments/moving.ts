@@ -8,7 +8,13 @@ import { omitEmpty } from "../bank/file.ts";
 import type { Journal } from "../target.ts";
 import { derivePaymentIdOf, getText, LEAST_DETAIL, parsePaymentIds } from "./entry-facts.ts";
 import type { Judged } from "./judged.ts";
-import { findLonelyAdvice, findMisjoined, getReference, type Misjoined } from "./joining.ts";
+import {
+  findLonelyAdvice,
+  findMisjoined,
+  getReference,
+  isAdvice,
+  type Misjoined,
+} from "./joining.ts";
 import type { Values } from "./row.ts";
 import { savePayments, type SaveNeeds } from "./save.ts";
 
@@ -44,6 +50,7 @@ const findMove = (deposit: Judged, candidates: readonly PaymentEntryRow[]): Move
 };
 
 const findMoves = (judged: readonly Judged[], candidates: readonly PaymentEntryRow[]): Move[] => {
+  if (!candidates.some(isAdvice)) return [];
   const moved = new Set<string>();
   return judged.flatMap((deposit) => {
     const move = findMove(deposit, candidates);

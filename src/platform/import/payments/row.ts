@@ -117,26 +117,38 @@ const checkAmounts = (amounts: readonly string[], values: Values): Fault[] => {
     : [];
 };
 
+/** A value as it was sent, and as it is stored. */
+type Sent = { sent: unknown; value: unknown };
+
+const NOT_SENT: Sent = { sent: undefined, value: undefined };
+
 /** Creates the check of a source's rows, which converts them to stored values. */
 export const createRowCheck = (source: Source, tenantId: string) => {
   const fields = importableFields(source).map((field) => ({
     field,
     judge: createValueCheck(field),
+    // Rows that follow each other have many values in common.
+    last: { ...NOT_SENT },
   }));
   const amounts = fields.flatMap(({ field }) => (field.type === "money" ? [field.name] : []));
   return (record: Values): Checked<Values> => {
     const faults = [...checkRequired(record, source), ...checkTenant(record, tenantId)];
     const values: Values = {};
-    for (const { field, judge } of fields) {
+    for (const { field, judge, last } of fields) {
       const sent = record[field.name];
       if (sent === undefined || sent === null) continue;
+      if (sent === last.sent) {
+        values[field.name] = last.value;
+        continue;
+      }
       const checked = checkValue(field, prepareValue(field, sent));
       if (!("value" in checked)) {
         faults.push({ field: field.name, ...checked });
         continue;
       }
       const wrong = judge(checked.value);
-      if (wrong !== undefined) faults.push({ field: field.name, code: "format", message: wrong });
+      if (wrong === undefined) Object.assign(last, { sent, value: checked.value });
+      else faults.push({ field: field.name, code: "format", message: wrong });
       values[field.name] = checked.value;
     }
     faults.push(...checkAmounts(amounts, values));
@@ -158,11 +170,8 @@ export const deriveId = (...names: readonly (string | number)[]): string => {
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | VERSION;
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | VARIANT;
   const hex = bytes.toString("hex");
-  const cuts = [0, 8, 12, 16, 20, 32];
-  return cuts
-    .slice(1)
-    .map((to, place) => hex.slice(cuts[place], to))
-    .join("-");
+  const [a, b, c, d] = [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20)];
+  return `${a}-${b}-${c}-${d}-${hex.slice(20, 32)}`;
 };
 
 export const hashValues = (values: Values): string =>

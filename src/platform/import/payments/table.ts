@@ -120,20 +120,39 @@ const isUnchanged = ({ hash: sentHash, before, listed }: Identified): boolean =>
 const findConflict = (source: Source, values: Values, known: KnownPayment): string | undefined => {
   const { own, reference } = FACTS[source];
   const stored = known.facts;
-  const name = reference === undefined ? undefined : toText(values[reference]);
-  if (reference !== undefined && name != null && name === stored[reference]) return undefined;
+  const name = reference === undefined ? null : toText(values[reference]);
+  if (reference !== undefined && name !== null && name === stored[reference]) return undefined;
   return own.find((field) => {
     const [mine, theirs] = [toText(values[field]), stored[field] ?? null];
     return mine !== null && theirs !== null && mine !== theirs;
   });
 };
 
+/** Whether a row below zero returns the payment above zero that has its number. */
+const isReturnOf = (source: Source, values: Values, { facts }: KnownPayment): boolean =>
+  source === "cashapp" &&
+  Number(values["paymentAmount"]) < 0 &&
+  Number(facts["paymentAmount"] ?? 0) > 0 &&
+  facts["currencyCode"] === values["currencyCode"];
+
 type Sent = { line: number; values: Values; key: string; count: number };
 
 const findKnownById = async (tx: Db, { tenantId, source }: Needs, ids: readonly string[]) => {
   const fields = [...FACTS[source].own, FACTS[source].reference ?? "id"];
-  const found = await findKnown(tx, tenantId, source, { ids, fields });
+  const found = await findKnown(tx, tenantId, source, { ids, by: "row", fields });
   return new Map(found.map((row) => [row.id, row]));
+};
+
+/** Finds a stored row of each payment, by the payment's id: further rows must agree with it. */
+const findKnownPayments = async (tx: Db, { tenantId, source }: Needs, ids: readonly string[]) => {
+  if (ids.length === 0) return new Map<string | null | undefined, KnownPayment>();
+  const { id, shared } = FACTS[source];
+  const found = await findKnown(tx, tenantId, source, {
+    ids,
+    by: "payment",
+    fields: [id, ...shared],
+  });
+  return new Map(found.toReversed().map((row) => [row.facts[id], row]));
 };
 
 /** Finds the stored row of each sent one. Where it is another payment with the same id, the sent one gets a new id. */
@@ -144,19 +163,30 @@ const identifyRows = async (tx: Db, needs: Needs, sent: readonly Sent[]): Promis
     typeof values["id"] === "string" ? values["id"] : deriveId(tenantId, source, key, count),
   );
   const known = await findKnownById(tx, needs, own);
+  const fresh = sent.filter(
+    ({ values }, place) => values["id"] === undefined && !known.has(own[place] ?? ""),
+  );
+  const ids = [...new Set(fresh.map(({ values }) => String(values[idField])))];
+  const payments = await findKnownPayments(tx, needs, ids);
   const conflicts = sent.map(({ values, count }, place): Identified | undefined => {
-    const before = known.get(own[place] ?? "");
+    const before = known.get(own[place] ?? "") ?? payments.get(String(values[idField]));
     if (before === undefined || values["id"] !== undefined) return undefined;
     if (findConflict(source, values, before) === undefined) return undefined;
     const doubtOf = String(values[idField]);
     const facts = Object.fromEntries(shared.map((name) => [name, values[name] ?? null]));
-    const variant = { ...values, [idField]: deriveVariantId(doubtOf, facts) };
+    const isBack = isReturnOf(source, values, before);
+    const variant = {
+      ...values,
+      [idField]: deriveVariantId(doubtOf, facts),
+      ...(isBack ? { returnedPaymentId: values["returnedPaymentId"] ?? doubtOf } : {}),
+    };
     const id = deriveId(tenantId, source, buildRowKey(source, variant), count);
-    return { id, hash: hashValues(variant), values: variant, before: undefined, doubtOf };
+    const found = { id, hash: hashValues(variant), values: variant, before: undefined };
+    return isBack ? found : { ...found, doubtOf };
   });
   const variants = await findListed(tx, needs, conflicts);
-  const ids = variants.flatMap((one) => one?.id ?? []);
-  const others = ids.length === 0 ? known : await findKnownById(tx, needs, ids);
+  const variantIds = variants.flatMap((one) => one?.id ?? []);
+  const others = variantIds.length === 0 ? known : await findKnownById(tx, needs, variantIds);
   return sent.map(({ values }, place): Identified => {
     const id = own[place] ?? "";
     const variant = variants[place];
@@ -169,6 +199,12 @@ const identifyRows = async (tx: Db, needs: Needs, sent: readonly Sent[]): Promis
 /** A payment of a table that changes: its rows in the file, and all that the store has of it. */
 type Changed = { rows: readonly Identified[]; stored: readonly NewPayment[] };
 
+/** Whether a row says how its payment is applied; one that came back is applied to nothing until its payment is known. */
+const saysStatus = ({ values }: Identified): boolean => {
+  const { applicationStatus: status, paymentAmount } = values;
+  return status !== undefined && !(status === "reversed" && Number(paymentAmount) < 0);
+};
+
 const saysApplied = ({ values }: Identified): boolean => values["appliedAmount"] !== undefined;
 
 /**
@@ -177,7 +213,7 @@ const saysApplied = ({ values }: Identified): boolean => values["appliedAmount"]
  */
 const isMatchable = (source: Source, { rows, stored }: Changed): boolean =>
   source === "cashapp" &&
-  rows.every(({ values }) => (values["id"] ?? values["applicationStatus"]) === undefined) &&
+  rows.every((row) => row.values["id"] === undefined && !saysStatus(row)) &&
   stored.every(({ matching }) => matching !== undefined) &&
   (stored.length > 0 || !rows.every(saysApplied));
 

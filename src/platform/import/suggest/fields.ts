@@ -3,7 +3,7 @@ import { isCurrency } from "../currencies.ts";
 import { parseDayPattern } from "../dates.ts";
 import type { Fields } from "../fields.ts";
 import type { NumberForm } from "../numbers.ts";
-import { type Concept, findCodes, findConcept } from "./headings.ts";
+import { AMOUNTS, type Concept, DAYS, findCodes, findConcept } from "./headings.ts";
 import type { Plan } from "./plans.ts";
 import { listRecords, type Sample } from "./sample.ts";
 import {
@@ -28,6 +28,8 @@ type Column = {
   name: string;
   concept: Concept | undefined;
   values: Values;
+  /** Whether every record has a value. */
+  isFilled: boolean;
   days: DayForms | undefined;
   numbers: NumberForms | undefined;
 };
@@ -45,24 +47,6 @@ type ProposeNeeds = {
   kind: string;
   currency: string | undefined;
 };
-
-const DAYS: ReadonlySet<Concept | undefined> = new Set<Concept>([
-  "paymentDate",
-  "documentDate",
-  "dueDate",
-  "closedDate",
-]);
-const AMOUNTS: ReadonlySet<Concept | undefined> = new Set<Concept>([
-  "amount",
-  "openAmount",
-  "originalAmount",
-  "appliedAmount",
-  "debit",
-  "credit",
-  "discount",
-  "deduction",
-  "creditLimit",
-]);
 
 /** Corrects what the heading says by what the values are. */
 const adjustConcept = (column: Column): Concept | undefined => {
@@ -90,6 +74,7 @@ const readColumns = (sample: Sample, kind: string): Column[] => {
       name,
       concept: findConcept(name),
       values,
+      isFilled: values.length === records.length,
       days: findDayForms(values),
       numbers: findNumberForms(values),
     };
@@ -234,11 +219,11 @@ const fillSigned = ({ columns, fields, map, notes }: State): void => {
   const name = [...fields].find(([, { role }]) => role === "amount")?.[0] ?? "";
   const column = columns.find((one) => one.name === map[name]);
   if (column?.numbers === undefined || !isSigned(column.values)) return;
-  const isRegister = ["paymentId", "documentNumber"] as const;
+  const numbers: readonly (Concept | undefined)[] = ["paymentId", "documentNumber"];
   const [debits, returns] = [{ credit: column.name }, column.name].map((one) =>
     JSON.stringify({ [name]: one }),
   );
-  const isList = isRegister.every((concept) => find(columns, concept) === undefined);
+  const isList = !columns.some(({ concept, isFilled }) => isFilled && numbers.includes(concept));
   if (isList) map[name] = { credit: column.name };
   notes.push(
     isList
@@ -250,11 +235,15 @@ const fillSigned = ({ columns, fields, map, notes }: State): void => {
 const isIdRepeated = (id: Column | undefined): boolean =>
   id !== undefined && new Set(id.values.map(toText)).size < id.values.length;
 
-/** A repeated reference names no payment, unless the rows are about documents. */
-const isNoKey = (column: Column, columns: readonly Column[]): boolean =>
-  column.concept === "reference" &&
-  isIdRepeated(column) &&
-  find(columns, "documentNumber") === undefined;
+/**
+ * A repeated reference, or a column in which payments have blank cells, names no payment, unless the rows are about
+ * documents.
+ */
+const isNoKey = (column: Column, columns: readonly Column[], kind: string): boolean => {
+  if (find(columns, "documentNumber") !== undefined) return false;
+  const isWeak = column.concept === "reference" || column.concept === "id";
+  return (kind === "payments" && !column.isFilled) || (isWeak && isIdRepeated(column));
+};
 
 type State = {
   columns: readonly Column[];
@@ -373,11 +362,12 @@ export const proposeFields = (needs: ProposeNeeds): Proposal => {
   const state = { columns, fields, map, notes };
   for (const [name, ...concepts] of plan) {
     const spec = fields.get(name);
+    const isFit = (one: Column | undefined): one is Column =>
+      one !== undefined && !(spec?.role === "key" && isNoKey(one, columns, kind));
     const column =
       columns.find((one) => one.name === name) ??
-      concepts.map((one) => find(columns, one)).find((one) => one !== undefined);
+      concepts.map((one) => find(columns, one)).find(isFit);
     if (spec === undefined || column === undefined) continue;
-    if (spec.role === "key" && isNoKey(column, columns)) continue;
     const { negativeMark = "DR", role, currency: money } = spec;
     const how = { isAmount: money !== undefined, isMain: role === "amount", negativeMark };
     map[name] =

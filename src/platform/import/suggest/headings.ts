@@ -3,6 +3,7 @@ import leven from "leven";
 /** The subjects of columns, for all kinds of records. */
 export type Concept =
   | "paymentId"
+  | "id"
   | "reference"
   | "documentNumber"
   | "number"
@@ -10,6 +11,7 @@ export type Concept =
   | "customerName"
   | "paymentDate"
   | "documentDate"
+  | "createdDate"
   | "dueDate"
   | "closedDate"
   | "amount"
@@ -46,6 +48,26 @@ export type Concept =
   | "lastName"
   | "role";
 
+/** Concepts of columns of days, and of amounts. */
+export const DAYS: ReadonlySet<Concept | undefined> = new Set<Concept>([
+  "paymentDate",
+  "documentDate",
+  "createdDate",
+  "dueDate",
+  "closedDate",
+]);
+export const AMOUNTS: ReadonlySet<Concept | undefined> = new Set<Concept>([
+  "amount",
+  "openAmount",
+  "originalAmount",
+  "appliedAmount",
+  "debit",
+  "credit",
+  "discount",
+  "deduction",
+  "creditLimit",
+]);
+
 /**
  * Headings of exports of receivables in English, German, French, Spanish, Italian and Dutch, without accents, spaces
  * and signs. The first concepts win where a heading could be of several.
@@ -56,6 +78,7 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "checknumber checkno chequenumber zahlungsnummer zahlungsnr transaktionsid transaktionsnummer buchungsnummer " +
     "numeropaiement numerotransaction numerodepaiement idtransaction numeropago idpago idtransaccion numerotransaccion " +
     "numerodipagamento idtransazione betalingsnummer betaalnummer transactienummer networkpaymentid eingangsnr",
+  id: "id rowid recordid",
   reference:
     "reference ref bankreference paymentreference tracenumber trace confirmationnumber referenz zahlungsreferenz " +
     "bankreferenz referenznummer referencepaiement referencebancaire referencia referenciapago riferimento referentie " +
@@ -75,23 +98,27 @@ const HEADINGS: Readonly<Record<Concept, string>> = {
     "klantnr klant debiteurnummer debiteurnr debiteur debiteurencode relatienummer",
   customerName:
     "customername accountname clientname payername payer name company companyname debtor debtorname remitter " +
-    "counterparty counterpartyname " +
+    "counterparty counterpartyname payee payeename " +
     "kundenname auftraggeber zahler einzahler zahlungspflichtiger debitorenname firma firmenname namekunde " +
+    "auftraggeberempfanger auftraggeberempfaenger begunstigterauftraggeber namezahlungsbeteiligter " +
     "auftraggeberzahler auftraggebername beguenstigterzahlungspflichtiger begunstigterzahlungspflichtiger nomclient " +
     "nomduclient nom payeur donneurdordre raisonsociale tiers emetteur nombrecliente nombre pagador ordenante " +
     "razonsocial nomecliente nome ragionesociale ordinante klantnaam naam bedrijfsnaam betaler debiteurnaam " +
     "naamtegenpartij tegenpartij naamomschrijving contactname contact",
   paymentDate:
     "paymentdate datepaid paiddate receiptdate depositdate datereceived date postingdate bookingdate valuedate " +
-    "transactiondate settlementdate zahlungsdatum zahldatum buchungstag buchungsdatum valuta valutadatum wertstellung " +
-    "eingangsdatum datum datepaiement datedepaiement datevaleur dateoperation datecomptable datereglement fechapago " +
+    "transactiondate settlementdate arrivaldate payoutdate zahlungsdatum zahldatum buchungstag buchungsdatum valuta valutadatum wertstellung " +
+    "eingangsdatum datum buchung wertstellungsdatum wertstellungstag datepaiement datedepaiement datevaleur dateoperation datecomptable datereglement fechapago " +
     "fechadepago fecha fechavalor fechaoperacion datapagamento data datavaluta dataoperazione betaaldatum betalingsdatum " +
     "boekdatum boekingsdatum valutadatum rentedatum transactiedatum zahlungstag",
   documentDate:
     "invoicedate documentdate docdate issuedate dateissued billdate rechnungsdatum rgdatum belegdatum ausstellungsdatum " +
     "datefacture datedefacture datepiece dateemission fechafactura fechadefactura fechaemision fechadocumento " +
-    "datafattura datadocumento dataemissione factuurdatum documentdatum createdate disputedate created opened " +
-    "openeddate datecreated reklamationsdatum datereclamation fechareclamacion",
+    "datafattura datadocumento dataemissione factuurdatum documentdatum disputedate opened " +
+    "openeddate reklamationsdatum datereclamation fechareclamacion",
+  createdDate:
+    "created createdate createddate createdat createdon datecreated creationdate erstelltam erstellungsdatum datecreation " +
+    "fechacreacion datacreazione aanmaakdatum",
   dueDate:
     "due duedate netduedate paymentdue datedue maturitydate faelligkeit falligkeit faellig fallig faelligam falligam " +
     "faelligkeitsdatum falligkeitsdatum nettofaelligkeit nettofalligkeit zahlungsziel dateecheance datedecheance echeance " +

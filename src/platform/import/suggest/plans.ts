@@ -4,8 +4,8 @@ import type { Concept } from "./headings.ts";
 export type Plan = readonly (readonly [field: string, ...concepts: Concept[]])[];
 
 const CASHAPP: Plan = [
-  ["paymentId", "paymentId", "reference"],
-  ["paymentDate", "paymentDate", "documentDate"],
+  ["paymentId", "paymentId", "reference", "id"],
+  ["paymentDate", "paymentDate", "createdDate", "documentDate"],
   ["paymentAmount", "amount", "originalAmount", "appliedAmount"],
   ["currencyCode", "currency"],
   ["payerName", "customerName"],
@@ -21,8 +21,8 @@ const CASHAPP: Plan = [
 ];
 
 const IANDP: Plan = [
-  ["paymentId", "paymentId", "reference"],
-  ["paymentDate", "paymentDate"],
+  ["paymentId", "paymentId", "reference", "id"],
+  ["paymentDate", "paymentDate", "createdDate"],
   ["amountPaid", "amount", "appliedAmount"],
   ["currencyCode", "currency"],
   ["confirmationNumber", "reference"],
@@ -39,8 +39,8 @@ const IANDP: Plan = [
 ];
 
 const BPN: Plan = [
-  ["networkPaymentId", "paymentId", "reference"],
-  ["paymentDate", "paymentDate"],
+  ["networkPaymentId", "paymentId", "reference", "id"],
+  ["paymentDate", "paymentDate", "createdDate"],
   ["paymentAmount", "amount"],
   ["currencyCode", "currency"],
   ["payerName", "customerName"],
@@ -59,7 +59,7 @@ const DOCUMENTS: Plan = [
   ["account_number", "accountNumber", "customerName"],
   ["document_type", "documentType"],
   ["applies_to_invoice", "appliesTo"],
-  ["invoice_date", "documentDate", "paymentDate"],
+  ["invoice_date", "documentDate", "paymentDate", "createdDate"],
   ["due_date", "dueDate"],
   ["currency", "currency"],
   ["original_denomination", "originalAmount", "amount", "openAmount"],
@@ -94,7 +94,7 @@ const DISPUTES: Plan = [
   ["categoryCode", "category"],
   ["reasonCode", "reason"],
   ["poNumber", "poNumber"],
-  ["createDate", "documentDate", "paymentDate"],
+  ["createDate", "createdDate", "documentDate", "paymentDate"],
   ["closedDate", "closedDate"],
   ["assigneeEmail", "email"],
 ];
@@ -113,7 +113,7 @@ const NOTES: Plan = [
   ["content", "text"],
   ["visibility"],
   ["createUser", "author", "email"],
-  ["createDate", "documentDate", "paymentDate"],
+  ["createDate", "createdDate", "documentDate", "paymentDate"],
   ["updateUser"],
   ["updateDate"],
 ];
@@ -126,7 +126,7 @@ const ACCOUNT_NOTES: Plan = [
   ["note_type"],
   ["effective_date"],
   ["created_by", "author", "email"],
-  ["created_at", "documentDate", "paymentDate"],
+  ["created_at", "createdDate", "documentDate", "paymentDate"],
 ];
 
 const USERS: Plan = [
@@ -137,7 +137,7 @@ const USERS: Plan = [
   ["status"],
   ["timeZone"],
   ["defaultLanguage"],
-  ["createdDate", "documentDate"],
+  ["createdDate", "createdDate", "documentDate"],
 ];
 
 /** The plans of the kinds whose files are tables of columns, those of payments per source. */

@@ -1,5 +1,5 @@
 import { DateCell, isDash, toText } from "../cells.ts";
-import { type DayPattern, parseDay, parseDayPattern } from "../dates.ts";
+import { type DayPattern, parseDay, parseDayPattern, SERIAL } from "../dates.ts";
 import { type NumberForm, isPlainDecimal, readAmount } from "../numbers.ts";
 
 /** The values of a column that are not blank, in the order of the rows. */
@@ -18,6 +18,13 @@ const SEPARATORS = [".", "/", "-", " ", ". "];
 const TIMES = ["", " HH:mm:ss", " HH:mm", " h:mm:ss A", " h:mm A", "THH:mm:ss"];
 const SPECIAL = ["YYYYMMDD", "DDMMYYYY", "MMM D, YYYY", "D. MMM YYYY", "DMMMYYYY", "DMMMYY"];
 
+// Numbers of days from 2000 to 2064: other numbers of five digits are seldom days.
+const FIRST_SERIAL = 36_526;
+const LAST_SERIAL = 60_000;
+
+const isSerial = (text: string): boolean =>
+  /^\d{5}(?:\.\d{1,17})?$/.test(text) && Number(text) >= FIRST_SERIAL && Number(text) < LAST_SERIAL;
+
 const PATTERNS: readonly DayPattern[] = [
   ...ORDERS.flatMap((order) => SEPARATORS.map((sign) => order.join(sign))),
   ...SPECIAL,
@@ -32,6 +39,11 @@ export type DayForms = { isIso: boolean; patterns: readonly DayPattern[] };
 export const findDayForms = (values: Values): DayForms | undefined => {
   const texts = values.flatMap((value) => (value instanceof DateCell ? [] : [value]));
   if (values.length > 0 && texts.length === 0) return { isIso: true, patterns: [] };
+  const serial = parseDayPattern(SERIAL);
+  const shown = texts.map((value) => toText(value).trim());
+  if (serial !== undefined && shown.length === values.length && shown.every(isSerial)) {
+    return { isIso: false, patterns: [serial] };
+  }
   const written = texts.filter((value) => typeof value === "string").map((text) => text.trim());
   if (written.length === 0 || written.length < texts.length) return undefined;
   if (written.every((text) => parseDay(text) !== undefined)) return { isIso: true, patterns: [] };

@@ -1,6 +1,7 @@
 import { DateCell, ErrorCell } from "../cells.ts";
 import { parseDay } from "../dates.ts";
-import { convertSerial, type NumberFormat, roundTail } from "./formats.ts";
+import { convertSerial } from "../serial-days.ts";
+import { type NumberFormat, roundTail } from "./formats.ts";
 import { createWorkbookProblem, type Handlers, parsePart } from "./package.ts";
 import { createTextCollector, type Sheet, type Workbook } from "./workbook.ts";
 

@@ -41,6 +41,7 @@ const readIfAny = async (
   tenantId: string,
   column: string,
   values: readonly string[],
+  where = sql`1 = 1`,
 ): Promise<NewPayment[]> =>
   values.length === 0
     ? []
@@ -48,7 +49,7 @@ const readIfAny = async (
         db,
         tenantId,
         sql`${sql.ref(column)} is not null
-          and ${getDialect(db).isAmongKeys(column, values.map(fold))}`,
+          and ${getDialect(db).isAmongKeys(column, values.map(fold))} and ${where}`,
       );
 
 /** Reads all rows of payments, in the order of their numbers. */
@@ -79,6 +80,27 @@ export const readReferencedPayments = (
   tenantId: string,
   references: readonly string[],
 ): Promise<NewPayment[]> => readIfAny(db, tenantId, "payment_reference_folded", references);
+
+/** Reads the rows of payments of these amounts that have one of the payers or name one of the documents. */
+export const readAlikePayments = async (
+  db: Db,
+  tenantId: string,
+  {
+    payers,
+    documents,
+    amounts,
+  }: Record<"payers" | "documents", readonly string[]> & {
+    amounts: readonly number[];
+  },
+): Promise<NewPayment[]> => {
+  if (amounts.length === 0) return [];
+  const ofAmount = sql`payment_amount_order in (${sql.join(amounts)})`;
+  const byPayer = await readIfAny(db, tenantId, "payer_name_folded", payers, ofAmount);
+  return [
+    ...byPayer,
+    ...(await readIfAny(db, tenantId, "document_number_folded", documents, ofAmount)),
+  ];
+};
 
 /** Reads rows that wait for one of the keys, those after a number first. */
 export const readWaiting = (

@@ -1,5 +1,5 @@
 import { setImmediate } from "node:timers/promises";
-import { sql } from "kysely";
+import { type RawBuilder, sql } from "kysely";
 import { mapConcurrent } from "../../../kit/map-concurrent.ts";
 import { PAYMENT_ID } from "../../../contract/insights/payment-summary.ts";
 import { findField, type Source } from "../../../contract/payments/catalogue.ts";
@@ -115,6 +115,19 @@ export const takeSeqs = async (
   return last - count + 1;
 };
 
+/** The condition of the rows of payments. */
+const isOfPayments = (
+  db: Db,
+  source: Source,
+  paymentIds: readonly string[],
+): RawBuilder<unknown> => {
+  const field = findField(source, PAYMENT_ID[source]);
+  if (field === undefined) return sql`1 = 0`;
+  const { name, compared } = findColumn(field);
+  const { isAmongKeys } = getDialect(db);
+  return sql`${isAmongKeys(compared, paymentIds.map(fold))} and ${isAmongKeys(name, paymentIds)}`;
+};
+
 /** The columns of a stored row that an import compares with a row of a file; `facts` by the names of their fields. */
 export type KnownPayment = {
   id: string;
@@ -126,11 +139,12 @@ export type KnownPayment = {
 
 type Fact = Omit<KnownPayment, "facts"> & Record<string, Value>;
 
+/** Finds rows by their ids, or all rows of payments by the ids of these, and reads some fields of them. */
 export const findKnown = async (
   db: Db,
   tenantId: string,
   source: Source,
-  { ids, fields }: { ids: readonly string[]; fields: readonly string[] },
+  { ids, by, fields }: { ids: readonly string[]; by: "row" | "payment"; fields: readonly string[] },
 ): Promise<KnownPayment[]> => {
   const columns = fields.flatMap((name): [string, string][] => {
     const field = findField(source, name);
@@ -138,9 +152,11 @@ export const findKnown = async (
   });
   const selected = ["id", "seq", "sent_hash", "created_at", ...columns.map(([, column]) => column)];
   const list = sql.join([...new Set(selected)].map((column) => sql.ref(column)));
+  const among =
+    by === "row" ? getDialect(db).isAmongKeys("id", ids) : isOfPayments(db, source, ids);
   const { rows } = await sql<Fact>`
     select ${list} from ${sql.table(TABLES[source])}
-    where tenant_id = ${tenantId} and ${getDialect(db).isAmongKeys("id", ids)}`.execute(db);
+    where tenant_id = ${tenantId} and ${among} order by seq`.execute(db);
   return rows.map((row) => {
     const { id, seq, sent_hash, created_at } = row;
     const facts = columns.map(([name, column]) => [name, row[column]?.toString() ?? null]);
@@ -261,14 +277,12 @@ export const findRowsOfPayments = async (
   source: Source,
   paymentIds: readonly string[],
 ): Promise<StoredPayment[]> => {
-  const field = findField(source, PAYMENT_ID[source]);
-  if (field === undefined || paymentIds.length === 0) return [];
-  const { name, compared } = findColumn(field);
-  const { isAmongKeys } = getDialect(db);
+  if (paymentIds.length === 0) return [];
   const { rows } = await sql<StoredPayment>`
     select * from ${sql.table(TABLES[source])}
-    where tenant_id = ${tenantId} and ${isAmongKeys(compared, paymentIds.map(fold))}
-    and ${isAmongKeys(name, paymentIds)} order by seq`.execute(db);
+    where tenant_id = ${tenantId} and ${isOfPayments(db, source, paymentIds)} order by seq`.execute(
+    db,
+  );
   return rows;
 };
 

@@ -39,7 +39,7 @@ export type Payment = {
 
 /** Whether a row is the return of a payment, or says itself that it was reversed. */
 export const isReturn = (values: Values): boolean =>
-  amountOf(values, "paymentAmount").lt(0) || values["applicationStatus"] === "reversed";
+  Number(values["paymentAmount"] ?? 0) < 0 || values["applicationStatus"] === "reversed";
 
 export const toLine = (row: NewPayment, stated: Values, values: Values): Line => {
   const name = textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber");
@@ -77,6 +77,7 @@ const STRUCTURED: ReadonlySet<unknown> = new Set(["edi820", "camt054"]);
  * together exceed the stated total.
  */
 const findExcess = (lines: readonly Line[]): string | undefined => {
+  if (!lines.some(({ deduction }) => deduction.gt(0))) return undefined;
   const named = lines.filter(
     ({ name, values }) => name !== undefined && STRUCTURED.has(values["remittanceSource"]),
   );

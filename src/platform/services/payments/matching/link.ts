@@ -1,7 +1,13 @@
 import { replacePayments, type NewPayment } from "../../../store/queries/payments.ts";
+import { isSameNumber } from "../../../../contract/number-key.ts";
+import { DAY } from "../../../../kit/clock.ts";
+import { fold } from "../../../store/engine/fold.ts";
+import { findWaitingReturns } from "../../../store/queries/payment-entries.ts";
 import {
+  readAlikePayments,
   readPaymentRows,
   readReferencedPayments,
+  readReturnsOf,
   readWaiting,
   WAITING_RETURN,
 } from "../../../store/queries/payment-matching.ts";
@@ -10,6 +16,9 @@ import { isReturn } from "./lines.ts";
 import { listMentions } from "./mentions.ts";
 import { applyReturns, type Settling } from "./returns.ts";
 import { amountOf, textOf } from "./values.ts";
+
+/** A payment is returned within so many days, unless the return names it. */
+const RETURN_DAYS = 400;
 
 /** Waiting returns are few; more than these are linked by a later run. */
 const MOST_WAITING = 1000;
@@ -31,20 +40,90 @@ const isCovered = (values: Values, payment: Values): boolean =>
   amountOf(payment, "paymentAmount").gte(amountOf(values, "paymentAmount").abs());
 
 /**
- * Finds the payments that a return can be of: those that are at least as large and have a reference that it names;
- * else those that have its own reference, because banks add charges to what they take back.
+ * Finds the payments that a return names: those that are at least as large and have a reference that it names; else
+ * those that have its own reference, because banks add charges to what they take back.
  */
-const findReturned = (
-  values: Values,
-  byReference: ReadonlyMap<string | undefined, readonly NewPayment[]>,
-): NewPayment[] => {
+const findNamed = (values: Values, { byReference, byNumber }: Payments): NewPayment[] => {
   const named = referencesOf(values)
-    .flatMap((reference) => byReference.get(reference) ?? [])
+    .flatMap((text) => [...(byReference.get(text) ?? []), ...(byNumber.get(text) ?? [])])
     .filter((payment) => canReturn(values, payment.values));
   const covering = named.filter((payment) => isCovered(values, payment.values));
   if (covering.length > 0) return covering;
   const own = textOf(values, "paymentReference");
   return named.filter((payment) => textOf(payment.values, "paymentReference") === own);
+};
+
+const documentOf = (values: Values): string | undefined =>
+  textOf(values, "documentNumber") ?? textOf(values, "invoiceNumber");
+
+const isNear = (values: Values, payment: Values): boolean => {
+  const [back, paid] = [values, payment].map((one) => Date.parse(textOf(one, "paymentDate") ?? ""));
+  const days = ((back ?? NaN) - (paid ?? NaN)) / DAY;
+  return days >= 0 && days <= RETURN_DAYS;
+};
+
+/** Finds the payments of the amount of a return that its payer made before, or that are for the document it names. */
+const findAlike = (values: Values, { alike, returned }: Payments): NewPayment[] => {
+  const amount = amountOf(values, "paymentAmount").abs();
+  const [payer, number] = [textOf(values, "payerName"), documentOf(values)];
+  return alike.filter(({ values: payment }) => {
+    const [other, document] = [textOf(payment, "payerName"), documentOf(payment)];
+    const isSamePayer = payer !== undefined && other !== undefined && fold(payer) === fold(other);
+    const isSame =
+      number === undefined
+        ? isSamePayer
+        : isSameNumber(number, document ?? "") &&
+          (isSamePayer || payer === undefined || other === undefined);
+    return (
+      isSame &&
+      canReturn(values, payment) &&
+      amountOf(payment, "paymentAmount").eq(amount) &&
+      isNear(values, payment) &&
+      !returned.has(textOf(payment, "paymentId") ?? "")
+    );
+  });
+};
+
+/** The payments that returns may be of. */
+type Payments = {
+  byReference: ReadonlyMap<string | undefined, readonly NewPayment[]>;
+  /** By the payments' own numbers, which tables have. */
+  byNumber: ReadonlyMap<string | undefined, readonly NewPayment[]>;
+  alike: readonly NewPayment[];
+  /** Those that have come back already. */
+  returned: Set<string>;
+};
+
+const textsOf = (rows: readonly NewPayment[], read: (values: Values) => string | undefined) => [
+  ...new Set(rows.flatMap(({ values }) => read(values) ?? [])),
+];
+
+/** Reads the payments that returns may be of; `ofTables` are those of no bank's message. */
+const readPayments = async (
+  tx: Db,
+  tenantId: string,
+  waiting: readonly NewPayment[],
+  ofTables: readonly NewPayment[],
+): Promise<Payments> => {
+  const list = (rows: readonly NewPayment[]) => [
+    ...new Set(rows.flatMap(({ values }) => referencesOf(values))),
+  ];
+  const referenced = await readReferencedPayments(tx, tenantId, list(waiting));
+  const numbered = await readPaymentRows(tx, tenantId, list(ofTables));
+  const amounts = ofTables.map(({ values }) => amountOf(values, "paymentAmount").abs().toNumber());
+  const alike = await readAlikePayments(tx, tenantId, {
+    payers: textsOf(ofTables, (values) => textOf(values, "payerName")),
+    documents: textsOf(ofTables, documentOf),
+    amounts: [...new Set(amounts)],
+  });
+  const ids = textsOf(alike, (values) => textOf(values, "paymentId"));
+  const returns = await readReturnsOf(tx, tenantId, ids);
+  return {
+    byReference: Map.groupBy(referenced, ({ values }) => textOf(values, "paymentReference")),
+    byNumber: Map.groupBy(numbered, ({ values }) => textOf(values, "paymentId")),
+    alike,
+    returned: new Set(textsOf(returns, (values) => textOf(values, "returnedPaymentId"))),
+  };
 };
 
 const setReturned = (row: NewPayment, paymentId: string, { now }: Settling): NewPayment => ({
@@ -74,21 +153,34 @@ export const linkReturn = async (
   return { documents, former, since };
 };
 
-/** Finds the payments of returns that wait for one, by their references; only where exactly one payment has one. */
+/** Returns of a bank's message wait in its entry for a payment of the bank that is only alike. */
+const listBankReturns = async (tx: Db, tenantId: string): Promise<Set<string>> => {
+  const entries = await findWaitingReturns(tx, tenantId, MOST_WAITING);
+  return new Set(entries.flatMap(({ payment_ids: ids }) => JSON.parse(ids) as string[]));
+};
+
+/**
+ * Finds the payments of returns that wait for one: by their references; for those of a table also by the number of the
+ * payment, else by payer or document and amount. Only where there is exactly one.
+ */
 export const linkWaitingReturns = async (tx: Db, settling: Settling): Promise<string[]> => {
   const { tenantId } = settling;
   const waiting = await readWaiting(tx, tenantId, [WAITING_RETURN], { most: MOST_WAITING });
   if (waiting.length === 0) return [];
-  const references = [...new Set(waiting.flatMap(({ values }) => referencesOf(values)))];
-  const payments = await readReferencedPayments(tx, tenantId, references);
-  const byReference = Map.groupBy(payments, ({ values }) => textOf(values, "paymentReference"));
+  const ofBanks = await listBankReturns(tx, tenantId);
+  const ofTables = waiting.filter(({ values }) => !ofBanks.has(textOf(values, "paymentId") ?? ""));
+  const payments = await readPayments(tx, tenantId, waiting, ofTables);
   const linked: string[] = [];
-  for (const { values } of waiting) {
-    const found = findReturned(values, byReference);
+  for (const row of waiting) {
+    const { values } = row;
+    const named = findNamed(values, payments);
+    const found =
+      named.length === 0 && ofTables.includes(row) ? findAlike(values, payments) : named;
     const ids = new Set(found.map((payment) => textOf(payment.values, "paymentId")));
     const [paymentId] = ids;
     const returnPaymentId = textOf(values, "paymentId");
     if (ids.size !== 1 || paymentId === undefined || returnPaymentId === undefined) continue;
+    payments.returned.add(paymentId);
     linked.push(...(await linkReturn(tx, settling, { returnPaymentId, paymentId })).documents);
   }
   return linked;

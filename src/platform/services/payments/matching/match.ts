@@ -53,7 +53,7 @@ const matchPayment = (payment: Payment, ledger: Ledger, payers: Payers): void =>
   }
 };
 
-const addAccountNames = async (tx: Db, tenantId: string, rows: NewPayment[]) => {
+const addAccountNames = async (tx: Db, tenantId: string, rows: readonly NewPayment[]) => {
   const numbers = rows.flatMap(({ values }) => textOf(values, "accountNumber") ?? []);
   const accounts = await findAccounts(tx, tenantId, [...new Set(numbers)]);
   const names = new Map(accounts.map(({ account_number, name }) => [account_number, name]));
@@ -71,7 +71,8 @@ const keepTimes = async (
   tenantId: string,
   { payments }: Pick<Groups, "payments">,
   rows: readonly NewPayment[],
-): Promise<NewPayment[]> => {
+): Promise<readonly NewPayment[]> => {
+  if (rows.every(({ seq }) => seq === 0)) return rows;
   const former = await readPaymentRows(
     tx,
     tenantId,

@@ -9,17 +9,21 @@ const MOST_WORDS = 60;
 const MOST_LENGTH = 40;
 const LEAST_DIGITS = 4;
 
+// Most words begin and end with a plain letter or digit.
+const PLAIN = /^[A-Za-z0-9](?:.{0,78}[A-Za-z0-9])?$/;
 const BETWEEN = /[\s,;:()[\]{}"'<>|=]+/;
 const EDGES = /^[^\p{L}\p{N}]+|[^\p{L}\p{N}]{1,20}$/gu;
 const DIGIT = /\p{N}/u;
 const LETTER = /\p{L}/u;
 const LETTERS = /^\p{L}{1,6}$/u;
 
+const trimSigns = (word: string): string => (PLAIN.test(word) ? word : word.replaceAll(EDGES, ""));
+
 const listWords = (text: string): string[] => {
   const words = text
     .slice(0, MOST_CHARACTERS)
     .split(BETWEEN, MOST_WORDS)
-    .map((word) => word.slice(0, 2 * MOST_LENGTH).replaceAll(EDGES, ""))
+    .map((word) => trimSigns(word.slice(0, 2 * MOST_LENGTH)))
     .filter((word) => word !== "");
   // A prefix and its number may be two words.
   const pairs = words.flatMap((word, place) => {
