@@ -166,6 +166,9 @@ const balanceLines = async (
 const describeStands = (name: string, stands: readonly Stand[], asOf: Moment): string[] =>
   asOf.isPast ? describeBases(countBases(stands)).map((note) => `${name}: ${note}`) : [];
 
+const describeFuture = ({ calendar, now }: InsightContext, { to }: Period): string[] =>
+  calendar.startOf(to) > now() ? [`${to} has not come: the closing balance is that of now.`] : [];
+
 const findAccountsOf = async (context: InsightContext, account: string, withChildren: boolean) => {
   const { hit, notes: own } = await findOneAccount(context, account);
   if (!withChildren) return { hit, numbers: [hit.accountNumber], notes: own, isPartial: false };
@@ -280,6 +283,7 @@ export const accountStatement = defineInsight({
         ...notes,
         ...describeStands("Opening", stands.opening, period.opening),
         ...describeStands("Closing", stands.closing, period.closing),
+        ...describeFuture(context, period),
         ...disputed.notes,
       ],
       items: await mapInTurns(lines.slice(context.skip, context.skip + limit), showLine),
