@@ -51,7 +51,14 @@ const createTimedContext = (start: StartContext) => {
 };
 
 /** The conditions whose values an assistant can get wrong, and find_records knows. */
-const NAMED = ["accountNumber", "accountName", "documentNumber", "disputeCode", "payerName"];
+const NAMED = [
+  "accountNumber",
+  "accountName",
+  "parentAccountNumber",
+  "documentNumber",
+  "disputeCode",
+  "payerName",
+];
 
 /** Ranges that nothing is within if they are sent the wrong way round. */
 const RANGES = [
