@@ -1,8 +1,7 @@
 import Big from "big.js";
 import { z } from "zod";
 import { requiredText } from "../contract/fields.ts";
-import { CurrencyCode } from "../contract/ingest-fields.ts";
-import { Day, Flag, ItemLimit } from "../contract/insights/arguments.ts";
+import { Currency, Day, Flag, ItemLimit } from "../contract/insights/arguments.ts";
 import { describeBases } from "../contract/insights/past-balances.ts";
 import { ExactNumber, toExactNumber } from "../contract/insights/result.ts";
 import { contract } from "../contract/index.ts";
@@ -31,7 +30,7 @@ const Body = z.strictObject({
   from: Day.optional().describe("default: the first day of the month of `to`"),
   to: Day.optional().describe("inclusive; default today"),
   includeChildren: Flag.default(false).describe("with all accounts below it"),
-  currencyCode: CurrencyCode.optional().describe("default: each currency by itself"),
+  currencyCode: Currency.optional().describe("default: each currency by itself"),
   limit: ItemLimit,
 });
 
