@@ -49,7 +49,7 @@ beforeAll(async () => {
   await writeFile(file, ndjson(rows));
   const command = ["import", "payments", file, "--tenant", "demo", "--source", "cashapp"];
   const imported = await runCli(command, { RECEIVABLES_DATA: at.folder });
-  expect(imported.status, imported.stderr).toBe(0);
+  if (imported.status !== 0) throw new Error(imported.stderr);
 }, 60_000);
 afterAll(() => at?.close());
 
