@@ -9,6 +9,7 @@ import {
   tenantPath,
 } from "../src/contract/fields.ts";
 import { contract } from "../src/contract/index.ts";
+import { Currency } from "../src/contract/insights/arguments.ts";
 import { disputeFilters } from "../src/contract/insights/dispute-filters.ts";
 import { defineOperation } from "../src/contract/operation.ts";
 import {
@@ -176,7 +177,7 @@ const Claim = z.strictObject({
   ...create.body.shape,
   // Checked together with the records, so that one refusal names every fault.
   amount: Amount.describe("greater than 0, in the document's currency"),
-  currencyCode: z.string().trim().toUpperCase().length(3).optional().describe("of the document"),
+  currencyCode: Currency.optional().describe("of the document"),
   note: NoteText,
   paymentId: RecordNumber.optional().describe("payment that left the amount out"),
   debitMemo: RecordNumber.optional().describe("customer's number of the deduction"),

@@ -15,7 +15,7 @@ import {
   AccountPlace,
   type AccountSearch,
   findAccounts,
-  findNumbered,
+  findExact,
   findSimilarAccounts,
   placeAccounts,
 } from "./find-accounts.ts";
@@ -206,9 +206,8 @@ const answer = async (context: InsightContext, text: string, chosen: Chosen): Pr
   const search = await findAccounts(context, text);
   const { hits } = search;
   if (hits.length === 0) return answerSimilar(context, text, search);
-  // An exact number names one account, also where others have it in their name.
-  const exact = findNumbered(hits, text);
-  if (exact !== undefined) return answerOne(context, { hit: exact, ...chosen }, []);
+  const exact = findExact(search, text);
+  if (exact !== undefined) return answerOne(context, { hit: exact.hit, ...chosen }, exact.notes);
   const [only, ...others] = hits;
   if (only !== undefined && others.length === 0) {
     return answerOne(context, { hit: only, ...chosen }, search.notes);

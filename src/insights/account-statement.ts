@@ -1,8 +1,7 @@
 import Big from "big.js";
 import { z } from "zod";
 import { requiredText } from "../contract/fields.ts";
-import { CurrencyCode } from "../contract/ingest-fields.ts";
-import { Day, Flag, ItemLimit } from "../contract/insights/arguments.ts";
+import { Currency, Day, Flag, ItemLimit } from "../contract/insights/arguments.ts";
 import { describeBases } from "../contract/insights/past-balances.ts";
 import { ExactNumber, toExactNumber } from "../contract/insights/result.ts";
 import { contract } from "../contract/index.ts";
@@ -31,7 +30,7 @@ const Body = z.strictObject({
   from: Day.optional().describe("default: the first day of the month of `to`"),
   to: Day.optional().describe("inclusive; default today"),
   includeChildren: Flag.default(false).describe("with all accounts below it"),
-  currencyCode: CurrencyCode.optional().describe("default: each currency by itself"),
+  currencyCode: Currency.optional().describe("default: each currency by itself"),
   limit: ItemLimit,
 });
 
@@ -166,6 +165,9 @@ const balanceLines = async (
 const describeStands = (name: string, stands: readonly Stand[], asOf: Moment): string[] =>
   asOf.isPast ? describeBases(countBases(stands)).map((note) => `${name}: ${note}`) : [];
 
+const describeFuture = ({ calendar, now }: InsightContext, { to }: Period): string[] =>
+  calendar.startOf(to) > now() ? [`${to} has not come: the closing balance is that of now.`] : [];
+
 const findAccountsOf = async (context: InsightContext, account: string, withChildren: boolean) => {
   const { hit, notes: own } = await findOneAccount(context, account);
   if (!withChildren) return { hit, numbers: [hit.accountNumber], notes: own, isPartial: false };
@@ -280,6 +282,7 @@ export const accountStatement = defineInsight({
         ...notes,
         ...describeStands("Opening", stands.opening, period.opening),
         ...describeStands("Closing", stands.closing, period.closing),
+        ...describeFuture(context, period),
         ...disputed.notes,
       ],
       items: await mapInTurns(lines.slice(context.skip, context.skip + limit), showLine),

@@ -4,6 +4,7 @@ import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
+import { readEntries, readUntil } from "./audit-entries.ts";
 import type { InsightContext } from "./insight.ts";
 import { type Page, readPages } from "./read-pages.ts";
 import { attemptPart } from "./read-part.ts";
@@ -31,47 +32,32 @@ export type Recorded = {
 
 type Action = (typeof CHANGE_ACTIONS)[number];
 
-type RecordedPage = { data: RecordedChange[]; cursor: string | null };
+type Changes = { changes: RecordedChange[]; isCut: boolean };
 
-/** Reads pages until the last one, or until so many were read. */
-const readUntil = async (
-  load: (cursor: string | undefined) => Promise<RecordedPage>,
-  most: number,
-): Promise<{ changes: RecordedChange[]; isCut: boolean }> => {
-  const changes: RecordedChange[] = [];
-  let cursor: string | undefined;
-  for (let page = 0; page < most; page += 1) {
-    const read = await load(cursor);
-    changes.push(...read.data);
-    if (read.cursor === null || read.cursor === cursor) return { changes, isCut: false };
-    ({ cursor } = read);
-  }
-  return { changes, isCut: true };
-};
-
-const readExtension = ({ call }: InsightContext, { from, to }: Span, actions?: Action[]) =>
-  readUntil(async (cursor) => {
+const readExtension = async (
+  { call }: InsightContext,
+  { from, to }: Span,
+  actions?: Action[],
+): Promise<Changes> => {
+  const { rows, isCut } = await readUntil(async (cursor) => {
     const args = { since: formatTimestamp(from), until: formatTimestamp(to), actions, cursor };
     const { data, pagination } = (await call(disputes.changes, args)).output;
     return { data, cursor: pagination.cursor };
   }, MOST_PAGES);
+  return { changes: rows, isCut };
+};
 
-const readAction = ({ call }: InsightContext, { from, to }: Span, action: string) =>
-  readUntil(async (cursor) => {
-    const args = {
-      action,
-      from: formatTimestamp(from),
-      to: formatTimestamp(to),
-      limit: PAGE_ROWS,
-      cursor,
-    };
-    const { data, pagination } = (await call(audit_logs.list, args)).output;
-    const done = data.filter(({ statusCode }) => statusCode < FAILED);
-    return {
-      data: done.map(({ timestamp, metadata }) => ({ action, timestamp, metadata })),
-      cursor: pagination.cursor,
-    };
-  }, MOST_PAGES_PER_ACTION);
+const readAction = async (
+  context: InsightContext,
+  { from, to }: Span,
+  action: string,
+): Promise<Changes> => {
+  const args = { action, from: formatTimestamp(from), to: formatTimestamp(to) };
+  const { rows, isCut } = await readEntries(context, args, MOST_PAGES_PER_ACTION);
+  const done = rows.filter(({ statusCode }) => statusCode < FAILED);
+  const changes = done.map(({ timestamp, metadata }) => ({ action, timestamp, metadata }));
+  return { changes, isCut };
+};
 
 const readLog = async (
   context: InsightContext,
@@ -95,11 +81,7 @@ const BY_IMPORT =
 /** Reopenings after the span tell when a dispute had ended before. */
 const LATER: Action[] = ["dispute.reopened"];
 
-type ReadSpan = (
-  context: InsightContext,
-  span: Span,
-  actions?: Action[],
-) => Promise<{ changes: RecordedChange[]; isCut: boolean }>;
+type ReadSpan = (context: InsightContext, span: Span, actions?: Action[]) => Promise<Changes>;
 
 /** Reads the changes of a span, and the reopenings since. */
 const readWithLater = async (context: InsightContext, span: Span, read: ReadSpan) => {

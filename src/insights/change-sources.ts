@@ -151,6 +151,8 @@ export const readCreditEvents = (
 ): Promise<Part<Found>> =>
   attemptPart(context, credit_applications.list, async () => {
     const { call, calendar, now } = context;
+    // A time that has not come has none.
+    if (from > Math.max(to, now())) return { events: [], notes: [] };
     const days = widen(calendar, from, Math.max(to, now()));
     const found = new Map<string, CreditApplication>();
     for (const activityType of ["LASTMODIFIED", "APPLICATIONSTATUSDATE"] as const) {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { findAgreement } from "../contract/insights/agreement.ts";
-import { Day, ItemLimit, wordAmong } from "../contract/insights/arguments.ts";
+import { Currency, Day, ItemLimit, wordAmong } from "../contract/insights/arguments.ts";
 import { disputeFilters } from "../contract/insights/dispute-filters.ts";
 import { formatSpan } from "../contract/insights/calendar.ts";
 import type { CurrencyTotal } from "../contract/insights/result.ts";
@@ -25,7 +25,7 @@ const Body = z.strictObject({
   to: Day.optional().meta({ description: "last day of payment" }),
   accountName: disputeFilters.accountName,
   accountNumber: RecordNumber.optional().describe("such as C-1001"),
-  currencyCode: z.string().trim().toUpperCase().length(3).optional().describe("such as USD"),
+  currencyCode: Currency.optional().describe("such as USD"),
   amountMin: Amount.optional().describe("inclusive"),
   groupBy: wordAmong(GROUPINGS)
     .optional()

@@ -129,7 +129,11 @@ const gather = async (
   const { document, notes, accountNotes, files, credits, others, resolutions, precedents } = parts;
   const now = toMoment(undefined, context);
   const rows = parts.payments.refused === undefined ? parts.payments.value : [];
-  const settledBy = listSettling(dispute, rows, { credits, calendar: context.calendar });
+  const settledBy = listSettling(dispute, rows, {
+    document,
+    credits,
+    calendar: context.calendar,
+  });
   const payments = showPart(parts.payments, (shown) => shown);
   const known = { document, payments, others, settledBy, notes: notes.shown, files: files.shown };
   const ageDays = context.calendar.countElapsedDays(Date.parse(dispute.createDate), now.at);

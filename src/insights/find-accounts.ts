@@ -198,20 +198,49 @@ export const findSimilarAccounts = async (
 };
 
 /** Returns the account with a number; in another letter case, if it is the only one. */
-export const findNumbered = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
+const findNumbered = (hits: readonly AccountHit[], text: string): AccountHit | undefined => {
   const same = hits.filter(({ accountNumber }) => fold(accountNumber) === fold(text));
   const exact = same.find(({ accountNumber }) => accountNumber === text);
   return exact ?? (same.length === 1 ? same[0] : undefined);
 };
 
+/** Returns the only account of which the text is the whole name. */
+const findNamed = ({ hits, isPartial }: AccountSearch, text: string): AccountHit | undefined => {
+  const [only, ...others] = hits.filter(({ name }) => name !== null && fold(name) === fold(text));
+  return isPartial || others.length > 0 ? undefined : only;
+};
+
+/** Returns the account that a text names exactly, also where others have it in their names, and a note of these. */
+export const findExact = (
+  search: AccountSearch,
+  text: string,
+): { hit: AccountHit; notes: string[] } | undefined => {
+  const numbered = findNumbered(search.hits, text);
+  if (numbered !== undefined) return { hit: numbered, notes: [] };
+  const hit = findNamed(search, text.trim());
+  if (hit === undefined) return undefined;
+  const others = search.hits.length - 1;
+  const notes =
+    others === 0
+      ? []
+      : [
+          `${hit.accountNumber} has exactly this name; ${others} others have it in theirs, which find_records lists.`,
+        ];
+  return { hit, notes };
+};
+
 const MOST_NAMED = 5;
 const MAX_QUOTED = 100;
 
-const describeHit = ({ accountNumber, name }: AccountHit): string =>
-  name === null ? accountNumber : `${accountNumber} (${name})`;
+const describeHit = ({ accountNumber, name, place }: AccountHit): string => {
+  const { city, country, parentAccountNumber: parent } = place ?? {};
+  const where = [city, country].filter((part) => part !== undefined).join(", ");
+  const known = [name ?? "", where, parent === undefined ? "" : `parent ${parent}`].filter(Boolean);
+  return known.length === 0 ? accountNumber : `${accountNumber} (${known.join("; ")})`;
+};
 
 /**
- * Finds the only account with a number, or with a part of its name.
+ * Finds the only account with a number or name, or with a part of its name.
  *
  * @throws {Problem} `not_found`, or `invalid_request` that names the accounts which fit
  */
@@ -222,11 +251,13 @@ export const findOneAccount = async (
   const search = await findAccounts(context, text);
   const { hits } = search;
   const [only, ...others] = hits;
-  const found = findNumbered(hits, text) ?? (others.length === 0 ? only : undefined);
-  if (found !== undefined) return { hit: found, notes: search.notes };
+  const exact = findExact(search, text);
+  if (exact !== undefined) return { ...exact, notes: [...search.notes, ...exact.notes] };
+  if (only !== undefined && others.length === 0) return { hit: only, notes: search.notes };
   const quoted = JSON.stringify(text.slice(0, MAX_QUOTED));
   const near = only === undefined ? await findSimilarAccounts(context, text) : hits;
-  const names = near.slice(0, MOST_NAMED).map(describeHit).join(", ");
+  const named = await placeAccounts(context, near.slice(0, MOST_NAMED));
+  const names = named.map(describeHit).join(", ");
   const message =
     only === undefined
       ? `No account has the number or name ${quoted}`

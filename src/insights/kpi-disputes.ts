@@ -3,13 +3,14 @@ import { contract } from "../contract/index.ts";
 import {
   findReopened,
   MOST_REOPENED,
-  REOPENED_ACTION,
+  ONLY_SOME_REOPENED,
   type Reopened,
 } from "../contract/insights/reopened.ts";
 import { STATUS_NUMBERS } from "../contract/insights/dispute-filters.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import { formatTimestamp } from "../kit/clock.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
+import { type DatedReopening, readReopenings as readLog } from "./audit-entries.ts";
 import type { InsightContext } from "./insight.ts";
 import { type AccountGrouping, type Cell, readKeys, toCellId } from "./kpi-groups.ts";
 import type { KpiPeriod } from "./kpi-periods.ts";
@@ -54,13 +55,12 @@ export type DisputeFacts = {
 };
 
 const ZERO = new Big(0);
-const DONE = 200;
 const DISPUTES_PER_TURN = 500;
 const FILTERS = `${disputes.list.id}.${disputes.list.additions?.name}`;
 
 /** Reopenings, oldest first, and what is unknown about them. */
 type Reopenings = {
-  entries: readonly { at: number; metadata: unknown }[];
+  entries: readonly DatedReopening[];
   /** The closings that reopenings ended, by dispute. */
   closings: ReadonlyMap<string, readonly number[]>;
   unknown: DisputeFacts["unknownReopenings"];
@@ -85,16 +85,15 @@ const findReach = async (context: InsightContext, periods: readonly KpiPeriod[])
 
 const listClosings = (entries: Reopenings["entries"]) => {
   const closings = new Map<string, number[]>();
-  let unknown = 0;
-  for (const { metadata } of entries) {
-    const { ended } = findReopened([metadata], Infinity);
-    if (ended.size === 0) unknown += 1;
-    for (const [id, { status, closedAt }] of ended) {
-      if (status !== STATUS_NUMBERS.Closed) continue;
-      closings.set(id, [...(closings.get(id) ?? []), closedAt]);
-    }
+  let undated = 0;
+  for (const { disputeId, ended } of entries) {
+    if (ended === undefined) undated += 1;
+    if (ended?.status !== STATUS_NUMBERS.Closed) continue;
+    const own = closings.get(disputeId);
+    if (own === undefined) closings.set(disputeId, [ended.closedAt]);
+    else own.push(ended.closedAt);
   }
-  return { closings, unknown };
+  return { closings, undated };
 };
 
 /** Reads the reopenings since the start of the first period, as far as the audit log tells them. */
@@ -102,27 +101,26 @@ const readReopenings = async (
   context: InsightContext,
   periods: readonly KpiPeriod[],
 ): Promise<Reopenings> => {
-  const start = periods[0]?.start ?? 0;
-  const since = { action: REOPENED_ACTION, from: formatTimestamp(start), statusCode: DONE };
-  const part = await readPart(context, auditLogs.list, { ...since, limit: MOST_REOPENED });
+  const part = await readLog(context, periods[0]?.start ?? 0);
   if (part.refused !== undefined) {
     const { reason } = part.refused;
     const notes = [`${UNREADABLE} ${reason}`];
     return { entries: [], closings: new Map(), unknown: () => reason, notes };
   }
-  const { data, pagination } = part.value;
-  const entries = data
-    .map(({ timestamp, metadata }) => ({ at: Date.parse(timestamp), metadata }))
-    .toReversed();
-  const { closings, unknown } = listClosings(entries);
+  const { reopenings: entries, unnamed, isCut } = part.value;
+  const { closings, undated } = listClosings(entries);
+  const unknown = undated + unnamed;
   const reach = await findReach(context, periods);
   const explain = (period: KpiPeriod): string | undefined => {
-    if (pagination.cursor !== null) return `Only the ${MOST_REOPENED} newest reopenings were read.`;
+    if (isCut) return `Only the ${MOST_REOPENED} newest reopenings were read.`;
     if (unknown > 0) return `${unknown} reopenings do not tell when the dispute had been closed.`;
     return period.start < reach ? "The audit log does not reach back to that day." : undefined;
   };
   const [first] = periods;
-  const notes = first === undefined || first.start >= reach ? [] : [describeBeginning(first.from)];
+  const notes = [
+    ...(isCut ? [ONLY_SOME_REOPENED] : []),
+    ...(first === undefined || first.start >= reach ? [] : [describeBeginning(first.from)]),
+  ];
   return { entries, closings, unknown: explain, notes };
 };
 
@@ -223,11 +221,16 @@ const addDispute = (
 /** The end of a period with what had ended by then and has been reopened since. */
 type Ending = { period: KpiPeriod; reopened: Reopened; closings: Reopenings["closings"] };
 
-const listEndings = (periods: readonly KpiPeriod[], { entries, closings }: Reopenings): Ending[] =>
-  periods.map((period) => {
-    const since = entries.filter(({ at }) => at > period.end).map(({ metadata }) => metadata);
-    return { period, closings, reopened: findReopened(since, period.end) };
-  });
+const listEndings = (
+  periods: readonly KpiPeriod[],
+  { entries, closings }: Reopenings,
+): Promise<Ending[]> =>
+  Promise.all(
+    periods.map(async (period) => {
+      const since = entries.filter(({ at }) => at > period.end);
+      return { period, closings, reopened: await findReopened(since, period.end) };
+    }),
+  );
 
 /** Returns the filters that select the disputes of periods: those open now, and those closed since the start. */
 const selectArguments = (
@@ -287,7 +290,7 @@ export const readDisputeFacts = async (
   periods: readonly KpiPeriod[],
 ): Promise<DisputeFacts> => {
   const reopenings = await readReopenings(context, periods);
-  const endings = listEndings(periods, reopenings);
+  const endings = await listEndings(periods, reopenings);
   const { accounts, rows, stopped } = await readAccounts(context, periods, endings);
   const numbers = new Set<string>();
   for (const own of accounts.values()) {

@@ -2,6 +2,7 @@ import Big from "big.js";
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
 import { Amount, requiredText } from "../contract/fields.ts";
+import { Currency } from "../contract/insights/arguments.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Reason } from "../contract/operations/reasons.ts";
 import type { DocumentWithClosing } from "../contract/operations/documents.ts";
@@ -35,7 +36,7 @@ const Line = z.strictObject({
     .optional()
     .meta({ description: "document, invoice or PO number as written", examples: ["inv 00471-1"] }),
   amount: Amount.optional().describe("claimed"),
-  currencyCode: z.string().trim().toUpperCase().length(3).optional().describe("such as USD"),
+  currencyCode: Currency.optional().describe("such as USD"),
   customer: requiredText(500)
     .optional()
     .meta({ description: "account number, or part of the name" }),

@@ -1,15 +1,9 @@
-import { contract } from "../contract/index.ts";
 import type { DisputeFilters } from "../contract/insights/dispute-filters.ts";
 import type { FamilyFilters } from "../contract/insights/families.ts";
-import {
-  findReopened,
-  MOST_REOPENED,
-  REOPENED_ACTION,
-  type Reopened,
-} from "../contract/insights/reopened.ts";
+import { findReopened, ONLY_SOME_REOPENED, type Reopened } from "../contract/insights/reopened.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
-import { formatTimestamp } from "../kit/clock.ts";
 import { forEachInTurns } from "../kit/in-turns.ts";
+import { readReopenings } from "./audit-entries.ts";
 import { createFilter, toListArguments } from "./dispute-filters.ts";
 import { resolveNames } from "./dispute-names.ts";
 import type { DocumentReader } from "./document-reader.ts";
@@ -17,7 +11,6 @@ import { createFamilyFilter, type Families, isCut } from "./families.ts";
 import type { InsightContext } from "./insight.ts";
 import type { Reading } from "./read-pages.ts";
 import { type DisputeArguments, readDisputes } from "./read-disputes.ts";
-import { readPart } from "./read-part.ts";
 import { canFindNumbers, respellArguments } from "./spellings.ts";
 import { type Moment, standAt, type Standing, toMoment } from "./standing.ts";
 
@@ -63,8 +56,6 @@ const readIgnoringCase = async (
   return readDisputes(context, rest, take);
 };
 
-const DONE = 200;
-
 const UNREADABLE =
   "Disputes that had ended by then and have been reopened since count as open, because the audit log cannot be read:";
 
@@ -74,16 +65,12 @@ export const readReopened = async (
   { at, isPast }: Moment,
 ): Promise<Reopened> => {
   if (!isPast) return { ended: new Map(), notes: [] };
-  const part = await readPart(context, contract.audit_logs.list, {
-    action: REOPENED_ACTION,
-    from: formatTimestamp(at + 1),
-    statusCode: DONE,
-    limit: MOST_REOPENED,
-  });
+  const part = await readReopenings(context, at + 1);
   if (part.refused !== undefined) {
     return { ended: new Map(), notes: [`${UNREADABLE} ${part.refused.reason}`] };
   }
-  return findReopened(part.value.data.map(({ metadata }) => metadata).toReversed(), at);
+  const { ended, notes } = await findReopened(part.value.reopenings, at);
+  return { ended, notes: part.value.isCut ? [...notes, ONLY_SOME_REOPENED] : notes };
 };
 
 const describeUnknown = (count: number): string[] =>

@@ -4,7 +4,7 @@ import type { ArgsOf } from "../contract/operation.ts";
 import type { Dispute } from "../contract/operations/disputes.ts";
 import type { Document } from "../contract/operations/documents.ts";
 import { toDay, withoutNulls } from "./brief.ts";
-import { originalAmountOf } from "./documents.ts";
+import { balanceOf, originalAmountOf } from "./documents.ts";
 import type { Fields, InsightContext } from "./insight.ts";
 import { attemptPart, type Part, showPart, type Unavailable } from "./read-part.ts";
 import { selectStanding } from "./standing-payments.ts";
@@ -89,15 +89,28 @@ const settles = (
 
 const ENDED = /revers|void|cancel/i;
 
+/** Whether the document still owes what is disputed: then no payment has settled it. */
+const isStillOwed = (dispute: Dispute, document: Part<Document>): boolean => {
+  if (document.refused !== undefined) return false;
+  const { currencyCode, amount } = balanceOf(document.value);
+  return currencyCode === dispute.currencyCode && amount !== null && amount >= dispute.amount;
+};
+
+/** Whether a payment left something out: what it paid besides does not cover that. */
+const isShort = ({ deductionAmount, shortPay }: Fields): boolean =>
+  shortPay === true || Number(deductionAmount ?? 0) > 0;
+
+type Settling = { document: Part<Document>; credits: Credits; calendar: Calendar };
+
 /** Lists later payments and credit notes, each of which covers the disputed amount. */
 export const listSettling = (
   dispute: Dispute,
   payments: readonly Fields[],
-  { credits, calendar }: { credits: Credits; calendar: Calendar },
+  { document, credits, calendar }: Settling,
 ): Fields[] => {
   const openedOn = calendar.toDay(dispute.createDate);
-  const paid = selectStanding(payments)
-    .filter(({ applicationStatus }) => !ENDED.test(String(applicationStatus ?? "")))
+  const paid = (isStillOwed(dispute, document) ? [] : selectStanding(payments))
+    .filter((row) => !ENDED.test(String(row["applicationStatus"] ?? "")) && !isShort(row))
     .map(({ paymentId, paymentDate, appliedAmount, currencyCode }) => ({
       kind: "payment",
       paymentId,

@@ -51,7 +51,14 @@ const createTimedContext = (start: StartContext) => {
 };
 
 /** The conditions whose values an assistant can get wrong, and find_records knows. */
-const NAMED = ["accountNumber", "accountName", "documentNumber", "disputeCode", "payerName"];
+const NAMED = [
+  "accountNumber",
+  "accountName",
+  "parentAccountNumber",
+  "documentNumber",
+  "disputeCode",
+  "payerName",
+];
 
 /** Ranges that nothing is within if they are sent the wrong way round. */
 const RANGES = [
@@ -67,6 +74,28 @@ const isReversed = ({ startOf, endOf }: Calendar, from: unknown, to: unknown): b
   typeof from === "number" && typeof to === "number"
     ? from > to
     : typeof from === "string" && typeof to === "string" && startOf(from) > endOf(to);
+
+type Time = { calendar: Calendar; now: number };
+
+const isFuture = ({ calendar, now }: Time, day: unknown): day is string =>
+  typeof day === "string" && calendar.startOf(day) > now;
+
+/** Beginnings of what has happened, which nothing can be after. */
+const BEGINNINGS = ["from", "createdFrom", "closedFrom", "since"];
+
+/** Says of a day that has not come what its figures are. */
+const describeFuture = ({ rowCount, filter }: InsightResult, time: Time): string[] => {
+  const { asOf } = filter;
+  const empty = BEGINNINGS.filter((name) => rowCount === 0 && isFuture(time, filter[name]));
+  return [
+    ...(isFuture(time, asOf)
+      ? [`${asOf} has not come: ages are those of that day, all else is that of now.`]
+      : []),
+    ...empty.map(
+      (name) => `Nothing matches, because ${name} ${String(filter[name])} has not come.`,
+    ),
+  ];
+};
 
 const describeNothing = ({ rowCount, filter }: InsightResult, calendar: Calendar): string[] => {
   if (rowCount > 0) return [];
@@ -102,6 +131,11 @@ export const runInsight = async (
     ...result,
     filter: { timeZone: calendar.zone.name, ...result.filter },
     truncated: result.truncated || late.length > 0,
-    notes: [...result.notes, ...late, ...describeNothing(result, calendar)],
+    notes: [
+      ...result.notes,
+      ...late,
+      ...describeFuture(result, { calendar, now: context.now() }),
+      ...describeNothing(result, calendar),
+    ],
   };
 };

@@ -111,6 +111,22 @@ describe("npm run demo", () => {
     expect(asked.filter(({ sql }) => sql !== undefined).length).toBeGreaterThanOrEqual(30);
   });
 
+  it("measures what tasks took before past days, parents, claims, changes and statements", () => {
+    const asked = createTasks(new Date());
+    const told = tasks.filter(({ before = [] }) => before.length > 0);
+    expect(tasks.map(({ before }) => before?.length === 0)).toEqual(
+      asked.map(({ before }) => before?.length === 0),
+    );
+    expect(told.length).toBeGreaterThan(10);
+    for (const { question, calls, before = [] } of told) {
+      expect(before.length, question).toBeGreaterThanOrEqual(calls.length);
+    }
+    const tokensOf = (calls: Answered["calls"]) => calls.reduce((sum, one) => sum + one.tokens, 0);
+    const before = told.reduce((sum, one) => sum + tokensOf(one.before ?? []), 0);
+    const after = told.reduce((sum, one) => sum + tokensOf(one.calls), 0);
+    expect(before).toBeGreaterThan(5 * after);
+  });
+
   it("writes the conversations that the documents show", async () => {
     const { status, stdout } = await runDemo(["--markdown"]);
     expect(status).toBe(0);

@@ -380,19 +380,3 @@ describe.skipIf(chromium === undefined)("the payment explorer", () => {
     });
   });
 });
-
-describe.skipIf(chromium === undefined)("the account sheet", () => {
-  it("offers the accounts that match, and finds another", async () => {
-    await withHost(async (host) => {
-      const frame = await host.open({ tool: "account_overview", args: { account: "co" } });
-      await frame.waitForSelector("::-p-text(Which account?)");
-      await clickOn(frame, ".lines button");
-      await frame.waitForSelector("::-p-text(Open documents by days past due)");
-      const input = await frame.$("input[type=search]");
-      await input?.click({ count: 3 });
-      await input?.type(HOSTILE_ACCOUNT);
-      await host.page.keyboard.press("Enter");
-      await expect.poll(() => text(frame, "h1")).toBe(HOSTILE);
-    });
-  });
-});

@@ -176,6 +176,18 @@ onEveryStore("account_statement", (at) => {
     }
   });
 
+  it("shows one currency alone, in any letter case", async () => {
+    const own = await contextOf(extensions);
+    const args = { account: ACCOUNT, from: days[0], limit: 200 };
+    const all = (await runInsight(accountStatement, own, args))["balances"] as Balances[];
+    expect(all.length).toBeGreaterThan(1);
+    for (const one of all) {
+      const currencyCode = one.currencyCode.toLowerCase();
+      const { balances } = await runInsight(accountStatement, own, { ...args, currencyCode });
+      expect(balances).toEqual([one]);
+    }
+  });
+
   it("shows each kind of line on its own day", async () => {
     const { clock } = at();
     clock.set("2026-05-04T10:00:00.000Z");

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from "vitest";
 import { extensions } from "../../src/contract/index.ts";
 import { accountOverview } from "../../src/insights/account-overview.ts";
+import { accountStatement } from "../../src/insights/account-statement.ts";
 import { findRecords } from "../../src/insights/find-records.ts";
 import { INSIGHT_LIMITS } from "../../src/insights/insight.ts";
 import { DAY, formatDay } from "../../src/kit/clock.ts";
@@ -295,5 +296,34 @@ onEveryStore("account_overview", (at) => {
       const overview = await runInsight(accountOverview, one, { account: "harbor foods" });
       expect(overview.items).toMatchObject(places);
     }
+  });
+
+  verifies("WK-46");
+  it("takes the account of exactly that name, though others have it in theirs", async () => {
+    const branches = "branches";
+    const person = await at().tenant(branches);
+    const context = await createTestContext(at(), branches, person);
+    const address = { city: "Cork", country: "IE" };
+    const accounts = ["Quay Tools", "Quay Tools - East", "Quay Tools - West"].map(
+      (name, place) => ({
+        account_number: `Q-${place}`,
+        name,
+        currency: "EUR",
+        billing_address: address,
+        ...(place === 0 ? {} : { parent_account_number: "Q-0", is_parent_account: false }),
+      }),
+    );
+    const how = { format: "ndjson" as const };
+    const { rejects } = await importRecords(at(), branches, "accounts", ndjson(accounts), how);
+    expect(rejects).toEqual([]);
+    const own = { ...context, extensions: new Set<string>(extensions) };
+    const overview = await runInsight(accountOverview, own, { account: "quay tools" });
+    expect(overview.items).toMatchObject([{ account: { accountNumber: "Q-0" } }]);
+    expect(overview.notes).toContainEqual(expect.stringMatching(/^Q-0 has exactly .* 2 others/));
+    const statement = await runInsight(accountStatement, own, { account: "QUAY TOOLS" });
+    expect(statement).toMatchObject({ accountNumber: "Q-0" });
+    await expect(runInsight(accountStatement, own, { account: "quay" })).rejects.toThrow(
+      /^3 accounts fit "quay".*: Q-0 \(Quay Tools; Cork, IE\), Q-1 \(Quay Tools - East; Cork, IE; parent Q-0\)/,
+    );
   });
 });

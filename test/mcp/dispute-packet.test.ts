@@ -269,6 +269,45 @@ onEveryStore("dispute_packet", (at) => {
     ]);
   });
 
+  verifies("WK-22");
+  it("is not settled by payments that left the amount out, or while the document owes it", async () => {
+    const { at: platform, tenantId } = asking();
+    const ingest = await platform.exportCaller(tenantId);
+    const day = new Date(platform.clock()).toISOString().slice(0, 10);
+    const put = (denomination: number) =>
+      ingest("PUT", documentAt("INV-15"), {
+        body: {
+          account_number: "A-1",
+          invoice_date: day,
+          due_date: day,
+          currency: "USD",
+          original_denomination: 200,
+          denomination,
+        },
+      });
+    const { disputeCode } = await open({ documentNumber: "INV-15", amount: 30 });
+    const row = (id: string, more: object) => ({
+      id,
+      paymentId: id,
+      documentNumber: "INV-15",
+      currencyCode: "USD",
+      paymentDate: day,
+      appliedAmount: 85,
+      ...more,
+    });
+    const settledBy = async (): Promise<unknown> => (await packetOf(disputeCode))["settledBy"];
+    await load(platform, tenantId, "cashapp", [
+      row("s-1", { deductionAmount: 30 }),
+      row("s-2", { shortPay: true }),
+    ]);
+    await put(30);
+    expect(await settledBy()).toBeUndefined();
+    await load(platform, tenantId, "cashapp", [row("s-3", {})]);
+    expect(await settledBy()).toBeUndefined();
+    await put(0);
+    expect(await settledBy()).toMatchObject([{ kind: "payment", paymentId: "s-3" }]);
+  });
+
   it("says how many payments and credit notes it does not show", async () => {
     const { at: platform, tenantId } = asking();
     const ingest = await platform.exportCaller(tenantId);

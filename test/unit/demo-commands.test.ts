@@ -135,9 +135,9 @@ verifies("HS-09");
 describe("an upgrade of the store", () => {
   it("is announced, with the way to use several checkouts", async () => {
     const place = new DatabaseSync(join(data, "receivables.db"));
-    // A store whose last step, which adds two tables, has not been applied.
-    place.exec("delete from kysely_migration where name = '0032-evidence'");
-    place.exec("drop table evidence_heads; drop table evidence_keys");
+    // A store whose last step, which adds an index, has not been applied.
+    place.exec("delete from kysely_migration where name = '0033-precedents'");
+    place.exec("drop index disputes_precedents");
     place.close();
     const lines: string[] = [];
     const config = readConfig({
@@ -153,7 +153,7 @@ describe("an upgrade of the store", () => {
     ).close();
     expect(JSON.parse(lines[0] ?? "{}")).toMatchObject({
       event: "store.upgraded",
-      steps: ["0032-evidence"],
+      steps: ["0033-precedents"],
       hint: expect.stringContaining("RECEIVABLES_DATA"),
     });
   });

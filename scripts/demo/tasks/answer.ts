@@ -1,3 +1,5 @@
+import { z } from "zod";
+import type { CallArguments } from "../../../src/contract/operation.ts";
 import { daysBefore, lastFriday, lastMonth } from "../calendar.ts";
 import type { Call, Session } from "../session.ts";
 import { disputeTasks } from "./disputes.ts";
@@ -13,7 +15,35 @@ export const createTasks = (now: Date): Task[] => {
 };
 
 /** A task with its calls and the figures that answer it. */
-export type Answered = { question: string; calls: Call[]; figures: Figures };
+export type Answered = { question: string; calls: Call[]; before?: Call[]; figures: Figures };
+
+const MOST_PAGES = 100;
+
+const Page = z.object({
+  nextCursor: z.string().nullish(),
+  pagination: z.object({ cursor: z.string().nullish() }).optional(),
+});
+
+/** Calls a tool until its last page. */
+const readPages = async (session: Session, tool: string, args: CallArguments): Promise<void> => {
+  let cursor: string | undefined;
+  for (let page = 0; page < MOST_PAGES; page += 1) {
+    const sent = cursor === undefined ? args : { ...args, cursor };
+    const { nextCursor, pagination } = await session.call(tool, sent, Page);
+    cursor = nextCursor ?? pagination?.cursor ?? undefined;
+    if (cursor === undefined) return;
+  }
+};
+
+/** Measures the calls that told the same before. */
+const measureBefore = async (
+  session: Session,
+  { before }: Task,
+): Promise<Pick<Answered, "before">> => {
+  if (before === undefined) return {};
+  for (const [tool, args] of before) await readPages(session, tool, args);
+  return { before: session.takeRecords().calls };
+};
 
 /** Answers the tasks in order; none of them changes anything. */
 export const answerTasks = async (
@@ -21,11 +51,13 @@ export const answerTasks = async (
   tasks: readonly Task[],
 ): Promise<Answered[]> => {
   const answered: Answered[] = [];
-  for (const { question, calls, read } of tasks) {
+  for (const task of tasks) {
+    const { question, calls, read } = task;
     const results: Result[] = [];
     for (const [tool, args] of calls) results.push(await session.call(tool, args, Result));
     const { calls: made } = session.takeRecords();
-    answered.push({ question, calls: made, figures: read(results) });
+    const before = await measureBefore(session, task);
+    answered.push({ question, calls: made, ...before, figures: read(results) });
   }
   return answered;
 };

@@ -1,9 +1,14 @@
-import { type Days, itemsBy, listOf, rowOf, type Task, totals } from "./task.ts";
+import { BRANCHES, type Days, itemsBy, listOf, rowOf, type Task, totals } from "./task.ts";
 
 const TOTALS = "select currency, count(*), sum(cents) / 100.0 from disputes where";
 const BY_CURRENCY = "group by 1 order by 2 desc, 1";
 const NORTHGATE = "C-10616";
 const DEADLINE = 45;
+const NORTHGATES = [NORTHGATE, ...BRANCHES];
+const ALL_PARENTS = [
+  "accounts_list",
+  { fields: ["accountNumber", "parent_account_number"] },
+] as const;
 
 /** Counts and sums of disputes. */
 export const disputeTasks = ({ friday, month, before }: Days): Task[] => [
@@ -46,12 +51,20 @@ export const disputeTasks = ({ friday, month, before }: Days): Task[] => [
   {
     question: "Which groups of companies dispute most, parents with their branches?",
     calls: [["disputes_summary", { status: "Open", groupBy: ["parent"], limit: 5 }]],
+    before: [
+      ["disputes_summary", { status: "Open", groupBy: ["account"], limit: 200 }],
+      ALL_PARENTS,
+    ],
     read: itemsBy("key/parent", "currencyCode", "count", "amount"),
     sql: "select top, currency, count(*), sum(cents) / 100.0 from disputes where status = 'Open' group by 1, 2 order by 4 desc limit 5",
   },
   {
     question: "What does Northgate Home Centers dispute, with all its branches?",
     calls: [["disputes_summary", { status: "Open", parentAccountNumber: NORTHGATE }]],
+    before: [
+      ["find_records", { text: "Northgate Home Centers", types: "account" }],
+      ["disputes_summary", { status: "Open", accountNumber: NORTHGATES }],
+    ],
     read: totals,
     sql: `${TOTALS} status = 'Open' and top = '${NORTHGATE}' ${BY_CURRENCY}`,
   },
@@ -125,12 +138,14 @@ export const disputeTasks = ({ friday, month, before }: Days): Task[] => [
   {
     question: `We decide within ${DEADLINE} days: what is due this week or overdue?`,
     calls: [["disputes_triage", { flags: ["due"], deadlineDays: DEADLINE, limit: 5 }]],
+    before: [["disputes_summary", { status: "Open", olderThanDays: DEADLINE - 8 }]],
     read: totals,
     sql: `${TOTALS} status = 'Open' and age >= ${DEADLINE - 7} group by 1 order by 3 desc`,
   },
   {
     question: "What happened since Friday?",
     calls: [["changes_since", { since: friday, limit: 1 }]],
+    before: [["audit_logs_list", { from: friday, limit: 100_000 }]],
     read: rowOf("counts/opened", "counts/closed", "counts/canceled", "counts/note"),
     sql: `select (select count(*) from disputes where created >= '${friday}'),
       (select count(*) from disputes where closed >= '${friday}'),
@@ -142,12 +157,26 @@ export const disputeTasks = ({ friday, month, before }: Days): Task[] => [
     calls: [
       ["changes_since", { since: month.from, until: month.to, kinds: ["closed"], limit: 30 }],
     ],
+    before: [
+      [
+        "disputes_triage",
+        { status: "Closed", closedFrom: month.from, closedTo: month.to, limit: 50 },
+      ],
+      ["audit_logs_list", { action: "dispute.closed", from: month.from, to: month.to }],
+    ],
     read: itemsBy("disputeCode", "amount", "by"),
     sql: `select code, cents / 100.0, closer from disputes where status = 'Closed' and closed between '${month.from}' and '${month.to}'`,
   },
   {
     question: "What decides D-5175194-01: notes, payments, and how did such cases end?",
     calls: [["dispute_packet", { disputeId: "D-5175194-01" }]],
+    before: [
+      ["dispute_packet", { disputeId: "D-5175194-01" }],
+      [
+        "disputes_summary",
+        { reason: "DAMAGED", status: ["Closed", "Canceled"], groupBy: ["resolution"] },
+      ],
+    ],
     read: rowOf(
       "items/0/notesTotal",
       "items/0/precedents/tenant/cases",
@@ -169,6 +198,10 @@ export const disputeTasks = ({ friday, month, before }: Days): Task[] => [
     question: "Which document does a customer mean who claims with a PO number?",
     calls: [
       ["match_claims", { lines: [{ reference: "P60724", amount: 420, reason: "short shipped" }] }],
+    ],
+    before: [
+      ["documents_list", { search: "P60724" }],
+      ["reasons_list", {}],
     ],
     read: itemsBy(
       "document/documentNumber",

@@ -52,6 +52,29 @@ export const paymentTasks = ({ month }: Days): Task[] => {
     {
       question: "Which deductions has nobody claimed, by customer?",
       calls: [["deductions_without_dispute", { groupBy: "account", limit: 1 }]],
+      before: [
+        [
+          "payments_query",
+          {
+            source,
+            fields: [
+              "accountNumber",
+              "documentNumber",
+              "paymentId",
+              "currencyCode",
+              "deductionAmount",
+            ],
+            filters: { deductionAmount: { gt: 0 } },
+          },
+        ],
+        [
+          "disputes_list",
+          {
+            Status: ["Open", "Closed"],
+            fields: ["disputeCode", "documentNumber", "amount", "currencyCode"],
+          },
+        ],
+      ],
       read: listOf("groups", "key", "currencyCode", "count", "amount"),
     },
     {

@@ -1,4 +1,4 @@
-import { type Days, itemsBy, listOf, rowOf, type Task, totals } from "./task.ts";
+import { BRANCHES, type Days, itemsBy, listOf, rowOf, type Task, totals } from "./task.ts";
 
 const OPEN = "select currency, count(*), sum(balance) / 100.0 from documents where status = 'open'";
 const KILBRIDE = "C-11387";
@@ -15,6 +15,7 @@ export const receivablesTasks = ({ today, month, before }: Days): Task[] => [
   {
     question: "What were we owed at the end of last month?",
     calls: [["documents_summary", { asOf: month.to }]],
+    before: [],
     read: totals,
   },
   {
@@ -26,6 +27,10 @@ export const receivablesTasks = ({ today, month, before }: Days): Task[] => [
   {
     question: "Who is over the credit limit, and by how much?",
     calls: [["documents_summary", { overLimit: true, limit: 5 }]],
+    before: [
+      ["documents_summary", { groupBy: ["account"], limit: 200 }],
+      ["accounts_list", { fields: ["accountNumber", "parent_account_number", "credit_limit"] }],
+    ],
     read: itemsBy("accountName", "amount", "creditLimit", "overBy"),
   },
   {
@@ -55,6 +60,15 @@ export const receivablesTasks = ({ today, month, before }: Days): Task[] => [
         },
       ],
     ],
+    before: [
+      [
+        "documents_list",
+        {
+          document_type: "invoice",
+          fields: ["documentNumber", "invoice_date", "currency", "original_denomination"],
+        },
+      ],
+    ],
     read: itemsBy("key/invoice:month", "currencyCode", "count", "amount"),
     sql: `select substr(invoiced, 1, 7), currency, count(*), sum(original) / 100.0 from documents
       where type = 'invoice' and invoiced >= '${before(150)}' group by 1, 2`,
@@ -73,6 +87,7 @@ export const receivablesTasks = ({ today, month, before }: Days): Task[] => [
         },
       ],
     ],
+    before: [],
     read: itemsBy("key/closureReason", "currencyCode", "count", "amount"),
     sql: `select closing, currency, count(*), sum(original) / 100.0 from documents
       where status = 'closed' and closed between '${month.from}' and '${month.to}' group by 1, 2`,
@@ -92,6 +107,10 @@ export const receivablesTasks = ({ today, month, before }: Days): Task[] => [
     question:
       "What does Northgate Home Centers owe with all its branches, and which branch owes how much?",
     calls: [["account_overview", { account: "C-10616", includeChildren: true }]],
+    before: [
+      ["find_records", { text: "Northgate Home Centers", types: "account" }],
+      ...["C-10616", ...BRANCHES].map((account) => ["account_overview", { account }] as const),
+    ],
     read: rowOf(
       "items/0/openDocuments/count",
       "items/0/openDocuments/totals/0/amount",
@@ -105,6 +124,7 @@ export const receivablesTasks = ({ today, month, before }: Days): Task[] => [
     calls: [
       ["account_statement", { account: KILBRIDE, from: month.from, to: month.to, save: "xlsx" }],
     ],
+    before: [],
     read: listOf("balances", "currencyCode", "openingBalance", "closingBalance", "disputed"),
   },
   {

@@ -9,11 +9,19 @@ export type Result = z.infer<typeof Result>;
 /** Rows of cells, as they stand in results. */
 export type Figures = unknown[][];
 
+type ToolCall = readonly [tool: string, args: CallArguments];
+
 /** A task of an analyst over the demo tenant. */
 export type Task = {
   question: string;
   /** At most three. */
-  calls: readonly (readonly [tool: string, args: CallArguments])[];
+  calls: readonly ToolCall[];
+  /**
+   * The calls that tell the same without past days of documents, parents, precedents, claims, changes and statements:
+   * all pages of each, whose rows are then added up and compared by hand. Empty where nothing else tells it, absent
+   * where `calls` need none of these.
+   */
+  before?: readonly ToolCall[];
   /** Picks the answer out of the results, without adding, sorting or comparing anything. */
   read: (results: readonly Result[]) => Figures;
   /** The same figures from the rows of the demo tenant, by the tables of `test/support/demo-sql.ts`. */
@@ -51,3 +59,6 @@ export type Days = {
   month: { from: string; to: string; name: string };
   before: (days: number) => string;
 };
+
+/** The branches of Northgate Home Centers. */
+export const BRANCHES = ["C-10628", "C-10640", "C-10657", "C-10674", "C-10679", "C-10680"];

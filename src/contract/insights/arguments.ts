@@ -54,6 +54,14 @@ export const DeadlineDays = z
   .max(MAX_DAYS)
   .describe("days to decide from creation; default: those of the reason, or the tenant");
 
+/** A currency code in any letter case. */
+export const Currency = z
+  .string()
+  .trim()
+  .toUpperCase()
+  .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "USD"')
+  .meta({ examples: ["USD"] });
+
 export const Flag = z.boolean("must be true or false");
 
 const MAX_VALUES = 1000;

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { Amount, parseStatusWord, RecordNumber, requiredText } from "../fields.ts";
-import { Day, DayCount, Flag, oneOrMore, wordInAnyCase } from "./arguments.ts";
+import { Currency, Day, DayCount, Flag, oneOrMore, wordInAnyCase } from "./arguments.ts";
 
 /** Dispute statuses by their documented numbers. */
 export const DISPUTE_STATUSES = ["Open", "Closed", "Canceled"] as const;
@@ -19,13 +19,6 @@ const toStatusWord = (sent: unknown): unknown => {
 export const StatusWord = z.preprocess(toStatusWord, z.enum(DISPUTE_STATUSES));
 
 export const DOCUMENT_STATES = ["open", "closed", "missing"] as const;
-
-const Currency = z
-  .string()
-  .trim()
-  .toUpperCase()
-  .regex(/^[A-Z]{3}$/, 'must be an ISO 4217 code, such as "USD"')
-  .meta({ examples: ["USD"] });
 
 const NamePart = requiredText(500).meta({ description: "part of it" });
 const CodeOrName = requiredText(500).meta({ description: "code or name" });

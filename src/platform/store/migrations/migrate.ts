@@ -36,6 +36,7 @@ import { changes } from "./0029-changes.ts";
 import { savedFiles } from "./0030-saved-files.ts";
 import { clients } from "./0031-clients.ts";
 import { evidence } from "./0032-evidence.ts";
+import { precedents } from "./0033-precedents.ts";
 import type { Types } from "./addition.ts";
 
 /** The migrations by name, in order. */
@@ -72,6 +73,7 @@ export const listMigrations = (types: Types, sealing: Sealing): Record<string, M
   "0030-saved-files": savedFiles(types),
   "0031-clients": clients(types),
   "0032-evidence": evidence(types),
+  "0033-precedents": precedents,
 });
 
 // The steps' types and keys matter only when they run.

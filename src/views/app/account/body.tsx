@@ -25,6 +25,7 @@ const Tiles = ({ item }: { item: Fields }) => {
   const [open, closed] = [recordOf(disputes["open"]), recordOf(disputes["closed"])];
   const last = recordOf(payments["last"]);
   const short = recordOf(payments["shortPayments"]);
+  const returned = totalsOf(payments["returned"]);
   return (
     <div class="tiles">
       <Tile title="Open documents" part={item["openDocuments"]}>
@@ -45,6 +46,12 @@ const Tiles = ({ item }: { item: Fields }) => {
           {counted(numberOf(payments["count"]), "payment")}
           {last["paymentDate"] !== undefined && `; last on ${day(last["paymentDate"])}`}
         </p>
+        {returned.length > 0 && (
+          <p class="meta">
+            Returned and taken off:{" "}
+            {returned.map(({ amount, currencyCode }) => money(amount, currencyCode)).join("; ")}
+          </p>
+        )}
       </Tile>
       <Tile title="Short payments in 90 days" part={item["payments"]}>
         <Amounts totals={totalsOf(short["deductions"])} />

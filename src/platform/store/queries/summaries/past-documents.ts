@@ -100,11 +100,15 @@ const selectChanged = (selection: Selection): Expression => {
     status: sql`r.status`,
     basis: sql.lit(RECORDS),
   };
-  return sql`select ${select(state)} from documents as d join document_balances as r
-    on r.tenant_id = d.tenant_id and r.document_number = d.document_number
-      and r.version = (select max(b.version) from document_balances as b
-        where b.tenant_id = d.tenant_id and b.document_number = d.document_number
-          and b.recorded_at <= ${at})
+  const last = getDialect(selection.db).joinLast({
+    table: "document_balances",
+    name: "r",
+    by: "version",
+    where: (name) => sql`${sql.ref(`${name}.tenant_id`)} = d.tenant_id
+      and ${sql.ref(`${name}.document_number`)} = d.document_number
+      and ${sql.ref(`${name}.recorded_at`)} <= ${at}`,
+  });
+  return sql`select ${select(state)} from documents as d ${last}
     where ${isIssued(selection)} and d.balance_recorded_at > ${at} and d.balance_known_from <= ${at}
       and ${hasStatus(selection, sql`r.status`)}`;
 };

@@ -17,7 +17,7 @@ type Context = {
   db: Db;
   dispute: Pick<
     DisputeRow,
-    "tenant_id" | "id" | "reason_id" | "account_number" | "currency_code" | "amount_order"
+    "tenant_id" | "code" | "reason_id" | "account_number" | "currency_code" | "amount_order"
   >;
   /** The first moment of the closings that count. */
   from: number;
@@ -25,10 +25,10 @@ type Context = {
   calendar: Calendar;
 };
 
-/** Disputes `d` with the dispute's reason that have ended since. */
+/** Disputes `d` with the dispute's reason that have ended since. The index of precedents holds all that is read of them. */
 const isPrecedent = ({ dispute, from }: Context): Condition =>
   sql`d.tenant_id = ${dispute.tenant_id} and d.reason_id = ${dispute.reason_id} and d.status <> 0
-    and d.closed_at >= ${from} and d.id <> ${dispute.id}`;
+    and d.closed_at >= ${from} and d.code <> ${dispute.code}`;
 
 const isOfAccount = ({ dispute }: Context) =>
   sql`case when d.account_number = ${dispute.account_number} then 1 else 0 end`;

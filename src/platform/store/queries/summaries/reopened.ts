@@ -1,9 +1,12 @@
 import {
   findReopened,
   MOST_REOPENED,
+  ONLY_SOME_REOPENED,
+  parseReopening,
   REOPENED_ACTION,
   type Reopened,
 } from "../../../../contract/insights/reopened.ts";
+import { mapInTurns } from "../../../../kit/in-turns.ts";
 import type { Db } from "../../port.ts";
 import { ofTenant } from "../../engine/rows.ts";
 
@@ -18,10 +21,16 @@ export const readReopened = async (db: Db, tenantId: string, at: number): Promis
     .where("status_code", "=", DONE)
     .orderBy("at")
     .orderBy("seq")
-    .limit(MOST_REOPENED)
+    .limit(MOST_REOPENED + 1)
     .execute();
-  return findReopened(
-    rows.map(({ metadata }): unknown => JSON.parse(metadata)),
+  const parsed = await mapInTurns(rows.slice(0, MOST_REOPENED), ({ metadata }) =>
+    parseReopening(JSON.parse(metadata)),
+  );
+  const reopened = await findReopened(
+    parsed.filter((one) => one !== undefined),
     at,
   );
+  return rows.length <= MOST_REOPENED
+    ? reopened
+    : { ...reopened, notes: [...reopened.notes, ONLY_SOME_REOPENED] };
 };
