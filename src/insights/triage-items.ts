@@ -41,7 +41,8 @@ const UNREAD: Details = { lastNote: "unknown", attachments: "unknown" };
 
 const NOT_READ = "it was not read.";
 
-const toDetails = (
+/** Returns the last note and the number of files that the platform tells. */
+export const toDetails = (
   context: InsightContext,
   { lastNote, attachmentCount }: DisputeActivity,
 ): Details => ({

@@ -25,6 +25,7 @@ import { Day } from "../insights/arguments.ts";
 import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
 import { FAMILY_ADDITIONS } from "../insights/families.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
+import { TriageFacts, TriageFigures, TriagePageBody } from "../insights/dispute-triage.ts";
 import { ChangesBody, ChangesPage } from "../insights/changes.ts";
 import { Precedents } from "../insights/precedents.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
@@ -91,6 +92,12 @@ export const DisputeActivity = z.object({
   documentClosedDate: Timestamp.nullable(),
 });
 export type DisputeActivity = z.infer<typeof DisputeActivity>;
+
+/** A part of a worklist: disputes that need attention, the first ones first. */
+const TriageResult = TriageFigures.extend({
+  items: z.array(TriageFacts.extend({ dispute: Dispute, activity: DisputeActivity })),
+});
+export type TriageResult = z.infer<typeof TriageResult>;
 
 const WithoutAccountName = Dispute.omit({ accountName: true });
 
@@ -311,6 +318,18 @@ export const disputes = defineOperations("gateway", "disputes", {
     additions: { name: "groups", query: FAMILY_ADDITIONS },
     extension: true,
     audit: "dispute.summarized",
+  },
+  triage: {
+    method: "POST",
+    path: `${DISPUTES}/triage`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "Rank disputes by what needs attention first.",
+    params: z.object(tenantPath),
+    body: TriagePageBody,
+    output: TriageResult,
+    extension: true,
+    audit: "dispute.triage_read",
   },
   activity: {
     method: "POST",
