@@ -8,7 +8,6 @@ import {
   CodeText,
   DisputeStatus,
   DocumentNumber,
-  NoteVisibility,
   paging,
   PositiveAmount,
   RecordId,
@@ -22,7 +21,7 @@ import {
 } from "../fields.ts";
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
-import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
+import { DisputeActivity } from "../insights/dispute-activity.ts";
 import { FAMILY_ADDITIONS } from "../insights/families.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
 import { TriageFacts, TriageFigures, TriagePageBody } from "../insights/dispute-triage.ts";
@@ -66,32 +65,6 @@ export const Dispute = z.object({
   ...auditFields,
 });
 export type Dispute = z.infer<typeof Dispute>;
-
-/** As much of a note as an activity shows, in characters. */
-export const LAST_NOTE_CHARACTERS = 300;
-
-/** The latest events of a dispute, and the state of its document. */
-export const DisputeActivity = z.object({
-  disputeId: z.string(),
-  lastActivityDate: Timestamp.meta({
-    description: "the newest change of the dispute, of its notes and of its files",
-  }),
-  noteCount: z.int(),
-  attachmentCount: z.int(),
-  lastNote: z
-    .object({
-      content: z.string().meta({ description: `at most ${LAST_NOTE_CHARACTERS} characters` }),
-      visibility: NoteVisibility,
-      createUser: z.string(),
-      createDate: Timestamp,
-    })
-    .nullable(),
-  documentStatus: z
-    .enum(DOCUMENT_STATES)
-    .meta({ description: "missing: the platform has no such document" }),
-  documentClosedDate: Timestamp.nullable(),
-});
-export type DisputeActivity = z.infer<typeof DisputeActivity>;
 
 /** A part of a worklist: disputes that need attention, the first ones first. */
 const TriageResult = TriageFigures.extend({

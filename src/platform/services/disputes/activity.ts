@@ -1,5 +1,5 @@
 import type { Contract } from "../../../contract/index.ts";
-import type { DisputeActivity } from "../../../contract/operations/disputes.ts";
+import type { DisputeActivity } from "../../../contract/insights/dispute-activity.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
 import { type ActivityRow, selectActivity } from "../../store/queries/dispute-activity.ts";

@@ -1,7 +1,7 @@
 import Big from "big.js";
 import type { Contract } from "../../../contract/index.ts";
 import { openCalendar } from "../../../contract/insights/calendar.ts";
-import { TRIAGE_FLAGS, type TriagePage } from "../../../contract/insights/dispute-triage.ts";
+import type { TriageFlag, TriagePage } from "../../../contract/insights/dispute-triage.ts";
 import { toExactNumber } from "../../../contract/insights/result.ts";
 import type { TriageResult } from "../../../contract/operations/disputes.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
@@ -108,8 +108,7 @@ const read = async (asking: Asking, notes: string[]): Promise<TriageResult> => {
   const ranking = await rank(asking);
   const { totals } = ranking;
   const { parse } = getDialect(db).sums;
-  const addUp = (name: (typeof TRIAGE_FLAGS)[number] | "count") =>
-    totals.reduce((sum, row) => sum + row[name], 0);
+  const addUp = (name: TriageFlag | "count") => totals.reduce((sum, row) => sum + row[name], 0);
   return {
     asOf: triage.asOf ?? formatTimestamp(period.asOf),
     rowCount: addUp("count"),
