@@ -22,14 +22,14 @@ const NONE_REOPENED = { ended: new Map<string, never>(), notes: [] };
 /** The facts of the items as evidence, by which each is judged like one that was read in pages. */
 const createEvidence = (
   items: TriageResult["items"],
-  moment: Moment,
+  evaluatedAt: Moment,
   days: Deadlines,
 ): Evidence => {
   const byId = new Map(items.map((item) => [item.dispute.disputeId, item]));
   const documents = new Map(
     items.map(({ dispute, activity }) => [
       dispute.documentNumber,
-      toDocumentState(moment.calendar, activity),
+      toDocumentState(evaluatedAt.calendar, activity),
     ]),
   );
   const inactive = items.flatMap(({ dispute: { assigneeId }, isAssigneeInactive }) =>
@@ -52,13 +52,13 @@ const createEvidence = (
 
 const judgeItem = (
   item: TriageResult["items"][number],
-  moment: Moment,
+  evaluatedAt: Moment,
   evidence: Evidence,
 ): Judged[] => {
-  const standing = standAt(item.dispute, moment, NONE_REOPENED);
+  const standing = standAt(item.dispute, evaluatedAt, NONE_REOPENED);
   if (standing === undefined) return [];
-  const candidate = { ...toCandidate(standing, moment), isOpen: item.isOpen };
-  const current = withActivity(candidate, item.activity.lastActivityDate, moment);
+  const candidate = { ...toCandidate(standing, evaluatedAt), isOpen: item.isOpen };
+  const current = withActivity(candidate, item.activity.lastActivityDate, evaluatedAt);
   return [{ ...current, ...judge(current, evidence) }];
 };
 
@@ -78,15 +78,15 @@ export const readRanked = async (
   const { output } = await context.call(triage, page);
   const { items, ...figures } = output;
   const now = () => Date.parse(output.asOf);
-  const moment = toMoment(args.asOf, { now, calendar: context.calendar });
+  const evaluatedAt = toMoment(args.asOf, { now, calendar: context.calendar });
   const days = new Map(items.map(({ dispute, disputeDays }) => [dispute.reasonId, disputeDays]));
   const deadlines = createDeadlines((id) => days.get(id) ?? undefined, output.hasDeadlines);
-  const evidence = createEvidence(items, moment, deadlines);
+  const evidence = createEvidence(items, evaluatedAt, deadlines);
   return {
     ...figures,
     notes: [...names.notes, ...output.notes],
     items: items.flatMap((item) =>
-      judgeItem(item, moment, evidence).map((one) => ({
+      judgeItem(item, evaluatedAt, evidence).map((one) => ({
         one,
         details: toDetails(context, item.activity),
       })),

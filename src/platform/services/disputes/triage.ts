@@ -19,7 +19,7 @@ import { readTenant } from "../../store/queries/tenants.ts";
 import { toActivity } from "./activity.ts";
 import { toDispute } from "./to-dispute.ts";
 
-type Asking = {
+type TriageQuery = {
   db: Db;
   period: Asked;
   triage: TriagePage;
@@ -36,7 +36,7 @@ const rank = async ({
   triage,
   usualDays,
   mayReadConfiguration,
-}: Asking): Promise<Ranking> => {
+}: TriageQuery): Promise<Ranking> => {
   const { limit, offset, orderBy, flags = [], deadlineDays, ...filters } = triage;
   return rankDisputes({
     db,
@@ -54,7 +54,7 @@ const rank = async ({
 
 /** Reads the listed disputes, those that may be duplicates of them, and what happened last. */
 const readItems = async (
-  { db, period: { tenantId } }: Asking,
+  { db, period: { tenantId } }: TriageQuery,
   { places }: Ranking,
 ): Promise<TriageResult["items"]> => {
   const listed = places.map(({ id }) => id);
@@ -96,16 +96,16 @@ const hasDeadlines = async ({
   triage: { deadlineDays },
   usualDays,
   mayReadConfiguration,
-}: Asking): Promise<boolean> => {
+}: TriageQuery): Promise<boolean> => {
   if (deadlineDays !== undefined) return true;
   if (!mayReadConfiguration) return false;
   const reasons = await selectReasons(db, period.tenantId, {}).execute();
   return reasons.some(({ dispute_days }) => (dispute_days ?? usualDays) !== null);
 };
 
-const read = async (asking: Asking, notes: string[]): Promise<TriageResult> => {
-  const { db, period, triage, mayReadConfiguration } = asking;
-  const ranking = await rank(asking);
+const read = async (query: TriageQuery, notes: string[]): Promise<TriageResult> => {
+  const { db, period, triage, mayReadConfiguration } = query;
+  const ranking = await rank(query);
   const { totals } = ranking;
   const { parse } = getDialect(db).sums;
   const addUp = (name: TriageFlag | "count") => totals.reduce((sum, row) => sum + row[name], 0);
@@ -124,10 +124,10 @@ const read = async (asking: Asking, notes: string[]): Promise<TriageResult> => {
       stale: addUp("stale"),
       due: addUp("due"),
     },
-    hasDeadlines: await hasDeadlines(asking),
+    hasDeadlines: await hasDeadlines(query),
     isConfigurationRead: mayReadConfiguration,
     notes,
-    items: await readItems(asking, ranking),
+    items: await readItems(query, ranking),
   };
 };
 
@@ -148,12 +148,12 @@ export const readTriage: Handlers<Contract["disputes"]>["triage"] = async (
     ? await readReopened(db, tenantId, asOf)
     : { ended: new Map<string, never>(), notes: [] };
   const offsets = await readOffsets(db, { tenantId, calendar, asOf });
-  const asking = {
+  const query = {
     db,
     period: { tenantId, asOf, isPast, calendar, ended, offsets },
     triage,
     usualDays: settings.disputeDays,
     mayReadConfiguration: call.caller.may.has("Dispute Configuration : READ"),
   };
-  return { body: await read(asking, [...notes]) };
+  return { body: await read(query, [...notes]) };
 };
