@@ -1,5 +1,6 @@
 import { createClient } from "../../src/client/client.ts";
 import { createInProcessTransport } from "../../src/client/in-process.ts";
+import type { Transport } from "../../src/client/port.ts";
 import { extensions } from "../../src/contract/index.ts";
 import { utcCalendar } from "../../src/contract/insights/calendar.ts";
 import { INSIGHT_LIMITS, type InsightContext } from "../../src/insights/insight.ts";
@@ -22,6 +23,8 @@ type Options = {
   seen?: () => void;
   /** The platform announces its extensions. */
   isExtended?: boolean;
+  /** Carries the calls; in this process by default. */
+  transport?: Transport;
 };
 
 type OneTenant = Bench<readonly [Ledger]>;
@@ -56,13 +59,11 @@ export const openTenant = async () => {
 /** Creates a context over a tenant, which reads pages unless it is extended. */
 export const createContext = (
   { platform, ledgers: [{ tenantId, apiKey, ingestKey }] }: OneTenant,
-  { seen = () => {}, isExtended = false }: Options = {},
+  { seen = () => {}, isExtended = false, transport }: Options = {},
 ): InsightContext => {
+  const fetch = async (request: Request) => platform.fetch(request);
   const client = createClient({
-    transport: createInProcessTransport({
-      fetch: async (request) => platform.fetch(request),
-      requestMs: 60_000,
-    }),
+    transport: transport ?? createInProcessTransport({ fetch, requestMs: 60_000 }),
     headerWord: "Platform",
     log: createLog("error"),
   });

@@ -6,6 +6,7 @@ import { readPayments } from "../../src/insights/read-payments.ts";
 import { atMost, type Benchmark, cpuMs, interleaved } from "../measure.ts";
 import { DISPUTES, PAYMENT_ROWS, withContext } from "./context.ts";
 import { pauses } from "./pause.ts";
+import { triageBenchmarks } from "./triage.ts";
 
 const MOST_RUNS = 3;
 const MOST_MIB = 300;
@@ -90,4 +91,10 @@ const memory: Benchmark = {
   },
 };
 
-export const readingBenchmarks: readonly Benchmark[] = [payments, disputes, memory, ...pauses];
+export const readingBenchmarks: readonly Benchmark[] = [
+  payments,
+  disputes,
+  memory,
+  ...triageBenchmarks,
+  ...pauses,
+];

@@ -75,7 +75,7 @@ const writesBenchmark = (dialect: "sqlite" | "postgres", name: string): Benchmar
   about: `${CALLERS} callers changing disputes (${dialect}) with audit entries / without`,
   unit: "ms CPU",
   aim: 1.15,
-  why: "an entry adds two statements to the transaction (its row with the indexes, and the head of the chain), a hash and a signature",
+  why: "an entry adds two statements to the transaction, its row with three indexes and the head of the chain: as bare prepared SQL they alone take 0.05 ms, and the aim leaves 0.04 ms for all of it",
   async run(options) {
     const ours = await startPlatform(dialect, []);
     const base = await startPlatform(dialect, ["--import", WITHOUT]);

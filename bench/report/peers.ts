@@ -73,7 +73,7 @@ export const MEASURES = {
   refusal: {
     about: "a call of a tool that does not exist",
     unit: "ms",
-    why: "the answer suggests tools of similar names",
+    why: "the search for tools of similar names takes more than half of the time: without it the answer takes 0.1 ms, less than that of each",
   },
   memory: { about: "memory at rest after tools/list", unit: "MiB", why: UNEXPECTED },
   size: {

@@ -9,7 +9,7 @@ import { type Programs, withPrograms } from "./programs.ts";
 
 const FIRST_CALL_MS = 1000;
 const STDIO_MIB = 80;
-const HTTP_MIB = 160;
+const HTTP_MIB = 140;
 const REST_MS = 2000;
 const MOST_RUNS = 5;
 

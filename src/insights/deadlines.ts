@@ -17,7 +17,8 @@ export type Deadlines = {
 /** The addition by which the list of reasons tells the days of each. */
 const DAYS = `${reasons.list.id}.${reasons.list.additions?.name}`;
 
-const createDeadlines = (
+/** Creates deadlines from the days of reasons. */
+export const createDeadlines = (
   daysOf: (reasonId: string) => number | undefined,
   isSet: boolean,
   notes: string[] = [],

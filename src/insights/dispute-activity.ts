@@ -1,5 +1,5 @@
 import { contract } from "../contract/index.ts";
-import type { DisputeActivity } from "../contract/operations/disputes.ts";
+import type { DisputeActivity } from "../contract/insights/dispute-activity.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import type { Calendar } from "../contract/insights/calendar.ts";
 import { toTenantDay } from "./brief.ts";

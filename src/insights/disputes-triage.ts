@@ -1,8 +1,7 @@
 import { z } from "zod";
 import { contract } from "../contract/index.ts";
-import { type DisputeFilters, disputeFilters } from "../contract/insights/dispute-filters.ts";
-import { DeadlineDays, oneOrMore } from "../contract/insights/arguments.ts";
-import { TRIAGE_FLAGS, TRIAGE_ORDERS } from "../contract/insights/dispute-triage.ts";
+import type { DisputeFilters } from "../contract/insights/dispute-filters.ts";
+import { type Triage, TRIAGE_FLAGS, TriageBody } from "../contract/insights/dispute-triage.ts";
 import { forEachInTurns, mapInTurns } from "../kit/in-turns.ts";
 import { omitNulls } from "./brief.ts";
 import { sumInTurns } from "./currency-totals.ts";
@@ -22,6 +21,7 @@ import { readPart } from "./read-part.ts";
 import type { Moment } from "./standing.ts";
 import { shortenTriage } from "./triage-forms.ts";
 import { CALLS_PER_ITEM, type Details, type Judged, readItems } from "./triage-items.ts";
+import { type RankedPage, readRanked } from "./triage-ranked.ts";
 import {
   type Candidate,
   createOpenClaims,
@@ -41,24 +41,6 @@ const MOST_DISPUTES = 90_000;
 const MOST_ACTIVITY_CALLS = 20;
 
 const { disputes, assignees } = contract;
-
-const TriageBody = z.strictObject({
-  ...disputeFilters,
-  status: disputeFilters.status.default(["Open"]).meta({ description: "default Open" }),
-  flags: oneOrMore(z.enum(TRIAGE_FLAGS)).optional().describe("all of these marks"),
-  deadlineDays: DeadlineDays.optional(),
-  limit: z
-    .int("must be a whole number, such as 15")
-    .min(1)
-    .max(100)
-    .default(15)
-    .describe("items; default 15"),
-  orderBy: z
-    .enum(TRIAGE_ORDERS)
-    .default("priority")
-    .describe("default priority; daysLeft: nearest deadline first"),
-});
-type Triage = z.output<typeof TriageBody>;
 
 const Unknown = z.literal("unknown");
 
@@ -279,7 +261,48 @@ const completeItems = async (
   return { items, notes };
 };
 
-const triage = async (start: InsightContext, args: Triage): Promise<InsightResult> => {
+const describeFilter = ({ limit: _limit, ...args }: Triage): Fields => omitNulls(args);
+
+/** Returns the sentences about days: those of now beside a past one, and an order by deadlines that are not known. */
+const describeDays = ({ asOf }: Triage): string[] => (asOf === undefined ? [] : [PRESENT]);
+
+const describeOrder = ({ orderBy }: Triage, hasDeadlines: boolean): string[] =>
+  orderBy === "daysLeft" && !hasDeadlines ? [NO_DEADLINES] : [];
+
+/** Takes the worklist as the platform ranked it. */
+const takeRanked = async (
+  context: InsightContext,
+  args: Triage,
+  { items, evidence, hasDeadlines, isConfigurationRead, ...ranked }: RankedPage,
+): Promise<InsightResult> => {
+  // What the caller may not read, the platform refuses with the reason.
+  const [inactive, deadlines] = isConfigurationRead
+    ? [{ notes: [] }, { notes: [] }]
+    : await Promise.all([readInactive(context), readDeadlines(context, args.deadlineDays)]);
+  const { due, ...flags } = ranked.flags;
+  return {
+    asOf: ranked.asOf,
+    filter: describeFilter(args),
+    rowCount: ranked.rowCount,
+    truncated: false,
+    currencyTotals: ranked.currencyTotals,
+    itemsTotal: ranked.rowCount,
+    flags: hasDeadlines ? { ...flags, due } : flags,
+    notes: [
+      ...ranked.notes,
+      ...describeDays(args),
+      ...inactive.notes,
+      ...deadlines.notes,
+      ...describeOrder(args, hasDeadlines),
+    ],
+    items: items.map(({ one, details }, place) =>
+      toItem(one, context.skip + place + 1, evidence, details),
+    ),
+  };
+};
+
+/** Reads all disputes in pages, and ranks them. */
+const rankPages = async (start: InsightContext, args: Triage): Promise<InsightResult> => {
   const { limit, orderBy, flags, deadlineDays, ...filters } = args;
   const { counted: context, left } = countCalls(start);
   const [{ inactive, notes: missing }, deadlines, found] = await Promise.all([
@@ -308,7 +331,7 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
   const { items, notes } = await completeItems(leading, reading);
   return {
     asOf: evaluatedAt.name,
-    filter: omitNulls({ ...filters, flags, deadlineDays, orderBy }),
+    filter: describeFilter(args),
     rowCount: judged.length,
     truncated: matching.truncated,
     currencyTotals: await sumInTurns(judged),
@@ -316,15 +339,20 @@ const triage = async (start: InsightContext, args: Triage): Promise<InsightResul
     flags: await countFlags(judged, evidence),
     notes: [
       ...matching.notes,
-      ...(filters.asOf === undefined ? [] : [PRESENT]),
+      ...describeDays(args),
       ...missing,
       ...deadlines.notes,
-      ...(orderBy === "daysLeft" && !deadlines.isSet ? [NO_DEADLINES] : []),
+      ...describeOrder(args, deadlines.isSet),
       ...documents.notes(),
       ...notes,
     ],
     items,
   };
+};
+
+const triage = async (context: InsightContext, args: Triage): Promise<InsightResult> => {
+  const ranked = await readRanked(context, args);
+  return ranked === undefined ? rankPages(context, args) : takeRanked(context, args, ranked);
 };
 
 export const disputesTriage = defineInsight({

@@ -1,6 +1,6 @@
 import { contract } from "../contract/index.ts";
 import type { DisputeNote } from "../contract/operations/dispute-notes.ts";
-import type { DisputeActivity } from "../contract/operations/disputes.ts";
+import type { DisputeActivity } from "../contract/insights/dispute-activity.ts";
 import { mapConcurrent } from "../kit/map-concurrent.ts";
 import { cutText } from "./brief.ts";
 import type { ActivityReader } from "./dispute-activity.ts";
@@ -41,7 +41,8 @@ const UNREAD: Details = { lastNote: "unknown", attachments: "unknown" };
 
 const NOT_READ = "it was not read.";
 
-const toDetails = (
+/** Returns the last note and the number of files that the platform tells. */
+export const toDetails = (
   context: InsightContext,
   { lastNote, attachmentCount }: DisputeActivity,
 ): Details => ({

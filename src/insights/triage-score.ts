@@ -1,4 +1,9 @@
-import { STALE_DAYS, type TriageFlag } from "../contract/insights/dispute-triage.ts";
+import {
+  DAYS_PER_AGE_POINT,
+  STALE_DAYS,
+  TRIAGE_POINTS as POINTS,
+  type TriageFlag,
+} from "../contract/insights/dispute-triage.ts";
 import { type Deadlines, describeDue, isDue } from "./deadlines.ts";
 import type { DocumentState } from "./document-reader.ts";
 import { compareDuplicates, type Compared, describeDuplicate } from "./possible-duplicates.ts";
@@ -60,8 +65,6 @@ export const createOpenClaims = (): OpenClaims => {
 /** The place of an amount among all of its currency. */
 export type AmountRanks = (candidate: Candidate) => { points: number; percent: number };
 
-const AMOUNT_POINTS = 10;
-
 /** Returns how many of ascending numbers are greater than a value. */
 const countGreater = (ascending: Float64Array, value: number): number => {
   let [low, high] = [0, ascending.length];
@@ -89,7 +92,7 @@ export const rankAmounts = (candidates: readonly Candidate[]): AmountRanks => {
     const count = ascending.length;
     const greater = countGreater(ascending, amount);
     return {
-      points: Math.floor((AMOUNT_POINTS * (count - greater)) / count),
+      points: Math.floor((POINTS.amount * (count - greater)) / count),
       percent: Math.ceil((100 * (greater + 1)) / count),
     };
   };
@@ -125,14 +128,6 @@ export type Evidence = {
   deadlines: Deadlines;
 };
 
-const CLOSED_POINTS = 30;
-const DUPLICATE_POINTS = 20;
-const UNASSIGNED_POINTS = 15;
-const STALE_POINTS = 10;
-const DUE_POINTS = 10;
-const MOST_POINTS = 100;
-const DAYS_PER_POINT = 6;
-const MOST_AGE_POINTS = 15;
 /** Days from which the age of a dispute is a reason to work on it. */
 const OLD_DAYS = 30;
 /** The share of the amounts of a currency, in percent, that are large enough to be a reason. */
@@ -161,19 +156,19 @@ export const judge = (
     stale: daysSinceUpdate >= STALE_DAYS,
     due: isDue(daysLeft),
   };
-  const age = Math.min(MOST_AGE_POINTS, Math.floor(ageDays / DAYS_PER_POINT));
+  const age = Math.min(POINTS.mostAge, Math.floor(ageDays / DAYS_PER_AGE_POINT));
   const rank = rankOf(candidate);
   const isLarge = rank.percent <= LARGE_PERCENT;
   const parts: [isReason: boolean, points: number, why: string][] = [
-    [flags.due, DUE_POINTS, describeDue(daysLeft ?? 0)],
-    [flags.documentClosed, CLOSED_POINTS, describeClosed(document)],
+    [flags.due, POINTS.due, describeDue(daysLeft ?? 0)],
+    [flags.documentClosed, POINTS.documentClosed, describeClosed(document)],
     [
       flags.duplicate,
-      DUPLICATE_POINTS,
+      POINTS.duplicate,
       other === undefined ? "" : describeDuplicate(compareDuplicates(candidate, other)),
     ],
-    [flags.unassigned, UNASSIGNED_POINTS, isInactive ? "assignee not active" : "no assignee"],
-    [flags.stale, STALE_POINTS, `no activity for ${daysSinceUpdate} days`],
+    [flags.unassigned, POINTS.unassigned, isInactive ? "assignee not active" : "no assignee"],
+    [flags.stale, POINTS.stale, `no activity for ${daysSinceUpdate} days`],
     [ageDays >= OLD_DAYS, 0, `${ageDays} days old`],
     [isLarge, 0, `largest ${rank.percent} % in ${currencyCode}`],
   ];
@@ -181,7 +176,7 @@ export const judge = (
   const reasons = parts.filter(([isReason]) => isReason);
   const score = reasons.reduce((sum, [, points]) => sum + points, age + rank.points);
   return {
-    score: Math.min(MOST_POINTS, score),
+    score: Math.min(POINTS.most, score),
     why: reasons.map(([, , why]) => why),
     flags,
     daysLeft,

@@ -86,6 +86,7 @@ const CHANGES: Record<string, Record<string, readonly string[] | typeof REFUSED>
   },
   disputes_triage: {
     "disputes.list": REFUSED,
+    "disputes.triage": REFUSED,
     // Notes and files are read one by one instead.
     "disputes.activity": [],
     "assignees.list": [],

@@ -1,5 +1,6 @@
 import { beforeAll, expect, it } from "vitest";
-import type { Dispute, DisputeActivity } from "../../src/contract/operations/disputes.ts";
+import type { DisputeActivity } from "../../src/contract/insights/dispute-activity.ts";
+import type { Dispute } from "../../src/contract/operations/disputes.ts";
 import { make } from "../support/configuration.ts";
 import { importRecords } from "../support/importing.ts";
 import { ndjson } from "../support/payment-rows.ts";

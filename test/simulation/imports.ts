@@ -142,8 +142,9 @@ export const checkImports = (
 ): void => {
   for (const { tenantId, kind, mark, keys, isComplete, money, rejected } of files) {
     if (rejected !== undefined) throw new Error(`an import rejects ${rejected}`);
+    const told = retention.countWritten(tenantId, `${mark}run-`);
     if (kind === "payments") {
-      if (money !== undefined) checkMoney(inspector, money, isComplete);
+      if (money !== undefined) checkMoney(inspector, money, { isComplete, told });
       continue;
     }
     const [table, column] = KEYS[kind];
@@ -156,7 +157,6 @@ export const checkImports = (
     if (there.size < rows.length) throw new Error(`a row of ${mark} is there twice`);
     const lost = isComplete ? keys.find((key) => !there.has(key)) : undefined;
     if (lost !== undefined) throw new Error(`${lost} was imported, and is lost`);
-    const told = retention.countWritten(tenantId, `${mark}run-`);
     if (told !== rows.length) {
       throw new Error(`${mark} has ${rows.length} rows, its audit entries say ${told}`);
     }

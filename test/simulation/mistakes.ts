@@ -205,6 +205,10 @@ export const MISTAKES: Record<string, Mistake> = {
     seed: 20,
     store: skipStatements(({ sql }) => /^delete from "audit_logs" .*"seq" <= /.test(sql)),
   },
+  "payment of an advice outside its transaction": {
+    seed: 5,
+    store: delayStatements(({ sql }) => sql.startsWith('insert into "cashapp_payments"')),
+  },
   "payment that waits not matched": {
     seed: 2,
     store: skipStatements(({ sql }) => isPaymentChange.test(sql)),

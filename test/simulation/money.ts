@@ -53,9 +53,14 @@ type PaidRow = { document_number: string | null; applied: number; unapplied: num
 
 /**
  * Checks the money of an advice, however often it was imported and cut: each document that is there has what the advice
- * pays of it, once; the rest of the payment is not applied; and an advice that came to its end is there.
+ * pays of it, once; the rest of the payment is not applied; an advice that came to its end is there, and so is each row
+ * that audit entries tell of.
  */
-export const checkMoney = (inspector: Inspector, money: Money, isComplete: boolean): void => {
+export const checkMoney = (
+  inspector: Inspector,
+  money: Money,
+  { isComplete, told }: { isComplete: boolean; told: number },
+): void => {
   const { tenantId, trace, dues } = money;
   const rows = inspector.all<PaidRow>(
     `select document_number, round(100 * coalesce(applied_amount, 0)) as applied,
@@ -64,6 +69,9 @@ export const checkMoney = (inspector: Inspector, money: Money, isComplete: boole
     tenantId,
     trace,
   );
+  if (rows.length !== told) {
+    throw new Error(`${trace} has ${rows.length} rows, its audit entries say ${told}`);
+  }
   if (rows.length === 0 && !isComplete) return;
   if (rows.length !== dues.length) throw new Error(`${trace} has ${rows.length} rows`);
   const there = new Set(

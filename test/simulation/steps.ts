@@ -143,6 +143,8 @@ export const stepCrashingScans = async (simulation: Simulation): Promise<void> =
 const IMPORTS_AT_MOST = 4;
 /** More than the import of a small file takes. */
 const MOST_CALLS_OF_AN_IMPORT = 24;
+/** A payment is also compared with documents and other payments, and written late. */
+const CALLS_OF_PAYMENTS = 3;
 
 /** Imports files of a tenant one after the other, while nodes end. */
 export const stepCrashingImports = async (simulation: Simulation): Promise<void> => {
@@ -151,8 +153,13 @@ export const stepCrashingImports = async (simulation: Simulation): Promise<void>
   for (let left = dice.whole(2, IMPORTS_AT_MOST); left > 0; left -= 1) {
     await simulation.startNodes();
     const node = simulation.pickNode();
-    if (dice.chance(0.6)) simulation.end(node.life, dice.whole(1, MOST_CALLS_OF_AN_IMPORT));
-    await simulation.run([simulation.importFile(node, population)]);
+    const calls = dice.chance(0.6) ? dice.whole(1, MOST_CALLS_OF_AN_IMPORT) : undefined;
+    const task = simulation.importFile(node, population);
+    const isMoney = population.imports.some(({ isBusy, kind }) => isBusy && kind === "payments");
+    if (calls !== undefined) {
+      simulation.end(node.life, isMoney ? calls * CALLS_OF_PAYMENTS : calls);
+    }
+    await simulation.run([task]);
     for (const file of population.imports) file.isBusy = false;
   }
   await simulation.startNodes();

@@ -78,6 +78,7 @@ export const SAMPLES: Record<string, readonly Sample[]> = {
   "documents.lookup": [({ dispute: { documentNumber } }) => ({ numbers: [documentNumber] })],
   "disputes.changes": [() => ({ since: "2020-01-01T00:00:00Z", until: "2030-01-01T00:00:00Z" })],
   "disputes.precedents": [({ dispute: { disputeId } }) => ({ disputeId })],
+  "disputes.triage": [() => ({})],
   "disputes.activity": [({ dispute: { disputeId } }) => ({ disputeIds: [disputeId] })],
   "disputes.list_by_ids": [({ dispute: { disputeId } }) => ({ disputeIds: [disputeId] })],
   "dispute_notes.get": [({ dispute: { disputeId }, noteId }) => ({ disputeId, noteId })],

@@ -27,7 +27,7 @@ import { observe } from "../../server/observe.ts";
 import { createOwnRoutes, ownRouteOf, parsePath } from "../../server/own-routes.ts";
 import { createNeedsFactory } from "../compose/people.ts";
 import { readProfileStamp, withProfile } from "../compose/profile.ts";
-import { withoutMoreRoom } from "./v8-flags.ts";
+import { releaseMemory, withoutMoreRoom } from "./v8-flags.ts";
 import { warnOfOpenKeyFile } from "../../config/folder.ts";
 import { checkSealedFolders } from "../compose/sealed-folders.ts";
 import { openSecretPages, type SecretPlace } from "../compose/secret-pages.ts";
@@ -287,6 +287,7 @@ export const serveHttp = async (io: Io, address: Address): Promise<void> => {
     const embedded = remote === undefined ? await shared.embedded() : undefined;
     const known = new URL(base + MCP_PATH);
     const mcp = await createMcp(known, { io, address, shared, state, entrance });
+    releaseMemory();
     late.open(createListener(mcp, shared, { ...entrance, remote }));
     const hasDemo = embedded?.credentials !== undefined;
     announceStart({ io, startup, log }, { url: served.url, known, remote, entrance, hasDemo });

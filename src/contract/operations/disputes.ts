@@ -8,7 +8,6 @@ import {
   CodeText,
   DisputeStatus,
   DocumentNumber,
-  NoteVisibility,
   paging,
   PositiveAmount,
   RecordId,
@@ -22,9 +21,10 @@ import {
 } from "../fields.ts";
 import { CurrencyCode } from "../ingest-fields.ts";
 import { Day } from "../insights/arguments.ts";
-import { DOCUMENT_STATES } from "../insights/dispute-filters.ts";
+import { DisputeActivity } from "../insights/dispute-activity.ts";
 import { FAMILY_ADDITIONS } from "../insights/families.ts";
 import { DisputeSummaryBody, DisputeSummaryResult } from "../insights/dispute-summary.ts";
+import { TriageFacts, TriageFigures, TriagePageBody } from "../insights/dispute-triage.ts";
 import { ChangesBody, ChangesPage } from "../insights/changes.ts";
 import { Precedents } from "../insights/precedents.ts";
 import { type Outcome, defineOperations } from "../operation.ts";
@@ -66,31 +66,11 @@ export const Dispute = z.object({
 });
 export type Dispute = z.infer<typeof Dispute>;
 
-/** As much of a note as an activity shows, in characters. */
-export const LAST_NOTE_CHARACTERS = 300;
-
-/** The latest events of a dispute, and the state of its document. */
-export const DisputeActivity = z.object({
-  disputeId: z.string(),
-  lastActivityDate: Timestamp.meta({
-    description: "the newest change of the dispute, of its notes and of its files",
-  }),
-  noteCount: z.int(),
-  attachmentCount: z.int(),
-  lastNote: z
-    .object({
-      content: z.string().meta({ description: `at most ${LAST_NOTE_CHARACTERS} characters` }),
-      visibility: NoteVisibility,
-      createUser: z.string(),
-      createDate: Timestamp,
-    })
-    .nullable(),
-  documentStatus: z
-    .enum(DOCUMENT_STATES)
-    .meta({ description: "missing: the platform has no such document" }),
-  documentClosedDate: Timestamp.nullable(),
+/** A part of a worklist: disputes that need attention, the first ones first. */
+const TriageResult = TriageFigures.extend({
+  items: z.array(TriageFacts.extend({ dispute: Dispute, activity: DisputeActivity })),
 });
-export type DisputeActivity = z.infer<typeof DisputeActivity>;
+export type TriageResult = z.infer<typeof TriageResult>;
 
 const WithoutAccountName = Dispute.omit({ accountName: true });
 
@@ -311,6 +291,18 @@ export const disputes = defineOperations("gateway", "disputes", {
     additions: { name: "groups", query: FAMILY_ADDITIONS },
     extension: true,
     audit: "dispute.summarized",
+  },
+  triage: {
+    method: "POST",
+    path: `${DISPUTES}/triage`,
+    access: "Dispute Management : READ",
+    effect: "read",
+    summary: "Rank disputes by what needs attention first.",
+    params: z.object(tenantPath),
+    body: TriagePageBody,
+    output: TriageResult,
+    extension: true,
+    audit: "dispute.triage_read",
   },
   activity: {
     method: "POST",

@@ -1,8 +1,6 @@
 import type { Contract } from "../../contract/index.ts";
 import { utcCalendar } from "../../contract/insights/calendar.ts";
 import type { Input } from "../../contract/operation.ts";
-import type { Dispute } from "../../contract/operations/disputes.ts";
-import { formatTimestamp } from "../../kit/clock.ts";
 import type { NewId } from "../../kit/ids.ts";
 import type { Log } from "../../kit/log.ts";
 import type { Seal } from "../../kit/seal.ts";
@@ -37,51 +35,13 @@ import { readPrecedents } from "./disputes/precedents.ts";
 import { chooseReasons } from "./disputes/reason.ts";
 import { removeContents } from "./disputes/removal.ts";
 import { summarize } from "./disputes/summary.ts";
+import { omitAccountName, toDispute } from "./disputes/to-dispute.ts";
+import { readTriage } from "./disputes/triage.ts";
 import { parseBodyPage, readListing, parsePage } from "./listing.ts";
-import { auditFields, changeFields, creationFields, shorten, withAuditFacts } from "./records.ts";
+import { changeFields, creationFields, shorten, withAuditFacts } from "./records.ts";
 
 type Create = Contract["disputes"]["create"];
 type Update = Contract["disputes"]["update"];
-
-const omitAccountName = (row: NamedDispute) => ({
-  disputeId: row.id,
-  disputeCode: row.code,
-  tenantId: row.tenant_id,
-  categoryId: row.category_id,
-  categoryName: row.category_name,
-  externalReasonCategoryId: row.external_category_id,
-  externalReasonCategoryName: row.external_category_name,
-  reasonId: row.reason_id,
-  reasonName: row.reason_name,
-  externalReasonId: row.external_reason_id,
-  externalReasonName: row.external_reason_name,
-  assigneeId: row.assignee_id,
-  assigneeName:
-    row.assignee_first_name === null
-      ? null
-      : `${row.assignee_first_name} ${row.assignee_last_name ?? ""}`.trim(),
-  departmentId: row.department_id,
-  departmentName: row.department_name,
-  status: row.status,
-  amount: Number(row.amount),
-  isValid: row.is_valid === 1,
-  resolutionId: row.resolution_id,
-  resolutionCode: row.resolution_code,
-  closedDate: row.closed_at === null ? null : formatTimestamp(row.closed_at),
-  platformAccountId: null,
-  documentNumber: row.document_number,
-  poNumber: row.po_number,
-  accountNumber: row.account_number,
-  userId: row.assignee_user_id,
-  currencyCode: row.currency_code,
-  originSystem: row.origin,
-  ...auditFields(row),
-});
-
-const toDispute = (row: NamedDispute): Dispute => ({
-  ...omitAccountName(row),
-  accountName: row.known_account_name ?? row.account_name,
-});
 
 const findOr404 = async (db: Db, call: Call, id: string): Promise<NamedDispute> =>
   (await findDispute(db, call.tenantId, id)) ??
@@ -278,6 +238,7 @@ export const disputes = (needs: DisputeNeeds): Service => ({
   update,
   delete: remove(needs),
   summary: summarize,
+  triage: readTriage,
   activity: readActivity,
   changes: createChanges(needs.changesSeal),
   precedents: readPrecedents,

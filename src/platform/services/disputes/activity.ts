@@ -1,5 +1,5 @@
 import type { Contract } from "../../../contract/index.ts";
-import type { DisputeActivity } from "../../../contract/operations/disputes.ts";
+import type { DisputeActivity } from "../../../contract/insights/dispute-activity.ts";
 import { formatTimestamp } from "../../../kit/clock.ts";
 import type { Handlers } from "../../handlers.ts";
 import { type ActivityRow, selectActivity } from "../../store/queries/dispute-activity.ts";
@@ -15,7 +15,8 @@ const toLastNote = (row: ActivityRow): DisputeActivity["lastNote"] => {
   };
 };
 
-const toActivity = (row: ActivityRow): DisputeActivity => {
+/** Returns the latest events of a dispute. */
+export const toActivity = (row: ActivityRow): DisputeActivity => {
   const { changed_at, note_changed_at, file_changed_at, document_status, document_closed_at } = row;
   const newest = Math.max(Number(changed_at), Number(note_changed_at), Number(file_changed_at));
   const isClosed = document_status === "closed" && document_closed_at !== null;

@@ -1,5 +1,5 @@
 import { sql } from "kysely";
-import { LAST_NOTE_CHARACTERS } from "../../../contract/operations/disputes.ts";
+import { LAST_NOTE_CHARACTERS } from "../../../contract/insights/dispute-activity.ts";
 import { getDialect } from "../engine/dialect.ts";
 import type { Db } from "../port.ts";
 import type { DisputeNoteRow, DocumentRow } from "../tables/schema.ts";

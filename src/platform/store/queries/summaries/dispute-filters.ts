@@ -45,6 +45,16 @@ export const joinEnded = (db: Db, { ended }: Asked): RawBuilder<unknown> => {
     from (${getDialect(db).unnest(lines)}) as listed) as e on e.id = d.id`;
 };
 
+/** The days that have passed since a timestamp; 0 for a later one, by a clock that is ahead. */
+export const countElapsedDays = (
+  timestamp: Expression,
+  { asOf, calendar, offsets }: Pick<Asked, "asOf" | "calendar" | "offsets">,
+): Expression => {
+  const today = calendar.dayNumber(asOf);
+  return sql`(case when ${timestamp} >= ${sql.lit(calendar.startOfNumber(today + 1))} then 0
+    else ${sql.lit(today)} - ${dayNumberOf(timestamp, offsets)} end)`;
+};
+
 /** The closing, its day and the status of a dispute as it stood; `joinEnded` is in the same statement. */
 export const toState = ({ asOf, isPast, ended, offsets }: Asked) => {
   const closing = sql`d.closed_at`;

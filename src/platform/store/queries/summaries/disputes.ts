@@ -10,6 +10,7 @@ import type { Db } from "../../port.ts";
 import { FAMILY_KEYS, joinFamilies } from "../families.ts";
 import {
   type Asked,
+  countElapsedDays,
   joinEnded,
   MOMENT_DIGITS,
   MOMENT_OFFSET,
@@ -92,12 +93,8 @@ type Context = { db: Db; period: Asked; summary: DisputeSummary };
 
 const CREATED = sql`d.created_at`;
 
-/** The days since the creation; 0 for a dispute created later, by a clock that is ahead. */
-const toAge = ({ asOf, calendar, offsets }: Asked): Expression => {
-  const today = calendar.dayNumber(asOf);
-  return sql`(case when d.created_at >= ${sql.lit(calendar.startOfNumber(today + 1))} then 0
-    else ${sql.lit(today)} - ${dayNumberOf(CREATED, offsets)} end)`;
-};
+/** The days since the creation. */
+const toAge = (period: Asked): Expression => countElapsedDays(CREATED, period);
 
 const toDaysToClose = (period: Asked): Expression =>
   sql`(${toState(period).closedDay} - ${dayNumberOf(CREATED, period.offsets)})`;
