@@ -108,4 +108,7 @@ export const derived = (): Derived[] => {
 
 /** Returns faults that a person must correct. */
 export const faults = (): string[] =>
-  dependencyFaults(read(DEPENDENCIES), JSON.parse(read("package.json")));
+  dependencyFaults(read(DEPENDENCIES), [
+    JSON.parse(read("package.json")),
+    JSON.parse(read("tooling/package.json")),
+  ]);
