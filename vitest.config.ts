@@ -15,31 +15,40 @@ const MAIN_JOB = "test/e2e/import-triage.test.ts";
  * `extentOf`.
  */
 const SERIES = [
-  "test/insights/{disputes-summary,payments-summarize}.test.ts",
-  "test/mcp/{insight-cursors,unasked}.test.ts",
   "test/platform/{account-chains,credit-applications,payment-matches-model,payments-model}.test.ts",
   "test/unit/{scan-junk,scan-limits}.test.ts",
 ];
 
-/** Faults, crash loops, other clients and long series of inputs: `npm run test:all` runs them, `npm test` does not. */
+/**
+ * Faults, crash loops, other clients, long series of inputs and files of more than some ten seconds: `npm run test:all`
+ * runs them, `npm test` does not.
+ */
 const SLOW = [
   "test/fault/**/*.test.ts",
   "test/{linear,linear-files,linear-scanners}.test.ts",
-  "test/mcp/{every-tool,inspector-tools}.test.ts",
-  "test/money/mixtures.test.ts",
-  "test/oauth/pages.test.ts",
-  "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
-  "test/platform/{audit-pages,dispute-removal,pdf-streaming,scan-fairness,score-fairness}.test.ts",
-  "test/platform/{attachment-corpus,file-store-faults,ingest-junk,login-limits,simulation}.test.ts",
-  "test/platform/{several-limiters,tenant-move}.test.ts",
+  "test/insights/{account-statement,changes-since,clock-changes,disputes-summary,families}.test.ts",
+  "test/insights/{many-reopenings,missing-rights,payments-summarize,precedents}.test.ts",
+  "test/insights/{receivables-kpis,triage-ranked}.test.ts",
+  "test/mcp/{confirm-client,every-tool,insight-cursors,inspector-tools,research,round-trip}.test.ts",
+  "test/mcp/{saved-tables,stream-revocation,subscriptions,unasked,usable-tools}.test.ts",
+  "test/mcp/whole-results.test.ts",
+  "test/money/{mixtures,orders}.test.ts",
+  "test/oauth/{limits,pages,store}.test.ts",
+  "test/platform/{attachment-corpus,attachment-transfers,audit-pages,demo,demo-load}.test.ts",
+  "test/platform/{dispute-removal,export-runs,export-runs-recovery,file-store-faults}.test.ts",
+  "test/platform/{import-doubts,import-joining,import-records,import-undo,ingest-junk}.test.ts",
+  "test/platform/{ingest-status,jobs,login-limits,pdf-ingestion,pdf-streaming}.test.ts",
+  "test/platform/{scan-fairness,score-fairness,several-limiters,simulation,slow-readers}.test.ts",
+  "test/platform/{slow-sockets,tenant-archives,tenant-days,tenant-move,tenant-pause}.test.ts",
+  "test/platform/webhook-recovery.test.ts",
   "test/simulation/{mistakes,seeds}.test.ts",
-  "test/store/{key-rotation,payments}.test.ts",
-  "test/unit/{saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
+  "test/store/{audit-seal,compatible-schema,key-rotation,payments}.test.ts",
+  "test/unit/{client-misbehaviour,saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
 ];
 
 /** They need packages of `tooling/package.json`, which `npm ci` does not install. */
 const WITH_TOOLING = [
-  "test/shape.test.ts",
+  "test/{derived,shape}.test.ts",
   "test/mcp/{file-text,ingest,resource-pages}.test.ts",
   "test/unit/{evals-players,file-text-attacks,file-text-formats,scan-pdf,scan-xml-invoices}.test.ts",
 ];

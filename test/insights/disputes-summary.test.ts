@@ -8,7 +8,6 @@ import { paymentsMatchDisputes } from "../../src/insights/payments-match-dispute
 import { make } from "../support/configuration.ts";
 import { createDice } from "../support/dice.ts";
 import { groupDisputes, loadDisputes, readIntoDatabase } from "../support/dispute-sql.ts";
-import { extentOf } from "../support/extent.ts";
 import { importDisputes } from "../support/importing.ts";
 import { createTestContext, runInsight, type TestContext } from "../support/insights.ts";
 import { configure, onEveryStore, useTenant } from "../support/platform.ts";
@@ -206,7 +205,7 @@ onEveryStore("disputes_summary", (at) => {
   });
 
   verifies("IN-06", "IN-20", "IN-21", "IN-25", "IN-26", "IN-27");
-  it.each(Array.from({ length: extentOf(WHERE.length, WHERE.length * 4) }, (_, seed) => seed))(
+  it.each(Array.from({ length: WHERE.length * 4 }, (_, seed) => seed))(
     "gives the same figures as SQL for query %i",
     async (seed) => {
       const { groupBy, filters, where, asOf } = randomQuery(seed);
