@@ -26,24 +26,25 @@ const SERIES = [
 const SLOW = [
   "test/fault/**/*.test.ts",
   "test/{linear,linear-files,linear-scanners}.test.ts",
-  "test/insights/{account-statement,changes-since,clock-changes,disputes-summary,families}.test.ts",
-  "test/insights/{many-reopenings,missing-rights,payments-summarize,precedents}.test.ts",
-  "test/insights/{receivables-kpis,triage-ranked}.test.ts",
-  "test/mcp/{confirm-client,every-tool,insight-cursors,inspector-tools,research,round-trip}.test.ts",
-  "test/mcp/{saved-tables,stream-revocation,subscriptions,unasked,usable-tools}.test.ts",
+  "test/insights/{account-statement,changes-since,clock-changes,disputes-summary}.test.ts",
+  "test/insights/{disputes-triage,families,many-reopenings,missing-rights}.test.ts",
+  "test/insights/{payments-summarize,precedents,receivables-kpis,triage-ranked}.test.ts",
+  "test/mcp/{clean,confirm-client,disputes-open,documented-platform}.test.ts",
+  "test/mcp/{every-tool,insight-cursors,inspector-tools,research,round-trip}.test.ts",
+  "test/mcp/{saved-tables,secret-pages,stream-revocation,subscriptions,unasked,usable-tools}.test.ts",
   "test/mcp/whole-results.test.ts",
   "test/money/{mixtures,orders}.test.ts",
-  "test/oauth/{limits,pages,store}.test.ts",
+  "test/oauth/{limits,pages,store,tokens}.test.ts",
   "test/platform/{attachment-corpus,attachment-transfers,audit-pages,demo,demo-load}.test.ts",
-  "test/platform/{dispute-removal,export-runs,export-runs-recovery,file-store-faults}.test.ts",
-  "test/platform/{import-doubts,import-joining,import-records,import-undo,ingest-junk}.test.ts",
-  "test/platform/{ingest-status,jobs,login-limits,pdf-ingestion,pdf-streaming}.test.ts",
-  "test/platform/{scan-fairness,score-fairness,several-limiters,simulation,slow-readers}.test.ts",
+  "test/platform/{dispute-removal,export-runs,export-runs-recovery,file-store}.test.ts",
+  "test/platform/{file-store-faults,import-doubts,import-joining,import-records,import-undo,ingest-junk}.test.ts",
+  "test/platform/{ingest-status,jobs,login-limits,payment-matches,pdf-ingestion}.test.ts",
+  "test/platform/{pdf-streaming,scan-fairness,score-fairness,several-limiters,simulation,slow-readers}.test.ts",
   "test/platform/{slow-sockets,tenant-archives,tenant-days,tenant-move,tenant-pause}.test.ts",
   "test/platform/webhook-recovery.test.ts",
   "test/simulation/{mistakes,seeds}.test.ts",
   "test/store/{audit-seal,compatible-schema,key-rotation,payments}.test.ts",
-  "test/unit/{client-misbehaviour,saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
+  "test/unit/{client-misbehaviour,import-suggest,saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
 ];
 
 /** They need packages of `tooling/package.json`, which `npm ci` does not install. */
@@ -59,7 +60,7 @@ const MOCKING = [
   "test/unit/{files-outage,scan-built-in,webhook-send}.test.ts",
 ];
 
-/** They take more than a minute each: begun last, each would keep one processor busy and the other idle. */
+/** They take longest in their project: begun last, each would keep one processor busy and the other idle. */
 const LONGEST = [
   "fault/input",
   "simulation/seeds",
@@ -73,6 +74,9 @@ const LONGEST = [
   "fault/runs-crash",
   "money/mixtures",
   "e2e/contributing",
+  "matrix",
+  "platform/payments",
+  "dry-run",
 ];
 
 const placeOf = ({ moduleId }: TestSpecification): number => {
