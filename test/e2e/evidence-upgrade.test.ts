@@ -40,7 +40,9 @@ const makeFormer = async (database: Database): Promise<void> => {
     for (const table of ["evidence_heads", "evidence_keys"]) {
       await sql`drop table ${sql.ref(table)}`.execute(tx);
     }
-    await sql`delete from kysely_migration where name = ${STEP}`.execute(tx);
+    // Of the step after it.
+    await sql`drop index disputes_precedents`.execute(tx);
+    await sql`delete from kysely_migration where name >= ${STEP}`.execute(tx);
   });
   await store.close();
 };

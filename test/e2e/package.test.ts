@@ -50,6 +50,7 @@ describe("the installed npm package", () => {
       devDependencies: undefined,
       optionalDependencies: { [KEYCHAIN]: expect.any(String) },
       devEngines: undefined,
+      workspaces: undefined,
       allowScripts: undefined,
       scripts: undefined,
       scarfSettings: undefined,
