@@ -19,32 +19,38 @@ const SERIES = [
   "test/unit/{scan-junk,scan-limits}.test.ts",
 ];
 
-/**
- * Faults, crash loops, other clients, long series of inputs and files of more than some ten seconds: `npm run test:all`
- * runs them, `npm test` does not.
- */
+/** Faults, crash loops and other clients: `npm run test:all` runs them, `npm test` does not. */
 const SLOW = [
   "test/fault/**/*.test.ts",
   "test/{linear,linear-files,linear-scanners}.test.ts",
+  "test/mcp/{every-tool,inspector-tools}.test.ts",
+  "test/money/mixtures.test.ts",
+  "test/oauth/pages.test.ts",
+  "test/platform/{demo-load,export-runs-recovery,slow-readers,slow-sockets,webhook-recovery}.test.ts",
+  "test/platform/{audit-pages,dispute-removal,pdf-streaming,scan-fairness,score-fairness}.test.ts",
+  "test/platform/{attachment-corpus,file-store-faults,ingest-junk,login-limits,simulation}.test.ts",
+  "test/platform/{several-limiters,tenant-move}.test.ts",
+  "test/simulation/{mistakes,seeds}.test.ts",
+  "test/store/{key-rotation,payments}.test.ts",
+  "test/unit/{saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
+];
+
+/** They take some seconds each, like the others of `npm test`, which may take five minutes. */
+const LONG = [
   "test/insights/{account-statement,changes-since,clock-changes,disputes-summary}.test.ts",
   "test/insights/{disputes-triage,families,many-reopenings,missing-rights}.test.ts",
   "test/insights/{payments-summarize,precedents,receivables-kpis,triage-ranked}.test.ts",
-  "test/mcp/{clean,confirm-client,disputes-open,documented-platform}.test.ts",
-  "test/mcp/{every-tool,insight-cursors,inspector-tools,research,round-trip}.test.ts",
-  "test/mcp/{saved-tables,secret-pages,stream-revocation,subscriptions,unasked,usable-tools}.test.ts",
-  "test/mcp/whole-results.test.ts",
-  "test/money/{mixtures,orders}.test.ts",
-  "test/oauth/{limits,pages,store,tokens}.test.ts",
-  "test/platform/{attachment-corpus,attachment-transfers,audit-pages,demo,demo-load}.test.ts",
-  "test/platform/{dispute-removal,export-runs,export-runs-recovery,file-store}.test.ts",
-  "test/platform/{file-store-faults,import-doubts,import-joining,import-records,import-undo,ingest-junk}.test.ts",
-  "test/platform/{ingest-status,jobs,login-limits,payment-matches,pdf-ingestion}.test.ts",
-  "test/platform/{pdf-streaming,scan-fairness,score-fairness,several-limiters,simulation,slow-readers}.test.ts",
-  "test/platform/{slow-sockets,tenant-archives,tenant-days,tenant-move,tenant-pause}.test.ts",
-  "test/platform/webhook-recovery.test.ts",
-  "test/simulation/{mistakes,seeds}.test.ts",
-  "test/store/{audit-seal,compatible-schema,key-rotation,payments}.test.ts",
-  "test/unit/{client-misbehaviour,import-suggest,saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
+  "test/mcp/{clean,confirm-client,disputes-open,documented-platform,insight-cursors}.test.ts",
+  "test/mcp/{research,round-trip,saved-tables,secret-pages,stream-revocation}.test.ts",
+  "test/mcp/{subscriptions,unasked,usable-tools,whole-results}.test.ts",
+  "test/money/orders.test.ts",
+  "test/oauth/{limits,store,tokens}.test.ts",
+  "test/platform/{attachment-transfers,demo,export-runs,file-store,import-doubts}.test.ts",
+  "test/platform/{import-joining,import-records,import-undo,ingest-status,jobs}.test.ts",
+  "test/platform/{payment-matches,pdf-ingestion,tenant-archives,tenant-days}.test.ts",
+  "test/platform/tenant-pause.test.ts",
+  "test/store/{audit-seal,compatible-schema}.test.ts",
+  "test/unit/{client-misbehaviour,import-suggest}.test.ts",
 ];
 
 /** They need packages of `tooling/package.json`, which `npm ci` does not install. */
@@ -142,7 +148,7 @@ export default defineConfig({
           provide: { runsWholeSeries: false },
           env: { ...programs, ...inMemory },
           include: ["test/*.test.ts", "test/!(e2e)/**/*.test.ts", MAIN_JOB],
-          exclude: [...SLOW, ...WITH_TOOLING, ...MOCKING],
+          exclude: [...SLOW, ...LONG, ...WITH_TOOLING, ...MOCKING],
           // Loading the contract and the libraries again for each file would take a fifth of the time.
           isolate: false,
           maxWorkers: WORKERS,
@@ -170,6 +176,20 @@ export default defineConfig({
           include: [...SLOW, ...WITH_TOOLING, ...SERIES],
           maxWorkers: WORKERS,
           testTimeout: 120 * SECOND,
+          hookTimeout: 120 * SECOND,
+          sequence: { groupOrder: 1 },
+        },
+      },
+      {
+        extends: true,
+        test: {
+          name: "long",
+          env: { ...programs, ...inMemory },
+          provide: { runsWholeSeries: true },
+          include: LONG,
+          isolate: false,
+          maxWorkers: WORKERS,
+          testTimeout: 60 * SECOND,
           hookTimeout: 120 * SECOND,
           sequence: { groupOrder: 1 },
         },
