@@ -40,6 +40,7 @@ const config: KnipConfig = {
     "oxlint",
     "tsc",
     "dbus-daemon",
+    "dd",
     "gnome-keyring-daemon",
     "mkfifo",
     "mount",
