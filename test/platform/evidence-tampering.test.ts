@@ -235,7 +235,7 @@ onEveryStore("evidence", (at) => {
     });
 
     verifies("RC-20");
-    it("with a key that nobody has signed is refused, also under a name that another key has", async () => {
+    it("without a signature of its key is refused, also under a name that another key has", async () => {
       const publicKey = generateKeyPairSync("ed25519")
         .publicKey.export({ format: "der", type: "spki" })
         .toString("base64");
