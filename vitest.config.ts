@@ -35,7 +35,7 @@ const SLOW = [
   "test/unit/{saved-tables-office,scan-clamd,scan-name-and-size}.test.ts",
 ];
 
-/** They take some seconds each, like the others of `npm test`, which may take five minutes. */
+/** Files like the others of `npm test`, which would take too long with them. */
 const LONG = [
   "test/insights/{account-statement,changes-since,clock-changes,disputes-summary}.test.ts",
   "test/insights/{disputes-triage,families,many-reopenings,missing-rights}.test.ts",
