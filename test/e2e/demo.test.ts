@@ -111,7 +111,7 @@ describe("npm run demo", () => {
     expect(asked.filter(({ sql }) => sql !== undefined).length).toBeGreaterThanOrEqual(30);
   });
 
-  it("measures what tasks took before past days, parents, claims, changes and statements", () => {
+  it("measures what tasks take without past days, parents, claims, changes and statements", () => {
     const asked = createTasks(new Date());
     const told = tasks.filter(({ before = [] }) => before.length > 0);
     expect(tasks.map(({ before }) => before?.length === 0)).toEqual(

@@ -21,7 +21,7 @@ const describeBefore = (tasks: readonly Answered[]): string => {
   const told = changed.filter((calls) => calls.length > 0);
   const calls = sum(told.map(({ length }) => length));
   const tokens = sum(told.map((before) => tokensOf({ calls: before })));
-  return `The last two columns have what ${changed.length} of them took before there were past days of documents, parents, precedents, claims, changes and statements: all pages of lists and summaries, whose rows were then added up and compared by hand, ${calls} calls and ${format(tokens)} tokens for ${told.length} of them; nothing told the other ${changed.length - told.length}.`;
+  return `The last two columns have what ${changed.length} of them take without past days of documents, parents, precedents, claims, changes and statements: all pages of lists and summaries, whose rows a person then adds up and compares, ${calls} calls and ${format(tokens)} tokens for ${told.length} of them; nothing else tells the other ${changed.length - told.length}.`;
 };
 
 const format = (count: number): string => count.toLocaleString("en-US");
@@ -36,7 +36,7 @@ export const describeTasks = (tasks: readonly Answered[]): string => {
 
 /** Returns each task with its tools and tokens. */
 export const tabulateTasks = (tasks: readonly Answered[]): Table => ({
-  head: ["Task", "Calls", "Tokens", "Before", "Tokens"],
+  head: ["Task", "Calls", "Tokens", "Without", "Tokens"],
   numeric: [2, 4],
   rows: tasks.map((task) => [
     task.question,
