@@ -69,7 +69,10 @@ if (values.help || !(Number.isInteger(runs) && runs > 0) || wanted.length === 0)
   for (const benchmark of wanted) {
     process.stderr.write(`${benchmark.name} …\n`);
     // Side by side they would measure each other.
-    lines.push(lineOf(benchmark, await benchmark.run({ runs })));
+    const line = lineOf(benchmark, await benchmark.run({ runs }));
+    lines.push(line);
+    // A run that is stopped keeps the figures that it has.
+    process.stderr.write(`${line.name} ${line.ratio.toFixed(2)} ${line.verdict}\n`);
   }
   await closeShared();
   const shown = values.json ? JSON.stringify({ runs, lines }) : table(lines);
