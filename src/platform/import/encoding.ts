@@ -1,4 +1,4 @@
-import { isUtf8 } from "node:buffer";
+import { isAscii, isUtf8 } from "node:buffer";
 
 /** The encoding of a text file: a label of the WHATWG Encoding Standard, as {@link TextDecoder} takes it. */
 export type Encoding = { label: string };
@@ -36,20 +36,26 @@ const findUtf16 = (head: Uint8Array): string | undefined => {
   return zeros(0) > most && zeros(1) === 0 ? "utf-16be" : undefined;
 };
 
-const isAscii = (bytes: Uint8Array): boolean => bytes.every((byte) => byte < FIRST_C1);
-
 /** Collects which encodings the lines of a file fit. Lines are split at bytes, because no encoding here uses LF otherwise. */
 const createSurvey = () => {
   /** The parts of a line that has not ended yet. */
   let held: Uint8Array[] = [];
   const found = { multibyte: false, invalid: false, c1: false };
-  const judge = (bytes: Uint8Array): void => {
+  const judgeLine = (bytes: Uint8Array): void => {
     if (isUtf8(bytes)) {
       found.multibyte ||= !isAscii(bytes);
       return;
     }
     found.invalid = true;
     found.c1 ||= bytes.some((byte) => byte >= FIRST_C1 && byte <= LAST_C1);
+  };
+  const judge = (bytes: Uint8Array): void => {
+    if (isUtf8(bytes)) return judgeLine(bytes);
+    for (let from = 0; from < bytes.length;) {
+      const end = bytes.indexOf(NEWLINE, from) + 1 || bytes.length;
+      judgeLine(bytes.subarray(from, end));
+      from = end;
+    }
   };
   return {
     push(chunk: Uint8Array): void {
@@ -67,13 +73,25 @@ const createSurvey = () => {
   };
 };
 
+const WESTERN = "windows-1252";
+
+/** Encodings that files declare and do not have: programs declare the one of their texts in memory, or the usual one. */
+const DOUBTED: ReadonlySet<string | undefined> = new Set([
+  "utf-8",
+  "utf-16le",
+  "utf-16be",
+  WESTERN,
+]);
+
 /**
- * Finds the encoding of a file: by its byte order mark, its XML declaration, else by its content. A file that is not
- * UTF-8 is Windows-1252 (or ISO-8859-1 if it has none of the characters in which the two differ).
+ * Finds the encoding of a file: by its byte order mark, its XML declaration, else by its content, which also decides
+ * where it contradicts a declared UTF-8, UTF-16 or ISO-8859-1. A file that is not UTF-8 is Windows-1252 (or ISO-8859-1
+ * if it has none of the characters in which the two differ).
  */
 export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<Encoding> => {
   const survey = createSurvey();
   let head: Uint8Array | undefined;
+  let declared: string | undefined;
   for await (const chunk of bytes) {
     if (head === undefined) {
       head = chunk.subarray(0, HEAD_BYTES);
@@ -81,15 +99,16 @@ export const detectEncoding = async (bytes: AsyncIterable<Uint8Array>): Promise<
       if (mark !== undefined) return { label: mark };
       const utf16 = findUtf16(head);
       if (utf16 !== undefined) return { label: utf16 };
-      const declared = findDeclared(head);
-      if (declared !== undefined) return { label: declared };
+      declared = findDeclared(head);
+      if (declared !== undefined && !DOUBTED.has(declared)) return { label: declared };
     }
     survey.push(chunk);
   }
   const { multibyte, invalid, c1 } = survey.end();
+  if (invalid && declared === WESTERN) return { label: declared };
   // A file with both UTF-8 characters and other bytes is damaged UTF-8; its damaged lines are refused one by one.
   if (!invalid || multibyte) return { label: "utf-8" };
-  return { label: c1 ? "windows-1252" : "iso-8859-1" };
+  return { label: c1 ? WESTERN : "iso-8859-1" };
 };
 
 /** Converts a file to UTF-8 without a byte order mark. UTF-8 passes as it is, so that damaged lines can be refused. */
